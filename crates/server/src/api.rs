@@ -1,0 +1,563 @@
+//! What goes into the service and what comes out of it.
+//!
+//! Every front (command line, MCP, later JSON-RPC and HTTP) speaks these types, so the shapes that
+//! `--json` prints and the structured output of an MCP tool are the same by construction.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// How much a memory matters. Decides how fast it fades.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Importance {
+    /// Fades twice as fast as `Medium`.
+    Low,
+    /// The default.
+    Medium,
+    /// Fades half as fast as `Medium`, is never pruned.
+    High,
+    /// Never fades, is never pruned.
+    Critical,
+}
+
+/// Where a text came from, as far as trusting it goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Trust {
+    /// A person typed it.
+    User,
+    /// An agent wrote it.
+    Agent,
+    /// It was imported or extracted from elsewhere.
+    External,
+}
+
+/// Where a memory came from. All fields are free text, given by the writer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// Who wrote it, for instance `claude-code`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The program it came through, for instance `icm-cli/0.1.0`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// The session it was written in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The project it was written in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// A file it speaks of or was read from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+}
+
+/// Who is asking, through what. One per process or connection.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Caller {
+    /// The actor's name, for instance `user` or `agent:claude-code`; named once in the log.
+    pub actor: String,
+    /// The program and its version.
+    pub client: Option<String>,
+    /// The agent's session id, from the environment or an argument.
+    pub session: Option<String>,
+    /// The project found from the working folder.
+    pub project: Option<String>,
+}
+
+/// Stores one memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoreRequest {
+    /// Required, at most 128 bytes.
+    pub topic: String,
+    /// Required, at most 64 KiB.
+    pub content: String,
+    /// Default: medium.
+    pub importance: Option<Importance>,
+    /// At most 32 of at most 64 bytes.
+    pub keywords: Vec<String>,
+    /// Verbatim text the content was made from, at most 64 KiB.
+    pub raw_excerpt: Option<String>,
+    /// The caller's own stable id within the topic: storing the same topic and key again updates.
+    pub key: Option<String>,
+    /// When it happened, apart from when it was recorded (RFC 3339, date, `2h ago` …).
+    pub occurred_at: Option<String>,
+    /// Overrides of what the caller says of itself.
+    pub source: Source,
+    /// A JSON object.
+    pub metadata: Option<serde_json::Value>,
+    /// `global` (default), `project:ID` or `session:ID`.
+    pub scope: Option<String>,
+    /// Who vouches for it.
+    pub trust: Trust,
+    /// An idempotency key: the same key and content gives the first receipt again.
+    pub request_id: Option<String>,
+}
+
+impl Default for StoreRequest {
+    fn default() -> Self {
+        StoreRequest {
+            topic: String::new(),
+            content: String::new(),
+            importance: None,
+            keywords: Vec::new(),
+            raw_excerpt: None,
+            key: None,
+            occurred_at: None,
+            source: Source::default(),
+            metadata: None,
+            scope: None,
+            trust: Trust::User,
+            request_id: None,
+        }
+    }
+}
+
+/// Changes one memory; what is `None` stays.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct UpdateRequest {
+    /// Full id or a unique prefix.
+    pub id: String,
+    /// New content.
+    pub content: Option<String>,
+    /// New importance.
+    pub importance: Option<Importance>,
+    /// Replaces the whole set of keywords.
+    pub keywords: Option<Vec<String>>,
+    /// Moves the memory.
+    pub topic: Option<String>,
+    /// Moves the memory.
+    pub scope: Option<String>,
+    /// An idempotency key.
+    pub request_id: Option<String>,
+}
+
+/// What a changing command did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// A new memory.
+    Stored,
+    /// A memory got new values.
+    Updated,
+    /// A near-duplicate was linked (later).
+    Linked,
+    /// Nothing to change, nothing was written.
+    Unchanged,
+    /// The memory is a tombstone now.
+    Forgotten,
+    /// The memory is back.
+    Revived,
+}
+
+/// The receipt of a changing command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// The memory.
+    pub id: String,
+    /// The event that did it (64 hex digits); for `unchanged` the event that last changed it.
+    pub event: String,
+    /// The position of that event.
+    pub position: u64,
+    /// What was done.
+    pub action: Action,
+    /// The topic the memory is in.
+    pub topic: String,
+}
+
+/// A basis: what an answer was computed at. Giving `event` or `@position` back repeats the answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Basis {
+    /// Place in this machine's order of learning; 0 in an empty store.
+    pub position: u64,
+    /// Event id at that position (64 hex digits), empty in an empty store.
+    pub event: String,
+    /// Time of that event, RFC 3339.
+    pub at: String,
+}
+
+/// One memory as it stood at some basis.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Memory {
+    /// ULID.
+    pub id: String,
+    /// The caller's own id within the topic.
+    pub key: Option<String>,
+    /// Topic.
+    pub topic: String,
+    /// The text. `null` in JSON when it was taken out by a redaction or is damaged.
+    pub content: Option<String>,
+    /// Verbatim text the content was made from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raw_excerpt: Option<String>,
+    /// How much it matters.
+    pub importance: Importance,
+    /// 0 to 1.
+    pub weight: f64,
+    /// Keywords, in order of addition.
+    pub keywords: Vec<String>,
+    /// `global`, `project:ID`, `session:ID`.
+    pub scope: String,
+    /// Who vouches for it.
+    pub trust: Trust,
+    /// Where it came from.
+    pub source: Source,
+    /// RFC 3339.
+    pub created_at: String,
+    /// RFC 3339.
+    pub updated_at: String,
+    /// When it happened, RFC 3339.
+    pub occurred_at: Option<String>,
+    /// RFC 3339, of the newest recall that showed it.
+    pub last_accessed: Option<String>,
+    /// Number of recalls that showed it.
+    pub access_count: u64,
+    /// The writer's JSON object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<serde_json::Value>,
+    /// True for a tombstone (only in history and where asked for).
+    pub forgotten: bool,
+    /// Names of the fields whose text is withheld.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub withheld: Vec<String>,
+}
+
+/// Asks for memories.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RecallRequest {
+    /// Words; never query syntax.
+    pub query: String,
+    /// Exact topic, or `a/` for everything below `a`.
+    pub topic: Option<String>,
+    /// Only memories with this keyword.
+    pub keyword: Option<String>,
+    /// Only this scope.
+    pub scope: Option<String>,
+    /// 1 to 1000; default 10.
+    pub limit: Option<usize>,
+    /// As this machine knew at: RFC 3339, date, `yesterday`, `2h ago`, `@position`, event id prefix.
+    pub at: Option<String>,
+    /// Events with time ≤ this among all known.
+    pub happened_by: Option<String>,
+    /// Write a `memory.recalled` event.
+    pub record: bool,
+    /// Say how each result came to its rank.
+    pub explain: bool,
+}
+
+/// One result of a recall.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecallHit {
+    /// Larger is better; comparable within one answer only.
+    pub score: f64,
+    /// The query's words that matched.
+    pub matched: Vec<String>,
+    /// The memory as of the basis.
+    #[serde(flatten)]
+    pub memory: Memory,
+}
+
+/// The answer to a recall.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecallAnswer {
+    /// What it was computed at.
+    pub basis: Basis,
+    /// Best first.
+    pub results: Vec<RecallHit>,
+    /// Present when asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explain: Option<serde_json::Value>,
+}
+
+/// Order of a list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// Newest first.
+    #[default]
+    Created,
+    /// Heaviest first.
+    Weight,
+    /// Most recently recalled first.
+    Accessed,
+}
+
+/// Lists memories.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ListRequest {
+    /// Exact topic, or `a/` for everything below `a`.
+    pub topic: Option<String>,
+    /// `None` for all.
+    pub limit: Option<usize>,
+    /// Order.
+    pub sort: Sort,
+    /// As of.
+    pub at: Option<String>,
+    /// Include tombstones.
+    pub forgotten: bool,
+}
+
+/// One topic.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TopicSummary {
+    /// Its name.
+    pub topic: String,
+    /// Living memories in it.
+    pub memories: u64,
+    /// RFC 3339, newest change of a living memory.
+    pub updated_at: String,
+}
+
+/// How far a view is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ViewProgress {
+    /// `table` or `text`.
+    pub view: String,
+    /// Position it has reached.
+    pub position: u64,
+    /// Events it has still to take in.
+    pub behind: u64,
+    /// Bytes on disk.
+    pub bytes: u64,
+}
+
+/// The whole store in numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stats {
+    /// Living memories.
+    pub memories: u64,
+    /// Tombstones.
+    pub forgotten: u64,
+    /// Topics with a living memory.
+    pub topics: u64,
+    /// Living concepts.
+    pub concepts: u64,
+    /// Events in the log.
+    pub events: u64,
+    /// Bytes of the store folder.
+    pub bytes: u64,
+    /// Bytes of `log/` alone.
+    pub log_bytes: u64,
+    /// Newest position.
+    pub positions: u64,
+    /// Where the store is.
+    pub store: PathBuf,
+    /// This machine's origin, hex; `None` before the first write.
+    pub origin: Option<String>,
+    /// RFC 3339.
+    pub first_event_at: Option<String>,
+    /// RFC 3339.
+    pub last_event_at: Option<String>,
+    /// Views.
+    pub views: Vec<ViewProgress>,
+}
+
+/// One step in the life of a memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Version {
+    /// Position of the event that made it.
+    pub position: u64,
+    /// The position at which it was replaced.
+    pub until: Option<u64>,
+    /// The event (64 hex digits).
+    pub event: String,
+    /// Kind of that event, for instance `memory.updated`.
+    pub kind: String,
+    /// RFC 3339.
+    pub at: String,
+    /// Name of the actor.
+    pub actor: String,
+    /// Names of the fields that changed.
+    pub changed: Vec<String>,
+    /// The memory as it stood from then on.
+    pub memory: Memory,
+}
+
+/// Selects events.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LogRequest {
+    /// Kind (`memory.stored`) or family (`memory`).
+    pub kind: Option<String>,
+    /// Memory id or prefix.
+    pub id: Option<String>,
+    /// Memories that are or were in this topic.
+    pub topic: Option<String>,
+    /// Actor name.
+    pub actor: Option<String>,
+    /// Session id.
+    pub session: Option<String>,
+    /// Not before this time.
+    pub since: Option<String>,
+    /// Not after this time.
+    pub until: Option<String>,
+    /// Newest first when false.
+    pub oldest_first: bool,
+    /// `None` for all.
+    pub limit: Option<usize>,
+    /// Continue before (or after, oldest first) this position.
+    pub cursor: Option<u64>,
+}
+
+/// One event of the log, for people and scripts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LogEntry {
+    /// Place in this machine's order of learning.
+    pub position: u64,
+    /// Event id (64 hex digits).
+    pub event: String,
+    /// For instance `memory.stored`.
+    pub kind: String,
+    /// RFC 3339.
+    pub at: String,
+    /// Origin, hex.
+    pub origin: String,
+    /// Place in the origin's chain.
+    pub seq: u64,
+    /// What it is about, if anything (a memory's ULID).
+    pub subject: Option<String>,
+    /// Name of the actor.
+    pub actor: String,
+    /// Session id, if any.
+    pub session: Option<String>,
+    /// Command id, hex: shared by all events of one command.
+    pub command: String,
+    /// One line for people.
+    pub summary: String,
+    /// The facts, decoded.
+    pub facts: serde_json::Value,
+    /// The payload, decoded; `null` when withheld or damaged.
+    pub payload: serde_json::Value,
+    /// `present`, `withheld` or `damaged`.
+    pub body: String,
+}
+
+/// Everything about one event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EventDetail {
+    /// As in the list.
+    #[serde(flatten)]
+    pub entry: LogEntry,
+    /// Id of the event before it in its chain, hex.
+    pub prev: String,
+    /// Events it observed, hex.
+    pub refs: Vec<String>,
+    /// Index and count in its batch.
+    pub batch: (u16, u16),
+    /// Commitment, hex.
+    pub commitment: String,
+    /// Length of the head in bytes.
+    pub head_len_bytes: u64,
+    /// Length of the payload in bytes.
+    pub payload_len_bytes: u64,
+    /// Segment file it lies in.
+    pub segment: String,
+    /// Offset in that file.
+    pub offset_bytes: u64,
+}
+
+/// One thing that `verify` found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Short stable code, for instance `damaged_head`.
+    pub code: String,
+    /// `damage`, or `notice` for what needs no repair.
+    pub severity: String,
+    /// One line that says where and what to do.
+    pub message: String,
+    /// File, relative to the store.
+    pub file: Option<String>,
+    /// Place in the chain.
+    pub seq: Option<u64>,
+}
+
+/// The head of one origin.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OriginHead {
+    /// Hex.
+    pub origin: String,
+    /// Newest seq.
+    pub seq: u64,
+    /// Newest event id, hex.
+    pub head: String,
+    /// True for this machine's own chain.
+    #[serde(default)]
+    pub own: bool,
+}
+
+/// The report of `icm verify` and `icm log verify`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VerifyReport {
+    /// No damage and no disagreement.
+    pub ok: bool,
+    /// Events read.
+    pub events: u64,
+    /// Newest position.
+    pub positions: u64,
+    /// Heads.
+    pub origins: Vec<OriginHead>,
+    /// Hash over the living values, hex; `None` for `icm log verify`.
+    pub state_hash: Option<String>,
+    /// Events whose body is withheld or damaged.
+    pub missing_bodies: u64,
+    /// What was found.
+    pub findings: Vec<Finding>,
+}
+
+/// What a rebuild did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RebuildReport {
+    /// Events folded.
+    pub events: u64,
+    /// Living memories.
+    pub memories: u64,
+    /// Newest position.
+    pub positions: u64,
+    /// Hash over the living values, hex.
+    pub state_hash: String,
+    /// Seconds it took.
+    pub seconds: f64,
+}
+
+/// A line that was not imported.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rejected {
+    /// From 1.
+    pub line: u64,
+    /// File it stood in.
+    pub file: String,
+    /// The reason, in one line.
+    pub why: String,
+}
+
+/// What an import did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportReport {
+    /// New memories.
+    pub added: u64,
+    /// Memories that got new content.
+    pub updated: u64,
+    /// Lines that were already there.
+    pub unchanged: u64,
+    /// Bad lines.
+    pub rejected: Vec<Rejected>,
+}
+
+/// Told how long work goes on. Silent unless somebody watches.
+pub trait Progress: Sync {
+    /// A new phase of `total` steps (`None`: unknown).
+    fn start(&self, phase: &str, total: Option<u64>);
+    /// `steps` more are done.
+    fn advance(&self, steps: u64);
+    /// The phase ended.
+    fn finish(&self);
+}
+
+/// Nobody watches.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct NoProgress;
+
+impl Progress for NoProgress {
+    fn start(&self, _: &str, _: Option<u64>) {}
+    fn advance(&self, _: u64) {}
+    fn finish(&self) {}
+}

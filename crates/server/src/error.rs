@@ -1,0 +1,126 @@
+//! The errors of the service. The fronts add exit codes and colours, nothing else.
+
+use thiserror::Error;
+
+/// Why a command or a query failed. The text is one line and says what to do next where that is
+/// known; [`ServiceError::hint`] gives it apart.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ServiceError {
+    /// An argument is not acceptable.
+    #[error("{message}")]
+    Invalid {
+        /// What is wrong, naming the limit.
+        message: String,
+        /// What to do.
+        hint: Option<String>,
+    },
+    /// No such memory, event, …
+    #[error("no {what} {id}")]
+    NotFound {
+        /// `memory`, `event`, `topic`.
+        what: &'static str,
+        /// As given.
+        id: String,
+        /// The nearest ones.
+        nearest: Vec<String>,
+    },
+    /// A prefix fits several.
+    #[error("{what} {prefix} is ambiguous: {}", .matches.join(", "))]
+    Ambiguous {
+        /// `memory`, `event`.
+        what: &'static str,
+        /// As given.
+        prefix: String,
+        /// What it fits, at most ten.
+        matches: Vec<String>,
+    },
+    /// The same request id with other content.
+    #[error("request id {request_id} was already used for other content")]
+    Conflict {
+        /// As given.
+        request_id: String,
+    },
+    /// Another process holds the lock.
+    #[error("the store is busy: another process has been writing for more than {waited_ms} ms")]
+    Busy {
+        /// How long it was waited for.
+        waited_ms: u64,
+    },
+    /// The store is damaged; reads of what is whole go on.
+    #[error("the log is damaged: {what}")]
+    Damaged {
+        /// Where and how.
+        what: String,
+    },
+    /// Written by a newer icm.
+    #[error("the store was written by a newer icm: {what}")]
+    NewerFormat {
+        /// What is too new.
+        what: String,
+    },
+    /// The store cannot be written.
+    #[error("the store cannot be written: {why}")]
+    ReadOnly {
+        /// Why.
+        why: String,
+    },
+    /// The operating system said no.
+    #[error("{doing}: {source}")]
+    Io {
+        /// What was being done, with the path.
+        doing: String,
+        /// The error.
+        source: std::io::Error,
+    },
+    /// A bug of ours; the store is untouched.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+impl ServiceError {
+    /// An argument error without a hint.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        ServiceError::Invalid {
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// An argument error that says what to do.
+    pub fn invalid_with(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        ServiceError::Invalid {
+            message: message.into(),
+            hint: Some(hint.into()),
+        }
+    }
+
+    /// What to do next, if anything.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            ServiceError::Invalid { hint, .. } => hint.clone(),
+            ServiceError::NotFound { what, nearest, .. } => {
+                if nearest.is_empty() {
+                    Some(match *what {
+                        "event" => "list events with `icm log`".into(),
+                        _ => "list memories with `icm list`, search with `icm recall`".into(),
+                    })
+                } else {
+                    Some(format!("nearest: {}", nearest.join(", ")))
+                }
+            }
+            ServiceError::Ambiguous { .. } => Some("give more characters".into()),
+            ServiceError::Conflict { .. } => Some("use a new request id for new content".into()),
+            ServiceError::Busy { .. } => Some("try again, or see who holds it".into()),
+            ServiceError::Damaged { .. } => {
+                Some("see `icm log verify`; what is whole can still be read".into())
+            }
+            ServiceError::NewerFormat { .. } => Some("update icm; reading still works".into()),
+            ServiceError::ReadOnly { .. } => Some("reads still work".into()),
+            ServiceError::Io { .. } | ServiceError::Internal(_) => None,
+        }
+    }
+}
+
+/// Shorthand.
+pub type Result<T> = std::result::Result<T, ServiceError>;

@@ -1,0 +1,7 @@
+//! The service of icm.
+pub mod api;
+pub mod error;
+pub mod service;
+
+pub use error::{Result, ServiceError};
+pub use service::{OpenOptions, Service};

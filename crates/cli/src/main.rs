@@ -1,1 +1,29 @@
-fn main() {}
+//! `icm`: the command line.
+//!
+//! It turns arguments into requests to [`icm_server::Service`] and answers into text or JSON. It
+//! must never know how the log lies on disk or how an index works. Every command is one file
+//! under `commands/`, whose argument struct's doc comment is its help, and reads as: resolve what
+//! was meant, do it, report.
+
+mod app;
+mod args;
+mod caller;
+mod columns;
+mod commands;
+mod config;
+mod entry;
+mod error;
+mod input;
+mod logging;
+mod memory_view;
+mod panic;
+mod progress;
+mod text;
+mod ui;
+mod when;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    entry::run(std::env::args_os().collect())
+}

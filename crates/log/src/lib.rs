@@ -1,1 +1,37 @@
+#![doc = include_str!("lib.md")]
 
+pub mod acked;
+pub mod cases;
+mod chain;
+pub mod disk;
+pub mod env;
+mod error;
+pub mod facts;
+pub mod hash;
+pub mod head;
+pub mod id;
+pub mod kind;
+mod log;
+pub mod payload;
+pub mod record;
+mod recover;
+mod scan;
+pub mod schema;
+pub mod segment;
+mod store_file;
+pub mod verify;
+mod walk;
+mod writer;
+
+pub use chain::LOG_DIR;
+pub use error::{LogError, Result};
+pub use id::*;
+pub use kind::Kind;
+pub use log::{LOCK_FILE, Log, Refusal, TORN_DIR};
+pub use recover::Tip;
+pub use store_file::{STORE_FILE, StoreFile};
+pub use walk::{Cursor, Event, Place};
+pub use writer::{
+    Appended, BATCH_EVENTS_MAX, BATCH_LEN_MAX, Batch, Durability, NewEvent, SKEW_MAX_MS, Writer,
+    actor_named,
+};

@@ -1,0 +1,172 @@
+//! What every command has at hand: the flags, the configuration, the store and the way out.
+
+use std::cell::OnceCell;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use icm_server::api::Caller;
+use icm_server::{OpenOptions, Service};
+
+use crate::args::GlobalArgs;
+use crate::caller;
+use crate::config::{self, ColorWhen, Config};
+use crate::error::{CliError, Outcome};
+use crate::ui::Ui;
+
+/// How long a writer waits for another one.
+const LOCK_WAIT: Duration = Duration::from_secs(5);
+
+/// One run of the program.
+pub(crate) struct App {
+    pub(crate) ui: Ui,
+    pub(crate) global: GlobalArgs,
+    pub(crate) config: Config,
+    service: OnceCell<Arc<Service>>,
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A flag of this run.
+    Flag(&'static str),
+    /// An environment variable.
+    Env(&'static str),
+    /// The config file.
+    File,
+    /// The working folder.
+    Folder,
+    /// Nobody said anything.
+    Default,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Flag(flag) => f.write_str(flag),
+            Origin::Env(name) => f.write_str(name),
+            Origin::File => f.write_str("config file"),
+            Origin::Folder => f.write_str("working folder"),
+            Origin::Default => f.write_str("default"),
+        }
+    }
+}
+
+impl App {
+    /// Reads the configuration; the store stays closed until a command asks for it.
+    pub(crate) fn new(global: GlobalArgs) -> Result<App, CliError> {
+        let config = match config_path(&global) {
+            // A file that is about to be written need not exist yet, nor be right.
+            Some(_) if global.ignores_config => Config::default(),
+            Some((path, origin)) => Config::read(&path, origin != Origin::Default)?,
+            None => Config::default(),
+        };
+        let color = config.output_color.unwrap_or(ColorWhen::Auto);
+        Ok(App {
+            ui: Ui::new(global.json, global.quiet, color),
+            global,
+            config,
+            service: OnceCell::new(),
+        })
+    }
+
+    /// The store's folder and who chose it.
+    pub(crate) fn db(&self) -> Result<(PathBuf, Origin), CliError> {
+        if let Some(dir) = &self.global.db {
+            return Ok((dir.clone(), Origin::Flag("--db")));
+        }
+        if let Some(dir) = path_variable("ICM_DB") {
+            return Ok((dir, Origin::Env("ICM_DB")));
+        }
+        if let Some(dir) = &self.config.db {
+            return Ok((dir.clone(), Origin::File));
+        }
+        match config::default_db() {
+            Some(dir) => Ok((dir, Origin::Default)),
+            None => Err(CliError::failed("no home folder to keep the store in")
+                .with_hint("say where it is with `--db DIR` or `ICM_DB`")),
+        }
+    }
+
+    /// The config file and who chose it; `None` without a home folder.
+    pub(crate) fn config_path(&self) -> Option<(PathBuf, Origin)> {
+        config_path(&self.global)
+    }
+
+    /// The store, opened at the first call.
+    pub(crate) fn service(&self) -> Result<&Arc<Service>, CliError> {
+        self.open(false)
+    }
+
+    /// As [`App::service`], but nothing is ever written.
+    pub(crate) fn service_read_only(&self) -> Result<&Arc<Service>, CliError> {
+        self.open(true)
+    }
+
+    fn open(&self, read_only: bool) -> Result<&Arc<Service>, CliError> {
+        if let Some(service) = self.service.get() {
+            return Ok(service);
+        }
+        let (dir, origin) = self.db()?;
+        if dir.is_file() {
+            return Err(not_a_folder(&dir, &origin));
+        }
+        let service = Service::open(OpenOptions {
+            dir,
+            lock_wait: LOCK_WAIT,
+            read_only,
+        })?;
+        Ok(self.service.get_or_init(|| Arc::new(service)))
+    }
+
+    /// Who is calling.
+    pub(crate) fn caller(&self) -> Result<Caller, CliError> {
+        caller::from_environment()
+    }
+
+    /// Brings the answer out, then lets the store do what may follow an answer, then passes on
+    /// what it has to say.
+    pub(crate) fn close(self, result: Result<Outcome, CliError>) -> Result<Outcome, CliError> {
+        let flushed = self.ui.flush();
+        if let Some(service) = self.service.get() {
+            service.record_recalls();
+            service.settle();
+            self.pass_on_notices(service);
+        }
+        let outcome = result?;
+        flushed?;
+        Ok(outcome)
+    }
+
+    /// What the store has to tell the user, as notes on stderr.
+    pub(crate) fn pass_on_notices(&self, service: &Service) {
+        for notice in service.take_notices() {
+            self.ui.note(&notice);
+        }
+    }
+}
+
+fn config_path(global: &GlobalArgs) -> Option<(PathBuf, Origin)> {
+    if let Some(path) = &global.config {
+        return Some((path.clone(), Origin::Flag("--config")));
+    }
+    if let Some(path) = path_variable("ICM_CONFIG") {
+        return Some((path, Origin::Env("ICM_CONFIG")));
+    }
+    config::default_path().map(|path| (path, Origin::Default))
+}
+
+fn path_variable(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name)
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from)
+}
+
+fn not_a_folder(dir: &Path, origin: &Origin) -> CliError {
+    CliError::invalid(format!(
+        "the store {} (from {origin}) is a file, not a folder",
+        dir.display()
+    ))
+    .with_hint("name a folder; it is created by the first write")
+}

@@ -1,0 +1,174 @@
+//! The flags that every command knows, and the list of commands.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use icm_server::api::Importance;
+
+use crate::app::App;
+use crate::commands as c;
+use crate::error::{CliError, Outcome};
+
+const ENVIRONMENT: &str = "\
+Environment:
+  ICM_DB       the store's folder, where --db is not given
+  ICM_CONFIG   the config file, where --config is not given
+  ICM_ACTOR    who is writing (default: user, or the agent that runs the shell)
+  ICM_SESSION  the session that events belong to
+  ICM_LOG      what to log on stderr, for instance debug or icm_log=trace
+  NO_COLOR     no colours
+
+Exit codes:
+  0  fine
+  1  the answer is no: nothing found, lines rejected
+  2  it failed
+  3  damage was found
+
+Times (--at and its kin):
+  2026-03-01T12:00:00Z, 2026-03-01 (to its end), yesterday, '2h ago',
+  @123 (a position of the log), or the beginning of an event id";
+
+/// A memory for AI agents that can be replayed
+///
+/// Everything that is stored, changed or forgotten is an event of an append-only log; what you
+/// see is computed from it. So nothing is ever lost, and every answer can be had as of any moment.
+#[derive(Debug, Parser)]
+#[command(
+    name = "icm",
+    version,
+    disable_help_subcommand = true,
+    max_term_width = 100,
+    after_help = ENVIRONMENT
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Accepted by every command.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct GlobalArgs {
+    /// The store's folder (or ICM_DB; default: the platform's data folder)
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) db: Option<PathBuf>,
+    /// The config file (or ICM_CONFIG; default: in the platform's config folder)
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Answer in JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Only data and errors
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// Log to stderr; twice for more
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// Do not ask
+    #[arg(long, global = true)]
+    pub(crate) yes: bool,
+    /// Set by commands that must work whatever the config file says.
+    #[arg(skip)]
+    pub(crate) ignores_config: bool,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Store(c::store::StoreArgs),
+    Recall(c::recall::RecallArgs),
+    Get(c::get::GetArgs),
+    List(c::list::ListArgs),
+    Update(c::update::UpdateArgs),
+    Forget(c::forget::ForgetArgs),
+    Revive(c::revive::ReviveArgs),
+    Topics(c::topics::TopicsArgs),
+    Stats(c::stats::StatsArgs),
+    History(c::history::HistoryArgs),
+    Log(c::log::LogArgs),
+    Replay(c::replay::ReplayArgs),
+    Rebuild(c::rebuild::RebuildArgs),
+    Verify(c::verify::VerifyArgs),
+    Import(c::import::ImportArgs),
+    Export(c::export::ExportArgs),
+    Serve(c::serve::ServeArgs),
+    Config(c::config::ConfigArgs),
+    Demo(c::demo::DemoArgs),
+    Completions(c::completions::CompletionsArgs),
+    Man(c::man::ManArgs),
+}
+
+impl Command {
+    /// True for commands that write the config file or have nothing to do with it.
+    pub(crate) fn ignores_config(&self) -> bool {
+        matches!(
+            self,
+            Command::Completions(_)
+                | Command::Man(_)
+                | Command::Config(c::config::ConfigArgs {
+                    command: c::config::ConfigCommand::Init(_)
+                })
+        )
+    }
+
+    pub(crate) fn run(self, app: &App) -> Result<Outcome, CliError> {
+        match self {
+            Command::Store(args) => c::store::run(args, app),
+            Command::Recall(args) => c::recall::run(args, app),
+            Command::Get(args) => c::get::run(args, app),
+            Command::List(args) => c::list::run(args, app),
+            Command::Update(args) => c::update::run(args, app),
+            Command::Forget(args) => c::forget::run(args, app),
+            Command::Revive(args) => c::revive::run(args, app),
+            Command::Topics(args) => c::topics::run(args, app),
+            Command::Stats(args) => c::stats::run(args, app),
+            Command::History(args) => c::history::run(args, app),
+            Command::Log(args) => c::log::run(args, app),
+            Command::Replay(args) => c::replay::run(args, app),
+            Command::Rebuild(args) => c::rebuild::run(args, app),
+            Command::Verify(args) => c::verify::run(args, app),
+            Command::Import(args) => c::import::run(args, app),
+            Command::Export(args) => c::export::run(args, app),
+            Command::Serve(args) => c::serve::run(args, app),
+            Command::Config(args) => c::config::run(args, app),
+            Command::Demo(args) => c::demo::run(args, app),
+            Command::Completions(args) => c::completions::run(args, app),
+            Command::Man(args) => c::man::run(args, app),
+        }
+    }
+}
+
+/// How much a memory matters.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ImportanceArg {
+    /// Never fades
+    Critical,
+    /// Fades slowly
+    High,
+    /// The usual
+    Medium,
+    /// Fades fast
+    Low,
+}
+
+impl From<ImportanceArg> for Importance {
+    fn from(arg: ImportanceArg) -> Self {
+        match arg {
+            ImportanceArg::Critical => Importance::Critical,
+            ImportanceArg::High => Importance::High,
+            ImportanceArg::Medium => Importance::Medium,
+            ImportanceArg::Low => Importance::Low,
+        }
+    }
+}
+
+/// The words of a list argument: `-k a,b -k c` and `-k ''`, which is an empty list.
+pub(crate) fn words(given: Vec<String>) -> Vec<String> {
+    given
+        .into_iter()
+        .map(|word| word.trim().to_string())
+        .filter(|word| !word.is_empty())
+        .collect()
+}

@@ -1,0 +1,78 @@
+//! Who is calling: read from the environment and the working folder, nothing is spawned.
+
+use std::path::Path;
+
+use icm_server::api::Caller;
+
+use crate::error::CliError;
+
+/// The program and its version, as written into the log.
+pub(crate) const CLIENT: &str = concat!("icm-cli/", env!("CARGO_PKG_VERSION"));
+
+/// The caller, from `ICM_ACTOR`, `ICM_SESSION` and what agents set for their shells.
+pub(crate) fn from_environment() -> Result<Caller, CliError> {
+    let session = match variable("ICM_SESSION")? {
+        Some(session) => Some(session),
+        None => variable("CLAUDE_CODE_SESSION_ID")?,
+    };
+    let project = std::env::current_dir()
+        .ok()
+        .and_then(|folder| project_of(&folder));
+    Ok(Caller {
+        actor: actor()?,
+        client: Some(CLIENT.to_string()),
+        session,
+        project,
+    })
+}
+
+/// The value of an environment variable; one that is empty counts as not set.
+pub(crate) fn variable(name: &str) -> Result<Option<String>, CliError> {
+    match std::env::var_os(name) {
+        None => Ok(None),
+        Some(value) if value.is_empty() => Ok(None),
+        Some(value) => match value.into_string() {
+            Ok(value) => Ok(Some(value)),
+            Err(_) => Err(CliError::invalid(format!("`{name}` is not valid UTF-8"))),
+        },
+    }
+}
+
+fn actor() -> Result<String, CliError> {
+    if let Some(actor) = variable("ICM_ACTOR")? {
+        return Ok(actor);
+    }
+    let claude_code = variable("CLAUDECODE")?.as_deref() == Some("1");
+    Ok(if claude_code {
+        "agent:claude-code".into()
+    } else {
+        "user".into()
+    })
+}
+
+/// The name of the folder that holds `.git`, from here upwards.
+fn project_of(folder: &Path) -> Option<String> {
+    folder
+        .ancestors()
+        .find(|folder| folder.join(".git").exists())
+        .and_then(Path::file_name)
+        .map(|name| name.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_project_is_the_folder_with_git_in_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let project = dir.path().join("widgets");
+        std::fs::create_dir_all(project.join("src/deep")).unwrap();
+        std::fs::create_dir(project.join(".git")).unwrap();
+        assert_eq!(
+            project_of(&project.join("src/deep")).as_deref(),
+            Some("widgets")
+        );
+        assert_eq!(project_of(&project).as_deref(), Some("widgets"));
+    }
+}

@@ -1,0 +1,29 @@
+//! `icm completions`
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+use crate::app::App;
+use crate::args::Cli;
+use crate::error::{CliError, Outcome};
+
+/// Print a completion script for a shell
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm completions bash > ~/.local/share/bash-completion/completions/icm
+  icm completions fish > ~/.config/fish/completions/icm.fish")]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    shell: Shell,
+}
+
+pub(crate) fn run(args: CompletionsArgs, app: &App) -> Result<Outcome, CliError> {
+    // Into memory first: the generator panics where a pipe is closed.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "icm", &mut script);
+    app.ui
+        .with_writer(|out| out.write_all(&script))
+        .map_err(|e| CliError::output(&e))?;
+    Ok(Outcome::Fine)
+}

@@ -1,0 +1,160 @@
+//! `icm config`
+
+use std::io::Write;
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+use crate::app::{App, Origin};
+use crate::caller;
+use crate::columns::{self, Cell};
+use crate::config::{ColorWhen, TEMPLATE};
+use crate::error::{CliError, Outcome};
+use crate::ui::DIM;
+
+/// Show or create the configuration
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArgs {
+    #[command(subcommand)]
+    pub(crate) command: ConfigCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    Show(ShowArgs),
+    Init(InitArgs),
+}
+
+/// Print the values in force and where each comes from
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {}
+
+/// Write a commented config file; never overwrites one
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {}
+
+pub(crate) fn run(args: ConfigArgs, app: &App) -> Result<Outcome, CliError> {
+    match args.command {
+        ConfigCommand::Show(_) => show(app),
+        ConfigCommand::Init(_) => init(app),
+    }
+}
+
+/// One value in force.
+#[derive(Serialize)]
+struct Setting {
+    key: &'static str,
+    value: serde_json::Value,
+    from: String,
+}
+
+fn show(app: &App) -> Result<Outcome, CliError> {
+    let settings = settings(app)?;
+    if app.ui.json {
+        app.ui.json(&settings)?;
+        return Ok(Outcome::Fine);
+    }
+    let rows: Vec<_> = settings
+        .iter()
+        .map(|setting| {
+            let value = match &setting.value {
+                serde_json::Value::String(text) => text.clone(),
+                serde_json::Value::Null => "none".into(),
+                value => value.to_string(),
+            };
+            vec![
+                Cell::new(setting.key),
+                Cell::new(value),
+                Cell::new(format!("({})", setting.from)).style(DIM),
+            ]
+        })
+        .collect();
+    columns::print(&app.ui, &rows)?;
+    Ok(Outcome::Fine)
+}
+
+fn settings(app: &App) -> Result<Vec<Setting>, CliError> {
+    let mut settings = Vec::new();
+    let mut add = |key, value, from: Origin| {
+        settings.push(Setting {
+            key,
+            value,
+            from: from.to_string(),
+        });
+    };
+    let (file, origin) = app.config_path().unzip();
+    let file = file.map(|path| path.to_string_lossy().into_owned());
+    add("config", file.into(), origin.unwrap_or(Origin::Default));
+    let (db, origin) = app.db()?;
+    add("db", db.to_string_lossy().into(), origin);
+
+    let config = &app.config;
+    let from = |set: bool| if set { Origin::File } else { Origin::Default };
+    add(
+        "recall.limit",
+        config.recall_limit.unwrap_or(10).into(),
+        from(config.recall_limit.is_some()),
+    );
+    add(
+        "recall.record",
+        config.recall_record.unwrap_or(true).into(),
+        from(config.recall_record.is_some()),
+    );
+    add(
+        "output.color",
+        config.output_color.unwrap_or(ColorWhen::Auto).name().into(),
+        from(config.output_color.is_some()),
+    );
+
+    // Not settings of the file, but what else decides what is written.
+    let caller = app.caller()?;
+    let set = |name: &'static str| Ok::<_, CliError>(caller::variable(name)?.map(|_| Origin::Env(name)));
+    let actor_from = match set("ICM_ACTOR")? {
+        Some(origin) => origin,
+        None if caller.actor != "user" => Origin::Env("CLAUDECODE"),
+        None => Origin::Default,
+    };
+    add("actor", caller.actor.into(), actor_from);
+    let session_from = match set("ICM_SESSION")? {
+        Some(origin) => Some(origin),
+        None => set("CLAUDE_CODE_SESSION_ID")?,
+    };
+    add(
+        "session",
+        caller.session.into(),
+        session_from.unwrap_or(Origin::Default),
+    );
+    let project_from = match caller.project {
+        Some(_) => Origin::Folder,
+        None => Origin::Default,
+    };
+    add("project", caller.project.into(), project_from);
+    Ok(settings)
+}
+
+fn init(app: &App) -> Result<Outcome, CliError> {
+    let Some((path, _)) = app.config_path() else {
+        return Err(CliError::failed("no home folder to keep the config file in")
+            .with_hint("say where it is with `--config FILE` or `ICM_CONFIG`"));
+    };
+    let name = path.display();
+    let failed = |e: std::io::Error| CliError::io(format!("cannot write {name}"), &e);
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let file = std::fs::File::create_new(&path);
+    let mut file = file.map_err(|e| match e.kind() {
+        std::io::ErrorKind::AlreadyExists => CliError::failed(format!("{name} is already there"))
+            .with_hint("edit it, or see what is in force with `icm config show`"),
+        _ => failed(e),
+    })?;
+    file.write_all(TEMPLATE.as_bytes()).map_err(failed)?;
+
+    if app.ui.json {
+        app.ui
+            .json(&serde_json::json!({ "config": path.to_string_lossy() }))?;
+    } else {
+        app.ui.line(format_args!("wrote {name}"))?;
+    }
+    Ok(Outcome::Fine)
+}

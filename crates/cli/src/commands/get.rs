@@ -1,0 +1,99 @@
+//! `icm get`
+
+use clap::Args;
+use icm_server::api::Memory;
+
+use crate::app::App;
+use crate::columns::{self, Cell};
+use crate::error::{CliError, ErrorKind, Outcome};
+use crate::ui::{DIM, Ui};
+use crate::{memory_view, text, when};
+
+/// Show one memory with everything that is known about it
+///
+/// Exits with 1 when there is none with that id.
+#[derive(Debug, Args)]
+pub(crate) struct GetArgs {
+    /// Id or its beginning
+    id: String,
+    /// As this machine knew at that time
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
+}
+
+pub(crate) fn run(args: GetArgs, app: &App) -> Result<Outcome, CliError> {
+    let memory = app
+        .service()?
+        .get(&args.id, args.at.as_deref())
+        .map_err(CliError::from);
+    let memory = match memory {
+        Ok(memory) => memory,
+        Err(error) => {
+            if app.ui.json && error.kind == ErrorKind::NotFound {
+                app.ui.json(&serde_json::Value::Null)?;
+            }
+            return Err(error);
+        }
+    };
+
+    if app.ui.json {
+        app.ui.json(&memory)?;
+    } else {
+        print(&app.ui, &memory)?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn print(ui: &Ui, memory: &Memory) -> Result<(), CliError> {
+    memory_view::print(ui, memory, "")?;
+    if let Some(raw) = &memory.raw_excerpt {
+        ui.line(format_args!("{}", ui.paint(DIM, "made from:")))?;
+        memory_view::print_quoted(ui, raw)?;
+    }
+    let mut rows = Vec::new();
+    let mut add = |name: &str, value: String| {
+        if !value.is_empty() {
+            rows.push(vec![Cell::new(name).style(DIM), Cell::new(value)]);
+        }
+    };
+    let time = |at: &Option<String>| at.as_deref().map(|at| when::at_and_ago(ui.now, at));
+    let source = &memory.source;
+    add("weight", format!("{:.3}", memory.weight));
+    add("keywords", memory.keywords.join(", "));
+    add("scope", memory.scope.clone());
+    add("trust", trust(memory).into());
+    add("agent", source.agent.clone().unwrap_or_default());
+    add("client", source.client.clone().unwrap_or_default());
+    add("session", source.session.clone().unwrap_or_default());
+    add("project", source.project.clone().unwrap_or_default());
+    add("file", source.file.clone().unwrap_or_default());
+    add("occurred", time(&memory.occurred_at).unwrap_or_default());
+    add("created", when::at_and_ago(ui.now, &memory.created_at));
+    add("updated", when::at_and_ago(ui.now, &memory.updated_at));
+    add("recalled", recalled(ui, memory));
+    let metadata = memory.metadata.as_ref().map(ToString::to_string);
+    add("metadata", metadata.unwrap_or_default());
+    add("withheld", memory.withheld.join(", "));
+    columns::print(ui, &rows)
+}
+
+fn recalled(ui: &Ui, memory: &Memory) -> String {
+    let times = match memory.access_count {
+        0 => return "never".into(),
+        1 => "once".to_string(),
+        n => format!("{n} times"),
+    };
+    match &memory.last_accessed {
+        Some(at) => format!("{times}, last {}", text::one_line(&when::ago(ui.now, at))),
+        None => times,
+    }
+}
+
+fn trust(memory: &Memory) -> &'static str {
+    use icm_server::api::Trust;
+    match memory.trust {
+        Trust::User => "user",
+        Trust::Agent => "agent",
+        Trust::External => "external",
+    }
+}

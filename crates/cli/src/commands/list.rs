@@ -1,0 +1,84 @@
+//! `icm list`
+
+use clap::{Args, ValueEnum};
+use icm_server::api::{ListRequest, Sort};
+
+use crate::app::App;
+use crate::error::{CliError, Outcome};
+use crate::{columns, memory_view};
+
+const LIMIT_DEFAULT: usize = 50;
+
+/// List memories, newest first
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Only this topic; `a/` for everything below `a`
+    #[arg(short, long)]
+    topic: Option<String>,
+    /// How many at most [default: 50]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: Option<u32>,
+    /// All of them
+    #[arg(long, conflicts_with = "limit")]
+    all: bool,
+    /// What comes first: the newest, the heaviest or the most recently recalled
+    #[arg(long, value_enum, default_value_t = SortArg::Created)]
+    sort: SortArg,
+    /// As this machine knew at that time
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
+    /// Forgotten ones too
+    #[arg(long)]
+    forgotten: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum SortArg {
+    Weight,
+    Created,
+    Accessed,
+}
+
+pub(crate) fn run(args: ListArgs, app: &App) -> Result<Outcome, CliError> {
+    let limit = match args.limit {
+        Some(limit) => limit as usize,
+        None => LIMIT_DEFAULT,
+    };
+    let request = ListRequest {
+        topic: args.topic,
+        // One more, to know whether something is left out.
+        limit: (!args.all).then(|| limit.saturating_add(1)),
+        sort: match args.sort {
+            SortArg::Weight => Sort::Weight,
+            SortArg::Created => Sort::Created,
+            SortArg::Accessed => Sort::Accessed,
+        },
+        at: args.at,
+        forgotten: args.forgotten,
+    };
+
+    let mut memories = app.service()?.list(&request)?;
+
+    let cut = !args.all && memories.len() > limit;
+    if cut {
+        memories.truncate(limit);
+    }
+    if app.ui.json {
+        app.ui.json(&memories)?;
+    } else {
+        let rows: Vec<_> = memories
+            .iter()
+            .map(|memory| memory_view::row(&app.ui, memory))
+            .collect();
+        columns::print(&app.ui, &rows)?;
+        if memories.is_empty() {
+            app.ui.remark(format_args!("no memories"));
+        }
+    }
+    if cut && args.limit.is_none() {
+        app.ui.note(&format!(
+            "the first {limit} are shown; see the rest with `--all` or `-l N`"
+        ));
+    }
+    Ok(Outcome::Fine)
+}

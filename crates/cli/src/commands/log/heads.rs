@@ -1,0 +1,33 @@
+//! `icm log heads`
+
+use clap::Args;
+
+use crate::app::App;
+use crate::error::{CliError, Outcome};
+
+/// Print the newest event of every chain, to keep elsewhere
+///
+/// `icm log verify --expect FILE` later proves that the log still contains this history.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  icm log heads > heads.txt    and later    icm log verify --expect heads.txt")]
+pub(crate) struct HeadsArgs {}
+
+pub(crate) fn run(_: HeadsArgs, app: &App) -> Result<Outcome, CliError> {
+    let heads = app.service()?.heads()?;
+
+    if app.ui.json {
+        app.ui.json(&heads)?;
+        return Ok(Outcome::Fine);
+    }
+    // A file format as much as an answer: no colours, no alignment, nothing left out.
+    for head in &heads {
+        app.ui
+            .line(format_args!("{} {} {}", head.origin, head.seq, head.head))?;
+    }
+    if heads.is_empty() {
+        app.ui.remark(format_args!("no events"));
+    }
+    Ok(Outcome::Fine)
+}

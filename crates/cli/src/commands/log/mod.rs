@@ -1,0 +1,146 @@
+//! `icm log`
+
+mod heads;
+mod show;
+mod verify;
+
+use clap::{Args, Subcommand};
+use icm_server::api::{LogEntry, LogRequest};
+
+use crate::app::App;
+use crate::columns::{self, Cell};
+use crate::error::{CliError, Outcome};
+use crate::memory_view::short_event;
+use crate::ui::{BOLD, DIM, PLAIN, Ui, WARN};
+use crate::when;
+
+const LIMIT_ON_TERMINAL: usize = 50;
+
+/// Show the events of the log, newest first
+///
+/// On a terminal the newest 50, in a pipe all of them, unless `-l` or `--all` is given. With
+/// `--json` one object a line.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, after_help = "\
+Examples:
+  icm log --kind memory.updated --since yesterday
+  icm log --json | jq -r .kind | sort | uniq -c")]
+pub(crate) struct LogArgs {
+    #[command(subcommand)]
+    command: Option<LogCommand>,
+    #[command(flatten)]
+    filters: Filters,
+}
+
+#[derive(Debug, Subcommand)]
+enum LogCommand {
+    Show(show::ShowArgs),
+    Verify(verify::LogVerifyArgs),
+    Heads(heads::HeadsArgs),
+}
+
+#[derive(Debug, Args)]
+struct Filters {
+    /// Only this kind (`memory.stored`) or family (`memory`)
+    #[arg(long)]
+    kind: Option<String>,
+    /// Only events about this memory
+    #[arg(long)]
+    id: Option<String>,
+    /// Only events about memories that are or were in this topic
+    #[arg(short, long)]
+    topic: Option<String>,
+    /// Only events by this actor
+    #[arg(long)]
+    actor: Option<String>,
+    /// Only events of this session
+    #[arg(long)]
+    session: Option<String>,
+    /// Not before this time
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Not after this time
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// How many at most [default: 50 on a terminal, else all]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: Option<u32>,
+    /// All of them
+    #[arg(long, conflicts_with = "limit")]
+    all: bool,
+    /// Oldest first
+    #[arg(long)]
+    reverse: bool,
+}
+
+pub(crate) fn run(args: LogArgs, app: &App) -> Result<Outcome, CliError> {
+    match args.command {
+        Some(LogCommand::Show(args)) => show::run(args, app),
+        Some(LogCommand::Verify(args)) => verify::run(args, app),
+        Some(LogCommand::Heads(args)) => heads::run(args, app),
+        None => list(args.filters, app),
+    }
+}
+
+fn list(filters: Filters, app: &App) -> Result<Outcome, CliError> {
+    let limit = match filters.limit {
+        Some(limit) => Some(limit as usize),
+        None if app.ui.is_terminal() && !filters.all => Some(LIMIT_ON_TERMINAL),
+        None => None,
+    };
+    let request = LogRequest {
+        kind: filters.kind,
+        id: filters.id,
+        topic: filters.topic,
+        actor: filters.actor,
+        session: filters.session,
+        since: filters.since,
+        until: filters.until,
+        oldest_first: filters.reverse,
+        limit,
+        cursor: None,
+    };
+
+    let mut written = Ok(());
+    let events = app.service()?.log(&request, &mut |entry| {
+        written = if app.ui.json {
+            app.ui.json_line(&entry)
+        } else {
+            print(&app.ui, &entry)
+        };
+        // Nobody reads on: stop reading the log.
+        written.is_ok()
+    });
+    written?;
+    let events = events?;
+
+    if events == 0 {
+        app.ui.remark(format_args!("no events"));
+    } else if filters.limit.is_none() && Some(events) == limit.map(|limit| limit as u64) {
+        app.ui.remark(format_args!(
+            "the first {events} are shown; see the rest with `--all` or `-l N`"
+        ));
+    }
+    Ok(Outcome::Fine)
+}
+
+/// Rows come one by one, so the widths are those that nearly all have.
+const WIDTHS: [usize; 6] = [6, 12, 16, 12, 12, 0];
+
+fn print(ui: &Ui, entry: &LogEntry) -> Result<(), CliError> {
+    let style = if entry.body == "present" { PLAIN } else { WARN };
+    let summary = if entry.body == "present" {
+        entry.summary.clone()
+    } else {
+        format!("({}) {}", entry.body, entry.summary)
+    };
+    let row = [
+        Cell::new(format!("@{}", entry.position)).style(BOLD),
+        Cell::new(short_event(&entry.event)).style(DIM),
+        Cell::new(&entry.kind),
+        Cell::new(when::ago(ui.now, &entry.at)).style(DIM),
+        Cell::new(&entry.actor).style(DIM),
+        Cell::new(summary).style(style),
+    ];
+    columns::print_row(ui, &row, &WIDTHS)
+}

@@ -1,0 +1,92 @@
+//! `icm log show`
+
+use clap::Args;
+use icm_server::api::EventDetail;
+
+use crate::app::App;
+use crate::columns::{self, Cell};
+use crate::error::{CliError, ErrorKind, Outcome};
+use crate::ui::{DIM, Ui};
+use crate::{text, when};
+
+/// Show everything about one event
+///
+/// Exits with 1 when there is none with that id.
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// The beginning of an event id, or a position (`@123`)
+    event: String,
+}
+
+pub(crate) fn run(args: ShowArgs, app: &App) -> Result<Outcome, CliError> {
+    let detail = app.service()?.log_show(&args.event).map_err(CliError::from);
+    let detail = match detail {
+        Ok(detail) => detail,
+        Err(error) => {
+            if app.ui.json && error.kind == ErrorKind::NotFound {
+                app.ui.json(&serde_json::Value::Null)?;
+            }
+            return Err(error);
+        }
+    };
+
+    if app.ui.json {
+        app.ui.json(&detail)?;
+    } else {
+        print(&app.ui, &detail)?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn print(ui: &Ui, detail: &EventDetail) -> Result<(), CliError> {
+    let entry = &detail.entry;
+    let mut rows = Vec::new();
+    let mut add = |name: &str, value: String| {
+        if !value.is_empty() {
+            rows.push(vec![Cell::new(name).style(DIM), Cell::new(value)]);
+        }
+    };
+    add("event", entry.event.clone());
+    add("kind", entry.kind.clone());
+    add("position", format!("@{}", entry.position));
+    add("at", when::at_and_ago(ui.now, &entry.at));
+    add("subject", entry.subject.clone().unwrap_or_default());
+    add("summary", entry.summary.clone());
+    add("actor", entry.actor.clone());
+    add("session", entry.session.clone().unwrap_or_default());
+    add("command", entry.command.clone());
+    add("origin", entry.origin.clone());
+    add("seq", entry.seq.to_string());
+    add("prev", detail.prev.clone());
+    add("refs", detail.refs.join(" "));
+    let (index, count) = detail.batch;
+    add("batch", format!("{index} of {count}"));
+    add("body", entry.body.clone());
+    add("commitment", detail.commitment.clone());
+    add(
+        "length",
+        format!(
+            "head {} bytes, payload {} bytes",
+            detail.head_len_bytes, detail.payload_len_bytes
+        ),
+    );
+    add(
+        "segment",
+        format!("{}, offset {}", detail.segment, detail.offset_bytes),
+    );
+    columns::print(ui, &rows)?;
+    print_json(ui, "facts", &entry.facts)?;
+    print_json(ui, "payload", &entry.payload)
+}
+
+fn print_json(ui: &Ui, name: &str, value: &serde_json::Value) -> Result<(), CliError> {
+    if value.is_null() {
+        return Ok(());
+    }
+    ui.line(format_args!("{}", ui.paint(DIM, name)))?;
+    let json = serde_json::to_string_pretty(value).unwrap_or_default();
+    for line in text::wrap(&json, ui.columns.map(|c| c.saturating_sub(2))) {
+        ui.line(format_args!("  {line}"))?;
+    }
+    Ok(())
+}

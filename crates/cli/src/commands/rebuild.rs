@@ -1,0 +1,31 @@
+//! `icm rebuild`
+
+use clap::Args;
+
+use crate::app::App;
+use crate::error::{CliError, Outcome};
+use crate::progress::Bar;
+
+/// Compute every view afresh from the log
+///
+/// The log is only read. Views can be deleted at any time; this is what brings them back.
+#[derive(Debug, Args)]
+pub(crate) struct RebuildArgs {}
+
+pub(crate) fn run(_: RebuildArgs, app: &App) -> Result<Outcome, CliError> {
+    let bar = Bar::new(&app.ui);
+    let report = app.service()?.rebuild(&bar)?;
+    drop(bar);
+
+    if app.ui.json {
+        app.ui.json(&report)?;
+    } else {
+        app.ui.line(format_args!(
+            "rebuilt {} memories from {} events in {:.2} s",
+            report.memories, report.events, report.seconds
+        ))?;
+        app.ui
+            .line(format_args!("state hash {}", report.state_hash))?;
+    }
+    Ok(Outcome::Fine)
+}

@@ -1,0 +1,109 @@
+//! `icm replay`
+
+use clap::Args;
+use icm_server::api::{Basis, ListRequest, Memory, RecallRequest};
+use serde::Serialize;
+
+use crate::app::App;
+use crate::columns;
+use crate::commands::recall;
+use crate::error::{CliError, Outcome};
+use crate::ui::{BOLD, TOPIC, Ui};
+use crate::{memory_view, text, when};
+
+/// Go back in time: what was known, and what a recall would have found
+///
+/// With a query: the answer as of that moment, without recording the recall. Without one: the
+/// memories as they stood, by topic.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm replay --at @120
+  icm replay --at '2h ago' where do invoices live")]
+pub(crate) struct ReplayArgs {
+    /// The moment: a time, a position (`@123`) or the beginning of an event id
+    #[arg(long, value_name = "TIME", required = true)]
+    at: String,
+    /// Words to look for
+    query: Vec<String>,
+    /// Only this topic; `a/` for everything below `a`
+    #[arg(short, long)]
+    topic: Option<String>,
+    /// How many at most [default: 10 with a query, else all]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    limit: Option<u16>,
+}
+
+/// The memories as they stood.
+#[derive(Serialize)]
+struct Standing {
+    basis: Basis,
+    memories: Vec<Memory>,
+}
+
+pub(crate) fn run(args: ReplayArgs, app: &App) -> Result<Outcome, CliError> {
+    let service = app.service()?;
+    let limit = args.limit.map(usize::from);
+    if !args.query.is_empty() {
+        let request = RecallRequest {
+            query: recall::query(&args.query)?,
+            topic: args.topic,
+            limit: limit.or(app.config.recall_limit),
+            at: Some(args.at),
+            record: false,
+            ..RecallRequest::default()
+        };
+        let answer = service.recall(&app.caller()?, &request)?;
+        return recall::print(&app.ui, &answer);
+    }
+
+    // Resolved once: `2h ago` would be another moment the second time.
+    let basis = service.basis(Some(&args.at))?;
+    let mut memories = service.list(&ListRequest {
+        topic: args.topic,
+        at: Some(format!("@{}", basis.position)),
+        limit,
+        ..ListRequest::default()
+    })?;
+    memories.sort_by(|a, b| (&a.topic, &a.created_at, &a.id).cmp(&(&b.topic, &b.created_at, &b.id)));
+
+    let standing = Standing { basis, memories };
+    if app.ui.json {
+        app.ui.json(&standing)?;
+    } else {
+        print(&app.ui, &standing)?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn print(ui: &Ui, standing: &Standing) -> Result<(), CliError> {
+    for (i, group) in standing
+        .memories
+        .chunk_by(|a, b| a.topic == b.topic)
+        .enumerate()
+    {
+        if i > 0 {
+            ui.line(format_args!(""))?;
+        }
+        let topic = group.first().map_or("", |memory| memory.topic.as_str());
+        let topic = text::one_line(topic);
+        ui.line(format_args!("{}", ui.paint(TOPIC.bold(), &topic)))?;
+        let rows: Vec<_> = group
+            .iter()
+            .map(|memory| {
+                let mut row = memory_view::row(ui, memory);
+                row.remove(1);
+                row
+            })
+            .collect();
+        columns::print(ui, &rows)?;
+    }
+    let basis = &standing.basis;
+    ui.remark(format_args!(
+        "{} memories as of {} ({})",
+        standing.memories.len(),
+        ui.paint(BOLD, &format!("@{}", basis.position)),
+        when::at_and_ago(ui.now, &basis.at),
+    ));
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! `icm serve`
+
+use std::sync::Arc;
+
+use clap::Args;
+use icm_server::mcp::{self, McpOptions};
+
+use crate::app::App;
+use crate::error::{CliError, Outcome};
+
+/// Serve MCP on stdin and stdout
+///
+/// For an agent's configuration; ends when the agent closes stdin.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Short answers, to save the agent's context
+    #[arg(long)]
+    compact: bool,
+    /// Offer nothing that changes the store
+    #[arg(long)]
+    read_only: bool,
+}
+
+pub(crate) fn run(args: ServeArgs, app: &App) -> Result<Outcome, CliError> {
+    let service = if args.read_only {
+        app.service_read_only()?
+    } else {
+        app.service()?
+    };
+    // Long before it ends is when they matter.
+    app.pass_on_notices(service);
+
+    mcp::serve_stdio(
+        Arc::clone(service),
+        app.caller()?,
+        McpOptions {
+            compact: args.compact,
+            read_only: args.read_only,
+        },
+    )?;
+    Ok(Outcome::Fine)
+}

@@ -1,0 +1,71 @@
+//! `icm stats`
+
+use clap::Args;
+use icm_server::api::Stats;
+
+use crate::app::App;
+use crate::columns::{self, Cell};
+use crate::error::{CliError, Outcome};
+use crate::text::bytes;
+use crate::ui::{DIM, Ui};
+use crate::when;
+
+/// Show the store in numbers: memories, events, bytes, how far each view is
+#[derive(Debug, Args)]
+pub(crate) struct StatsArgs {}
+
+pub(crate) fn run(_: StatsArgs, app: &App) -> Result<Outcome, CliError> {
+    let stats = app.service()?.stats()?;
+
+    if app.ui.json {
+        app.ui.json(&stats)?;
+    } else {
+        print(&app.ui, &stats)?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn print(ui: &Ui, stats: &Stats) -> Result<(), CliError> {
+    let time = |at: &Option<String>| match at {
+        Some(at) => when::at_and_ago(ui.now, at),
+        None => "never".into(),
+    };
+    let mut rows = Vec::new();
+    let mut add = |name: &str, value: String| {
+        rows.push(vec![Cell::new(name).style(DIM), Cell::new(value)]);
+    };
+    add("store", stats.store.display().to_string());
+    add(
+        "origin",
+        stats
+            .origin
+            .clone()
+            .unwrap_or_else(|| "none before the first write".into()),
+    );
+    add("memories", stats.memories.to_string());
+    add("forgotten", stats.forgotten.to_string());
+    add("topics", stats.topics.to_string());
+    if stats.concepts > 0 {
+        add("concepts", stats.concepts.to_string());
+    }
+    add("events", stats.events.to_string());
+    add("newest position", format!("@{}", stats.positions));
+    add("first event", time(&stats.first_event_at));
+    add("last event", time(&stats.last_event_at));
+    add(
+        "size",
+        format!("{}, of it log {}", bytes(stats.bytes), bytes(stats.log_bytes)),
+    );
+    for view in &stats.views {
+        let state = match view.behind {
+            0 => "up to date".to_string(),
+            1 => "1 event behind".to_string(),
+            n => format!("{n} events behind"),
+        };
+        add(
+            &format!("view {}", view.view),
+            format!("@{}, {state}, {}", view.position, bytes(view.bytes)),
+        );
+    }
+    columns::print(ui, &rows)
+}

@@ -1,0 +1,62 @@
+//! `icm update`
+
+use clap::Args;
+use icm_server::api::UpdateRequest;
+
+use crate::app::App;
+use crate::args::{ImportanceArg, words};
+use crate::error::{CliError, Outcome};
+use crate::{input, memory_view};
+
+/// Change a memory; what is not named stays
+///
+/// What it said before stays in the log: see `icm history`.
+#[derive(Debug, Args)]
+#[group(id = "changes", required = true, multiple = true, args = ["content", "importance", "keywords", "topic", "scope"])]
+pub(crate) struct UpdateArgs {
+    /// Id or its beginning
+    id: String,
+    /// The new text; `-` for stdin
+    #[arg(short, long, value_name = "TEXT")]
+    content: Option<String>,
+    /// How much it matters now
+    #[arg(short, long, value_name = "IMPORTANCE")]
+    importance: Option<ImportanceArg>,
+    /// The new set of keywords, with commas or repeated; `-k ''` for none
+    #[arg(short, long, value_name = "WORDS", value_delimiter = ',')]
+    keywords: Option<Vec<String>>,
+    /// Move it to this topic
+    #[arg(short, long)]
+    topic: Option<String>,
+    /// Move it to this scope: `global`, `project:ID` or `session:ID`
+    #[arg(long)]
+    scope: Option<String>,
+    /// Makes a retry safe: the same id and change are written once
+    #[arg(long, value_name = "ID")]
+    request_id: Option<String>,
+}
+
+pub(crate) fn run(args: UpdateArgs, app: &App) -> Result<Outcome, CliError> {
+    let content = match args.content.as_deref() {
+        Some(text) => Some(input::text_or_stdin(Some(text), "-c")?),
+        None => None,
+    };
+    let request = UpdateRequest {
+        id: args.id,
+        content,
+        importance: args.importance.map(Into::into),
+        keywords: args.keywords.map(words),
+        topic: args.topic,
+        scope: args.scope,
+        request_id: args.request_id,
+    };
+
+    let receipt = app.service()?.update(&app.caller()?, request)?;
+
+    if app.ui.json {
+        app.ui.json(&receipt)?;
+    } else {
+        memory_view::print_receipt(&app.ui, &receipt)?;
+    }
+    Ok(Outcome::Fine)
+}

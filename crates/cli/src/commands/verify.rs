@@ -1,0 +1,86 @@
+//! `icm verify`
+
+use clap::Args;
+use icm_server::api::{OriginHead, VerifyReport};
+
+use crate::app::App;
+use crate::columns::{self, Cell};
+use crate::error::{CliError, Outcome};
+use crate::progress::Bar;
+use crate::text;
+use crate::ui::{BAD, DIM, GOOD, Ui, WARN};
+
+/// Check the log, the views, and that the views are what the log says
+///
+/// Reads every event, follows every chain, folds the log afresh and compares. Changes nothing.
+/// Exits with 3 when damage is found.
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {}
+
+pub(crate) fn run(_: VerifyArgs, app: &App) -> Result<Outcome, CliError> {
+    let bar = Bar::new(&app.ui);
+    let report = app.service()?.verify(&bar)?;
+    drop(bar);
+
+    print(&app.ui, &report)
+}
+
+/// Writes the report; one that is not all right is damage.
+pub(crate) fn print(ui: &Ui, report: &VerifyReport) -> Result<Outcome, CliError> {
+    let outcome = if report.ok {
+        Outcome::Fine
+    } else {
+        Outcome::Damage
+    };
+    if ui.json {
+        ui.json(report)?;
+        return Ok(outcome);
+    }
+    for finding in &report.findings {
+        let notice = finding.severity == "notice";
+        let style = if notice { WARN } else { BAD };
+        let mut place = finding.code.clone();
+        if let Some(file) = &finding.file {
+            place.push_str(&format!(", {file}"));
+        }
+        if let Some(seq) = finding.seq {
+            place.push_str(&format!(", seq {seq}"));
+        }
+        ui.line(format_args!(
+            "{} {} {}",
+            ui.paint(style, &format!("{}:", text::one_line(&finding.severity))),
+            text::one_line(&finding.message),
+            ui.paint(DIM, &format!("[{}]", text::one_line(&place))),
+        ))?;
+    }
+    let verdict = if report.ok {
+        ui.paint(GOOD, "ok")
+    } else {
+        ui.paint(BAD, "not ok")
+    };
+    ui.line(format_args!(
+        "{verdict}: {} events, newest position @{}, {} without a body",
+        report.events, report.positions, report.missing_bodies
+    ))?;
+    print_heads(ui, &report.origins)?;
+    if let Some(hash) = &report.state_hash {
+        ui.line(format_args!("state hash {hash}"))?;
+    }
+    Ok(outcome)
+}
+
+fn print_heads(ui: &Ui, heads: &[OriginHead]) -> Result<(), CliError> {
+    let rows: Vec<_> = heads
+        .iter()
+        .map(|head| {
+            vec![
+                Cell::new("origin").style(DIM),
+                Cell::new(&head.origin),
+                Cell::new(format!("seq {}", head.seq)).style(DIM),
+                Cell::new(&head.head),
+                Cell::new(if head.own { "this machine" } else { "" }).style(DIM),
+            ]
+        })
+        .collect();
+    columns::print(ui, &rows)
+}

@@ -1,0 +1,233 @@
+//! `config.toml`: where it is, what may stand in it, what it says.
+
+use std::path::{Path, PathBuf};
+
+use directories::{BaseDirs, ProjectDirs};
+use toml::Value;
+
+use crate::error::CliError;
+
+/// Every key, in the order in which they are shown.
+pub(crate) const KEYS: [&str; 4] = ["db", "recall.limit", "recall.record", "output.color"];
+
+/// The file that `icm config init` writes.
+pub(crate) const TEMPLATE: &str = "\
+# Configuration of icm. Flags and environment variables go before what stands here.
+# `icm config show` prints the values in force and where each comes from.
+
+# The store's folder. `~/` is the home folder; a relative path starts at this file's folder.
+# db = \"~/memory\"
+
+[recall]
+# Results shown unless `-l` is given, 1 to 1000.
+# limit = 10
+
+# Recalls are events of the log, unless this is false or `--no-record` is given.
+# record = true
+
+[output]
+# When to use colours: auto, always or never.
+# color = \"auto\"
+";
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum ColorWhen {
+    /// On a terminal, and `NO_COLOR` is not set.
+    #[default]
+    Auto,
+    /// In a pipe too.
+    Always,
+    /// Not at all.
+    Never,
+}
+
+impl ColorWhen {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            ColorWhen::Auto => "auto",
+            ColorWhen::Always => "always",
+            ColorWhen::Never => "never",
+        }
+    }
+}
+
+/// What a config file says; `None` where it says nothing.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Config {
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) recall_limit: Option<usize>,
+    pub(crate) recall_record: Option<bool>,
+    pub(crate) output_color: Option<ColorWhen>,
+}
+
+impl Config {
+    /// Reads the file. One that is not there says nothing, unless it was `named` explicitly.
+    pub(crate) fn read(path: &Path, named: bool) -> Result<Config, CliError> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => Config::parse(&text, path),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound && !named => Ok(Config::default()),
+            Err(e) => {
+                let error = CliError::io(format!("cannot read config {}", path.display()), &e);
+                Err(match e.kind() {
+                    std::io::ErrorKind::NotFound => {
+                        error.with_hint("write one with `icm config init`")
+                    }
+                    _ => error,
+                })
+            }
+        }
+    }
+
+    fn parse(text: &str, path: &Path) -> Result<Config, CliError> {
+        let table: toml::Table = text.parse().map_err(|e: toml::de::Error| {
+            let line = e.span().map(|span| 1 + text[..span.start].matches('\n').count());
+            let place = line.map_or_else(String::new, |line| format!(", line {line}"));
+            CliError::invalid(format!(
+                "config {}{place} is not TOML: {}",
+                path.display(),
+                e.message()
+            ))
+        })?;
+        let mut config = Config::default();
+        for (key, value) in &table {
+            match value {
+                Value::Table(section) if is_section(key) => {
+                    for (name, value) in section {
+                        config.set(&format!("{key}.{name}"), value, path)?;
+                    }
+                }
+                _ => config.set(key, value, path)?,
+            }
+        }
+        Ok(config)
+    }
+
+    fn set(&mut self, key: &str, value: &Value, path: &Path) -> Result<(), CliError> {
+        let wrong = |wanted: &str| {
+            CliError::invalid(format!(
+                "config {}: `{key}` must be {wanted}",
+                path.display()
+            ))
+        };
+        match key {
+            "db" => {
+                let text = value.as_str().filter(|t| !t.is_empty());
+                self.db = Some(resolve(text.ok_or_else(|| wrong("a path"))?, path));
+            }
+            "recall.limit" => {
+                let limit = value
+                    .as_integer()
+                    .and_then(|limit| usize::try_from(limit).ok());
+                let limit = limit.filter(|limit| (1..=1000).contains(limit));
+                self.recall_limit = Some(limit.ok_or_else(|| wrong("a number from 1 to 1000"))?);
+            }
+            "recall.record" => {
+                self.recall_record = Some(value.as_bool().ok_or_else(|| wrong("true or false"))?);
+            }
+            "output.color" => {
+                self.output_color = Some(match value.as_str() {
+                    Some("auto") => ColorWhen::Auto,
+                    Some("always") => ColorWhen::Always,
+                    Some("never") => ColorWhen::Never,
+                    _ => return Err(wrong("\"auto\", \"always\" or \"never\"")),
+                });
+            }
+            _ => {
+                let known = KEYS.map(|k| format!("`{k}`")).join(", ");
+                return Err(CliError::invalid(format!(
+                    "config {}: unknown key `{key}`",
+                    path.display()
+                ))
+                .with_hint(format!("known keys: {known}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where the config file is, unless the user says otherwise.
+pub(crate) fn default_path() -> Option<PathBuf> {
+    project_dirs().map(|dirs| dirs.config_dir().join("config.toml"))
+}
+
+/// Where the store is, unless the user says otherwise.
+pub(crate) fn default_db() -> Option<PathBuf> {
+    project_dirs().map(|dirs| dirs.data_local_dir().to_path_buf())
+}
+
+fn project_dirs() -> Option<ProjectDirs> {
+    ProjectDirs::from("", "", "icm")
+}
+
+fn is_section(key: &str) -> bool {
+    KEYS.iter()
+        .filter_map(|known| known.split_once('.'))
+        .any(|(section, _)| section == key)
+}
+
+/// A path in the file: below the home folder, or beside the file.
+fn resolve(text: &str, config: &Path) -> PathBuf {
+    if let Some(rest) = text.strip_prefix("~/")
+        && let Some(dirs) = BaseDirs::new()
+    {
+        return dirs.home_dir().join(rest);
+    }
+    match config.parent() {
+        Some(folder) => folder.join(text),
+        None => PathBuf::from(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Config, CliError> {
+        Config::parse(text, Path::new("/etc/icm/config.toml"))
+    }
+
+    #[test]
+    fn the_template_says_nothing() {
+        assert_eq!(parse(TEMPLATE).unwrap(), Config::default());
+    }
+
+    #[test]
+    fn the_template_with_its_values_is_valid_and_names_every_key() {
+        let text = TEMPLATE
+            .lines()
+            .map(|line| match line.strip_prefix("# ") {
+                Some(setting) if setting.contains(" = ") => setting,
+                _ => line,
+            })
+            .collect::<Vec<_>>()
+            .join("\n");
+        let config = parse(&text).unwrap();
+        assert!(config.db.is_some());
+        assert_eq!(config.recall_limit, Some(10));
+        assert_eq!(config.recall_record, Some(true));
+        assert_eq!(config.output_color, Some(ColorWhen::Auto));
+    }
+
+    #[test]
+    fn unknown_keys_and_wrong_values_are_errors() {
+        for text in [
+            "dbs = 'x'",
+            "[recal]\nlimit = 3",
+            "[recall]\nlimits = 3",
+            "[recall]\nlimit = 0",
+            "[recall]\nlimit = '3'",
+            "[output]\ncolor = 'blue'",
+            "recall = 3",
+            "db = ",
+        ] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_relative_store_lies_beside_the_file() {
+        let config = parse("db = 'store'").unwrap();
+        assert_eq!(config.db, Some(PathBuf::from("/etc/icm/store")));
+    }
+}

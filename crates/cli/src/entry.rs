@@ -1,0 +1,93 @@
+//! From the arguments to the exit code.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind as ClapKind;
+
+use crate::app::App;
+use crate::args::Cli;
+use crate::error::{CliError, Outcome};
+use crate::{error, logging, panic};
+
+/// Runs `icm` with these arguments, the program's name first.
+pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
+    // Errors of the parser itself have to know it too, so it is looked for before parsing.
+    let json = arguments
+        .iter()
+        .skip(1)
+        .take_while(|a| *a != "--")
+        .any(|a| a == "--json");
+    panic::install_hook();
+    let result = panic::catch(|| parse_and_run(arguments, json));
+    match result {
+        Ok(outcome) => outcome.exit_code(),
+        Err(error) => {
+            error::report(&error, json);
+            error.exit_code()
+        }
+    }
+}
+
+fn parse_and_run(arguments: Vec<OsString>, json: bool) -> Result<Outcome, CliError> {
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error, &arguments, json),
+    };
+    logging::init(cli.global.verbose)?;
+    let mut global = cli.global;
+    global.ignores_config = cli.command.ignores_config();
+    let app = App::new(global)?;
+    let result = cli.command.run(&app);
+    app.close(result)
+}
+
+/// Help and version are answers; the rest keeps clap's own words, which name the argument, give
+/// the nearest right one and the usage.
+fn usage(
+    error: &clap::Error,
+    arguments: &[OsString],
+    json: bool,
+) -> Result<Outcome, CliError> {
+    match error.kind() {
+        ClapKind::DisplayHelp | ClapKind::DisplayVersion => {
+            // A closed pipe is the reader's way of saying that it has seen enough.
+            let _ = error.print();
+            Ok(Outcome::Fine)
+        }
+        ClapKind::InvalidUtf8 => Err(not_utf8(arguments)),
+        _ if json => Err(from_clap(error)),
+        _ => {
+            let _ = error.print();
+            Ok(Outcome::Usage)
+        }
+    }
+}
+
+fn not_utf8(arguments: &[OsString]) -> CliError {
+    let culprit = arguments
+        .iter()
+        .enumerate()
+        .find(|(_, a)| a.to_str().is_none())
+        .map_or_else(String::new, |(i, a)| {
+            format!(" {i} (`{}`)", a.to_string_lossy())
+        });
+    CliError::invalid(format!("argument{culprit} is not valid UTF-8"))
+        .with_hint("text of another encoding can be converted with `iconv` and piped in with `-c -`")
+}
+
+fn from_clap(error: &clap::Error) -> CliError {
+    let text = error.render().to_string();
+    let mut paragraphs = text.split("\n\n").map(str::trim);
+    let message = paragraphs
+        .next()
+        .unwrap_or_default()
+        .trim_start_matches("error: ");
+    let hint = paragraphs.find_map(|p| p.strip_prefix("tip: "));
+    let error = CliError::invalid(crate::text::one_line(message));
+    match hint {
+        Some(hint) => error.with_hint(crate::text::one_line(hint)),
+        None => error.with_hint("see `icm --help`"),
+    }
+}

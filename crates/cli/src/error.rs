@@ -1,0 +1,153 @@
+//! The one error of the command line: a sentence, a hint and an exit code.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anstyle::{AnsiColor, Style};
+use icm_server::ServiceError;
+
+use crate::text;
+
+/// How a command that did not fail ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Done, or found: 0.
+    Fine,
+    /// The answer is no: nothing found, lines rejected, not confirmed: 1.
+    No,
+    /// The parser has already said what is wrong with the arguments: 2.
+    Usage,
+    /// Damage was found and reported: 3.
+    Damage,
+}
+
+impl Outcome {
+    pub(crate) fn exit_code(self) -> ExitCode {
+        ExitCode::from(match self {
+            Outcome::Fine => 0,
+            Outcome::No => 1,
+            Outcome::Usage => 2,
+            Outcome::Damage => 3,
+        })
+    }
+}
+
+/// What kind of failure it is; decides the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ErrorKind {
+    /// What was named does not exist: 1.
+    NotFound,
+    /// It could not be done: 2.
+    Failed,
+    /// The store is damaged: 3.
+    Damage,
+    /// The reader of the output is gone. Nobody is left to be told: 0, silently.
+    ClosedPipe,
+}
+
+/// Why a command failed.
+#[derive(Debug)]
+pub(crate) struct CliError {
+    pub(crate) kind: ErrorKind,
+    message: String,
+    hint: Option<String>,
+}
+
+impl CliError {
+    /// Something that was asked for is not acceptable.
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::failed(message)
+    }
+
+    /// Something could not be done.
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
+        CliError {
+            kind: ErrorKind::Failed,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// The operating system said no to `doing`.
+    pub(crate) fn io(doing: impl AsRef<str>, source: &io::Error) -> Self {
+        Self::failed(format!("{}: {}", doing.as_ref(), plain(source)))
+    }
+
+    /// Writing the answer failed.
+    pub(crate) fn output(source: &io::Error) -> Self {
+        let mut error = Self::io("cannot write the answer", source);
+        if source.kind() == io::ErrorKind::BrokenPipe {
+            error.kind = ErrorKind::ClosedPipe;
+        }
+        error
+    }
+
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self.kind {
+            ErrorKind::ClosedPipe => 0,
+            ErrorKind::NotFound => 1,
+            ErrorKind::Failed => 2,
+            ErrorKind::Damage => 3,
+        })
+    }
+}
+
+impl From<ServiceError> for CliError {
+    fn from(error: ServiceError) -> Self {
+        let kind = match &error {
+            ServiceError::NotFound { .. } => ErrorKind::NotFound,
+            ServiceError::Damaged { .. } => ErrorKind::Damage,
+            // The service writes exports straight into our stdout.
+            ServiceError::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
+                ErrorKind::ClosedPipe
+            }
+            _ => ErrorKind::Failed,
+        };
+        let message = match &error {
+            ServiceError::Internal(_) => format!("{error} — please report"),
+            ServiceError::Io { doing, source } => format!("{doing}: {}", plain(source)),
+            _ => error.to_string(),
+        };
+        CliError {
+            kind,
+            message,
+            hint: error.hint(),
+        }
+    }
+}
+
+/// Says it on stderr: `error: …` and `hint: …`, or one JSON object.
+pub(crate) fn report(error: &CliError, json: bool) {
+    if error.kind == ErrorKind::ClosedPipe {
+        return;
+    }
+    let message = text::one_line(&error.message);
+    let hint = error.hint.as_deref().map(text::one_line);
+    let mut stderr = anstream::AutoStream::auto(io::stderr());
+    // Nothing can be done about a stderr that cannot be written.
+    if json {
+        let object = serde_json::json!({ "error": { "message": message, "hint": hint } });
+        let _ = writeln!(stderr, "{object}");
+        return;
+    }
+    let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+    let cyan = Style::new().bold().fg_color(Some(AnsiColor::Cyan.into()));
+    let _ = writeln!(stderr, "{red}error:{red:#} {message}");
+    if let Some(hint) = hint {
+        let _ = writeln!(stderr, "{cyan}hint:{cyan:#} {hint}");
+    }
+}
+
+/// `No such file or directory`, without `(os error 2)`, which says nothing to people.
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error ") {
+        Some(end) => text[..end].to_string(),
+        None => text,
+    }
+}

@@ -1,0 +1,82 @@
+//! Text that comes in through stdin.
+
+use std::io::{self, IsTerminal, Read};
+
+use crate::error::CliError;
+
+/// The most bytes a content may have.
+pub(crate) const CONTENT_MAX_BYTES: usize = 64 * 1024;
+
+/// The text of an argument: itself, or stdin for `-`, or stdin when it is missing and something
+/// is piped in.
+pub(crate) fn text_or_stdin(given: Option<&str>, flag: &str) -> Result<String, CliError> {
+    match given {
+        Some("-") => stdin_text(flag),
+        Some(text) => Ok(text.to_string()),
+        None if io::stdin().is_terminal() => Err(CliError::invalid(format!("`{flag}` is missing"))
+            .with_hint(format!(
+                "give `{flag} TEXT`, or `{flag} -` and the text on stdin"
+            ))),
+        None => stdin_text(flag),
+    }
+}
+
+fn stdin_text(flag: &str) -> Result<String, CliError> {
+    bounded_text(io::stdin().lock(), flag)
+}
+
+/// Reads at most a content's limit (and a line end, which is cut off), however much there is.
+fn bounded_text(reader: impl Read, flag: &str) -> Result<String, CliError> {
+    let mut bytes = Vec::new();
+    reader
+        .take(CONTENT_MAX_BYTES as u64 + 3)
+        .read_to_end(&mut bytes)
+        .map_err(|e| CliError::io("cannot read stdin", &e))?;
+    if bytes.last() == Some(&b'\n') {
+        bytes.pop();
+        if bytes.last() == Some(&b'\r') {
+            bytes.pop();
+        }
+    }
+    if bytes.len() > CONTENT_MAX_BYTES {
+        return Err(CliError::invalid(format!(
+            "the text on stdin for `{flag}` is longer than 64 KiB"
+        ))
+        .with_hint("store what matters of it, or split it into several memories"));
+    }
+    String::from_utf8(bytes).map_err(|e| {
+        CliError::invalid(format!(
+            "the text on stdin for `{flag}` is not valid UTF-8 at byte {}",
+            e.utf8_error().valid_up_to()
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_line_end_is_cut_off() {
+        for (input, text) in [
+            ("a\n", "a"),
+            ("a\r\n", "a"),
+            ("a\n\n", "a\n"),
+            ("a", "a"),
+            ("", ""),
+        ] {
+            assert_eq!(bounded_text(input.as_bytes(), "-c").unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn the_limit_is_exact() {
+        let mut input = "x".repeat(CONTENT_MAX_BYTES);
+        assert!(bounded_text(input.as_bytes(), "-c").is_ok());
+        input.push_str("\r\n");
+        assert!(bounded_text(input.as_bytes(), "-c").is_ok());
+        input.insert(0, 'x');
+        assert!(bounded_text(input.as_bytes(), "-c").is_err());
+        assert!(bounded_text(io::repeat(b'x'), "-c").is_err());
+    }
+}

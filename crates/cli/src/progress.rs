@@ -1,0 +1,77 @@
+//! A bar on stderr while long work goes on.
+
+use std::sync::Mutex;
+
+use icm_server::api::Progress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::ui::Ui;
+
+/// A progress bar; silent with `-q` and where stderr is no terminal.
+pub(crate) struct Bar {
+    shown: bool,
+    bar: Mutex<Option<ProgressBar>>,
+}
+
+impl Bar {
+    pub(crate) fn new(ui: &Ui) -> Self {
+        Bar {
+            shown: !ui.is_quiet() && std::io::IsTerminal::is_terminal(&std::io::stderr()),
+            bar: Mutex::new(None),
+        }
+    }
+
+    fn with(&self, work: impl FnOnce(&mut Option<ProgressBar>)) {
+        if self.shown
+            && let Ok(mut bar) = self.bar.lock()
+        {
+            work(&mut bar);
+        }
+    }
+}
+
+impl Progress for Bar {
+    fn start(&self, phase: &str, total: Option<u64>) {
+        self.with(|bar| {
+            let (next, template) = match total {
+                Some(total) => (
+                    ProgressBar::new(total),
+                    "{msg} [{bar:30}] {human_pos}/{human_len} {eta}",
+                ),
+                None => (ProgressBar::new_spinner(), "{msg} {spinner} {human_pos}"),
+            };
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                next.set_style(style.progress_chars("=> "));
+            }
+            // Set last, so that no other style is ever drawn.
+            next.set_message(phase.to_string());
+            next.set_draw_target(ProgressDrawTarget::stderr());
+            if let Some(previous) = bar.replace(next) {
+                previous.finish_and_clear();
+            }
+        });
+    }
+
+    fn advance(&self, steps: u64) {
+        self.with(|bar| {
+            if let Some(bar) = bar {
+                bar.inc(steps);
+            }
+        });
+    }
+
+    fn finish(&self) {
+        self.with(|bar| {
+            if let Some(bar) = bar.take() {
+                bar.finish_and_clear();
+            }
+        });
+    }
+}
+
+impl Drop for Bar {
+    // An error in the middle must not leave half a bar on the screen.
+    fn drop(&mut self) {
+        self.finish();
+    }
+}

@@ -1,0 +1,58 @@
+//! Times for people.
+
+use jiff::Timestamp;
+
+/// How long ago an RFC 3339 time was: `just now`, `3 min ago`, `5 h ago`, `12 days ago`; beyond
+/// two months the date. What is no time, or lies in the future, comes back as it is.
+pub(crate) fn ago(now: Timestamp, at: &str) -> String {
+    let Ok(then) = at.parse::<Timestamp>() else {
+        return crate::text::one_line(at);
+    };
+    let seconds = now.as_second() - then.as_second();
+    // A clock that runs a little ahead is no news.
+    match seconds {
+        i64::MIN..-60 => date(at),
+        -60..5 => "just now".into(),
+        5..60 => format!("{seconds} s ago"),
+        60..3_600 => format!("{} min ago", seconds / 60),
+        3_600..172_800 => format!("{} h ago", seconds / 3_600),
+        172_800..5_184_000 => format!("{} days ago", seconds / 86_400),
+        _ => date(at),
+    }
+}
+
+/// The time itself and how long ago it was.
+pub(crate) fn at_and_ago(now: Timestamp, at: &str) -> String {
+    let ago = ago(now, at);
+    match ago == date(at) {
+        true => crate::text::one_line(at),
+        false => format!("{} ({ago})", crate::text::one_line(at)),
+    }
+}
+
+fn date(at: &str) -> String {
+    at.get(..10).unwrap_or(at).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relative_times() {
+        let now: Timestamp = "2026-03-10T12:00:00Z".parse().unwrap();
+        for (at, expected) in [
+            ("2026-03-10T11:59:58Z", "just now"),
+            ("2026-03-10T12:00:30Z", "just now"),
+            ("2026-03-10T11:59:20Z", "40 s ago"),
+            ("2026-03-10T11:57:00.5Z", "3 min ago"),
+            ("2026-03-09T12:00:01Z", "23 h ago"),
+            ("2026-03-05T11:00:00Z", "5 days ago"),
+            ("2025-12-31T11:00:00Z", "2025-12-31"),
+            ("2027-01-01T00:00:00Z", "2027-01-01"),
+            ("", ""),
+        ] {
+            assert_eq!(ago(now, at), expected, "{at}");
+        }
+    }
+}

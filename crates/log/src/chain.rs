@@ -1,0 +1,79 @@
+//! A chain on disk: the folder of one origin and its segments.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::disk::Disk;
+use crate::error::{Result, at};
+use crate::id::{OriginId, Seq};
+use crate::segment::SegmentName;
+
+/// Folder of all chains, below the store.
+pub const LOG_DIR: &str = "log";
+
+/// A segment file of a chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SegmentFile {
+    pub(crate) name: SegmentName,
+    pub(crate) path: PathBuf,
+}
+
+/// The folder of a chain.
+pub(crate) fn dir_of(store: &Path, origin: OriginId) -> PathBuf {
+    store.join(LOG_DIR).join(origin.to_string())
+}
+
+/// The origins that have a folder, in order.
+pub(crate) fn origins(disk: &dyn Disk, store: &Path) -> Result<Vec<OriginId>> {
+    let dir = store.join(LOG_DIR);
+    let entries = match disk.read_dir(&dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(at("reading", &dir))?,
+    };
+    let mut origins: Vec<_> = entries
+        .iter()
+        .filter(|entry| entry.is_dir)
+        .filter_map(|entry| OriginId::parse_hex(&entry.name))
+        .collect();
+    origins.sort_unstable();
+    Ok(origins)
+}
+
+/// The segments of a chain, oldest first; none when the folder is absent. A file that lies there
+/// under another name is no segment.
+pub(crate) fn segments(
+    disk: &dyn Disk,
+    store: &Path,
+    origin: OriginId,
+) -> Result<Vec<SegmentFile>> {
+    let dir = dir_of(store, origin);
+    let entries = match disk.read_dir(&dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(at("reading", &dir))?,
+    };
+    let mut segments: Vec<_> = entries
+        .iter()
+        .filter(|entry| !entry.is_dir)
+        .filter_map(|entry| {
+            let name = SegmentName::parse(&entry.name)?;
+            Some(SegmentFile {
+                name,
+                path: dir.join(&entry.name),
+            })
+        })
+        .collect();
+    segments.sort_unstable_by_key(|segment| segment.name);
+    Ok(segments)
+}
+
+/// The index of the segment that holds `seq`, if the chain reaches that far.
+pub(crate) fn holding(segments: &[SegmentFile], seq: Seq) -> Option<usize> {
+    segments
+        .partition_point(|segment| segment.name.first_seq <= seq)
+        .checked_sub(1)
+}
+
+/// A path below the store, for messages.
+pub(crate) fn relative(store: &Path, path: &Path) -> PathBuf {
+    path.strip_prefix(store).unwrap_or(path).to_owned()
+}

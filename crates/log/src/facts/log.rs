@@ -1,0 +1,151 @@
+//! Facts of the log family.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::FactsError;
+use super::wire::Fields;
+use crate::id::{EventId, OriginId, Seq};
+
+/// The place in another chain that a new origin carries on from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Continues {
+    /// The older origin.
+    pub origin: OriginId,
+    /// Its last event that is carried on from.
+    pub seq: Seq,
+    /// That event.
+    pub event: EventId,
+}
+
+/// Facts of `log.origin_started`: 56 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LogOriginStarted {
+    /// `None` for the first origin of a store.
+    pub continues: Option<Continues>,
+}
+
+impl LogOriginStarted {
+    /// Encodes the facts.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(56);
+        let none = Continues {
+            origin: OriginId::ZERO,
+            seq: Seq(0),
+            event: EventId::ZERO,
+        };
+        let continues = self.continues.unwrap_or(none);
+        out.extend_from_slice(&continues.origin.0);
+        out.extend_from_slice(&continues.seq.0.to_le_bytes());
+        out.extend_from_slice(&continues.event.0);
+        out
+    }
+
+    /// Reads the facts.
+    pub fn decode(bytes: &[u8]) -> Result<Self, FactsError> {
+        let mut at = Fields::new("log.origin_started", bytes);
+        let continues = Continues {
+            origin: OriginId(at.array()?),
+            seq: Seq(at.u64()?),
+            event: EventId(at.array()?),
+        };
+        let none = continues.origin.is_zero() && continues.seq.0 == 0 && continues.event.is_zero();
+        Ok(LogOriginStarted {
+            continues: (!none).then_some(continues),
+        })
+    }
+}
+
+/// A range of another chain that was learned: the events after `base` up to `head`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct ImportedRange {
+    /// The chain.
+    pub origin: OriginId,
+    /// Event before the first one learned; zero for the start of the chain.
+    pub base: EventId,
+    /// Event id of the last one learned.
+    pub head: EventId,
+    /// Seq of the first one learned.
+    pub from_seq: Seq,
+    /// Seq of the last one learned.
+    pub to_seq: Seq,
+}
+
+/// Facts of `log.imported`: 8 bytes and 96 a range.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LogImported {
+    /// Sorted by origin, base, head.
+    pub ranges: Vec<ImportedRange>,
+}
+
+impl LogImported {
+    /// Encodes the facts.
+    ///
+    /// # Panics
+    /// With more ranges than `u32::MAX`; the ceiling of facts is far below.
+    pub fn encode(&self) -> Vec<u8> {
+        let count = u32::try_from(self.ranges.len()).expect("the ceiling of facts is far below");
+        let mut out = Vec::with_capacity(8 + self.ranges.len() * 96);
+        out.extend_from_slice(&count.to_le_bytes());
+        out.extend_from_slice(&[0; 4]);
+        for range in &self.ranges {
+            out.extend_from_slice(&range.origin.0);
+            out.extend_from_slice(&range.base.0);
+            out.extend_from_slice(&range.head.0);
+            out.extend_from_slice(&range.from_seq.0.to_le_bytes());
+            out.extend_from_slice(&range.to_seq.0.to_le_bytes());
+        }
+        out
+    }
+
+    /// Reads the facts.
+    pub fn decode(bytes: &[u8]) -> Result<Self, FactsError> {
+        let mut at = Fields::new("log.imported", bytes);
+        let (count, _) = (at.u32()? as usize, at.u32()?);
+        at.expect_items(count, 96)?;
+        let mut ranges = Vec::with_capacity(count);
+        for _ in 0..count {
+            ranges.push(ImportedRange {
+                origin: OriginId(at.array()?),
+                base: EventId(at.array()?),
+                head: EventId(at.array()?),
+                from_seq: Seq(at.u64()?),
+                to_seq: Seq(at.u64()?),
+            });
+        }
+        Ok(LogImported { ranges })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_and_back() {
+        let none = LogOriginStarted { continues: None };
+        assert_eq!(none.encode(), vec![0; 56]);
+        assert_eq!(LogOriginStarted::decode(&none.encode()), Ok(none));
+        let continues = Continues {
+            origin: OriginId([1; 16]),
+            seq: Seq(9),
+            event: EventId([2; 32]),
+        };
+        let some = LogOriginStarted {
+            continues: Some(continues),
+        };
+        assert_eq!(LogOriginStarted::decode(&some.encode()), Ok(some));
+
+        let imported = LogImported {
+            ranges: vec![ImportedRange {
+                origin: OriginId([1; 16]),
+                base: EventId::ZERO,
+                head: EventId([5; 32]),
+                from_seq: Seq(1),
+                to_seq: Seq(4),
+            }],
+        };
+        assert_eq!(imported.encode().len(), 104);
+        assert_eq!(LogImported::decode(&imported.encode()), Ok(imported));
+    }
+}

@@ -1,0 +1,424 @@
+//! Facts of the memory family.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::FactsError;
+use super::wire::Fields;
+use crate::id::{EventId, Name, Position, ScopeId, SubjectId};
+
+/// Bits of `fields`: what an event writes. A field that is written but absent from the payload is
+/// cleared.
+pub mod fields {
+    /// The topic.
+    pub const TOPIC: u32 = 1;
+    /// The text.
+    pub const CONTENT: u32 = 1 << 1;
+    /// Verbatim excerpt.
+    pub const RAW_EXCERPT: u32 = 1 << 2;
+    /// Importance (in the facts).
+    pub const IMPORTANCE: u32 = 1 << 3;
+    /// Scope (kind and id in the facts, its text in the payload).
+    pub const SCOPE: u32 = 1 << 4;
+    /// The caller's own id within the topic.
+    pub const KEY: u32 = 1 << 5;
+    /// Where it came from.
+    pub const SOURCE: u32 = 1 << 6;
+    /// Valid time.
+    pub const OCCURRED_AT: u32 = 1 << 7;
+    /// The writer's JSON object.
+    pub const METADATA: u32 = 1 << 8;
+    /// When it stops holding (reserved).
+    pub const EXPIRES: u32 = 1 << 9;
+    /// Trust (in the facts).
+    pub const TRUST: u32 = 1 << 10;
+    /// Every field there is.
+    pub const ALL: u32 = (1 << 11) - 1;
+
+    /// Bit and name of every field, in order.
+    pub const NAMES: [(u32, &str); 11] = [
+        (TOPIC, "topic"),
+        (CONTENT, "content"),
+        (RAW_EXCERPT, "raw_excerpt"),
+        (IMPORTANCE, "importance"),
+        (SCOPE, "scope"),
+        (KEY, "key"),
+        (SOURCE, "source"),
+        (OCCURRED_AT, "occurred_at"),
+        (METADATA, "metadata"),
+        (EXPIRES, "expires"),
+        (TRUST, "trust"),
+    ];
+}
+
+macro_rules! code_enum {
+    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $code:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+        )]
+        #[serde(rename_all = "lowercase")]
+        pub enum $name { $($(#[$vmeta])* $variant = $code,)* }
+
+        impl $name {
+            /// The code on disk.
+            pub fn code(self) -> u8 {
+                self as u8
+            }
+
+            /// What a code stands for.
+            pub fn from_code(code: u8) -> Option<Self> {
+                match code { $($code => Some($name::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+code_enum!(
+    /// How much a memory matters; 0 on disk means "not written".
+    Importance {
+        /// Fades twice as fast as medium.
+        Low = 1,
+        /// The default.
+        Medium = 2,
+        /// Fades half as fast as medium.
+        High = 3,
+        /// Never fades.
+        Critical = 4,
+    }
+);
+code_enum!(
+    /// Where a text came from, as far as trusting it goes; 0 on disk means "not written".
+    Trust {
+        /// A person typed it.
+        User = 1,
+        /// An agent wrote it.
+        Agent = 2,
+        /// Imported or extracted from elsewhere.
+        External = 3,
+    }
+);
+code_enum!(
+    /// What a memory is for; 0 on disk means "not written".
+    ScopeKind {
+        /// Everywhere.
+        Global = 1,
+        /// One project.
+        Project = 2,
+        /// One session and those below it.
+        Session = 3,
+    }
+);
+
+fn optional<T>(
+    fields: &Fields<'_>,
+    code: u8,
+    from_code: fn(u8) -> Option<T>,
+    why: &'static str,
+) -> Result<Option<T>, FactsError> {
+    match code {
+        0 => Ok(None),
+        code => from_code(code).map(Some).ok_or_else(|| fields.error(why)),
+    }
+}
+
+/// Facts of `memory.stored`: 48 bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MemoryStored {
+    /// Bits of [`fields`].
+    pub fields: u32,
+    /// 1: alive for the first time.
+    pub causal_length: u32,
+    /// Scope kind.
+    pub scope_kind: ScopeKind,
+    /// Importance.
+    pub importance: Importance,
+    /// Trust.
+    pub trust: Trust,
+    /// Number of keywords in the payload.
+    pub keyword_count: u16,
+    /// Digest over scope, topic and key; zero when there is no key.
+    pub name: Name,
+    /// Zero for the global scope.
+    pub scope_id: ScopeId,
+}
+
+impl MemoryStored {
+    /// Encodes the facts.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(48);
+        out.extend_from_slice(&self.fields.to_le_bytes());
+        out.extend_from_slice(&self.causal_length.to_le_bytes());
+        out.extend_from_slice(&[
+            self.scope_kind.code(),
+            self.importance.code(),
+            self.trust.code(),
+            0,
+        ]);
+        out.extend_from_slice(&self.keyword_count.to_le_bytes());
+        out.extend_from_slice(&[0; 2]);
+        out.extend_from_slice(&self.name.0);
+        out.extend_from_slice(&self.scope_id.0);
+        out
+    }
+
+    /// Reads the facts.
+    pub fn decode(bytes: &[u8]) -> Result<Self, FactsError> {
+        let mut at = Fields::new("memory.stored", bytes);
+        let (fields, causal_length) = (at.u32()?, at.u32()?);
+        let (scope_kind, importance, trust, _) = (at.u8()?, at.u8()?, at.u8()?, at.u8()?);
+        let (keyword_count, _) = (at.u16()?, at.u16()?);
+        Ok(MemoryStored {
+            fields,
+            causal_length,
+            scope_kind: ScopeKind::from_code(scope_kind)
+                .ok_or_else(|| at.error("unknown scope kind"))?,
+            importance: Importance::from_code(importance)
+                .ok_or_else(|| at.error("unknown importance"))?,
+            trust: Trust::from_code(trust).ok_or_else(|| at.error("unknown trust"))?,
+            keyword_count,
+            name: Name(at.array()?),
+            scope_id: ScopeId(at.array()?),
+        })
+    }
+}
+
+/// A keyword (or label) that an update takes away, by the event and place that added it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct Removal {
+    /// Index into the event's refs.
+    pub reference: u16,
+    /// Index among the additions of that event.
+    pub index: u16,
+}
+
+/// Facts of `memory.updated`: 48 bytes and 4 a removal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MemoryUpdated {
+    /// Bits of [`fields`].
+    pub fields: u32,
+    /// When the scope is written.
+    pub scope_kind: Option<ScopeKind>,
+    /// When the importance is written.
+    pub importance: Option<Importance>,
+    /// When the trust is written.
+    pub trust: Option<Trust>,
+    /// Number of keywords in the payload, added to those there are.
+    pub keywords_added: u16,
+    /// New digest over scope, topic and key, when one of them is written and there is a key.
+    pub name: Name,
+    /// When the scope is written; zero for the global scope.
+    pub scope_id: ScopeId,
+    /// Keywords taken away.
+    pub removed: Vec<Removal>,
+}
+
+impl MemoryUpdated {
+    /// Encodes the facts.
+    ///
+    /// # Panics
+    /// With more than 65,535 removals; a memory has at most 32 keywords.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(48 + self.removed.len() * 4);
+        out.extend_from_slice(&self.fields.to_le_bytes());
+        out.extend_from_slice(&[
+            self.scope_kind.map_or(0, ScopeKind::code),
+            self.importance.map_or(0, Importance::code),
+            self.trust.map_or(0, Trust::code),
+            0,
+        ]);
+        out.extend_from_slice(&self.keywords_added.to_le_bytes());
+        let removed = u16::try_from(self.removed.len()).expect("keywords are limited");
+        out.extend_from_slice(&removed.to_le_bytes());
+        out.extend_from_slice(&[0; 4]);
+        out.extend_from_slice(&self.name.0);
+        out.extend_from_slice(&self.scope_id.0);
+        for removal in &self.removed {
+            out.extend_from_slice(&removal.reference.to_le_bytes());
+            out.extend_from_slice(&removal.index.to_le_bytes());
+        }
+        out
+    }
+
+    /// Reads the facts.
+    pub fn decode(bytes: &[u8]) -> Result<Self, FactsError> {
+        let mut at = Fields::new("memory.updated", bytes);
+        let fields = at.u32()?;
+        let (scope_kind, importance, trust, _) = (at.u8()?, at.u8()?, at.u8()?, at.u8()?);
+        let (keywords_added, removed_count, _) = (at.u16()?, at.u16()?, at.u32()?);
+        let (name, scope_id) = (Name(at.array()?), ScopeId(at.array()?));
+        at.expect_items(usize::from(removed_count), 4)?;
+        let mut removed = Vec::with_capacity(usize::from(removed_count));
+        for _ in 0..removed_count {
+            removed.push(Removal {
+                reference: at.u16()?,
+                index: at.u16()?,
+            });
+        }
+        Ok(MemoryUpdated {
+            fields,
+            scope_kind: optional(&at, scope_kind, ScopeKind::from_code, "unknown scope kind")?,
+            importance: optional(&at, importance, Importance::from_code, "unknown importance")?,
+            trust: optional(&at, trust, Trust::from_code, "unknown trust")?,
+            keywords_added,
+            name,
+            scope_id,
+            removed,
+        })
+    }
+}
+
+/// A memory that a recall showed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Recalled {
+    /// The memory.
+    pub id: SubjectId,
+    /// Its rank, from 1.
+    pub rank: u16,
+}
+
+/// Facts of `memory.recalled`: 48 bytes and 18 a result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MemoryRecalled {
+    /// Position that the answer was computed at.
+    pub basis_position: Position,
+    /// Event at that position.
+    pub basis_event: EventId,
+    /// What was shown, best first.
+    pub results: Vec<Recalled>,
+}
+
+impl MemoryRecalled {
+    /// Encodes the facts.
+    ///
+    /// # Panics
+    /// With more than 65,535 results; a recall is limited to 1,000.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(48 + self.results.len() * 18);
+        out.extend_from_slice(&self.basis_position.0.to_le_bytes());
+        out.extend_from_slice(&self.basis_event.0);
+        let count = u16::try_from(self.results.len()).expect("recalls are limited");
+        out.extend_from_slice(&count.to_le_bytes());
+        out.extend_from_slice(&[0; 6]);
+        for result in &self.results {
+            out.extend_from_slice(&result.id.0);
+            out.extend_from_slice(&result.rank.to_le_bytes());
+        }
+        out
+    }
+
+    /// Reads the facts.
+    pub fn decode(bytes: &[u8]) -> Result<Self, FactsError> {
+        let mut at = Fields::new("memory.recalled", bytes);
+        let (basis_position, basis_event) = (Position(at.u64()?), EventId(at.array()?));
+        let (count, _) = (at.u16()?, at.array::<6>()?);
+        at.expect_items(usize::from(count), 18)?;
+        let mut results = Vec::with_capacity(usize::from(count));
+        for _ in 0..count {
+            results.push(Recalled {
+                id: SubjectId(at.array()?),
+                rank: at.u16()?,
+            });
+        }
+        Ok(MemoryRecalled {
+            basis_position,
+            basis_event,
+            results,
+        })
+    }
+}
+
+/// Facts of `memory.forgotten` and `memory.revived`: 8 bytes. Odd lengths are alive, even ones
+/// forgotten; the larger wins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Alive {
+    /// Causal length.
+    pub causal_length: u32,
+}
+
+impl Alive {
+    /// Encodes the facts.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = self.causal_length.to_le_bytes().to_vec();
+        out.extend_from_slice(&[0; 4]);
+        out
+    }
+
+    /// Reads the facts.
+    pub fn decode(kind: &'static str, bytes: &[u8]) -> Result<Self, FactsError> {
+        let mut at = Fields::new(kind, bytes);
+        let (causal_length, _) = (at.u32()?, at.u32()?);
+        Ok(Alive { causal_length })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_and_back() {
+        let stored = MemoryStored {
+            fields: fields::ALL,
+            causal_length: 1,
+            scope_kind: ScopeKind::Project,
+            importance: Importance::High,
+            trust: Trust::Agent,
+            keyword_count: 3,
+            name: Name([9; 16]),
+            scope_id: ScopeId([8; 16]),
+        };
+        assert_eq!(stored.encode().len(), 48);
+        assert_eq!(MemoryStored::decode(&stored.encode()), Ok(stored.clone()));
+        let mut longer = stored.encode();
+        longer.extend_from_slice(b"from the future");
+        assert_eq!(
+            MemoryStored::decode(&longer),
+            Ok(stored),
+            "trailing bytes are left alone"
+        );
+
+        let updated = MemoryUpdated {
+            fields: fields::CONTENT,
+            scope_kind: None,
+            importance: None,
+            trust: None,
+            keywords_added: 0,
+            name: Name::ZERO,
+            scope_id: ScopeId::ZERO,
+            removed: vec![Removal {
+                reference: 1,
+                index: 2,
+            }],
+        };
+        assert_eq!(updated.encode().len(), 52);
+        assert_eq!(MemoryUpdated::decode(&updated.encode()), Ok(updated));
+
+        let recalled = MemoryRecalled {
+            basis_position: Position(7),
+            basis_event: EventId([3; 32]),
+            results: vec![Recalled {
+                id: SubjectId([4; 16]),
+                rank: 1,
+            }],
+        };
+        assert_eq!(recalled.encode().len(), 66);
+        assert_eq!(MemoryRecalled::decode(&recalled.encode()), Ok(recalled));
+    }
+
+    #[test]
+    fn a_list_longer_than_its_bytes_is_an_error() {
+        let mut bytes = MemoryRecalled {
+            basis_position: Position(0),
+            basis_event: EventId::ZERO,
+            results: Vec::new(),
+        }
+        .encode();
+        bytes[40] = 0xff;
+        assert_eq!(
+            MemoryRecalled::decode(&bytes).map_err(|e| e.kind),
+            Err("memory.recalled")
+        );
+        assert!(Alive::decode("memory.forgotten", &[1]).is_err());
+    }
+}

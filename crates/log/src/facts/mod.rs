@@ -1,0 +1,88 @@
+//! Facts: what folds need of an event and what outlives a redaction. Fixed-order little-endian
+//! fields, bounded, no free text; bytes after the known ones are kept and hashed (they stay in the
+//! head, which is never encoded anew).
+
+mod log;
+mod memory;
+mod wire;
+
+use serde_json::Value;
+use thiserror::Error;
+
+pub use log::{Continues, ImportedRange, LogImported, LogOriginStarted};
+pub use memory::{
+    Alive, Importance, MemoryRecalled, MemoryStored, MemoryUpdated, Recalled, Removal, ScopeKind,
+    Trust, fields,
+};
+
+use crate::head::Head;
+use crate::kind::Kind;
+
+/// Why facts cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("the facts of {kind} are not readable: {why}")]
+pub struct FactsError {
+    /// Kind of the event.
+    pub kind: &'static str,
+    /// What is wrong.
+    pub why: &'static str,
+}
+
+/// The facts of an event of a kind that this version understands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Facts {
+    /// `memory.stored`
+    Stored(MemoryStored),
+    /// `memory.updated`
+    Updated(MemoryUpdated),
+    /// `memory.recalled`
+    Recalled(MemoryRecalled),
+    /// `memory.forgotten`
+    Forgotten(Alive),
+    /// `memory.revived`
+    Revived(Alive),
+    /// `log.origin_started`
+    OriginStarted(LogOriginStarted),
+    /// `log.actor_named`: none.
+    ActorNamed,
+    /// `log.imported`
+    Imported(LogImported),
+    /// A kind or version that this version does not understand: folds as nothing.
+    Opaque,
+}
+
+impl Facts {
+    /// Reads the facts of an event.
+    pub fn of(head: &Head<'_>) -> Result<Facts, FactsError> {
+        let bytes = head.facts();
+        if !head.kind().is_understood(head.kind_version()) {
+            return Ok(Facts::Opaque);
+        }
+        Ok(match head.kind() {
+            Kind::MEMORY_STORED => Facts::Stored(MemoryStored::decode(bytes)?),
+            Kind::MEMORY_UPDATED => Facts::Updated(MemoryUpdated::decode(bytes)?),
+            Kind::MEMORY_RECALLED => Facts::Recalled(MemoryRecalled::decode(bytes)?),
+            Kind::MEMORY_FORGOTTEN => Facts::Forgotten(Alive::decode("memory.forgotten", bytes)?),
+            Kind::MEMORY_REVIVED => Facts::Revived(Alive::decode("memory.revived", bytes)?),
+            Kind::LOG_ORIGIN_STARTED => Facts::OriginStarted(LogOriginStarted::decode(bytes)?),
+            Kind::LOG_ACTOR_NAMED => Facts::ActorNamed,
+            Kind::LOG_IMPORTED => Facts::Imported(LogImported::decode(bytes)?),
+            _ => Facts::Opaque,
+        })
+    }
+
+    /// The facts as JSON, for people.
+    pub fn to_json(&self) -> Value {
+        let json = |value: Result<Value, _>| value.unwrap_or(Value::Null);
+        match self {
+            Facts::Stored(facts) => json(serde_json::to_value(facts)),
+            Facts::Updated(facts) => json(serde_json::to_value(facts)),
+            Facts::Recalled(facts) => json(serde_json::to_value(facts)),
+            Facts::Forgotten(facts) | Facts::Revived(facts) => json(serde_json::to_value(facts)),
+            Facts::OriginStarted(facts) => json(serde_json::to_value(facts)),
+            Facts::Imported(facts) => json(serde_json::to_value(facts)),
+            Facts::ActorNamed => Value::Object(serde_json::Map::new()),
+            Facts::Opaque => Value::Null,
+        }
+    }
+}

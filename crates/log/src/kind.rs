@@ -1,0 +1,144 @@
+//! The registry of event kinds. A code is for ever; a kind that no command writes yet is reserved
+//! and may change until it is first written.
+
+/// Set in the code of a kind that folds must know: a reader that does not know it would show wrong
+/// memories, so it opens the store read-only and says that it is too old.
+pub const CRITICAL: u16 = 0x8000;
+
+/// What an event says happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Kind(pub u16);
+
+/// How far this version knows a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Commands of this version write it.
+    Written,
+    /// This version reads it (facts and fold), no command writes it yet.
+    Read,
+    /// The code is taken; this version knows nothing else of it.
+    Reserved,
+}
+
+/// A row of the registry.
+#[derive(Debug, Clone, Copy)]
+pub struct KindInfo {
+    /// Code, with the critical bit.
+    pub kind: Kind,
+    /// `family.verb`.
+    pub name: &'static str,
+    /// The newest version of its facts and payload that this binary knows.
+    pub version: u16,
+    /// How far this version knows it.
+    pub status: Status,
+}
+
+macro_rules! registry {
+    ($($constant:ident = $code:expr, $name:literal, $status:ident;)*) => {
+        impl Kind {
+            $(#[doc = concat!("`", $name, "`")] pub const $constant: Kind = Kind($code);)*
+        }
+        /// Every kind, by family.
+        pub const KINDS: &[KindInfo] = &[
+            $(KindInfo { kind: Kind::$constant, name: $name, version: 1, status: Status::$status },)*
+        ];
+    };
+}
+
+registry! {
+    MEMORY_STORED = CRITICAL | 0x0101, "memory.stored", Written;
+    MEMORY_UPDATED = CRITICAL | 0x0102, "memory.updated", Written;
+    MEMORY_LINKED = CRITICAL | 0x0103, "memory.linked", Reserved;
+    MEMORY_UNLINKED = CRITICAL | 0x0104, "memory.unlinked", Reserved;
+    MEMORY_RECALLED = 0x0105, "memory.recalled", Written;
+    MEMORY_FORGOTTEN = CRITICAL | 0x0106, "memory.forgotten", Written;
+    MEMORY_REVIVED = CRITICAL | 0x0107, "memory.revived", Written;
+    MEMORY_DECAYED = CRITICAL | 0x0108, "memory.decayed", Reserved;
+    MEMORY_PRUNED = CRITICAL | 0x0109, "memory.pruned", Reserved;
+    MEMORY_CONSOLIDATED = CRITICAL | 0x010a, "memory.consolidated", Reserved;
+    MEMOIR_CREATED = 0x0201, "memoir.created", Reserved;
+    MEMOIR_DESCRIBED = 0x0202, "memoir.described", Reserved;
+    MEMOIR_FORGOTTEN = 0x0203, "memoir.forgotten", Reserved;
+    MEMOIR_REVIVED = 0x0204, "memoir.revived", Reserved;
+    CONCEPT_ADDED = 0x0301, "concept.added", Reserved;
+    CONCEPT_REFINED = 0x0302, "concept.refined", Reserved;
+    CONCEPT_LABELLED = 0x0303, "concept.labelled", Reserved;
+    CONCEPT_UNLABELLED = 0x0304, "concept.unlabelled", Reserved;
+    CONCEPT_LINKED = 0x0305, "concept.linked", Reserved;
+    CONCEPT_UNLINKED = 0x0306, "concept.unlinked", Reserved;
+    CONCEPT_FORGOTTEN = 0x0307, "concept.forgotten", Reserved;
+    CONCEPT_REVIVED = 0x0308, "concept.revived", Reserved;
+    FEEDBACK_RECORDED = 0x0401, "feedback.recorded", Reserved;
+    FEEDBACK_APPLIED = 0x0402, "feedback.applied", Reserved;
+    TRANSCRIPT_SESSION_STARTED = 0x0501, "transcript.session_started", Reserved;
+    TRANSCRIPT_MESSAGE_RECORDED = 0x0502, "transcript.message_recorded", Reserved;
+    LOG_ORIGIN_STARTED = CRITICAL | 0x0f01, "log.origin_started", Written;
+    LOG_ACTOR_NAMED = 0x0f02, "log.actor_named", Written;
+    LOG_IMPORTED = CRITICAL | 0x0f03, "log.imported", Read;
+    LOG_UNDONE = CRITICAL | 0x0f04, "log.undone", Reserved;
+    LOG_REDACTED = CRITICAL | 0x0f05, "log.redacted", Reserved;
+    LOG_REPAIRED = CRITICAL | 0x0f06, "log.repaired", Reserved;
+}
+
+impl Kind {
+    /// Its row in the registry, if it has one.
+    pub fn info(self) -> Option<&'static KindInfo> {
+        KINDS.iter().find(|row| row.kind == self)
+    }
+
+    /// `family.verb`, or `unknown.8f07` with the code in hexadecimal digits.
+    pub fn name(self) -> String {
+        match self.info() {
+            Some(row) => row.name.to_owned(),
+            None => format!("unknown.{:04x}", self.0),
+        }
+    }
+
+    /// The kind called `name`.
+    pub fn parse(name: &str) -> Option<Kind> {
+        KINDS
+            .iter()
+            .find(|row| row.name == name)
+            .map(|row| row.kind)
+    }
+
+    /// Whether folds must know it.
+    pub fn is_critical(self) -> bool {
+        self.0 & CRITICAL != 0
+    }
+
+    /// Whether this binary folds version `version` of the kind as its author meant it. What is
+    /// neither understood nor critical folds as nothing.
+    pub fn is_understood(self, version: u16) -> bool {
+        self.info().is_some_and(|row| {
+            row.status != Status::Reserved && version >= 1 && version <= row.version
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn codes_and_names_are_unique() {
+        let codes: BTreeSet<_> = KINDS.iter().map(|row| row.kind.0 & !CRITICAL).collect();
+        let names: BTreeSet<_> = KINDS.iter().map(|row| row.name).collect();
+        assert_eq!((codes.len(), names.len()), (KINDS.len(), KINDS.len()));
+        for row in KINDS {
+            assert_eq!(Kind::parse(row.name), Some(row.kind));
+        }
+    }
+
+    #[test]
+    fn reserved_and_newer_are_not_understood() {
+        assert!(Kind::MEMORY_STORED.is_understood(1));
+        assert!(!Kind::MEMORY_STORED.is_understood(2));
+        assert!(!Kind::MEMORY_STORED.is_understood(0));
+        assert!(!Kind::LOG_UNDONE.is_understood(1));
+        assert!(!Kind(0x7777).is_understood(1));
+        assert!(Kind::LOG_UNDONE.is_critical() && !Kind::MEMORY_RECALLED.is_critical());
+    }
+}

@@ -1,0 +1,323 @@
+//! The log of a store: opening, what it ends with, and who may write.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+use crate::acked;
+use crate::cases::{Action, Case};
+use crate::chain;
+use crate::disk::{Disk, DiskFile, DiskLock};
+use crate::error::{LogError, Result, at};
+use crate::facts::Continues;
+use crate::id::{OriginId, Seq};
+use crate::recover::{self, Examined, Tip, TipPlace, Trouble};
+use crate::store_file::StoreFile;
+use crate::walk;
+
+/// Name of the lock file in the store's folder.
+pub const LOCK_FILE: &str = "lock";
+/// Folder for bytes that recovery sets aside.
+pub const TORN_DIR: &str = "torn";
+
+/// The log of one store. Shared by threads; other processes may write beside it.
+pub struct Log {
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) dir: PathBuf,
+    pub(crate) state: Mutex<State>,
+    pub(crate) changed: Condvar,
+}
+
+/// What this process knows of the log.
+pub(crate) struct State {
+    pub(crate) store: Option<StoreFile>,
+    /// The chains that are walked, oldest first; the last is this machine's own.
+    pub(crate) parts: Vec<walk::Part>,
+    /// Newest event of the walk.
+    pub(crate) tip: Option<TipPlace>,
+    /// Why writes are refused, if they are.
+    pub(crate) refusal: Option<Refusal>,
+    /// What a writer would have to set aside first.
+    pub(crate) trouble: Option<Trouble>,
+    pub(crate) hold: Hold,
+    pub(crate) notices: Vec<String>,
+}
+
+/// The lock, while it is held, and the sync that its holders share.
+#[derive(Default)]
+pub(crate) struct Hold {
+    pub(crate) lock: Option<Box<dyn DiskLock>>,
+    pub(crate) holders: usize,
+    pub(crate) since: Option<std::time::Instant>,
+    pub(crate) file: Option<Arc<dyn DiskFile>>,
+    pub(crate) acked: Option<Arc<dyn DiskFile>>,
+    pub(crate) acked_generation: u64,
+    /// Newest seq of the own chain known durable.
+    pub(crate) durable: Seq,
+    /// Newest seq that somebody waits to become durable.
+    pub(crate) syncing: bool,
+    /// Records after this offset were found, not known durable: written again before the next sync.
+    pub(crate) unsure_from: Option<u64>,
+    /// A sync failed; nothing is appended until the state was read anew.
+    pub(crate) poisoned: Option<Arc<str>>,
+    pub(crate) epoch: u64,
+}
+
+/// Why writes are refused; reads of what is whole go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// Damage.
+    Damaged {
+        /// Row of the case table.
+        case: Case,
+        /// File, relative to the store.
+        file: PathBuf,
+        /// First event that cannot be trusted.
+        seq: Seq,
+        /// Where in the file.
+        offset_bytes: u64,
+        /// What is wrong.
+        what: String,
+    },
+    /// Written by a newer version.
+    Newer {
+        /// What is too new.
+        what: String,
+    },
+    /// `store.toml` is missing or unreadable while there is a log.
+    NoStoreFile {
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+impl Refusal {
+    /// The refusal as the error of a write.
+    pub fn to_error(&self, dir: &Path) -> LogError {
+        match self.clone() {
+            Refusal::Damaged {
+                case,
+                file,
+                seq,
+                offset_bytes,
+                what,
+            } => LogError::Damaged {
+                case,
+                file,
+                seq,
+                offset_bytes,
+                what,
+            },
+            Refusal::Newer { what } => LogError::NewerFormat { what },
+            Refusal::NoStoreFile { why } => LogError::NotWritable {
+                path: dir.to_owned(),
+                why,
+            },
+        }
+    }
+}
+
+impl Log {
+    /// Opens the log of the store in `dir`, which may be absent or empty: then there is nothing to
+    /// read, and the first write makes it a store. Changes no byte.
+    pub fn open(disk: Arc<dyn Disk>, dir: &Path) -> Result<Log> {
+        let log = Log {
+            disk,
+            dir: dir.to_owned(),
+            state: Mutex::new(State {
+                store: None,
+                parts: Vec::new(),
+                tip: None,
+                refusal: None,
+                trouble: None,
+                hold: Hold::default(),
+                notices: Vec::new(),
+            }),
+            changed: Condvar::new(),
+        };
+        log.refresh()?;
+        Ok(log)
+    }
+
+    pub(crate) fn lock_state(&self) -> MutexGuard<'_, State> {
+        // A panic while the state is held is a bug of ours; the state is read anew by each use.
+        self.state
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// The store's folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Sees what other processes appended. Cheap when there is nothing new.
+    pub fn refresh(&self) -> Result<()> {
+        let mut state = self.lock_state();
+        self.refresh_state(&mut state)
+    }
+
+    /// Newest event of a whole batch, as of the last refresh; `None` while there is none.
+    pub fn tip(&self) -> Option<Tip> {
+        self.lock_state().tip.as_ref().map(|place| place.tip)
+    }
+
+    /// Why writes are refused, if they are, as of the last refresh.
+    pub fn refusal(&self) -> Option<Refusal> {
+        self.lock_state().refusal.clone()
+    }
+
+    /// This machine's origin, once it has one.
+    pub fn origin(&self) -> Option<OriginId> {
+        self.lock_state().store.as_ref().map(|store| store.origin)
+    }
+
+    /// The secret for keyed hashes, once there is one.
+    pub fn secret(&self) -> Option<[u8; 32]> {
+        self.lock_state().store.as_ref().map(|store| store.secret)
+    }
+
+    /// What recovery did since the last call, for the user, a line each.
+    pub fn take_notices(&self) -> Vec<String> {
+        std::mem::take(&mut self.lock_state().notices)
+    }
+
+    pub(crate) fn refresh_state(&self, state: &mut State) -> Result<()> {
+        let store = match StoreFile::read(&*self.disk, &self.dir) {
+            Ok(store) => store,
+            Err(LogError::NewerFormat { what }) => {
+                state.refusal = Some(Refusal::Newer { what });
+                return self.read_without_store(state);
+            }
+            Err(LogError::NotAStore { why, .. }) => {
+                let why = format!("its store.toml cannot be read ({why})");
+                state.refusal = Some(Refusal::NoStoreFile { why });
+                return self.read_without_store(state);
+            }
+            Err(LogError::Io { source, .. }) if source.kind() == io::ErrorKind::NotADirectory => {
+                return Err(LogError::NotAStore {
+                    path: self.dir.clone(),
+                    why: "not a folder".into(),
+                });
+            }
+            Err(error) => return Err(error),
+        };
+        let Some(store) = store else {
+            if chain::origins(&*self.disk, &self.dir)?.is_empty() {
+                state.store = None;
+                state.parts.clear();
+                state.tip = None;
+                state.refusal = None;
+                return Ok(());
+            }
+            state.refusal = Some(Refusal::NoStoreFile {
+                why: "its store.toml is missing".into(),
+            });
+            return self.read_without_store(state);
+        };
+        if state.store.as_ref() != Some(&store) || state.parts.is_empty() {
+            state.parts = walk::parts(&*self.disk, &self.dir, store.origin, store.continues)?;
+            state.tip = None;
+        }
+        state.refusal = None;
+        state.store = Some(store);
+        self.examine_own(state)
+    }
+
+    /// Without a readable `store.toml` the chain that no other one continues is read.
+    fn read_without_store(&self, state: &mut State) -> Result<()> {
+        state.store = None;
+        let Some(origin) = walk::newest_origin(&*self.disk, &self.dir)? else {
+            return Ok(());
+        };
+        state.parts = walk::parts(&*self.disk, &self.dir, origin, None)?;
+        let refusal = state.refusal.take();
+        self.examine_own(state)?;
+        state.refusal = refusal;
+        Ok(())
+    }
+
+    fn examine_own(&self, state: &mut State) -> Result<()> {
+        let slot = acked::read(&*self.disk, &self.dir)?;
+        state.trouble = None;
+        for index in (0..state.parts.len()).rev() {
+            let part = state.parts[index];
+            let known = state
+                .tip
+                .as_ref()
+                .filter(|place| place.tip.origin == part.origin);
+            let mut examined =
+                recover::examine(&*self.disk, &self.dir, part.origin, slot.as_ref(), known)?;
+            if let Some(until) = part.until {
+                // An older chain of ours is read up to where the next one carries on.
+                examined.tip = walk::find_seq(&*self.disk, &self.dir, part.origin, until)?;
+                examined.trouble = None;
+            }
+            self.judge(state, &examined);
+            if examined.tip.is_some() || state.refusal.is_some() {
+                state.tip = examined.tip;
+                return Ok(());
+            }
+        }
+        state.tip = None;
+        Ok(())
+    }
+
+    fn judge(&self, state: &mut State, examined: &Examined) {
+        let Some(trouble) = &examined.trouble else {
+            return;
+        };
+        match trouble.case.action() {
+            Action::SetAside => state.trouble = Some(trouble.clone()),
+            Action::RefuseNewer => {
+                state.refusal = Some(Refusal::Newer {
+                    what: trouble.what.clone(),
+                });
+            }
+            Action::Refuse => {
+                state.refusal = Some(Refusal::Damaged {
+                    case: trouble.case,
+                    file: trouble.file.clone(),
+                    seq: trouble.seq,
+                    offset_bytes: trouble.cut,
+                    what: trouble.what.clone(),
+                });
+            }
+            Action::Open | Action::Withhold | Action::Notice | Action::Keep | Action::Refill => {}
+        }
+    }
+
+    /// The newest event of every chain under the store, own and foreign, as far as whole batches
+    /// reach; sorted by origin.
+    pub fn heads(&self) -> Result<Vec<Tip>> {
+        let mut heads = Vec::new();
+        for origin in chain::origins(&*self.disk, &self.dir)? {
+            let examined = recover::examine(&*self.disk, &self.dir, origin, None, None)?;
+            heads.extend(examined.tip.map(|place| place.tip));
+        }
+        Ok(heads)
+    }
+
+    /// Bytes of all segments.
+    pub fn len_bytes(&self) -> Result<u64> {
+        let mut sum = 0;
+        for origin in chain::origins(&*self.disk, &self.dir)? {
+            for segment in chain::segments(&*self.disk, &self.dir, origin)? {
+                let file = self
+                    .disk
+                    .open(&segment.path, crate::disk::OpenMode::Read)
+                    .map_err(at("opening", &segment.path))?;
+                sum += file.len().map_err(at("reading", &segment.path))?;
+            }
+        }
+        Ok(sum)
+    }
+
+    pub(crate) fn continues(state: &State) -> Option<Continues> {
+        state.tip.as_ref().map(|place| Continues {
+            origin: place.tip.origin,
+            seq: place.tip.seq,
+            event: place.tip.event,
+        })
+    }
+}

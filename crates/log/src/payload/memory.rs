@@ -1,0 +1,134 @@
+//! Payloads of the memory family.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Where a memory came from, as its writer said.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SourceText<'a> {
+    /// Who wrote it.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<&'a str>,
+    /// The program it came through.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<&'a str>,
+    /// The session it was written in.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<&'a str>,
+    /// The project it was written in.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<&'a str>,
+    /// A file it speaks of or was read from.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<&'a str>,
+}
+
+impl SourceText<'_> {
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == SourceText::default()
+    }
+}
+
+/// Payload of `memory.stored`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryStored<'a> {
+    /// Topic.
+    #[serde(borrow)]
+    pub topic: &'a str,
+    /// The text.
+    #[serde(borrow)]
+    pub content: &'a str,
+    /// Verbatim text the content was made from.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub raw_excerpt: Option<&'a str>,
+    /// Keywords, in order.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub keywords: Vec<&'a str>,
+    /// The caller's own id within the topic.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<&'a str>,
+    /// Text of a project's or session's scope; absent for the global one.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<&'a str>,
+    /// Where it came from.
+    #[serde(borrow, default, skip_serializing_if = "SourceText::is_empty")]
+    pub source: SourceText<'a>,
+    /// When it happened, milliseconds since 1970-01-01 UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub occurred_at_ms: Option<i64>,
+    /// A JSON object, as text.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<&'a str>,
+    /// For an imported line without a key: it is the n-th (from 1) with this scope, topic and
+    /// content in its file. Such a memory is named by them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nth_line: Option<u32>,
+    /// Digest (hexadecimal) of the command, when it came with an idempotency key.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub request_digest: Option<&'a str>,
+}
+
+/// Payload of `memory.updated`: the new values of the fields that the facts name; a field that is
+/// named there and absent here is cleared.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryUpdated<'a> {
+    /// Topic.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub topic: Option<&'a str>,
+    /// The text.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<&'a str>,
+    /// Verbatim text the content was made from.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub raw_excerpt: Option<&'a str>,
+    /// Keywords added, in order.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub keywords_added: Vec<&'a str>,
+    /// The caller's own id within the topic.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<&'a str>,
+    /// Text of a project's or session's scope.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<&'a str>,
+    /// Where it came from.
+    #[serde(borrow, default, skip_serializing_if = "SourceText::is_empty")]
+    pub source: SourceText<'a>,
+    /// When it happened, milliseconds since 1970-01-01 UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub occurred_at_ms: Option<i64>,
+    /// A JSON object, as text.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<&'a str>,
+    /// Digest (hexadecimal) of the command, when it came with an idempotency key.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub request_digest: Option<&'a str>,
+}
+
+/// Payload of `memory.recalled`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryRecalled<'a> {
+    /// What was asked.
+    #[serde(borrow)]
+    pub query: &'a str,
+    /// Topic asked for.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub topic: Option<&'a str>,
+    /// Keyword asked for.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub keyword: Option<&'a str>,
+    /// Scope asked for.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<&'a str>,
+    /// Most results wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+}
+
+/// Payload of `memory.forgotten` and `memory.revived`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryForgotten<'a> {
+    /// Why, if said.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'a str>,
+}

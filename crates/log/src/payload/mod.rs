@@ -1,0 +1,35 @@
+//! Payloads: text and metadata, MessagePack maps with field names. Hashed as stored, never encoded
+//! anew. New fields are optional; unknown fields are ignored. No floating-point numbers: a writer's
+//! metadata is kept as the JSON text that it was given as.
+
+mod log;
+mod memory;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+pub use log::{LogActorNamed, LogOriginStarted};
+pub use memory::{MemoryForgotten, MemoryRecalled, MemoryStored, MemoryUpdated, SourceText};
+
+/// A payload that is not what its kind says.
+#[derive(Debug, Error)]
+#[error("the payload is not readable: {0}")]
+pub struct PayloadError(#[from] rmp_serde::decode::Error);
+
+/// Encodes a payload.
+///
+/// # Panics
+/// Never: the payload types hold only text, numbers, lists and maps of them.
+pub fn encode<T: Serialize>(payload: &T) -> Vec<u8> {
+    rmp_serde::to_vec_named(payload).expect("payload types encode")
+}
+
+/// Reads a payload; text is borrowed from `bytes`.
+pub fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, PayloadError> {
+    Ok(rmp_serde::from_slice(bytes)?)
+}
+
+/// Any payload as JSON, for people.
+pub fn to_json(bytes: &[u8]) -> Option<serde_json::Value> {
+    rmp_serde::from_slice(bytes).ok()
+}

@@ -1,0 +1,230 @@
+//! The record: an unhashed frame around a head and a body. Byte layout in `schemas/envelope.md`.
+//!
+//! ```text
+//! first check (4) · head length (4) · body length (4) · body state (1) · zero (3) · synced (8)
+//! head · second check (4) · body = salt (16) + payload, or nothing when withheld
+//! ```
+//! The first check covers everything after itself up to the end of the head, the second the body.
+
+use crate::hash;
+use crate::head::{HEAD_COMMON_LEN, HEAD_LEN_MAX, Head, HeadCommon, HeadError};
+use crate::id::Seq;
+
+/// Bytes of a frame before the head.
+pub const FRAME_LEN: usize = 24;
+/// Bytes of the second check, between head and body.
+pub const SECOND_CHECK_LEN: usize = 4;
+/// Random bytes before the payload.
+pub const SALT_LEN: usize = 16;
+/// Longest payload.
+pub const PAYLOAD_LEN_MAX: usize = 1_024 * 1_024;
+/// Longest record.
+pub const RECORD_LEN_MAX: usize =
+    FRAME_LEN + HEAD_LEN_MAX + SECOND_CHECK_LEN + SALT_LEN + PAYLOAD_LEN_MAX;
+
+const STATE_PRESENT: u8 = 1;
+const STATE_WITHHELD: u8 = 2;
+
+/// What is left of an event's body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Body<'a> {
+    /// The payload, its check good.
+    Present {
+        /// Random bytes that keep the commitment from telling a guessed payload.
+        salt: &'a [u8],
+        /// As stored.
+        payload: &'a [u8],
+    },
+    /// Taken out by a redaction.
+    Withheld,
+    /// There, but not what was written.
+    Damaged,
+}
+
+impl<'a> Body<'a> {
+    /// The payload, unless it is withheld or damaged.
+    pub fn payload(&self) -> Option<&'a [u8]> {
+        match self {
+            Body::Present { payload, .. } => Some(payload),
+            Body::Withheld | Body::Damaged => None,
+        }
+    }
+}
+
+/// One record, read in place.
+#[derive(Debug, Clone, Copy)]
+pub struct Record<'a> {
+    /// The whole record.
+    pub bytes: &'a [u8],
+    /// Newest seq known durable when this was written.
+    pub synced: Seq,
+    /// The encoded head, its check good.
+    pub head: &'a [u8],
+    /// The part of the head that every format shares.
+    pub common: HeadCommon,
+    /// The body.
+    pub body: Body<'a>,
+}
+
+impl<'a> Record<'a> {
+    /// The head, if this version can read it.
+    pub fn parse_head(&self) -> Result<Head<'a>, HeadError> {
+        Head::parse(self.head)
+    }
+
+    /// Whether salt and payload are those that the head commits to. Costs a hash of the body.
+    pub fn keeps_commitment(&self, head: &Head<'_>) -> bool {
+        match self.body {
+            Body::Present { salt, .. } => {
+                let start = self.bytes.len() - self.body_len();
+                debug_assert_eq!(
+                    &self.bytes[start..start + SALT_LEN],
+                    salt,
+                    "salt leads the body"
+                );
+                hash::commitment(&self.bytes[start..]) == head.commitment()
+            }
+            Body::Withheld | Body::Damaged => false,
+        }
+    }
+
+    fn body_len(&self) -> usize {
+        self.bytes.len() - FRAME_LEN - self.head.len() - SECOND_CHECK_LEN
+    }
+}
+
+/// The lengths and states of a record whose first check is good: enough to look at the same bytes
+/// again without checking them again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    head_len: usize,
+    body_len: usize,
+    withheld: bool,
+    second_good: bool,
+}
+
+impl Shape {
+    /// Length of the whole record in bytes.
+    pub fn record_len(&self) -> usize {
+        FRAME_LEN + self.head_len + SECOND_CHECK_LEN + self.body_len
+    }
+
+    /// The record of this shape at the start of `bytes`, the same bytes that the shape was read of.
+    pub fn view<'a>(&self, bytes: &'a [u8]) -> Record<'a> {
+        let bytes = &bytes[..self.record_len()];
+        let head_end = FRAME_LEN + self.head_len;
+        let head = &bytes[FRAME_LEN..head_end];
+        let body = if self.withheld {
+            Body::Withheld
+        } else if self.second_good {
+            let (salt, payload) = bytes[head_end + SECOND_CHECK_LEN..].split_at(SALT_LEN);
+            Body::Present { salt, payload }
+        } else {
+            Body::Damaged
+        };
+        let mut synced = [0; 8];
+        synced.copy_from_slice(&bytes[16..24]);
+        let common = HeadCommon::parse(head).expect("a shape is made of a head that parses");
+        Record {
+            bytes,
+            synced: Seq(u64::from_le_bytes(synced)),
+            head,
+            common,
+            body,
+        }
+    }
+}
+
+/// What stands at a place in a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parsed {
+    /// Length 0: nothing more was written.
+    End,
+    /// The bytes given are too few to tell; at least this many are needed.
+    Short {
+        /// From the record's first byte.
+        need: usize,
+    },
+    /// A record whose first check is good.
+    Record(Shape),
+    /// No record: the first check fails, or lengths and states make no sense.
+    Bad,
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+/// Looks at the start of `bytes`. Allocates nothing, checks ceilings first.
+pub fn parse(bytes: &[u8]) -> Parsed {
+    if bytes.len() < FRAME_LEN {
+        let end = bytes.len() >= 8 && u32_at(bytes, 4) == 0;
+        return if end {
+            Parsed::End
+        } else {
+            Parsed::Short { need: FRAME_LEN }
+        };
+    }
+    let head_len = u32_at(bytes, 4) as usize;
+    let body_len = u32_at(bytes, 8) as usize;
+    if head_len == 0 {
+        return Parsed::End;
+    }
+    let (withheld, body_fits) = match bytes[12] {
+        STATE_PRESENT => (
+            false,
+            (SALT_LEN..=SALT_LEN + PAYLOAD_LEN_MAX).contains(&body_len),
+        ),
+        STATE_WITHHELD => (true, body_len == 0),
+        _ => (false, false),
+    };
+    let head_fits = (HEAD_COMMON_LEN..=HEAD_LEN_MAX).contains(&head_len);
+    if !head_fits || !body_fits || bytes[13..16] != [0; 3] {
+        return Parsed::Bad;
+    }
+    let need = FRAME_LEN + head_len + SECOND_CHECK_LEN + body_len;
+    if bytes.len() < need {
+        return Parsed::Short { need };
+    }
+    let head_end = FRAME_LEN + head_len;
+    if crc32c::crc32c(&bytes[4..head_end]) != u32_at(bytes, 0)
+        || HeadCommon::parse(&bytes[FRAME_LEN..head_end]).is_none()
+    {
+        return Parsed::Bad;
+    }
+    let body = &bytes[head_end + SECOND_CHECK_LEN..need];
+    let second_good = crc32c::crc32c(body) == u32_at(bytes, head_end);
+    Parsed::Record(Shape {
+        head_len,
+        body_len,
+        withheld,
+        second_good,
+    })
+}
+
+/// Appends a record to `out`. `head` is encoded; `body` is salt and payload, `None` when withheld.
+pub fn encode(out: &mut Vec<u8>, synced: Seq, head: &[u8], body: Option<(&[u8; SALT_LEN], &[u8])>) {
+    let start = out.len();
+    let body_len = body.map_or(0, |(salt, payload)| salt.len() + payload.len());
+    out.extend_from_slice(&[0; 4]);
+    out.extend_from_slice(&(head.len() as u32).to_le_bytes());
+    out.extend_from_slice(&(body_len as u32).to_le_bytes());
+    out.push(if body.is_some() {
+        STATE_PRESENT
+    } else {
+        STATE_WITHHELD
+    });
+    out.extend_from_slice(&[0; 3]);
+    out.extend_from_slice(&synced.0.to_le_bytes());
+    out.extend_from_slice(head);
+    let first = crc32c::crc32c(&out[start + 4..]);
+    out[start..start + 4].copy_from_slice(&first.to_le_bytes());
+    let check_at = out.len();
+    out.extend_from_slice(&[0; SECOND_CHECK_LEN]);
+    if let Some((salt, payload)) = body {
+        out.extend_from_slice(salt);
+        out.extend_from_slice(payload);
+    }
+    let second = crc32c::crc32c(&out[check_at + SECOND_CHECK_LEN..]);
+    out[check_at..check_at + SECOND_CHECK_LEN].copy_from_slice(&second.to_le_bytes());
+}

@@ -1,0 +1,504 @@
+//! Looking at the end of a chain: where its last whole batch ends, and which row of the case table
+//! what follows falls under. Reads only; the writer acts on it.
+
+use std::path::{Path, PathBuf};
+
+use crate::acked::Slot;
+use crate::cases::{self, Case, Observation, RecordState, SlotState};
+use crate::chain::{self, SegmentFile};
+use crate::disk::{self, Disk, OpenMode};
+use crate::error::{Result, at};
+use crate::hash;
+use crate::head::{Head, HeadError};
+use crate::id::{EventId, OriginId, Position, Seq, Time};
+use crate::record::{self, Body, FRAME_LEN, Parsed, RECORD_LEN_MAX};
+use crate::scan::{self, SegmentScan, Step};
+use crate::segment::{HEADER_LEN, HeaderError, SegmentHeader};
+
+/// The newest event of a chain that belongs to a whole batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tip {
+    /// Author.
+    pub origin: OriginId,
+    /// Place in the chain.
+    pub seq: Seq,
+    /// The event.
+    pub event: EventId,
+    /// Its position.
+    pub position: Position,
+    /// Its time.
+    pub time: Time,
+}
+
+/// Where a tip lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TipPlace {
+    pub(crate) tip: Tip,
+    pub(crate) segment: SegmentFile,
+    /// Where its record starts.
+    pub(crate) offset: u64,
+    /// Where its record ends, and the next batch goes.
+    pub(crate) end: u64,
+    /// Largest `synced` seen.
+    pub(crate) synced: Seq,
+}
+
+/// What follows the tip and is not a whole batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Trouble {
+    pub(crate) case: Case,
+    pub(crate) file: PathBuf,
+    /// From here on the file is not part of the chain; 0 for the whole file.
+    pub(crate) cut: u64,
+    /// First event that cannot be trusted.
+    pub(crate) seq: Seq,
+    pub(crate) what: String,
+}
+
+/// The end of a chain, looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Examined {
+    pub(crate) tip: Option<TipPlace>,
+    pub(crate) trouble: Option<Trouble>,
+    /// The newest segment, when a torn creation hides it, is not this one.
+    pub(crate) segments: Vec<SegmentFile>,
+}
+
+/// A place that is believed to hold an event; checked before it is used.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hint {
+    pub(crate) seq: Seq,
+    pub(crate) event: EventId,
+    pub(crate) segment: Seq,
+    pub(crate) offset: u64,
+}
+
+impl From<&Slot> for Hint {
+    fn from(slot: &Slot) -> Hint {
+        Hint {
+            seq: slot.seq,
+            event: slot.event,
+            segment: slot.segment,
+            offset: slot.offset,
+        }
+    }
+}
+
+impl From<&TipPlace> for Hint {
+    fn from(place: &TipPlace) -> Hint {
+        Hint {
+            seq: place.tip.seq,
+            event: place.tip.event,
+            segment: place.segment.name.first_seq,
+            offset: place.offset,
+        }
+    }
+}
+
+fn holds(disk: &dyn Disk, segments: &[SegmentFile], hint: &Hint) -> Result<bool> {
+    let Some(segment) = segments.iter().find(|s| s.name.first_seq == hint.segment) else {
+        return Ok(false);
+    };
+    let same = scan::read_one(disk, &segment.path, hint.offset, |record| {
+        record.common.seq == hint.seq && hash::event_id(record.head) == hint.event
+    })?;
+    Ok(same == Some(true))
+}
+
+/// Looks at the end of this machine's chain `origin`. With a `known` place (or a slot that is
+/// found where it says) only what comes after it is read.
+pub(crate) fn examine(
+    disk: &dyn Disk,
+    store: &Path,
+    origin: OriginId,
+    slot: Option<&Slot>,
+    known: Option<&TipPlace>,
+) -> Result<Examined> {
+    let slot = slot.filter(|slot| slot.origin == origin);
+    let mut segments = chain::segments(disk, store, origin)?;
+    let slot_present = match slot {
+        Some(slot) => holds(disk, &segments, &slot.into())?,
+        None => false,
+    };
+    let mut start = slot.filter(|_| slot_present).map(Hint::from);
+    if let Some(known) = known {
+        let hint = Hint::from(known);
+        if start.is_none_or(|start| start.seq < hint.seq) && holds(disk, &segments, &hint)? {
+            start = Some(hint);
+        }
+    }
+    let slot_state = match (slot, slot_present) {
+        (None, _) => SlotState::None,
+        (Some(_), true) => SlotState::Present,
+        (Some(_), false) => SlotState::Missing,
+    };
+    let evidence_seq = slot.map_or(Seq(0), |slot| slot.seq);
+    let mut hidden = None;
+    loop {
+        let Some(newest) = segments.last().cloned() else {
+            let missing = slot_state == SlotState::Missing && hidden.is_none();
+            let trouble = missing.then(|| Trouble {
+                case: Case::M,
+                file: chain::relative(store, &chain::dir_of(store, origin)),
+                cut: 0,
+                seq: Seq(1),
+                what: format!("the acknowledged event {} is not there", evidence_seq.0),
+            });
+            return Ok(Examined {
+                tip: None,
+                trouble: hidden.or(trouble),
+                segments,
+            });
+        };
+        let looked = look(
+            disk,
+            store,
+            origin,
+            &newest,
+            evidence_seq,
+            slot_state,
+            start,
+        )?;
+        match looked {
+            Looked {
+                tip: None,
+                trouble: Some(trouble),
+            } if trouble.case == Case::D => {
+                segments.pop();
+                hidden = Some(trouble);
+            }
+            Looked { tip, trouble } => {
+                return Ok(Examined {
+                    tip,
+                    trouble: trouble.or(hidden),
+                    segments,
+                });
+            }
+        }
+    }
+}
+
+struct Looked {
+    tip: Option<TipPlace>,
+    trouble: Option<Trouble>,
+}
+
+/// What a scan of the newest segment has seen so far.
+struct Seen {
+    tip: Option<TipPlace>,
+    /// The next record should have this seq.
+    expected: Seq,
+    /// Event before it, where known.
+    prev: Option<EventId>,
+    /// An open batch: where it starts, its first seq, events seen, events in all.
+    batch: Option<(u64, Seq, u16, u16)>,
+    /// The first record with a bad body: seq, where its batch starts.
+    bad_body: Option<(Seq, u64, Seq)>,
+    /// The tip before the batch of that record.
+    tip_before_bad: Option<TipPlace>,
+    /// Largest `synced` of the records after it.
+    synced_after_bad: Seq,
+    synced: Seq,
+}
+
+fn look(
+    disk: &dyn Disk,
+    store: &Path,
+    origin: OriginId,
+    newest: &SegmentFile,
+    evidence_seq: Seq,
+    slot: SlotState,
+    start: Option<Hint>,
+) -> Result<Looked> {
+    let file = chain::relative(store, &newest.path);
+    let first_seq = newest.name.first_seq;
+    let base = Observation {
+        slot,
+        ..Observation::CLEAN
+    };
+    let trouble = |observation: &Observation, cut: u64, seq: Seq, what: String| Trouble {
+        case: cases::decide(observation),
+        file: file.clone(),
+        cut,
+        seq,
+        what,
+    };
+
+    let header = {
+        let handle = disk
+            .open(&newest.path, OpenMode::Read)
+            .map_err(at("opening", &newest.path))?;
+        let mut bytes = [0; HEADER_LEN];
+        let read = handle
+            .read_at(&mut bytes, 0)
+            .map_err(at("reading", &newest.path))?;
+        SegmentHeader::parse(&bytes[..read])
+    };
+    match header {
+        Ok(header) if header.origin == origin && header.first_seq == first_seq => {}
+        Err(error @ HeaderError::NewerFormat { .. }) => {
+            let seen = Observation {
+                record: RecordState::Newer,
+                ..base
+            };
+            let trouble = trouble(&seen, 0, first_seq, error.to_string());
+            return Ok(Looked {
+                tip: None,
+                trouble: Some(trouble),
+            });
+        }
+        other => {
+            let evidence = evidence_seq >= first_seq
+                || later_synced(disk, &newest.path, 0, origin)? >= Some(first_seq);
+            let seen = Observation {
+                record: RecordState::FirstCheckBad,
+                evidence,
+                starts_newest_segment: true,
+                ..base
+            };
+            let what = match other {
+                Ok(_) => "the header names another origin or event than the file's name".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            return Ok(Looked {
+                tip: None,
+                trouble: Some(trouble(&seen, 0, first_seq, what)),
+            });
+        }
+    }
+
+    let start = start.filter(|hint| hint.segment == first_seq);
+    let offset = start.map_or(HEADER_LEN as u64, |hint| hint.offset);
+    let mut seen = Seen {
+        tip: None,
+        expected: start.map_or(first_seq, |hint| hint.seq),
+        prev: None,
+        batch: None,
+        bad_body: None,
+        tip_before_bad: None,
+        synced_after_bad: Seq(0),
+        synced: Seq(0),
+    };
+    let mut records = SegmentScan::open(disk, &newest.path, offset, u64::MAX)?;
+    let ended = loop {
+        match records.step()? {
+            Step::Record { offset, record, id } => {
+                let from_hint = start.is_some_and(|hint| hint.offset == offset);
+                match seen.take(origin, newest, offset, &record, id, from_hint) {
+                    Ok(()) => {}
+                    Err((state, what)) => break Some((offset, state, what)),
+                }
+            }
+            Step::End => break None,
+            Step::Bad { offset } => {
+                break Some((
+                    offset,
+                    RecordState::FirstCheckBad,
+                    "bytes that are no record".into(),
+                ));
+            }
+        }
+    };
+
+    let synced_later = match &ended {
+        Some((offset, RecordState::FirstCheckBad, _)) => {
+            later_synced(disk, &newest.path, offset + 1, origin)?.unwrap_or_default()
+        }
+        _ => Seq(0),
+    };
+    let best_synced = seen.synced_after_bad.max(synced_later);
+
+    // A payload that is damaged: torn when nothing says that it was durable.
+    if let Some((seq, cut, batch_seq)) = seen.bad_body {
+        let evidence = evidence_seq >= seq || best_synced >= seq;
+        let observation = Observation {
+            record: RecordState::SecondCheckBad,
+            evidence,
+            starts_newest_segment: batch_seq == first_seq,
+            ..base
+        };
+        if !evidence {
+            let what = format!("the payload of event {} is not what was written", seq.0);
+            let trouble = trouble(&observation, cut, batch_seq, what);
+            return Ok(Looked {
+                tip: seen.tip_before_bad,
+                trouble: Some(trouble),
+            });
+        }
+    }
+    if let Some((offset, state, what)) = ended {
+        let (cut, seq) = match seen.batch {
+            Some((start, first, ..)) => (start, first),
+            None => (offset, seen.expected),
+        };
+        let observation = Observation {
+            record: state,
+            evidence: evidence_seq >= seq || best_synced >= seq,
+            starts_newest_segment: seen.tip.is_none() && start.is_none(),
+            ..base
+        };
+        return Ok(Looked {
+            tip: seen.tip,
+            trouble: Some(trouble(&observation, cut, seq, what)),
+        });
+    }
+    let (cut, seq, what, batch_open) = match seen.batch {
+        Some((start, first, have, count)) => (
+            start,
+            first,
+            format!("the last batch has {have} of its {count} events"),
+            true,
+        ),
+        None => {
+            let what = format!("the acknowledged event {} is not there", evidence_seq.0);
+            (0, seen.expected, what, false)
+        }
+    };
+    let observation = Observation {
+        batch_open,
+        slot,
+        evidence: evidence_seq >= seq,
+        record: if !batch_open && seen.tip.is_none() {
+            // A header without a first record.
+            RecordState::FirstCheckBad
+        } else {
+            RecordState::Good
+        },
+        starts_newest_segment: seen.tip.is_none() && start.is_none(),
+        ..base
+    };
+    let found = trouble(&observation, cut, seq, what);
+    // An open batch that is all there is of a segment: the segment was never begun.
+    let found = match found.case {
+        Case::K if seen.tip.is_none() && start.is_none() => Trouble {
+            case: Case::D,
+            cut: 0,
+            ..found
+        },
+        _ => found,
+    };
+    Ok(Looked {
+        tip: seen.tip,
+        trouble: (found.case != Case::A).then_some(found),
+    })
+}
+
+impl Seen {
+    fn take(
+        &mut self,
+        origin: OriginId,
+        segment: &SegmentFile,
+        offset: u64,
+        record: &record::Record<'_>,
+        id: EventId,
+        from_hint: bool,
+    ) -> std::result::Result<(), (RecordState, String)> {
+        let head = match record.parse_head() {
+            Ok(head) => head,
+            Err(error @ (HeadError::NewerFormat { .. } | HeadError::Field { .. })) => {
+                return Err((RecordState::Newer, error.to_string()));
+            }
+            Err(error) => return Err((RecordState::FirstCheckBad, error.to_string())),
+        };
+        let broken = |what: &str| Err((RecordState::ChainBroken, what.to_owned()));
+        if head.origin() != origin {
+            return broken("the event is another origin's");
+        }
+        if head.seq() != self.expected {
+            return broken("the event is out of sequence");
+        }
+        if self.prev.is_some_and(|prev| prev != head.prev()) {
+            return broken("the event names another one before it than there is");
+        }
+        if offset == HEADER_LEN as u64 && segment.name.first_event[..] != id.0[..8] {
+            return broken("the first event is not the one that the file's name says");
+        }
+        self.take_batch(&head, offset, from_hint)
+            .or_else(|what| broken(what))?;
+        if self.bad_body.is_some() {
+            self.synced_after_bad = self.synced_after_bad.max(record.synced);
+        } else if record.body == Body::Damaged {
+            let (start, first, ..) = self.batch.expect("the record's batch was just noted");
+            self.bad_body = Some((head.seq(), start, first));
+            self.tip_before_bad = self.tip.clone();
+        }
+        self.synced = self.synced.max(record.synced);
+        self.prev = Some(id);
+        self.expected = Seq(head.seq().0 + 1);
+        if self.batch.is_some_and(|(_, _, have, count)| have == count) {
+            self.batch = None;
+            self.tip = Some(TipPlace {
+                tip: tip_of(&head, id),
+                segment: segment.clone(),
+                offset,
+                end: offset + record.bytes.len() as u64,
+                synced: self.synced,
+            });
+        }
+        Ok(())
+    }
+
+    fn take_batch(
+        &mut self,
+        head: &Head<'_>,
+        offset: u64,
+        from_hint: bool,
+    ) -> std::result::Result<(), &'static str> {
+        let (index, count) = (head.batch_index(), head.batch_count());
+        self.batch = match self.batch {
+            // A hint names the last event of a batch.
+            None if from_hint && index + 1 == count => Some((offset, head.seq(), count, count)),
+            None if index == 0 => Some((offset, head.seq(), 1, count)),
+            Some((start, first, have, all)) if index == have && count == all => {
+                Some((start, first, have + 1, count))
+            }
+            _ => return Err("the event is out of place in its batch"),
+        };
+        Ok(())
+    }
+}
+
+pub(crate) fn tip_of(head: &Head<'_>, id: EventId) -> Tip {
+    Tip {
+        origin: head.origin(),
+        seq: head.seq(),
+        event: id,
+        position: head.position(),
+        time: head.time(),
+    }
+}
+
+/// The largest `synced` of the valid records of `origin` that start at or after `offset`.
+fn later_synced(
+    disk: &dyn Disk,
+    path: &Path,
+    offset: u64,
+    origin: OriginId,
+) -> Result<Option<Seq>> {
+    let bytes = disk::read_all(disk, path, u64::from(u32::MAX)).map_err(at("reading", path))?;
+    // The origin stands 8 bytes into the head, which follows the frame.
+    let origin_at = FRAME_LEN + 8;
+    let mut best = None;
+    let mut from = offset as usize + origin_at;
+    while let Some(found) = find(bytes.get(from..).unwrap_or_default(), &origin.0) {
+        let start = from + found - origin_at;
+        let window = &bytes[start..bytes.len().min(start + RECORD_LEN_MAX)];
+        if let Parsed::Record(shape) = record::parse(window) {
+            best = best.max(Some(shape.view(window).synced));
+        }
+        from += found + 1;
+    }
+    Ok(best)
+}
+
+fn find(haystack: &[u8], needle: &[u8; 16]) -> Option<usize> {
+    let mut from = 0;
+    while let Some(step) = haystack[from..].iter().position(|byte| *byte == needle[0]) {
+        let at = from + step;
+        if haystack[at..].starts_with(needle) {
+            return Some(at);
+        }
+        from = at + 1;
+    }
+    None
+}

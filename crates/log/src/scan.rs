@@ -1,0 +1,180 @@
+//! Reading the records of one segment, forward, in chunks.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::disk::{Disk, DiskFile, OpenMode};
+use crate::error::{Result, at};
+use crate::hash;
+use crate::id::EventId;
+use crate::record::{self, FRAME_LEN, Parsed, Record, Shape};
+
+const CHUNK_LEN: usize = 256 * 1_024;
+
+/// What a step of a scan met.
+pub(crate) enum Step<'a> {
+    /// A record whose first check is good.
+    Record {
+        /// Where it starts in the file.
+        offset: u64,
+        record: Record<'a>,
+        /// Its event id: what the next record names as its `prev`, or a hash where there is none.
+        id: EventId,
+    },
+    /// The end: nothing but zeros (or nothing at all) follows.
+    End,
+    /// Bytes that are no record.
+    Bad { offset: u64 },
+}
+
+/// A place in a segment file.
+pub(crate) struct SegmentScan {
+    path: PathBuf,
+    file: Arc<dyn DiskFile>,
+    buffer: Vec<u8>,
+    /// File offset of `buffer[0]`.
+    base: u64,
+    /// Place of the next record in `buffer`.
+    at: usize,
+    /// Shape of the record at `at`, when the step before looked ahead.
+    ahead: Option<Shape>,
+    /// Read nothing at or beyond this offset.
+    limit: u64,
+    /// Bytes read at a time, at least.
+    chunk: usize,
+    hash_all: bool,
+}
+
+impl SegmentScan {
+    /// Starts at `offset`. What lies at `limit` and beyond is taken for absent.
+    pub(crate) fn open(
+        disk: &dyn Disk,
+        path: &Path,
+        offset: u64,
+        limit: u64,
+    ) -> Result<SegmentScan> {
+        let file = disk
+            .open(path, OpenMode::Read)
+            .map_err(at("opening", path))?;
+        let len = file.len().map_err(at("reading", path))?;
+        Ok(SegmentScan {
+            path: path.to_owned(),
+            file,
+            buffer: Vec::new(),
+            base: offset,
+            at: 0,
+            ahead: None,
+            limit: limit.min(len),
+            chunk: CHUNK_LEN,
+            hash_all: false,
+        })
+    }
+
+    /// Takes every id from a hash of the head, trusting no `prev`.
+    pub(crate) fn hashing(mut self) -> SegmentScan {
+        self.hash_all = true;
+        self
+    }
+
+    /// Makes at least `need` bytes available at `at`, if the file has them.
+    fn fill(&mut self, need: usize) -> Result<()> {
+        let have = self.buffer.len() - self.at;
+        if have >= need {
+            return Ok(());
+        }
+        self.buffer.copy_within(self.at.., 0);
+        self.base += self.at as u64;
+        self.at = 0;
+        let room = self
+            .limit
+            .saturating_sub(self.base)
+            .min(need.max(self.chunk) as u64) as usize;
+        let room = room.max(have);
+        self.buffer.resize(room, 0);
+        let read = self
+            .file
+            .read_at(&mut self.buffer[have..], self.base + have as u64)
+            .map_err(at("reading", &self.path))?;
+        self.buffer.truncate(have + read);
+        Ok(())
+    }
+
+    /// The shape of the record `skip` bytes after `at`, reading more where needed.
+    fn shape_at(&mut self, skip: usize) -> Result<Parsed> {
+        self.fill(skip + FRAME_LEN)?;
+        let mut parsed = record::parse(&self.buffer[self.at + skip..]);
+        if let Parsed::Short { need } = parsed {
+            self.fill(skip + need)?;
+            parsed = record::parse(&self.buffer[self.at + skip..]);
+        }
+        Ok(parsed)
+    }
+
+    /// Whether everything from `at` to the end of the file is zero.
+    fn rest_is_zero(&mut self) -> Result<bool> {
+        loop {
+            self.fill(self.chunk)?;
+            let rest = &self.buffer[self.at..];
+            if rest.is_empty() {
+                return Ok(true);
+            }
+            if rest.iter().any(|byte| *byte != 0) {
+                return Ok(false);
+            }
+            self.at = self.buffer.len();
+        }
+    }
+
+    /// The next record.
+    pub(crate) fn step(&mut self) -> Result<Step<'_>> {
+        let parsed = match self.ahead.take() {
+            Some(shape) => Parsed::Record(shape),
+            None => self.shape_at(0)?,
+        };
+        let offset = self.base + self.at as u64;
+        match parsed {
+            Parsed::Record(shape) => self.emit(offset, shape),
+            Parsed::End | Parsed::Short { .. } if self.rest_is_zero()? => Ok(Step::End),
+            _ => Ok(Step::Bad { offset }),
+        }
+    }
+
+    fn emit(&mut self, offset: u64, shape: Shape) -> Result<Step<'_>> {
+        let len = shape.record_len();
+        let next = self.shape_at(len)?;
+        let here = self.at;
+        let bytes = &self.buffer[here..here + len];
+        let record = shape.view(bytes);
+        let id = match next {
+            Parsed::Record(ahead) => {
+                self.ahead = Some(ahead);
+                let after = ahead.view(&self.buffer[here + len..]);
+                let follows = after.common.seq.0 == record.common.seq.0.wrapping_add(1)
+                    && after.common.origin == record.common.origin;
+                (follows && !self.hash_all).then_some(after.common.prev)
+            }
+            _ => None,
+        };
+        self.at = here + len;
+        Ok(Step::Record {
+            offset,
+            record,
+            id: id.unwrap_or_else(|| hash::event_id(record.head)),
+        })
+    }
+}
+
+/// Reads the one record at `offset`; `None` when none starts there.
+pub(crate) fn read_one<T>(
+    disk: &dyn Disk,
+    path: &Path,
+    offset: u64,
+    read: impl FnOnce(&Record<'_>) -> T,
+) -> Result<Option<T>> {
+    let mut scan = SegmentScan::open(disk, path, offset, u64::MAX)?;
+    scan.chunk = 4 * 1_024;
+    match scan.shape_at(0)? {
+        Parsed::Record(shape) => Ok(Some(read(&shape.view(&scan.buffer[scan.at..])))),
+        _ => Ok(None),
+    }
+}

@@ -1,0 +1,75 @@
+//! JSON Schemas of the facts and payloads of every kind that this version knows, made from the Rust
+//! types. `schemas/` holds them; a test compares.
+
+use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use serde_json::{Value, json};
+
+use crate::kind::{KINDS, Status};
+use crate::{facts, payload};
+
+#[derive(JsonSchema)]
+#[schemars(title = "none")]
+struct NoFacts {}
+
+fn schema_of<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    SchemaGenerator::new(settings)
+        .into_root_schema_for::<T>()
+        .to_value()
+}
+
+/// Facts and payload of a kind.
+fn parts(name: &str) -> Option<(Value, Value)> {
+    Some(match name {
+        "memory.stored" => (
+            schema_of::<facts::MemoryStored>(),
+            schema_of::<payload::MemoryStored>(),
+        ),
+        "memory.updated" => (
+            schema_of::<facts::MemoryUpdated>(),
+            schema_of::<payload::MemoryUpdated>(),
+        ),
+        "memory.recalled" => (
+            schema_of::<facts::MemoryRecalled>(),
+            schema_of::<payload::MemoryRecalled>(),
+        ),
+        "memory.forgotten" | "memory.revived" => (
+            schema_of::<facts::Alive>(),
+            schema_of::<payload::MemoryForgotten>(),
+        ),
+        "log.origin_started" => (
+            schema_of::<facts::LogOriginStarted>(),
+            schema_of::<payload::LogOriginStarted>(),
+        ),
+        "log.actor_named" => (
+            schema_of::<NoFacts>(),
+            schema_of::<payload::LogActorNamed>(),
+        ),
+        "log.imported" => (schema_of::<facts::LogImported>(), schema_of::<NoFacts>()),
+        _ => return None,
+    })
+}
+
+/// File name and contents of every schema; kinds that are only reserved have none.
+pub fn all() -> Vec<(String, Value)> {
+    KINDS
+        .iter()
+        .filter(|row| row.status != Status::Reserved)
+        .map(|row| {
+            let (facts, payload) = parts(row.name).expect("every kind that is known has a schema");
+            let schema = json!({
+                "$schema": "https://json-schema.org/draft/2020-12/schema",
+                "$id": format!("icm:{}.v{}", row.name, row.version),
+                "title": row.name,
+                "description": "An event as `icm log show --json` prints it; the bytes are in envelope.md",
+                "type": "object",
+                "properties": { "facts": facts, "payload": payload },
+                "required": ["facts", "payload"],
+            });
+            (format!("{}.v{}.schema.json", row.name, row.version), schema)
+        })
+        .collect()
+}

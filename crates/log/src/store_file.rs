@@ -1,0 +1,167 @@
+//! `store.toml`: which origin writes here now, and the secret for keyed hashes.
+
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::disk::{self, Disk};
+use crate::error::{LogError, Result, at};
+use crate::facts::Continues;
+use crate::head::FORMAT;
+use crate::id::{EventId, OriginId, Seq, from_hex, to_hex};
+
+/// File name.
+pub const STORE_FILE: &str = "store.toml";
+const LEN_MAX: u64 = 64 * 1_024;
+
+/// What `store.toml` says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreFile {
+    /// This machine's origin.
+    pub origin: OriginId,
+    /// Digest of the machine and the folder that the origin was minted for.
+    pub fingerprint: String,
+    /// For keyed hashes; never leaves the store.
+    pub secret: [u8; 32],
+    /// What the origin carries on from; also in its first event once that is written.
+    pub continues: Option<Continues>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Text {
+    format: u16,
+    origin: String,
+    fingerprint: String,
+    secret: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    continues: Option<ContinuesText>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ContinuesText {
+    origin: String,
+    seq: u64,
+    event: String,
+}
+
+impl StoreFile {
+    /// Reads the file; `None` when there is none.
+    pub fn read(disk: &dyn Disk, dir: &Path) -> Result<Option<StoreFile>> {
+        let path = dir.join(STORE_FILE);
+        let bytes = match disk::read_all(disk, &path, LEN_MAX) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(at("reading", &path)(error)),
+        };
+        Self::parse(&bytes)
+            .map(Some)
+            .map_err(|problem| match problem {
+                Problem::Newer(format) => LogError::NewerFormat {
+                    what: format!("{STORE_FILE} has format {format}, this version knows {FORMAT}"),
+                },
+                Problem::Bad(why) => LogError::NotAStore { path, why },
+            })
+    }
+
+    /// Writes the file in one durable step.
+    pub fn write(&self, disk: &dyn Disk, dir: &Path) -> Result<()> {
+        let path = dir.join(STORE_FILE);
+        disk::replace(disk, &path, self.to_text().as_bytes()).map_err(at("writing", &path))
+    }
+
+    fn to_text(&self) -> String {
+        let text = Text {
+            format: FORMAT,
+            origin: self.origin.to_string(),
+            fingerprint: self.fingerprint.clone(),
+            secret: to_hex(&self.secret),
+            continues: self.continues.map(|continues| ContinuesText {
+                origin: continues.origin.to_string(),
+                seq: continues.seq.0,
+                event: continues.event.to_string(),
+            }),
+        };
+        let body = toml::to_string(&text).expect("plain text fields encode");
+        let check = crc32c::crc32c(body.as_bytes());
+        format!(
+            "# Which origin writes to this store. The secret keys local hashes: keep it private\n\
+             # check {check:08x}\n{body}"
+        )
+    }
+
+    fn parse(bytes: &[u8]) -> std::result::Result<StoreFile, Problem> {
+        let bad = |why: &str| Problem::Bad(why.to_owned());
+        let text = std::str::from_utf8(bytes).map_err(|_| bad("not text"))?;
+        let values: Text =
+            toml::from_str(text).map_err(|error| Problem::Bad(error.message().to_owned()))?;
+        if values.format > FORMAT {
+            return Err(Problem::Newer(values.format));
+        }
+        let check = text.lines().find_map(|line| line.strip_prefix("# check "));
+        let body = text
+            .split_once("\nformat")
+            .map(|(_, rest)| format!("format{rest}"));
+        let same = check
+            .and_then(|check| u32::from_str_radix(check.trim(), 16).ok())
+            .zip(body)
+            .is_some_and(|(check, body)| crc32c::crc32c(body.as_bytes()) == check);
+        if !same {
+            return Err(bad("its check does not fit: it was changed or damaged"));
+        }
+        let continues = match values.continues {
+            None => None,
+            Some(text) => Some(Continues {
+                origin: OriginId::parse_hex(&text.origin).ok_or_else(|| bad("bad origin"))?,
+                seq: Seq(text.seq),
+                event: EventId::parse_hex(&text.event).ok_or_else(|| bad("bad event"))?,
+            }),
+        };
+        Ok(StoreFile {
+            origin: OriginId::parse_hex(&values.origin).ok_or_else(|| bad("bad origin"))?,
+            fingerprint: values.fingerprint,
+            secret: from_hex(&values.secret)
+                .and_then(|bytes| bytes.try_into().ok())
+                .ok_or_else(|| bad("bad secret"))?,
+            continues,
+        })
+    }
+}
+
+enum Problem {
+    Newer(u16),
+    Bad(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_and_back_and_a_changed_digit_is_seen() {
+        let file = StoreFile {
+            origin: OriginId([3; 16]),
+            fingerprint: "machine".into(),
+            secret: [5; 32],
+            continues: Some(Continues {
+                origin: OriginId([1; 16]),
+                seq: Seq(4),
+                event: EventId([2; 32]),
+            }),
+        };
+        let text = file.to_text();
+        let parsed = StoreFile::parse(text.as_bytes()).unwrap_or_else(|_| panic!("{text}"));
+        assert_eq!(parsed, file);
+        let changed = text.replace("0303", "0403");
+        assert_ne!(changed, text);
+        assert!(matches!(
+            StoreFile::parse(changed.as_bytes()),
+            Err(Problem::Bad(_))
+        ));
+        let newer = text.replace("format = 1", "format = 2");
+        assert!(matches!(
+            StoreFile::parse(newer.as_bytes()),
+            Err(Problem::Newer(2))
+        ));
+    }
+}

@@ -1,0 +1,674 @@
+//! Verifying a log: every head hashed, every chain followed, every body held against its
+//! commitment. Reads only, never panics, on any bytes.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::acked;
+use crate::cases::Case;
+use crate::chain::{self, SegmentFile};
+use crate::disk::OpenMode;
+use crate::error::{LogError, Result, at};
+use crate::facts::{Facts, ImportedRange};
+use crate::hash;
+use crate::head::HeadError;
+use crate::id::{EventId, OriginId, Position, Seq, Time};
+use crate::log::Log;
+use crate::record::Body;
+use crate::scan::{SegmentScan, Step};
+use crate::segment::{HEADER_LEN, HeaderError, SegmentHeader};
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Nothing to repair.
+    Notice,
+    /// Written by a newer version: not judged.
+    Newer,
+    /// Something is lost or cannot be trusted.
+    Damage,
+}
+
+/// Something that verify found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Row of the case table, where one fits.
+    pub case: Option<Case>,
+    /// Short stable name.
+    pub code: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// File, relative to the store.
+    pub file: PathBuf,
+    /// Where in the file, in bytes.
+    pub offset_bytes: u64,
+    /// Event it concerns, or the one that should stand there.
+    pub seq: Option<Seq>,
+    /// One line.
+    pub message: String,
+}
+
+/// The newest event of a chain, as far as it verifies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerifiedHead {
+    /// The chain.
+    pub origin: OriginId,
+    /// Its newest event's place.
+    pub seq: Seq,
+    /// Its newest event.
+    pub event: EventId,
+    /// The chain that this machine writes.
+    pub own: bool,
+}
+
+/// What verify saw.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Events whose head was hashed and found in its place.
+    pub events: u64,
+    /// Newest position of the walk.
+    pub positions: Position,
+    /// Bytes read.
+    pub bytes: u64,
+    /// One a chain.
+    pub heads: Vec<VerifiedHead>,
+    /// Events whose body is withheld or damaged.
+    pub missing_bodies: u64,
+    /// What was found, chain by chain.
+    pub findings: Vec<Finding>,
+}
+
+impl Report {
+    /// Whether nothing is damaged.
+    pub fn ok(&self) -> bool {
+        self.findings
+            .iter()
+            .all(|finding| finding.severity != Severity::Damage)
+    }
+}
+
+/// What the chain must go on with.
+struct Expect {
+    seq: Seq,
+    prev: EventId,
+    time: Option<Time>,
+    /// Position of the newest event of the walk.
+    position: Position,
+    batch: Option<(u16, u16)>,
+}
+
+struct Verify<'a> {
+    log: &'a Log,
+    report: Report,
+    progress: &'a mut dyn FnMut(u64),
+    slot: Option<acked::Slot>,
+    /// Ids of the events of each chain, where an import or a continuation asks for one.
+    wanted: BTreeMap<(OriginId, Seq), Option<EventId>>,
+    imported: Vec<ImportedRange>,
+}
+
+impl Log {
+    /// Reads the whole log and reports. `progress` is told how many bytes were read, now and then.
+    ///
+    /// # Errors
+    /// Only when the disk cannot be read; damage is a finding.
+    pub fn verify(&self, progress: &mut dyn FnMut(u64)) -> Result<Report> {
+        let mut verify = Verify {
+            log: self,
+            report: Report::default(),
+            progress,
+            slot: acked::read(&*self.disk, &self.dir)?,
+            wanted: BTreeMap::new(),
+            imported: Vec::new(),
+        };
+        verify.run()?;
+        Ok(verify.report)
+    }
+}
+
+impl Verify<'_> {
+    fn run(&mut self) -> Result<()> {
+        let parts: Vec<_> = self.log.lock_state().parts.clone();
+        if let Some(refusal) = self.log.refusal() {
+            let error = refusal.to_error(&self.log.dir);
+            match error {
+                LogError::NewerFormat { what } => {
+                    self.find(
+                        None,
+                        "newer_format",
+                        Severity::Newer,
+                        Path::new(""),
+                        0,
+                        None,
+                        what,
+                    );
+                }
+                LogError::NotWritable { why, .. } => {
+                    let file = Path::new(crate::STORE_FILE);
+                    self.find(None, "store_file", Severity::Damage, file, 0, None, why);
+                }
+                // Damage shows below, where it is met.
+                _ => {}
+            }
+        }
+        let mut origins = chain::origins(&*self.log.disk, &self.log.dir)?;
+        let walked: Vec<_> = parts.iter().map(|part| part.origin).collect();
+        origins.retain(|origin| !walked.contains(origin));
+        if let Some(slot) = self.slot {
+            self.wanted.insert((slot.origin, slot.seq), None);
+        }
+        let own = walked.last().copied();
+        let mut position = Position(0);
+        for part in &parts {
+            // Where the next chain carries on, an older one may go on by itself (a copy).
+            let end = self.chain(
+                part.origin,
+                Some(position),
+                part.until,
+                own == Some(part.origin),
+            )?;
+            position = end;
+        }
+        self.report.positions = position;
+        for origin in origins {
+            self.chain(origin, None, None, false)?;
+        }
+        self.check_slot();
+        self.check_imported();
+        Ok(())
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "a finding has that many parts")]
+    fn find(
+        &mut self,
+        case: Option<Case>,
+        code: &str,
+        severity: Severity,
+        file: &Path,
+        offset_bytes: u64,
+        seq: Option<Seq>,
+        message: String,
+    ) {
+        self.report.findings.push(Finding {
+            case,
+            code: code.to_owned(),
+            severity,
+            file: chain::relative(&self.log.dir, file),
+            offset_bytes,
+            seq,
+            message,
+        });
+    }
+
+    /// Verifies a chain. Returns the position of the walk at its end (or at `until`).
+    fn chain(
+        &mut self,
+        origin: OriginId,
+        position: Option<Position>,
+        until: Option<Seq>,
+        own: bool,
+    ) -> Result<Position> {
+        let mut expect = Expect {
+            seq: Seq(1),
+            prev: EventId::ZERO,
+            time: None,
+            position: position.unwrap_or_default(),
+            batch: None,
+        };
+        let mut at_until = expect.position;
+        let segments = chain::segments(&*self.log.disk, &self.log.dir, origin)?;
+        let walked = position.is_some();
+        for (index, segment) in segments.iter().enumerate() {
+            let newest = index + 1 == segments.len();
+            if !self.segment(
+                origin,
+                segment,
+                newest,
+                walked,
+                until,
+                &mut expect,
+                &mut at_until,
+            )? {
+                break;
+            }
+        }
+        if let (Some((have, count)), Some(segment)) = (expect.batch, segments.last()) {
+            let message = format!("the last batch has {have} of its {count} events");
+            let durable = self.slot_covers(origin, expect.seq.0.saturating_sub(1));
+            let (case, severity) = match durable {
+                true => (Case::C, Severity::Damage),
+                false => (Case::K, Severity::Notice),
+            };
+            let seq = Some(expect.seq);
+            self.find(
+                Some(case),
+                "incomplete_batch",
+                severity,
+                &segment.path,
+                0,
+                seq,
+                message,
+            );
+        }
+        let seq = Seq(expect.seq.0 - 1);
+        if seq.0 > 0 {
+            self.report.heads.push(VerifiedHead {
+                origin,
+                seq,
+                event: expect.prev,
+                own,
+            });
+        }
+        Ok(if until.is_some() {
+            at_until
+        } else {
+            expect.position
+        })
+    }
+
+    fn slot_covers(&self, origin: OriginId, seq: u64) -> bool {
+        self.slot
+            .is_some_and(|slot| slot.origin == origin && slot.seq.0 >= seq)
+    }
+
+    /// Verifies a segment; false when the chain cannot be followed beyond it.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "the state of a walk through segments"
+    )]
+    fn segment(
+        &mut self,
+        origin: OriginId,
+        segment: &SegmentFile,
+        newest: bool,
+        walked: bool,
+        until: Option<Seq>,
+        expect: &mut Expect,
+        at_until: &mut Position,
+    ) -> Result<bool> {
+        let path = &segment.path;
+        if !self.header(origin, segment, newest)? {
+            return Ok(false);
+        }
+        if segment.name.first_seq != expect.seq {
+            let message = format!(
+                "events {} to {} are missing before this segment",
+                expect.seq.0,
+                segment.name.first_seq.0.saturating_sub(1)
+            );
+            let seq = Some(expect.seq);
+            self.find(
+                Some(Case::E),
+                "segment_gap",
+                Severity::Damage,
+                path,
+                0,
+                seq,
+                message,
+            );
+            if segment.name.first_seq < expect.seq {
+                return Ok(true); // an overlap: what it repeats is not counted twice
+            }
+        }
+        let mut resync = segment.name.first_seq != expect.seq;
+        let mut scan =
+            SegmentScan::open(&*self.log.disk, path, HEADER_LEN as u64, u64::MAX)?.hashing();
+        let mut told: u64 = 0;
+        loop {
+            let (offset, record, id) = match scan.step()? {
+                Step::Record { offset, record, id } => (offset, record, id),
+                Step::End => return Ok(true),
+                Step::Bad { offset } => {
+                    self.bad_record(origin, segment, newest, offset, expect.seq)?;
+                    return Ok(false);
+                }
+            };
+            told += record.bytes.len() as u64;
+            self.report.bytes += record.bytes.len() as u64;
+            if told >= 1 << 20 {
+                (self.progress)(told);
+                told = 0;
+            }
+            let common = record.common;
+            let mut wrong: Vec<(Case, &str, String)> = Vec::new();
+            if common.origin != origin {
+                wrong.push((
+                    Case::F,
+                    "wrong_origin",
+                    "the event is another origin's".into(),
+                ));
+            }
+            if resync {
+                (expect.seq, expect.prev) = (common.seq, common.prev);
+                expect.time = None;
+                resync = false;
+            }
+            if common.seq != expect.seq {
+                let message = format!(
+                    "event {} stands where {} should",
+                    common.seq.0, expect.seq.0
+                );
+                wrong.push((Case::F, "out_of_sequence", message));
+            }
+            if common.prev != expect.prev {
+                let message = "it names another event before it than there is".to_owned();
+                wrong.push((Case::F, "broken_chain", message));
+            }
+            if expect.time.is_some_and(|time| common.time <= time) {
+                wrong.push((
+                    Case::F,
+                    "time_not_rising",
+                    "its time is not after the one before".into(),
+                ));
+            }
+            if offset == HEADER_LEN as u64 && segment.name.first_event[..] != id.0[..8] {
+                let message = "the file's name says another first event".to_owned();
+                wrong.push((Case::F, "wrong_name", message));
+            }
+            match record.parse_head() {
+                Ok(head) => {
+                    let (index, count) = (head.batch_index(), head.batch_count());
+                    let follows = match expect.batch {
+                        None => index == 0,
+                        Some((have, all)) => index == have && count == all,
+                    };
+                    if !follows {
+                        let message = "it is out of place in its batch".to_owned();
+                        wrong.push((Case::F, "out_of_batch", message));
+                    }
+                    expect.batch = (index + 1 < count).then_some((index + 1, count));
+                    self.body(&record, &head, path, offset, walked);
+                    match Facts::of(&head) {
+                        Ok(Facts::Imported(facts)) if walked => {
+                            for range in &facts.ranges {
+                                expect.position.0 += range.to_seq.0 + 1 - range.from_seq.0;
+                                self.wanted.insert((range.origin, range.to_seq), None);
+                            }
+                            self.imported.extend(facts.ranges);
+                        }
+                        Ok(_) => {}
+                        Err(error) => {
+                            wrong.push((Case::F, "unreadable_facts", error.to_string()));
+                        }
+                    }
+                    if walked {
+                        let want = Position(expect.position.0 + 1);
+                        if head.position() != want {
+                            let message =
+                                format!("it says position {}, it is {want}", head.position());
+                            wrong.push((Case::F, "wrong_position", message));
+                        }
+                        expect.position = head.position();
+                    }
+                    let unknown = !head.kind().is_understood(head.kind_version());
+                    if unknown && head.kind().is_critical() {
+                        let message = format!(
+                            "{} version {} is newer than this version of icm",
+                            head.kind().name(),
+                            head.kind_version()
+                        );
+                        let seq = Some(common.seq);
+                        let newer = Severity::Newer;
+                        self.find(
+                            Some(Case::G),
+                            "newer_kind",
+                            newer,
+                            path,
+                            offset,
+                            seq,
+                            message,
+                        );
+                    }
+                }
+                Err(error @ HeadError::NewerFormat { .. }) => {
+                    let seq = Some(common.seq);
+                    let message = error.to_string();
+                    let newer = Severity::Newer;
+                    self.find(
+                        Some(Case::G),
+                        "newer_format",
+                        newer,
+                        path,
+                        offset,
+                        seq,
+                        message,
+                    );
+                    expect.position.0 += 1;
+                }
+                Err(error) => wrong.push((Case::F, "unreadable_head", error.to_string())),
+            }
+            for (case, code, message) in wrong {
+                let seq = Some(common.seq);
+                self.find(
+                    Some(case),
+                    code,
+                    Severity::Damage,
+                    path,
+                    offset,
+                    seq,
+                    message,
+                );
+            }
+            if let Some(want) = self.wanted.get_mut(&(origin, common.seq)) {
+                *want = Some(id);
+            }
+            if until == Some(common.seq) {
+                *at_until = expect.position;
+            }
+            expect.seq = Seq(common.seq.0.wrapping_add(1));
+            expect.prev = id;
+            expect.time = Some(common.time);
+            self.report.events += 1;
+        }
+    }
+
+    fn header(&mut self, origin: OriginId, segment: &SegmentFile, newest: bool) -> Result<bool> {
+        let path = &segment.path;
+        let file = self
+            .log
+            .disk
+            .open(path, OpenMode::Read)
+            .map_err(at("opening", path))?;
+        let mut bytes = [0; HEADER_LEN];
+        let read = file.read_at(&mut bytes, 0).map_err(at("reading", path))?;
+        let first = Some(segment.name.first_seq);
+        match SegmentHeader::parse(&bytes[..read]) {
+            Ok(header) if header.origin == origin && header.first_seq == segment.name.first_seq => {
+                return Ok(true);
+            }
+            Ok(_) => {
+                let message = "the header names another origin or first event".to_owned();
+                let damage = Severity::Damage;
+                self.find(
+                    Some(Case::C),
+                    "wrong_header",
+                    damage,
+                    path,
+                    0,
+                    first,
+                    message,
+                );
+            }
+            Err(error @ HeaderError::NewerFormat { .. }) => {
+                let message = error.to_string();
+                self.find(
+                    Some(Case::G),
+                    "newer_format",
+                    Severity::Newer,
+                    path,
+                    0,
+                    first,
+                    message,
+                );
+            }
+            Err(HeaderError::Bad) => {
+                let durable = !newest || self.slot_covers(origin, segment.name.first_seq.0);
+                let (case, severity) = match durable || read == HEADER_LEN {
+                    true => (Case::C, Severity::Damage),
+                    false => (Case::D, Severity::Notice),
+                };
+                let message = "the segment's header is not whole".to_owned();
+                self.find(
+                    Some(case),
+                    "damaged_header",
+                    severity,
+                    path,
+                    0,
+                    first,
+                    message,
+                );
+            }
+        }
+        Ok(false)
+    }
+
+    /// Bytes that are no record: a torn tail that the next writer sets aside, or damage.
+    fn bad_record(
+        &mut self,
+        origin: OriginId,
+        segment: &SegmentFile,
+        newest: bool,
+        offset: u64,
+        seq: Seq,
+    ) -> Result<()> {
+        let examined = crate::recover::examine(
+            &*self.log.disk,
+            &self.log.dir,
+            origin,
+            self.slot.as_ref(),
+            None,
+        )?;
+        let case = match examined.trouble {
+            Some(trouble) if newest => trouble.case,
+            _ => Case::C,
+        };
+        let torn = matches!(case, Case::B | Case::D | Case::K);
+        let (code, severity, what) = if torn {
+            (
+                "torn_tail",
+                Severity::Notice,
+                "an append that was never acknowledged ends here",
+            )
+        } else {
+            (
+                "damaged_record",
+                Severity::Damage,
+                "bytes that are no record",
+            )
+        };
+        let message = format!("{what}; events from {} on cannot be read", seq.0);
+        self.find(
+            Some(case),
+            code,
+            severity,
+            &segment.path,
+            offset,
+            Some(seq),
+            message,
+        );
+        Ok(())
+    }
+
+    fn body(
+        &mut self,
+        record: &crate::record::Record<'_>,
+        head: &crate::head::Head<'_>,
+        path: &Path,
+        offset: u64,
+        walked: bool,
+    ) {
+        let seq = Some(head.seq());
+        match record.body {
+            Body::Present { .. } if record.keeps_commitment(head) => {}
+            Body::Present { .. } | Body::Damaged => {
+                self.report.missing_bodies += 1;
+                let message =
+                    "the payload is not what was written; it shows as withheld".to_owned();
+                let damage = Severity::Damage;
+                self.find(
+                    Some(Case::H),
+                    "damaged_payload",
+                    damage,
+                    path,
+                    offset,
+                    seq,
+                    message,
+                );
+            }
+            Body::Withheld => {
+                self.report.missing_bodies += 1;
+                let (severity, message) = match walked {
+                    true => (
+                        Severity::Damage,
+                        "the payload was taken out, but no redaction says so",
+                    ),
+                    false => (Severity::Notice, "the payload was taken out by its author"),
+                };
+                let message = message.to_owned();
+                self.find(
+                    Some(Case::I),
+                    "withheld_payload",
+                    severity,
+                    path,
+                    offset,
+                    seq,
+                    message,
+                );
+            }
+        }
+    }
+
+    fn check_slot(&mut self) {
+        let Some(slot) = self.slot else { return };
+        let found = self.wanted.get(&(slot.origin, slot.seq)).copied().flatten();
+        if found == Some(slot.event) {
+            return;
+        }
+        let message = match found {
+            None => format!("the acknowledged event {} is not there", slot.seq.0),
+            Some(_) => format!("event {} is not the one that was acknowledged", slot.seq.0),
+        };
+        let dir = chain::dir_of(&self.log.dir, slot.origin);
+        let seq = Some(slot.seq);
+        self.find(
+            Some(Case::M),
+            "end_missing",
+            Severity::Damage,
+            &dir,
+            0,
+            seq,
+            message,
+        );
+    }
+
+    fn check_imported(&mut self) {
+        for range in std::mem::take(&mut self.imported) {
+            let found = self
+                .wanted
+                .get(&(range.origin, range.to_seq))
+                .copied()
+                .flatten();
+            if found == Some(range.head) {
+                continue;
+            }
+            let message = format!(
+                "imported events {} to {} are not all there",
+                range.from_seq.0, range.to_seq.0
+            );
+            let dir = chain::dir_of(&self.log.dir, range.origin);
+            let seq = Some(range.to_seq);
+            self.find(
+                Some(Case::L),
+                "import_missing",
+                Severity::Damage,
+                &dir,
+                0,
+                seq,
+                message,
+            );
+        }
+    }
+}

@@ -1,0 +1,843 @@
+//! Appending. Whoever holds the lock of the store may append; threads of one process share the
+//! lock and one sync (group commit).
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, MutexGuard};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::acked::{self, Slot};
+use crate::chain;
+use crate::disk::{self, OpenMode};
+use crate::env::{Env, random_16};
+use crate::error::{LogError, Result, at};
+use crate::facts;
+use crate::hash;
+use crate::head::{FACTS_LEN_MAX, HeadFields, REFS_MAX};
+use crate::id::{
+    ActorId, CommandId, EventId, Position, RequestKey, Seq, SessionId, SubjectId, Time,
+};
+use crate::kind::Kind;
+use crate::log::{LOCK_FILE, Log, State, TORN_DIR};
+use crate::payload;
+use crate::record::{self, PAYLOAD_LEN_MAX, SALT_LEN};
+use crate::recover::{Tip, TipPlace, Trouble};
+use crate::segment::{HEADER_LEN, SEGMENT_LEN_TARGET, SegmentHeader, SegmentName};
+use crate::store_file::StoreFile;
+use crate::walk;
+
+/// Most events of a batch.
+pub const BATCH_EVENTS_MAX: usize = 16_384;
+/// Most bytes of a batch.
+pub const BATCH_LEN_MAX: usize = 32 * 1_024 * 1_024;
+/// A clock that shows more than this before the newest own event makes a new origin.
+pub const SKEW_MAX_MS: u64 = 24 * 60 * 60 * 1_000;
+/// Threads that come later than this after the lock was taken wait until it was free once, so that
+/// other processes get their turn.
+const HOLD_MAX: Duration = Duration::from_millis(50);
+
+/// An event to be appended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewEvent {
+    /// What happened.
+    pub kind: Kind,
+    /// What it is about.
+    pub subject: SubjectId,
+    /// Events observed; at most 1,024.
+    pub refs: Vec<EventId>,
+    /// Encoded facts.
+    pub facts: Vec<u8>,
+    /// Encoded payload.
+    pub payload: Vec<u8>,
+}
+
+/// Events that stand or fall together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch<'a> {
+    /// Shared by all batches of one command.
+    pub command: CommandId,
+    /// Name of the actor; see [`Writer::actor`].
+    pub actor: &'a str,
+    /// Session or zero.
+    pub session: SessionId,
+    /// Request key or zero; goes into the first event.
+    pub request: RequestKey,
+    /// At least one.
+    pub events: Vec<NewEvent>,
+}
+
+/// An event that was appended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Appended {
+    /// Its id.
+    pub event: EventId,
+    /// Its position.
+    pub position: Position,
+    /// Its time.
+    pub time: Time,
+}
+
+/// When an append counts as done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// Once it survives power loss.
+    Synced,
+    /// Once other processes see it; it survives the end of this process, and the next sync makes it
+    /// durable.
+    Lazy,
+}
+
+/// The right to append. Other writers, threads and processes, wait while it is held.
+pub struct Writer<'a> {
+    log: &'a Log,
+    env: &'a dyn Env,
+    state: Option<MutexGuard<'a, State>>,
+    appended: Option<Seq>,
+}
+
+impl Log {
+    /// Takes the lock, waiting up to `wait` for other processes, sees what they appended and sets a
+    /// torn tail aside. Makes the folder a store when it is absent or empty.
+    ///
+    /// # Errors
+    /// `Busy`; `Damaged` or `NewerFormat` when writes are refused; `NotWritable`, `NoSpace`, `Io`.
+    pub fn begin<'a>(&'a self, env: &'a dyn Env, wait: Duration) -> Result<Writer<'a>> {
+        let start = Instant::now();
+        let mut state = self.lock_state();
+        loop {
+            let shared = state.hold.lock.is_some();
+            let too_long = state
+                .hold
+                .since
+                .is_some_and(|since| since.elapsed() > HOLD_MAX);
+            if shared && !too_long && state.hold.poisoned.is_none() {
+                break;
+            }
+            if shared {
+                if start.elapsed() > wait {
+                    return Err(LogError::Busy {
+                        waited_ms: wait.as_millis() as u64,
+                    });
+                }
+                let left = wait
+                    .saturating_sub(start.elapsed())
+                    .max(Duration::from_millis(1));
+                (state, _) = self
+                    .changed
+                    .wait_timeout(state, left)
+                    .unwrap_or_else(std::sync::PoisonError::into_inner);
+                continue;
+            }
+            if let Some(lock) = self.try_lock()? {
+                state.hold.lock = Some(lock);
+                state.hold.since = Some(Instant::now());
+                break;
+            }
+            if start.elapsed() > wait {
+                return Err(LogError::Busy {
+                    waited_ms: wait.as_millis() as u64,
+                });
+            }
+            drop(state);
+            let pause = Duration::from_millis(if start.elapsed().as_millis() < 20 {
+                1
+            } else {
+                5
+            });
+            thread::sleep(pause);
+            state = self.lock_state();
+        }
+        state.hold.holders += 1;
+        let mut writer = Writer {
+            log: self,
+            env,
+            state: Some(state),
+            appended: None,
+        };
+        writer.prepare()?;
+        Ok(writer)
+    }
+
+    fn try_lock(&self) -> Result<Option<Box<dyn crate::disk::DiskLock>>> {
+        let path = self.dir.join(LOCK_FILE);
+        match self.disk.try_lock(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.disk
+                    .create_dir_all(&self.dir)
+                    .map_err(at("creating", &self.dir))?;
+                self.disk.try_lock(&path).map_err(at("locking", &path))
+            }
+            other => other.map_err(at("locking", &path)),
+        }
+    }
+}
+
+impl<'a> Writer<'a> {
+    fn state(&mut self) -> &mut State {
+        self.state.as_mut().expect("the state is held until commit")
+    }
+
+    /// Sees what others appended and gets the store ready for an append.
+    fn prepare(&mut self) -> Result<()> {
+        let (log, env) = (self.log, self.env);
+        let state = self.state();
+        if state.hold.holders > 1 {
+            return match &state.refusal {
+                Some(refusal) => Err(refusal.to_error(&log.dir)),
+                None => Ok(()),
+            };
+        }
+        if state.hold.poisoned.take().is_some() {
+            // What the failed sync left is found again below and written anew before the next one.
+            state.hold.file = None;
+            state.hold.unsure_from = None;
+        }
+        let before = state.tip.as_ref().map(|place| place.end);
+        log.refresh_state(state)?;
+        if let Some(refusal) = &state.refusal {
+            return Err(refusal.to_error(&log.dir));
+        }
+        if let Some(trouble) = state.trouble.take() {
+            log.set_aside(state, &trouble)?;
+            log.refresh_state(state)?;
+            if state.trouble.is_some() {
+                return Err(LogError::NotAStore {
+                    path: log.dir.clone(),
+                    why: "its torn tail could not be set aside".into(),
+                });
+            }
+        }
+        if state.tip.as_ref().map(|place| place.end) != before {
+            state.hold.file = None;
+        }
+        log.mint_if_needed(state, env)?;
+        let slot = acked::read(&*log.disk, &log.dir)?;
+        let own = state.store.as_ref().map(|store| store.origin);
+        state.hold.acked_generation = slot.map_or(0, |slot| slot.generation);
+        let slot_seq = slot
+            .filter(|slot| Some(slot.origin) == own)
+            .map_or(Seq(0), |slot| slot.seq);
+        let synced = state.tip.as_ref().map_or(Seq(0), |place| place.synced);
+        let same_chain = state
+            .tip
+            .as_ref()
+            .is_some_and(|place| Some(place.tip.origin) == own);
+        state.hold.durable = if same_chain {
+            slot_seq.max(synced)
+        } else {
+            Seq(0)
+        };
+        Ok(())
+    }
+
+    /// The newest event, before anything this writer appends.
+    pub fn tip(&self) -> Option<Tip> {
+        self.state
+            .as_ref()
+            .and_then(|state| state.tip.as_ref().map(|place| place.tip))
+    }
+
+    /// The secret for keyed hashes.
+    pub fn secret(&self) -> [u8; 32] {
+        let state = self.state.as_ref().and_then(|state| state.store.as_ref());
+        state.expect("a writer has minted a store").secret
+    }
+
+    /// The id of an actor in this store.
+    pub fn actor(&self, name: &str) -> ActorId {
+        hash::actor_id(&self.secret(), name)
+    }
+
+    /// Whether the next append starts the origin's chain; it then names its actor itself.
+    pub fn starts_origin(&self) -> bool {
+        let state = self.state.as_ref().expect("the state is held until commit");
+        let own = state.store.as_ref().map(|store| store.origin);
+        state.tip.as_ref().map(|place| place.tip.origin) != own
+    }
+
+    /// Appends a batch; it counts only once [`Writer::commit`] returned. When it fails nothing was
+    /// appended.
+    ///
+    /// # Errors
+    /// `TooLarge` for an event or batch beyond its ceilings, `NoSpace`, `NotWritable`, `Io`.
+    ///
+    /// # Panics
+    /// When the batch has no events.
+    pub fn append(&mut self, batch: &Batch<'_>) -> Result<Vec<Appended>> {
+        assert!(!batch.events.is_empty(), "a batch has at least one event");
+        check_ceilings(batch)?;
+        let actor = self.actor(batch.actor);
+        let starts = self.starts_origin();
+        let (log, env) = (self.log, self.env);
+        let state = self.state();
+        let store = state.store.as_ref().expect("a writer has minted a store");
+        let mut encoder = Encoder {
+            store,
+            env,
+            tip: state.tip.as_ref().map(|place| place.tip),
+            synced: state.hold.durable,
+            bytes: Vec::new(),
+            last: None,
+            appended: Vec::new(),
+        };
+        if starts {
+            encoder.encode(&origin_batch(store, batch, actor), actor)?;
+        }
+        let skip = encoder.appended.len();
+        encoder.encode(batch, actor)?;
+        let Encoder {
+            bytes,
+            last,
+            mut appended,
+            ..
+        } = encoder;
+        let (tip, offset_in_bytes, first) = last.expect("a batch has at least one event");
+        log.write(state, &bytes, tip, offset_in_bytes, first)?;
+        self.appended = Some(tip.seq);
+        Ok(appended.split_off(skip))
+    }
+
+    /// Ends the writing. With [`Durability::Synced`] returns once everything appended survives
+    /// power loss; other threads may append meanwhile and share the sync.
+    ///
+    /// # Errors
+    /// When the sync fails, what was appended may or may not be there after power loss; the next
+    /// writer reads the log anew.
+    pub fn commit(mut self, durability: Durability) -> Result<()> {
+        let Some(seq) = self.appended else {
+            return Ok(());
+        };
+        if durability == Durability::Lazy {
+            return Ok(());
+        }
+        let log = self.log;
+        let mut state = self.state.take().expect("the state is held until commit");
+        let epoch = state.hold.epoch;
+        let result = loop {
+            if let Some(why) = state
+                .hold
+                .poisoned
+                .clone()
+                .filter(|_| state.hold.epoch == epoch)
+            {
+                break Err(sync_failed(&log.dir, &why));
+            }
+            if state.hold.epoch != epoch {
+                break Err(sync_failed(
+                    &log.dir,
+                    "the log was read anew after a failed sync",
+                ));
+            }
+            if state.hold.durable >= seq {
+                break Ok(());
+            }
+            if state.hold.syncing {
+                state = log
+                    .changed
+                    .wait(state)
+                    .unwrap_or_else(std::sync::PoisonError::into_inner);
+                continue;
+            }
+            state.hold.syncing = true;
+            let target = state.tip.as_ref().map_or(seq, |place| place.tip.seq);
+            let file = state
+                .hold
+                .file
+                .clone()
+                .expect("appending opened the segment");
+            drop(state);
+            let synced = file.sync();
+            state = log.lock_state();
+            state.hold.syncing = false;
+            match synced {
+                Ok(()) => {
+                    state.hold.durable = state.hold.durable.max(target);
+                    state.hold.unsure_from = None;
+                }
+                Err(error) => state.hold.poisoned = Some(error.to_string().into()),
+            }
+            log.changed.notify_all();
+        };
+        self.state = Some(state);
+        result
+    }
+}
+
+impl Drop for Writer<'_> {
+    fn drop(&mut self) {
+        let log = self.log;
+        let mut state = self.state.take().unwrap_or_else(|| log.lock_state());
+        state.hold.holders -= 1;
+        if state.hold.holders == 0 {
+            log.note_acked(&mut state);
+            if state.hold.poisoned.is_some() {
+                state.hold.epoch += 1;
+            }
+            state.hold.lock = None;
+            state.hold.since = None;
+            log.changed.notify_all();
+        }
+    }
+}
+
+fn sync_failed(dir: &std::path::Path, why: &str) -> LogError {
+    LogError::Io {
+        doing: "syncing",
+        path: dir.to_owned(),
+        source: io::Error::other(why.to_owned()),
+    }
+}
+
+fn check_ceilings(batch: &Batch<'_>) -> Result<()> {
+    let over = |what, len, max| Err(LogError::TooLarge { what, len, max });
+    if batch.events.len() > BATCH_EVENTS_MAX {
+        return over(
+            "number of events in a batch",
+            batch.events.len(),
+            BATCH_EVENTS_MAX,
+        );
+    }
+    for event in &batch.events {
+        if event.refs.len() > REFS_MAX {
+            return over("number of refs", event.refs.len(), REFS_MAX);
+        }
+        if event.facts.len() > FACTS_LEN_MAX {
+            return over("length of facts", event.facts.len(), FACTS_LEN_MAX);
+        }
+        if event.payload.len() > PAYLOAD_LEN_MAX {
+            return over("length of a payload", event.payload.len(), PAYLOAD_LEN_MAX);
+        }
+    }
+    Ok(())
+}
+
+/// The first batch of an origin.
+fn origin_batch<'b>(store: &StoreFile, batch: &Batch<'b>, actor: ActorId) -> Batch<'b> {
+    let program = concat!("icm ", env!("CARGO_PKG_VERSION"));
+    let started = NewEvent {
+        kind: Kind::LOG_ORIGIN_STARTED,
+        subject: SubjectId::ZERO,
+        refs: store
+            .continues
+            .map(|continues| continues.event)
+            .into_iter()
+            .collect(),
+        facts: facts::LogOriginStarted {
+            continues: store.continues,
+        }
+        .encode(),
+        payload: payload::encode(&payload::LogOriginStarted { program }),
+    };
+    Batch {
+        command: batch.command,
+        actor: batch.actor,
+        session: batch.session,
+        request: RequestKey::ZERO,
+        events: vec![started, actor_named(actor, batch.actor)],
+    }
+}
+
+/// The event that names an actor.
+pub fn actor_named(actor: ActorId, name: &str) -> NewEvent {
+    NewEvent {
+        kind: Kind::LOG_ACTOR_NAMED,
+        subject: SubjectId(actor.0),
+        refs: Vec::new(),
+        facts: Vec::new(),
+        payload: payload::encode(&payload::LogActorNamed { name }),
+    }
+}
+
+/// Turns batches into the bytes of records.
+struct Encoder<'s> {
+    store: &'s StoreFile,
+    env: &'s dyn Env,
+    tip: Option<Tip>,
+    synced: Seq,
+    bytes: Vec<u8>,
+    /// The newest event, where its record starts in `bytes`, and the first event in `bytes`.
+    last: Option<(Tip, usize, (Seq, EventId))>,
+    appended: Vec<Appended>,
+}
+
+impl Encoder<'_> {
+    fn encode(&mut self, batch: &Batch<'_>, actor: ActorId) -> Result<()> {
+        let count = u16::try_from(batch.events.len()).expect("batches are checked before encoding");
+        let start = self.bytes.len();
+        let mut body = Vec::new();
+        let mut head = Vec::new();
+        for (index, event) in (0u16..).zip(&batch.events) {
+            let own = self.tip.filter(|tip| tip.origin == self.store.origin);
+            let now = self.env.now_ms();
+            let time = match own {
+                Some(tip) => tip.time.next(now).ok_or(LogError::TooLarge {
+                    what: "time of the newest event",
+                    len: usize::MAX,
+                    max: usize::MAX,
+                })?,
+                None => Time::from_ms(now),
+            };
+            let mut salt = [0; SALT_LEN];
+            self.env.fill_random(&mut salt);
+            body.clear();
+            body.extend_from_slice(&salt);
+            body.extend_from_slice(&event.payload);
+            let fields = HeadFields {
+                origin: self.store.origin,
+                seq: Seq(own.map_or(1, |tip| tip.seq.0 + 1)),
+                prev: own.map_or(EventId::ZERO, |tip| tip.event),
+                time,
+                position: Position(self.tip.map_or(1, |tip| tip.position.0 + 1)),
+                kind: event.kind,
+                kind_version: event.kind.info().map_or(1, |row| row.version),
+                batch_index: index,
+                batch_count: count,
+                subject: event.subject,
+                command: batch.command,
+                actor,
+                commitment: hash::commitment(&body),
+                session: batch.session,
+                request: if index == 0 {
+                    batch.request
+                } else {
+                    RequestKey::ZERO
+                },
+                refs: &event.refs,
+                facts: &event.facts,
+            };
+            head.clear();
+            fields.encode(&mut head);
+            let tip = Tip {
+                origin: fields.origin,
+                seq: fields.seq,
+                event: hash::event_id(&head),
+                position: fields.position,
+                time: fields.time,
+            };
+            let first = self
+                .last
+                .map_or((tip.seq, tip.event), |(_, _, first)| first);
+            self.last = Some((tip, self.bytes.len(), first));
+            self.tip = Some(tip);
+            record::encode(
+                &mut self.bytes,
+                self.synced,
+                &head,
+                Some((&salt, &event.payload)),
+            );
+            self.appended.push(Appended {
+                event: tip.event,
+                position: tip.position,
+                time: tip.time,
+            });
+        }
+        let len = self.bytes.len() - start;
+        if len > BATCH_LEN_MAX {
+            return Err(LogError::TooLarge {
+                what: "length of a batch",
+                len,
+                max: BATCH_LEN_MAX,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Log {
+    /// Mints an origin where there is none, where the store is a copy of the one it was minted for,
+    /// and where the clock went back behind the newest event by more than a day.
+    fn mint_if_needed(&self, state: &mut State, env: &dyn Env) -> Result<()> {
+        let fingerprint = self.fingerprint(env)?;
+        if let Some(store) = &state.store {
+            let ahead = state
+                .tip
+                .as_ref()
+                .filter(|place| place.tip.origin == store.origin)
+                .is_some_and(|place| {
+                    place.tip.time.ms() > env.now_ms().saturating_add(SKEW_MAX_MS)
+                });
+            if store.fingerprint == fingerprint && !ahead {
+                return Ok(());
+            }
+            let why = if ahead {
+                "its clock went back"
+            } else {
+                "it is a copy or has moved"
+            };
+            state.notices.push(format!(
+                "the store writes under a new origin from here on: {why}"
+            ));
+        }
+        let mut secret = [0; 32];
+        match &state.store {
+            Some(store) => secret = store.secret,
+            None => env.fill_random(&mut secret),
+        }
+        let store = StoreFile {
+            origin: crate::OriginId(random_16(env)),
+            fingerprint,
+            secret,
+            continues: Log::continues(state),
+        };
+        store.write(&*self.disk, &self.dir)?;
+        if let Some(above) = self.dir.parent() {
+            // A folder that was just made; where it cannot be synced it is not ours to make durable.
+            let _ = self.disk.sync_dir(above);
+        }
+        state.parts = walk::parts(&*self.disk, &self.dir, store.origin, store.continues)?;
+        state.hold.file = None;
+        state.hold.durable = Seq(0);
+        state.store = Some(store);
+        Ok(())
+    }
+
+    fn fingerprint(&self, env: &dyn Env) -> Result<String> {
+        let folder = self
+            .disk
+            .identity(&self.dir)
+            .map_err(at("reading", &self.dir))?;
+        let machine = env.machine_id().unwrap_or_default();
+        let digest = blake3::hash(format!("icm fingerprint v1\n{machine}\n{folder}").as_bytes());
+        Ok(crate::id::to_hex(&digest.as_bytes()[..16]))
+    }
+
+    /// Writes encoded records after the tip, or into a new segment.
+    fn write(
+        &self,
+        state: &mut State,
+        bytes: &[u8],
+        tip: Tip,
+        last_offset: usize,
+        first: (Seq, EventId),
+    ) -> Result<()> {
+        let place = state
+            .tip
+            .as_ref()
+            .filter(|place| place.tip.origin == tip.origin);
+        let (segment, offset) = match place {
+            Some(place) if place.end + bytes.len() as u64 <= SEGMENT_LEN_TARGET => {
+                let (segment, offset) = (place.segment.clone(), place.end);
+                self.write_after(state, &segment.path, bytes, offset)?;
+                (segment, offset)
+            }
+            _ => {
+                if let Some(place) = place {
+                    let path = place.segment.path.clone();
+                    let end = place.end;
+                    self.open_segment(state, &path, end)?;
+                    let file = state.hold.file.as_ref().expect("just opened");
+                    file.sync().map_err(at("syncing", &path))?;
+                    state.hold.durable = state.tip.as_ref().map_or(Seq(0), |place| place.tip.seq);
+                }
+                let segment = self.create_segment(state, bytes, tip, first)?;
+                (segment, HEADER_LEN as u64)
+            }
+        };
+        let synced = state.hold.durable;
+        state.tip = Some(TipPlace {
+            tip,
+            segment,
+            offset: offset + last_offset as u64,
+            end: offset + bytes.len() as u64,
+            synced,
+        });
+        Ok(())
+    }
+
+    /// Opens the segment that holds the tip. What was found there and is not known durable is
+    /// written again, so that a sync that failed elsewhere cannot have lost it unseen.
+    fn open_segment(&self, state: &mut State, path: &std::path::Path, end: u64) -> Result<()> {
+        if state.hold.file.is_some() {
+            return Ok(());
+        }
+        let file = self
+            .disk
+            .open(path, OpenMode::Write)
+            .map_err(at("opening", path))?;
+        let slot = acked::read(&*self.disk, &self.dir)?;
+        let from = match slot {
+            Some(slot)
+                if slot.offset < end
+                    && path.file_name().is_some_and(|name| {
+                        SegmentName::parse(&name.to_string_lossy())
+                            .is_some_and(|name| name.first_seq == slot.segment)
+                    }) =>
+            {
+                slot.offset
+            }
+            _ => HEADER_LEN as u64,
+        };
+        if state
+            .tip
+            .as_ref()
+            .is_some_and(|place| place.tip.seq > state.hold.durable)
+        {
+            let mut bytes = vec![0; (end - from) as usize];
+            let read = file
+                .read_at(&mut bytes, from)
+                .map_err(at("reading", path))?;
+            file.write_at(&bytes[..read], from)
+                .map_err(at("writing", path))?;
+            state.hold.unsure_from = Some(from);
+        }
+        state.hold.file = Some(file);
+        Ok(())
+    }
+
+    fn write_after(
+        &self,
+        state: &mut State,
+        path: &std::path::Path,
+        bytes: &[u8],
+        offset: u64,
+    ) -> Result<()> {
+        self.open_segment(state, path, offset)?;
+        let file = state.hold.file.clone().expect("just opened");
+        if let Err(error) = file.write_at(bytes, offset) {
+            // Nothing of a failed append stays; where even that fails, the tail is set aside by
+            // whoever writes next.
+            if file.truncate(offset).is_err() {
+                state.hold.file = None;
+            }
+            return Err(at("writing", path)(error));
+        }
+        Ok(())
+    }
+
+    fn create_segment(
+        &self,
+        state: &mut State,
+        bytes: &[u8],
+        tip: Tip,
+        first: (Seq, EventId),
+    ) -> Result<chain::SegmentFile> {
+        let dir = chain::dir_of(&self.dir, tip.origin);
+        self.disk
+            .create_dir_all(&dir)
+            .map_err(at("creating", &dir))?;
+        let name = SegmentName::new(first.0, first.1);
+        let path = dir.join(name.to_string());
+        let file = self
+            .disk
+            .open(&path, OpenMode::CreateNew)
+            .map_err(at("creating", &path))?;
+        let mut contents = SegmentHeader::new(tip.origin, first.0).encode().to_vec();
+        contents.extend_from_slice(bytes);
+        let made = (|| {
+            file.write_at(&contents, 0)?;
+            file.sync()?;
+            self.disk.sync_dir(&dir)?;
+            let log_dir = self.dir.join(chain::LOG_DIR);
+            self.disk.sync_dir(&log_dir)?;
+            self.disk.sync_dir(&self.dir)
+        })();
+        if let Err(error) = made {
+            // Not acknowledged; what cannot be removed is a torn creation for the next writer.
+            let _ = self.disk.remove_file(&path);
+            return Err(at("creating", &path)(error));
+        }
+        state.hold.file = Some(file);
+        state.hold.durable = tip.seq;
+        Ok(chain::SegmentFile { name, path })
+    }
+
+    /// Moves what follows the last whole batch to `torn/`.
+    fn set_aside(&self, state: &mut State, trouble: &Trouble) -> Result<()> {
+        let path = self.dir.join(&trouble.file);
+        let torn_dir = self.dir.join(TORN_DIR);
+        self.disk
+            .create_dir_all(&torn_dir)
+            .map_err(at("creating", &torn_dir))?;
+        let bytes = disk::read_all(&*self.disk, &path, u64::MAX).map_err(at("reading", &path))?;
+        let bytes = bytes.get(trouble.cut as usize..).unwrap_or_default();
+        let torn = self.unused_torn_name(&torn_dir, &path, trouble)?;
+        if !bytes.is_empty() {
+            disk::replace(&*self.disk, &torn, bytes).map_err(at("writing", &torn))?;
+            self.disk
+                .sync_dir(&self.dir)
+                .map_err(at("syncing", &self.dir))?;
+        }
+        if trouble.cut == 0 {
+            self.disk
+                .remove_file(&path)
+                .map_err(at("removing", &path))?;
+            let dir = path.parent().unwrap_or(&self.dir);
+            self.disk.sync_dir(dir).map_err(at("syncing", dir))?;
+        } else {
+            let file = self
+                .disk
+                .open(&path, OpenMode::Write)
+                .map_err(at("opening", &path))?;
+            file.truncate(trouble.cut)
+                .map_err(at("truncating", &path))?;
+            file.sync().map_err(at("syncing", &path))?;
+        }
+        state.hold.file = None;
+        if !bytes.is_empty() {
+            state.notices.push(format!(
+                "set {} unacknowledged bytes aside in {} ({}: {})",
+                bytes.len(),
+                chain::relative(&self.dir, &torn).display(),
+                trouble.case.name(),
+                trouble.what,
+            ));
+        }
+        Ok(())
+    }
+
+    fn unused_torn_name(
+        &self,
+        torn_dir: &std::path::Path,
+        path: &std::path::Path,
+        trouble: &Trouble,
+    ) -> Result<PathBuf> {
+        let origin = path
+            .parent()
+            .and_then(|dir| dir.file_name())
+            .unwrap_or_default();
+        let taken: Vec<String> = match self.disk.read_dir(torn_dir) {
+            Ok(entries) => entries.into_iter().map(|entry| entry.name).collect(),
+            Err(error) => return Err(at("reading", torn_dir)(error)),
+        };
+        let stem = format!(
+            "{}-{:020}-{}",
+            origin.to_string_lossy(),
+            trouble.seq.0,
+            trouble.cut
+        );
+        let name = (1..)
+            .map(|n| format!("{stem}-{n}.torn"))
+            .find(|name| !taken.contains(name));
+        Ok(torn_dir.join(name.expect("names do not run out")))
+    }
+
+    /// Writes a slot when something became durable since the last one.
+    fn note_acked(&self, state: &mut State) {
+        let Some(place) = state.tip.as_ref() else {
+            return;
+        };
+        if state.hold.poisoned.is_some() || state.hold.durable < place.tip.seq {
+            return;
+        }
+        let slot = Slot {
+            generation: state.hold.acked_generation + 1,
+            origin: place.tip.origin,
+            seq: place.tip.seq,
+            event: place.tip.event,
+            segment: place.segment.name.first_seq,
+            offset: place.offset,
+        };
+        let file = match &state.hold.acked {
+            Some(file) => Ok(file.clone()),
+            None => acked::open(&*self.disk, &self.dir),
+        };
+        // A slot that cannot be written costs nothing but a longer look at the next opening.
+        if let Ok(file) = file
+            && acked::write(&*file, &slot).is_ok()
+        {
+            state.hold.acked_generation += 1;
+            state.hold.acked = Some(Arc::clone(&file));
+        }
+    }
+}

@@ -1,0 +1,510 @@
+//! Text to terms: one analyser for documents, for the tail and for queries.
+//!
+//! A text is cut into *chunks* (`src/main.rs`, `wi-fi`, `HTTPServer`, `don't`), a chunk
+//! into *words*, and a word of mixed case or of letters and digits into *parts*. Scripts
+//! written without spaces become overlapping pairs of characters. What comes out goes to
+//! two fields:
+//!
+//! | field | holds |
+//! |---|---|
+//! | body | words and parts, stemmed, without stopwords; character pairs |
+//! | exact | words as written (folded), stopwords too; compounds as a whole |
+//!
+//! Folding is lower case, compatibility forms (NFKD) and no accents: `Éclair` = `eclair`,
+//! `Ｒｕｓｔ` = `rust`, `œuvre` = `oeuvre`. A compound whose parts are joined by `-`, `_` or
+//! a change of case has one spelling as a whole: `snake_case`, `snakeCase` and
+//! `snake-case` are all `snakecase`, and `wifi` finds `wi-fi`.
+
+use std::borrow::Cow;
+
+use rust_stemmers::{Algorithm, Stemmer};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+use super::stopwords::is_stopword;
+
+/// Longest term in bytes; longer ones are cut at a character.
+pub(crate) const TERM_LEN_MAX: usize = 64;
+/// A word of more runs of letters and digits than this is an id or a hash: found whole only.
+const MIXED_RUNS_MAX: usize = 4;
+
+/// Which field a term is searched in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum TextField {
+    /// Stemmed words.
+    Body,
+    /// Words as written.
+    Exact,
+}
+
+/// The terms of one document, each as often as it occurs.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct DocTerms {
+    pub(crate) body: Vec<String>,
+    pub(crate) exact: Vec<String>,
+}
+
+/// One term to search for, and the words of the query that it comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct QueryTerm {
+    pub(crate) field: TextField,
+    pub(crate) term: String,
+    /// As the user wrote it.
+    pub(crate) word: String,
+    pub(crate) kind: Kind,
+}
+
+/// What a token is, which decides the fields it goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A word: stemmed in `body`, as it is in `exact`.
+    Word,
+    /// A piece of a word such as `server` in `HTTPServer`: `body` only.
+    Part,
+    /// A compound such as `main.rs`: `exact` only.
+    Whole,
+    /// Characters of a script without spaces: `body` only.
+    Gram,
+}
+
+/// A piece of text, folded, and where it stood.
+struct Token<'t> {
+    kind: Kind,
+    text: String,
+    source: &'t str,
+}
+
+/// Appends the terms of a text of a document.
+pub(crate) fn index_terms(text: &str, terms: &mut DocTerms) {
+    tokens(text, true, &mut |token| {
+        if token.kind != Kind::Whole
+            && let Some(body) = body_term(&token)
+        {
+            terms.body.push(body.into_owned());
+        }
+        if matches!(token.kind, Kind::Word | Kind::Whole) {
+            terms.exact.push(token.text);
+        }
+    });
+}
+
+/// The distinct terms of a query in order of first appearance, at most `limit`.
+///
+/// Stopwords are left out, unless there is nothing else: then they are looked for as
+/// written.
+pub(crate) fn query_terms(text: &str, limit: usize) -> Vec<QueryTerm> {
+    let mut terms: Vec<QueryTerm> = Vec::new();
+    let mut stopped: Vec<QueryTerm> = Vec::new();
+    let mut seen = std::collections::BTreeSet::new();
+    tokens(text, false, &mut |token| {
+        if terms.len() >= limit {
+            return;
+        }
+        let mut add = |list: &mut Vec<QueryTerm>, field, term: &str| {
+            if seen.insert((field, term.to_owned())) {
+                list.push(QueryTerm {
+                    field,
+                    term: term.to_owned(),
+                    word: token.source.to_owned(),
+                    kind: token.kind,
+                });
+            }
+        };
+        if token.kind == Kind::Whole {
+            add(&mut terms, TextField::Exact, &token.text);
+            return;
+        }
+        match body_term(&token) {
+            Some(body) => {
+                add(&mut terms, TextField::Body, &body);
+                if token.kind == Kind::Word {
+                    add(&mut terms, TextField::Exact, &token.text);
+                }
+            }
+            None if token.kind == Kind::Word => add(&mut stopped, TextField::Exact, &token.text),
+            None => {}
+        }
+    });
+    if terms.is_empty() {
+        stopped.truncate(limit);
+        return stopped;
+    }
+    terms.truncate(limit);
+    terms
+}
+
+/// The form in which a keyword or a word is compared: folded and bounded.
+pub(crate) fn fold(text: &str) -> String {
+    let mut folded = if text.is_ascii() {
+        text.to_ascii_lowercase()
+    } else {
+        fold_unicode(text)
+    };
+    folded.truncate(floor_char_boundary(&folded, TERM_LEN_MAX));
+    folded
+}
+
+/// The largest character boundary that is at most `len`.
+pub(crate) fn floor_char_boundary(text: &str, len: usize) -> usize {
+    if len >= text.len() {
+        return text.len();
+    }
+    (0..=len)
+        .rev()
+        .find(|&at| text.is_char_boundary(at))
+        .unwrap_or(0)
+}
+
+fn body_term<'t>(token: &'t Token<'_>) -> Option<Cow<'t, str>> {
+    if token.kind == Kind::Gram {
+        return Some(Cow::Borrowed(&token.text));
+    }
+    if is_stopword(&token.text) {
+        return None;
+    }
+    Some(stem(&token.text))
+}
+
+/// Stems by script: Latin words as English, Cyrillic ones as Russian.
+fn stem(word: &str) -> Cow<'_, str> {
+    if word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        Stemmer::create(Algorithm::English).stem(word)
+    } else if word.chars().all(is_cyrillic) {
+        Stemmer::create(Algorithm::Russian).stem(word)
+    } else {
+        Cow::Borrowed(word)
+    }
+}
+
+fn fold_unicode(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    let mut base = ' ';
+    let kept = text.nfkd().filter(move |&c| {
+        if !is_combining_mark(c) {
+            base = c;
+        }
+        !is_dropped(c, base)
+    });
+    for c in kept.nfc().flat_map(char::to_lowercase) {
+        match c {
+            'œ' => folded.push_str("oe"),
+            'æ' => folded.push_str("ae"),
+            'ß' => folded.push_str("ss"),
+            'þ' => folded.push_str("th"),
+            'ø' => folded.push('o'),
+            'đ' | 'ð' => folded.push('d'),
+            'ł' => folded.push('l'),
+            'ħ' => folded.push('h'),
+            'ı' => folded.push('i'),
+            'ς' => folded.push('σ'),
+            _ => folded.push(c),
+        }
+    }
+    folded
+}
+
+/// Marks that a reader leaves out when typing. Vowel signs of Indic and South-East Asian
+/// scripts and the Japanese voicing mark are letters in all but name, and stay; of the
+/// Cyrillic ones only the dots of `ё` go, for `й` is a letter of its own.
+fn is_dropped(c: char, base: char) -> bool {
+    match c {
+        '\u{0300}'..='\u{036F}' if is_cyrillic(base) => c == '\u{0308}' && "еЕ".contains(base),
+        '\u{0300}'..='\u{036F}'
+        | '\u{0591}'..='\u{05C7}'
+        | '\u{0640}'
+        | '\u{064B}'..='\u{065F}'
+        | '\u{0670}'
+        | '\u{00AD}'
+        | '\u{200B}'..='\u{200F}'
+        | '\u{FEFF}' => true,
+        _ => false,
+    }
+}
+
+fn is_cyrillic(c: char) -> bool {
+    matches!(c, '\u{0400}'..='\u{052F}')
+}
+
+/// Scripts whose words are not set apart by spaces, and Korean, whose words carry endings
+/// that no stemmer here knows.
+fn is_dense(c: char) -> bool {
+    is_ideographic(c)
+        || matches!(c,
+            '\u{0E00}'..='\u{0EFF}'     // Thai, Lao
+            | '\u{1000}'..='\u{109F}'   // Myanmar
+            | '\u{1780}'..='\u{17FF}') // Khmer
+}
+
+fn is_ideographic(c: char) -> bool {
+    matches!(c,
+        '\u{1100}'..='\u{11FF}'
+        | '\u{3005}'..='\u{3007}'
+        | '\u{3040}'..='\u{30FF}'
+        | '\u{3130}'..='\u{318F}'
+        | '\u{31F0}'..='\u{31FF}'
+        | '\u{3400}'..='\u{4DBF}'
+        | '\u{4E00}'..='\u{9FFF}'
+        | '\u{A960}'..='\u{A97F}'
+        | '\u{AC00}'..='\u{D7FF}'
+        | '\u{F900}'..='\u{FAFF}'
+        | '\u{FF66}'..='\u{FFDC}'
+        | '\u{20000}'..='\u{3FFFF}')
+}
+
+fn is_word_char(c: char) -> bool {
+    c.is_alphanumeric()
+        || (!c.is_ascii() && (is_combining_mark(c) || matches!(c, '\u{00AD}' | '\u{200C}' | '\u{200D}')))
+}
+
+fn is_apostrophe(c: char) -> bool {
+    matches!(c, '\'' | '’' | 'ʼ')
+}
+
+/// Joins words within one name.
+fn is_inner(c: char) -> bool {
+    matches!(c, '_' | '-' | '.' | '\u{2010}' | '\u{2011}') || is_apostrophe(c)
+}
+
+/// Joins names into a path, an address, a reference.
+fn is_outer(c: char) -> bool {
+    matches!(c, '/' | '\\' | ':' | '@' | '#' | '&')
+}
+
+fn tokens<'t>(text: &'t str, indexing: bool, emit: &mut dyn FnMut(Token<'t>)) {
+    let mut rest = text;
+    while let Some(start) = rest.find(is_word_char) {
+        let len = chunk_len(&rest[start..]);
+        let (chunk, after) = rest[start..].split_at(len);
+        chunk_tokens(chunk, after, indexing, emit);
+        rest = after;
+    }
+}
+
+/// The length of the chunk at the start of `text`: words with a connector between each
+/// two. Doubled connectors are punctuation, but for `::` and `://`.
+fn chunk_len(text: &str) -> usize {
+    let mut end = 0;
+    loop {
+        let word = &text[end..];
+        end += word.find(|c| !is_word_char(c)).unwrap_or(word.len());
+        let tail = &text[end..];
+        let connector = match tail.chars().next() {
+            Some(c) if is_inner(c) || is_outer(c) => {
+                if tail.starts_with("://") {
+                    3
+                } else if tail.starts_with("::") {
+                    2
+                } else {
+                    c.len_utf8()
+                }
+            }
+            _ => return end,
+        };
+        if !tail[connector..].starts_with(is_word_char) {
+            return end;
+        }
+        end += connector;
+    }
+}
+
+fn chunk_tokens<'t>(
+    chunk: &'t str,
+    after: &str,
+    indexing: bool,
+    emit: &mut dyn FnMut(Token<'t>),
+) {
+    // `C++` and `C#`: the signs are part of the name, but only after a single letter.
+    if chunk.len() == 1 && (after.starts_with("++") || after.starts_with('#')) {
+        let sign = if after.starts_with('#') { "#" } else { "++" };
+        emit(Token {
+            kind: Kind::Whole,
+            text: fold(chunk) + sign,
+            source: chunk,
+        });
+    }
+    if chunk.contains(is_outer) {
+        emit_whole(chunk, fold(chunk), emit);
+    }
+    for name in chunk.split(is_outer).filter(|name| !name.is_empty()) {
+        name_tokens(name, indexing, emit);
+    }
+}
+
+fn name_tokens<'t>(name: &'t str, indexing: bool, emit: &mut dyn FnMut(Token<'t>)) {
+    let connectors = || name.chars().filter(|&c| is_inner(c));
+    if connectors().next().is_none() {
+        return word_tokens(name, indexing, emit);
+    }
+    if connectors().all(is_apostrophe)
+        && let Some((stem, ending)) = name.rsplit_once(is_apostrophe)
+    {
+        let ending = fold(ending);
+        match ending.as_str() {
+            "s" | "re" | "ve" | "ll" | "d" | "m" => {
+                return name_tokens(stem, indexing, emit);
+            }
+            "t" => {
+                return emit(Token {
+                    kind: Kind::Word,
+                    text: fold(&name.replace(is_apostrophe, "")),
+                    source: name,
+                });
+            }
+            _ => {}
+        }
+    }
+    let whole = if name.contains('.') {
+        fold(name)
+    } else {
+        fold(&name.replace(is_inner, ""))
+    };
+    emit_whole(name, whole, emit);
+    for word in name.split(is_inner).filter(|word| !word.is_empty()) {
+        word_tokens(word, indexing, emit);
+    }
+}
+
+/// A compound, and a version such as `v1.2.3` without its letter as well.
+fn emit_whole<'t>(source: &'t str, text: String, emit: &mut dyn FnMut(Token<'t>)) {
+    let version = text
+        .strip_prefix('v')
+        .filter(|bare| bare.starts_with(|c: char| c.is_ascii_digit()))
+        .map(str::to_owned);
+    for text in [Some(text), version].into_iter().flatten() {
+        emit(Token {
+            kind: Kind::Whole,
+            text,
+            source,
+        });
+    }
+}
+
+fn word_tokens<'t>(word: &'t str, indexing: bool, emit: &mut dyn FnMut(Token<'t>)) {
+    for run in runs(word, |before, c| is_dense(before) != is_dense(c) && !is_combining_mark(c)) {
+        if run.starts_with(is_dense) {
+            gram_tokens(run, indexing, emit);
+            continue;
+        }
+        let text = fold(run);
+        if text.is_empty() {
+            continue;
+        }
+        emit(Token {
+            kind: Kind::Word,
+            text,
+            source: run,
+        });
+        part_tokens(run, emit);
+    }
+}
+
+/// The parts of `HTTPServer`, `parseUrl`, `E0382`.
+fn part_tokens<'t>(word: &'t str, emit: &mut dyn FnMut(Token<'t>)) {
+    let mixed = runs(word, |before, c| before.is_numeric() != c.is_numeric());
+    if mixed.len() > MIXED_RUNS_MAX {
+        return;
+    }
+    let parts: Vec<&str> = mixed.into_iter().flat_map(humps).collect();
+    if parts.len() < 2 {
+        return;
+    }
+    for part in parts {
+        if part.chars().nth(1).is_some() {
+            emit(Token {
+                kind: Kind::Part,
+                text: fold(part),
+                source: part,
+            });
+        }
+    }
+}
+
+/// Cuts `parseHTTPUrl` before each capital that follows a small letter or precedes one.
+fn humps(word: &str) -> Vec<&str> {
+    let mut cuts = vec![0];
+    let chars: Vec<(usize, char)> = word.char_indices().collect();
+    for (i, pair) in chars.windows(2).enumerate() {
+        let (before, (at, c)) = (pair[0].1, pair[1]);
+        let next_is_small = chars.get(i + 2).is_some_and(|(_, next)| next.is_lowercase());
+        if c.is_uppercase() && (before.is_lowercase() || (before.is_uppercase() && next_is_small)) {
+            cuts.push(at);
+        }
+    }
+    cuts.push(word.len());
+    cuts.windows(2).map(|cut| &word[cut[0]..cut[1]]).collect()
+}
+
+/// Pairs of neighbouring characters. Single ideographs are indexed too, so that a query
+/// of one character finds them, but not searched for when there is a pair.
+fn gram_tokens<'t>(run: &'t str, indexing: bool, emit: &mut dyn FnMut(Token<'t>)) {
+    let folded = if run.is_ascii() {
+        run.to_owned()
+    } else {
+        fold_unicode(run)
+    };
+    let chars: Vec<(usize, char)> = folded.char_indices().collect();
+    let sources: Vec<usize> = run.char_indices().map(|(at, _)| at).collect();
+    let same_len = sources.len() == chars.len();
+    let mut gram = |from: usize, to: usize| {
+        let byte = |at: usize| chars.get(at).map_or(folded.len(), |(byte, _)| *byte);
+        let source_byte = |at: usize| sources.get(at).copied().unwrap_or(run.len());
+        emit(Token {
+            kind: Kind::Gram,
+            text: folded[byte(from)..byte(to)].to_owned(),
+            source: if same_len {
+                &run[source_byte(from)..source_byte(to)]
+            } else {
+                run
+            },
+        });
+    };
+    for at in 0..chars.len() {
+        let single = chars.len() == 1 || (indexing && is_ideographic(chars[at].1));
+        if single {
+            gram(at, at + 1);
+        }
+        if at + 1 < chars.len() {
+            gram(at, at + 2);
+        }
+    }
+}
+
+/// Cuts a text wherever `boundary` holds between two neighbouring characters.
+fn runs(text: &str, boundary: impl Fn(char, char) -> bool) -> Vec<&str> {
+    let mut runs = Vec::new();
+    let mut start = 0;
+    let mut before = None;
+    for (at, c) in text.char_indices() {
+        if before.is_some_and(|before| boundary(before, c)) {
+            runs.push(&text[start..at]);
+            start = at;
+        }
+        before = Some(c);
+    }
+    if start < text.len() {
+        runs.push(&text[start..]);
+    }
+    runs
+}
+
+/// The day of a moment in words, for the indexed text: `8 may 2023`, and `20230508` as
+/// one compound. UTC. From "chrono-Compatible Low-Level Date Algorithms" (H. Hinnant).
+pub(crate) fn index_date(at_ms: i64, terms: &mut DocTerms) {
+    const MONTHS: [&str; 12] = [
+        "january", "february", "march", "april", "may", "june", "july", "august", "september",
+        "october", "november", "december",
+    ];
+    let days = at_ms.div_euclid(86_400_000) + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let name = MONTHS[(month - 1) as usize];
+    index_terms(&format!("{day} {name} {year}"), terms);
+    terms.exact.push(format!("{year:04}{month:02}{day:02}"));
+}

@@ -1,0 +1,345 @@
+//! The best documents of a tier among those that a caller sees.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+use tantivy::columnar::Column;
+use tantivy::query::{Bm25Weight, Weight};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::postings::{Postings, SegmentPostings};
+use tantivy::{BitSet, DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
+
+use super::analyze::TextField;
+use super::schema::{ORDINAL, fields};
+use super::stats::CollectionStats;
+
+/// A filter that lets fewer documents of a segment through than this, or than this share
+/// of them, is walked itself; a wider one is asked about the documents that match.
+const NARROW_DOCS: usize = 256;
+const NARROW_SHARE: usize = 32;
+
+/// A document that is a candidate for the answer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Candidate {
+    /// Larger is better; scores that differ by rounding only share one.
+    grade: u32,
+    ordinal: Reverse<u64>,
+    pub(crate) place: Place,
+    /// As it was offered; final for the tail and for narrow filters.
+    pub(crate) scored: Scored,
+}
+
+impl Candidate {
+    pub(crate) fn ordinal(&self) -> u64 {
+        self.ordinal.0
+    }
+
+    fn rank(&self) -> (u32, Reverse<u64>, Place) {
+        (self.grade, self.ordinal, self.place)
+    }
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Self) -> bool {
+        self.rank() == other.rank()
+    }
+}
+
+impl Eq for Candidate {}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.rank().cmp(&other.rank())
+    }
+}
+
+/// Where a candidate is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Place {
+    /// A document of a tier.
+    Tier {
+        tier: usize,
+        segment: usize,
+        doc: DocId,
+    },
+    /// A document of the tail.
+    Tail(usize),
+}
+
+impl Place {
+    /// The tier and the segment, if it is in one.
+    pub(crate) fn segment(self) -> Option<(usize, usize)> {
+        match self {
+            Self::Tier { tier, segment, .. } => Some((tier, segment)),
+            Self::Tail(_) => None,
+        }
+    }
+
+    /// The document within its segment, if it is in one.
+    pub(crate) fn doc(self) -> Option<DocId> {
+        match self {
+            Self::Tier { doc, .. } => Some(doc),
+            Self::Tail(_) => None,
+        }
+    }
+}
+
+/// The best so far, over tiers and segments: what one has found spares work in the next.
+#[derive(Debug)]
+pub(crate) struct Best {
+    heap: BinaryHeap<Reverse<Candidate>>,
+    size: usize,
+}
+
+impl Best {
+    /// Room for `size` candidates.
+    pub(crate) fn new(size: usize) -> Self {
+        Self {
+            heap: BinaryHeap::new(),
+            size: size.max(1),
+        }
+    }
+
+    pub(crate) fn offer(&mut self, scored: Scored, ordinal: u64, place: Place) {
+        let candidate = Candidate {
+            scored,
+            grade: grade(scored.score as Score),
+            ordinal: Reverse(ordinal),
+            place,
+        };
+        if self.heap.len() < self.size {
+            self.heap.push(Reverse(candidate));
+        } else if let Some(mut worst) = self.heap.peek_mut()
+            && candidate > worst.0
+        {
+            *worst = Reverse(candidate);
+        }
+    }
+
+    pub(crate) fn into_candidates(self) -> Vec<Candidate> {
+        self.heap.into_iter().map(|Reverse(candidate)| candidate).collect()
+    }
+
+    /// The score that a document must exceed to be looked at.
+    fn floor(&self) -> Score {
+        match self.heap.peek() {
+            Some(Reverse(worst)) if self.heap.len() == self.size => {
+                // One grade below, for an equal score may win by its ordinal.
+                f32::from_bits(worst.grade.saturating_sub(1) << GRADE_SHIFT)
+            }
+            _ => Score::MIN,
+        }
+    }
+}
+
+/// tantivy adds the scores of terms in an order that depends on the layout of segments, so
+/// the same document can differ in the last bits. A grade is a step of 2^-14 or less.
+const GRADE_SHIFT: u32 = 9;
+
+fn grade(score: Score) -> u32 {
+    // The bits of a positive float are in the order of its values.
+    (score.max(0.0).to_bits() + (1 << (GRADE_SHIFT - 1))) >> GRADE_SHIFT
+}
+
+/// A term, its weight, and the field that it is in.
+pub(crate) struct WeightedTerm {
+    pub(crate) term: Term,
+    pub(crate) field: TextField,
+    pub(crate) weight: Bm25Weight,
+}
+
+/// What a search of one tier needs to know.
+pub(crate) struct Search<'a> {
+    pub(crate) tier: usize,
+    /// The query, for documents in any number.
+    pub(crate) query: &'a dyn Weight,
+    /// The same query, for single documents.
+    pub(crate) terms: &'a [WeightedTerm],
+    pub(crate) filters: &'a [Term],
+    pub(crate) stats: &'a CollectionStats,
+    pub(crate) visible: &'a dyn Fn(u64) -> bool,
+}
+
+impl Search<'_> {
+    /// Offers the documents of a segment that match, pass the filters and are visible.
+    ///
+    /// Block-max WAND stays on: it skips what cannot reach the floor, and what it does not
+    /// skip is checked here.
+    pub(crate) fn segment(
+        &self,
+        segment: usize,
+        reader: &SegmentReader,
+        best: &mut Best,
+    ) -> tantivy::Result<()> {
+        let ordinals = reader.fast_fields().u64(ORDINAL)?;
+        let allowed = match allowed(reader, self.filters)? {
+            Allowed::Few(docs) => return self.few(segment, reader, docs, &ordinals, best),
+            Allowed::Many(docs) => Some(docs),
+            Allowed::All => None,
+        };
+        let alive = reader.alive_bitset();
+        let slack = self.slack(reader)?;
+        let mut floor = best.floor() / slack;
+        self.query.for_each_pruning(floor, reader, &mut |doc, score| {
+            let passes = allowed.as_ref().is_none_or(|allowed| allowed.contains(doc))
+                && alive.is_none_or(|alive| alive.is_alive(doc));
+            if passes
+                && let Some(ordinal) = ordinals.first(doc)
+                && (self.visible)(ordinal)
+            {
+                let tier = self.tier;
+                let scored = Scored {
+                    score: f64::from(score),
+                    matched: 0,
+                };
+                best.offer(scored, ordinal, Place::Tier { tier, segment, doc });
+                floor = best.floor() / slack;
+            }
+            floor
+        })
+    }
+
+    /// A narrow filter: scores each document that it lets through.
+    fn few(
+        &self,
+        segment: usize,
+        reader: &SegmentReader,
+        mut docs: Vec<DocId>,
+        ordinals: &Column<u64>,
+        best: &mut Best,
+    ) -> tantivy::Result<()> {
+        let alive = reader.alive_bitset();
+        docs.retain(|&doc| {
+            alive.is_none_or(|alive| alive.is_alive(doc))
+                && ordinals.first(doc).is_some_and(self.visible)
+        });
+        for (&doc, scored) in docs.iter().zip(score_docs(reader, &docs, self.terms)?) {
+            if scored.matched != 0
+                && let Some(ordinal) = ordinals.first(doc)
+            {
+                let tier = self.tier;
+                let place = Place::Tier { tier, segment, doc };
+                best.offer(scored, ordinal, place);
+            }
+        }
+        Ok(())
+    }
+
+    /// By how much a block of this segment can score above the bound written with it.
+    ///
+    /// tantivy stores, for each block, the document that scores best at the *segment's*
+    /// average length. At the collection's average another one may be the best. With
+    /// s = tf / (tf + k (1 - b + b len / avg)), the ratio of the two is at most the ratio of
+    /// the averages, so dividing the floor by it keeps the pruning exact.
+    fn slack(&self, reader: &SegmentReader) -> tantivy::Result<f32> {
+        let mut slack = 1.0_f32;
+        for field in [TextField::Body, TextField::Exact] {
+            let tokens = reader.inverted_index(fields().text(field))?.total_num_tokens();
+            if tokens > 0 {
+                let average = tokens as f32 / reader.max_doc().max(1) as f32;
+                let ratio = average / self.stats.average_len(field);
+                slack = slack.max(ratio).max(1.0 / ratio);
+            }
+        }
+        Ok(slack)
+    }
+}
+
+/// A document's score, and which of the terms it holds, by their bits.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Scored {
+    pub(crate) score: f64,
+    pub(crate) matched: u64,
+}
+
+/// Scores documents one by one: always the same sum in the same order, so that the answer
+/// does not depend on the layout of segments. `docs` ascend.
+pub(crate) fn score_docs(
+    reader: &SegmentReader,
+    docs: &[DocId],
+    terms: &[WeightedTerm],
+) -> tantivy::Result<Vec<Scored>> {
+    let mut scored = vec![Scored::default(); docs.len()];
+    if docs.is_empty() {
+        return Ok(scored);
+    }
+    for (bit, term) in terms.iter().enumerate() {
+        let field = fields().text(term.field);
+        let Some(mut postings) = postings(reader, field, &term.term, IndexRecordOption::WithFreqs)?
+        else {
+            continue;
+        };
+        let norms = reader.get_fieldnorms_reader(field)?;
+        for (&doc, scored) in docs.iter().zip(&mut scored) {
+            if seek(&mut postings, doc) == doc {
+                let score = term.weight.score(norms.fieldnorm_id(doc), postings.term_freq());
+                scored.score += f64::from(score);
+                scored.matched |= 1 << bit;
+            }
+        }
+    }
+    Ok(scored)
+}
+
+/// The documents that filters let through, whether alive or not.
+enum Allowed {
+    All,
+    Few(Vec<DocId>),
+    Many(BitSet),
+}
+
+fn allowed(reader: &SegmentReader, filters: &[Term]) -> tantivy::Result<Allowed> {
+    let mut lists = Vec::new();
+    for term in filters {
+        match postings(reader, fields().filter, term, IndexRecordOption::Basic)? {
+            None => return Ok(Allowed::Few(Vec::new())),
+            Some(list) if list.doc_freq() == reader.max_doc() => {}
+            Some(list) => lists.push(list),
+        }
+    }
+    lists.sort_by_key(SegmentPostings::doc_freq);
+    let Some((narrowest, others)) = lists.split_first_mut() else {
+        return Ok(Allowed::All);
+    };
+    let mut docs = Vec::new();
+    while narrowest.doc() != TERMINATED {
+        let doc = narrowest.doc();
+        if others.iter_mut().all(|list| seek(list, doc) == doc) {
+            docs.push(doc);
+        }
+        narrowest.advance();
+    }
+    let max_doc = reader.max_doc();
+    if docs.len() <= NARROW_DOCS.max(max_doc as usize / NARROW_SHARE) {
+        return Ok(Allowed::Few(docs));
+    }
+    let mut bits = BitSet::with_max_value(max_doc);
+    for doc in docs {
+        bits.insert(doc);
+    }
+    Ok(Allowed::Many(bits))
+}
+
+fn postings(
+    reader: &SegmentReader,
+    field: Field,
+    term: &Term,
+    option: IndexRecordOption,
+) -> tantivy::Result<Option<SegmentPostings>> {
+    Ok(reader.inverted_index(field)?.read_postings(term, option)?)
+}
+
+/// Moves on to the first document at or after `doc`.
+fn seek(postings: &mut SegmentPostings, doc: DocId) -> DocId {
+    if postings.doc() < doc {
+        postings.seek(doc)
+    } else {
+        postings.doc()
+    }
+}

@@ -1,0 +1,451 @@
+//! The two tantivy indexes and how they are opened, written and committed together.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use tantivy::directory::error::LockError;
+use tantivy::directory::{MmapDirectory, RamDirectory};
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::{
+    Directory, Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Searcher,
+    TantivyError, Term,
+};
+
+use super::Doc;
+use super::error::{Doing, TextError};
+use super::folder::Folder;
+use super::schema::{ORDINAL, VERSION, document, fields, tokenizers};
+
+/// The least that tantivy takes.
+const WRITER_HEAP_BYTES: usize = 15_000_000;
+/// Blocks of stored fields kept decompressed, for each segment.
+const STORE_CACHE_BLOCKS: usize = 4;
+/// A reader that meets a writer between its two commits waits this often and this long.
+const OPEN_TRIES_MAX: u32 = 30;
+const OPEN_WAIT: Duration = Duration::from_millis(10);
+
+/// The full-text view: live versions in one index, closed ones in another.
+pub struct TextIndex {
+    live: Tier,
+    closed: Tier,
+    commit: Commit,
+}
+
+/// One index. Its reader is reloaded by hand, and has no thread.
+struct Tier {
+    index: Index,
+    reader: IndexReader,
+}
+
+/// What the two `meta.json` say: the tiers belong together when the live one names the
+/// commit that the closed one is at.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Commit {
+    live_opstamp: u64,
+    closed_opstamp: u64,
+    checkpoint: Option<String>,
+}
+
+impl TextIndex {
+    /// Makes an empty index in a folder that is absent or empty.
+    pub fn create(dir: &Path) -> Result<Self, TextError> {
+        let tier = |name: &str| {
+            let dir = dir.join(name);
+            std::fs::create_dir_all(&dir).map_err(|source| TextError::Io {
+                doing: "making the folder",
+                source,
+            })?;
+            Tier::create(Folder(
+                MmapDirectory::open(&dir).doing("opening the folder")?,
+            ))
+        };
+        Self::of(tier("live")?, tier("closed")?)
+    }
+
+    /// Opens an index, without making any thread or file.
+    ///
+    /// Any error means: drop the folder and rebuild. A writer that commits at this moment
+    /// is waited for, up to 300 ms.
+    pub fn open(dir: &Path) -> Result<Self, TextError> {
+        let tier = |name: &str| {
+            Tier::open(Folder(
+                MmapDirectory::open(dir.join(name)).doing("opening the folder")?,
+            ))
+        };
+        let mut tries = 0;
+        loop {
+            // A file can vanish between the reading of its name and its opening, where no
+            // lock can be taken; a folder without `meta.json` stays unreadable.
+            match tier("live").and_then(|live| Self::of(live, tier("closed")?)) {
+                Err(TextError::Index { .. })
+                    if tries < 3 && dir.join("live").join("meta.json").exists() =>
+                {
+                    tries += 1;
+                }
+                answer => return answer,
+            }
+        }
+    }
+
+    /// An empty index in memory, for a store whose views cannot be written.
+    pub fn in_memory() -> Result<Self, TextError> {
+        Self::of(
+            Tier::create(RamDirectory::create())?,
+            Tier::create(RamDirectory::create())?,
+        )
+    }
+
+    fn of(live: Tier, closed: Tier) -> Result<Self, TextError> {
+        let mut index = Self {
+            live,
+            closed,
+            commit: Commit::default(),
+        };
+        index.reload()?;
+        Ok(index)
+    }
+
+    /// The string given to the commit that this index is at.
+    pub fn checkpoint(&self) -> Option<&str> {
+        self.commit.checkpoint.as_deref()
+    }
+
+    /// Moves on to the last commit, of this process or of another.
+    pub fn reload(&mut self) -> Result<(), TextError> {
+        let mut commit = self.read_commit()?;
+        loop {
+            self.live.reader.reload().doing("reading the live tier")?;
+            self.closed.reader.reload().doing("reading the closed tier")?;
+            let after = self.read_commit()?;
+            if after == commit {
+                self.commit = commit;
+                return Ok(());
+            }
+            commit = after;
+        }
+    }
+
+    /// Reads both tiers' commits, waiting for a writer that is between them.
+    fn read_commit(&self) -> Result<Commit, TextError> {
+        for _ in 0..OPEN_TRIES_MAX {
+            let closed = self.closed.index.load_metas().doing("reading the closed tier")?;
+            let live = self.live.index.load_metas().doing("reading the live tier")?;
+            let (closed_opstamp, checkpoint) = match &live.payload {
+                None => (0, None),
+                Some(payload) => {
+                    let (closed_opstamp, checkpoint) = parse_payload(payload)?;
+                    (closed_opstamp, Some(checkpoint.to_owned()))
+                }
+            };
+            if closed_opstamp == closed.opstamp {
+                return Ok(Commit {
+                    live_opstamp: live.opstamp,
+                    closed_opstamp,
+                    checkpoint,
+                });
+            }
+            thread::sleep(OPEN_WAIT);
+        }
+        Err(TextError::Torn)
+    }
+
+    /// Starts writing. There is one writer at a time; a second one is `Busy`.
+    pub fn writer(&self) -> Result<TextWriter, TextError> {
+        let live = self.live.writer()?;
+        if self.read_commit()? != self.commit {
+            return Err(TextError::Busy);
+        }
+        let mut unseen_from = 0;
+        for searcher in [self.live_searcher(), self.closed_searcher()] {
+            for segment in searcher.segment_readers() {
+                let ordinals = segment.fast_fields().u64(ORDINAL).doing("reading ordinals")?;
+                unseen_from = unseen_from.max(ordinals.max_value() + 1);
+            }
+        }
+        Ok(TextWriter {
+            live,
+            closed: LazyWriter {
+                index: self.closed.index.clone(),
+                writer: None,
+            },
+            unseen_from,
+            error: None,
+        })
+    }
+
+    /// Checks the checksum of every segment file of both tiers, and says how many it read.
+    pub fn validate(&self) -> Result<u64, TextError> {
+        let mut checked = 0;
+        let mut files = Vec::new();
+        for (name, tier) in [("live", &self.live), ("closed", &self.closed)] {
+            let directory = tier.index.directory();
+            let metas = tier.index.load_metas().doing("reading the segments")?;
+            for path in metas.list_segment_files() {
+                let sound = match directory.exists(&path) {
+                    Ok(false) if is_optional(&path) => continue,
+                    // A file too short to have a checksum is an error.
+                    Ok(true) => matches!(directory.validate_checksum(&path), Ok(true)),
+                    _ => false,
+                };
+                checked += 1;
+                if !sound {
+                    files.push(format!("{name}/{}", path.display()));
+                }
+            }
+        }
+        if files.is_empty() {
+            Ok(checked)
+        } else {
+            files.sort();
+            Err(TextError::Damaged { files })
+        }
+    }
+
+    /// The number of live versions.
+    pub fn live_docs(&self) -> u64 {
+        self.live_searcher().num_docs()
+    }
+
+    /// The number of closed versions.
+    pub fn closed_docs(&self) -> u64 {
+        self.closed_searcher().num_docs()
+    }
+
+    /// The ordinals of the live and of the closed versions. Reads every document.
+    pub fn ordinals(&self) -> Result<(BTreeSet<u64>, BTreeSet<u64>), TextError> {
+        let of = |searcher: Searcher| -> Result<BTreeSet<u64>, TextError> {
+            let mut all = BTreeSet::new();
+            for segment in searcher.segment_readers() {
+                let ordinals = segment.fast_fields().u64(ORDINAL).doing("reading ordinals")?;
+                all.extend(segment.doc_ids_alive().filter_map(|doc| ordinals.first(doc)));
+            }
+            Ok(all)
+        };
+        Ok((of(self.live_searcher())?, of(self.closed_searcher())?))
+    }
+
+    pub(crate) fn live_searcher(&self) -> Searcher {
+        self.live.reader.searcher()
+    }
+
+    pub(crate) fn closed_searcher(&self) -> Searcher {
+        self.closed.reader.searcher()
+    }
+}
+
+impl fmt::Debug for TextIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TextIndex")
+            .field("commit", &self.commit)
+            .field("live_docs", &self.live_docs())
+            .field("closed_docs", &self.closed_docs())
+            .finish()
+    }
+}
+
+impl Tier {
+    fn create(directory: impl Into<Box<dyn Directory>>) -> Result<Self, TextError> {
+        let settings = IndexSettings {
+            docstore_compress_dedicated_thread: false,
+            ..IndexSettings::default()
+        };
+        let directory = directory.into();
+        if Index::exists(&*directory).doing("looking for an index")? {
+            return Err(TantivyError::IndexAlreadyExists).doing("making the index");
+        }
+        let index = Index::create(directory, fields().schema.clone(), settings);
+        Self::of(index.doing("making the index")?)
+    }
+
+    fn open(directory: impl Into<Box<dyn Directory>>) -> Result<Self, TextError> {
+        let index = Index::open(directory).doing("opening the index")?;
+        if index.schema() != fields().schema {
+            return Err(TextError::Format {
+                found: "other fields".to_owned(),
+            });
+        }
+        Self::of(index)
+    }
+
+    fn of(mut index: Index) -> Result<Self, TextError> {
+        index.set_tokenizers(tokenizers());
+        let reader = index
+            .reader_builder()
+            .reload_policy(ReloadPolicy::Manual)
+            .doc_store_cache_num_blocks(STORE_CACHE_BLOCKS)
+            .try_into()
+            .doing("opening the index")?;
+        Ok(Self { index, reader })
+    }
+
+    fn writer(&self) -> Result<IndexWriter, TextError> {
+        open_writer(&self.index)
+    }
+}
+
+fn open_writer(index: &Index) -> Result<IndexWriter, TextError> {
+    let options = IndexWriterOptions::builder()
+        .num_worker_threads(1)
+        .memory_budget_per_thread(WRITER_HEAP_BYTES)
+        .num_merge_threads(1)
+        .build();
+    let writer = index.writer_with_options(options);
+    let writer: IndexWriter = match writer {
+        Err(TantivyError::LockFailure(LockError::LockBusy, _)) => return Err(TextError::Busy),
+        answer => answer.doing("starting to write")?,
+    };
+    // Commits are small, so segments are merged early; what was closed leaves the live
+    // tier once it is a quarter of a segment.
+    let mut merges = LogMergePolicy::default();
+    merges.set_min_num_segments(6);
+    merges.set_min_layer_size(1_000);
+    merges.set_del_docs_ratio_before_merge(0.25);
+    writer.set_merge_policy(Box::new(merges));
+    Ok(writer)
+}
+
+/// Writes to both tiers; nothing is seen, nor kept, before `commit`.
+///
+/// Additions cannot fail at once: tantivy indexes them on a thread of its own. What went
+/// wrong is told by `commit`. Dropping a writer forgets all it was given.
+pub struct TextWriter {
+    live: IndexWriter,
+    closed: LazyWriter,
+    /// Every ordinal in the index is below this one, so others need not be looked for.
+    unseen_from: u64,
+    error: Option<TextError>,
+}
+
+/// The writer of a tier that most commits leave alone.
+struct LazyWriter {
+    index: Index,
+    writer: Option<IndexWriter>,
+}
+
+impl TextWriter {
+    /// Adds a version that holds now, in place of any document of this ordinal.
+    pub fn add_live(&mut self, doc: &Doc<'_>) {
+        if let Err(error) = self.try_add_live(doc) {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    /// Adds a version that no longer holds, in place of any document of this ordinal.
+    pub fn add_closed(&mut self, doc: &Doc<'_>) {
+        if let Err(error) = self.try_add_closed(doc) {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    /// Moves a version from the live tier to the closed one: a newer version has taken its
+    /// place, or its memory is forgotten.
+    pub fn close(&mut self, doc: &Doc<'_>) {
+        self.add_closed(doc);
+    }
+
+    /// Takes a version out of both tiers, as after a redaction.
+    ///
+    /// Its words stay in the files until their segment is merged: where the bytes must go,
+    /// drop the view and rebuild.
+    pub fn remove(&mut self, ordinal: u64) {
+        if let Err(error) = self.try_remove(ordinal) {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    fn try_add_live(&mut self, doc: &Doc<'_>) -> Result<(), TextError> {
+        self.try_remove(doc.ordinal)?;
+        self.live.add_document(document(doc)).doing("adding a document")?;
+        Ok(())
+    }
+
+    fn try_add_closed(&mut self, doc: &Doc<'_>) -> Result<(), TextError> {
+        self.try_remove(doc.ordinal)?;
+        let closed = self.closed.get()?;
+        closed.add_document(document(doc)).doing("adding a document")?;
+        Ok(())
+    }
+
+    fn try_remove(&mut self, ordinal: u64) -> Result<(), TextError> {
+        if ordinal < self.unseen_from {
+            let term = Term::from_field_u64(fields().ordinal, ordinal);
+            self.live.delete_term(term.clone());
+            self.closed.get()?.delete_term(term);
+        }
+        self.unseen_from = self.unseen_from.max(ordinal.saturating_add(1));
+        Ok(())
+    }
+
+    /// Makes all of it durable and visible to whoever reloads, with a string that says how
+    /// far it goes. Waits for merges, so no thread is left when it returns.
+    ///
+    /// The closed tier goes first. A crash before the live one follows leaves an index that
+    /// `open` refuses.
+    pub fn commit(mut self, checkpoint: &str) -> Result<(), TextError> {
+        // Both are flushed before either is published, to keep that moment short. Flushing
+        // also tells why the indexing thread died, if it did.
+        let live = self.live.prepare_commit().doing("flushing the live tier");
+        let mut live = live?;
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        let closed_opstamp = match &mut self.closed.writer {
+            None => {
+                let metas = self.closed.index.load_metas();
+                metas.doing("reading the closed tier")?.opstamp
+            }
+            Some(closed) => {
+                let closed = closed.prepare_commit().doing("flushing the closed tier")?;
+                closed.commit().doing("committing the closed tier")?
+            }
+        };
+        live.set_payload(&format!("{}{closed_opstamp}\n{checkpoint}", prefix()));
+        live.commit().doing("committing the live tier")?;
+        for writer in [Some(self.live), self.closed.writer].into_iter().flatten() {
+            writer.wait_merging_threads().doing("merging")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for TextWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TextWriter")
+            .field("unseen_from", &self.unseen_from)
+            .field("error", &self.error)
+            .finish_non_exhaustive()
+    }
+}
+
+impl LazyWriter {
+    fn get(&mut self) -> Result<&mut IndexWriter, TextError> {
+        match &mut self.writer {
+            Some(writer) => Ok(writer),
+            empty => Ok(empty.insert(open_writer(&self.index)?)),
+        }
+    }
+}
+
+/// Files that tantivy lists for every segment and writes for some.
+fn is_optional(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "del" || extension == "pos" || extension == "temp")
+}
+
+fn prefix() -> String {
+    format!("icm-text {VERSION} closed ")
+}
+
+/// Takes the payload of a live commit apart: the closed tier's commit and the checkpoint.
+fn parse_payload(payload: &str) -> Result<(u64, &str), TextError> {
+    payload
+        .strip_prefix(&prefix())
+        .and_then(|rest| rest.split_once('\n'))
+        .and_then(|(opstamp, checkpoint)| Some((opstamp.parse().ok()?, checkpoint)))
+        .ok_or_else(|| TextError::Format {
+            found: payload.lines().next().unwrap_or_default().to_owned(),
+        })
+}

@@ -1,0 +1,72 @@
+//! Full text: which versions hold the words of a query, best first.
+//!
+//! A view of *content versions*. Each has an ordinal, is indexed once while it is live, and
+//! moves to a second index when it is closed, so that a search of today never pays for
+//! history. What was learned since the last commit waits in a [`Tail`] and is searched with
+//! the rest. Everything here can be deleted and built again.
+//!
+//! It knows nothing of events, positions, rows or the clock: whether a version held at the
+//! moment of a query is the caller's `visible`, asked by ordinal.
+//!
+//! ```
+//! use icm_projections::text::{Doc, Tail, TextFilter, TextIndex, TextQuery};
+//!
+//! let mut index = TextIndex::in_memory()?;
+//! let doc = |ordinal, content| Doc { ordinal, content, topic: "build", stored: b"1", ..Doc::default() };
+//! let mut writer = index.writer()?;
+//! writer.add_live(&doc(0, "The linker fails with E0382 in `src/main.rs`."));
+//! writer.commit("@1")?;
+//! index.reload()?;
+//! assert_eq!(index.checkpoint(), Some("@1"));
+//!
+//! let mut tail = Tail::new();
+//! tail.add(&doc(1, "The linker works again."));
+//!
+//! let query = TextQuery { text: "which errors did linking give? main.rs", limit: 10, ..TextQuery::default() };
+//! let answer = index.search(&tail, &query, &|_ordinal| true)?;
+//! assert_eq!(answer.hits[0].ordinal, 0);
+//! assert_eq!(answer.hits[0].matched, ["linking", "main.rs", "main", "rs"]);
+//! assert_eq!(answer.hits[1].ordinal, 1);
+//! # Ok::<(), icm_projections::text::TextError>(())
+//! ```
+
+mod analyze;
+mod collect;
+mod error;
+mod folder;
+mod index;
+mod schema;
+mod search;
+mod stats;
+mod stopwords;
+mod tail;
+#[cfg(test)]
+mod tests;
+
+pub use error::TextError;
+pub use index::{TextIndex, TextWriter};
+pub use search::{Hit, TermUse, TextAnswer, TextFilter, TextQuery};
+pub use tail::Tail;
+
+/// One content version to index.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Doc<'a> {
+    /// Dense, never reused.
+    pub ordinal: u64,
+    /// Searched as words, and exactly by [`TextFilter::topic`].
+    pub topic: &'a str,
+    /// Searched as words.
+    pub content: &'a str,
+    /// Searched as words.
+    pub raw_excerpt: Option<&'a str>,
+    /// Searched as words, and whole by [`TextFilter::keyword`].
+    pub keywords: &'a [String],
+    /// Searched as words.
+    pub key: Option<&'a str>,
+    /// Its day is searched as words: `8 may 2023`.
+    pub occurred_at_ms: Option<i64>,
+    /// Only for [`TextFilter::scope`].
+    pub scope: &'a str,
+    /// Opaque; given back with a hit.
+    pub stored: &'a [u8],
+}

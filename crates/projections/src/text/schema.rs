@@ -1,0 +1,184 @@
+//! The fields of a document, the same in both tiers.
+
+use std::sync::LazyLock;
+
+use tantivy::schema::{
+    Field, IndexRecordOption, NumericOptions, STORED, Schema, TextFieldIndexing, TextOptions,
+};
+use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer, TokenizerManager};
+use tantivy::TantivyDocument;
+
+use super::Doc;
+use super::analyze::{DocTerms, TextField, floor_char_boundary, fold, index_date, index_terms};
+
+/// Version of the schema and of the analyser. Another one means: rebuild.
+pub(crate) const VERSION: u32 = 1;
+/// Name of the fast field that holds a document's ordinal.
+pub(crate) const ORDINAL: &str = "ordinal";
+
+const TOKENIZER: &str = "lines";
+/// Longest topic or scope that is told from another, in bytes.
+const FILTER_LEN_MAX: usize = 1024;
+/// Levels of a topic that `topic/` filters know.
+const TOPIC_LEVELS_MAX: usize = 64;
+
+/// The fields, and the schema that they are of.
+pub(crate) struct Fields {
+    pub(crate) schema: Schema,
+    pub(crate) ordinal: Field,
+    pub(crate) body: Field,
+    pub(crate) exact: Field,
+    /// Topic, its ancestors, keywords and scope: matched, never scored.
+    pub(crate) filter: Field,
+    pub(crate) stored: Field,
+}
+
+/// The fields, made once a process.
+pub(crate) fn fields() -> &'static Fields {
+    static FIELDS: LazyLock<Fields> = LazyLock::new(|| {
+        let mut schema = Schema::builder();
+        let text = |record, fieldnorms| {
+            TextOptions::default().set_indexing_options(
+                TextFieldIndexing::default()
+                    .set_tokenizer(TOKENIZER)
+                    .set_index_option(record)
+                    .set_fieldnorms(fieldnorms),
+            )
+        };
+        Fields {
+            ordinal: schema.add_u64_field(
+                ORDINAL,
+                NumericOptions::default().set_indexed().set_fast(),
+            ),
+            body: schema.add_text_field("body", text(IndexRecordOption::WithFreqs, true)),
+            exact: schema.add_text_field("exact", text(IndexRecordOption::WithFreqs, true)),
+            filter: schema.add_text_field("filter", text(IndexRecordOption::Basic, false)),
+            stored: schema.add_bytes_field("stored", STORED),
+            schema: schema.build(),
+        }
+    });
+    &FIELDS
+}
+
+impl Fields {
+    pub(crate) fn text(&self, field: TextField) -> Field {
+        match field {
+            TextField::Body => self.body,
+            TextField::Exact => self.exact,
+        }
+    }
+}
+
+/// The terms of everything in a document that a query may ask for.
+pub(crate) fn doc_terms(doc: &Doc<'_>) -> DocTerms {
+    let mut terms = DocTerms::default();
+    index_terms(doc.content, &mut terms);
+    for text in [doc.raw_excerpt, Some(doc.topic), doc.key].into_iter().flatten() {
+        index_terms(text, &mut terms);
+    }
+    for keyword in doc.keywords {
+        index_terms(keyword, &mut terms);
+    }
+    if let Some(at_ms) = doc.occurred_at_ms {
+        index_date(at_ms, &mut terms);
+    }
+    terms
+}
+
+/// The terms that filters match.
+pub(crate) fn doc_filters(doc: &Doc<'_>) -> Vec<String> {
+    let slashes = doc.topic.match_indices('/').map(|(at, _)| at);
+    let levels = slashes.take(TOPIC_LEVELS_MAX).chain([doc.topic.len()]);
+    let mut filters = vec![topic_is(doc.topic), scope_is(doc.scope)];
+    filters.extend(levels.map(|len| topic_under(&doc.topic[..len])));
+    filters.extend(doc.keywords.iter().map(|keyword| keyword_is(keyword)));
+    filters
+}
+
+/// Documents of exactly this topic.
+pub(crate) fn topic_is(topic: &str) -> String {
+    filter('t', topic)
+}
+
+/// Documents of this topic and of those below it.
+pub(crate) fn topic_under(topic: &str) -> String {
+    filter('u', topic)
+}
+
+/// Documents of this keyword, whatever its case and accents.
+pub(crate) fn keyword_is(keyword: &str) -> String {
+    filter('k', &fold(keyword.trim()))
+}
+
+/// Documents of exactly this scope.
+pub(crate) fn scope_is(scope: &str) -> String {
+    filter('s', scope)
+}
+
+fn filter(kind: char, value: &str) -> String {
+    let value = &value[..floor_char_boundary(value, FILTER_LEN_MAX)];
+    format!("{kind}{}", value.replace('\n', " "))
+}
+
+/// The document as tantivy takes it.
+pub(crate) fn document(doc: &Doc<'_>) -> TantivyDocument {
+    let fields = fields();
+    let terms = doc_terms(doc);
+    let mut document = TantivyDocument::new();
+    document.add_u64(fields.ordinal, doc.ordinal);
+    document.add_text(fields.body, terms.body.join("\n"));
+    document.add_text(fields.exact, terms.exact.join("\n"));
+    document.add_text(fields.filter, doc_filters(doc).join("\n"));
+    document.add_bytes(fields.stored, doc.stored);
+    document
+}
+
+/// The tokenizers of an index: terms come ready-made, one a line.
+pub(crate) fn tokenizers() -> TokenizerManager {
+    // The standard ones stay: tantivy asks for one of them for every field.
+    let tokenizers = TokenizerManager::default();
+    tokenizers.register(TOKENIZER, TextAnalyzer::from(Lines::default()));
+    tokenizers
+}
+
+#[derive(Clone, Default)]
+struct Lines {
+    token: Token,
+}
+
+struct LineStream<'a> {
+    lines: std::str::Split<'a, char>,
+    token: &'a mut Token,
+}
+
+impl Tokenizer for Lines {
+    type TokenStream<'a> = LineStream<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> LineStream<'a> {
+        self.token.reset();
+        LineStream {
+            lines: text.split('\n'),
+            token: &mut self.token,
+        }
+    }
+}
+
+impl TokenStream for LineStream<'_> {
+    fn advance(&mut self) -> bool {
+        let Some(line) = self.lines.find(|line| !line.is_empty()) else {
+            return false;
+        };
+        self.token.position = self.token.position.wrapping_add(1);
+        self.token.text.clear();
+        self.token.text.push_str(line);
+        true
+    }
+
+    fn token(&self) -> &Token {
+        self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        self.token
+    }
+}

@@ -1,0 +1,530 @@
+//! The view as a whole: tiers, tail, filters, commits.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
+use tantivy::directory::{
+    Directory, DirectoryLock, FileHandle, Lock, META_LOCK, RamDirectory, WatchCallback,
+    WatchHandle, WritePtr,
+};
+
+use super::analyze::{index_terms, query_terms, DocTerms};
+use super::folder::Folder;
+use super::*;
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+fn doc(ordinal: u64, content: &str) -> Doc<'_> {
+    Doc {
+        ordinal,
+        content,
+        topic: "topic",
+        scope: "global",
+        stored: content.as_bytes(),
+        ..Doc::default()
+    }
+}
+
+fn ask(text: &str) -> TextQuery<'_> {
+    TextQuery {
+        text,
+        limit: 10,
+        ..TextQuery::default()
+    }
+}
+
+/// An index of these documents, committed as often as told.
+fn index_of(docs: &[Doc<'_>], commits: usize) -> Result<TextIndex, TextError> {
+    let mut index = TextIndex::in_memory()?;
+    for chunk in docs.chunks(docs.len().div_ceil(commits).max(1)) {
+        let mut writer = index.writer()?;
+        for doc in chunk {
+            writer.add_live(doc);
+        }
+        writer.commit("test")?;
+        index.reload()?;
+    }
+    Ok(index)
+}
+
+fn ordinals(index: &TextIndex, tail: &Tail, query: &TextQuery<'_>) -> Result<Vec<u64>, TextError> {
+    let answer = index.search(tail, query, &|_| true)?;
+    Ok(answer.hits.iter().map(|hit| hit.ordinal).collect())
+}
+
+#[test]
+fn finds_identifiers_scripts_and_dates() -> Outcome {
+    let keywords = ["Łódź".to_owned()];
+    let docs = [
+        doc(0, "error[E0382] in src/main.rs: use of moved value `snake_case`"),
+        doc(1, "ECONNREFUSED from parseHttpUrl, release v1.2.3, id 3f2a9b1c7d"),
+        doc(2, "日本語のテキストを検索する"),
+        doc(3, "Le cœur de l'été à Genève, Straße"),
+        doc(4, "ёлка стоит в комнатах"),
+        doc(5, "ภาษาไทยไม่มีช่องว่าง"),
+        doc(6, "اللُّغَة العربية"),
+        Doc {
+            occurred_at_ms: Some(1_683_504_000_000),
+            keywords: &keywords,
+            key: Some("deploy-key"),
+            topic: "infra/kubernetes",
+            raw_excerpt: Some("verbatim"),
+            ..doc(7, "x")
+        },
+    ];
+    let index = index_of(&docs, 1)?;
+    let check = |query: &str, expect: &[u64]| {
+        let found = ordinals(&index, &Tail::new(), &ask(query)).expect("a search");
+        assert_eq!(found, expect, "{query}");
+    };
+    check("E0382", &[0]);
+    check("main.rs", &[0]);
+    check("/src/main.rs", &[0]);
+    check("snakeCase", &[0]);
+    check("the snake?", &[0]);
+    check("econnrefused", &[1]);
+    check("parse url", &[1]);
+    check("1.2.3", &[1]);
+    check("3F2A9B1C7D", &[1]);
+    check("検索", &[2]);
+    check("日", &[2]);
+    check("coeur geneve", &[3]);
+    check("STRASSE", &[3]);
+    check("елки", &[4]);
+    check("комната", &[4]);
+    check("ไทย", &[5]);
+    check("اللغة", &[6]);
+    check("lodz", &[7]);
+    check("kubernetes", &[7]);
+    check("deploy", &[7]);
+    check("verbatim", &[7]);
+    check("May 2023", &[7]);
+    check("2023-05-08", &[7]);
+    check("\"AND (^ +x:* OR", &[7]);
+    check("", &[]);
+    check("?!", &[]);
+    check("nowhere", &[]);
+    Ok(())
+}
+
+#[test]
+fn question_of_stopwords_alone_is_taken_as_written() -> Outcome {
+    let index = index_of(&[doc(0, "to be or not to be"), doc(1, "something else")], 1)?;
+    assert_eq!(ordinals(&index, &Tail::new(), &ask("to be?"))?, [0]);
+    // Beside a real word they count for nothing.
+    assert_eq!(ordinals(&index, &Tail::new(), &ask("to be something"))?, [1]);
+    Ok(())
+}
+
+#[test]
+fn matched_words_are_those_of_the_query() -> Outcome {
+    let index = index_of(&[doc(0, "the linker failed")], 1)?;
+    let answer = index.search(&Tail::new(), &ask("Why did Linkers break?"), &|_| true)?;
+    assert_eq!(answer.hits[0].matched, ["Linkers"]);
+    assert_eq!(answer.hits[0].stored, b"the linker failed");
+    assert_eq!(answer.searched_docs, 1);
+    assert_eq!(answer.terms[0].doc_freq, 1);
+    Ok(())
+}
+
+#[test]
+fn filters_do_not_starve() -> Outcome {
+    let rare = ["Rare".to_owned()];
+    let text: Vec<String> = (0..3000).map(|n| format!("apple apple {n}")).collect();
+    let docs: Vec<Doc<'_>> = (0..3000_u64)
+        .map(|n| {
+            let content = text[n as usize].as_str();
+            let (topic, scope) = match n % 100 {
+                7 => ("a/b", "project"),
+                8 => ("a", "global"),
+                9 => ("ab", "global"),
+                _ => ("z", if n % 2 == 0 { "global" } else { "project" }),
+            };
+            // What the filters let through is longer, so it would rank below the rest.
+            let content = if topic == "z" { content } else { "apple and much more besides of it" };
+            let keywords = if n == 2107 { &rare[..] } else { &[] };
+            Doc { topic, scope, keywords, ..doc(n, content) }
+        })
+        .collect();
+    let index = index_of(&docs[..2500], 3)?;
+    let mut tail = Tail::new();
+    docs[2500..].iter().for_each(|doc| tail.add(doc));
+    let check = |filter: TextFilter<'_>, wanted: &dyn Fn(u64) -> bool| {
+        let query = TextQuery { limit: 3000, filter, ..ask("apple") };
+        let found = ordinals(&index, &tail, &query).expect("a search");
+        let found: BTreeSet<u64> = found.into_iter().collect();
+        let expect: BTreeSet<u64> = (0..3000).filter(|&n| wanted(n)).collect();
+        assert_eq!(found, expect, "{filter:?}");
+        let query = TextQuery { limit: 5, filter, ..ask("apple") };
+        let first = ordinals(&index, &tail, &query).expect("a search");
+        assert_eq!(first.len(), expect.len().min(5), "{filter:?}");
+    };
+    let all = TextFilter::default();
+    let topic = |topic| TextFilter { topic: Some(topic), ..all };
+    check(all, &|_| true);
+    check(topic("a/"), &|n| [7, 8].contains(&(n % 100)));
+    check(topic("a"), &|n| n % 100 == 8);
+    check(topic("a/b"), &|n| n % 100 == 7);
+    check(topic("z"), &|n| ![7, 8, 9].contains(&(n % 100)));
+    check(TextFilter { scope: Some("project"), ..all }, &|n| n % 2 == 1 && n % 100 != 9);
+    check(TextFilter { scope: Some("project"), ..topic("a/") }, &|n| n % 100 == 7);
+    check(TextFilter { keyword: Some("rare"), ..all }, &|n| n == 2107);
+    check(topic("nowhere"), &|_| false);
+    Ok(())
+}
+
+#[test]
+fn closed_versions_are_history() -> Outcome {
+    let mut index = index_of(&[doc(0, "the port is 80"), doc(1, "other")], 1)?;
+    let mut writer = index.writer()?;
+    writer.close(&doc(0, "the port is 80"));
+    writer.add_live(&doc(2, "the port is 8080"));
+    writer.commit("two")?;
+    index.reload()?;
+    let history = TextQuery { history: true, ..ask("port") };
+    assert_eq!(ordinals(&index, &Tail::new(), &ask("port"))?, [2]);
+    let both = ordinals(&index, &Tail::new(), &history)?;
+    assert_eq!(BTreeSet::from_iter(both), BTreeSet::from([0, 2]));
+    let as_of = index.search(&Tail::new(), &history, &|ordinal| ordinal < 2)?;
+    assert_eq!(as_of.hits.len(), 1);
+    assert_eq!(as_of.hits[0].ordinal, 0);
+    assert_eq!(index.ordinals()?, (BTreeSet::from([1, 2]), BTreeSet::from([0])));
+
+    let mut writer = index.writer()?;
+    writer.remove(0);
+    writer.close(&doc(1, "other"));
+    writer.close(&doc(2, "the port is 8080"));
+    writer.commit("three")?;
+    index.reload()?;
+    assert_eq!((index.live_docs(), index.closed_docs()), (0, 2));
+    assert_eq!(ordinals(&index, &Tail::new(), &history)?, [2]);
+    Ok(())
+}
+
+#[test]
+fn adding_again_changes_nothing() -> Outcome {
+    let mut index = index_of(&[doc(0, "apple"), doc(1, "pear")], 1)?;
+    let mut writer = index.writer()?;
+    writer.add_live(&doc(0, "apple"));
+    writer.add_live(&doc(2, "plum"));
+    writer.add_live(&doc(2, "plum"));
+    writer.close(&doc(1, "pear"));
+    writer.close(&doc(1, "pear"));
+    writer.commit("again")?;
+    index.reload()?;
+    assert_eq!((index.live_docs(), index.closed_docs()), (2, 1));
+    let mut tail = Tail::new();
+    tail.add(&doc(2, "plum"));
+    assert_eq!(ordinals(&index, &tail, &ask("plum"))?, [2]);
+    Ok(())
+}
+
+#[test]
+fn commits_survive_reopening_and_torn_ones_are_refused() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let dir = folder.path().join("text");
+    let index = TextIndex::create(&dir)?;
+    assert_eq!(index.checkpoint(), None);
+    let mut writer = index.writer()?;
+    writer.add_live(&doc(0, "apple"));
+    writer.add_closed(&doc(1, "pear"));
+    assert!(matches!(index.writer(), Err(TextError::Busy)));
+    writer.commit("@2\nid")?;
+    // The index has not seen it yet.
+    assert!(matches!(index.writer(), Err(TextError::Busy)));
+    assert_eq!(index.checkpoint(), None);
+
+    let mut index = TextIndex::open(&dir)?;
+    assert_eq!(index.checkpoint(), Some("@2\nid"));
+    let files = index.validate()?;
+    assert!(files >= 10, "{files}");
+    let other = TextIndex::open(&dir)?;
+    let mut writer = other.writer()?;
+    writer.add_live(&doc(2, "apple pie"));
+    drop(writer);
+    let mut writer = other.writer()?;
+    writer.add_live(&doc(3, "apple cake"));
+    writer.commit("@3")?;
+    index.reload()?;
+    assert_eq!(index.checkpoint(), Some("@3"));
+    assert_eq!(ordinals(&index, &Tail::new(), &ask("apple"))?, [0, 3]);
+    assert!(TextIndex::create(&dir).is_err());
+
+    // As if the writer had died after the closed tier.
+    let before = std::fs::read(dir.join("live/meta.json"))?;
+    let mut writer = index.writer()?;
+    writer.close(&doc(0, "apple"));
+    writer.commit("@4")?;
+    std::fs::write(dir.join("live/meta.json"), before)?;
+    assert!(matches!(TextIndex::open(&dir), Err(TextError::Torn | TextError::Index { .. })));
+    assert!(TextIndex::open(&folder.path().join("absent")).is_err());
+    Ok(())
+}
+
+#[test]
+fn damage_and_other_formats_are_found() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let dir = folder.path();
+    let index = TextIndex::create(dir)?;
+    let mut writer = index.writer()?;
+    writer.add_live(&doc(0, "apple"));
+    writer.commit("@1")?;
+    let index = TextIndex::open(dir)?;
+    let mut seen = 0;
+    for entry in std::fs::read_dir(dir.join("live"))? {
+        let path = entry?.path();
+        let name = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_owned();
+        if !["idx", "term", "store", "fast", "fieldnorm"].contains(&name.as_str()) {
+            continue;
+        }
+        let good = std::fs::read(&path)?;
+        let mut bad = good.clone();
+        bad[good.len() / 3] ^= 0x10;
+        std::fs::write(&path, &bad)?;
+        assert!(matches!(index_damage(dir), Damage::Found), "{name}");
+        std::fs::write(&path, &good[..good.len() / 2])?;
+        assert!(matches!(index_damage(dir), Damage::Found), "{name} cut");
+        std::fs::remove_file(&path)?;
+        assert!(matches!(index_damage(dir), Damage::Found), "{name} gone");
+        std::fs::write(&path, &good)?;
+        seen += 1;
+    }
+    assert_eq!(seen, 5);
+    assert!(matches!(index_damage(dir), Damage::None));
+    drop(index);
+
+    let meta = dir.join("live/meta.json");
+    let text = std::fs::read_to_string(&meta)?;
+    let payload = format!("icm-text {} ", schema::VERSION);
+    assert!(text.contains(&payload));
+    std::fs::write(&meta, text.replace(&payload, "icm-text 0 "))?;
+    assert!(matches!(TextIndex::open(dir), Err(TextError::Format { .. })));
+    std::fs::write(&meta, text.replace("\"exact\"", "\"extra\""))?;
+    assert!(matches!(TextIndex::open(dir), Err(TextError::Format { .. })));
+    std::fs::write(&meta, "{")?;
+    assert!(matches!(TextIndex::open(dir), Err(TextError::Index { .. })));
+    Ok(())
+}
+
+enum Damage {
+    None,
+    Found,
+}
+
+/// Opens and validates; a panic in a damaged index is what the caller's guard is for.
+fn index_damage(dir: &Path) -> Damage {
+    let outcome = std::panic::catch_unwind(|| TextIndex::open(dir)?.validate());
+    match outcome {
+        Ok(Ok(_)) => Damage::None,
+        _ => Damage::Found,
+    }
+}
+
+#[test]
+fn reading_needs_no_lock_file() -> Outcome {
+    let inner = RamDirectory::create();
+    let denied = Folder(Denying(inner.clone()));
+    assert!(denied.acquire_lock(&META_LOCK).is_ok());
+    assert!(Denying(inner).acquire_lock(&META_LOCK).is_err());
+    let writer_lock = &tantivy::directory::INDEX_WRITER_LOCK;
+    assert!(denied.acquire_lock(writer_lock).is_err());
+    Ok(())
+}
+
+#[test]
+fn overlong_texts_and_queries_are_bounded() -> Outcome {
+    let unbroken = "a1b2".repeat(16 * 1024);
+    let path = "x/".repeat(32 * 1024);
+    let words: String = (0..20_000).map(|n| format!("w{n} ")).collect();
+    let topic = "deep/".repeat(5_000);
+    let docs = [
+        doc(0, &unbroken),
+        doc(1, &path),
+        doc(2, &words),
+        Doc { topic: &topic, ..doc(3, "deep") },
+    ];
+    let index = index_of(&docs, 1)?;
+    assert_eq!(ordinals(&index, &Tail::new(), &ask(&unbroken))?, [0]);
+    assert_eq!(ordinals(&index, &Tail::new(), &ask(&words))?, [2]);
+    let query = TextQuery {
+        filter: TextFilter { topic: Some(&topic), ..TextFilter::default() },
+        ..ask("deep")
+    };
+    assert_eq!(ordinals(&index, &Tail::new(), &query)?, [3]);
+    Ok(())
+}
+
+/// Words with very different frequencies, a stopword, an identifier and a pair of kanji.
+fn any_text() -> impl Strategy<Value = String> {
+    let word = prop_oneof![
+        8 => Just("apple"), 4 => Just("pears"), 3 => Just("the"), 2 => Just("main.rs"),
+        1 => Just("plum"), 1 => Just("検索"), 1 => Just("walking"), 1 => Just("walk"),
+    ];
+    prop::collection::vec(word, 0..12).prop_map(|words| words.join(" "))
+}
+
+/// Whether a document is a match, by looking at its terms one by one.
+fn naive_match(content: &str, query: &str) -> bool {
+    let mut terms = DocTerms::default();
+    index_terms(content, &mut terms);
+    query_terms(query, 100).iter().any(|term| match term.field {
+        analyze::TextField::Body => terms.body.contains(&term.term),
+        analyze::TextField::Exact => terms.exact.contains(&term.term),
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Whatever is where: the matches are those of a scan.
+    #[test]
+    fn matches_are_those_of_a_scan(
+        contents in prop::collection::vec((any_text(), any::<bool>(), any::<bool>()), 1..60),
+        query in any_text(),
+        commits in 1..4_usize,
+        in_tail in 0..20_usize,
+        history in any::<bool>(),
+    ) {
+        let docs: Vec<Doc<'_>> = contents.iter().enumerate()
+            .map(|(n, (content, ..))| Doc { topic: "", ..doc(n as u64, content) }).collect();
+        let (indexed, tailed) = docs.split_at(docs.len().saturating_sub(in_tail));
+        let mut index = index_of(indexed, commits)?;
+        let mut writer = index.writer()?;
+        for (doc, (_, closed, _)) in indexed.iter().zip(&contents) {
+            if *closed { writer.close(doc) }
+        }
+        writer.commit("closed")?;
+        index.reload()?;
+        let mut tail = Tail::new();
+        tailed.iter().for_each(|doc| tail.add(doc));
+        let visible = |ordinal: u64| contents[ordinal as usize].2;
+        let is_closed = |ordinal: usize| ordinal < indexed.len() && contents[ordinal].1;
+
+        let query = TextQuery { limit: 100, history, ..ask(&query) };
+        let answer = index.search(&tail, &query, &visible)?;
+        let found: BTreeSet<u64> = answer.hits.iter().map(|hit| hit.ordinal).collect();
+        let expect: BTreeSet<u64> = contents.iter().enumerate()
+            .filter(|(n, (content, _, seen))| {
+                *seen && (history || !is_closed(*n)) && naive_match(content, query.text)
+            })
+            .map(|(n, _)| n as u64).collect();
+        prop_assert_eq!(found, expect);
+        for hit in &answer.hits {
+            prop_assert_eq!(&hit.stored[..], contents[hit.ordinal as usize].0.as_bytes());
+        }
+        let few = index.search(&tail, &TextQuery { limit: 3, ..query }, &visible)?;
+        prop_assert_eq!(&few.hits[..], &answer.hits[..answer.hits.len().min(3)]);
+    }
+
+    /// The tail, one segment or several: one order and one score.
+    #[test]
+    fn order_does_not_depend_on_where_documents_are(
+        contents in prop::collection::vec(any_text(), 1..80),
+        query in any_text(),
+        commits in 1..5_usize,
+        split in 0..80_usize,
+    ) {
+        let docs: Vec<Doc<'_>> = contents.iter().enumerate()
+            .map(|(n, content)| doc(n as u64, content)).collect();
+        let query = TextQuery { limit: 20, ..ask(&query) };
+        let hits = |indexed: &[Doc<'_>], commits: usize, tailed: &[Doc<'_>]| -> Result<Vec<Hit>, TextError> {
+            let mut tail = Tail::new();
+            tailed.iter().for_each(|doc| tail.add(doc));
+            Ok(index_of(indexed, commits)?.search(&tail, &query, &|_| true)?.hits)
+        };
+        let one_segment = hits(&docs, 1, &[])?;
+        let (indexed, tailed) = docs.split_at(split.min(docs.len()));
+        prop_assert_eq!(&hits(&docs, commits, &[])?, &one_segment);
+        prop_assert_eq!(&hits(indexed, commits, tailed)?, &one_segment);
+        prop_assert_eq!(&hits(&[], 1, &docs)?, &one_segment);
+    }
+
+    /// Any text can be indexed and asked for.
+    #[test]
+    fn any_text_finds_itself(text in "\\PC{0,40}|[a-zA-Z0-9_.:/' ёйЖא-תกข่าが日é\u{300}\u{200d}-]{0,40}") {
+        let mut terms = DocTerms::default();
+        index_terms(&text, &mut terms);
+        prop_assert!(terms.body.iter().chain(&terms.exact).all(|term| term.len() <= 72));
+        prop_assert_eq!(naive_match(&text, &text), !query_terms(&text, 100).is_empty());
+    }
+}
+
+/// Pruning by blocks only begins with a few hundred documents, and bounds are those of the
+/// segment's average length: so make it long, and lengths that differ between segments.
+#[test]
+fn pruning_loses_nothing() -> Outcome {
+    let mut seed = 7_u64;
+    let mut random = move |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    let contents: Vec<String> = (0..6_000_u64)
+        .map(|n| {
+            let len = if n < 3_000 { 1 + random(6) } else { 20 + random(60) };
+            let words = (0..len).map(|_| match random(40) {
+                0..=7 => "apple".to_owned(),
+                8..=10 => "pear".to_owned(),
+                11 => "plum".to_owned(),
+                _ => format!("filler{}", random(500)),
+            });
+            words.collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    let docs: Vec<Doc<'_>> = contents.iter().enumerate()
+        .map(|(n, content)| doc(n as u64, content)).collect();
+    let index = index_of(&docs, 2)?;
+    let mut tail = Tail::new();
+    docs.iter().for_each(|doc| tail.add(doc));
+    let empty = TextIndex::in_memory()?;
+    for query in ["apple", "apple pear", "plum pear apple", "plum filler7", "pear filler3 filler9"] {
+        for visible in [&|_: u64| true as bool, &|n: u64| n % 7 == 3] as [&dyn Fn(u64) -> bool; 2] {
+            let pruned = index.search(&Tail::new(), &ask(query), visible)?;
+            let scanned = empty.search(&tail, &ask(query), visible)?;
+            assert_eq!(pruned.hits, scanned.hits, "{query}");
+            assert_eq!(pruned.hits.len(), 10);
+        }
+    }
+    Ok(())
+}
+
+/// A directory on which nothing can be made.
+#[derive(Debug, Clone)]
+struct Denying(RamDirectory);
+
+impl Directory for Denying {
+    fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
+        self.0.get_file_handle(path)
+    }
+    fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        self.0.delete(path)
+    }
+    fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
+        self.0.exists(path)
+    }
+    fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+        Err(OpenWriteError::wrap_io_error(denied(), path.to_owned()))
+    }
+    fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
+        self.0.atomic_read(path)
+    }
+    fn atomic_write(&self, _: &Path, _: &[u8]) -> io::Result<()> {
+        Err(denied())
+    }
+    fn sync_directory(&self) -> io::Result<()> {
+        Err(denied())
+    }
+    fn acquire_lock(&self, _: &Lock) -> Result<DirectoryLock, LockError> {
+        Err(LockError::wrap_io_error(denied()))
+    }
+    fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
+        self.0.watch(callback)
+    }
+}
+
+fn denied() -> io::Error {
+    io::ErrorKind::ReadOnlyFilesystem.into()
+}

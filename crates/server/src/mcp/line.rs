@@ -1,0 +1,442 @@
+//! One line of input: what it is, and what to answer when it is not a message.
+//!
+//! Nothing here reads or writes. The rule behind it all: whoever sent something that has an id gets
+//! an answer with that id, however broken the line is, because a client waits for it otherwise.
+
+use rmcp::model::ClientJsonRpcMessage;
+use serde_json::{Map, Value, json};
+
+/// Most answers given to one line (a batch names many ids).
+const REPLIES_MAX: usize = 100;
+/// Longest id that is looked for in a broken line.
+const ID_MAX_BYTES: usize = 256;
+
+const PARSE_ERROR: i32 = -32700;
+const INVALID_REQUEST: i32 = -32600;
+
+/// What a line turned out to be.
+#[derive(Debug)]
+pub(super) enum Parsed {
+    /// A message for the protocol layer.
+    Message(Box<ClientJsonRpcMessage>),
+    /// Nothing to do: blank, or a notification that makes no sense (those are never answered).
+    Nothing,
+    /// Not a message: these are the answers, whole lines.
+    Refused(Vec<Vec<u8>>),
+}
+
+/// Reads one line, without its line ending.
+pub(super) fn parse(line: &[u8]) -> Parsed {
+    let text = String::from_utf8_lossy(line);
+    let text = text.trim_start_matches('\u{feff}').trim();
+    if text.is_empty() {
+        return Parsed::Nothing;
+    }
+    let value = match serde_json::from_str::<Value>(text) {
+        Ok(value) => value,
+        Err(error) => match repair_surrogates(text).map(|text| serde_json::from_str(&text)) {
+            Some(Ok(value)) => value,
+            _ => {
+                let mut finder = IdFinder::default();
+                finder.feed(text.as_bytes());
+                return refuse(finder.id(), PARSE_ERROR, &format!("not JSON: {error}"));
+            }
+        },
+    };
+    match value {
+        Value::Object(object) => parse_object(object),
+        Value::Array(batch) => refuse_batch(&batch),
+        _ => refuse(
+            None,
+            INVALID_REQUEST,
+            "not a JSON-RPC message: an object is expected",
+        ),
+    }
+}
+
+/// The answer to a line that was skipped for its length.
+pub(super) fn too_long(id: Option<Value>, limit_bytes: usize) -> Parsed {
+    let what = format!("the line is longer than {limit_bytes} bytes and was skipped");
+    refuse(id, INVALID_REQUEST, &what)
+}
+
+/// An error answer as a line.
+pub(super) fn error_line(id: Option<&Value>, code: i32, message: &str) -> Vec<u8> {
+    let mut reply = json!({"jsonrpc": "2.0", "error": {"code": code, "message": message}});
+    if let Some(id) = id {
+        reply["id"] = id.clone();
+    }
+    let mut line = reply.to_string().into_bytes();
+    line.push(b'\n');
+    line
+}
+
+/// The answer to a request whose id belongs to one that is still being worked on.
+pub(super) fn id_in_use(id: &Value) -> Vec<u8> {
+    error_line(
+        Some(id),
+        INVALID_REQUEST,
+        "a request with this id is still being answered",
+    )
+}
+
+fn parse_object(object: Map<String, Value>) -> Parsed {
+    let has_method = object.get("method").is_some_and(Value::is_string);
+    let id = usable_id(object.get("id"));
+    let wrong = if object.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        Some("not a JSON-RPC 2.0 message: `jsonrpc` must be \"2.0\"")
+    } else if has_method && object.contains_key("id") {
+        match object.get("id") {
+            Some(Value::String(_)) => None,
+            Some(Value::Number(number)) if number.is_i64() => None,
+            _ => Some("`id` must be a string or an integer"),
+        }
+    } else if has_method || object.contains_key("result") || object.contains_key("error") {
+        None
+    } else {
+        Some("not a JSON-RPC message: `method` is missing or not a string")
+    };
+    if let Some(wrong) = wrong {
+        return refuse(id, INVALID_REQUEST, wrong);
+    }
+    let is_request = has_method && object.contains_key("id");
+    match serde_json::from_value(Value::Object(object)) {
+        Ok(message) => Parsed::Message(Box::new(message)),
+        Err(error) if is_request => refuse(
+            id,
+            INVALID_REQUEST,
+            &format!("not a JSON-RPC message: {error}"),
+        ),
+        Err(error) => {
+            tracing::debug!(%error, "ignoring a notification or response that makes no sense");
+            Parsed::Nothing
+        }
+    }
+}
+
+fn refuse(id: Option<Value>, code: i32, message: &str) -> Parsed {
+    Parsed::Refused(vec![error_line(id.as_ref(), code, message)])
+}
+
+/// Each request of a batch gets an answer of its own, else all but one would wait for ever.
+fn refuse_batch(batch: &[Value]) -> Parsed {
+    const WHAT: &str = "batches are not part of MCP: send one message a line";
+    let replies: Vec<_> = batch
+        .iter()
+        .filter_map(|element| usable_id(element.get("id")))
+        .take(REPLIES_MAX)
+        .map(|id| error_line(Some(&id), INVALID_REQUEST, WHAT))
+        .collect();
+    if replies.is_empty() {
+        return refuse(None, INVALID_REQUEST, WHAT);
+    }
+    Parsed::Refused(replies)
+}
+
+fn usable_id(id: Option<&Value>) -> Option<Value> {
+    id.filter(|id| id.is_string() || id.is_number()).cloned()
+}
+
+/// Replaces escapes of half a surrogate pair by U+FFFD, or `None` if there are none.
+///
+/// `JSON.stringify` writes them for a string that was cut inside an emoji, and serde_json refuses
+/// them, so every JavaScript client can send a line like that.
+fn repair_surrogates(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let mut out = String::new();
+    let mut copied = 0;
+    let mut at = 0;
+    while let Some(offset) = text[at..].find('\\') {
+        at += offset;
+        match escaped_unit(bytes, at) {
+            Some(0xd800..=0xdbff)
+                if escaped_unit(bytes, at + 6).is_some_and(|u| (0xdc00..=0xdfff).contains(&u)) =>
+            {
+                at += 12;
+            }
+            Some(0xd800..=0xdfff) => {
+                out.push_str(&text[copied..at]);
+                out.push_str("\\ufffd");
+                at += 6;
+                copied = at;
+            }
+            Some(_) => at += 6,
+            // Another escape: its second character may be a backslash too.
+            None => {
+                at += 1;
+                at += text[at..].chars().next().map_or(0, char::len_utf8);
+            }
+        }
+    }
+    (copied > 0).then(|| {
+        out.push_str(&text[copied..]);
+        out
+    })
+}
+
+/// The UTF-16 unit of `\uXXXX` at `at`.
+fn escaped_unit(bytes: &[u8], at: usize) -> Option<u32> {
+    let escape = bytes.get(at..at + 6)?;
+    if !escape.starts_with(b"\\u") || !escape[2..].iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    u32::from_str_radix(std::str::from_utf8(&escape[2..]).ok()?, 16).ok()
+}
+
+/// Finds the `id` of the outermost object in text that need not be JSON.
+///
+/// It takes bytes as they come and keeps a few words of state, so it also reads along while a line
+/// that is too long is skipped: some clients write the id last.
+#[derive(Debug, Default)]
+pub(super) struct IdFinder {
+    depth: u64,
+    at: At,
+    in_string: bool,
+    escaped: bool,
+    /// The bytes of the key or the id being read.
+    capture: Vec<u8>,
+    capturing: Capturing,
+    found: Option<Value>,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+enum Capturing {
+    #[default]
+    No,
+    Text,
+    Number,
+}
+
+/// Where in the outermost object the next byte stands.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+enum At {
+    #[default]
+    Elsewhere,
+    Key,
+    Colon {
+        of_id: bool,
+    },
+    IdValue,
+}
+
+impl IdFinder {
+    /// Reads on.
+    pub(super) fn feed(&mut self, bytes: &[u8]) {
+        if self.found.is_some() {
+            return;
+        }
+        for &byte in bytes {
+            self.step(byte);
+        }
+    }
+
+    /// What was found.
+    pub(super) fn id(mut self) -> Option<Value> {
+        self.end_number();
+        self.found
+    }
+
+    fn step(&mut self, byte: u8) {
+        if self.in_string {
+            self.step_in_string(byte);
+            return;
+        }
+        if self.capturing == Capturing::Number {
+            if matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E') {
+                self.push(byte);
+                return;
+            }
+            self.end_number();
+        }
+        match byte {
+            b'"' => {
+                self.in_string = true;
+                if self.depth == 1 && matches!(self.at, At::Key | At::IdValue) {
+                    self.capturing = Capturing::Text;
+                    self.capture.clear();
+                    self.capture.push(byte);
+                }
+            }
+            b'{' | b'[' => {
+                self.depth += 1;
+                self.at = if self.depth == 1 && byte == b'{' {
+                    At::Key
+                } else {
+                    At::Elsewhere
+                };
+            }
+            b'}' | b']' => {
+                self.depth = self.depth.saturating_sub(1);
+                self.at = At::Elsewhere;
+            }
+            b',' if self.depth == 1 => self.at = At::Key,
+            b':' if self.depth == 1 => {
+                self.at = match self.at {
+                    At::Colon { of_id: true } => At::IdValue,
+                    _ => At::Elsewhere,
+                };
+            }
+            b'0'..=b'9' | b'-' if self.depth == 1 && self.at == At::IdValue => {
+                self.capturing = Capturing::Number;
+                self.capture.clear();
+                self.capture.push(byte);
+            }
+            _ => {}
+        }
+    }
+
+    fn step_in_string(&mut self, byte: u8) {
+        if self.capturing == Capturing::Text {
+            self.push(byte);
+        }
+        match byte {
+            _ if self.escaped => self.escaped = false,
+            b'\\' => self.escaped = true,
+            b'"' => {
+                self.in_string = false;
+                if self.capturing == Capturing::Text {
+                    self.end_text();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn push(&mut self, byte: u8) {
+        if self.capture.len() < ID_MAX_BYTES {
+            self.capture.push(byte);
+        } else {
+            self.capturing = Capturing::No;
+            self.at = At::Elsewhere;
+        }
+    }
+
+    fn end_text(&mut self) {
+        self.capturing = Capturing::No;
+        if self.at == At::Key {
+            self.at = At::Colon {
+                of_id: self.capture == b"\"id\"",
+            };
+        } else {
+            self.keep();
+        }
+    }
+
+    fn end_number(&mut self) {
+        if self.capturing == Capturing::Number {
+            self.capturing = Capturing::No;
+            self.keep();
+        }
+    }
+
+    fn keep(&mut self) {
+        self.at = At::Elsewhere;
+        if self.found.is_none() {
+            self.found = serde_json::from_slice(&self.capture).ok();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The answers to a line, as `id code`, or `message` or `nothing`.
+    fn outcome(line: &[u8]) -> String {
+        match parse(line) {
+            Parsed::Message(_) => "message".into(),
+            Parsed::Nothing => "nothing".into(),
+            Parsed::Refused(lines) => {
+                let replies: Vec<String> = lines
+                    .iter()
+                    .map(|line| {
+                        assert!(line.ends_with(b"\n"));
+                        let reply: Value = serde_json::from_slice(line).expect("a reply is JSON");
+                        let id = reply.get("id").map_or("-".into(), Value::to_string);
+                        format!("{id} {}", reply["error"]["code"])
+                    })
+                    .collect();
+                replies.join(", ")
+            }
+        }
+    }
+
+    #[test]
+    fn every_line_is_a_message_or_has_an_answer() {
+        let deep = format!(
+            r#"{{"jsonrpc":"2.0","id":7,"method":"ping","params":{{"x":{}}}}}"#,
+            "[".repeat(5000)
+        );
+        let table: &[(&[u8], &str)] = &[
+            (br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, "message"),
+            (b"\xef\xbb\xbf{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\r", "message"),
+            (br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, "message"),
+            (br#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "message"),
+            (b"", "nothing"),
+            (b"  \r", "nothing"),
+            (b"garbage", "- -32700"),
+            (b"garbage {\"id\": 12, \"x\"", "12 -32700"),
+            (br#"{"jsonrpc":"2.0","id":3,"method":"#, "3 -32700"),
+            (br#"{"method":"x","params":{"id":9},"jsonrpc":"2.0","id":"a-1""#, "\"a-1\" -32700"),
+            (br#"{"params":{"id":9}"#, "- -32700"),
+            (br#"{"note":"\"id\":4","method":"#, "- -32700"),
+            (br#"{"id":"cut"#, "- -32700"),
+            (br#"{"id":null,"method":"#, "- -32700"),
+            (deep.as_bytes(), "7 -32700"),
+            (b"{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"x\xff\"}", "message"),
+            (br#"{"jsonrpc":"2.0","id":4,"method":"x","params":{"a":"\ud83d"}}"#, "message"),
+            (br#"{"jsonrpc":"2.0","id":4,"method":"x","params":{"a":"\ude00\\ud800\ud83d\ude00"}}"#, "message"),
+            (br#"{"jsonrpc":"2.0","id":4,"method":"x","params":{"a":"\ud83d"}"#, "4 -32700"),
+            (br#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":"b","method":"ping"}]"#, "1 -32600, \"b\" -32600"),
+            (b"[]", "- -32600"),
+            (b"17", "- -32600"),
+            (br#""text""#, "- -32600"),
+            (b"{}", "- -32600"),
+            (br#"{"id":5}"#, "5 -32600"),
+            (br#"{"jsonrpc":"2.0","id":5}"#, "5 -32600"),
+            (br#"{"jsonrpc":"2.0","id":5,"method":7}"#, "5 -32600"),
+            (br#"{"jsonrpc":"1.0","id":5,"method":"ping"}"#, "5 -32600"),
+            (br#"{"id":5,"method":"ping"}"#, "5 -32600"),
+            (br#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, "- -32600"),
+            (br#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, "1.5 -32600"),
+            (br#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, "- -32600"),
+            (br#"{"jsonrpc":"2.0","id":5,"method":"ping","result":{}}"#, "5 -32600"),
+        ];
+        for (line, expected) in table {
+            assert_eq!(
+                outcome(line),
+                *expected,
+                "{}",
+                String::from_utf8_lossy(line)
+            );
+        }
+    }
+
+    #[test]
+    fn halves_of_surrogate_pairs_are_repaired() {
+        for (raw, repaired) in [
+            (r"\ud83d", Some(r"\ufffd")),
+            (r"a\uDE00b\ud83dc", Some(r"a\ufffdb\ufffdc")),
+            (r"\ud83d\ud83d\ude00", Some(r"\ufffd\ud83d\ude00")),
+            (r"\\ud83d", None),
+            (r"\\\ud83d", Some(r"\\\ufffd")),
+            (r"\ud83d\ude00", None),
+            (r"\u00e9\", None),
+            ("\\é\\ud83", None),
+        ] {
+            assert_eq!(repair_surrogates(raw).as_deref(), repaired, "{raw}");
+        }
+    }
+
+    #[test]
+    fn the_finder_takes_bytes_as_they_come() {
+        let line = br#"{"params":{"id":1,"s":"}\"{"},"list":[{"id":2}],"id":"x\u0041"}"#;
+        for size in [1, 2, 3, 7, line.len()] {
+            let mut finder = IdFinder::default();
+            for part in line.chunks(size) {
+                finder.feed(part);
+            }
+            assert_eq!(finder.id(), Some(json!("xA")), "in parts of {size}");
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Parameters of a tool: one list makes both the JSON schema and the check of the arguments.
+//!
+//! The schemas keep to what every client and model provider understands: no `$schema`, `$ref`,
+//! `format` or unions with null. An optional argument may be left out or be null.
+
+use serde_json::{Map, Value, json};
+
+/// One argument of a tool.
+pub(super) struct Param {
+    pub(super) name: &'static str,
+    pub(super) kind: Kind,
+    pub(super) required: bool,
+    /// For the model: what to give.
+    pub(super) about: &'static str,
+}
+
+/// What an argument may be.
+pub(super) enum Kind {
+    /// A string.
+    Text,
+    /// One of these strings.
+    OneOf(&'static [&'static str]),
+    /// An array of strings.
+    Texts,
+    /// A whole number, both bounds inclusive.
+    Whole { min: u64, max: u64 },
+}
+
+/// The input schema of a tool with these parameters.
+pub(super) fn input_schema(params: &[Param]) -> Map<String, Value> {
+    let properties: Map<_, _> = params
+        .iter()
+        .map(|param| {
+            let mut schema = match param.kind {
+                Kind::Text => json!({"type": "string"}),
+                Kind::OneOf(values) => json!({"type": "string", "enum": values}),
+                Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
+                // Positions reach beyond what a client's double can hold; no need to say so.
+                Kind::Whole { min, max: u64::MAX } => json!({"type": "integer", "minimum": min}),
+                Kind::Whole { min, max } => {
+                    json!({"type": "integer", "minimum": min, "maximum": max})
+                }
+            };
+            schema["description"] = param.about.into();
+            (param.name.to_owned(), schema)
+        })
+        .collect();
+    let required: Vec<_> = params
+        .iter()
+        .filter(|p| p.required)
+        .map(|p| p.name)
+        .collect();
+    let mut schema = Map::new();
+    schema.insert("type".into(), "object".into());
+    schema.insert("properties".into(), properties.into());
+    if !required.is_empty() {
+        schema.insert("required".into(), required.into());
+    }
+    schema.insert("additionalProperties".into(), false.into());
+    schema
+}
+
+/// Arguments that fit their parameters.
+pub(super) struct Args(Map<String, Value>);
+
+impl Args {
+    /// Checks `given`; the error is one line that says what to change.
+    pub(super) fn check(params: &[Param], mut given: Map<String, Value>) -> Result<Args, String> {
+        given.retain(|_, value| !value.is_null());
+        for name in given.keys() {
+            if !params.iter().any(|param| param.name == name) {
+                let name = &name[..name.floor_char_boundary(64)];
+                return Err(match params {
+                    [] => format!("unknown argument `{name}`: this tool takes none"),
+                    _ => {
+                        let names: Vec<_> = params.iter().map(|p| p.name).collect();
+                        format!("unknown argument `{name}`: give only {}", names.join(", "))
+                    }
+                });
+            }
+        }
+        for param in params {
+            match given.get_mut(param.name) {
+                Some(value) => param.fits(value)?,
+                None if param.required => {
+                    let Param { name, about, .. } = param;
+                    return Err(format!("missing argument `{name}`: {about}"));
+                }
+                None => {}
+            }
+        }
+        Ok(Args(given))
+    }
+
+    /// A text, taken out.
+    pub(super) fn text(&mut self, name: &str) -> Option<String> {
+        match self.0.remove(name) {
+            Some(Value::String(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A required text, taken out.
+    pub(super) fn required_text(&mut self, name: &str) -> String {
+        self.text(name).unwrap_or_default()
+    }
+
+    /// Texts, taken out.
+    pub(super) fn texts(&mut self, name: &str) -> Option<Vec<String>> {
+        match self.0.remove(name) {
+            Some(Value::Array(texts)) => Some(
+                texts
+                    .into_iter()
+                    .filter_map(|text| match text {
+                        Value::String(text) => Some(text),
+                        _ => None,
+                    })
+                    .collect(),
+            ),
+            _ => None,
+        }
+    }
+
+    /// A whole number.
+    pub(super) fn whole(&self, name: &str) -> Option<u64> {
+        self.0.get(name).and_then(Value::as_u64)
+    }
+
+    /// One of the values of an enum, as the service's type.
+    pub(super) fn one_of<T: serde::de::DeserializeOwned>(&mut self, name: &str) -> Option<T> {
+        self.0
+            .remove(name)
+            .and_then(|value| serde_json::from_value(value).ok())
+    }
+}
+
+impl Param {
+    fn fits(&self, value: &mut Value) -> Result<(), String> {
+        let name = self.name;
+        match self.kind {
+            Kind::Text if value.is_string() => Ok(()),
+            Kind::Text => Err(format!("`{name}` must be a string")),
+            Kind::OneOf(values) if value.as_str().is_some_and(|v| values.contains(&v)) => Ok(()),
+            Kind::OneOf(values) => Err(format!("`{name}` must be one of {}", values.join(", "))),
+            Kind::Texts => match value.as_array() {
+                Some(texts) if texts.iter().all(Value::is_string) => Ok(()),
+                _ => Err(format!(
+                    "`{name}` must be an array of strings, for instance [\"one\", \"two\"]"
+                )),
+            },
+            Kind::Whole { min, max } => {
+                // Some clients write every number as a double.
+                if let Some(float) = value.as_f64()
+                    && value.is_f64()
+                    && float.fract() == 0.0
+                    && (0.0..=9_007_199_254_740_992.0).contains(&float)
+                {
+                    *value = Value::from(float as u64);
+                }
+                match value.as_u64() {
+                    Some(number) if (min..=max).contains(&number) => Ok(()),
+                    _ if max == u64::MAX => {
+                        Err(format!("`{name}` must be a whole number from {min}"))
+                    }
+                    _ => Err(format!(
+                        "`{name}` must be a whole number from {min} to {max}"
+                    )),
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PARAMS: &[Param] = &[
+        Param {
+            name: "topic",
+            kind: Kind::Text,
+            required: true,
+            about: "what it is about",
+        },
+        Param {
+            name: "importance",
+            kind: Kind::OneOf(&["low", "high"]),
+            required: false,
+            about: "",
+        },
+        Param {
+            name: "keywords",
+            kind: Kind::Texts,
+            required: false,
+            about: "",
+        },
+        Param {
+            name: "limit",
+            kind: Kind::Whole { min: 1, max: 50 },
+            required: false,
+            about: "",
+        },
+    ];
+
+    fn complaint(given: Value) -> String {
+        let Value::Object(given) = given else {
+            panic!("an object")
+        };
+        Args::check(PARAMS, given).err().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_complaint_names_the_fix() {
+        for (given, expected) in [
+            (json!({"topic": "t"}), ""),
+            (json!({"topic": "t", "importance": null, "limit": 5.0}), ""),
+            (
+                json!({"topic": "t", "importance": "high", "keywords": ["a"], "limit": 50}),
+                "",
+            ),
+            (json!({}), "missing argument `topic`: what it is about"),
+            (
+                json!({"topic": null}),
+                "missing argument `topic`: what it is about",
+            ),
+            (json!({"topic": 7}), "`topic` must be a string"),
+            (
+                json!({"topic": "t", "importance": "High"}),
+                "`importance` must be one of low, high",
+            ),
+            (
+                json!({"topic": "t", "keywords": "a,b"}),
+                "`keywords` must be an array of strings, for instance [\"one\", \"two\"]",
+            ),
+            (
+                json!({"topic": "t", "keywords": [1]}),
+                "`keywords` must be an array of strings, for instance [\"one\", \"two\"]",
+            ),
+            (
+                json!({"topic": "t", "limit": 51}),
+                "`limit` must be a whole number from 1 to 50",
+            ),
+            (
+                json!({"topic": "t", "limit": 2.5}),
+                "`limit` must be a whole number from 1 to 50",
+            ),
+            (
+                json!({"topic": "t", "limit": "5"}),
+                "`limit` must be a whole number from 1 to 50",
+            ),
+            (
+                json!({"topic": "t", "color": "red"}),
+                "unknown argument `color`: give only topic, importance, keywords, limit",
+            ),
+        ] {
+            assert_eq!(complaint(given.clone()), expected, "{given}");
+        }
+    }
+}

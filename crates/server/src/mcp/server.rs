@@ -1,0 +1,283 @@
+//! What answers a request: the tools on offer, run off the event loop, and the work that follows.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rmcp::handler::server::ServerHandler;
+use rmcp::handler::server::tool::{ToolCallContext, ToolRoute, ToolRouter};
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock,
+    CustomRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData, Implementation,
+    InitializeResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
+    ServerConfig,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, model};
+use tokio::sync::Notify;
+
+use super::schema::Args;
+use super::tools::{Call, Reply, TOOLS, Tool};
+use super::{INSTRUCTIONS, McpOptions};
+use crate::api::Caller;
+use crate::error::ServiceError;
+use crate::sanitize::{clean, clean_line};
+use crate::service::Service;
+
+/// The list of tools is a constant of the program and its options.
+const LIST_TTL_MS: u64 = 3_600_000;
+/// Longest name and version of a client that get into the log.
+const CLIENT_MAX_BYTES: usize = 64;
+
+/// The handler behind one connection. It keeps nothing between requests.
+pub(super) struct Server {
+    service: Arc<Service>,
+    caller: Caller,
+    options: McpOptions,
+    router: ToolRouter<Server>,
+    follow_up: Arc<FollowUp>,
+}
+
+/// The tools that these options offer, by name.
+pub(super) fn offered(options: McpOptions) -> impl Iterator<Item = &'static Tool> {
+    let tools = TOOLS.iter().copied();
+    tools.filter(move |tool| !options.read_only || tool.hints.read_only)
+}
+
+impl Server {
+    pub(super) fn new(
+        service: Arc<Service>,
+        caller: Caller,
+        options: McpOptions,
+        follow_up: Arc<FollowUp>,
+    ) -> Server {
+        let mut router = ToolRouter::new();
+        for tool in offered(options) {
+            router.add_route(ToolRoute::new_dyn(
+                tool.definition(),
+                move |context: ToolCallContext<'_, Server>| Box::pin(call(tool, context)),
+            ));
+        }
+        Server {
+            service,
+            caller,
+            options,
+            router,
+            follow_up,
+        }
+    }
+
+    /// Who asks: the client's own name if it gives one. It is what the client says, no more.
+    fn caller_of(&self, context: &RequestContext<RoleServer>) -> Caller {
+        let mut caller = self.caller.clone();
+        if let Some(client) = context.client_info() {
+            let name = short_name(&client.name);
+            if !name.is_empty() {
+                caller.actor = format!("agent:{name}");
+                let version = short_name(&client.version);
+                caller.client = Some(match version.as_str() {
+                    "" => name,
+                    _ => format!("{name}/{version}"),
+                });
+            }
+        }
+        caller
+    }
+}
+
+/// Runs one tool. Everything a model can put right comes back as a result, not as an error of the
+/// protocol, which most clients would not show it.
+async fn call(
+    tool: &'static Tool,
+    context: ToolCallContext<'_, Server>,
+) -> Result<CallToolResponse, ErrorData> {
+    let server = context.service;
+    let args = match Args::check(tool.params, context.arguments.unwrap_or_default()) {
+        Ok(args) => args,
+        Err(complaint) => return Ok(failed(&complaint)),
+    };
+    let caller = server.caller_of(&context.request_context);
+    let service = Arc::clone(&server.service);
+    let options = server.options;
+    let run = move || {
+        let call = Call {
+            service: &service,
+            caller: &caller,
+            options,
+        };
+        std::panic::catch_unwind(AssertUnwindSafe(|| (tool.run)(&call, args)))
+    };
+    let outcome = tokio::task::spawn_blocking(run).await;
+    if tool.leaves_work {
+        server.follow_up.leave();
+    }
+    Ok(match outcome {
+        Ok(Ok(Ok(Reply { text, structured }))) => {
+            let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+            result.structured_content = Some(structured);
+            result.into()
+        }
+        Ok(Ok(Err(error))) => failed(&explained(&error)),
+        // The panic hook has written the details to stderr.
+        Ok(Err(_)) | Err(_) => {
+            tracing::error!(tool = tool.name, "a tool panicked");
+            failed("internal error: a bug in icm; the server goes on, details are in its log")
+        }
+    })
+}
+
+fn failed(message: &str) -> CallToolResponse {
+    CallToolResult::error(vec![ContentBlock::text(clean(message))]).into()
+}
+
+/// The error and what to do about it, a line each.
+fn explained(error: &ServiceError) -> String {
+    let message = clean_line(&error.to_string()).into_owned();
+    match error.hint() {
+        Some(hint) => format!("{message}\n{}", clean_line(&hint)),
+        None => message,
+    }
+}
+
+/// A name as it may stand in an actor: one line, bounded, without blanks.
+fn short_name(name: &str) -> String {
+    let name = clean_line(name.trim()).replace(' ', "-");
+    name[..name.floor_char_boundary(CLIENT_MAX_BYTES)].to_owned()
+}
+
+fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.protocol_version();
+    version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let about = Implementation::new("icm", env!("CARGO_PKG_VERSION"))
+            .with_title("icm: infinite context memory");
+        InitializeResult::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(about)
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, self.get_info())
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Public))
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let list = ListToolsResult::with_all_items(self.router.list_all());
+        if is_stateless(&context) {
+            return Ok(list
+                .with_ttl_ms(LIST_TTL_MS)
+                .with_cache_scope(CacheScope::Public));
+        }
+        Ok(list)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<model::Tool> {
+        self.router.get(name).cloned()
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if !self.router.has_route(&request.name) {
+            let name = clean_line(&request.name);
+            let name = &name[..name.floor_char_boundary(CLIENT_MAX_BYTES)];
+            return match Tool::named(&request.name) {
+                Some(_) => Ok(failed(&format!(
+                    "{name} is switched off: this server was started with --read-only"
+                ))),
+                None => Err(ErrorData::invalid_params(
+                    format!("no tool `{name}`; see tools/list"),
+                    None,
+                )),
+            };
+        }
+        self.router
+            .call(ToolCallContext::new(self, request, context))
+            .await
+    }
+
+    /// What rmcp could not read as a request it knows.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = clean_line(&request.method);
+        let method = &method[..method.floor_char_boundary(CLIENT_MAX_BYTES)];
+        if matches!(method, "initialize" | "tools/call" | "tools/list") {
+            return Err(ErrorData::invalid_params(
+                format!("the params of {method} are malformed"),
+                None,
+            ));
+        }
+        Err(ErrorData::new(
+            ErrorCode::METHOD_NOT_FOUND,
+            format!("no method {method}"),
+            None,
+        ))
+    }
+}
+
+/// The work that calls leave behind, done when their answers are out: recalls are recorded, views
+/// brought up to date. Several calls in a row share one round.
+#[derive(Default)]
+pub(super) struct FollowUp {
+    left: AtomicBool,
+    finished: AtomicBool,
+    wake: Notify,
+}
+
+impl FollowUp {
+    /// A call has left work.
+    fn leave(&self) {
+        self.left.store(true, Ordering::Release);
+    }
+
+    /// Answers are out.
+    pub(super) fn answered(&self) {
+        if self.left.load(Ordering::Acquire) {
+            self.wake.notify_one();
+        }
+    }
+
+    /// No more answers will come; what is left is still done.
+    pub(super) fn finish(&self) {
+        self.finished.store(true, Ordering::Release);
+        self.wake.notify_one();
+    }
+
+    /// Does the work until [`FollowUp::finish`].
+    pub(super) async fn run(self: Arc<Self>, service: Arc<Service>) {
+        loop {
+            self.wake.notified().await;
+            let finished = self.finished.load(Ordering::Acquire);
+            if self.left.swap(false, Ordering::AcqRel) {
+                let service = Arc::clone(&service);
+                let work = move || {
+                    service.record_recalls();
+                    service.settle();
+                    for notice in service.take_notices() {
+                        tracing::warn!("{notice}");
+                    }
+                };
+                if let Err(error) = tokio::task::spawn_blocking(work).await {
+                    tracing::error!(%error, "the work after an answer failed");
+                }
+            }
+            if finished {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The tools: one table, from which everything else is made.
+//!
+//! Names, descriptions and schemas are constants. Stored text never gets into them, so a memory
+//! cannot change what a client believes a tool to be.
+
+mod forget;
+mod list_topics;
+mod log;
+mod recall;
+mod stats;
+mod store;
+mod update;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use rmcp::model::ToolAnnotations;
+use serde_json::{Value, json};
+
+use super::McpOptions;
+use super::schema::{self, Args, Kind, Param};
+use crate::api::{Action, Basis, Caller, Receipt};
+use crate::error::ServiceError;
+use crate::sanitize::{clean, clean_line};
+use crate::service::Service;
+
+/// Every tool, in the order of their names.
+pub(super) static TOOLS: [&Tool; 7] = [
+    &log::TOOL,
+    &forget::TOOL,
+    &list_topics::TOOL,
+    &recall::TOOL,
+    &stats::TOOL,
+    &store::TOOL,
+    &update::TOOL,
+];
+
+/// One tool.
+pub(super) struct Tool {
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    /// At most 300 characters: what it does, when to call it, what it is not for.
+    pub(super) description: &'static str,
+    pub(super) hints: Hints,
+    /// Something is left to do once the answer is out: views to bring up to date, a recall to record.
+    pub(super) leaves_work: bool,
+    pub(super) params: &'static [Param],
+    /// The schema of the structured content, where clients gain from knowing it.
+    pub(super) output: Option<fn() -> Value>,
+    pub(super) run: fn(&Call<'_>, Args) -> Result<Reply, ServiceError>,
+}
+
+/// What a client may tell its user about a tool. None of them reaches beyond the store.
+pub(super) struct Hints {
+    pub(super) read_only: bool,
+    pub(super) destructive: bool,
+    pub(super) idempotent: bool,
+}
+
+/// One call: what a tool may use.
+pub(super) struct Call<'a> {
+    pub(super) service: &'a Service,
+    pub(super) caller: &'a Caller,
+    pub(super) options: McpOptions,
+}
+
+/// What a tool answers: the same twice, for the model to read and for a program.
+pub(super) struct Reply {
+    pub(super) text: String,
+    pub(super) structured: Value,
+}
+
+impl Tool {
+    /// The tool of this name.
+    pub(super) fn named(name: &str) -> Option<&'static Tool> {
+        TOOLS.iter().find(|tool| tool.name == name).copied()
+    }
+
+    /// As it stands in `tools/list`.
+    pub(super) fn definition(&self) -> rmcp::model::Tool {
+        let hints = ToolAnnotations::new()
+            .read_only(self.hints.read_only)
+            .destructive(self.hints.destructive)
+            .idempotent(self.hints.idempotent)
+            .open_world(false);
+        let input = schema::input_schema(self.params);
+        let tool = rmcp::model::Tool::new(self.name, self.description, input)
+            .with_title(self.title)
+            .with_annotations(hints);
+        match self.output.map(|schema| schema()) {
+            Some(Value::Object(schema)) => tool.with_raw_output_schema(Arc::new(schema)),
+            _ => tool,
+        }
+    }
+}
+
+const IMPORTANCE: Kind = Kind::OneOf(&["low", "medium", "high", "critical"]);
+
+/// The receipt of a changing tool.
+fn receipt(call: &Call<'_>, receipt: Receipt) -> Reply {
+    let Receipt {
+        id,
+        event,
+        position,
+        action,
+        topic,
+    } = &receipt;
+    let done = match action {
+        Action::Stored => "stored",
+        Action::Updated => "updated",
+        Action::Linked => "linked",
+        Action::Unchanged => "unchanged",
+        Action::Forgotten => "forgotten",
+        Action::Revived => "revived",
+    };
+    let text = if call.options.compact {
+        format!("ok:{id}")
+    } else {
+        let topic = clean_line(topic);
+        format!(
+            "{done} {id} in topic \"{topic}\" (event {}, @{position})",
+            short(event)
+        )
+    };
+    let structured = json!({
+        "id": id,
+        "event": event,
+        "position": position,
+        "action": done,
+        "topic": clean(topic),
+    });
+    Reply { text, structured }
+}
+
+/// The first characters of an event id: enough to name it.
+fn short(event: &str) -> &str {
+    &event[..event.floor_char_boundary(12)]
+}
+
+/// The day of an RFC 3339 time.
+fn day(time: &str) -> &str {
+    &time[..time.floor_char_boundary(10)]
+}
+
+/// A basis in words.
+fn basis_text(basis: &Basis) -> String {
+    let Basis {
+        position,
+        event,
+        at,
+    } = basis;
+    format!("as of @{position} ({at}, event {})", short(event))
+}
+
+/// Cleaned text that owns itself.
+fn owned(text: Option<&str>) -> Option<String> {
+    text.map(|text| clean(text).into_owned())
+}
+
+/// Cleans every string in `value`.
+fn clean_value(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Cow::Owned(cleaned) = clean(text) {
+                *text = cleaned;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(clean_value),
+        Value::Object(fields) => fields.values_mut().for_each(clean_value),
+        _ => {}
+    }
+}

@@ -1,0 +1,34 @@
+//! `icm_memory_forget`
+
+use super::{Call, Hints, Kind, Param, Reply, Tool};
+use crate::error::ServiceError;
+use crate::mcp::schema::Args;
+
+pub(super) static TOOL: Tool = Tool {
+    name: "icm_memory_forget",
+    title: "Forget a memory",
+    description: "Forget one memory: it is no longer recalled, and the log keeps it so that it can be brought back. Call it when the user asks to forget something or a memory is plainly wrong. Not for changed facts (icm_memory_update), and no way to erase a secret: tell the user of `icm redact`.",
+    hints: Hints {
+        read_only: false,
+        destructive: true,
+        idempotent: true,
+    },
+    leaves_work: true,
+    params: &[Param {
+        name: "id",
+        kind: Kind::Text,
+        required: true,
+        about: "id from icm_memory_recall; a unique prefix will do",
+    }],
+    output: None,
+    run,
+};
+
+fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+    let id = args.required_text("id");
+    let receipts = call.service.forget(call.caller, &[id])?;
+    match receipts.into_iter().next() {
+        Some(receipt) => Ok(super::receipt(call, receipt)),
+        None => Err(ServiceError::Internal("forgot nothing".into())),
+    }
+}

@@ -1,0 +1,251 @@
+//! `icm_log`
+
+use serde_json::{Map, Value, json};
+
+use super::{Call, Hints, Kind, Param, Reply, Tool};
+use crate::api::{LogEntry, LogRequest, Version};
+use crate::error::ServiceError;
+use crate::mcp::frame::{Frame, REPLY_MAX_BYTES, cut, fair_cap};
+use crate::mcp::schema::Args;
+use crate::sanitize::{clean, clean_line};
+
+const LIMIT_DEFAULT: u64 = 20;
+const LIMIT_MAX: u64 = 200;
+/// Bytes of an entry beside its texts, about.
+const ENTRY_BYTES: usize = 300;
+
+pub(super) static TOOL: Tool = Tool {
+    name: "icm_log",
+    title: "Read the event log",
+    description: "Read what happened, newest first: who stored, changed or forgot what, and when. With id: every version of one memory. Call it to explain or audit a memory, or to see what changed since a time. Not for finding facts: use icm_memory_recall.",
+    hints: Hints {
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+    },
+    leaves_work: false,
+    params: &[
+        Param {
+            name: "id",
+            kind: Kind::Text,
+            required: false,
+            about: "memory id or unique prefix: its history; without other filters",
+        },
+        Param {
+            name: "kind",
+            kind: Kind::Text,
+            required: false,
+            about: "event kind, e.g. memory.stored, or family, e.g. memory",
+        },
+        Param {
+            name: "topic",
+            kind: Kind::Text,
+            required: false,
+            about: "only memories that are or were in it",
+        },
+        Param {
+            name: "since",
+            kind: Kind::Text,
+            required: false,
+            about: "date, RFC 3339, or 2h ago",
+        },
+        Param {
+            name: "limit",
+            kind: Kind::Whole {
+                min: 1,
+                max: LIMIT_MAX,
+            },
+            required: false,
+            about: "default 20",
+        },
+        Param {
+            name: "cursor",
+            kind: Kind::Whole {
+                min: 1,
+                max: u64::MAX,
+            },
+            required: false,
+            about: "next_cursor of the reply before",
+        },
+    ],
+    output: Some(output),
+    run,
+};
+
+/// `events`, or `versions` when an id was given.
+fn output() -> Value {
+    let objects = json!({"type": "array", "items": {"type": "object"}});
+    json!({
+        "type": "object",
+        "properties": {
+            "events": objects,
+            "versions": objects,
+            "next_cursor": {"type": "integer"},
+        },
+    })
+}
+
+fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+    let id = args.text("id");
+    let limit = args.whole("limit").unwrap_or(LIMIT_DEFAULT) as usize;
+    let request = LogRequest {
+        kind: args.text("kind"),
+        topic: args.text("topic"),
+        since: args.text("since"),
+        // One more tells whether there is a next page.
+        limit: Some(limit + 1),
+        cursor: args.whole("cursor"),
+        ..LogRequest::default()
+    };
+    match id {
+        None => events(call, &request, limit),
+        Some(id) => {
+            let filtered = request.kind.is_some()
+                || request.topic.is_some()
+                || request.since.is_some()
+                || request.cursor.is_some();
+            if filtered {
+                return Err(ServiceError::invalid_with(
+                    "`id` gives the whole history of one memory",
+                    "leave out kind, topic, since and cursor, or leave out id",
+                ));
+            }
+            history(call, &id, limit)
+        }
+    }
+}
+
+fn events(call: &Call<'_>, request: &LogRequest, limit: usize) -> Result<Reply, ServiceError> {
+    let mut entries: Vec<LogEntry> = Vec::new();
+    let mut more = false;
+    let mut bytes = 0;
+    call.service.log(request, &mut |entry| {
+        bytes += entry_bytes(&entry);
+        more = entries.len() == limit || (bytes > REPLY_MAX_BYTES && !entries.is_empty());
+        if !more {
+            entries.push(entry);
+        }
+        !more
+    })?;
+    if entries.is_empty() {
+        return Ok(Reply {
+            text: "no events match".into(),
+            structured: json!({"events": []}),
+        });
+    }
+    // Only a single entry can still be too long.
+    let cap = REPLY_MAX_BYTES / 2;
+    let mut frame = Frame::new();
+    let mut shown = Vec::new();
+    for entry in &entries {
+        let actor = clean_line(&entry.actor);
+        let subject = entry
+            .subject
+            .as_deref()
+            .map_or(String::new(), |s| format!(" {s}"));
+        let head = format!(
+            "@{} {} {}{subject} by {actor}: ",
+            entry.position, entry.at, entry.kind
+        );
+        frame.item(&head, &clean_line(&entry.summary), "", cap);
+        let mut fields = Map::new();
+        fields.insert("position".into(), entry.position.into());
+        fields.insert("event".into(), entry.event.as_str().into());
+        fields.insert("kind".into(), entry.kind.as_str().into());
+        fields.insert("at".into(), entry.at.as_str().into());
+        fields.insert("actor".into(), actor.into());
+        if let Some(session) = &entry.session {
+            fields.insert("session".into(), clean(session).into());
+        }
+        if let Some(subject) = &entry.subject {
+            fields.insert("subject".into(), subject.as_str().into());
+        }
+        fields.insert("summary".into(), cut(&clean(&entry.summary), cap).into());
+        fields.insert("body".into(), entry.body.as_str().into());
+        shown.push(Value::Object(fields));
+    }
+    let mut text = frame.finish();
+    let mut structured = json!({"events": shown});
+    if more && let Some(last) = entries.last() {
+        text.push_str(&format!("\nmore: cursor {}", last.position));
+        structured["next_cursor"] = last.position.into();
+    }
+    Ok(Reply { text, structured })
+}
+
+fn entry_bytes(entry: &LogEntry) -> usize {
+    ENTRY_BYTES
+        + entry.summary.len()
+        + entry.actor.len()
+        + entry.session.as_ref().map_or(0, String::len)
+}
+
+fn history(call: &Call<'_>, id: &str, limit: usize) -> Result<Reply, ServiceError> {
+    let mut versions = call.service.history(id)?;
+    versions.sort_by_key(|version| std::cmp::Reverse(version.position));
+    let total = versions.len();
+    versions.truncate(limit.min(REPLY_MAX_BYTES / 2 / ENTRY_BYTES));
+    let lengths = versions
+        .iter()
+        .map(|v| v.memory.content.as_ref().map_or(0, String::len));
+    let cap = fair_cap(lengths, REPLY_MAX_BYTES - versions.len() * ENTRY_BYTES);
+
+    let mut frame = Frame::new();
+    let mut shown = Vec::new();
+    for version in &versions {
+        let content = clean(version.memory.content.as_deref().unwrap_or("(withheld)"));
+        let state = if version.memory.forgotten {
+            " (forgotten)"
+        } else {
+            ""
+        };
+        let head = format!(
+            "@{} {} {} by {} [{}] ",
+            version.position,
+            version.at,
+            version.kind,
+            clean_line(&version.actor),
+            clean_line(&version.memory.topic),
+        );
+        frame.item(&head, &content, state, cap);
+        shown.push(version_fields(version, cap));
+    }
+    let mut text = frame.finish();
+    if let Some(newest) = versions.first() {
+        text = format!(
+            "{}, {total} versions, newest first\n{text}",
+            newest.memory.id
+        );
+    }
+    if versions.len() < total {
+        text.push_str(&format!(
+            "\nthe newest {} of {total} versions shown",
+            versions.len()
+        ));
+    }
+    let structured = json!({"versions": shown, "total": total});
+    Ok(Reply { text, structured })
+}
+
+fn version_fields(version: &Version, cap_bytes: usize) -> Value {
+    let memory = &version.memory;
+    let mut fields = json!({
+        "position": version.position,
+        "event": version.event,
+        "kind": version.kind,
+        "at": version.at,
+        "actor": clean(&version.actor),
+        "changed": version.changed,
+        "topic": clean(&memory.topic),
+        "importance": memory.importance,
+        "trust": memory.trust,
+        "forgotten": memory.forgotten,
+    });
+    if let Some(until) = version.until {
+        fields["until"] = until.into();
+    }
+    if let Some(content) = &memory.content {
+        fields["content"] = cut(&clean(content), cap_bytes).into();
+    }
+    fields
+}

@@ -1,0 +1,273 @@
+//! `icm_memory_recall`
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{Call, Hints, Kind, Param, Reply, Tool, day, owned};
+use crate::api::{Importance, Memory, RecallHit, RecallRequest, Source, Trust};
+use crate::error::ServiceError;
+use crate::mcp::frame::{Frame, REPLY_MAX_BYTES, cut, fair_cap};
+use crate::mcp::schema::Args;
+use crate::sanitize::{clean, clean_line};
+
+const LIMIT_MAX: u64 = 50;
+/// Bytes of a hit beside its texts, about.
+const HIT_BYTES: usize = 400;
+
+pub(super) static TOOL: Tool = Tool {
+    name: "icm_memory_recall",
+    title: "Recall memories",
+    description: "Search the memories and return the best matches, one a line, with ids. Call it before starting a task and whenever earlier decisions, preferences or fixes may matter. as_of asks what was known at an earlier time. Not for browsing: use icm_memory_list_topics or icm_log.",
+    hints: Hints {
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+    },
+    leaves_work: true,
+    params: &[
+        Param {
+            name: "query",
+            kind: Kind::Text,
+            required: true,
+            about: "a few plain words; no query syntax",
+        },
+        Param {
+            name: "topic",
+            kind: Kind::Text,
+            required: false,
+            about: "only this topic; a/ for all below a",
+        },
+        Param {
+            name: "keyword",
+            kind: Kind::Text,
+            required: false,
+            about: "only memories with this keyword",
+        },
+        Param {
+            name: "limit",
+            kind: Kind::Whole {
+                min: 1,
+                max: LIMIT_MAX,
+            },
+            required: false,
+            about: "default 10",
+        },
+        Param {
+            name: "as_of",
+            kind: Kind::Text,
+            required: false,
+            about: "a past moment: date, RFC 3339, 2h ago, @position or event id",
+        },
+    ],
+    output: Some(output),
+    run,
+};
+
+/// One result, less than the whole memory: every byte of it costs the model.
+#[derive(Serialize)]
+struct Hit {
+    id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    score: f64,
+    topic: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
+    importance: Importance,
+    weight: f64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    keywords: Vec<String>,
+    scope: String,
+    trust: Trust,
+    source: Source,
+    created_at: String,
+    updated_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    occurred_at: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    withheld: Vec<String>,
+}
+
+/// The fields a program is most likely to want; a result has more, see [`Hit`].
+fn output() -> Value {
+    let text = json!({"type": "string"});
+    json!({
+        "type": "object",
+        "properties": {
+            "basis": {"type": "object"},
+            "results": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "id": text,
+                        "topic": text,
+                        "content": text,
+                        "importance": text,
+                        "trust": text,
+                        "source": {"type": "object"},
+                    },
+                },
+            },
+        },
+        "required": ["basis", "results"],
+    })
+}
+
+fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+    let as_of = args.text("as_of");
+    let request = RecallRequest {
+        query: args.required_text("query"),
+        topic: args.text("topic"),
+        keyword: args.text("keyword"),
+        limit: args.whole("limit").map(|limit| limit as usize),
+        at: as_of.clone(),
+        record: !call.options.read_only,
+        ..RecallRequest::default()
+    };
+    let answer = call.service.recall(call.caller, &request)?;
+    let basis = as_of.is_some().then_some(&answer.basis);
+    let text_of_basis = basis.map(super::basis_text);
+
+    let mut hits: Vec<Hit> = answer.results.iter().map(Hit::of).collect();
+    let (texts_cap, fields_cap) = caps(&mut hits);
+    let mut text = text_of_basis.map_or_else(String::new, |basis| basis + "\n");
+    if hits.is_empty() {
+        text.push_str("no memory matches; try other words, or icm_memory_list_topics");
+    } else {
+        text.push_str(&in_frame(&hits, call.options.compact, texts_cap));
+    }
+    for hit in &mut hits {
+        if let Some(content) = &mut hit.content
+            && content.len() > fields_cap
+        {
+            *content = cut(content, fields_cap).into_owned();
+        }
+    }
+    let structured = json!({"basis": answer.basis, "results": hits});
+    Ok(Reply { text, structured })
+}
+
+fn in_frame(hits: &[Hit], compact: bool, cap_bytes: usize) -> String {
+    let mut frame = Frame::new();
+    for hit in hits {
+        let topic = clean_line(&hit.topic);
+        let content = hit.content.as_deref().unwrap_or("(withheld)");
+        if compact {
+            frame.item(&format!("[{topic}] "), content, "", cap_bytes);
+            continue;
+        }
+        let head = format!("{} [{topic}] ", hit.id);
+        let importance = match hit.importance {
+            Importance::Low => "low",
+            Importance::Medium => "medium",
+            Importance::High => "high",
+            Importance::Critical => "critical",
+        };
+        let external = match hit.trust {
+            Trust::External => ", external",
+            Trust::User | Trust::Agent => "",
+        };
+        let tail = format!(" ({}, {importance}{external})", day(&hit.updated_at));
+        frame.item(&head, content, &tail, cap_bytes);
+    }
+    frame.finish()
+}
+
+/// How many bytes of each content fit, in the text and in the structured content. Where the other
+/// fields alone would fill the reply, the longest of them go.
+fn caps(hits: &mut [Hit]) -> (usize, usize) {
+    let fields = |hit: &Hit| {
+        let source = &hit.source;
+        let source = [
+            &source.agent,
+            &source.client,
+            &source.session,
+            &source.project,
+            &source.file,
+            &hit.key,
+        ];
+        let source: usize = source
+            .iter()
+            .map(|field| field.as_ref().map_or(0, String::len))
+            .sum();
+        let keywords: usize = hit.keywords.iter().map(|keyword| keyword.len() + 3).sum();
+        HIT_BYTES + hit.topic.len() + hit.scope.len() + keywords + source
+    };
+    if hits.iter().map(fields).sum::<usize>() > REPLY_MAX_BYTES / 2 {
+        for hit in hits.iter_mut() {
+            hit.keywords.clear();
+            hit.source = Source {
+                agent: hit
+                    .source
+                    .agent
+                    .take()
+                    .map(|agent| cut(&agent, 64).into_owned()),
+                ..Source::default()
+            };
+        }
+    }
+    let lengths = || {
+        hits.iter()
+            .map(|hit| hit.content.as_ref().map_or(0, String::len))
+    };
+    let in_text: usize = hits.iter().map(|hit| hit.topic.len() + 80).sum();
+    let in_fields: usize = hits.iter().map(fields).sum();
+    (
+        fair_cap(lengths(), REPLY_MAX_BYTES.saturating_sub(in_text)),
+        fair_cap(lengths(), REPLY_MAX_BYTES.saturating_sub(in_fields)),
+    )
+}
+
+impl Hit {
+    fn of(hit: &RecallHit) -> Hit {
+        let Memory {
+            id,
+            key,
+            topic,
+            content,
+            importance,
+            weight,
+            keywords,
+            scope,
+            trust,
+            source,
+            created_at,
+            updated_at,
+            occurred_at,
+            withheld,
+            ..
+        } = &hit.memory;
+        Hit {
+            id: id.clone(),
+            key: owned(key.as_deref()),
+            score: rounded(hit.score),
+            topic: clean(topic).into_owned(),
+            content: owned(content.as_deref()),
+            importance: *importance,
+            weight: rounded(*weight),
+            keywords: keywords
+                .iter()
+                .map(|keyword| clean(keyword).into_owned())
+                .collect(),
+            scope: clean(scope).into_owned(),
+            trust: *trust,
+            source: Source {
+                agent: owned(source.agent.as_deref()),
+                client: owned(source.client.as_deref()),
+                session: owned(source.session.as_deref()),
+                project: owned(source.project.as_deref()),
+                file: owned(source.file.as_deref()),
+            },
+            created_at: created_at.clone(),
+            updated_at: updated_at.clone(),
+            occurred_at: occurred_at.clone(),
+            withheld: withheld.clone(),
+        }
+    }
+}
+
+/// Three digits are enough to compare by.
+fn rounded(number: f64) -> f64 {
+    (number * 1000.0).round() / 1000.0
+}

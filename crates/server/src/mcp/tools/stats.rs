@@ -1,0 +1,59 @@
+//! `icm_memory_stats`
+
+use serde_json::{Value, json};
+
+use super::{Call, Hints, Reply, Tool};
+use crate::error::ServiceError;
+use crate::mcp::schema::Args;
+
+pub(super) static TOOL: Tool = Tool {
+    name: "icm_memory_stats",
+    title: "Memory statistics",
+    description: "Show how much is stored: memories, topics, events of the log, bytes, and how far the indexes are. Call it when the user asks about the memory itself or something seems missing. Not for finding memories: use icm_memory_recall.",
+    hints: Hints {
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+    },
+    leaves_work: false,
+    params: &[],
+    output: Some(output),
+    run,
+};
+
+fn output() -> Value {
+    let count = json!({"type": "integer"});
+    json!({
+        "type": "object",
+        "properties": {
+            "memories": count,
+            "topics": count,
+            "events": count,
+            "bytes": count,
+        },
+        "required": ["memories", "topics", "events", "bytes"],
+    })
+}
+
+fn run(call: &Call<'_>, _: Args) -> Result<Reply, ServiceError> {
+    let stats = call.service.stats()?;
+    let mut text = format!(
+        "{} memories in {} topics, {} forgotten, {} concepts\n{} events in the log, {} bytes",
+        stats.memories, stats.topics, stats.forgotten, stats.concepts, stats.events, stats.bytes
+    );
+    if let (Some(first), Some(last)) = (&stats.first_event_at, &stats.last_event_at) {
+        text.push_str(&format!(", from {first} to {last}"));
+    }
+    for view in stats.views.iter().filter(|view| view.behind > 0) {
+        text.push_str(&format!("\n{} is {} events behind", view.view, view.behind));
+    }
+    let mut structured = serde_json::to_value(&stats)
+        .map_err(|error| ServiceError::Internal(format!("stats as JSON: {error}")))?;
+    super::clean_value(&mut structured);
+    if let Value::Object(fields) = &mut structured {
+        // Where the store lies on this machine is nothing a model needs to know.
+        fields.remove("store");
+        fields.retain(|_, value| !value.is_null());
+    }
+    Ok(Reply { text, structured })
+}

@@ -1,0 +1,66 @@
+//! `icm_memory_store`
+
+use super::{Call, Hints, IMPORTANCE, Kind, Param, Reply, Tool};
+use crate::api::{StoreRequest, Trust};
+use crate::error::ServiceError;
+use crate::mcp::schema::Args;
+
+pub(super) static TOOL: Tool = Tool {
+    name: "icm_memory_store",
+    title: "Store a memory",
+    description: "Store one fact for later sessions. Call it when a decision is taken, a preference is stated, an error is fixed or a convention is learned: one self-contained fact per call. Not for secrets, whole files or what only this task needs; to correct a memory use icm_memory_update.",
+    hints: Hints {
+        read_only: false,
+        destructive: false,
+        idempotent: false,
+    },
+    leaves_work: true,
+    params: &[
+        Param {
+            name: "topic",
+            kind: Kind::Text,
+            required: true,
+            about: "short group name, e.g. decisions-api, preferences",
+        },
+        Param {
+            name: "content",
+            kind: Kind::Text,
+            required: true,
+            about: "the fact, understandable on its own",
+        },
+        Param {
+            name: "importance",
+            kind: IMPORTANCE,
+            required: false,
+            about: "how slowly it fades; default medium, critical never fades",
+        },
+        Param {
+            name: "keywords",
+            kind: Kind::Texts,
+            required: false,
+            about: "words to find it by that the content lacks",
+        },
+        Param {
+            name: "raw_excerpt",
+            kind: Kind::Text,
+            required: false,
+            about: "verbatim code or message behind it",
+        },
+    ],
+    output: None,
+    run,
+};
+
+fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+    let request = StoreRequest {
+        topic: args.required_text("topic"),
+        content: args.required_text("content"),
+        importance: args.one_of("importance"),
+        keywords: args.texts("keywords").unwrap_or_default(),
+        raw_excerpt: args.text("raw_excerpt"),
+        trust: Trust::Agent,
+        ..StoreRequest::default()
+    };
+    let receipt = call.service.store(call.caller, request)?;
+    Ok(super::receipt(call, receipt))
+}

@@ -1,0 +1,58 @@
+//! `icm_memory_update`
+
+use super::{Call, Hints, IMPORTANCE, Kind, Param, Reply, Tool};
+use crate::api::UpdateRequest;
+use crate::error::ServiceError;
+use crate::mcp::schema::Args;
+
+pub(super) static TOOL: Tool = Tool {
+    name: "icm_memory_update",
+    title: "Update a memory",
+    description: "Replace the content of one memory, and its importance or keywords if given. Call it when a recalled memory is wrong or out of date; what it said before stays in icm_log. Not for new facts: use icm_memory_store.",
+    hints: Hints {
+        read_only: false,
+        destructive: false,
+        idempotent: true,
+    },
+    leaves_work: true,
+    params: &[
+        Param {
+            name: "id",
+            kind: Kind::Text,
+            required: true,
+            about: "id from icm_memory_recall; a unique prefix will do",
+        },
+        Param {
+            name: "content",
+            kind: Kind::Text,
+            required: true,
+            about: "the whole new text",
+        },
+        Param {
+            name: "importance",
+            kind: IMPORTANCE,
+            required: false,
+            about: "left out: stays as it is",
+        },
+        Param {
+            name: "keywords",
+            kind: Kind::Texts,
+            required: false,
+            about: "replace all keywords; left out: they stay",
+        },
+    ],
+    output: None,
+    run,
+};
+
+fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+    let request = UpdateRequest {
+        id: args.required_text("id"),
+        content: args.text("content"),
+        importance: args.one_of("importance"),
+        keywords: args.texts("keywords"),
+        ..UpdateRequest::default()
+    };
+    let receipt = call.service.update(call.caller, request)?;
+    Ok(super::receipt(call, receipt))
+}

@@ -1,0 +1,347 @@
+//! JSON lines over a pair of byte streams, without ever losing a request.
+//!
+//! rmcp's own transport drops a line that it cannot read, and whoever sent it waits for ever. This
+//! one answers it (see [`super::line`]), bounds a line at [`LINE_MAX_BYTES`] and the number of
+//! requests at work at [`IN_FLIGHT_MAX`], and holds back the end of the input until every request
+//! has its answer. It knows JSON-RPC framing and nothing of tools or memories.
+
+use std::collections::HashSet;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, JsonRpcMessage,
+    ProtocolVersion, RequestId, ServerJsonRpcMessage,
+};
+use rmcp::transport::Transport;
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinHandle;
+
+use super::line::{self, IdFinder, Parsed};
+
+/// Longest line that is read.
+pub(super) const LINE_MAX_BYTES: usize = 4 << 20;
+/// Requests at work at one time; more are left in the pipe.
+const IN_FLIGHT_MAX: usize = 256;
+/// Lines waiting to be written.
+const OUTGOING_MAX: usize = 256;
+/// Bytes gathered for one write.
+const WRITE_BATCH_BYTES: usize = 64 << 10;
+const READ_BUFFER_BYTES: usize = 64 << 10;
+/// How long the end of the input is held back for answers still missing.
+const DRAIN_MAX: Duration = Duration::from_secs(60);
+
+/// The transport; its writer is a task of its own.
+pub(super) struct LineTransport<R> {
+    lines: Lines<R>,
+    outgoing: mpsc::Sender<Outgoing>,
+    in_flight: Arc<InFlight>,
+    /// Answers to lines that were no messages, still to be handed to the writer.
+    refusals: std::vec::IntoIter<Vec<u8>>,
+    /// Whether the protocol layer has a lifecycle; see [`opens`].
+    open: bool,
+    ended: bool,
+}
+
+/// One line on its way out, and the request it answers.
+struct Outgoing {
+    line: Vec<u8>,
+    answers: Option<RequestId>,
+}
+
+/// The requests that have no answer yet.
+#[derive(Default)]
+struct InFlight {
+    ids: Mutex<HashSet<RequestId>>,
+    changed: Notify,
+}
+
+impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
+    /// Starts the writer. `after_write` is called each time answers have gone out; it must return
+    /// at once. The handle ends when the transport is dropped and everything is written.
+    pub(super) fn start<W>(
+        reader: R,
+        writer: W,
+        after_write: impl Fn() + Send + 'static,
+    ) -> (Self, JoinHandle<io::Result<()>>)
+    where
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        let (outgoing, incoming) = mpsc::channel(OUTGOING_MAX);
+        let in_flight = Arc::new(InFlight::default());
+        let writing = tokio::spawn(write_out(
+            writer,
+            incoming,
+            Arc::clone(&in_flight),
+            after_write,
+        ));
+        let transport = LineTransport {
+            lines: Lines::new(reader),
+            outgoing,
+            in_flight,
+            refusals: Vec::new().into_iter(),
+            open: false,
+            ended: false,
+        };
+        (transport, writing)
+    }
+
+    /// What to do with a message: pass it on, or not.
+    fn admit(&mut self, message: ClientJsonRpcMessage) -> Option<ClientJsonRpcMessage> {
+        match &message {
+            JsonRpcMessage::Request(request) => {
+                self.open = self.open || opens(&request.request);
+                if !self.in_flight.begin(&request.id) {
+                    let id = request.id.clone().into_json_value();
+                    self.refusals = vec![line::id_in_use(&id)].into_iter();
+                    return None;
+                }
+            }
+            // Before there is a lifecycle rmcp takes anything but a request for the end.
+            _ if !self.open => return None,
+            JsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) =
+                    &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.in_flight.end([id]);
+                }
+            }
+            _ => {}
+        }
+        Some(message)
+    }
+
+    /// Waits until every request has its answer, or nobody reads them any more.
+    async fn drained(&mut self) {
+        let answered = async {
+            while !self.in_flight.is_empty() {
+                self.in_flight.changed.notified().await;
+            }
+        };
+        tokio::select! {
+            () = answered => {}
+            () = self.outgoing.closed() => {}
+            () = tokio::time::sleep(DRAIN_MAX) => tracing::warn!("giving up on unanswered requests"),
+        }
+    }
+}
+
+impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for LineTransport<R> {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        item: ServerJsonRpcMessage,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let answers = match &item {
+            JsonRpcMessage::Response(response) => Some(response.id.clone()),
+            JsonRpcMessage::Error(error) => error.id.clone(),
+            _ => None,
+        };
+        let line = serde_json::to_vec(&item).map(|mut line| {
+            line.push(b'\n');
+            line
+        });
+        let outgoing = self.outgoing.clone();
+        async move {
+            let line = line?;
+            let sent = outgoing.send(Outgoing { line, answers }).await;
+            sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
+        }
+    }
+
+    /// The next message; `None` at the end of the input, once everything is answered. Dropping the
+    /// future loses nothing: whatever was read stays in `self`.
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            if self.refusals.len() > 0 {
+                let permit = self.outgoing.reserve().await.ok()?;
+                if let Some(line) = self.refusals.next() {
+                    permit.send(Outgoing {
+                        line,
+                        answers: None,
+                    });
+                }
+                continue;
+            }
+            if self.ended {
+                self.drained().await;
+                return None;
+            }
+            let raw = tokio::select! {
+                raw = async {
+                    self.in_flight.has_room().await;
+                    self.lines.next().await
+                } => raw,
+                () = self.outgoing.closed() => return None,
+            };
+            let parsed = match raw {
+                Ok(Some(RawLine::Whole(raw))) => line::parse(&raw),
+                Ok(Some(RawLine::TooLong(id))) => line::too_long(id, LINE_MAX_BYTES),
+                Ok(None) => {
+                    self.ended = true;
+                    continue;
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "reading requests");
+                    self.ended = true;
+                    continue;
+                }
+            };
+            match parsed {
+                Parsed::Message(message) => {
+                    if let Some(message) = self.admit(*message) {
+                        return Some(message);
+                    }
+                }
+                Parsed::Nothing => {}
+                Parsed::Refused(lines) => self.refusals = lines.into_iter(),
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Whether rmcp takes up a lifecycle at this request: `initialize`, or one that carries all of the
+/// metadata of the stateless protocol. `ping` and `server/discover` leave it open.
+fn opens(request: &ClientRequest) -> bool {
+    match request {
+        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
+        request => {
+            let meta = request.get_meta();
+            meta.missing_required_keys(&ProtocolVersion::V_2026_07_28)
+                .is_empty()
+                && meta
+                    .protocol_version()
+                    .is_some_and(|version| ProtocolVersion::KNOWN_VERSIONS.contains(&version))
+        }
+    }
+}
+
+impl InFlight {
+    fn ids(&self) -> std::sync::MutexGuard<'_, HashSet<RequestId>> {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// False if this id is at work already.
+    fn begin(&self, id: &RequestId) -> bool {
+        self.ids().insert(id.clone())
+    }
+
+    fn end<'a>(&self, answered: impl IntoIterator<Item = &'a RequestId>) {
+        let mut ids = self.ids();
+        for id in answered {
+            ids.remove(id);
+        }
+        drop(ids);
+        self.changed.notify_one();
+    }
+
+    fn is_empty(&self) -> bool {
+        self.ids().is_empty()
+    }
+
+    async fn has_room(&self) {
+        while self.ids().len() >= IN_FLIGHT_MAX {
+            self.changed.notified().await;
+        }
+    }
+}
+
+/// Writes lines until the last sender is gone. Lines that wait are written together.
+async fn write_out(
+    mut writer: impl AsyncWrite + Unpin,
+    mut incoming: mpsc::Receiver<Outgoing>,
+    in_flight: Arc<InFlight>,
+    after_write: impl Fn(),
+) -> io::Result<()> {
+    let mut batch = Vec::new();
+    let mut answered = Vec::new();
+    while let Some(first) = incoming.recv().await {
+        batch.clear();
+        batch.extend_from_slice(&first.line);
+        answered.extend(first.answers);
+        while batch.len() < WRITE_BATCH_BYTES
+            && let Ok(next) = incoming.try_recv()
+        {
+            batch.extend_from_slice(&next.line);
+            answered.extend(next.answers);
+        }
+        writer.write_all(&batch).await?;
+        writer.flush().await?;
+        in_flight.end(&answered);
+        answered.clear();
+        after_write();
+    }
+    writer.shutdown().await
+}
+
+/// One line as it came.
+enum RawLine {
+    /// Without its newline.
+    Whole(Vec<u8>),
+    /// Skipped for its length; its id, if it has one.
+    TooLong(Option<Value>),
+}
+
+/// Bounded lines of a byte stream. The last one need not end in a newline.
+struct Lines<R> {
+    reader: BufReader<R>,
+    line: Vec<u8>,
+    /// Reads along while a line that is too long is skipped.
+    skipping: Option<IdFinder>,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    fn new(reader: R) -> Self {
+        Lines {
+            reader: BufReader::with_capacity(READ_BUFFER_BYTES, reader),
+            line: Vec::new(),
+            skipping: None,
+        }
+    }
+
+    /// The next line, `None` at the end. Dropping the future loses nothing.
+    async fn next(&mut self) -> io::Result<Option<RawLine>> {
+        loop {
+            let available = self.reader.fill_buf().await?;
+            if available.is_empty() {
+                return Ok(match (self.skipping.take(), self.line.is_empty()) {
+                    (Some(finder), _) => Some(RawLine::TooLong(finder.id())),
+                    (None, true) => None,
+                    (None, false) => Some(RawLine::Whole(std::mem::take(&mut self.line))),
+                });
+            }
+            let newline = available.iter().position(|&byte| byte == b'\n');
+            let part = &available[..newline.unwrap_or(available.len())];
+            if let Some(finder) = &mut self.skipping {
+                finder.feed(part);
+            } else if self.line.len() + part.len() > LINE_MAX_BYTES {
+                let mut finder = IdFinder::default();
+                finder.feed(&self.line);
+                finder.feed(part);
+                self.line = Vec::new();
+                self.skipping = Some(finder);
+            } else {
+                self.line.extend_from_slice(part);
+            }
+            let used = part.len() + usize::from(newline.is_some());
+            self.reader.consume(used);
+            if newline.is_some() {
+                return Ok(Some(match self.skipping.take() {
+                    Some(finder) => RawLine::TooLong(finder.id()),
+                    None => RawLine::Whole(std::mem::take(&mut self.line)),
+                }));
+            }
+        }
+    }
+}

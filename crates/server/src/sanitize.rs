@@ -1,0 +1,283 @@
+//! Makes stored text safe to show.
+//!
+//! The log keeps what was written, byte for byte. What is shown, to a model or on a terminal, must
+//! not move the cursor, hide words, or read differently from what it says. [`clean`] takes out what
+//! cannot be seen and leaves what can; it never adds anything, so cleaning twice changes nothing.
+
+use std::borrow::Cow;
+
+/// The longest operating-system command (`ESC ] … BEL`) that is taken out whole, in characters.
+/// Without a limit one stray `ESC ]` would swallow the rest of a text.
+const CONTROL_STRING_MAX: usize = 2048;
+
+/// `text` without characters that are invisible or that steer a terminal.
+///
+/// Taken out: control characters other than newline and tab (so `\r\n` becomes `\n`), whole ANSI
+/// escape sequences, bidirectional controls, tag characters, zero-width and other invisible
+/// characters, variation selectors without a base. The line and paragraph separators U+2028 and
+/// U+2029 become newlines. Joiners stay where they join (emoji families, Persian, Devanagari), as
+/// does one variation selector behind a character that can take it.
+///
+/// Costs one pass over the bytes, and no allocation when there is nothing to take out.
+pub fn clean(text: &str) -> Cow<'_, str> {
+    let Some(first) = first_suspect(text) else {
+        return Cow::Borrowed(text);
+    };
+    let mut out = String::with_capacity(text.len());
+    out.push_str(&text[..first]);
+    let mut previous = out.chars().next_back();
+    let mut rest = text[first..].chars();
+    while let Some(c) = rest.next() {
+        let keep = match c {
+            '\n' | '\t' => Some(c),
+            '\u{1b}' => {
+                skip_escape(&mut rest);
+                None
+            }
+            '\u{9b}' => {
+                skip_control_sequence(&mut rest);
+                None
+            }
+            '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => {
+                skip_control_string(&mut rest);
+                None
+            }
+            '\u{2028}' | '\u{2029}' => Some('\n'),
+            '\u{200c}' | '\u{200d}' => {
+                let next = rest.clone().next();
+                (previous.is_some_and(is_joinable) && next.is_some_and(is_joinable)).then_some(c)
+            }
+            _ if c.is_control() || is_invisible(c) => None,
+            _ if is_variation_selector(c) => previous
+                .is_some_and(|base| takes_selector(base, c))
+                .then_some(c),
+            _ => Some(c),
+        };
+        if let Some(kept) = keep {
+            out.push(kept);
+            previous = Some(kept);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// [`clean`], on one line: newlines and tabs become single spaces.
+pub fn clean_line(text: &str) -> Cow<'_, str> {
+    let cleaned = clean(text);
+    if cleaned.contains(['\n', '\t']) {
+        Cow::Owned(cleaned.replace(['\n', '\t'], " "))
+    } else {
+        cleaned
+    }
+}
+
+/// Where the first character stands that [`clean`] has to look at.
+fn first_suspect(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let start = bytes
+        .iter()
+        .position(|b| !(0x20..0x7f).contains(b) && !matches!(b, b'\n' | b'\t'))?;
+    if bytes[start] < 0x80 {
+        return Some(start);
+    }
+    text[start..]
+        .char_indices()
+        .find(|&(_, c)| {
+            !matches!(c, '\n' | '\t')
+                && (c.is_control()
+                    || is_invisible(c)
+                    || is_variation_selector(c)
+                    || matches!(c, '\u{200c}' | '\u{200d}' | '\u{2028}' | '\u{2029}'))
+        })
+        .map(|(at, _)| start + at)
+}
+
+/// After `ESC`.
+fn skip_escape(rest: &mut std::str::Chars<'_>) {
+    let mut ahead = rest.clone();
+    match ahead.next() {
+        Some('[') => {
+            *rest = ahead;
+            skip_control_sequence(rest);
+        }
+        Some(']' | 'P' | 'X' | '^' | '_') => {
+            *rest = ahead;
+            skip_control_string(rest);
+        }
+        // Intermediates, then one final character, as in `ESC ( B`.
+        Some(' '..='/') => {
+            let after = ahead.clone().find(|c| !(' '..='/').contains(c));
+            if after.is_some_and(|c| ('0'..='~').contains(&c)) {
+                while ahead.next().is_some_and(|c| (' '..='/').contains(&c)) {}
+                *rest = ahead;
+            }
+        }
+        Some('0'..='~') => *rest = ahead,
+        _ => {}
+    }
+}
+
+/// After `ESC [`: parameters and intermediates, then one final character.
+fn skip_control_sequence(rest: &mut std::str::Chars<'_>) {
+    let mut ahead = rest.clone();
+    loop {
+        match ahead.next() {
+            Some(' '..='?') => {}
+            Some('@'..='~') => {
+                *rest = ahead;
+                return;
+            }
+            // Not a sequence: what follows is text.
+            _ => return,
+        }
+    }
+}
+
+/// After `ESC ]` and its kin: everything to `BEL` or `ESC \`, on one line.
+fn skip_control_string(rest: &mut std::str::Chars<'_>) {
+    let mut ahead = rest.clone();
+    for _ in 0..CONTROL_STRING_MAX {
+        match ahead.next() {
+            Some('\u{7}' | '\u{9c}') => {
+                *rest = ahead;
+                return;
+            }
+            Some('\u{1b}') => {
+                if ahead.clone().next() == Some('\\') {
+                    ahead.next();
+                    *rest = ahead;
+                }
+                return;
+            }
+            Some('\n') | None => return,
+            Some(_) => {}
+        }
+    }
+}
+
+/// Characters that show nothing and mean nothing to a reader.
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}'
+        | '\u{200b}' | '\u{200e}' | '\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e007f}')
+}
+
+fn is_variation_selector(c: char) -> bool {
+    matches!(c, '\u{180b}'..='\u{180d}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// Whether `base` may be followed by `selector`; one selector a base, so a run of them, which can
+/// spell a hidden message, shrinks to the first.
+fn takes_selector(base: char, selector: char) -> bool {
+    match selector {
+        // Text and emoji style: symbols, and the keycap characters.
+        '\u{fe0e}' | '\u{fe0f}' => {
+            matches!(base, '0'..='9' | '#' | '*' | '\u{a9}' | '\u{ae}')
+                || ('\u{203c}'..='\u{3299}').contains(&base) && !base.is_whitespace()
+                || ('\u{1f000}'..='\u{1faff}').contains(&base)
+        }
+        '\u{e0100}'..='\u{e01ef}' => {
+            matches!(base, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+        }
+        '\u{180b}'..='\u{180d}' => ('\u{1820}'..='\u{18aa}').contains(&base),
+        _ => base as u32 >= 0x1000 && !base.is_whitespace() && !is_variation_selector(base),
+    }
+}
+
+/// Whether a joiner beside `c` shapes what is seen: letters of joining scripts, emoji.
+fn is_joinable(c: char) -> bool {
+    matches!(c,
+        '\u{620}'..='\u{8ff}'      // Arabic, Syriac, Thaana, N'Ko
+        | '\u{900}'..='\u{dff}'    // Indic scripts
+        | '\u{1000}'..='\u{109f}'  // Myanmar
+        | '\u{1780}'..='\u{18af}'  // Khmer, Mongolian
+        | '\u{2190}'..='\u{2bff}'  // symbols that emoji are made with
+        | '\u{fe0f}'
+        | '\u{1f000}'..='\u{1faff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What goes in, what must come out.
+    const CORPUS: &[(&str, &str)] = &[
+        ("", ""),
+        ("plain text\n\twith a tab", "plain text\n\twith a tab"),
+        ("Grüße, 東京, привет, עברית", "Grüße, 東京, привет, עברית"),
+        ("a\r\nb\rc", "a\nbc"),
+        ("nul\0 bell\u{7} del\u{7f} nel\u{85}", "nul bell del nel"),
+        ("\u{1b}[31mred\u{1b}[0m", "red"),
+        ("\u{1b}[2J\u{1b}[1;1Hgone", "gone"),
+        ("\u{9b}31mred", "red"),
+        ("\u{1b}]0;title\u{7}text", "text"),
+        ("\u{1b}]8;;http://x\u{1b}\\link\u{1b}]8;;\u{1b}\\", "link"),
+        ("\u{1b}]8;;never ended", "8;;never ended"),
+        ("\u{1b}]0;line\nnext", "0;line\nnext"),
+        ("\u{1b}(Bx\u{1b}cy", "xy"),
+        ("ends in esc\u{1b}", "ends in esc"),
+        ("\u{1b}[31é", "31é"),
+        ("user\u{202e}nimda\u{202c}", "usernimda"),
+        ("\u{2066}isolated\u{2069}", "isolated"),
+        ("\u{e0001}\u{e0069}\u{e0067}\u{e007f}tags", "tags"),
+        ("zero\u{200b}width\u{2060}\u{feff}", "zerowidth"),
+        ("joi\u{200d}ner in \u{200c}ASCII", "joiner in ASCII"),
+        (
+            "👨\u{200d}👩\u{200d}👧 ❤\u{fe0f}\u{200d}🔥",
+            "👨\u{200d}👩\u{200d}👧 ❤\u{fe0f}\u{200d}🔥",
+        ),
+        ("می\u{200c}خواهم", "می\u{200c}خواهم"),
+        ("1\u{fe0f}\u{20e3}", "1\u{fe0f}\u{20e3}"),
+        ("a\u{fe0f}b \u{fe0f}", "ab "),
+        ("😀\u{e0100}\u{e0101}\u{e0102}", "😀"),
+        ("😀\u{fe0f}\u{fe00}\u{fe01}", "😀\u{fe0f}"),
+        ("葛\u{e0100}", "葛\u{e0100}"),
+        ("soft\u{ad}hyphen", "softhyphen"),
+        ("line\u{2028}separator", "line\nseparator"),
+    ];
+
+    #[test]
+    fn the_corpus_comes_out_as_written_down() {
+        for (raw, expected) in CORPUS {
+            assert_eq!(clean(raw), *expected, "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn cleaning_twice_changes_nothing() {
+        for (raw, _) in CORPUS {
+            let once = clean(raw).into_owned();
+            assert_eq!(clean(&once), once, "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn clean_text_is_borrowed() {
+        for text in ["ascii only", "Grüße, 東京"] {
+            assert!(matches!(clean(text), Cow::Borrowed(_)), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_one_line() {
+        assert_eq!(clean_line("a\r\nb\tc\u{1b}[0m"), "a b c");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_steering_character_survives(raw in "(\\PC|[\\x00-\\x1f\\x7f-\\u{9f}\\u{200b}-\\u{206f}\\u{fe00}-\\u{fe0f}\\u{e0000}-\\u{e01ef}]){0,64}") {
+            let cleaned = clean(&raw).into_owned();
+            for c in cleaned.chars() {
+                proptest::prop_assert!(matches!(c, '\n' | '\t') || !c.is_control(), "{c:?}");
+                proptest::prop_assert!(!is_invisible(c), "{c:?}");
+            }
+            proptest::prop_assert_eq!(clean(&cleaned), cleaned.as_str());
+        }
+    }
+}

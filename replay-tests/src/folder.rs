@@ -1,0 +1,54 @@
+//! Whole folders of the real disk, for tests that copy, compare and harm stores.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The files below a folder by their paths relative to it, folders without files left out.
+pub type Files = BTreeMap<PathBuf, Vec<u8>>;
+
+/// Every file below `dir`, sorted; none when it does not exist.
+pub fn files(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let Ok(entries) = fs::read_dir(dir) else { return found };
+    for entry in entries {
+        let entry = entry.expect("the folder is read");
+        let kind = entry.file_type().expect("the folder says what its entries are");
+        if kind.is_dir() {
+            found.extend(files(&entry.path()));
+        } else if kind.is_file() {
+            found.push(entry.path());
+        }
+    }
+    found.sort();
+    found
+}
+
+/// What is in a folder.
+pub fn read(dir: &Path) -> Files {
+    let relative = |path: PathBuf| path.strip_prefix(dir).expect("it is below").to_owned();
+    let contents = |path: &PathBuf| fs::read(path).expect("the file is read");
+    files(dir).into_iter().map(|path| (relative(path.clone()), contents(&path))).collect()
+}
+
+/// Makes a folder hold exactly these files. The folder itself stays.
+pub fn write(dir: &Path, files: &Files) {
+    fs::create_dir_all(dir).expect("the folder is created");
+    for entry in fs::read_dir(dir).expect("the folder is read") {
+        let path = entry.expect("the folder is read").path();
+        if path.is_dir() { remove(&path) } else { fs::remove_file(&path).expect("removed") }
+    }
+    for (path, bytes) in files {
+        let path = dir.join(path);
+        fs::create_dir_all(path.parent().expect("it is below")).expect("the folder is created");
+        fs::write(&path, bytes).expect("the file is written");
+    }
+}
+
+/// Removes a folder and all below it, if it exists.
+pub fn remove(dir: &Path) {
+    match fs::remove_dir_all(dir) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => panic!("{}: {error}", dir.display()),
+        _ => {}
+    }
+}

@@ -1,0 +1,157 @@
+//! Random scripts for proptest. They shrink to the shortest script that still fails, which is
+//! printed as a script: paste it into a test.
+
+use icm_server::api::{Importance, Sort};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::script::{Command, Damage, Script};
+
+/// The word that every generated content has, so that one query finds all.
+pub const EVERYWHERE: &str = "zebra";
+
+const WORDS: [&str; 12] = [
+    "tea", "coffee", "green", "running", "caroline", "deploys", "snake_case", "E0308", "北京",
+    "naïve", "the", "support",
+];
+const TOPICS: [&str; 3] = ["prefs", "work", "work/errors"];
+const ALIASES: [&str; 5] = ["$a", "$b", "$c", "$d", "$e"];
+const KEYWORDS: [&str; 4] = ["k1", "k2", "k3", "k4"];
+
+fn one_of(choices: &'static [&'static str]) -> impl Strategy<Value = String> {
+    select(choices).prop_map(str::to_owned)
+}
+
+fn words(count: std::ops::Range<usize>) -> impl Strategy<Value = String> {
+    prop::collection::vec(select(&WORDS[..]), count).prop_map(|words| words.join(" "))
+}
+
+fn content() -> impl Strategy<Value = String> {
+    words(0..5).prop_map(|words| format!("{EVERYWHERE} {words}").trim_end().to_owned())
+}
+
+fn keywords() -> impl Strategy<Value = Vec<String>> {
+    prop::sample::subsequence(&KEYWORDS[..], 0..3)
+        .prop_map(|keywords| keywords.into_iter().map(str::to_owned).collect())
+}
+
+fn importance() -> impl Strategy<Value = Importance> {
+    use Importance::{Critical, High, Low, Medium};
+    select(&[Low, Medium, High, Critical][..])
+}
+
+fn maybe<T: std::fmt::Debug + Clone + 'static>(
+    strategy: impl Strategy<Value = T> + 'static,
+) -> impl Strategy<Value = Option<T>> {
+    prop::option::weighted(0.4, strategy)
+}
+
+fn store() -> impl Strategy<Value = Command> {
+    let parts = (one_of(&TOPICS), content(), maybe(importance()), keywords());
+    (parts, maybe(one_of(&["key1", "key2"]))).prop_map(
+        |((topic, content, importance, keywords), key)| Command::Store {
+            // Numbered by [`script`]: a name is given once.
+            alias: String::new(),
+            topic,
+            content,
+            importance,
+            keywords,
+            key,
+            scope: None,
+            trust: None,
+            request: None,
+        },
+    )
+}
+
+fn update() -> impl Strategy<Value = Command> {
+    let parts = (maybe(content()), maybe(importance()), maybe(keywords()));
+    (one_of(&ALIASES), parts)
+        .prop_filter("something is to change", |(_, (content, importance, keywords))| {
+            content.is_some() || importance.is_some() || keywords.is_some()
+        })
+        .prop_map(|(alias, (content, importance, keywords))| Command::Update {
+            alias,
+            content,
+            importance,
+            keywords,
+            topic: None,
+            scope: None,
+            request: None,
+        })
+}
+
+fn recall() -> impl Strategy<Value = Command> {
+    (words(1..4), maybe(one_of(&TOPICS)), any::<bool>()).prop_map(|(query, topic, record)| {
+        Command::Recall {
+            query,
+            topic,
+            keyword: None,
+            limit: None,
+            at: None,
+            happened_by: None,
+            record,
+        }
+    })
+}
+
+/// A command that may change memories.
+pub fn change() -> impl Strategy<Value = Command> {
+    prop_oneof![
+        4 => store(),
+        4 => update(),
+        2 => one_of(&ALIASES).prop_map(|alias| Command::Forget { aliases: vec![alias] }),
+        1 => prop::sample::subsequence(&ALIASES[..], 1..3).prop_map(|those| Command::Forget {
+            aliases: those.into_iter().map(str::to_owned).collect(),
+        }),
+        1 => one_of(&TOPICS).prop_map(|topic| Command::ForgetTopic { topic }),
+        2 => one_of(&ALIASES).prop_map(|alias| Command::Revive { alias }),
+        2 => recall(),
+    ]
+}
+
+/// A command that changes no memory.
+pub fn look() -> impl Strategy<Value = Command> {
+    prop_oneof![
+        recall().prop_map(|command| match command {
+            Command::Recall { query, topic, keyword, limit, at, happened_by, .. } => {
+                Command::Recall { query, topic, keyword, limit, at, happened_by, record: false }
+            }
+            other => other,
+        }),
+        one_of(&ALIASES).prop_map(|alias| Command::Get { alias, at: None }),
+        one_of(&ALIASES).prop_map(|alias| Command::History { alias }),
+        Just(Command::List { topic: None, sort: Sort::Created, at: None, forgotten: true }),
+        Just(Command::Topics),
+    ]
+}
+
+/// Something that befalls the store or its views and must change no answer.
+pub fn mishap() -> impl Strategy<Value = Command> {
+    let damage = select(&[Damage::Cut, Damage::Flip, Damage::Remove][..]);
+    prop_oneof![
+        Just(Command::Reopen),
+        Just(Command::Kill),
+        Just(Command::Settle),
+        Just(Command::DropViews),
+        Just(Command::Rebuild),
+        (damage, 0..1_000_u64).prop_map(|(damage, seed)| Command::DamageViews { damage, seed }),
+    ]
+}
+
+/// A script of these commands. The stores in it are called `$a`, `$b`, … in their order.
+pub fn script(
+    command: impl Strategy<Value = Command> + 'static,
+    len: std::ops::Range<usize>,
+) -> impl Strategy<Value = Script> {
+    prop::collection::vec(command, len).prop_map(|mut commands| {
+        let stores = commands.iter_mut().filter_map(|command| match command {
+            Command::Store { alias, .. } => Some(alias),
+            _ => None,
+        });
+        for (index, alias) in stores.enumerate() {
+            *alias = ALIASES.get(index).map_or_else(|| format!("$m{index}"), |a| (*a).to_owned());
+        }
+        Script(commands)
+    })
+}

@@ -1,0 +1,207 @@
+//! The reference: memories as the simplest program that could be right would keep them. It keeps
+//! every state it ever had in full and never looks at an event.
+
+use std::collections::BTreeMap;
+
+use icm_server::api::{Action, Basis, Importance, ListRequest, Memory, Trust};
+
+use crate::script::{Command, Run};
+
+/// One memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named after the fields of a memory")]
+pub struct Row {
+    pub topic: String,
+    pub content: String,
+    pub importance: Importance,
+    pub keywords: Vec<String>,
+    pub key: Option<String>,
+    pub scope: String,
+    pub trust: Trust,
+    pub forgotten: bool,
+    pub access_count: u64,
+}
+
+impl Row {
+    /// A memory as the service shows it, as far as the model knows memories.
+    pub fn of(memory: &Memory) -> Row {
+        Row {
+            topic: memory.topic.clone(),
+            content: memory.content.clone().unwrap_or_else(|| "(withheld)".to_owned()),
+            importance: memory.importance,
+            keywords: memory.keywords.clone(),
+            key: memory.key.clone(),
+            scope: memory.scope.clone(),
+            trust: memory.trust,
+            forgotten: memory.forgotten,
+            access_count: memory.access_count,
+        }
+    }
+}
+
+/// All memories, tombstones too, by the name the script first gave them.
+pub type Rows = BTreeMap<String, Row>;
+
+/// What the model says a command does.
+pub type Outcome = Result<Vec<(String, Action)>, &'static str>;
+
+/// The state now, and at the end of every command so far.
+#[derive(Debug, Clone, Default)]
+pub struct Model {
+    rows: Rows,
+    /// Aliases of what another alias already names, by key.
+    same_as: BTreeMap<String, String>,
+    history: Vec<(Basis, Rows)>,
+}
+
+impl Model {
+    /// Nothing was ever stored.
+    pub fn new() -> Model {
+        Model::default()
+    }
+
+    /// The memories now.
+    pub fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    /// The state after each command that wrote something, with the basis it ended at.
+    pub fn history(&self) -> &[(Basis, Rows)] {
+        &self.history
+    }
+
+    /// The state at a position: inside a command's batch, its end.
+    pub fn rows_at(&self, position: u64) -> Option<&Rows> {
+        self.history.iter().find(|(basis, _)| basis.position >= position).map(|(_, rows)| rows)
+    }
+
+    /// The state that was known at a time, and what had happened by then: the same on one machine.
+    pub fn rows_at_time(&self, at: &str) -> Option<&Rows> {
+        self.history.iter().rev().find(|(basis, _)| basis.at.as_str() <= at).map(|(_, rows)| rows)
+    }
+
+    /// Remembers the state as that of `basis`, unless nothing was written.
+    pub fn arrived(&mut self, basis: Basis) {
+        if self.history.last().map_or(0, |(last, _)| last.position) < basis.position {
+            self.history.push((basis, self.rows.clone()));
+        }
+    }
+
+    fn resolve(&self, alias: &str) -> Result<String, &'static str> {
+        let alias = self.same_as.get(alias).map_or(alias, String::as_str);
+        if self.rows.contains_key(alias) { Ok(alias.to_owned()) } else { Err("no such memory") }
+    }
+
+    /// Does what the command does. `shown`: the memories that a recall showed.
+    pub fn apply(&mut self, command: &Command, shown: &[String]) -> Outcome {
+        match command {
+            Command::Store {
+                alias,
+                topic,
+                content,
+                importance,
+                keywords,
+                key,
+                scope,
+                trust,
+                request: _,
+            } => {
+                let scope = scope.clone().unwrap_or_else(|| "global".to_owned());
+                let mut there = self.rows.iter().filter(|(_, row)| {
+                    key.is_some() && (&row.key, &row.topic, &row.scope) == (key, topic, &scope)
+                });
+                if let Some((existing, row)) = there.next() {
+                    let (existing, mut new) = (existing.clone(), row.clone());
+                    new.content.clone_from(content);
+                    new.importance = importance.unwrap_or(new.importance);
+                    if !keywords.is_empty() {
+                        new.keywords.clone_from(keywords);
+                    }
+                    new.forgotten = false;
+                    let action = if new == *row { Action::Unchanged } else { Action::Updated };
+                    self.rows.insert(existing.clone(), new);
+                    if *alias != existing {
+                        self.same_as.insert(alias.clone(), existing.clone());
+                    }
+                    return Ok(vec![(existing, action)]);
+                }
+                let row = Row {
+                    topic: topic.clone(),
+                    content: content.clone(),
+                    importance: importance.unwrap_or(Importance::Medium),
+                    keywords: keywords.clone(),
+                    key: key.clone(),
+                    scope,
+                    trust: trust.unwrap_or(Trust::User),
+                    forgotten: false,
+                    access_count: 0,
+                };
+                self.rows.insert(alias.clone(), row);
+                Ok(vec![(alias.clone(), Action::Stored)])
+            }
+            Command::Update { alias, content, importance, keywords, topic, scope, request: _ } => {
+                let alias = self.resolve(alias)?;
+                let old = &self.rows[&alias];
+                if old.forgotten {
+                    return Err("it is forgotten");
+                }
+                let mut new = old.clone();
+                new.content = content.clone().unwrap_or(new.content);
+                new.importance = importance.unwrap_or(new.importance);
+                new.keywords = keywords.clone().unwrap_or(new.keywords);
+                new.topic = topic.clone().unwrap_or(new.topic);
+                new.scope = scope.clone().unwrap_or(new.scope);
+                let action = if new == *old { Action::Unchanged } else { Action::Updated };
+                self.rows.insert(alias.clone(), new);
+                Ok(vec![(alias, action)])
+            }
+            Command::Forget { aliases } => {
+                let aliases: Result<Vec<_>, _> = aliases.iter().map(|a| self.resolve(a)).collect();
+                Ok(aliases?.into_iter().map(|alias| self.set_forgotten(alias, true)).collect())
+            }
+            Command::ForgetTopic { topic } => {
+                let of_topic = |row: &Row| row.topic == *topic && !row.forgotten;
+                let those: Vec<_> = self.rows.iter().filter(|(_, row)| of_topic(row)).collect();
+                let those: Vec<_> = those.into_iter().map(|(alias, _)| alias.clone()).collect();
+                if those.is_empty() {
+                    return Err("no such topic");
+                }
+                Ok(those.into_iter().map(|alias| self.set_forgotten(alias, true)).collect())
+            }
+            Command::Revive { alias } => {
+                let alias = self.resolve(alias)?;
+                Ok(vec![self.set_forgotten(alias, false)])
+            }
+            Command::Recall { record: true, .. } => {
+                for alias in shown {
+                    self.rows.get_mut(alias).expect("only memories are shown").access_count += 1;
+                }
+                Ok(Vec::new())
+            }
+            Command::Get { alias, .. } | Command::History { alias } => {
+                self.resolve(alias).map(|_| Vec::new())
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn set_forgotten(&mut self, alias: String, forgotten: bool) -> (String, Action) {
+        let row = self.rows.get_mut(&alias).expect("it was resolved");
+        let action = match (row.forgotten == forgotten, forgotten) {
+            (true, _) => Action::Unchanged,
+            (false, true) => Action::Forgotten,
+            (false, false) => Action::Revived,
+        };
+        row.forgotten = forgotten;
+        (alias, action)
+    }
+}
+
+/// What the service says there is at `at` (`None`: now), tombstones too.
+pub fn rows_of(run: &Run, at: Option<&str>) -> Rows {
+    let request =
+        ListRequest { at: at.map(str::to_owned), forgotten: true, ..ListRequest::default() };
+    let listed = run.service().list(&request);
+    let memories = listed.unwrap_or_else(|error| panic!("list --at {at:?}: {error}"));
+    memories.iter().map(|memory| (run.alias(&memory.id), Row::of(memory))).collect()
+}

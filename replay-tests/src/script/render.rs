@@ -1,0 +1,136 @@
+//! Answers as text: ids by their aliases, nothing that another run would give differently.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use icm_server::ServiceError;
+use icm_server::api::{LogEntry, Memory, RecallAnswer, Receipt, TopicSummary, VerifyReport, Version};
+
+use super::command::{importance_name, trust_name};
+use icm_server::api::{Action, Importance, Trust};
+
+/// What ids are called.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Aliases {
+    by_alias: BTreeMap<String, String>,
+    by_id: BTreeMap<String, String>,
+}
+
+impl Aliases {
+    /// The first alias of an id stays its name.
+    pub(super) fn add(&mut self, alias: &str, id: &str) {
+        self.by_alias.insert(alias.to_owned(), id.to_owned());
+        self.by_id.entry(id.to_owned()).or_insert_with(|| alias.to_owned());
+    }
+
+    /// The id behind an alias; the alias itself when there is none, so that scripts can name what
+    /// does not exist.
+    pub(super) fn id(&self, alias: &str) -> String {
+        self.by_alias.get(alias).cloned().unwrap_or_else(|| alias.to_owned())
+    }
+
+    pub(super) fn alias(&self, id: &str) -> String {
+        self.by_id.get(id).cloned().unwrap_or_else(|| "$?".to_owned())
+    }
+
+    /// `text` with every known id replaced.
+    fn hide(&self, text: &str) -> String {
+        self.by_id.iter().fold(text.to_owned(), |text, (id, alias)| text.replace(id, alias))
+    }
+}
+
+fn action_name(action: Action) -> &'static str {
+    match action {
+        Action::Stored => "stored",
+        Action::Updated => "updated",
+        Action::Linked => "linked",
+        Action::Unchanged => "unchanged",
+        Action::Forgotten => "forgotten",
+        Action::Revived => "revived",
+    }
+}
+
+pub(super) fn receipt(aliases: &Aliases, receipt: &Receipt) -> String {
+    format!("{} {} @{}\n", aliases.alias(&receipt.id), action_name(receipt.action), receipt.position)
+}
+
+pub(super) fn error(aliases: &Aliases, error: &ServiceError) -> String {
+    format!("error: {}\n", aliases.hide(&error.to_string()))
+}
+
+/// One memory on one line; what is as it is by default is left out.
+pub(super) fn memory(aliases: &Aliases, memory: &Memory) -> String {
+    let mut line = format!("{} {}", aliases.alias(&memory.id), memory.topic);
+    // Writing to a string cannot fail.
+    let _ = match &memory.content {
+        Some(content) => write!(line, " {content:?}"),
+        None => write!(line, " (withheld)"),
+    };
+    if memory.importance != Importance::Medium {
+        let _ = write!(line, " {}", importance_name(memory.importance));
+    }
+    if !memory.keywords.is_empty() {
+        let _ = write!(line, " [{}]", memory.keywords.join(","));
+    }
+    if let Some(key) = &memory.key {
+        let _ = write!(line, " key={key}");
+    }
+    if memory.scope != "global" {
+        let _ = write!(line, " in {}", memory.scope);
+    }
+    if memory.trust != Trust::User {
+        let _ = write!(line, " by {}", trust_name(memory.trust));
+    }
+    if memory.access_count != 0 {
+        let _ = write!(line, " recalled {}", memory.access_count);
+    }
+    if memory.weight != 1.0 {
+        let _ = write!(line, " weight {:.6}", memory.weight);
+    }
+    if memory.forgotten {
+        line.push_str(" forgotten");
+    }
+    line.push('\n');
+    line
+}
+
+pub(super) fn answer(aliases: &Aliases, answer: &RecallAnswer) -> String {
+    let mut text = format!("{} found @{}\n", answer.results.len(), answer.basis.position);
+    for hit in &answer.results {
+        text.push_str("  ");
+        text.push_str(&memory(aliases, &hit.memory));
+    }
+    text
+}
+
+pub(super) fn version(aliases: &Aliases, version: &Version) -> String {
+    let until = version.until.map_or("now".to_owned(), |until| format!("@{until}"));
+    let changed = version.changed.join(",");
+    let row = memory(aliases, &version.memory);
+    format!("@{}..{until} {} ({changed}) {row}", version.position, version.kind)
+}
+
+pub(super) fn topic(topic: &TopicSummary) -> String {
+    format!("{} {}\n", topic.topic, topic.memories)
+}
+
+pub(super) fn event(aliases: &Aliases, entry: &LogEntry) -> String {
+    let mut line = format!("@{} {}", entry.position, entry.kind);
+    if let Some(subject) = &entry.subject && entry.kind.starts_with("memory.") {
+        let _ = write!(line, " {}", aliases.alias(subject));
+    }
+    if entry.body != "present" {
+        let _ = write!(line, " {}", entry.body);
+    }
+    line.push('\n');
+    line
+}
+
+pub(super) fn report(report: &VerifyReport) -> String {
+    let word = if report.ok { "ok" } else { "NOT OK" };
+    let mut text = format!("{word}: {} events, @{}\n", report.events, report.positions);
+    for finding in &report.findings {
+        let _ = writeln!(text, "  {} {}: {}", finding.severity, finding.code, finding.message);
+    }
+    text
+}

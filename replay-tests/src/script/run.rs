@@ -1,0 +1,325 @@
+//! Running a script against a store of its own.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use icm_server::Service;
+use icm_server::api::{
+    Basis, Caller, ListRequest, LogRequest, Memory, NoProgress, RecallRequest, Receipt,
+    StoreRequest, Trust, UpdateRequest,
+};
+
+use super::command::{Command, Damage};
+use super::render::{self, Aliases};
+use crate::env::SimEnv;
+use crate::folder;
+use crate::rng::Rng;
+
+/// A store, the world around it, and what the script has called things so far.
+pub struct Run {
+    service: Option<Service>,
+    env: Arc<SimEnv>,
+    folder: tempfile::TempDir,
+    aliases: Aliases,
+    marks: BTreeMap<String, Basis>,
+    caller: Caller,
+    /// Receipts of the newest command.
+    receipts: Vec<Receipt>,
+    /// What the newest recall showed.
+    shown: Vec<String>,
+    /// What the service told the user so far.
+    notices: Vec<String>,
+}
+
+impl Run {
+    /// A new store in a new world.
+    pub fn new(seed: u64) -> Run {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let env = Arc::new(SimEnv::new(seed));
+        let caller = Caller { actor: "user".to_owned(), ..Caller::default() };
+        let mut run = Run {
+            service: None,
+            env,
+            folder,
+            aliases: Aliases::default(),
+            marks: BTreeMap::new(),
+            caller,
+            receipts: Vec::new(),
+            shown: Vec::new(),
+            notices: Vec::new(),
+        };
+        run.open();
+        run
+    }
+
+    /// The store's folder.
+    pub fn dir(&self) -> PathBuf {
+        self.folder.path().join("store")
+    }
+
+    /// The clock and randomness that the store is given.
+    pub fn env(&self) -> &Arc<SimEnv> {
+        &self.env
+    }
+
+    /// The store, open.
+    pub fn service(&self) -> &Service {
+        self.service.as_ref().expect("the store is open between commands")
+    }
+
+    /// Receipts of the newest command.
+    pub fn receipts(&self) -> &[Receipt] {
+        &self.receipts
+    }
+
+    /// The memories that the newest command, a recall, showed; best first.
+    pub fn shown(&self) -> &[String] {
+        &self.shown
+    }
+
+    /// Takes what the service told the user so far.
+    pub fn take_notices(&mut self) -> Vec<String> {
+        self.notices.extend(self.service().take_notices());
+        std::mem::take(&mut self.notices)
+    }
+
+    /// What a memory is called in the script.
+    pub fn alias(&self, id: &str) -> String {
+        self.aliases.alias(id)
+    }
+
+    /// The id of what a script calls `alias`.
+    pub fn id(&self, alias: &str) -> String {
+        self.aliases.id(alias)
+    }
+
+    /// The newest basis.
+    pub fn basis(&self) -> Basis {
+        self.service().basis(None).expect("there is always a newest basis")
+    }
+
+    /// A memory as the script prints it.
+    pub fn row(&self, memory: &Memory) -> String {
+        render::memory(&self.aliases, memory)
+    }
+
+    fn open(&mut self) {
+        let service = crate::open_store(&self.dir(), self.env.clone());
+        self.service = Some(service.unwrap_or_else(|error| panic!("opening the store: {error}")));
+    }
+
+    fn close(&mut self) {
+        self.notices.extend(self.service().take_notices());
+        drop(self.service.take());
+    }
+
+    /// Closes the store, does `with` to its folder, opens it.
+    pub fn while_closed(&mut self, with: impl FnOnce(&Path)) {
+        self.close();
+        with(&self.dir());
+        self.open();
+    }
+
+    /// Opens the store as it is found after the process was killed right now.
+    pub fn kill(&mut self) {
+        let dir = self.dir();
+        let found = folder::read(&dir);
+        self.close();
+        // The folder itself stays: a new one would be a copy of the store, with an origin of its own.
+        folder::write(&dir, &found);
+        self.open();
+    }
+
+    /// Runs one command; its answer, every line ended.
+    pub fn step(&mut self, command: &Command) -> String {
+        self.receipts.clear();
+        self.shown.clear();
+        self.env.advance_ms(1_000);
+        match self.answer(command) {
+            Ok(text) => text,
+            Err(error) => render::error(&self.aliases, &error),
+        }
+    }
+
+    fn time(&self, text: &Option<String>) -> Option<String> {
+        let text = text.as_ref()?;
+        let (mark, wants_time) = match text.strip_suffix(".time") {
+            Some(mark) => (mark, true),
+            None => (text.as_str(), false),
+        };
+        Some(match self.marks.get(mark) {
+            Some(basis) if wants_time => basis.at.clone(),
+            Some(basis) => format!("@{}", basis.position),
+            None => text.clone(),
+        })
+    }
+
+    fn done(&mut self, receipts: Vec<Receipt>) -> String {
+        self.receipts = receipts;
+        self.receipts.iter().map(|receipt| render::receipt(&self.aliases, receipt)).collect()
+    }
+
+    fn answer(&mut self, command: &Command) -> icm_server::Result<String> {
+        let service = self.service.as_ref().expect("the store is open between commands");
+        let aliases = &self.aliases;
+        match command {
+            Command::Store {
+                alias,
+                topic,
+                content,
+                importance,
+                keywords,
+                key,
+                scope,
+                trust,
+                request,
+            } => {
+                let receipt = service.store(
+                    &self.caller,
+                    StoreRequest {
+                        topic: topic.clone(),
+                        content: content.clone(),
+                        importance: *importance,
+                        keywords: keywords.clone(),
+                        key: key.clone(),
+                        scope: scope.clone(),
+                        trust: trust.unwrap_or(Trust::User),
+                        request_id: request.clone(),
+                        ..StoreRequest::default()
+                    },
+                )?;
+                self.aliases.add(alias, &receipt.id);
+                Ok(self.done(vec![receipt]))
+            }
+            Command::Update { alias, content, importance, keywords, topic, scope, request } => {
+                let receipt = service.update(
+                    &self.caller,
+                    UpdateRequest {
+                        id: aliases.id(alias),
+                        content: content.clone(),
+                        importance: *importance,
+                        keywords: keywords.clone(),
+                        topic: topic.clone(),
+                        scope: scope.clone(),
+                        request_id: request.clone(),
+                    },
+                )?;
+                Ok(self.done(vec![receipt]))
+            }
+            Command::Forget { aliases: those } => {
+                let ids: Vec<_> = those.iter().map(|alias| aliases.id(alias)).collect();
+                let receipts = service.forget(&self.caller, &ids)?;
+                Ok(self.done(receipts))
+            }
+            Command::ForgetTopic { topic } => {
+                let receipts = service.forget_topic(&self.caller, topic)?;
+                Ok(self.done(receipts))
+            }
+            Command::Revive { alias } => {
+                let receipt = service.revive(&self.caller, &aliases.id(alias))?;
+                Ok(self.done(vec![receipt]))
+            }
+            Command::Recall { query, topic, keyword, limit, at, happened_by, record } => {
+                let request = RecallRequest {
+                    query: query.clone(),
+                    topic: topic.clone(),
+                    keyword: keyword.clone(),
+                    limit: *limit,
+                    at: self.time(at),
+                    happened_by: self.time(happened_by),
+                    record: *record,
+                    ..RecallRequest::default()
+                };
+                let answer = service.recall(&self.caller, &request)?;
+                service.record_recalls();
+                let text = render::answer(aliases, &answer);
+                self.shown = answer.results.iter().map(|hit| aliases.alias(&hit.memory.id)).collect();
+                Ok(text)
+            }
+            Command::Get { alias, at } => {
+                let memory = service.get(&aliases.id(alias), self.time(at).as_deref())?;
+                Ok(render::memory(aliases, &memory))
+            }
+            Command::History { alias } => {
+                let versions = service.history(&aliases.id(alias))?;
+                Ok(versions.iter().map(|version| render::version(aliases, version)).collect())
+            }
+            Command::List { topic, sort, at, forgotten } => {
+                let memories = service.list(&ListRequest {
+                    topic: topic.clone(),
+                    limit: None,
+                    sort: *sort,
+                    at: self.time(at),
+                    forgotten: *forgotten,
+                })?;
+                Ok(memories.iter().map(|memory| render::memory(aliases, memory)).collect())
+            }
+            Command::Topics => Ok(service.topics()?.iter().map(render::topic).collect()),
+            Command::Log { kind } => {
+                let request =
+                    LogRequest { kind: kind.clone(), oldest_first: true, ..LogRequest::default() };
+                let mut text = String::new();
+                service.log(&request, &mut |entry| {
+                    text.push_str(&render::event(aliases, &entry));
+                    true
+                })?;
+                Ok(text)
+            }
+            Command::Verify => Ok(render::report(&service.verify(&NoProgress)?)),
+            Command::Rebuild => {
+                let report = service.rebuild(&NoProgress)?;
+                Ok(format!("rebuilt {} memories @{}\n", report.memories, report.positions))
+            }
+            Command::Settle => {
+                service.settle();
+                Ok(String::new())
+            }
+            Command::Reopen => {
+                self.while_closed(|_| {});
+                Ok(String::new())
+            }
+            Command::Kill => {
+                self.kill();
+                Ok(String::new())
+            }
+            Command::DropViews => {
+                self.while_closed(|dir| folder::remove(&dir.join("views")));
+                Ok(String::new())
+            }
+            Command::DamageViews { damage, seed } => {
+                self.while_closed(|dir| damage_views(&dir.join("views"), *damage, *seed));
+                Ok(String::new())
+            }
+            Command::Clock { by_ms } => {
+                self.env.advance_ms(*by_ms);
+                Ok(String::new())
+            }
+            Command::Mark { name } => {
+                self.marks.insert(name.clone(), self.basis());
+                Ok(String::new())
+            }
+        }
+    }
+}
+
+/// Harms one of the files below `dir`, if there is one.
+fn damage_views(dir: &Path, damage: Damage, seed: u64) {
+    let mut rng = Rng::new(seed);
+    let files = folder::files(dir);
+    let Some(path) = files.get(rng.below(files.len() as u64) as usize) else { return };
+    let mut bytes = std::fs::read(path).expect("the file is read");
+    match damage {
+        Damage::Remove => return std::fs::remove_file(path).expect("the file is removed"),
+        Damage::Cut => bytes.truncate(rng.below(bytes.len() as u64) as usize),
+        Damage::Flip => {
+            for _ in 0..=rng.below(8) {
+                let at = rng.below(bytes.len() as u64) as usize;
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte ^= 1 << rng.below(8);
+                }
+            }
+        }
+    }
+    std::fs::write(path, bytes).expect("the file is written");
+}

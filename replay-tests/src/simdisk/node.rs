@@ -1,0 +1,186 @@
+//! A file's bytes: what a program sees, what is durable, and what lies between.
+
+use std::ops::Range;
+
+use crate::rng::Rng;
+
+/// The unit in which a page cache writes back and loses.
+const PAGE_LEN: u64 = 4_096;
+/// The unit that a disk writes in one step.
+const SECTOR_LEN: u64 = 512;
+
+/// Something done to a file that is not durable yet.
+#[derive(Debug, Clone)]
+pub(super) enum Change {
+    Write { offset: u64, bytes: Vec<u8> },
+    Truncate(u64),
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct FileNode {
+    /// What programs see.
+    pub(super) current: Vec<u8>,
+    /// What a crash leaves for certain.
+    durable: Vec<u8>,
+    /// What a sync will make durable, in order.
+    pending: Vec<Change>,
+    /// What a failed sync gave up: programs see it, no sync writes it, unless it is written again.
+    lost: Vec<Range<u64>>,
+    pub(super) locked: bool,
+}
+
+impl FileNode {
+    /// A file whose contents are durable.
+    pub(super) fn durable(bytes: &[u8]) -> FileNode {
+        FileNode { current: bytes.to_vec(), durable: bytes.to_vec(), ..FileNode::default() }
+    }
+
+    pub(super) fn write(&mut self, bytes: &[u8], offset: u64) {
+        if bytes.is_empty() {
+            return;
+        }
+        let change = Change::Write { offset, bytes: bytes.to_vec() };
+        apply(&mut self.current, &change);
+        self.pending.push(change);
+        // A page that is written to goes to the disk whole, with what an earlier sync gave up.
+        let pages = floor(offset)..ceil(offset + bytes.len() as u64);
+        if self.lost.iter().any(|lost| overlap(lost, &pages)) {
+            self.lost = self.lost.iter().flat_map(|lost| without(lost, &pages)).collect();
+            let end = pages.end.min(self.current.len() as u64);
+            let whole = self.current[pages.start as usize..end as usize].to_vec();
+            self.pending.push(Change::Write { offset: pages.start, bytes: whole });
+        }
+    }
+
+    pub(super) fn truncate(&mut self, len: u64) {
+        apply(&mut self.current, &Change::Truncate(len));
+        self.pending.push(Change::Truncate(len));
+    }
+
+    pub(super) fn sync(&mut self) {
+        for change in self.pending.drain(..) {
+            apply(&mut self.durable, &change);
+        }
+    }
+
+    /// A sync that fails: some sectors made it, and none of them is dirty any more.
+    pub(super) fn sync_fails(&mut self, rng: &mut Rng) {
+        self.durable = self.reordered(rng);
+        for change in self.pending.drain(..) {
+            match change {
+                Change::Write { offset, bytes } => {
+                    self.lost.push(offset..offset + bytes.len() as u64);
+                }
+                Change::Truncate(len) => self.durable.truncate(len as usize),
+            }
+        }
+    }
+
+    /// All of what was not synced made it.
+    pub(super) fn kept(&self) -> Vec<u8> {
+        let mut bytes = self.durable.clone();
+        self.pending.iter().for_each(|change| apply(&mut bytes, change));
+        bytes
+    }
+
+    /// None of it did.
+    pub(super) fn dropped(&self) -> Vec<u8> {
+        self.durable.clone()
+    }
+
+    /// It made it in order, up to some byte or sector.
+    pub(super) fn halved(&self, rng: &mut Rng) -> Vec<u8> {
+        let mut bytes = self.durable.clone();
+        let weight = |change: &Change| match change {
+            Change::Write { bytes, .. } => bytes.len() as u64,
+            Change::Truncate(_) => 1,
+        };
+        let mut left = rng.below(self.pending.iter().map(weight).sum());
+        let whole_sectors = rng.coin();
+        for change in &self.pending {
+            match change {
+                _ if weight(change) <= left => apply(&mut bytes, change),
+                Change::Write { offset, bytes: written } => {
+                    let cut = if whole_sectors {
+                        ((offset + left) / SECTOR_LEN * SECTOR_LEN).saturating_sub(*offset)
+                    } else {
+                        left
+                    };
+                    let part = written[..cut as usize].to_vec();
+                    if !part.is_empty() {
+                        apply(&mut bytes, &Change::Write { offset: *offset, bytes: part });
+                    }
+                    break;
+                }
+                Change::Truncate(_) => break,
+            }
+            left -= weight(change);
+        }
+        bytes
+    }
+
+    /// It made it in any order: each sector (or page) stands as it was after some of the changes,
+    /// and the length as it was after some of them, so later bytes may be there without earlier
+    /// ones, and zeros where nothing was written yet.
+    pub(super) fn reordered(&self, rng: &mut Rng) -> Vec<u8> {
+        let count = self.pending.len() as u64;
+        let unit = if rng.coin() { SECTOR_LEN } else { PAGE_LEN } as usize;
+        // States of the file after 0, 1, … changes.
+        let mut states = vec![self.durable.clone()];
+        for change in &self.pending {
+            let mut next = states[states.len() - 1].clone();
+            apply(&mut next, change);
+            states.push(next);
+        }
+        // All or nothing is the likeliest for the length: extents are journaled.
+        let len = match rng.below(4) {
+            0 => states[0].len(),
+            1 => states[rng.below(count + 1) as usize].len(),
+            _ => states[states.len() - 1].len(),
+        };
+        let mut bytes = vec![0; len];
+        for start in (0..len).step_by(unit) {
+            let end = (start + unit).min(len);
+            let state = match rng.below(3) {
+                0 => &states[0],
+                1 => &states[rng.below(count + 1) as usize],
+                _ => &states[states.len() - 1],
+            };
+            let there = state.len().clamp(start, end);
+            bytes[start..there].copy_from_slice(state.get(start..there).unwrap_or(&[]));
+        }
+        bytes
+    }
+}
+
+fn apply(bytes: &mut Vec<u8>, change: &Change) {
+    match change {
+        Change::Write { offset, bytes: written } => {
+            let (start, end) = (*offset as usize, *offset as usize + written.len());
+            if bytes.len() < end {
+                bytes.resize(end, 0);
+            }
+            bytes[start..end].copy_from_slice(written);
+        }
+        Change::Truncate(len) => bytes.resize(*len as usize, 0),
+    }
+}
+
+fn floor(offset: u64) -> u64 {
+    offset / PAGE_LEN * PAGE_LEN
+}
+
+fn ceil(offset: u64) -> u64 {
+    offset.div_ceil(PAGE_LEN) * PAGE_LEN
+}
+
+fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+/// What is left of `whole` outside `cut`.
+fn without(whole: &Range<u64>, cut: &Range<u64>) -> Vec<Range<u64>> {
+    let before = whole.start..whole.end.min(cut.start);
+    let after = whole.start.max(cut.end)..whole.end;
+    [before, after].into_iter().filter(|range| range.start < range.end).collect()
+}

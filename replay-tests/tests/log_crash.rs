@@ -1,0 +1,111 @@
+//! Invariant 2: what was acknowledged survives a failure of any disk operation and a power cut
+//! after any of them, and what is recovered is a prefix of what was written. Invariant 7 on the way.
+
+use std::path::Path;
+
+use icm_log::disk::Disk;
+use replay_tests::logbed::{Bed, Step, WORKLOAD};
+use replay_tests::simdisk::{CrashPlan, SimDisk};
+
+/// A disk with the folder in which the store's folder will be made.
+fn disk() -> SimDisk {
+    let disk = SimDisk::new();
+    disk.create_dir_all(Path::new("/home")).expect("created");
+    disk.sync_dir(Path::new("/")).expect("synced");
+    disk
+}
+
+/// The operations of the whole workload, when nothing fails.
+fn whole() -> Bed {
+    let mut bed = Bed::on(disk());
+    bed.run(WORKLOAD);
+    assert!(bed.errors.is_empty(), "{:?}", bed.errors);
+    let found = bed.check(&bed.disk.kill()).expect("nothing failed");
+    assert_eq!(found, bed.tried.len());
+    bed
+}
+
+/// Crashes in every way and checks each. Says how many it checked.
+fn crash_everyhow(bed: &Bed, seeds: u64, what: &str) -> u64 {
+    let mut checked = 0;
+    for plan in CrashPlan::all(seeds) {
+        if let Err(why) = bed.check(&bed.disk.crash(plan)) {
+            panic!("{what}, {plan:?}: {why}\n{}", bed.disk.trace_text());
+        }
+        checked += 1;
+    }
+    checked
+}
+
+#[test]
+fn power_fails_after_every_operation() {
+    let trace = whole().disk.trace();
+    let (mut checked, mut cuts) = (0, 0);
+    for n in 1..=trace.len() {
+        // Between two changes there is nothing new to find.
+        if n > 1 && !trace[n - 2].kind.changes() {
+            continue;
+        }
+        let mut bed = Bed::on(disk());
+        bed.disk.power_off_at(n as u64);
+        bed.run(WORKLOAD);
+        checked += crash_everyhow(&bed, 3, &format!("the power fails before operation {n}"));
+        cuts += 1;
+    }
+    assert!(cuts > 30 && checked > 1_000, "{cuts} cuts, {checked} stores looked at");
+}
+
+#[test]
+fn every_operation_fails_once() {
+    let count = whole().disk.op_count();
+    let mut failed = 0;
+    for n in 1..=count {
+        for seed in 0..2 {
+            let mut bed = Bed::on(disk());
+            bed.disk.seed_faults(seed);
+            bed.disk.fail_at(n);
+            bed.run(WORKLOAD);
+            failed += u64::from(!bed.errors.is_empty());
+            bed.disk.heal();
+            let what = format!("operation {n} fails");
+            if let Err(why) = bed.check_contents(&bed.disk.kill()) {
+                panic!("{what}: {why}\n{}", bed.disk.trace_text());
+            }
+            crash_everyhow(&bed, 1, &what);
+        }
+    }
+    assert!(failed > count / 2, "{failed} of {count} failures were noticed");
+}
+
+#[test]
+fn the_disk_is_full_from_some_operation_on_and_later_has_room() {
+    let count = whole().disk.op_count();
+    for n in 1..=count {
+        let mut bed = Bed::on(disk());
+        bed.disk.fail_from(n);
+        bed.run(WORKLOAD);
+        bed.disk.heal();
+        bed.run(&[Step::Append(2, 50), Step::Reopen, Step::Append(1, 50)]);
+        let last = bed.tried.iter().rev().take(2);
+        assert!(last.clone().all(|(_, acknowledged)| *acknowledged), "{:?}", bed.errors);
+        crash_everyhow(&bed, 1, &format!("everything fails from operation {n} on"));
+    }
+}
+
+#[test]
+fn a_disk_that_fills_up_loses_nothing() {
+    for capacity in (0..4_000).step_by(37) {
+        let mut bed = Bed::on(disk());
+        bed.disk.set_capacity(Some(capacity));
+        bed.run(WORKLOAD);
+        bed.disk.heal();
+        crash_everyhow(&bed, 1, &format!("{capacity} bytes of room"));
+    }
+}
+
+#[test]
+fn folders_above_the_store_are_durable_too() {
+    let mut bed = Bed::new();
+    bed.run(&[Step::Append(1, 10)]);
+    crash_everyhow(&bed, 2, "a store two new folders deep");
+}

@@ -5,8 +5,12 @@
 pub mod env;
 pub mod folder;
 pub mod generate;
+pub mod golden;
+pub mod judge;
 pub mod logbed;
 pub mod model;
 pub mod rng;
+pub mod schemas;
 pub mod script;
 pub mod simdisk;
+pub mod store;

@@ -190,6 +190,14 @@ impl Bed {
         }
     }
 
+    /// Another process finds the disk, on which these batches were tried.
+    pub fn restart(&mut self, tried: Vec<(Vec<u64>, bool)>) {
+        self.next = tried.iter().flat_map(|(numbers, _)| numbers).max().map_or(1, |max| max + 1);
+        self.tried = tried;
+        self.errors.clear();
+        self.log = None;
+    }
+
     fn step(&mut self, step: Step) -> Result<(), LogError> {
         let (count, len, durability) = match step {
             Step::Append(count, len) => (count, len, Durability::Synced),

@@ -1,7 +1,7 @@
 //! The reference: memories as the simplest program that could be right would keep them. It keeps
 //! every state it ever had in full and never looks at an event.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use icm_server::api::{Action, Basis, Importance, ListRequest, Memory, Trust};
 
@@ -82,6 +82,12 @@ impl Model {
 
     /// Remembers the state as that of `basis`, unless nothing was written.
     pub fn arrived(&mut self, basis: Basis) {
+        if self.history.is_empty() && basis.position > 0 {
+            // The origin's own batch comes before the first command's.
+            let event = String::new();
+            let started = Basis { position: ORIGIN_EVENTS, event, at: String::new() };
+            self.history.push((started, Rows::new()));
+        }
         if self.history.last().map_or(0, |(last, _)| last.position) < basis.position {
             self.history.push((basis, self.rows.clone()));
         }
@@ -115,10 +121,14 @@ impl Model {
                     new.content.clone_from(content);
                     new.importance = importance.unwrap_or(new.importance);
                     if !keywords.is_empty() {
-                        new.keywords.clone_from(keywords);
+                        new.keywords = replaced(&new.keywords, keywords);
                     }
                     new.forgotten = false;
-                    let action = if new == *row { Action::Unchanged } else { Action::Updated };
+                    let action = match (row.forgotten, new == *row) {
+                        (true, _) => Action::Stored,
+                        (false, true) => Action::Unchanged,
+                        (false, false) => Action::Updated,
+                    };
                     self.rows.insert(existing.clone(), new);
                     if *alias != existing {
                         self.same_as.insert(alias.clone(), existing.clone());
@@ -148,7 +158,9 @@ impl Model {
                 let mut new = old.clone();
                 new.content = content.clone().unwrap_or(new.content);
                 new.importance = importance.unwrap_or(new.importance);
-                new.keywords = keywords.clone().unwrap_or(new.keywords);
+                if let Some(keywords) = keywords {
+                    new.keywords = replaced(&new.keywords, keywords);
+                }
                 new.topic = topic.clone().unwrap_or(new.topic);
                 new.scope = scope.clone().unwrap_or(new.scope);
                 let action = if new == *old { Action::Unchanged } else { Action::Updated };
@@ -156,16 +168,14 @@ impl Model {
                 Ok(vec![(alias, action)])
             }
             Command::Forget { aliases } => {
-                let aliases: Result<Vec<_>, _> = aliases.iter().map(|a| self.resolve(a)).collect();
+                let aliases: Result<BTreeSet<_>, _> =
+                    aliases.iter().map(|alias| self.resolve(alias)).collect();
                 Ok(aliases?.into_iter().map(|alias| self.set_forgotten(alias, true)).collect())
             }
             Command::ForgetTopic { topic } => {
                 let of_topic = |row: &Row| row.topic == *topic && !row.forgotten;
                 let those: Vec<_> = self.rows.iter().filter(|(_, row)| of_topic(row)).collect();
                 let those: Vec<_> = those.into_iter().map(|(alias, _)| alias.clone()).collect();
-                if those.is_empty() {
-                    return Err("no such topic");
-                }
                 Ok(those.into_iter().map(|alias| self.set_forgotten(alias, true)).collect())
             }
             Command::Revive { alias } => {
@@ -195,6 +205,16 @@ impl Model {
         row.forgotten = forgotten;
         (alias, action)
     }
+}
+
+/// `log.origin_started` and `log.actor_named`.
+const ORIGIN_EVENTS: u64 = 2;
+
+/// Keywords after `wanted` replaced `old`: what stays keeps its place.
+fn replaced(old: &[String], wanted: &[String]) -> Vec<String> {
+    let kept = old.iter().filter(|word| wanted.contains(word));
+    let added = wanted.iter().filter(|word| !old.contains(word));
+    kept.chain(added).cloned().collect()
 }
 
 /// What the service says there is at `at` (`None`: now), tombstones too.

@@ -81,7 +81,9 @@ impl Config {
 
     fn parse(text: &str, path: &Path) -> Result<Config, CliError> {
         let table: toml::Table = text.parse().map_err(|e: toml::de::Error| {
-            let line = e.span().map(|span| 1 + text[..span.start].matches('\n').count());
+            let line = e
+                .span()
+                .map(|span| 1 + text[..span.start].matches('\n').count());
             let place = line.map_or_else(String::new, |line| format!(", line {line}"));
             CliError::invalid(format!(
                 "config {}{place} is not TOML: {}",

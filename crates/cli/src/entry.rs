@@ -9,7 +9,7 @@ use clap::error::ErrorKind as ClapKind;
 use crate::app::App;
 use crate::args::Cli;
 use crate::error::{CliError, Outcome};
-use crate::{error, logging, panic};
+use crate::{error, logging, panic, quick};
 
 /// Runs `icm` with these arguments, the program's name first.
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
@@ -31,9 +31,12 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
 }
 
 fn parse_and_run(arguments: Vec<OsString>, json: bool) -> Result<Outcome, CliError> {
-    let cli = match Cli::try_parse_from(&arguments) {
-        Ok(cli) => cli,
-        Err(error) => return usage(&error, &arguments, json),
+    let cli = match quick::parse(&arguments) {
+        Some(cli) => cli,
+        None => match Cli::try_parse_from(&arguments) {
+            Ok(cli) => cli,
+            Err(error) => return usage(&error, &arguments, json),
+        },
     };
     logging::init(cli.global.verbose)?;
     let mut global = cli.global;
@@ -45,11 +48,7 @@ fn parse_and_run(arguments: Vec<OsString>, json: bool) -> Result<Outcome, CliErr
 
 /// Help and version are answers; the rest keeps clap's own words, which name the argument, give
 /// the nearest right one and the usage.
-fn usage(
-    error: &clap::Error,
-    arguments: &[OsString],
-    json: bool,
-) -> Result<Outcome, CliError> {
+fn usage(error: &clap::Error, arguments: &[OsString], json: bool) -> Result<Outcome, CliError> {
     match error.kind() {
         ClapKind::DisplayHelp | ClapKind::DisplayVersion => {
             // A closed pipe is the reader's way of saying that it has seen enough.
@@ -73,8 +72,9 @@ fn not_utf8(arguments: &[OsString]) -> CliError {
         .map_or_else(String::new, |(i, a)| {
             format!(" {i} (`{}`)", a.to_string_lossy())
         });
-    CliError::invalid(format!("argument{culprit} is not valid UTF-8"))
-        .with_hint("text of another encoding can be converted with `iconv` and piped in with `-c -`")
+    CliError::invalid(format!("argument{culprit} is not valid UTF-8")).with_hint(
+        "text of another encoding can be converted with `iconv` and piped in with `-c -`",
+    )
 }
 
 fn from_clap(error: &clap::Error) -> CliError {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use icm_server::ServiceError;
+use serde::Serialize;
 
 use crate::text;
 
@@ -121,6 +122,17 @@ impl From<ServiceError> for CliError {
     }
 }
 
+#[derive(Serialize)]
+struct Report<'a> {
+    error: Said<'a>,
+}
+
+#[derive(Serialize)]
+struct Said<'a> {
+    message: &'a str,
+    hint: Option<&'a str>,
+}
+
 /// Says it on stderr: `error: …` and `hint: …`, or one JSON object.
 pub(crate) fn report(error: &CliError, json: bool) {
     if error.kind == ErrorKind::ClosedPipe {
@@ -131,7 +143,13 @@ pub(crate) fn report(error: &CliError, json: bool) {
     let mut stderr = anstream::AutoStream::auto(io::stderr());
     // Nothing can be done about a stderr that cannot be written.
     if json {
-        let object = serde_json::json!({ "error": { "message": message, "hint": hint } });
+        let report = Report {
+            error: Said {
+                message: &message,
+                hint: hint.as_deref(),
+            },
+        };
+        let object = serde_json::to_string(&report).unwrap_or_default();
         let _ = writeln!(stderr, "{object}");
         return;
     }

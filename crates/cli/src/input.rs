@@ -2,10 +2,9 @@
 
 use std::io::{self, IsTerminal, Read};
 
-use crate::error::CliError;
+use icm_server::limits::CONTENT_LEN_MAX;
 
-/// The most bytes a content may have.
-pub(crate) const CONTENT_MAX_BYTES: usize = 64 * 1024;
+use crate::error::CliError;
 
 /// The text of an argument: itself, or stdin for `-`, or stdin when it is missing and something
 /// is piped in.
@@ -29,7 +28,7 @@ fn stdin_text(flag: &str) -> Result<String, CliError> {
 fn bounded_text(reader: impl Read, flag: &str) -> Result<String, CliError> {
     let mut bytes = Vec::new();
     reader
-        .take(CONTENT_MAX_BYTES as u64 + 3)
+        .take(CONTENT_LEN_MAX as u64 + 3)
         .read_to_end(&mut bytes)
         .map_err(|e| CliError::io("cannot read stdin", &e))?;
     if bytes.last() == Some(&b'\n') {
@@ -38,7 +37,7 @@ fn bounded_text(reader: impl Read, flag: &str) -> Result<String, CliError> {
             bytes.pop();
         }
     }
-    if bytes.len() > CONTENT_MAX_BYTES {
+    if bytes.len() > CONTENT_LEN_MAX {
         return Err(CliError::invalid(format!(
             "the text on stdin for `{flag}` is longer than 64 KiB"
         ))
@@ -71,7 +70,7 @@ mod tests {
 
     #[test]
     fn the_limit_is_exact() {
-        let mut input = "x".repeat(CONTENT_MAX_BYTES);
+        let mut input = "x".repeat(CONTENT_LEN_MAX);
         assert!(bounded_text(input.as_bytes(), "-c").is_ok());
         input.push_str("\r\n");
         assert!(bounded_text(input.as_bytes(), "-c").is_ok());

@@ -5,6 +5,9 @@
 //! under `commands/`, whose argument struct's doc comment is its help, and reads as: resolve what
 //! was meant, do it, report.
 
+// A test that meets `None` has failed, and the line number says where.
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 mod app;
 mod args;
 mod caller;
@@ -18,6 +21,7 @@ mod logging;
 mod memory_view;
 mod panic;
 mod progress;
+mod quick;
 mod text;
 mod ui;
 mod when;

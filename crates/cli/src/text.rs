@@ -9,15 +9,11 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// The text on one line: every run of white space is one space.
 pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
-        let word = clean(word);
-        if word.is_empty() {
-            continue;
-        }
+    for word in clean(text).split_whitespace() {
         if !line.is_empty() {
             line.push(' ');
         }
-        line.push_str(&word);
+        line.push_str(word);
     }
     line
 }
@@ -70,12 +66,11 @@ pub(crate) fn cut(line: &str, columns: usize) -> String {
 /// The text's lines, each cleaned, and no wider than `columns` where that is given.
 pub(crate) fn wrap(text: &str, columns: Option<usize>) -> Vec<String> {
     let mut lines = Vec::new();
-    for line in text.lines() {
+    for line in clean(text).lines() {
         let line = line.replace('\t', "    ");
-        let line = clean(&line);
         match columns {
             Some(columns) if line.width() > columns => wrap_line(&line, columns.max(8), &mut lines),
-            _ => lines.push(line.into_owned()),
+            _ => lines.push(line),
         }
     }
     lines
@@ -116,6 +111,8 @@ mod tests {
     fn one_line_joins_and_trims() {
         assert_eq!(one_line("  a\n\tb  c\r\n"), "a b c");
         assert_eq!(one_line(""), "");
+        // A sequence with a space in it is still one sequence.
+        assert_eq!(one_line("a \u{1b}]0;evil title\u{7}b"), "a b");
     }
 
     #[test]
@@ -156,6 +153,9 @@ mod tests {
     fn wrap_breaks_a_word_wider_than_the_line() {
         let lines = wrap("see 01234567890123456789 there", Some(10));
         assert!(lines.iter().all(|l| width(l) <= 10), "{lines:?}");
-        assert_eq!(lines.concat().replace(' ', ""), "see01234567890123456789there");
+        assert_eq!(
+            lines.concat().replace(' ', ""),
+            "see01234567890123456789there"
+        );
     }
 }

@@ -253,6 +253,12 @@ pub fn decide(seen: &Observation) -> Case {
     }
     match seen.record {
         RecordState::FirstCheckBad if seen.evidence => Case::C,
+        // A store that has lost what it acknowledged is left as it is found.
+        RecordState::FirstCheckBad | RecordState::SecondCheckBad
+            if seen.slot == SlotState::Missing =>
+        {
+            Case::M
+        }
         RecordState::FirstCheckBad | RecordState::SecondCheckBad if seen.starts_newest_segment => {
             Case::D
         }
@@ -503,12 +509,19 @@ mod tests {
 
     #[test]
     fn row_m() {
-        check(
-            Case::M,
-            Observation {
-                slot: SlotState::Missing,
-                ..CLEAN
-            },
-        );
+        let missing = Observation {
+            slot: SlotState::Missing,
+            ..CLEAN
+        };
+        check(Case::M, missing);
+        for record in [RecordState::FirstCheckBad, RecordState::SecondCheckBad] {
+            let torn_too = Observation { record, ..missing };
+            check(Case::M, torn_too);
+            let first = Observation {
+                starts_newest_segment: true,
+                ..torn_too
+            };
+            check(Case::M, first);
+        }
     }
 }

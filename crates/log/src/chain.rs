@@ -23,6 +23,11 @@ pub(crate) fn dir_of(store: &Path, origin: OriginId) -> PathBuf {
     store.join(LOG_DIR).join(origin.to_string())
 }
 
+/// The origin that a folder's name says; names have one spelling, in lower case.
+pub(crate) fn origin_of(name: &str) -> Option<OriginId> {
+    OriginId::parse_hex(name).filter(|origin| origin.to_string() == name)
+}
+
 /// The origins that have a folder, in order.
 pub(crate) fn origins(disk: &dyn Disk, store: &Path) -> Result<Vec<OriginId>> {
     let dir = store.join(LOG_DIR);
@@ -33,7 +38,7 @@ pub(crate) fn origins(disk: &dyn Disk, store: &Path) -> Result<Vec<OriginId>> {
     let mut origins: Vec<_> = entries
         .iter()
         .filter(|entry| entry.is_dir)
-        .filter_map(|entry| OriginId::parse_hex(&entry.name))
+        .filter_map(|entry| origin_of(&entry.name))
         .collect();
     origins.sort_unstable();
     Ok(origins)

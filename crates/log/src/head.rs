@@ -21,6 +21,10 @@ pub const FACTS_LEN_MAX: usize = 256 * 1_024;
 /// Longest possible head of any format version that this binary frames.
 pub const HEAD_LEN_MAX: usize = HEAD_FIXED_LEN + REFS_MAX * 32 + FACTS_LEN_MAX;
 
+/// Largest seq and position: what is added to them cannot overflow, and they fit a signed integer
+/// wherever they are carried.
+pub const PLACE_MAX: u64 = i64::MAX as u64;
+
 /// How a payload is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Codec {
@@ -161,7 +165,8 @@ impl<'a> Head<'a> {
         if bytes[84] != Codec::MSGPACK {
             return field("payload codec");
         }
-        if common.seq.0 == 0 || u64_at(bytes, 72) == 0 {
+        let places = [common.seq.0, u64_at(bytes, 72)];
+        if places.iter().any(|place| *place == 0 || *place > PLACE_MAX) {
             return field("seq or position");
         }
         if u16_at(bytes, 88) >= u16_at(bytes, 90) {

@@ -26,6 +26,9 @@ pub struct Log {
     pub(crate) dir: PathBuf,
     pub(crate) state: Mutex<State>,
     pub(crate) changed: Condvar,
+    /// Held while a segment is synced. An operating system tells of a failed write once, to whoever
+    /// syncs first: that one leaves word here, so that nobody takes the next sync for a good one.
+    pub(crate) sync_gate: Mutex<Option<Arc<str>>>,
 }
 
 /// What this process knows of the log.
@@ -39,6 +42,8 @@ pub(crate) struct State {
     pub(crate) refusal: Option<Refusal>,
     /// What a writer would have to set aside first.
     pub(crate) trouble: Option<Trouble>,
+    /// The newest slot.
+    pub(crate) slot: Option<acked::Slot>,
     pub(crate) hold: Hold,
     pub(crate) notices: Vec<String>,
 }
@@ -48,16 +53,16 @@ pub(crate) struct State {
 pub(crate) struct Hold {
     pub(crate) lock: Option<Box<dyn DiskLock>>,
     pub(crate) holders: usize,
+    /// A thread decides and appends; others wait for it, but not for its sync.
+    pub(crate) turn: bool,
     pub(crate) since: Option<std::time::Instant>,
     pub(crate) file: Option<Arc<dyn DiskFile>>,
     pub(crate) acked: Option<Arc<dyn DiskFile>>,
     pub(crate) acked_generation: u64,
     /// Newest seq of the own chain known durable.
     pub(crate) durable: Seq,
-    /// Newest seq that somebody waits to become durable.
+    /// A sync is going on.
     pub(crate) syncing: bool,
-    /// Records after this offset were found, not known durable: written again before the next sync.
-    pub(crate) unsure_from: Option<u64>,
     /// A sync failed; nothing is appended until the state was read anew.
     pub(crate) poisoned: Option<Arc<str>>,
     pub(crate) epoch: u64,
@@ -130,10 +135,12 @@ impl Log {
                 tip: None,
                 refusal: None,
                 trouble: None,
+                slot: None,
                 hold: Hold::default(),
                 notices: Vec::new(),
             }),
             changed: Condvar::new(),
+            sync_gate: Mutex::new(None),
         };
         log.refresh()?;
         Ok(log)
@@ -154,6 +161,9 @@ impl Log {
     /// Sees what other processes appended. Cheap when there is nothing new.
     pub fn refresh(&self) -> Result<()> {
         let mut state = self.lock_state();
+        if state.hold.lock.is_some() && state.hold.poisoned.is_none() {
+            return Ok(()); // nobody else can have appended
+        }
         self.refresh_state(&mut state)
     }
 
@@ -207,6 +217,8 @@ impl Log {
                 state.store = None;
                 state.parts.clear();
                 state.tip = None;
+                state.slot = None;
+                state.trouble = None;
                 state.refusal = None;
                 return Ok(());
             }
@@ -218,18 +230,30 @@ impl Log {
         if state.store.as_ref() != Some(&store) || state.parts.is_empty() {
             state.parts = walk::parts(&*self.disk, &self.dir, store.origin, store.continues)?;
             state.tip = None;
+            state.hold.acked = None;
         }
         state.refusal = None;
         state.store = Some(store);
         self.examine_own(state)
     }
 
-    /// Without a readable `store.toml` the chain that no other one continues is read.
+    /// Without a readable `store.toml` the chain that was last acknowledged is read, else the one
+    /// that no other one continues.
     fn read_without_store(&self, state: &mut State) -> Result<()> {
         state.store = None;
-        let Some(origin) = walk::newest_origin(&*self.disk, &self.dir)? else {
+        let slot = acked::read(&*self.disk, &self.dir)?;
+        let origin = match slot {
+            Some(slot) => Some(slot.origin),
+            None => walk::newest_origin(&*self.disk, &self.dir)?,
+        };
+        let Some(origin) = origin else {
+            (state.tip, state.slot, state.trouble) = (None, None, None);
+            state.parts.clear();
             return Ok(());
         };
+        if state.parts.last().is_none_or(|part| part.origin != origin) {
+            state.tip = None;
+        }
         state.parts = walk::parts(&*self.disk, &self.dir, origin, None)?;
         let refusal = state.refusal.take();
         self.examine_own(state)?;
@@ -240,6 +264,7 @@ impl Log {
     fn examine_own(&self, state: &mut State) -> Result<()> {
         let slot = acked::read(&*self.disk, &self.dir)?;
         state.trouble = None;
+        state.slot = slot;
         for index in (0..state.parts.len()).rev() {
             let part = state.parts[index];
             let known = state
@@ -248,10 +273,20 @@ impl Log {
                 .filter(|place| place.tip.origin == part.origin);
             let mut examined =
                 recover::examine(&*self.disk, &self.dir, part.origin, slot.as_ref(), known)?;
+            if let (Some(slot), Some(offset)) = (&mut state.slot, examined.slot_offset) {
+                slot.offset = offset;
+            }
             if let Some(until) = part.until {
                 // An older chain of ours is read up to where the next one carries on.
-                examined.tip = walk::find_seq(&*self.disk, &self.dir, part.origin, until)?;
-                examined.trouble = None;
+                examined.tip = walk::find_seq(&*self.disk, &self.dir, part.origin, until)?
+                    .filter(|place| place.tip.event == part.event);
+                examined.trouble = examined.tip.is_none().then(|| Trouble {
+                    case: Case::M,
+                    file: chain::relative(&self.dir, &chain::dir_of(&self.dir, part.origin)),
+                    cut: 0,
+                    seq: until,
+                    what: format!("event {until}, which this origin continues, is not there"),
+                });
             }
             self.judge(state, &examined);
             if examined.tip.is_some() || state.refusal.is_some() {
@@ -288,14 +323,36 @@ impl Log {
     }
 
     /// The newest event of every chain under the store, own and foreign, as far as whole batches
-    /// reach; sorted by origin.
+    /// reach and, for the chain that is written here, as far as it is known to be durable; sorted by
+    /// origin.
     pub fn heads(&self) -> Result<Vec<Tip>> {
         let mut heads = Vec::new();
         for origin in chain::origins(&*self.disk, &self.dir)? {
-            let examined = recover::examine(&*self.disk, &self.dir, origin, None, None)?;
-            heads.extend(examined.tip.map(|place| place.tip));
+            let slot = acked::read(&*self.disk, &self.dir)?.filter(|slot| slot.origin == origin);
+            let examined = recover::examine(&*self.disk, &self.dir, origin, slot.as_ref(), None)?;
+            let Some(mut place) = examined.tip else {
+                continue;
+            };
+            if self.origin() == Some(origin) {
+                let held = self.lock_state().hold.durable;
+                let slot = slot.map_or(Seq(0), |slot| slot.seq);
+                let durable = slot.max(place.synced).max(held);
+                if place.tip.seq > durable {
+                    match walk::find_seq(&*self.disk, &self.dir, origin, durable)? {
+                        Some(earlier) => place = earlier,
+                        None => continue,
+                    }
+                }
+            }
+            heads.push(place.tip);
         }
         Ok(heads)
+    }
+
+    /// The event at a place of a chain; `None` when the chain does not reach there.
+    pub fn event_of(&self, origin: OriginId, seq: Seq) -> Result<Option<crate::EventId>> {
+        let place = walk::find_seq(&*self.disk, &self.dir, origin, seq)?;
+        Ok(place.map(|place| place.tip.event))
     }
 
     /// Bytes of all segments.

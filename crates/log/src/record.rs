@@ -114,13 +114,13 @@ impl Shape {
         let bytes = &bytes[..self.record_len()];
         let head_end = FRAME_LEN + self.head_len;
         let head = &bytes[FRAME_LEN..head_end];
-        let body = if self.withheld {
+        let body = if !self.second_good {
+            Body::Damaged
+        } else if self.withheld {
             Body::Withheld
-        } else if self.second_good {
+        } else {
             let (salt, payload) = bytes[head_end + SECOND_CHECK_LEN..].split_at(SALT_LEN);
             Body::Present { salt, payload }
-        } else {
-            Body::Damaged
         };
         let mut synced = [0; 8];
         synced.copy_from_slice(&bytes[16..24]);
@@ -147,6 +147,9 @@ pub enum Parsed {
     },
     /// A record whose first check is good.
     Record(Shape),
+    /// A whole frame whose first check is good, with a body state or reserved bytes that only a newer
+    /// version gives a meaning: never torn, never damage.
+    Newer,
     /// No record: the first check fails, or lengths and states make no sense.
     Bad,
 }
@@ -170,16 +173,8 @@ pub fn parse(bytes: &[u8]) -> Parsed {
     if head_len == 0 {
         return Parsed::End;
     }
-    let (withheld, body_fits) = match bytes[12] {
-        STATE_PRESENT => (
-            false,
-            (SALT_LEN..=SALT_LEN + PAYLOAD_LEN_MAX).contains(&body_len),
-        ),
-        STATE_WITHHELD => (true, body_len == 0),
-        _ => (false, false),
-    };
     let head_fits = (HEAD_COMMON_LEN..=HEAD_LEN_MAX).contains(&head_len);
-    if !head_fits || !body_fits || bytes[13..16] != [0; 3] {
+    if !head_fits || body_len > SALT_LEN + PAYLOAD_LEN_MAX {
         return Parsed::Bad;
     }
     let need = FRAME_LEN + head_len + SECOND_CHECK_LEN + body_len;
@@ -187,11 +182,18 @@ pub fn parse(bytes: &[u8]) -> Parsed {
         return Parsed::Short { need };
     }
     let head_end = FRAME_LEN + head_len;
-    if crc32c::crc32c(&bytes[4..head_end]) != u32_at(bytes, 0)
-        || HeadCommon::parse(&bytes[FRAME_LEN..head_end]).is_none()
+    if HeadCommon::parse(&bytes[FRAME_LEN..head_end]).is_none()
+        || crc32c::crc32c(&bytes[4..head_end]) != u32_at(bytes, 0)
     {
         return Parsed::Bad;
     }
+    let withheld = match bytes[12] {
+        _ if bytes[13..16] != [0; 3] => return Parsed::Newer,
+        STATE_PRESENT if body_len >= SALT_LEN => false,
+        STATE_WITHHELD if body_len == 0 => true,
+        STATE_PRESENT | STATE_WITHHELD => return Parsed::Bad,
+        _ => return Parsed::Newer,
+    };
     let body = &bytes[head_end + SECOND_CHECK_LEN..need];
     let second_good = crc32c::crc32c(body) == u32_at(bytes, head_end);
     Parsed::Record(Shape {
@@ -227,4 +229,82 @@ pub fn encode(out: &mut Vec<u8>, synced: Seq, head: &[u8], body: Option<(&[u8; S
     }
     let second = crc32c::crc32c(&out[check_at + SECOND_CHECK_LEN..]);
     out[check_at..check_at + SECOND_CHECK_LEN].copy_from_slice(&second.to_le_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::head::HeadFields;
+    use crate::id::{ActorId, CommandId, EventId, OriginId, Position, RequestKey, SessionId};
+    use crate::id::{SubjectId, Time};
+    use crate::kind::Kind;
+
+    fn record(payload: Option<&[u8]>) -> Vec<u8> {
+        let mut head = Vec::new();
+        HeadFields {
+            origin: OriginId([1; 16]),
+            seq: Seq(1),
+            prev: EventId::ZERO,
+            time: Time::from_ms(5),
+            position: Position(1),
+            kind: Kind::LOG_ACTOR_NAMED,
+            kind_version: 1,
+            batch_index: 0,
+            batch_count: 1,
+            subject: SubjectId::ZERO,
+            command: CommandId::ZERO,
+            actor: ActorId::ZERO,
+            commitment: [0; 32],
+            session: SessionId::ZERO,
+            request: RequestKey::ZERO,
+            refs: &[],
+            facts: &[],
+        }
+        .encode(&mut head);
+        let mut out = Vec::new();
+        encode(
+            &mut out,
+            Seq(0),
+            &head,
+            payload.map(|payload| (&[7; SALT_LEN], payload)),
+        );
+        out
+    }
+
+    fn body_of(bytes: &[u8]) -> Option<Body<'_>> {
+        match parse(bytes) {
+            Parsed::Record(shape) => Some(shape.view(bytes).body),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn every_flip_of_a_present_and_of_a_withheld_record_is_seen() {
+        for payload in [Some(&b"payload"[..]), None] {
+            let bytes = record(payload);
+            let whole = body_of(&bytes).expect("a record");
+            assert_ne!(whole, Body::Damaged);
+            for bit in 0..bytes.len() * 8 {
+                let mut flipped = bytes.clone();
+                flipped[bit / 8] ^= 1 << (bit % 8);
+                let body = body_of(&flipped);
+                assert!(
+                    matches!(body, None | Some(Body::Damaged)),
+                    "bit {bit}: {body:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_state_is_newer_and_never_bad() {
+        for (at, value) in [(12, 3), (13, 1), (15, 0x80)] {
+            let mut bytes = record(Some(b"payload"));
+            bytes[at] = value;
+            let head_len = u32_at(&bytes, 4) as usize;
+            let check = crc32c::crc32c(&bytes[4..FRAME_LEN + head_len]);
+            bytes[..4].copy_from_slice(&check.to_le_bytes());
+            assert_eq!(parse(&bytes), Parsed::Newer, "byte {at}");
+        }
+    }
 }

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use crate::acked::Slot;
 use crate::cases::{self, Case, Observation, RecordState, SlotState};
 use crate::chain::{self, SegmentFile};
-use crate::disk::{self, Disk, OpenMode};
+use crate::disk::{Disk, OpenMode};
 use crate::error::{Result, at};
 use crate::hash;
 use crate::head::{Head, HeadError};
 use crate::id::{EventId, OriginId, Position, Seq, Time};
+use crate::kind::Kind;
 use crate::record::{self, Body, FRAME_LEN, Parsed, RECORD_LEN_MAX};
 use crate::scan::{self, SegmentScan, Step};
 use crate::segment::{HEADER_LEN, HeaderError, SegmentHeader};
@@ -60,8 +61,8 @@ pub(crate) struct Trouble {
 pub(crate) struct Examined {
     pub(crate) tip: Option<TipPlace>,
     pub(crate) trouble: Option<Trouble>,
-    /// The newest segment, when a torn creation hides it, is not this one.
-    pub(crate) segments: Vec<SegmentFile>,
+    /// Where the slot's event was found.
+    pub(crate) slot_offset: Option<u64>,
 }
 
 /// A place that is believed to hold an event; checked before it is used.
@@ -105,6 +106,53 @@ fn holds(disk: &dyn Disk, segments: &[SegmentFile], hint: &Hint) -> Result<bool>
     Ok(same == Some(true))
 }
 
+/// Where the slot's event lies: where the slot says, or elsewhere in its segment, because a
+/// redaction moves what it shortens.
+fn find_slot(disk: &dyn Disk, segments: &[SegmentFile], slot: &Slot) -> Result<Option<Hint>> {
+    let hint = Hint::from(slot);
+    if holds(disk, segments, &hint)? {
+        return Ok(Some(hint));
+    }
+    let Some(segment) = segments.iter().find(|s| s.name.first_seq == hint.segment) else {
+        return Ok(None);
+    };
+    let mut scan = SegmentScan::open(disk, &segment.path, HEADER_LEN as u64, u64::MAX)?;
+    while let Step::Record { offset, record, .. } = scan.step()? {
+        if record.common.seq == hint.seq {
+            let same = hash::event_id(record.head) == hint.event;
+            return Ok(same.then_some(Hint { offset, ..hint }));
+        }
+    }
+    Ok(None)
+}
+
+/// A gap or overlap that the names of the segments show. Foreign chains may branch.
+fn gap_between(store: &Path, segments: &[SegmentFile]) -> Option<Trouble> {
+    let seen = Observation {
+        segment_gap: true,
+        ..Observation::CLEAN
+    };
+    let first = segments
+        .first()
+        .filter(|first| first.name.first_seq != Seq(1));
+    let twice = segments
+        .windows(2)
+        .find(|pair| pair[0].name.first_seq == pair[1].name.first_seq)
+        .map(|pair| &pair[1]);
+    let (segment, what) = match (first, twice) {
+        (Some(first), _) => (first, "the segments before this one are missing"),
+        (None, Some(second)) => (second, "two segments start with the same event"),
+        (None, None) => return None,
+    };
+    Some(Trouble {
+        case: cases::decide(&seen),
+        file: chain::relative(store, &segment.path),
+        cut: 0,
+        seq: segment.name.first_seq,
+        what: what.to_owned(),
+    })
+}
+
 /// Looks at the end of this machine's chain `origin`. With a `known` place (or a slot that is
 /// found where it says) only what comes after it is read.
 pub(crate) fn examine(
@@ -116,11 +164,12 @@ pub(crate) fn examine(
 ) -> Result<Examined> {
     let slot = slot.filter(|slot| slot.origin == origin);
     let mut segments = chain::segments(disk, store, origin)?;
-    let slot_present = match slot {
-        Some(slot) => holds(disk, &segments, &slot.into())?,
-        None => false,
+    let mut start = match slot {
+        Some(slot) => find_slot(disk, &segments, slot)?,
+        None => None,
     };
-    let mut start = slot.filter(|_| slot_present).map(Hint::from);
+    let slot_offset = start.map(|hint| hint.offset);
+    let slot_present = start.is_some();
     if let Some(known) = known {
         let hint = Hint::from(known);
         if start.is_none_or(|start| start.seq < hint.seq) && holds(disk, &segments, &hint)? {
@@ -132,8 +181,9 @@ pub(crate) fn examine(
         (Some(_), true) => SlotState::Present,
         (Some(_), false) => SlotState::Missing,
     };
-    let evidence_seq = slot.map_or(Seq(0), |slot| slot.seq);
-    let mut hidden = None;
+    let mut evidence_seq = slot.map_or(Seq(0), |slot| slot.seq);
+    let gap = gap_between(store, &segments);
+    let mut hidden: Option<Trouble> = None;
     loop {
         let Some(newest) = segments.last().cloned() else {
             let missing = slot_state == SlotState::Missing && hidden.is_none();
@@ -146,8 +196,8 @@ pub(crate) fn examine(
             });
             return Ok(Examined {
                 tip: None,
-                trouble: hidden.or(trouble),
-                segments,
+                trouble: gap.or(hidden).or(trouble),
+                slot_offset,
             });
         };
         let looked = look(
@@ -165,13 +215,29 @@ pub(crate) fn examine(
                 trouble: Some(trouble),
             } if trouble.case == Case::D => {
                 segments.pop();
+                // A segment is made only once all before it is durable.
+                evidence_seq = evidence_seq.max(Seq(trouble.seq.0.saturating_sub(1)));
                 hidden = Some(trouble);
             }
             Looked { tip, trouble } => {
+                let cut_short = hidden.as_ref().filter(|hidden| {
+                    let end = tip.as_ref().map_or(0, |place| place.tip.seq.0);
+                    end.saturating_add(1) != hidden.seq.0
+                });
+                let gap = gap.or(cut_short.map(|hidden| Trouble {
+                    case: Case::E,
+                    what: "events are missing before this segment".to_owned(),
+                    ..hidden.clone()
+                }));
+                let newer = trouble.as_ref().is_some_and(|found| found.case == Case::G);
+                let trouble = match (newer, gap) {
+                    (false, Some(gap)) => Some(gap),
+                    _ => trouble.or(hidden),
+                };
                 return Ok(Examined {
                     tip,
-                    trouble: trouble.or(hidden),
-                    segments,
+                    trouble,
+                    slot_offset,
                 });
             }
         }
@@ -199,6 +265,8 @@ struct Seen {
     /// Largest `synced` of the records after it.
     synced_after_bad: Seq,
     synced: Seq,
+    /// The first event of a kind that only a newer version understands.
+    newer: Option<(u64, Seq, String)>,
 }
 
 fn look(
@@ -236,7 +304,7 @@ fn look(
     };
     match header {
         Ok(header) if header.origin == origin && header.first_seq == first_seq => {}
-        Err(error @ HeaderError::NewerFormat { .. }) => {
+        Err(error @ (HeaderError::NewerFormat { .. } | HeaderError::Field { .. })) => {
             let seen = Observation {
                 record: RecordState::Newer,
                 ..base
@@ -249,7 +317,7 @@ fn look(
         }
         other => {
             let evidence = evidence_seq >= first_seq
-                || later_synced(disk, &newest.path, 0, origin)? >= Some(first_seq);
+                || later_synced(disk, &newest.path, 0, origin, first_seq)? >= first_seq;
             let seen = Observation {
                 record: RecordState::FirstCheckBad,
                 evidence,
@@ -278,8 +346,10 @@ fn look(
         tip_before_bad: None,
         synced_after_bad: Seq(0),
         synced: Seq(0),
+        newer: None,
     };
-    let mut records = SegmentScan::open(disk, &newest.path, offset, u64::MAX)?;
+    // Ids are hashed: taken from the next record's `prev` they would always fit it.
+    let mut records = SegmentScan::open(disk, &newest.path, offset, u64::MAX)?.hashing();
     let ended = loop {
         match records.step()? {
             Step::Record { offset, record, id } => {
@@ -297,12 +367,16 @@ fn look(
                     "bytes that are no record".into(),
                 ));
             }
+            Step::Newer { offset } => {
+                let what = "a newer version of icm wrote this record".to_owned();
+                break Some((offset, RecordState::Newer, what));
+            }
         }
     };
 
     let synced_later = match &ended {
         Some((offset, RecordState::FirstCheckBad, _)) => {
-            later_synced(disk, &newest.path, offset + 1, origin)?.unwrap_or_default()
+            later_synced(disk, &newest.path, offset + 1, origin, seen.expected)?
         }
         _ => Seq(0),
     };
@@ -322,7 +396,7 @@ fn look(
             let trouble = trouble(&observation, cut, batch_seq, what);
             return Ok(Looked {
                 tip: seen.tip_before_bad,
-                trouble: Some(trouble),
+                trouble: Some(whole_file_if_begun(trouble)),
             });
         }
     }
@@ -339,7 +413,17 @@ fn look(
         };
         return Ok(Looked {
             tip: seen.tip,
-            trouble: Some(trouble(&observation, cut, seq, what)),
+            trouble: Some(whole_file_if_begun(trouble(&observation, cut, seq, what))),
+        });
+    }
+    if let Some((offset, seq, what)) = seen.newer.filter(|_| seen.batch.is_none()) {
+        let observation = Observation {
+            record: RecordState::Newer,
+            ..base
+        };
+        return Ok(Looked {
+            tip: seen.tip,
+            trouble: Some(trouble(&observation, offset, seq, what)),
         });
     }
     let (cut, seq, what, batch_open) = match seen.batch {
@@ -372,15 +456,22 @@ fn look(
     let found = match found.case {
         Case::K if seen.tip.is_none() && start.is_none() => Trouble {
             case: Case::D,
-            cut: 0,
             ..found
         },
         _ => found,
     };
     Ok(Looked {
         tip: seen.tip,
-        trouble: (found.case != Case::A).then_some(found),
+        trouble: (found.case != Case::A).then(|| whole_file_if_begun(found)),
     })
+}
+
+/// A torn creation takes the whole file, so that no header without a record stays behind.
+fn whole_file_if_begun(trouble: Trouble) -> Trouble {
+    match trouble.case {
+        Case::D => Trouble { cut: 0, ..trouble },
+        _ => trouble,
+    }
 }
 
 impl Seen {
@@ -413,14 +504,18 @@ impl Seen {
         if offset == HEADER_LEN as u64 && segment.name.first_event[..] != id.0[..8] {
             return broken("the first event is not the one that the file's name says");
         }
-        self.take_batch(&head, offset, from_hint)
-            .or_else(|what| broken(what))?;
+        self.take_batch(&head, offset, from_hint).or_else(broken)?;
         if self.bad_body.is_some() {
             self.synced_after_bad = self.synced_after_bad.max(record.synced);
         } else if record.body == Body::Damaged {
             let (start, first, ..) = self.batch.expect("the record's batch was just noted");
             self.bad_body = Some((head.seq(), start, first));
             self.tip_before_bad = self.tip.clone();
+        }
+        let (kind, version) = (head.kind(), head.kind_version());
+        if kind.is_critical() && !kind.is_understood(version) && self.newer.is_none() {
+            let what = newer_kind(kind, version);
+            self.newer = Some((offset, head.seq(), what));
         }
         self.synced = self.synced.max(record.synced);
         self.prev = Some(id);
@@ -468,25 +563,61 @@ pub(crate) fn tip_of(head: &Head<'_>, id: EventId) -> Tip {
     }
 }
 
-/// The largest `synced` of the valid records of `origin` that start at or after `offset`.
+/// Says that an event is of a kind that only a newer version understands.
+pub(crate) fn newer_kind(kind: Kind, version: u16) -> String {
+    format!(
+        "{} version {version} is newer than this version of icm",
+        kind.name()
+    )
+}
+
+/// The largest `synced` of the valid records of `origin` that start at or after `offset` and come
+/// after event `after` in the chain; 0 when there are none.
 fn later_synced(
     disk: &dyn Disk,
     path: &Path,
     offset: u64,
     origin: OriginId,
-) -> Result<Option<Seq>> {
-    let bytes = disk::read_all(disk, path, u64::from(u32::MAX)).map_err(at("reading", path))?;
+    after: Seq,
+) -> Result<Seq> {
     // The origin stands 8 bytes into the head, which follows the frame.
-    let origin_at = FRAME_LEN + 8;
-    let mut best = None;
-    let mut from = offset as usize + origin_at;
-    while let Some(found) = find(bytes.get(from..).unwrap_or_default(), &origin.0) {
-        let start = from + found - origin_at;
-        let window = &bytes[start..bytes.len().min(start + RECORD_LEN_MAX)];
-        if let Parsed::Record(shape) = record::parse(window) {
-            best = best.max(Some(shape.view(window).synced));
+    const ORIGIN_AT: usize = FRAME_LEN + 8;
+    const STRIDE: usize = 4 * 1_024 * 1_024;
+    let file = disk
+        .open(path, OpenMode::Read)
+        .map_err(at("opening", path))?;
+    let len = file.len().map_err(at("reading", path))?;
+    let mut best = Seq(0);
+    let mut bytes = Vec::new();
+    let mut base = offset;
+    while base < len {
+        // Records that start within the stride are seen whole.
+        let room = (len - base).min((STRIDE + RECORD_LEN_MAX) as u64) as usize;
+        bytes.resize(room, 0);
+        let read = file
+            .read_at(&mut bytes, base)
+            .map_err(at("reading", path))?;
+        bytes.truncate(read);
+        let mut start = 0;
+        while let Some(found) = bytes
+            .get(start + ORIGIN_AT..)
+            .and_then(|rest| find(rest, &origin.0))
+        {
+            start += found;
+            if start >= STRIDE {
+                break;
+            }
+            if let Parsed::Record(shape) = record::parse(&bytes[start..]) {
+                let record = shape.view(&bytes[start..]);
+                let (seq, synced) = (record.common.seq, record.synced);
+                // What is durable when a record is written is before it.
+                if seq >= after && synced < seq {
+                    best = best.max(synced);
+                }
+            }
+            start += 1;
         }
-        from += found + 1;
+        base += STRIDE as u64;
     }
     Ok(best)
 }

@@ -25,6 +25,8 @@ pub(crate) enum Step<'a> {
     End,
     /// Bytes that are no record.
     Bad { offset: u64 },
+    /// A frame that a newer version wrote.
+    Newer { offset: u64 },
 }
 
 /// A place in a segment file.
@@ -134,6 +136,7 @@ impl SegmentScan {
         let offset = self.base + self.at as u64;
         match parsed {
             Parsed::Record(shape) => self.emit(offset, shape),
+            Parsed::Newer => Ok(Step::Newer { offset }),
             Parsed::End | Parsed::Short { .. } if self.rest_is_zero()? => Ok(Step::End),
             _ => Ok(Step::Bad { offset }),
         }

@@ -34,6 +34,13 @@ pub enum HeaderError {
     /// Too few bytes, wrong magic, or a failing check.
     #[error("not the header of a segment")]
     Bad,
+    /// A field that this format fixes has another value; the check is good, so a newer version may
+    /// know what it means.
+    #[error("the header's {field} is not one that format {FORMAT} allows")]
+    Field {
+        /// Which.
+        field: &'static str,
+    },
     /// A newer version wrote it and does not want this one to read it.
     #[error("the segment needs a reader of format {oldest_reader}, this version reads {FORMAT}")]
     NewerFormat {
@@ -79,11 +86,21 @@ impl SegmentHeader {
         if oldest_reader > FORMAT {
             return Err(HeaderError::NewerFormat { oldest_reader });
         }
+        let format = u16::from_le_bytes([bytes[8], bytes[9]]);
+        if format == 0 || oldest_reader == 0 || oldest_reader > format {
+            return Err(HeaderError::Field { field: "format" });
+        }
+        let reserved = bytes[12..16].iter().chain(&bytes[40..60]);
+        if format <= FORMAT && reserved.into_iter().any(|byte| *byte != 0) {
+            return Err(HeaderError::Field {
+                field: "reserved bytes",
+            });
+        }
         let (mut origin, mut first_seq) = ([0; 16], [0; 8]);
         origin.copy_from_slice(&bytes[16..32]);
         first_seq.copy_from_slice(&bytes[32..40]);
         Ok(SegmentHeader {
-            format: u16::from_le_bytes([bytes[8], bytes[9]]),
+            format,
             oldest_reader,
             origin: OriginId(origin),
             first_seq: Seq(u64::from_le_bytes(first_seq)),
@@ -161,6 +178,7 @@ mod tests {
     #[test]
     fn a_newer_segment_says_so() {
         let header = SegmentHeader {
+            format: 2,
             oldest_reader: 2,
             ..SegmentHeader::new(OriginId([7; 16]), Seq(1))
         };
@@ -168,6 +186,28 @@ mod tests {
             SegmentHeader::parse(&header.encode()),
             Err(HeaderError::NewerFormat { oldest_reader: 2 })
         );
+    }
+
+    #[test]
+    fn reserved_bytes_are_zero_until_a_newer_format_uses_them() {
+        let with = |format: u16, at: usize, value: u8| {
+            let mut bytes = SegmentHeader {
+                format,
+                ..SegmentHeader::new(OriginId([7; 16]), Seq(1))
+            }
+            .encode();
+            bytes[at] = value;
+            let check = crc32c::crc32c(&bytes[..60]);
+            bytes[60..].copy_from_slice(&check.to_le_bytes());
+            SegmentHeader::parse(&bytes)
+        };
+        for at in [12, 15, 40, 59] {
+            let field = "reserved bytes";
+            assert_eq!(with(1, at, 1), Err(HeaderError::Field { field }));
+            assert!(with(2, at, 1).is_ok(), "format 2 lets readers of 1 open it");
+        }
+        assert_eq!(with(1, 10, 0), Err(HeaderError::Field { field: "format" }));
+        assert_eq!(with(0, 10, 1), Err(HeaderError::Field { field: "format" }));
     }
 
     #[test]

@@ -1,24 +1,25 @@
 //! Verifying a log: every head hashed, every chain followed, every body held against its
 //! commitment. Reads only, never panics, on any bytes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::acked;
-use crate::cases::Case;
+use crate::cases::{Action, Case};
 use crate::chain::{self, SegmentFile};
 use crate::disk::OpenMode;
 use crate::error::{LogError, Result, at};
 use crate::facts::{Facts, ImportedRange};
-use crate::hash;
 use crate::head::HeadError;
 use crate::id::{EventId, OriginId, Position, Seq, Time};
 use crate::log::Log;
 use crate::record::Body;
+use crate::recover::{self, Trouble};
 use crate::scan::{SegmentScan, Step};
-use crate::segment::{HEADER_LEN, HeaderError, SegmentHeader};
+use crate::segment::{HEADER_LEN, HeaderError, SegmentHeader, SegmentName};
+use crate::walk;
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -98,6 +99,8 @@ struct Expect {
     /// Position of the newest event of the walk.
     position: Position,
     batch: Option<(u16, u16)>,
+    /// The event before has a head that cannot be read: batch and position start afresh.
+    blind: bool,
 }
 
 struct Verify<'a> {
@@ -108,6 +111,12 @@ struct Verify<'a> {
     /// Ids of the events of each chain, where an import or a continuation asks for one.
     wanted: BTreeMap<(OriginId, Seq), Option<EventId>>,
     imported: Vec<ImportedRange>,
+    /// Where an older chain is continued: the event that must stand there.
+    continued: Vec<(OriginId, Seq, EventId)>,
+    /// Chains with something that only a newer version can read: what lies beyond is not judged.
+    newer: BTreeSet<OriginId>,
+    /// What the next writer sets aside.
+    torn: Option<Trouble>,
 }
 
 impl Log {
@@ -123,6 +132,9 @@ impl Log {
             slot: acked::read(&*self.disk, &self.dir)?,
             wanted: BTreeMap::new(),
             imported: Vec::new(),
+            continued: Vec::new(),
+            newer: BTreeSet::new(),
+            torn: None,
         };
         verify.run()?;
         Ok(verify.report)
@@ -161,8 +173,20 @@ impl Verify<'_> {
             self.wanted.insert((slot.origin, slot.seq), None);
         }
         let own = walked.last().copied();
+        if let Some(origin) = own {
+            let slot = self.slot.as_ref();
+            let examined = recover::examine(&*self.log.disk, &self.log.dir, origin, slot, None)?;
+            self.torn = examined
+                .trouble
+                .filter(|trouble| trouble.case.action() == Action::SetAside);
+        }
+        self.stray_files(&walked, &origins)?;
         let mut position = Position(0);
         for part in &parts {
+            if let Some(until) = part.until {
+                self.wanted.insert((part.origin, until), None);
+                self.continued.push((part.origin, until, part.event));
+            }
             // Where the next chain carries on, an older one may go on by itself (a copy).
             let end = self.chain(
                 part.origin,
@@ -177,7 +201,43 @@ impl Verify<'_> {
             self.chain(origin, None, None, false)?;
         }
         self.check_slot();
-        self.check_imported();
+        self.check_continued();
+        self.check_imported()
+    }
+
+    /// Names below `log/` that are neither a chain nor a segment: what they hold is not read.
+    fn stray_files(&mut self, walked: &[OriginId], others: &[OriginId]) -> Result<()> {
+        let read_dir = |dir: &Path| match self.log.disk.read_dir(dir) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+            other => other.map_err(at("reading", dir)),
+        };
+        let log_dir = self.log.dir.join(chain::LOG_DIR);
+        let mut strays = Vec::new();
+        for entry in read_dir(&log_dir)? {
+            if !entry.is_dir || chain::origin_of(&entry.name).is_none() {
+                strays.push(log_dir.join(entry.name));
+            }
+        }
+        for origin in walked.iter().chain(others) {
+            let dir = chain::dir_of(&self.log.dir, *origin);
+            for entry in read_dir(&dir)? {
+                if entry.is_dir || SegmentName::parse(&entry.name).is_none() {
+                    strays.push(dir.join(entry.name));
+                }
+            }
+        }
+        for path in strays {
+            let message = "not the name of a chain or a segment: it is not read".to_owned();
+            self.find(
+                None,
+                "stray_file",
+                Severity::Notice,
+                &path,
+                0,
+                None,
+                message,
+            );
+        }
         Ok(())
     }
 
@@ -217,6 +277,7 @@ impl Verify<'_> {
             time: None,
             position: position.unwrap_or_default(),
             batch: None,
+            blind: false,
         };
         let mut at_until = expect.position;
         let segments = chain::segments(&*self.log.disk, &self.log.dir, origin)?;
@@ -235,7 +296,8 @@ impl Verify<'_> {
                 break;
             }
         }
-        if let (Some((have, count)), Some(segment)) = (expect.batch, segments.last()) {
+        let told = self.newer.contains(&origin) || self.torn_in(segments.last());
+        if let (Some((have, count)), Some(segment), false) = (expect.batch, segments.last(), told) {
             let message = format!("the last batch has {have} of its {count} events");
             let durable = self.slot_covers(origin, expect.seq.0.saturating_sub(1));
             let (case, severity) = match durable {
@@ -253,7 +315,7 @@ impl Verify<'_> {
                 message,
             );
         }
-        let seq = Seq(expect.seq.0 - 1);
+        let seq = Seq(expect.seq.0.wrapping_sub(1));
         if seq.0 > 0 {
             self.report.heads.push(VerifiedHead {
                 origin,
@@ -267,6 +329,14 @@ impl Verify<'_> {
         } else {
             expect.position
         })
+    }
+
+    fn torn_in(&self, segment: Option<&SegmentFile>) -> bool {
+        let torn = self.torn.as_ref().map(|torn| &torn.file);
+        segment
+            .map(|segment| chain::relative(&self.log.dir, &segment.path))
+            .as_ref()
+            == torn
     }
 
     fn slot_covers(&self, origin: OriginId, seq: u64) -> bool {
@@ -290,6 +360,14 @@ impl Verify<'_> {
         at_until: &mut Position,
     ) -> Result<bool> {
         let path = &segment.path;
+        let torn_from = match &self.torn {
+            Some(torn) if self.torn_in(Some(segment)) => torn.cut,
+            _ => u64::MAX,
+        };
+        if torn_from == 0 {
+            self.torn_tail(path);
+            return Ok(false);
+        }
         if !self.header(origin, segment, newest)? {
             return Ok(false);
         }
@@ -319,10 +397,20 @@ impl Verify<'_> {
         let mut told: u64 = 0;
         loop {
             let (offset, record, id) = match scan.step()? {
+                Step::Record { offset, .. } | Step::Bad { offset } if offset >= torn_from => {
+                    self.torn_tail(path);
+                    return Ok(false);
+                }
                 Step::Record { offset, record, id } => (offset, record, id),
                 Step::End => return Ok(true),
+                Step::Newer { offset } => {
+                    let message = "a newer version of icm wrote this record".to_owned();
+                    let seq = Some(expect.seq);
+                    self.find_newer(origin, "newer_format", path, offset, seq, message);
+                    return Ok(false);
+                }
                 Step::Bad { offset } => {
-                    self.bad_record(origin, segment, newest, offset, expect.seq)?;
+                    self.bad_record(segment, offset, expect.seq);
                     return Ok(false);
                 }
             };
@@ -375,7 +463,7 @@ impl Verify<'_> {
                         None => index == 0,
                         Some((have, all)) => index == have && count == all,
                     };
-                    if !follows {
+                    if !follows && !expect.blind {
                         let message = "it is out of place in its batch".to_owned();
                         wrong.push((Case::F, "out_of_batch", message));
                     }
@@ -383,11 +471,14 @@ impl Verify<'_> {
                     self.body(&record, &head, path, offset, walked);
                     match Facts::of(&head) {
                         Ok(Facts::Imported(facts)) if walked => {
-                            for range in &facts.ranges {
-                                expect.position.0 += range.to_seq.0 + 1 - range.from_seq.0;
-                                self.wanted.insert((range.origin, range.to_seq), None);
+                            expect.position.0 += facts.count();
+                            // What an older chain learned after it was continued is not ours.
+                            if until.is_none_or(|until| common.seq <= until) {
+                                for range in &facts.ranges {
+                                    self.wanted.insert((range.origin, range.to_seq), None);
+                                }
+                                self.imported.extend(facts.ranges);
                             }
-                            self.imported.extend(facts.ranges);
                         }
                         Ok(_) => {}
                         Err(error) => {
@@ -396,49 +487,31 @@ impl Verify<'_> {
                     }
                     if walked {
                         let want = Position(expect.position.0 + 1);
-                        if head.position() != want {
+                        if head.position() != want && !expect.blind {
                             let message =
                                 format!("it says position {}, it is {want}", head.position());
                             wrong.push((Case::F, "wrong_position", message));
                         }
                         expect.position = head.position();
                     }
+                    expect.blind = false;
                     let unknown = !head.kind().is_understood(head.kind_version());
                     if unknown && head.kind().is_critical() {
-                        let message = format!(
-                            "{} version {} is newer than this version of icm",
-                            head.kind().name(),
-                            head.kind_version()
-                        );
+                        let message = recover::newer_kind(head.kind(), head.kind_version());
                         let seq = Some(common.seq);
-                        let newer = Severity::Newer;
-                        self.find(
-                            Some(Case::G),
-                            "newer_kind",
-                            newer,
-                            path,
-                            offset,
-                            seq,
-                            message,
-                        );
+                        self.find_newer(origin, "newer_kind", path, offset, seq, message);
                     }
                 }
-                Err(error @ HeadError::NewerFormat { .. }) => {
+                Err(error @ (HeadError::NewerFormat { .. } | HeadError::Field { .. })) => {
                     let seq = Some(common.seq);
                     let message = error.to_string();
-                    let newer = Severity::Newer;
-                    self.find(
-                        Some(Case::G),
-                        "newer_format",
-                        newer,
-                        path,
-                        offset,
-                        seq,
-                        message,
-                    );
-                    expect.position.0 += 1;
+                    self.find_newer(origin, "newer_format", path, offset, seq, message);
+                    (expect.blind, expect.batch) = (true, None);
                 }
-                Err(error) => wrong.push((Case::F, "unreadable_head", error.to_string())),
+                Err(error) => {
+                    wrong.push((Case::F, "unreadable_head", error.to_string()));
+                    (expect.blind, expect.batch) = (true, None);
+                }
             }
             for (case, code, message) in wrong {
                 let seq = Some(common.seq);
@@ -492,17 +565,9 @@ impl Verify<'_> {
                     message,
                 );
             }
-            Err(error @ HeaderError::NewerFormat { .. }) => {
+            Err(error @ (HeaderError::NewerFormat { .. } | HeaderError::Field { .. })) => {
                 let message = error.to_string();
-                self.find(
-                    Some(Case::G),
-                    "newer_format",
-                    Severity::Newer,
-                    path,
-                    0,
-                    first,
-                    message,
-                );
+                self.find_newer(origin, "newer_format", path, 0, first, message);
             }
             Err(HeaderError::Bad) => {
                 let durable = !newest || self.slot_covers(origin, segment.name.first_seq.0);
@@ -525,51 +590,61 @@ impl Verify<'_> {
         Ok(false)
     }
 
-    /// Bytes that are no record: a torn tail that the next writer sets aside, or damage.
-    fn bad_record(
+    fn find_newer(
         &mut self,
         origin: OriginId,
-        segment: &SegmentFile,
-        newest: bool,
+        code: &str,
+        path: &Path,
         offset: u64,
-        seq: Seq,
-    ) -> Result<()> {
-        let examined = crate::recover::examine(
-            &*self.log.disk,
-            &self.log.dir,
-            origin,
-            self.slot.as_ref(),
-            None,
-        )?;
-        let case = match examined.trouble {
-            Some(trouble) if newest => trouble.case,
-            _ => Case::C,
-        };
-        let torn = matches!(case, Case::B | Case::D | Case::K);
-        let (code, severity, what) = if torn {
-            (
-                "torn_tail",
-                Severity::Notice,
-                "an append that was never acknowledged ends here",
-            )
-        } else {
-            (
-                "damaged_record",
-                Severity::Damage,
-                "bytes that are no record",
-            )
-        };
-        let message = format!("{what}; events from {} on cannot be read", seq.0);
+        seq: Option<Seq>,
+        message: String,
+    ) {
+        self.newer.insert(origin);
         self.find(
-            Some(case),
+            Some(Case::G),
             code,
-            severity,
-            &segment.path,
+            Severity::Newer,
+            path,
+            offset,
+            seq,
+            message,
+        );
+    }
+
+    /// A tail that the next writer sets aside.
+    fn torn_tail(&mut self, path: &Path) {
+        let Some(torn) = self.torn.clone() else {
+            return;
+        };
+        let message = format!(
+            "an append that was never acknowledged ends here: {}",
+            torn.what
+        );
+        let (seq, notice) = (Some(torn.seq), Severity::Notice);
+        self.find(
+            Some(torn.case),
+            "torn_tail",
+            notice,
+            path,
+            torn.cut,
+            seq,
+            message,
+        );
+    }
+
+    /// Bytes that are no record.
+    fn bad_record(&mut self, segment: &SegmentFile, offset: u64, seq: Seq) {
+        let message = format!("bytes that are no record; events from {seq} on cannot be read");
+        let (path, damage) = (&segment.path, Severity::Damage);
+        self.find(
+            Some(Case::C),
+            "damaged_record",
+            damage,
+            path,
             offset,
             Some(seq),
             message,
         );
-        Ok(())
     }
 
     fn body(
@@ -623,6 +698,9 @@ impl Verify<'_> {
 
     fn check_slot(&mut self) {
         let Some(slot) = self.slot else { return };
+        if self.newer.contains(&slot.origin) {
+            return;
+        }
         let found = self.wanted.get(&(slot.origin, slot.seq)).copied().flatten();
         if found == Some(slot.event) {
             return;
@@ -644,14 +722,37 @@ impl Verify<'_> {
         );
     }
 
-    fn check_imported(&mut self) {
+    fn check_continued(&mut self) {
+        for (origin, seq, event) in std::mem::take(&mut self.continued) {
+            let found = self.wanted.get(&(origin, seq)).copied().flatten();
+            if found == Some(event) || self.newer.contains(&origin) {
+                continue;
+            }
+            let message = format!("event {seq}, which a newer origin continues, is not there");
+            let dir = chain::dir_of(&self.log.dir, origin);
+            let (case, damage) = (Some(Case::M), Severity::Damage);
+            self.find(
+                case,
+                "continued_missing",
+                damage,
+                &dir,
+                0,
+                Some(seq),
+                message,
+            );
+        }
+    }
+
+    fn check_imported(&mut self) -> Result<()> {
         for range in std::mem::take(&mut self.imported) {
-            let found = self
-                .wanted
-                .get(&(range.origin, range.to_seq))
-                .copied()
-                .flatten();
-            if found == Some(range.head) {
+            let place = (range.origin, range.to_seq);
+            let mut found = self.wanted.get(&place).copied().flatten();
+            if found.is_none() {
+                // A chain that this one continues was read before the import was met.
+                let (disk, dir) = (&*self.log.disk, &self.log.dir);
+                found = walk::find_seq(disk, dir, place.0, place.1)?.map(|place| place.tip.event);
+            }
+            if found == Some(range.head) || self.newer.contains(&range.origin) {
                 continue;
             }
             let message = format!(
@@ -670,5 +771,6 @@ impl Verify<'_> {
                 message,
             );
         }
+        Ok(())
     }
 }

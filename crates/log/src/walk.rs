@@ -25,6 +25,8 @@ use crate::segment::HEADER_LEN;
 pub(crate) struct Part {
     pub(crate) origin: OriginId,
     pub(crate) until: Option<Seq>,
+    /// The event there; zero when nothing carries on.
+    pub(crate) event: EventId,
 }
 
 /// An event, read in place.
@@ -96,6 +98,7 @@ pub(crate) fn parts(
     let mut parts = vec![Part {
         origin,
         until: None,
+        event: EventId::ZERO,
     }];
     let mut next = continued_by(disk, store, origin)?.or(pending);
     while let Some(continues) = next {
@@ -105,6 +108,7 @@ pub(crate) fn parts(
         parts.push(Part {
             origin: continues.origin,
             until: Some(continues.seq),
+            event: continues.event,
         });
         next = continued_by(disk, store, continues.origin)?;
     }
@@ -400,6 +404,10 @@ impl Walk<'_> {
             let (offset, record, id) = match scan.step()? {
                 Step::Record { offset, record, id } => (offset, record, id),
                 Step::End => return Ok(ControlFlow::Continue(())),
+                Step::Newer { .. } => {
+                    let what = format!("event {expected} was written by a newer version of icm");
+                    return Err(LogError::NewerFormat { what });
+                }
                 Step::Bad { offset } => {
                     return Err(damaged(
                         Case::C,
@@ -409,7 +417,16 @@ impl Walk<'_> {
                     ));
                 }
             };
-            if part.until.is_some_and(|until| record.common.seq > until) {
+            let tip = self
+                .tip
+                .as_ref()
+                .filter(|place| place.tip.origin == part.origin);
+            let end = tip.map(|place| place.tip.seq);
+            if part
+                .until
+                .or(end)
+                .is_some_and(|end| record.common.seq > end)
+            {
                 return Ok(ControlFlow::Continue(()));
             }
             if record.common.seq != *expected || record.common.origin != part.origin {
@@ -468,7 +485,8 @@ impl Walk<'_> {
     ) -> Result<ControlFlow<()>> {
         let base = position.0;
         let at = |seq: Seq| Position(base + 1 + (seq.0 - range.from_seq.0));
-        *position = at(range.to_seq);
+        *position = Position(base + range.count());
+        let mut next = (range.from_seq, range.base);
         let segments = chain::segments(self.disk, self.store, range.origin)?;
         let Some(start) = chain::holding(&segments, range.from_seq) else {
             return Ok(ControlFlow::Continue(()));
@@ -478,12 +496,14 @@ impl Walk<'_> {
                 SegmentScan::open(self.disk, &segment.path, HEADER_LEN as u64, u64::MAX)?;
             while let Step::Record { offset, record, id } = scan.step()? {
                 let seq = record.common.seq;
-                if seq < range.from_seq {
-                    continue;
-                }
                 if seq > range.to_seq {
                     return Ok(ControlFlow::Continue(()));
                 }
+                let other_branch = seq == next.0 && record.common.prev != next.1;
+                if seq < next.0 || other_branch || record.common.origin != range.origin {
+                    continue;
+                }
+                next = (Seq(seq.0 + 1), id);
                 let head = read_head(&record)?;
                 let event = event_of(&record, head, id, at(seq), &segment.path, offset, false);
                 if each(&event).is_break() {
@@ -500,6 +520,13 @@ impl Walk<'_> {
                 continue;
             }
             for segment in self.segments(*part)?.iter().rev() {
+                // Positions rise along the chain; only an import brings some from before itself.
+                let later = self.first_of(segment, |head| {
+                    head.position() > from && head.kind() != Kind::LOG_IMPORTED
+                })?;
+                if later == Some(true) {
+                    continue;
+                }
                 let mut offsets = Vec::new();
                 let limit = self.limit(part.origin, segment);
                 let mut scan =
@@ -557,12 +584,7 @@ impl Walk<'_> {
             Some(Err(error)) => return Err(error),
             _ => return Ok(ControlFlow::Continue(())),
         };
-        let count: u64 = facts
-            .ranges
-            .iter()
-            .map(|r| r.to_seq.0 + 1 - r.from_seq.0)
-            .sum();
-        let mut before = Position(position.0.saturating_sub(1 + count));
+        let mut before = Position(position.0.saturating_sub(1 + facts.count()));
         let mut places: Vec<(PathBuf, u64, EventId, Position)> = Vec::new();
         for range in &facts.ranges {
             let _ = self.foreign(range, &mut before, &mut |event| {

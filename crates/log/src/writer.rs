@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use crate::acked::{self, Slot};
 use crate::chain;
-use crate::disk::{self, OpenMode};
+use crate::disk::{self, DiskFile, OpenMode};
 use crate::env::{Env, random_16};
 use crate::error::{LogError, Result, at};
 use crate::facts;
 use crate::hash;
-use crate::head::{FACTS_LEN_MAX, HeadFields, REFS_MAX};
+use crate::head::{FACTS_LEN_MAX, FORMAT, HeadFields, REFS_MAX};
 use crate::id::{
     ActorId, CommandId, EventId, Position, RequestKey, Seq, SessionId, SubjectId, Time,
 };
@@ -36,6 +36,10 @@ pub const SKEW_MAX_MS: u64 = 24 * 60 * 60 * 1_000;
 /// Threads that come later than this after the lock was taken wait until it was free once, so that
 /// other processes get their turn.
 const HOLD_MAX: Duration = Duration::from_millis(50);
+/// Tails that are set aside before an append; each leaves the log shorter.
+const SET_ASIDE_MAX: usize = 8;
+/// Most positions that one import may take.
+const POSITIONS_MAX: u64 = u32::MAX as u64;
 
 /// An event to be appended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,11 +92,13 @@ pub enum Durability {
     Lazy,
 }
 
-/// The right to append. Other writers, threads and processes, wait while it is held.
+/// The right to append. Other writers, threads and processes, wait while it is held; readers of the
+/// same [`Log`] do not.
 pub struct Writer<'a> {
     log: &'a Log,
     env: &'a dyn Env,
-    state: Option<MutexGuard<'a, State>>,
+    /// This thread's turn among those of the process; given up while a commit waits for the disk.
+    has_turn: bool,
     appended: Option<Seq>,
 }
 
@@ -111,7 +117,7 @@ impl Log {
                 .hold
                 .since
                 .is_some_and(|since| since.elapsed() > HOLD_MAX);
-            if shared && !too_long && state.hold.poisoned.is_none() {
+            if shared && !too_long && !state.hold.turn && state.hold.poisoned.is_none() {
                 break;
             }
             if shared {
@@ -149,14 +155,17 @@ impl Log {
             state = self.lock_state();
         }
         state.hold.holders += 1;
-        let mut writer = Writer {
+        state.hold.turn = true;
+        let writer = Writer {
             log: self,
             env,
-            state: Some(state),
+            has_turn: true,
             appended: None,
         };
-        writer.prepare()?;
-        Ok(writer)
+        let prepared = writer.prepare(&mut state);
+        // Before the writer goes: it takes the state itself.
+        drop(state);
+        prepared.map(|()| writer)
     }
 
     fn try_lock(&self) -> Result<Option<Box<dyn crate::disk::DiskLock>>> {
@@ -174,14 +183,9 @@ impl Log {
 }
 
 impl<'a> Writer<'a> {
-    fn state(&mut self) -> &mut State {
-        self.state.as_mut().expect("the state is held until commit")
-    }
-
     /// Sees what others appended and gets the store ready for an append.
-    fn prepare(&mut self) -> Result<()> {
+    fn prepare(&self, state: &mut State) -> Result<()> {
         let (log, env) = (self.log, self.env);
-        let state = self.state();
         if state.hold.holders > 1 {
             return match &state.refusal {
                 Some(refusal) => Err(refusal.to_error(&log.dir)),
@@ -191,28 +195,44 @@ impl<'a> Writer<'a> {
         if state.hold.poisoned.take().is_some() {
             // What the failed sync left is found again below and written anew before the next one.
             state.hold.file = None;
-            state.hold.unsure_from = None;
+            *log.gate() = None;
         }
-        let before = state.tip.as_ref().map(|place| place.end);
+        // Until the log was looked at nothing is known durable: no slot is written when that fails.
+        state.hold.durable = Seq(0);
+        let before = state.tip.clone();
         log.refresh_state(state)?;
         if let Some(refusal) = &state.refusal {
             return Err(refusal.to_error(&log.dir));
         }
-        if let Some(trouble) = state.trouble.take() {
-            log.set_aside(state, &trouble)?;
-            log.refresh_state(state)?;
-            if state.trouble.is_some() {
-                return Err(LogError::NotAStore {
+        let mut rounds = 0;
+        while let Some(trouble) = state.trouble.take() {
+            // A torn creation may hide a torn tail in the segment before it.
+            if rounds == SET_ASIDE_MAX {
+                return Err(LogError::NotWritable {
                     path: log.dir.clone(),
-                    why: "its torn tail could not be set aside".into(),
+                    why: format!("its torn tail could not be set aside ({})", trouble.what),
                 });
             }
+            rounds += 1;
+            log.set_aside(state, &trouble)?;
+            log.refresh_state(state)?;
+            if let Some(refusal) = &state.refusal {
+                return Err(refusal.to_error(&log.dir));
+            }
         }
-        if state.tip.as_ref().map(|place| place.end) != before {
+        let same = |a: &TipPlace, b: &TipPlace| {
+            a.tip.event == b.tip.event && a.end == b.end && a.segment == b.segment
+        };
+        let unmoved = match (&before, &state.tip) {
+            (Some(before), Some(now)) => same(before, now),
+            _ => false,
+        };
+        if !unmoved {
+            // Another process may have appended, or put another file in the segment's place.
             state.hold.file = None;
         }
         log.mint_if_needed(state, env)?;
-        let slot = acked::read(&*log.disk, &log.dir)?;
+        let slot = state.slot;
         let own = state.store.as_ref().map(|store| store.origin);
         state.hold.acked_generation = slot.map_or(0, |slot| slot.generation);
         let slot_seq = slot
@@ -233,15 +253,12 @@ impl<'a> Writer<'a> {
 
     /// The newest event, before anything this writer appends.
     pub fn tip(&self) -> Option<Tip> {
-        self.state
-            .as_ref()
-            .and_then(|state| state.tip.as_ref().map(|place| place.tip))
+        self.log.tip()
     }
 
     /// The secret for keyed hashes.
     pub fn secret(&self) -> [u8; 32] {
-        let state = self.state.as_ref().and_then(|state| state.store.as_ref());
-        state.expect("a writer has minted a store").secret
+        self.log.secret().expect("a writer has minted a store")
     }
 
     /// The id of an actor in this store.
@@ -251,7 +268,7 @@ impl<'a> Writer<'a> {
 
     /// Whether the next append starts the origin's chain; it then names its actor itself.
     pub fn starts_origin(&self) -> bool {
-        let state = self.state.as_ref().expect("the state is held until commit");
+        let state = self.log.lock_state();
         let own = state.store.as_ref().map(|store| store.origin);
         state.tip.as_ref().map(|place| place.tip.origin) != own
     }
@@ -270,10 +287,10 @@ impl<'a> Writer<'a> {
         let actor = self.actor(batch.actor);
         let starts = self.starts_origin();
         let (log, env) = (self.log, self.env);
-        let state = self.state();
-        let store = state.store.as_ref().expect("a writer has minted a store");
+        let mut state = log.lock_state();
+        let store = state.store.clone().expect("a writer has minted a store");
         let mut encoder = Encoder {
-            store,
+            store: &store,
             env,
             tip: state.tip.as_ref().map(|place| place.tip),
             synced: state.hold.durable,
@@ -282,7 +299,7 @@ impl<'a> Writer<'a> {
             appended: Vec::new(),
         };
         if starts {
-            encoder.encode(&origin_batch(store, batch, actor), actor)?;
+            encoder.encode(&origin_batch(&store, batch, actor), actor)?;
         }
         let skip = encoder.appended.len();
         encoder.encode(batch, actor)?;
@@ -293,26 +310,33 @@ impl<'a> Writer<'a> {
             ..
         } = encoder;
         let (tip, offset_in_bytes, first) = last.expect("a batch has at least one event");
-        log.write(state, &bytes, tip, offset_in_bytes, first)?;
+        log.write(&mut state, &bytes, tip, offset_in_bytes, first)?;
+        drop(state);
         self.appended = Some(tip.seq);
         Ok(appended.split_off(skip))
     }
 
     /// Ends the writing. With [`Durability::Synced`] returns once everything appended survives
-    /// power loss; other threads may append meanwhile and share the sync.
+    /// power loss; other threads may append meanwhile and share the sync. When nothing was appended,
+    /// once what was there survives it: so a repeated request that finds its events already in the
+    /// log is acknowledged as safely as the first.
     ///
     /// # Errors
     /// When the sync fails, what was appended may or may not be there after power loss; the next
     /// writer reads the log anew.
     pub fn commit(mut self, durability: Durability) -> Result<()> {
-        let Some(seq) = self.appended else {
-            return Ok(());
-        };
-        if durability == Durability::Lazy {
+        if durability == Durability::Lazy || (self.appended.is_none() && self.starts_origin()) {
             return Ok(());
         }
+        let there = self.tip().map(|tip| tip.seq);
+        let Some(seq) = self.appended.or(there) else {
+            return Ok(());
+        };
         let log = self.log;
-        let mut state = self.state.take().expect("the state is held until commit");
+        let mut state = log.lock_state();
+        state.hold.turn = false;
+        self.has_turn = false;
+        log.changed.notify_all();
         let epoch = state.hold.epoch;
         let result = loop {
             if let Some(why) = state
@@ -339,27 +363,24 @@ impl<'a> Writer<'a> {
                     .unwrap_or_else(std::sync::PoisonError::into_inner);
                 continue;
             }
+            let place = state.tip.clone().expect("a seq to wait for is of a tip");
+            let target = place.tip.seq;
+            let file = match log.open_segment(&mut state, &place.segment.path, place.end) {
+                Ok(file) => file,
+                Err(error) => break Err(error),
+            };
             state.hold.syncing = true;
-            let target = state.tip.as_ref().map_or(seq, |place| place.tip.seq);
-            let file = state
-                .hold
-                .file
-                .clone()
-                .expect("appending opened the segment");
             drop(state);
-            let synced = file.sync();
+            let synced = log.sync_segment(&*file);
             state = log.lock_state();
             state.hold.syncing = false;
             match synced {
-                Ok(()) => {
-                    state.hold.durable = state.hold.durable.max(target);
-                    state.hold.unsure_from = None;
-                }
-                Err(error) => state.hold.poisoned = Some(error.to_string().into()),
+                Ok(()) => state.hold.durable = state.hold.durable.max(target),
+                Err(why) => state.hold.poisoned = Some(why),
             }
             log.changed.notify_all();
         };
-        self.state = Some(state);
+        drop(state);
         result
     }
 }
@@ -367,7 +388,10 @@ impl<'a> Writer<'a> {
 impl Drop for Writer<'_> {
     fn drop(&mut self) {
         let log = self.log;
-        let mut state = self.state.take().unwrap_or_else(|| log.lock_state());
+        let mut state = log.lock_state();
+        if self.has_turn {
+            state.hold.turn = false;
+        }
         state.hold.holders -= 1;
         if state.hold.holders == 0 {
             log.note_acked(&mut state);
@@ -376,8 +400,8 @@ impl Drop for Writer<'_> {
             }
             state.hold.lock = None;
             state.hold.since = None;
-            log.changed.notify_all();
         }
+        log.changed.notify_all();
     }
 }
 
@@ -398,7 +422,9 @@ fn check_ceilings(batch: &Batch<'_>) -> Result<()> {
             BATCH_EVENTS_MAX,
         );
     }
+    let mut len: usize = 0;
     for event in &batch.events {
+        len = len.saturating_add(event.payload.len() + event.facts.len());
         if event.refs.len() > REFS_MAX {
             return over("number of refs", event.refs.len(), REFS_MAX);
         }
@@ -408,6 +434,9 @@ fn check_ceilings(batch: &Batch<'_>) -> Result<()> {
         if event.payload.len() > PAYLOAD_LEN_MAX {
             return over("length of a payload", event.payload.len(), PAYLOAD_LEN_MAX);
         }
+    }
+    if len > BATCH_LEN_MAX {
+        return over("length of a batch", len, BATCH_LEN_MAX);
     }
     Ok(())
 }
@@ -449,6 +478,24 @@ pub fn actor_named(actor: ActorId, name: &str) -> NewEvent {
     }
 }
 
+/// Positions that an event's imported ranges take before its own.
+fn imported_count(event: &NewEvent) -> Result<u64> {
+    if event.kind != Kind::LOG_IMPORTED {
+        return Ok(0);
+    }
+    // The writer's own facts; a reader would refuse what does not decode.
+    let facts = facts::LogImported::decode(&event.facts);
+    let count = facts.map_or(u64::MAX, |facts| facts.count());
+    if count > POSITIONS_MAX {
+        return Err(LogError::TooLarge {
+            what: "number of imported events",
+            len: usize::try_from(count).unwrap_or(usize::MAX),
+            max: usize::try_from(POSITIONS_MAX).unwrap_or(usize::MAX),
+        });
+    }
+    Ok(count)
+}
+
 /// Turns batches into the bytes of records.
 struct Encoder<'s> {
     store: &'s StoreFile,
@@ -478,6 +525,7 @@ impl Encoder<'_> {
                 })?,
                 None => Time::from_ms(now),
             };
+            let imported = imported_count(event)?;
             let mut salt = [0; SALT_LEN];
             self.env.fill_random(&mut salt);
             body.clear();
@@ -488,7 +536,7 @@ impl Encoder<'_> {
                 seq: Seq(own.map_or(1, |tip| tip.seq.0 + 1)),
                 prev: own.map_or(EventId::ZERO, |tip| tip.event),
                 time,
-                position: Position(self.tip.map_or(1, |tip| tip.position.0 + 1)),
+                position: Position(self.tip.map_or(1, |tip| tip.position.0 + 1) + imported),
                 kind: event.kind,
                 kind_version: event.kind.info().map_or(1, |row| row.version),
                 batch_index: index,
@@ -569,6 +617,7 @@ impl Log {
                 "the store writes under a new origin from here on: {why}"
             ));
         }
+        self.sync_continued(state)?;
         let mut secret = [0; 32];
         match &state.store {
             Some(store) => secret = store.secret,
@@ -590,6 +639,27 @@ impl Log {
         state.hold.durable = Seq(0);
         state.store = Some(store);
         Ok(())
+    }
+
+    /// Makes the event that a new origin will continue durable before anything names it.
+    fn sync_continued(&self, state: &mut State) -> Result<()> {
+        let Some(place) = state.tip.clone() else {
+            return Ok(());
+        };
+        let slot = state
+            .slot
+            .filter(|slot| slot.origin == place.tip.origin)
+            .map_or(Seq(0), |slot| slot.seq);
+        if slot.max(place.synced) >= place.tip.seq {
+            return Ok(());
+        }
+        let path = &place.segment.path;
+        let file = self.open_segment(state, path, place.end)?;
+        state.hold.file = None;
+        self.sync_segment(&*file).map_err(|why| {
+            state.hold.poisoned = Some(Arc::clone(&why));
+            sync_failed(path, &why)
+        })
     }
 
     fn fingerprint(&self, env: &dyn Env) -> Result<String> {
@@ -615,8 +685,14 @@ impl Log {
             .tip
             .as_ref()
             .filter(|place| place.tip.origin == tip.origin);
-        let (segment, offset) = match place {
+        let goes_on = match place {
             Some(place) if place.end + bytes.len() as u64 <= SEGMENT_LEN_TARGET => {
+                state.hold.file.is_some() || self.is_of_this_format(&place.segment.path)?
+            }
+            _ => false,
+        };
+        let (segment, offset) = match place {
+            Some(place) if goes_on => {
                 let (segment, offset) = (place.segment.clone(), place.end);
                 self.write_after(state, &segment.path, bytes, offset)?;
                 (segment, offset)
@@ -625,9 +701,11 @@ impl Log {
                 if let Some(place) = place {
                     let path = place.segment.path.clone();
                     let end = place.end;
-                    self.open_segment(state, &path, end)?;
-                    let file = state.hold.file.as_ref().expect("just opened");
-                    file.sync().map_err(at("syncing", &path))?;
+                    let file = self.open_segment(state, &path, end)?;
+                    if let Err(why) = self.sync_segment(&*file) {
+                        state.hold.poisoned = Some(Arc::clone(&why));
+                        return Err(sync_failed(&path, &why));
+                    }
                     state.hold.durable = state.tip.as_ref().map_or(Seq(0), |place| place.tip.seq);
                 }
                 let segment = self.create_segment(state, bytes, tip, first)?;
@@ -645,44 +723,76 @@ impl Log {
         Ok(())
     }
 
+    /// Whether this version may append to a segment: a newer one may let it read what it may not
+    /// add to.
+    fn is_of_this_format(&self, path: &std::path::Path) -> Result<bool> {
+        let file = self
+            .disk
+            .open(path, OpenMode::Read)
+            .map_err(at("opening", path))?;
+        let mut bytes = [0; HEADER_LEN];
+        let read = file.read_at(&mut bytes, 0).map_err(at("reading", path))?;
+        Ok(SegmentHeader::parse(&bytes[..read]).is_ok_and(|header| header.format <= FORMAT))
+    }
+
     /// Opens the segment that holds the tip. What was found there and is not known durable is
     /// written again, so that a sync that failed elsewhere cannot have lost it unseen.
-    fn open_segment(&self, state: &mut State, path: &std::path::Path, end: u64) -> Result<()> {
-        if state.hold.file.is_some() {
-            return Ok(());
+    fn open_segment(
+        &self,
+        state: &mut State,
+        path: &std::path::Path,
+        end: u64,
+    ) -> Result<Arc<dyn DiskFile>> {
+        if let Some(file) = &state.hold.file {
+            return Ok(Arc::clone(file));
         }
         let file = self
             .disk
             .open(path, OpenMode::Write)
             .map_err(at("opening", path))?;
-        let slot = acked::read(&*self.disk, &self.dir)?;
-        let from = match slot {
-            Some(slot)
-                if slot.offset < end
-                    && path.file_name().is_some_and(|name| {
-                        SegmentName::parse(&name.to_string_lossy())
-                            .is_some_and(|name| name.first_seq == slot.segment)
-                    }) =>
-            {
-                slot.offset
-            }
-            _ => HEADER_LEN as u64,
-        };
-        if state
+        let unsure = state
             .tip
             .as_ref()
-            .is_some_and(|place| place.tip.seq > state.hold.durable)
-        {
+            .filter(|place| place.tip.seq > state.hold.durable);
+        if let Some(place) = unsure {
+            let from = match &state.slot {
+                Some(slot)
+                    if slot.origin == place.tip.origin
+                        && slot.segment == place.segment.name.first_seq
+                        && (HEADER_LEN as u64..end).contains(&slot.offset) =>
+                {
+                    slot.offset
+                }
+                _ => 0,
+            };
             let mut bytes = vec![0; (end - from) as usize];
             let read = file
                 .read_at(&mut bytes, from)
                 .map_err(at("reading", path))?;
             file.write_at(&bytes[..read], from)
                 .map_err(at("writing", path))?;
-            state.hold.unsure_from = Some(from);
         }
-        state.hold.file = Some(file);
-        Ok(())
+        state.hold.file = Some(Arc::clone(&file));
+        Ok(file)
+    }
+
+    fn gate(&self) -> MutexGuard<'_, Option<Arc<str>>> {
+        self.sync_gate
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Syncs a segment, unless a sync has failed since the log was last read anew.
+    fn sync_segment(&self, file: &dyn DiskFile) -> std::result::Result<(), Arc<str>> {
+        let mut gate = self.gate();
+        if let Some(why) = &*gate {
+            return Err(Arc::clone(why));
+        }
+        file.sync().map_err(|error| {
+            let why: Arc<str> = error.to_string().into();
+            *gate = Some(Arc::clone(&why));
+            why
+        })
     }
 
     fn write_after(
@@ -692,8 +802,7 @@ impl Log {
         bytes: &[u8],
         offset: u64,
     ) -> Result<()> {
-        self.open_segment(state, path, offset)?;
-        let file = state.hold.file.clone().expect("just opened");
+        let file = self.open_segment(state, path, offset)?;
         if let Err(error) = file.write_at(bytes, offset) {
             // Nothing of a failed append stays; where even that fails, the tail is set aside by
             // whoever writes next.
@@ -820,8 +929,11 @@ impl Log {
         if state.hold.poisoned.is_some() || state.hold.durable < place.tip.seq {
             return;
         }
+        if state.slot.is_some_and(|slot| slot.event == place.tip.event) {
+            return;
+        }
         let slot = Slot {
-            generation: state.hold.acked_generation + 1,
+            generation: state.hold.acked_generation.wrapping_add(1),
             origin: place.tip.origin,
             seq: place.tip.seq,
             event: place.tip.event,
@@ -836,7 +948,8 @@ impl Log {
         if let Ok(file) = file
             && acked::write(&*file, &slot).is_ok()
         {
-            state.hold.acked_generation += 1;
+            state.hold.acked_generation = slot.generation;
+            state.slot = Some(slot);
             state.hold.acked = Some(Arc::clone(&file));
         }
     }

@@ -1,11 +1,15 @@
 //! The log on the real disk.
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use icm_log::disk::RealDisk;
+use icm_log::acked::Slot;
+use icm_log::cases::Case;
+use icm_log::disk::{DirEntry, Disk, DiskFile, DiskLock, OpenMode, RealDisk};
 use icm_log::env::Env;
+use icm_log::record::{self, Body, Parsed};
 use icm_log::*;
 
 struct TestEnv(AtomicU64);
@@ -31,18 +35,30 @@ fn forget(n: u8) -> NewEvent {
     }
 }
 
-fn append(log: &Log, env: &TestEnv, events: Vec<NewEvent>) -> Vec<Appended> {
-    let mut writer = log.begin(env, Duration::from_secs(5)).expect("lock");
-    let batch = Batch {
+fn batch_of(events: Vec<NewEvent>) -> Batch<'static> {
+    Batch {
         command: CommandId([1; 16]),
         actor: "user",
         session: SessionId::ZERO,
         request: RequestKey::ZERO,
         events,
-    };
-    let appended = writer.append(&batch).expect("append");
-    writer.commit(Durability::Synced).expect("sync");
-    appended
+    }
+}
+
+fn try_append(
+    log: &Log,
+    env: &TestEnv,
+    events: Vec<NewEvent>,
+    durability: Durability,
+) -> Result<Vec<Appended>> {
+    let mut writer = log.begin(env, Duration::from_secs(5))?;
+    let appended = writer.append(&batch_of(events))?;
+    writer.commit(durability)?;
+    Ok(appended)
+}
+
+fn append(log: &Log, env: &TestEnv, events: Vec<NewEvent>) -> Vec<Appended> {
+    try_append(log, env, events, Durability::Synced).expect("append")
 }
 
 fn positions(log: &Log, from: &Cursor) -> Vec<u64> {
@@ -137,4 +153,437 @@ fn many_threads_one_chain() {
     });
     assert_eq!(log.tip().map(|tip| tip.position), Some(Position(202)));
     assert!(log.verify(&mut |_| {}).expect("verify").findings.is_empty());
+}
+
+/// The real disk, counting syncs of segments; the next one fails when told so.
+#[derive(Default)]
+struct Watched {
+    syncs: AtomicU64,
+    fail: AtomicBool,
+}
+
+struct WatchedDisk(Arc<Watched>);
+
+struct WatchedFile(Arc<Watched>, Arc<dyn DiskFile>, bool);
+
+impl Disk for WatchedDisk {
+    fn read_dir(&self, dir: &Path) -> std::io::Result<Vec<DirEntry>> {
+        RealDisk.read_dir(dir)
+    }
+    fn open(&self, path: &Path, mode: OpenMode) -> std::io::Result<Arc<dyn DiskFile>> {
+        let segment = path.extension().is_some_and(|end| end == "icmlog");
+        let file = RealDisk.open(path, mode)?;
+        Ok(Arc::new(WatchedFile(self.0.clone(), file, segment)))
+    }
+    fn create_dir_all(&self, dir: &Path) -> std::io::Result<()> {
+        RealDisk.create_dir_all(dir)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+        RealDisk.rename(from, to)
+    }
+    fn remove_file(&self, path: &Path) -> std::io::Result<()> {
+        RealDisk.remove_file(path)
+    }
+    fn sync_dir(&self, dir: &Path) -> std::io::Result<()> {
+        RealDisk.sync_dir(dir)
+    }
+    fn identity(&self, path: &Path) -> std::io::Result<u64> {
+        RealDisk.identity(path)
+    }
+    fn try_lock(&self, path: &Path) -> std::io::Result<Option<Box<dyn DiskLock>>> {
+        RealDisk.try_lock(path)
+    }
+}
+
+impl DiskFile for WatchedFile {
+    fn len(&self) -> std::io::Result<u64> {
+        self.1.len()
+    }
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
+        self.1.read_at(buffer, offset)
+    }
+    fn write_at(&self, bytes: &[u8], offset: u64) -> std::io::Result<()> {
+        self.1.write_at(bytes, offset)
+    }
+    fn truncate(&self, len: u64) -> std::io::Result<()> {
+        self.1.truncate(len)
+    }
+    fn sync(&self) -> std::io::Result<()> {
+        if self.2 {
+            self.0.syncs.fetch_add(1, Ordering::Relaxed);
+            if self.0.fail.swap(false, Ordering::Relaxed) {
+                return Err(std::io::Error::other("the disk said no"));
+            }
+        }
+        self.1.sync()
+    }
+    fn identity(&self) -> std::io::Result<u64> {
+        self.1.identity()
+    }
+}
+
+/// A store in a folder of its own.
+struct Store {
+    _dir: tempfile::TempDir,
+    path: PathBuf,
+    env: TestEnv,
+}
+
+impl Store {
+    fn new() -> Store {
+        let dir = tempfile::tempdir().expect("tempdir");
+        let path = dir.path().join("store");
+        let env = TestEnv(AtomicU64::new(0));
+        Store {
+            _dir: dir,
+            path,
+            env,
+        }
+    }
+
+    fn open(&self) -> Log {
+        Log::open(Arc::new(RealDisk), &self.path).expect("open")
+    }
+
+    fn watched(&self) -> (Log, Arc<Watched>) {
+        let watched = Arc::new(Watched::default());
+        let disk = Arc::new(WatchedDisk(watched.clone()));
+        (Log::open(disk, &self.path).expect("open"), watched)
+    }
+
+    fn segments(&self) -> Vec<PathBuf> {
+        let origin = self.open().origin().expect("an origin");
+        let dir = self.path.join(LOG_DIR).join(origin.to_string());
+        let mut paths: Vec<_> = std::fs::read_dir(dir)
+            .expect("a chain")
+            .map(|entry| entry.expect("an entry").path())
+            .collect();
+        paths.sort();
+        paths
+    }
+
+    fn forget_slots(&self) {
+        let _ = std::fs::remove_file(self.path.join("acked"));
+    }
+
+    /// Offsets and bytes of the records of the newest segment.
+    fn records(&self) -> Vec<(usize, Vec<u8>)> {
+        let bytes = std::fs::read(self.segments().last().expect("a segment")).expect("read");
+        let (mut at, mut records) = (segment::HEADER_LEN, Vec::new());
+        while let Parsed::Record(shape) = record::parse(&bytes[at..]) {
+            let record = bytes[at..at + shape.record_len()].to_vec();
+            records.push((at, record));
+            at += shape.record_len();
+        }
+        records
+    }
+
+    /// Changes the head of the last record, its check made good again.
+    fn change_last_head(&self, change: impl Fn(&mut [u8])) {
+        let (at, bytes) = self.records().pop().expect("a record");
+        let Parsed::Record(shape) = record::parse(&bytes) else {
+            panic!("a record");
+        };
+        let whole = shape.view(&bytes);
+        let mut head = whole.head.to_vec();
+        change(&mut head);
+        let Body::Present { salt, payload } = whole.body else {
+            panic!("a body");
+        };
+        let salt = salt.try_into().expect("a salt");
+        let mut changed = Vec::new();
+        record::encode(&mut changed, whole.synced, &head, Some((salt, payload)));
+        self.put_at(at, &changed);
+    }
+
+    fn put_at(&self, at: usize, with: &[u8]) {
+        let path = self.segments().pop().expect("a segment");
+        let mut bytes = std::fs::read(&path).expect("read");
+        bytes.truncate(at);
+        bytes.extend_from_slice(with);
+        std::fs::write(&path, bytes).expect("write");
+    }
+}
+
+fn case_of(log: &Log) -> Option<Case> {
+    match log.refusal() {
+        Some(Refusal::Damaged { case, .. }) => Some(case),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_refused_writer_leaves_the_evidence_of_what_is_lost() {
+    let store = Store::new();
+    let log = store.open();
+    append(&log, &store.env, vec![forget(1)]);
+    append(&log, &store.env, vec![forget(2)]);
+    let slots = std::fs::read(store.path.join("acked")).expect("slots");
+    let last = store.records().last().expect("a record").0;
+    store.put_at(last, &[]);
+    // This process has seen all of it durable; it must not note the shorter chain as acknowledged.
+    let refused = try_append(&log, &store.env, vec![forget(3)], Durability::Synced);
+    assert!(
+        matches!(refused, Err(LogError::Damaged { case: Case::M, .. })),
+        "{refused:?}"
+    );
+    assert_eq!(
+        std::fs::read(store.path.join("acked")).expect("slots"),
+        slots
+    );
+    assert_eq!(case_of(&store.open()), Some(Case::M));
+}
+
+#[test]
+fn a_lock_without_an_append_changes_no_byte() {
+    let store = Store::new();
+    let log = store.open();
+    append(&log, &store.env, vec![forget(1)]);
+    let slots = std::fs::read(store.path.join("acked")).expect("slots");
+    let writer = log.begin(&store.env, Duration::ZERO).expect("lock");
+    writer.commit(Durability::Synced).expect("nothing to do");
+    assert_eq!(
+        std::fs::read(store.path.join("acked")).expect("slots"),
+        slots
+    );
+}
+
+#[test]
+fn a_first_record_that_is_torn_is_set_aside_with_its_segment() {
+    for damage in [b"garbage".as_slice(), &[0x41; 400], &[]] {
+        let store = Store::new();
+        append(&store.open(), &store.env, vec![forget(1)]);
+        store.forget_slots();
+        store.put_at(segment::HEADER_LEN, damage);
+        let log = store.open();
+        assert_eq!((log.tip(), log.refusal()), (None, None));
+        append(&log, &store.env, vec![forget(2)]);
+        assert_eq!(positions(&store.open(), &Cursor::START), [1, 2, 3]);
+    }
+    // A body that was torn in the first batch takes the segment, too.
+    let store = Store::new();
+    append(&store.open(), &store.env, vec![forget(1)]);
+    store.forget_slots();
+    let (at, mut first) = store.records().remove(0);
+    *first.last_mut().expect("a byte") ^= 1;
+    store.put_at(at, &first);
+    append(&store.open(), &store.env, vec![forget(2)]);
+    assert_eq!(positions(&store.open(), &Cursor::START), [1, 2, 3]);
+}
+
+#[test]
+fn a_wrong_prev_at_the_end_is_a_broken_chain() {
+    let store = Store::new();
+    append(&store.open(), &store.env, vec![forget(1)]);
+    append(&store.open(), &store.env, vec![forget(2)]);
+    store.forget_slots();
+    store.change_last_head(|head| head[40] ^= 1);
+    assert_eq!(case_of(&store.open()), Some(Case::F));
+}
+
+#[test]
+fn what_a_newer_version_wrote_is_refused_and_never_cut() {
+    let kind = |head: &mut [u8], code: u16| head[80..82].copy_from_slice(&code.to_le_bytes());
+    let newer: [(&str, &dyn Fn(&mut [u8])); 5] = [
+        ("format", &|head| head[0] = 2),
+        ("reserved bytes", &|head| head[2] = 1),
+        ("codec", &|head| head[84] = 2),
+        ("seq", &|head| head[24..32].fill(0xff)),
+        ("critical kind", &|head| kind(head, 0x8f77)),
+    ];
+    for (what, change) in newer {
+        let store = Store::new();
+        append(&store.open(), &store.env, vec![forget(1)]);
+        append(&store.open(), &store.env, vec![forget(2)]);
+        store.forget_slots();
+        store.change_last_head(change);
+        let before = std::fs::read(&store.segments()[0]).expect("read");
+        let log = store.open();
+        assert!(
+            matches!(log.refusal(), Some(Refusal::Newer { .. })),
+            "{what}"
+        );
+        let refused = try_append(&log, &store.env, vec![forget(3)], Durability::Synced);
+        assert!(
+            matches!(refused, Err(LogError::NewerFormat { .. })),
+            "{what}"
+        );
+        assert_eq!(
+            std::fs::read(&store.segments()[0]).expect("read"),
+            before,
+            "{what}"
+        );
+        let report = log.verify(&mut |_| {}).expect("verify");
+        let codes: Vec<_> = report
+            .findings
+            .iter()
+            .map(|finding| &finding.code)
+            .collect();
+        assert!(
+            codes.iter().any(|code| code.starts_with("newer_")),
+            "{what}: {codes:?}"
+        );
+        if what != "seq" {
+            assert!(report.ok(), "{what}: {:?}", report.findings);
+        }
+    }
+    let store = Store::new();
+    append(&store.open(), &store.env, vec![forget(1)]);
+    let (at, mut last) = store.records().pop().expect("a record");
+    last[12] = 3;
+    let head_end = 24 + u32::from_le_bytes([last[4], last[5], last[6], last[7]]) as usize;
+    let check = crc32c::crc32c(&last[4..head_end]);
+    last[..4].copy_from_slice(&check.to_le_bytes());
+    store.forget_slots();
+    store.put_at(at, &last);
+    assert!(matches!(
+        store.open().refusal(),
+        Some(Refusal::Newer { .. })
+    ));
+    assert!(store.open().verify(&mut |_| {}).expect("verify").ok());
+}
+
+#[test]
+fn a_slot_whose_record_has_moved_is_found() {
+    let store = Store::new();
+    append(&store.open(), &store.env, vec![forget(1)]);
+    append(&store.open(), &store.env, vec![forget(2)]);
+    let mut slots = std::fs::read(store.path.join("acked")).expect("slots");
+    for at in acked::SLOT_OFFSETS {
+        let Some(slot) = slots.get(at as usize..).and_then(Slot::parse) else {
+            continue;
+        };
+        let moved = Slot {
+            offset: slot.offset + 16,
+            ..slot
+        };
+        slots[at as usize..at as usize + acked::SLOT_LEN].copy_from_slice(&moved.encode());
+    }
+    std::fs::write(store.path.join("acked"), slots).expect("write");
+    let log = store.open();
+    assert_eq!(log.refusal(), None);
+    append(&log, &store.env, vec![forget(3)]);
+    assert!(
+        store
+            .open()
+            .verify(&mut |_| {})
+            .expect("verify")
+            .findings
+            .is_empty()
+    );
+}
+
+#[test]
+fn a_commit_without_an_append_waits_for_what_was_found() {
+    let store = Store::new();
+    let (log, watched) = store.watched();
+    append(&log, &store.env, vec![forget(1)]);
+    try_append(&log, &store.env, vec![forget(2)], Durability::Lazy).expect("append");
+    let seqs = |log: &Log| -> Vec<u64> {
+        let heads = log.heads().expect("heads");
+        heads.iter().map(|tip| tip.seq.0).collect()
+    };
+    assert_eq!(seqs(&log), [3], "heads stop at what is durable");
+    let commit = || {
+        let before = watched.syncs.load(Ordering::Relaxed);
+        let writer = log.begin(&store.env, Duration::ZERO).expect("lock");
+        writer.commit(Durability::Synced).expect("commit");
+        watched.syncs.load(Ordering::Relaxed) - before
+    };
+    assert_eq!(commit(), 1, "the lazy event is made durable");
+    assert_eq!(commit(), 0, "there is nothing left to do");
+    assert_eq!(seqs(&log), [4]);
+}
+
+#[test]
+fn what_a_new_origin_continues_is_durable_and_missed_when_it_goes() {
+    let store = Store::new();
+    append(&store.open(), &store.env, vec![forget(1)]);
+    try_append(&store.open(), &store.env, vec![forget(2)], Durability::Lazy).expect("append");
+    let copy = Store::new();
+    std::fs::create_dir_all(&copy.path).expect("folder");
+    let status = std::process::Command::new("cp")
+        .args(["-r", &format!("{}/.", store.path.display())])
+        .arg(&copy.path)
+        .status();
+    assert!(status.expect("cp").success());
+    let (log, watched) = copy.watched();
+    drop(log.begin(&copy.env, Duration::ZERO).expect("lock"));
+    assert_eq!(watched.syncs.load(Ordering::Relaxed), 1);
+    let old = log.tip().expect("a tip");
+    assert_ne!(log.origin(), Some(old.origin));
+    // The event that store.toml names goes before the new chain begins.
+    let dir = copy.path.join(LOG_DIR).join(old.origin.to_string());
+    let path = std::fs::read_dir(dir)
+        .expect("dir")
+        .next()
+        .expect("one")
+        .expect("one")
+        .path();
+    let bytes = std::fs::read(&path).expect("read");
+    std::fs::write(&path, &bytes[..bytes.len() - 250]).expect("write");
+    assert_eq!(case_of(&copy.open()), Some(Case::M));
+    let report = copy.open().verify(&mut |_| {}).expect("verify");
+    let found = |code| report.findings.iter().any(|finding| finding.code == code);
+    assert!(found("continued_missing"), "{:?}", report.findings);
+}
+
+#[test]
+fn a_sync_that_fails_while_a_segment_is_closed_fails_all_that_waited() {
+    let store = Store::new();
+    let (log, watched) = store.watched();
+    let large = || NewEvent {
+        payload: vec![0xc0; record::PAYLOAD_LEN_MAX],
+        ..forget(1)
+    };
+    append(&log, &store.env, (0..31).map(|_| large()).collect());
+    append(&log, &store.env, (0..31).map(|_| large()).collect());
+    try_append(&log, &store.env, vec![forget(2)], Durability::Lazy).expect("append");
+    watched.fail.store(true, Ordering::Relaxed);
+    let mut writer = log.begin(&store.env, Duration::ZERO).expect("lock");
+    let batch = batch_of((0..3).map(|_| large()).collect());
+    writer
+        .append(&batch)
+        .expect_err("the segment that is closed cannot be synced");
+    // The operating system tells of a failed write once: trying again proves nothing.
+    writer
+        .append(&batch)
+        .expect_err("not before the log was read anew");
+    writer
+        .commit(Durability::Synced)
+        .expect_err("nothing is acknowledged");
+    append(&log, &store.env, (0..3).map(|_| large()).collect());
+    assert_eq!(store.segments().len(), 2);
+    assert!(
+        store
+            .open()
+            .verify(&mut |_| {})
+            .expect("verify")
+            .findings
+            .is_empty()
+    );
+}
+
+#[test]
+fn segments_that_are_gone_and_strays_are_named() {
+    let store = Store::new();
+    append(&store.open(), &store.env, vec![forget(1)]);
+    let path = store.segments().remove(0);
+    let name = path
+        .file_name()
+        .expect("a name")
+        .to_string_lossy()
+        .to_uppercase();
+    std::fs::copy(&path, path.with_file_name(name)).expect("copy");
+    let report = store.open().verify(&mut |_| {}).expect("verify");
+    let codes: Vec<_> = report
+        .findings
+        .iter()
+        .map(|finding| finding.code.as_str())
+        .collect();
+    assert_eq!(codes, ["stray_file"]);
+
+    let later = "00000000000000000007-0123456789abcdef.icmlog";
+    std::fs::rename(&path, path.with_file_name(later)).expect("rename");
+    assert_eq!(case_of(&store.open()), Some(Case::E));
 }

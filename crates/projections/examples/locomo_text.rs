@@ -87,7 +87,11 @@ fn lines(path: &Path) -> Result<Vec<Value>, Box<dyn Error>> {
         .collect::<Result<_, _>>()?)
 }
 
-fn store(memories: &[Value], with_date: bool, with_topic: bool) -> Result<TextIndex, Box<dyn Error>> {
+fn store(
+    memories: &[Value],
+    with_date: bool,
+    with_topic: bool,
+) -> Result<TextIndex, Box<dyn Error>> {
     let mut index = TextIndex::in_memory()?;
     let mut writer = index.writer()?;
     for (ordinal, memory) in memories.iter().enumerate() {

@@ -1,2 +1,16 @@
+//! The views of icm: what the log of events folds to, and how it is searched.
+//!
+//! Everything here can be deleted and comes back the same from the log. Only [`fold`] reads events;
+//! rows and text follow row versions. This crate never knows MCP, sockets or the clock.
 
+mod error;
+pub mod fold;
+mod rows;
+mod table;
 pub mod text;
+mod views;
+
+pub use error::{Result, ViewError};
+pub use rows::{Row, Rows};
+pub use table::{Table, TopicCount};
+pub use views::{ALL_IDS, Progress, RecallHit, RecallQuery, Recalled, Views, topic_fits};

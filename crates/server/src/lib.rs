@@ -1,9 +1,21 @@
-//! The service of icm.
+//! The service of icm: commands and queries over one store, and MCP over stdio.
+//!
+//! Fronts (the command line, MCP clients) speak the types of [`api`]; [`Service`] turns commands
+//! into events of the log and answers queries from the views. This crate never knows a terminal or
+//! how arguments are parsed. The clock, the environment and randomness are read here and handed
+//! down.
+
 pub mod api;
-pub mod error;
+mod error;
+mod ids;
+pub mod limits;
 pub mod mcp;
 pub mod sanitize;
-pub mod service;
+mod service;
+mod system;
+pub mod when;
 
 pub use error::{Result, ServiceError};
-pub use service::{OpenOptions, Service};
+pub use ids::{ID_LEN, id_text};
+pub use service::{Ground, OpenOptions, Service};
+pub use system::SystemEnv;

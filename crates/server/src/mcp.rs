@@ -15,6 +15,7 @@ mod frame;
 mod line;
 mod schema;
 mod server;
+mod stdio;
 mod tools;
 mod transport;
 
@@ -56,7 +57,7 @@ pub fn serve_stdio(service: Arc<Service>, caller: Caller, options: McpOptions) -
             source,
         })?;
     let outcome = runtime.block_on(async {
-        let (reader, writer) = rmcp::transport::stdio_pipes();
+        let (reader, writer) = stdio::open();
         serve(service, caller, options, reader, writer).await
     });
     // A read that blocks on standard input cannot be interrupted, so do not wait for it for ever.

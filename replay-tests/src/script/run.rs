@@ -105,7 +105,7 @@ impl Run {
     }
 
     fn open(&mut self) {
-        let service = crate::open_store(&self.dir(), self.env.clone());
+        let service = crate::store::open(&self.dir(), self.env.clone());
         self.service = Some(service.unwrap_or_else(|error| panic!("opening the store: {error}")));
     }
 

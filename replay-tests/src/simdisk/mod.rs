@@ -27,6 +27,7 @@ pub use crash::{CrashPlan, Names, Writes};
 pub use fault::{Op, OpKind};
 
 use fault::Faults;
+use crate::folder::Files;
 use tree::{Ino, Tree};
 
 /// A simulated disk. Clones are the same disk.
@@ -76,10 +77,12 @@ impl SimDisk {
         self.state().faults.trace.clone()
     }
 
-    /// The trace as text, one operation a line, for the message of a failing test.
+    /// The operations that changed something or failed as text, one a line, for the message of a
+    /// failing test.
     pub fn trace_text(&self) -> String {
         let state = self.state();
         let lines = state.faults.trace.iter().enumerate();
+        let lines = lines.filter(|(_, op)| op.kind.changes() || op.failed);
         lines.map(|(index, op)| format!("{:5} {op}\n", index + 1)).collect()
     }
 
@@ -148,7 +151,7 @@ impl SimDisk {
         let state = self.state();
         let found = state.tree.find(path.as_ref());
         let ino = found.unwrap_or_else(|error| panic!("{}: {error}", path.as_ref().display()));
-        state.tree.file(ino).expect("it is a file").current.clone()
+        state.tree.file(ino).expect("it is a file").current.to_vec()
     }
 
     /// Puts a file there with these durable contents, as an accident or another program would. Its
@@ -158,6 +161,26 @@ impl SimDisk {
     /// When its folder does not exist.
     pub fn put(&self, path: impl AsRef<Path>, bytes: &[u8]) {
         self.state().tree.put(path.as_ref(), bytes).expect("the folder exists");
+    }
+
+    /// Puts a folder with these files there, all durable. Not an operation.
+    pub fn hold(&self, dir: &Path, files: &Files) {
+        let mut state = self.state();
+        let mut put = |path: &Path, bytes: &[u8]| {
+            state.tree.create_dir_all(path.parent().unwrap_or(dir))?;
+            state.tree.put(path, bytes)
+        };
+        for (path, bytes) in files {
+            put(&dir.join(path), bytes).expect("no file stands where a folder should be");
+        }
+        state.tree.make_names_durable();
+    }
+
+    /// What is in a folder. Not an operation.
+    pub fn below(&self, dir: &Path) -> Files {
+        let relative = |path: PathBuf| Some((path.strip_prefix(dir).ok()?.to_owned(), path));
+        let paths = self.files().into_iter().filter_map(relative);
+        paths.map(|(relative, path)| (relative, self.contents(path))).collect()
     }
 
     /// Takes a file away, durably. Not an operation.

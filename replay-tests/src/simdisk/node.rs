@@ -1,6 +1,7 @@
 //! A file's bytes: what a program sees, what is durable, and what lies between.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::rng::Rng;
 
@@ -18,10 +19,10 @@ pub(super) enum Change {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct FileNode {
-    /// What programs see.
-    pub(super) current: Vec<u8>,
+    /// What programs see. Shared between copies of a disk until one of them changes it.
+    pub(super) current: Arc<Vec<u8>>,
     /// What a crash leaves for certain.
-    durable: Vec<u8>,
+    durable: Arc<Vec<u8>>,
     /// What a sync will make durable, in order.
     pending: Vec<Change>,
     /// What a failed sync gave up: programs see it, no sync writes it, unless it is written again.
@@ -31,8 +32,8 @@ pub(super) struct FileNode {
 
 impl FileNode {
     /// A file whose contents are durable.
-    pub(super) fn durable(bytes: &[u8]) -> FileNode {
-        FileNode { current: bytes.to_vec(), durable: bytes.to_vec(), ..FileNode::default() }
+    pub(super) fn durable(bytes: Arc<Vec<u8>>) -> FileNode {
+        FileNode { current: Arc::clone(&bytes), durable: bytes, ..FileNode::default() }
     }
 
     pub(super) fn write(&mut self, bytes: &[u8], offset: u64) {
@@ -40,7 +41,7 @@ impl FileNode {
             return;
         }
         let change = Change::Write { offset, bytes: bytes.to_vec() };
-        apply(&mut self.current, &change);
+        apply(Arc::make_mut(&mut self.current), &change);
         self.pending.push(change);
         // A page that is written to goes to the disk whole, with what an earlier sync gave up.
         let pages = floor(offset)..ceil(offset + bytes.len() as u64);
@@ -53,44 +54,59 @@ impl FileNode {
     }
 
     pub(super) fn truncate(&mut self, len: u64) {
-        apply(&mut self.current, &Change::Truncate(len));
+        apply(Arc::make_mut(&mut self.current), &Change::Truncate(len));
         self.pending.push(Change::Truncate(len));
     }
 
     pub(super) fn sync(&mut self) {
+        if self.lost.is_empty() {
+            // Nothing but what is pending tells the two apart.
+            self.pending.clear();
+            self.durable = Arc::clone(&self.current);
+        }
         for change in self.pending.drain(..) {
-            apply(&mut self.durable, &change);
+            apply(Arc::make_mut(&mut self.durable), &change);
         }
     }
 
     /// A sync that fails: some sectors made it, and none of them is dirty any more.
     pub(super) fn sync_fails(&mut self, rng: &mut Rng) {
-        self.durable = self.reordered(rng);
+        self.durable = Arc::new(self.reordered(rng));
         for change in self.pending.drain(..) {
             match change {
                 Change::Write { offset, bytes } => {
                     self.lost.push(offset..offset + bytes.len() as u64);
                 }
-                Change::Truncate(len) => self.durable.truncate(len as usize),
+                Change::Truncate(len) => Arc::make_mut(&mut self.durable).truncate(len as usize),
             }
         }
     }
 
     /// All of what was not synced made it.
     pub(super) fn kept(&self) -> Vec<u8> {
-        let mut bytes = self.durable.clone();
+        let mut bytes = self.durable.to_vec();
         self.pending.iter().for_each(|change| apply(&mut bytes, change));
         bytes
     }
 
     /// None of it did.
     pub(super) fn dropped(&self) -> Vec<u8> {
-        self.durable.clone()
+        self.durable.to_vec()
+    }
+
+    /// Whether a crash has nothing to decide.
+    pub(super) fn is_settled(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    /// The file with nothing pending, as it is after a crash that had nothing to decide.
+    pub(super) fn settled(&self) -> FileNode {
+        FileNode::durable(Arc::clone(&self.durable))
     }
 
     /// It made it in order, up to some byte or sector.
     pub(super) fn halved(&self, rng: &mut Rng) -> Vec<u8> {
-        let mut bytes = self.durable.clone();
+        let mut bytes = self.durable.to_vec();
         let weight = |change: &Change| match change {
             Change::Write { bytes, .. } => bytes.len() as u64,
             Change::Truncate(_) => 1,
@@ -126,7 +142,7 @@ impl FileNode {
         let count = self.pending.len() as u64;
         let unit = if rng.coin() { SECTOR_LEN } else { PAGE_LEN } as usize;
         // States of the file after 0, 1, … changes.
-        let mut states = vec![self.durable.clone()];
+        let mut states = vec![self.durable.to_vec()];
         for change in &self.pending {
             let mut next = states[states.len() - 1].clone();
             apply(&mut next, change);

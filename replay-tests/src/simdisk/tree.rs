@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use icm_log::disk::{DirEntry, OpenMode};
 
@@ -226,10 +227,17 @@ impl Tree {
         for node in tree.nodes.values_mut() {
             match node {
                 Node::Folder(folder) => folder.current = folder.durable.clone(),
-                Node::File(file) => *file = FileNode::durable(&bytes(file)),
+                Node::File(file) if file.is_settled() => *file = file.settled(),
+                Node::File(file) => *file = FileNode::durable(Arc::new(bytes(file))),
             }
         }
         tree
+    }
+
+    pub(super) fn make_names_durable(&mut self) {
+        for op in std::mem::take(&mut self.pending) {
+            apply(&mut self.nodes, &op, |folder| &mut folder.durable);
+        }
     }
 
     pub(super) fn unlock_all(&mut self) {
@@ -267,11 +275,11 @@ impl Tree {
 
     pub(super) fn put(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         if let Ok(ino) = self.find(path) {
-            *self.file_mut(ino)? = FileNode::durable(bytes);
+            *self.file_mut(ino)? = FileNode::durable(Arc::new(bytes.to_vec()));
             return Ok(());
         }
         let (folder, name) = self.place(path)?;
-        let ino = self.add(Node::File(FileNode::durable(bytes)));
+        let ino = self.add(Node::File(FileNode::durable(Arc::new(bytes.to_vec()))));
         self.durably(NameOp(vec![(folder, name, Some(ino))]));
         Ok(())
     }

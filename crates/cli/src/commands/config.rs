@@ -108,7 +108,8 @@ fn settings(app: &App) -> Result<Vec<Setting>, CliError> {
 
     // Not settings of the file, but what else decides what is written.
     let caller = app.caller()?;
-    let set = |name: &'static str| Ok::<_, CliError>(caller::variable(name)?.map(|_| Origin::Env(name)));
+    let set =
+        |name: &'static str| Ok::<_, CliError>(caller::variable(name)?.map(|_| Origin::Env(name)));
     let actor_from = match set("ICM_ACTOR")? {
         Some(origin) => origin,
         None if caller.actor != "user" => Origin::Env("CLAUDECODE"),
@@ -134,8 +135,10 @@ fn settings(app: &App) -> Result<Vec<Setting>, CliError> {
 
 fn init(app: &App) -> Result<Outcome, CliError> {
     let Some((path, _)) = app.config_path() else {
-        return Err(CliError::failed("no home folder to keep the config file in")
-            .with_hint("say where it is with `--config FILE` or `ICM_CONFIG`"));
+        return Err(
+            CliError::failed("no home folder to keep the config file in")
+                .with_hint("say where it is with `--config FILE` or `ICM_CONFIG`"),
+        );
     };
     let name = path.display();
     let failed = |e: std::io::Error| CliError::io(format!("cannot write {name}"), &e);

@@ -66,9 +66,7 @@ pub(crate) fn run(args: ExportArgs, app: &App) -> Result<Outcome, CliError> {
             clean.flush().map_err(|e| CliError::output(&e))?;
             Ok::<_, CliError>(memories)
         })?,
-        _ => app
-            .ui
-            .with_writer(|out| export(service, format, out, at))?,
+        _ => app.ui.with_writer(|out| export(service, format, out, at))?,
     };
     app.ui.remark(format_args!("{memories} memories exported"));
     Ok(Outcome::Fine)

@@ -15,7 +15,7 @@ const PREVIEW: usize = 10;
 /// Forgotten memories are no longer found, but stay in the log. A whole topic is shown first and
 /// asked about; without a terminal that needs `--yes`.
 #[derive(Debug, Args)]
-#[group(id = "which", required = true, multiple = false, args = ["ids", "topic"])]
+#[group(required = true, multiple = false)]
 pub(crate) struct ForgetArgs {
     /// Ids or their beginnings
     #[arg(value_name = "ID")]
@@ -75,8 +75,7 @@ fn forget_topic(topic: &str, app: &App) -> Result<Outcome, CliError> {
 
 fn nothing(topic: &str, app: &App) -> Result<Outcome, CliError> {
     report(&[], app)?;
-    app.ui
-        .remark(format_args!("no memories in `{topic}`"));
+    app.ui.remark(format_args!("no memories in `{topic}`"));
     Ok(Outcome::No)
 }
 

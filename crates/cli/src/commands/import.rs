@@ -56,11 +56,11 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>, CliError> {
         return Ok(Box::new(std::io::stdin().lock()));
     }
     let name = path.display();
-    let file =
-        File::open(path).map_err(|e| CliError::io(format!("cannot read {name}"), &e))?;
+    let file = File::open(path).map_err(|e| CliError::io(format!("cannot read {name}"), &e))?;
     if file.metadata().is_ok_and(|m| m.is_dir()) {
-        return Err(CliError::invalid(format!("{name} is a folder"))
-            .with_hint("name the files in it"));
+        return Err(
+            CliError::invalid(format!("{name} is a folder")).with_hint("name the files in it")
+        );
     }
     Ok(Box::new(BufReader::with_capacity(64 * 1024, file)))
 }

@@ -65,7 +65,8 @@ pub(crate) fn run(args: ReplayArgs, app: &App) -> Result<Outcome, CliError> {
         limit,
         ..ListRequest::default()
     })?;
-    memories.sort_by(|a, b| (&a.topic, &a.created_at, &a.id).cmp(&(&b.topic, &b.created_at, &b.id)));
+    memories
+        .sort_by(|a, b| (&a.topic, &a.created_at, &a.id).cmp(&(&b.topic, &b.created_at, &b.id)));
 
     let standing = Standing { basis, memories };
     if app.ui.json {
@@ -103,7 +104,7 @@ fn print(ui: &Ui, standing: &Standing) -> Result<(), CliError> {
         "{} memories as of {} ({})",
         standing.memories.len(),
         ui.paint(BOLD, &format!("@{}", basis.position)),
-        when::at_and_ago(ui.now, &basis.at),
+        when::ago(ui.now, &basis.at),
     ));
     Ok(())
 }

@@ -54,7 +54,11 @@ fn print(ui: &Ui, stats: &Stats) -> Result<(), CliError> {
     add("last event", time(&stats.last_event_at));
     add(
         "size",
-        format!("{}, of it log {}", bytes(stats.bytes), bytes(stats.log_bytes)),
+        format!(
+            "{}, of it log {}",
+            bytes(stats.bytes),
+            bytes(stats.log_bytes)
+        ),
     );
     for view in &stats.views {
         let state = match view.behind {

@@ -12,7 +12,6 @@ use crate::{input, memory_view};
 ///
 /// What it said before stays in the log: see `icm history`.
 #[derive(Debug, Args)]
-#[group(id = "changes", required = true, multiple = true, args = ["content", "importance", "keywords", "topic", "scope"])]
 pub(crate) struct UpdateArgs {
     /// Id or its beginning
     id: String,
@@ -37,6 +36,15 @@ pub(crate) struct UpdateArgs {
 }
 
 pub(crate) fn run(args: UpdateArgs, app: &App) -> Result<Outcome, CliError> {
+    let named = args.content.is_some()
+        || args.importance.is_some()
+        || args.keywords.is_some()
+        || args.topic.is_some()
+        || args.scope.is_some();
+    if !named {
+        return Err(CliError::invalid("nothing to change is named")
+            .with_hint("give at least one of `-c`, `-i`, `-k`, `-t` and `--scope`"));
+    }
     let content = match args.content.as_deref() {
         Some(text) => Some(input::text_or_stdin(Some(text), "-c")?),
         None => None,

@@ -59,8 +59,13 @@ pub(crate) fn print(ui: &Ui, report: &VerifyReport) -> Result<Outcome, CliError>
         ui.paint(BAD, "not ok")
     };
     ui.line(format_args!(
-        "{verdict}: {} events, newest position @{}, {} without a body",
-        report.events, report.positions, report.missing_bodies
+        "{verdict}: {} events, newest position @{}{}",
+        report.events,
+        report.positions,
+        match report.missing_bodies {
+            0 => String::new(),
+            n => format!(", {n} without a body"),
+        }
     ))?;
     print_heads(ui, &report.origins)?;
     if let Some(hash) = &report.state_hash {

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::FactsError;
 use super::wire::Fields;
+use crate::head::PLACE_MAX;
 use crate::id::{EventId, OriginId, Seq};
 
 /// The place in another chain that a new origin carries on from.
@@ -71,6 +72,14 @@ pub struct ImportedRange {
     pub to_seq: Seq,
 }
 
+impl ImportedRange {
+    /// Number of events, which is the number of positions that they take. A range that was decoded
+    /// is never empty.
+    pub fn count(&self) -> u64 {
+        (self.to_seq.0 + 1).saturating_sub(self.from_seq.0)
+    }
+}
+
 /// Facts of `log.imported`: 8 bytes and 96 a range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LogImported {
@@ -79,6 +88,11 @@ pub struct LogImported {
 }
 
 impl LogImported {
+    /// Positions that the ranges take, directly before the event's own.
+    pub fn count(&self) -> u64 {
+        self.ranges.iter().map(ImportedRange::count).sum()
+    }
+
     /// Encodes the facts.
     ///
     /// # Panics
@@ -104,14 +118,27 @@ impl LogImported {
         let (count, _) = (at.u32()? as usize, at.u32()?);
         at.expect_items(count, 96)?;
         let mut ranges = Vec::with_capacity(count);
+        let mut positions: u64 = 0;
         for _ in 0..count {
-            ranges.push(ImportedRange {
+            let range = ImportedRange {
                 origin: OriginId(at.array()?),
                 base: EventId(at.array()?),
                 head: EventId(at.array()?),
                 from_seq: Seq(at.u64()?),
                 to_seq: Seq(at.u64()?),
-            });
+            };
+            if range.from_seq.0 == 0
+                || range.from_seq > range.to_seq
+                || range.to_seq.0 > PLACE_MAX
+                || (range.from_seq.0 == 1) != range.base.is_zero()
+            {
+                return Err(at.error("a range that no chain has"));
+            }
+            positions = positions.saturating_add(range.count());
+            ranges.push(range);
+        }
+        if positions > PLACE_MAX {
+            return Err(at.error("its ranges are longer than there are positions"));
         }
         Ok(LogImported { ranges })
     }
@@ -146,6 +173,28 @@ mod tests {
             }],
         };
         assert_eq!(imported.encode().len(), 104);
-        assert_eq!(LogImported::decode(&imported.encode()), Ok(imported));
+        assert_eq!(
+            LogImported::decode(&imported.encode()),
+            Ok(imported.clone())
+        );
+        assert_eq!(imported.count(), 4);
+
+        for (from_seq, to_seq) in [(0, 4), (5, 4), (1, u64::MAX), (u64::MAX, 0)] {
+            let mut wrong = imported.clone();
+            wrong.ranges[0].from_seq = Seq(from_seq);
+            wrong.ranges[0].to_seq = Seq(to_seq);
+            assert!(
+                LogImported::decode(&wrong.encode()).is_err(),
+                "{from_seq}..={to_seq}"
+            );
+        }
+        let endless = ImportedRange {
+            to_seq: Seq(PLACE_MAX),
+            ..imported.ranges[0]
+        };
+        let wrong = LogImported {
+            ranges: vec![endless; 3],
+        };
+        assert!(LogImported::decode(&wrong.encode()).is_err());
     }
 }

@@ -253,7 +253,8 @@ fn is_ideographic(c: char) -> bool {
 
 fn is_word_char(c: char) -> bool {
     c.is_alphanumeric()
-        || (!c.is_ascii() && (is_combining_mark(c) || matches!(c, '\u{00AD}' | '\u{200C}' | '\u{200D}')))
+        || (!c.is_ascii()
+            && (is_combining_mark(c) || matches!(c, '\u{00AD}' | '\u{200C}' | '\u{200D}')))
 }
 
 fn is_apostrophe(c: char) -> bool {
@@ -307,12 +308,7 @@ fn chunk_len(text: &str) -> usize {
     }
 }
 
-fn chunk_tokens<'t>(
-    chunk: &'t str,
-    after: &str,
-    indexing: bool,
-    emit: &mut dyn FnMut(Token<'t>),
-) {
+fn chunk_tokens<'t>(chunk: &'t str, after: &str, indexing: bool, emit: &mut dyn FnMut(Token<'t>)) {
     // `C++` and `C#`: the signs are part of the name, but only after a single letter.
     if chunk.len() == 1 && (after.starts_with("++") || after.starts_with('#')) {
         let sign = if after.starts_with('#') { "#" } else { "++" };
@@ -380,7 +376,9 @@ fn emit_whole<'t>(source: &'t str, text: String, emit: &mut dyn FnMut(Token<'t>)
 }
 
 fn word_tokens<'t>(word: &'t str, indexing: bool, emit: &mut dyn FnMut(Token<'t>)) {
-    for run in runs(word, |before, c| is_dense(before) != is_dense(c) && !is_combining_mark(c)) {
+    for run in runs(word, |before, c| {
+        is_dense(before) != is_dense(c) && !is_combining_mark(c)
+    }) {
         if run.starts_with(is_dense) {
             gram_tokens(run, indexing, emit);
             continue;
@@ -425,7 +423,9 @@ fn humps(word: &str) -> Vec<&str> {
     let chars: Vec<(usize, char)> = word.char_indices().collect();
     for (i, pair) in chars.windows(2).enumerate() {
         let (before, (at, c)) = (pair[0].1, pair[1]);
-        let next_is_small = chars.get(i + 2).is_some_and(|(_, next)| next.is_lowercase());
+        let next_is_small = chars
+            .get(i + 2)
+            .is_some_and(|(_, next)| next.is_lowercase());
         if c.is_uppercase() && (before.is_lowercase() || (before.is_uppercase() && next_is_small)) {
             cuts.push(at);
         }
@@ -491,8 +491,18 @@ fn runs(text: &str, boundary: impl Fn(char, char) -> bool) -> Vec<&str> {
 /// one compound. UTC. From "chrono-Compatible Low-Level Date Algorithms" (H. Hinnant).
 pub(crate) fn index_date(at_ms: i64, terms: &mut DocTerms) {
     const MONTHS: [&str; 12] = [
-        "january", "february", "march", "april", "may", "june", "july", "august", "september",
-        "october", "november", "december",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
     ];
     let days = at_ms.div_euclid(86_400_000) + 719_468;
     let era = days.div_euclid(146_097);
@@ -502,9 +512,122 @@ pub(crate) fn index_date(at_ms: i64, terms: &mut DocTerms) {
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let month = if shifted_month < 10 {
+        shifted_month + 3
+    } else {
+        shifted_month - 9
+    };
     let year = year_of_era + era * 400 + i64::from(month <= 2);
     let name = MONTHS[(month - 1) as usize];
     index_terms(&format!("{day} {name} {year}"), terms);
     terms.exact.push(format!("{year:04}{month:02}{day:02}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `body | exact` of a document.
+    fn check(text: &str, expect: &str) {
+        let mut terms = DocTerms::default();
+        index_terms(text, &mut terms);
+        let found = format!("{} | {}", terms.body.join(" "), terms.exact.join(" "));
+        assert_eq!(found, expect, "{text}");
+    }
+
+    /// The terms of a query, those of the exact field with `=`.
+    fn check_query(text: &str, expect: &str) {
+        let found = query_terms(text, 100)
+            .into_iter()
+            .map(|term| match term.field {
+                TextField::Body => term.term,
+                TextField::Exact => format!("={}", term.term),
+            });
+        assert_eq!(found.collect::<Vec<_>>().join(" "), expect, "{text}");
+    }
+
+    #[test]
+    fn words() {
+        check("The linkers failed.", "linker fail | the linkers failed");
+        check(
+            "Caroline's kids' don't!",
+            "carolin kid | caroline kids dont",
+        );
+        check("rock'n'roll", "rock n roll | rocknroll rock n roll");
+        check("yes -- no, and...", "yes | yes no and");
+        check("", " | ");
+    }
+
+    #[test]
+    fn identifiers() {
+        check("snake_case", "snake case | snakecase snake case");
+        check("HTTPServer", "httpserver http server | httpserver");
+        check("wi-fi", "wi fi | wifi wi fi");
+        check(
+            "src/main.rs",
+            "src main rs | src/main.rs src main.rs main rs",
+        );
+        check(
+            "std::io::Error",
+            "std io error | std::io::error std io error",
+        );
+        check("error[E0382]", "error e0382 0382 | error e0382");
+        check("ECONNREFUSED", "econnrefus | econnrefused");
+        check("v1.2.3", "v1 2 3 | v1.2.3 1.2.3 v1 2 3");
+        check("3f2a9b1c7d", "3f2a9b1c7d | 3f2a9b1c7d");
+        check("12ab34cd56ef78", "12ab34cd56ef78 | 12ab34cd56ef78");
+        check("C++ and C#", "c c | c++ c and c# c");
+        check(
+            "https://a.io/x",
+            "https io x | https://a.io/x https a.io a io x",
+        );
+    }
+
+    #[test]
+    fn folding() {
+        check(
+            "Éclair œuvre Straße",
+            "eclair oeuvr strass | eclair oeuvre strasse",
+        );
+        check("Ｒｕｓｔ ﬁle", "rust file | rust file");
+        check("İstanbul Łódź", "istanbul lodz | istanbul lodz");
+        check("ёж йод", "еж йод | еж йод");
+        check("اللُّغَة", "اللغة | اللغة");
+        assert_eq!(fold(&"é".repeat(100)).len(), TERM_LEN_MAX);
+        assert_eq!(fold(&"ж".repeat(100)).len(), TERM_LEN_MAX);
+    }
+
+    #[test]
+    fn scripts_without_spaces() {
+        check("日本語", "日 日本 本 本語 語 | ");
+        check("Rust言語", "rust 言 言語 語 | rust");
+        check("ไทย", "ไท ทย | ");
+        check("ガ ｶﾞ", "ガ ガ | ");
+        check_query("日本語", "日本 本語");
+        check_query("語", "語");
+    }
+
+    #[test]
+    fn queries() {
+        check_query("When did the linkers fail?", "linker =linkers fail =fail");
+        check_query("fail fails", "fail =fail =fails");
+        check_query("who are you", "=who =are =you");
+        check_query("main.rs", "=main.rs main =main rs =rs");
+        check_query("+\"* (^~", "");
+    }
+
+    #[test]
+    fn days() {
+        let check = |at_ms: i64, expect: &str| {
+            let mut terms = DocTerms::default();
+            index_date(at_ms, &mut terms);
+            assert_eq!(terms.exact.join(" "), expect);
+        };
+        check(1_683_554_160_000, "8 may 2023 20230508");
+        check(0, "1 january 1970 19700101");
+        check(-1, "31 december 1969 19691231");
+        check(951_782_400_000, "29 february 2000 20000229");
+        check(i64::MAX, "17 august 292278994 2922789940817");
+        check(i64::MIN, "16 may 292275055 -2922750550516");
+    }
 }

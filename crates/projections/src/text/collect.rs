@@ -4,9 +4,9 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use tantivy::columnar::Column;
+use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{Bm25Weight, Weight};
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::{BitSet, DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
 use super::analyze::TextField;
@@ -123,7 +123,10 @@ impl Best {
     }
 
     pub(crate) fn into_candidates(self) -> Vec<Candidate> {
-        self.heap.into_iter().map(|Reverse(candidate)| candidate).collect()
+        self.heap
+            .into_iter()
+            .map(|Reverse(candidate)| candidate)
+            .collect()
     }
 
     /// The score that a document must exceed to be looked at.
@@ -186,23 +189,24 @@ impl Search<'_> {
         let alive = reader.alive_bitset();
         let slack = self.slack(reader)?;
         let mut floor = best.floor() / slack;
-        self.query.for_each_pruning(floor, reader, &mut |doc, score| {
-            let passes = allowed.as_ref().is_none_or(|allowed| allowed.contains(doc))
-                && alive.is_none_or(|alive| alive.is_alive(doc));
-            if passes
-                && let Some(ordinal) = ordinals.first(doc)
-                && (self.visible)(ordinal)
-            {
-                let tier = self.tier;
-                let scored = Scored {
-                    score: f64::from(score),
-                    matched: 0,
-                };
-                best.offer(scored, ordinal, Place::Tier { tier, segment, doc });
-                floor = best.floor() / slack;
-            }
-            floor
-        })
+        self.query
+            .for_each_pruning(floor, reader, &mut |doc, score| {
+                let passes = allowed.as_ref().is_none_or(|allowed| allowed.contains(doc))
+                    && alive.is_none_or(|alive| alive.is_alive(doc));
+                if passes
+                    && let Some(ordinal) = ordinals.first(doc)
+                    && (self.visible)(ordinal)
+                {
+                    let tier = self.tier;
+                    let scored = Scored {
+                        score: f64::from(score),
+                        matched: 0,
+                    };
+                    best.offer(scored, ordinal, Place::Tier { tier, segment, doc });
+                    floor = best.floor() / slack;
+                }
+                floor
+            })
     }
 
     /// A narrow filter: scores each document that it lets through.
@@ -240,7 +244,9 @@ impl Search<'_> {
     fn slack(&self, reader: &SegmentReader) -> tantivy::Result<f32> {
         let mut slack = 1.0_f32;
         for field in [TextField::Body, TextField::Exact] {
-            let tokens = reader.inverted_index(fields().text(field))?.total_num_tokens();
+            let tokens = reader
+                .inverted_index(fields().text(field))?
+                .total_num_tokens();
             if tokens > 0 {
                 let average = tokens as f32 / reader.max_doc().max(1) as f32;
                 let ratio = average / self.stats.average_len(field);
@@ -278,7 +284,9 @@ pub(crate) fn score_docs(
         let norms = reader.get_fieldnorms_reader(field)?;
         for (&doc, scored) in docs.iter().zip(&mut scored) {
             if seek(&mut postings, doc) == doc {
-                let score = term.weight.score(norms.fieldnorm_id(doc), postings.term_freq());
+                let score = term
+                    .weight
+                    .score(norms.fieldnorm_id(doc), postings.term_freq());
                 scored.score += f64::from(score);
                 scored.matched |= 1 << bit;
             }

@@ -21,6 +21,8 @@ use super::schema::{ORDINAL, VERSION, document, fields, tokenizers};
 
 /// The least that tantivy takes.
 const WRITER_HEAP_BYTES: usize = 15_000_000;
+/// A hit decompresses one block of stored fields, so they are small.
+const STORE_BLOCK_BYTES: usize = 4_096;
 /// Blocks of stored fields kept decompressed, for each segment.
 const STORE_CACHE_BLOCKS: usize = 4;
 /// A reader that meets a writer between its two commits waits this often and this long.
@@ -118,7 +120,10 @@ impl TextIndex {
         let mut commit = self.read_commit()?;
         loop {
             self.live.reader.reload().doing("reading the live tier")?;
-            self.closed.reader.reload().doing("reading the closed tier")?;
+            self.closed
+                .reader
+                .reload()
+                .doing("reading the closed tier")?;
             let after = self.read_commit()?;
             if after == commit {
                 self.commit = commit;
@@ -131,8 +136,16 @@ impl TextIndex {
     /// Reads both tiers' commits, waiting for a writer that is between them.
     fn read_commit(&self) -> Result<Commit, TextError> {
         for _ in 0..OPEN_TRIES_MAX {
-            let closed = self.closed.index.load_metas().doing("reading the closed tier")?;
-            let live = self.live.index.load_metas().doing("reading the live tier")?;
+            let closed = self
+                .closed
+                .index
+                .load_metas()
+                .doing("reading the closed tier")?;
+            let live = self
+                .live
+                .index
+                .load_metas()
+                .doing("reading the live tier")?;
             let (closed_opstamp, checkpoint) = match &live.payload {
                 None => (0, None),
                 Some(payload) => {
@@ -161,7 +174,10 @@ impl TextIndex {
         let mut unseen_from = 0;
         for searcher in [self.live_searcher(), self.closed_searcher()] {
             for segment in searcher.segment_readers() {
-                let ordinals = segment.fast_fields().u64(ORDINAL).doing("reading ordinals")?;
+                let ordinals = segment
+                    .fast_fields()
+                    .u64(ORDINAL)
+                    .doing("reading ordinals")?;
                 unseen_from = unseen_from.max(ordinals.max_value() + 1);
             }
         }
@@ -219,8 +235,15 @@ impl TextIndex {
         let of = |searcher: Searcher| -> Result<BTreeSet<u64>, TextError> {
             let mut all = BTreeSet::new();
             for segment in searcher.segment_readers() {
-                let ordinals = segment.fast_fields().u64(ORDINAL).doing("reading ordinals")?;
-                all.extend(segment.doc_ids_alive().filter_map(|doc| ordinals.first(doc)));
+                let ordinals = segment
+                    .fast_fields()
+                    .u64(ORDINAL)
+                    .doing("reading ordinals")?;
+                all.extend(
+                    segment
+                        .doc_ids_alive()
+                        .filter_map(|doc| ordinals.first(doc)),
+                );
             }
             Ok(all)
         };
@@ -250,6 +273,7 @@ impl Tier {
     fn create(directory: impl Into<Box<dyn Directory>>) -> Result<Self, TextError> {
         let settings = IndexSettings {
             docstore_compress_dedicated_thread: false,
+            docstore_blocksize: STORE_BLOCK_BYTES,
             ..IndexSettings::default()
         };
         let directory = directory.into();
@@ -358,14 +382,18 @@ impl TextWriter {
 
     fn try_add_live(&mut self, doc: &Doc<'_>) -> Result<(), TextError> {
         self.try_remove(doc.ordinal)?;
-        self.live.add_document(document(doc)).doing("adding a document")?;
+        self.live
+            .add_document(document(doc))
+            .doing("adding a document")?;
         Ok(())
     }
 
     fn try_add_closed(&mut self, doc: &Doc<'_>) -> Result<(), TextError> {
         self.try_remove(doc.ordinal)?;
         let closed = self.closed.get()?;
-        closed.add_document(document(doc)).doing("adding a document")?;
+        closed
+            .add_document(document(doc))
+            .doing("adding a document")?;
         Ok(())
     }
 

@@ -22,10 +22,10 @@
 //! let mut tail = Tail::new();
 //! tail.add(&doc(1, "The linker works again."));
 //!
-//! let query = TextQuery { text: "which errors did linking give? main.rs", limit: 10, ..TextQuery::default() };
+//! let query = TextQuery { text: "which errors did linkers give? main.rs", limit: 10, ..TextQuery::default() };
 //! let answer = index.search(&tail, &query, &|_ordinal| true)?;
 //! assert_eq!(answer.hits[0].ordinal, 0);
-//! assert_eq!(answer.hits[0].matched, ["linking", "main.rs", "main", "rs"]);
+//! assert_eq!(answer.hits[0].matched, ["linkers", "main.rs", "main", "rs"]);
 //! assert_eq!(answer.hits[1].ordinal, 1);
 //! # Ok::<(), icm_projections::text::TextError>(())
 //! ```

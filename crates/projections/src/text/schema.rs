@@ -2,11 +2,11 @@
 
 use std::sync::LazyLock;
 
+use tantivy::TantivyDocument;
 use tantivy::schema::{
     Field, IndexRecordOption, NumericOptions, STORED, Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer, TokenizerManager};
-use tantivy::TantivyDocument;
 
 use super::Doc;
 use super::analyze::{DocTerms, TextField, floor_char_boundary, fold, index_date, index_terms};
@@ -46,10 +46,8 @@ pub(crate) fn fields() -> &'static Fields {
             )
         };
         Fields {
-            ordinal: schema.add_u64_field(
-                ORDINAL,
-                NumericOptions::default().set_indexed().set_fast(),
-            ),
+            ordinal: schema
+                .add_u64_field(ORDINAL, NumericOptions::default().set_indexed().set_fast()),
             body: schema.add_text_field("body", text(IndexRecordOption::WithFreqs, true)),
             exact: schema.add_text_field("exact", text(IndexRecordOption::WithFreqs, true)),
             filter: schema.add_text_field("filter", text(IndexRecordOption::Basic, false)),
@@ -73,7 +71,10 @@ impl Fields {
 pub(crate) fn doc_terms(doc: &Doc<'_>) -> DocTerms {
     let mut terms = DocTerms::default();
     index_terms(doc.content, &mut terms);
-    for text in [doc.raw_excerpt, Some(doc.topic), doc.key].into_iter().flatten() {
+    for text in [doc.raw_excerpt, Some(doc.topic), doc.key]
+        .into_iter()
+        .flatten()
+    {
         index_terms(text, &mut terms);
     }
     for keyword in doc.keywords {

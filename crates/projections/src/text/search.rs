@@ -17,6 +17,8 @@ use super::{Tail, TextIndex};
 /// Terms of a query that are looked up; of those, the weightiest are searched for.
 const QUERY_TERMS_MAX: usize = 1_000;
 const SEARCH_TERMS_MAX: usize = 64;
+/// Candidates beyond the limit, for ties that only exact scores break.
+const SPARE_CANDIDATES: usize = 8;
 /// What a word counts as written, on top of its stem. Measured on LoCoMo: evidence@10 is
 /// 64.6 without, 66.1 at 0.5 and flat around it.
 const EXACT_BOOST: f32 = 0.5;
@@ -122,7 +124,6 @@ impl TextIndex {
         let stats = CollectionStats::gather(&tiers[0], tiers.get(1), tail, &terms)
             .doing("counting terms")?;
         keep_rarest(&mut terms, &stats);
-        if std::env::var("NOE").is_ok() { terms.retain(|t| t.field == TextField::Body); }
         answer.stats_docs = stats.docs;
         answer.average_len =
             [TextField::Body, TextField::Exact].map(|field| stats.average_len(field));
@@ -131,16 +132,16 @@ impl TextIndex {
         let prepared = Prepared {
             tiers: &tiers,
             tail,
-            weighted: terms.iter().map(|term| weighted_term(term, &stats)).collect(),
+            weighted: terms
+                .iter()
+                .map(|term| weighted_term(term, &stats))
+                .collect(),
             terms: &terms,
             stats: &stats,
             filters: filter_values(&query.filter),
             visible,
         };
-        if std::env::var("NOX").is_ok() { return Ok(answer); }
-        let cands = prepared.candidates(query.limit)?;
-        if std::env::var("NOR").is_ok() { return Ok(answer); }
-        let mut ranked = prepared.rank(cands)?;
+        let mut ranked = prepared.rank(prepared.candidates(query.limit)?)?;
         ranked.truncate(query.limit);
         for found in ranked {
             answer.hits.push(Hit {
@@ -176,11 +177,11 @@ impl Prepared<'_> {
     /// The best documents of each tier and the tail by a quick score, and a few more than
     /// the limit: scores that differ in their last bits are told apart by `rank` only.
     fn candidates(&self, limit: usize) -> Result<Vec<Candidate>, TextError> {
-        let mut best = Best::new(limit.saturating_add(limit / 2).saturating_add(8));
+        let mut best = Best::new(limit.saturating_add(SPARE_CANDIDATES));
         let filters = &self.filters;
         let tail_terms = self.terms.iter().zip(&self.weighted);
-        let tail_terms = tail_terms
-            .map(|(term, weighted)| (term.field, term.term.as_str(), &weighted.weight));
+        let tail_terms =
+            tail_terms.map(|(term, weighted)| (term.field, term.term.as_str(), &weighted.weight));
         for found in self.tail.matches(tail_terms, filters) {
             if (self.visible)(found.ordinal) {
                 best.offer(found.scored, found.ordinal, Place::Tail(found.at));
@@ -248,7 +249,8 @@ impl Prepared<'_> {
             Place::Tier { tier, segment, doc } => (tier, segment, doc),
         };
         let address = DocAddress::new(segment as u32, doc);
-        let document: TantivyDocument = self.tiers[tier].doc(address).doing("reading a document")?;
+        let document: TantivyDocument =
+            self.tiers[tier].doc(address).doing("reading a document")?;
         let stored = document.get_first(fields().stored);
         Ok(stored
             .and_then(|value| value.as_bytes())

@@ -39,11 +39,7 @@ impl CollectionStats {
         }
     }
 
-    fn of_tier(
-        tier: &Searcher,
-        tail: Option<&Tail>,
-        terms: &[QueryTerm],
-    ) -> tantivy::Result<Self> {
+    fn of_tier(tier: &Searcher, tail: Option<&Tail>, terms: &[QueryTerm]) -> tantivy::Result<Self> {
         let docs = tier.total_num_docs()? + tail.map_or(0, |tail| tail.len() as u64);
         let mut tokens = [0; 2];
         for field in [TextField::Body, TextField::Exact] {

@@ -6,10 +6,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::query::Bm25Weight;
 
-use super::analyze::TextField;
-use super::schema::{doc_filters, doc_terms};
 use super::Doc;
+use super::analyze::TextField;
 use super::collect::Scored;
+use super::schema::{doc_filters, doc_terms};
 
 /// Documents that no commit holds yet, a few thousand at most.
 ///
@@ -60,7 +60,10 @@ impl Tail {
         let at = u32::try_from(self.docs.len()).expect("a tail of less than 2^32 documents");
         let terms = doc_terms(doc);
         let mut norm_ids = [0; 2];
-        for (field, terms) in [(TextField::Body, terms.body), (TextField::Exact, terms.exact)] {
+        for (field, terms) in [
+            (TextField::Body, terms.body),
+            (TextField::Exact, terms.exact),
+        ] {
             self.tokens[field as usize] += terms.len() as u64;
             norm_ids[field as usize] =
                 FieldNormReader::fieldnorm_to_id(u32::try_from(terms.len()).unwrap_or(u32::MAX));
@@ -133,7 +136,11 @@ impl Tail {
                 ordinal: self.docs[at as usize].ordinal,
                 scored,
             })
-            .filter(|found| filters.iter().all(|f| self.docs[found.at].filters.contains(f)))
+            .filter(|found| {
+                filters
+                    .iter()
+                    .all(|f| self.docs[found.at].filters.contains(f))
+            })
             .collect()
     }
 

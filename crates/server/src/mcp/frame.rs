@@ -58,22 +58,33 @@ impl Frame {
     }
 
     /// Cleaned, without the nonce, and without a tag of ours.
-    fn defused(&self, text: &str) -> String {
-        let text = clean(text).replace(&self.nonce, "");
-        let mut out = String::with_capacity(text.len());
-        let mut rest = text.as_str();
-        while let Some(at) = rest.find('<') {
-            out.push_str(&rest[..at]);
-            rest = &rest[at + 1..];
-            let name = rest.trim_start_matches(|c: char| c == '/' || c.is_whitespace());
-            let is_ours = name
-                .get(..TAG.len())
-                .is_some_and(|name| name.eq_ignore_ascii_case(TAG));
-            out.push_str(if is_ours { "&lt;" } else { "<" });
+    fn defused<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut text = clean(text);
+        if text.contains(&self.nonce) {
+            text = Cow::Owned(text.replace(&self.nonce, ""));
         }
-        out.push_str(rest);
-        out
+        if text.contains('<') {
+            text = Cow::Owned(without_tag(&text));
+        }
+        text
     }
+}
+
+/// `text`, where our tag begins with an escape.
+fn without_tag(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        let name = rest.trim_start_matches(|c: char| c == '/' || c.is_whitespace());
+        let is_ours = name
+            .get(..TAG.len())
+            .is_some_and(|name| name.eq_ignore_ascii_case(TAG));
+        out.push_str(if is_ours { "&lt;" } else { "<" });
+    }
+    out.push_str(rest);
+    out
 }
 
 /// `text`, or as much of it as fits into `cap_bytes`, with a mark that says how much is missing.

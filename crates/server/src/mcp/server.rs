@@ -1,8 +1,8 @@
 //! What answers a request: the tools on offer, run off the event loop, and the work that follows.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use rmcp::handler::server::ServerHandler;
 use rmcp::handler::server::tool::{ToolCallContext, ToolRoute, ToolRouter};
@@ -29,6 +29,9 @@ const LIST_TTL_MS: u64 = 3_600_000;
 /// Longest name and version of a client that get into the log.
 const CLIENT_MAX_BYTES: usize = 64;
 
+/// How long work that an answer leaves behind waits for more of its kind.
+const LULL: Duration = Duration::from_millis(2);
+
 /// The handler behind one connection. It keeps nothing between requests.
 pub(super) struct Server {
     service: Arc<Service>,
@@ -53,10 +56,7 @@ impl Server {
     ) -> Server {
         let mut router = ToolRouter::new();
         for tool in offered(options) {
-            router.add_route(ToolRoute::new_dyn(
-                tool.definition(),
-                move |context: ToolCallContext<'_, Server>| Box::pin(call(tool, context)),
-            ));
+            router.add_route(route(tool));
         }
         Server {
             service,
@@ -85,6 +85,13 @@ impl Server {
     }
 }
 
+fn route(tool: &'static Tool) -> ToolRoute<Server> {
+    ToolRoute::new_dyn(
+        tool.definition(),
+        move |context: ToolCallContext<'_, Server>| Box::pin(call(tool, context)),
+    )
+}
+
 /// Runs one tool. Everything a model can put right comes back as a result, not as an error of the
 /// protocol, which most clients would not show it.
 async fn call(
@@ -105,22 +112,22 @@ async fn call(
             caller: &caller,
             options,
         };
-        std::panic::catch_unwind(AssertUnwindSafe(|| (tool.run)(&call, args)))
+        (tool.run)(&call, args)
     };
     let outcome = tokio::task::spawn_blocking(run).await;
     if tool.leaves_work {
         server.follow_up.leave();
     }
     Ok(match outcome {
-        Ok(Ok(Ok(Reply { text, structured }))) => {
+        Ok(Ok(Reply { text, structured })) => {
             let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
             result.structured_content = Some(structured);
             result.into()
         }
-        Ok(Ok(Err(error))) => failed(&explained(&error)),
-        // The panic hook has written the details to stderr.
-        Ok(Err(_)) | Err(_) => {
-            tracing::error!(tool = tool.name, "a tool panicked");
+        Ok(Err(error)) => failed(&explained(&error)),
+        // A panic ends with the task; the panic hook has written the details to stderr.
+        Err(error) => {
+            tracing::error!(tool = tool.name, %error, "a tool panicked");
             failed("internal error: a bug in icm; the server goes on, details are in its log")
         }
     })
@@ -236,6 +243,7 @@ pub(super) struct FollowUp {
     left: AtomicBool,
     finished: AtomicBool,
     wake: Notify,
+    ending: Notify,
 }
 
 impl FollowUp {
@@ -254,6 +262,7 @@ impl FollowUp {
     /// No more answers will come; what is left is still done.
     pub(super) fn finish(&self) {
         self.finished.store(true, Ordering::Release);
+        self.ending.notify_one();
         self.wake.notify_one();
     }
 
@@ -261,6 +270,12 @@ impl FollowUp {
     pub(super) async fn run(self: Arc<Self>, service: Arc<Service>) {
         loop {
             self.wake.notified().await;
+            // Calls often come in bursts, and the next one should not wait for the store.
+            let lull = tokio::time::sleep(LULL);
+            tokio::select! {
+                () = lull => {}
+                () = self.ending.notified() => {}
+            }
             let finished = self.finished.load(Ordering::Acquire);
             if self.left.swap(false, Ordering::AcqRel) {
                 let service = Arc::clone(&service);
@@ -279,5 +294,80 @@ impl FollowUp {
                 return;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rmcp::ServiceExt;
+    use serde_json::{Value, json};
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+
+    use super::*;
+    use crate::mcp::tools::Hints;
+    use crate::mcp::transport::LineTransport;
+    use crate::service::OpenOptions;
+
+    static BROKEN: Tool = Tool {
+        name: "broken",
+        title: "Broken",
+        description: "",
+        hints: Hints {
+            read_only: true,
+            destructive: false,
+            idempotent: true,
+        },
+        leaves_work: false,
+        params: &[],
+        output: None,
+        run: |_, _| panic!("on purpose"),
+    };
+
+    #[tokio::test]
+    async fn a_panic_in_a_tool_is_an_answer_and_the_server_goes_on() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = Service::open(OpenOptions {
+            dir: folder.path().join("store"),
+            lock_wait: Duration::from_secs(10),
+            read_only: false,
+        });
+        let mut server = Server::new(
+            Arc::new(service.expect("a store")),
+            Caller::default(),
+            McpOptions::default(),
+            Arc::new(FollowUp::default()),
+        );
+        server.router.add_route(route(&BROKEN));
+        let (mut input, reader) = tokio::io::duplex(1 << 16);
+        let (writer, output) = tokio::io::duplex(1 << 16);
+        let (transport, _) = LineTransport::start(reader, writer, || {});
+        let serving = tokio::spawn(server.serve(transport));
+        let mut output = BufReader::new(output).lines();
+        for (id, method, params) in [
+            (
+                1,
+                "initialize",
+                json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}),
+            ),
+            (2, "tools/call", json!({"name": "broken"})),
+            (3, "tools/call", json!({"name": "icm_memory_stats"})),
+        ] {
+            let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+            let line = format!("{request}\n");
+            input.write_all(line.as_bytes()).await.expect("write");
+            let line = output.next_line().await.expect("read").expect("a line");
+            let reply: Value = serde_json::from_str(&line).expect("JSON");
+            assert_eq!(reply["id"], id);
+            assert_eq!(reply["result"]["isError"] == true, id == 2, "{reply}");
+            if id == 2 {
+                let text = reply["result"]["content"][0]["text"]
+                    .as_str()
+                    .expect("a text");
+                assert!(text.starts_with("internal error"), "{text}");
+            }
+        }
+        serving.abort();
     }
 }

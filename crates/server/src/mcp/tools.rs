@@ -152,9 +152,12 @@ fn basis_text(basis: &Basis) -> String {
     format!("as of @{position} ({at}, event {})", short(event))
 }
 
-/// Cleaned text that owns itself.
-fn owned(text: Option<&str>) -> Option<String> {
-    text.map(|text| clean(text).into_owned())
+/// [`clean`] of a text that is owned already.
+fn cleaned(text: String) -> String {
+    match clean(&text) {
+        Cow::Owned(cleaned) => cleaned,
+        Cow::Borrowed(_) => text,
+    }
 }
 
 /// Cleans every string in `value`.

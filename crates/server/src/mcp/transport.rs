@@ -345,3 +345,40 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::ServerResult;
+    use tokio::io::AsyncReadExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_end_is_held_back_until_every_request_has_its_answer() {
+        let (mut input, reader) = tokio::io::duplex(1 << 16);
+        let (writer, mut output) = tokio::io::duplex(1 << 16);
+        let (mut transport, writing) = LineTransport::start(reader, writer, || {});
+        for id in [1, 2] {
+            let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n");
+            input.write_all(line.as_bytes()).await.expect("write");
+        }
+        drop(input);
+        for id in [1, 2] {
+            let message = transport.receive().await.expect("a request");
+            let (_, of) = message.into_request().expect("a request");
+            assert_eq!(of, RequestId::Number(id));
+        }
+        for id in [2, 1] {
+            let early = tokio::time::timeout(Duration::from_millis(50), transport.receive()).await;
+            assert!(early.is_err(), "ended without the answer to {id}");
+            let answer = JsonRpcMessage::response(ServerResult::empty(()), RequestId::Number(id));
+            transport.send(answer).await.expect("sent");
+        }
+        assert!(transport.receive().await.is_none());
+        drop(transport);
+        writing.await.expect("no panic").expect("written");
+        let mut written = String::new();
+        output.read_to_string(&mut written).await.expect("read");
+        assert_eq!(written.lines().count(), 2, "{written}");
+    }
+}

@@ -6,6 +6,7 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::app::{App, Origin};
 use crate::error::CliError;
 use crate::ui::{BOLD, DIM, GOOD, Ui};
 
@@ -13,6 +14,7 @@ use crate::ui::{BOLD, DIM, GOOD, Ui};
 pub(super) struct Stage<'a> {
     ui: &'a Ui,
     program: PathBuf,
+    config: Option<PathBuf>,
     folder: &'a Path,
     store: &'a Path,
     /// What was run, for `--json`.
@@ -26,12 +28,18 @@ pub(super) struct Known {
 }
 
 impl<'a> Stage<'a> {
-    pub(super) fn new(ui: &'a Ui, folder: &'a Path, store: &'a Path) -> Result<Self, CliError> {
+    pub(super) fn new(app: &'a App, folder: &'a Path, store: &'a Path) -> Result<Self, CliError> {
         let program = std::env::current_exe()
             .map_err(|e| CliError::io("cannot find the program itself", &e))?;
+        // The commands run in another folder, so a path relative to this one has to become whole.
+        let config = match app.config_path() {
+            Some((path, origin)) if origin != Origin::Default => std::path::absolute(path).ok(),
+            _ => None,
+        };
         Ok(Stage {
-            ui,
+            ui: &app.ui,
             program,
+            config,
             folder,
             store,
             steps: Vec::new(),
@@ -44,8 +52,10 @@ impl<'a> Stage<'a> {
             return Ok(());
         }
         self.ui.line(format_args!(""))?;
-        self.ui
-            .line(format_args!("{}", self.ui.paint(GOOD, &format!("# {text}"))))
+        self.ui.line(format_args!(
+            "{}",
+            self.ui.paint(GOOD, &format!("# {text}"))
+        ))
     }
 
     /// A command line, as typed.
@@ -62,11 +72,15 @@ impl<'a> Stage<'a> {
 
     /// Runs a command that has to end well.
     pub(super) fn run(&mut self, arguments: &[&str]) -> Result<(), CliError> {
-        self.run_expecting(0, arguments)
+        self.run_expecting(&[0], arguments)
     }
 
-    /// Runs a command that has to end with this exit code.
-    pub(super) fn run_expecting(&mut self, code: i32, arguments: &[&str]) -> Result<(), CliError> {
+    /// Runs a command that may find nothing.
+    pub(super) fn run_any(&mut self, arguments: &[&str]) -> Result<(), CliError> {
+        self.run_expecting(&[0, 1], arguments)
+    }
+
+    fn run_expecting(&mut self, codes: &[i32], arguments: &[&str]) -> Result<(), CliError> {
         let line = command_line(arguments);
         self.show(&line)?;
         let mut command = self.command(arguments);
@@ -85,7 +99,7 @@ impl<'a> Stage<'a> {
             let status = command.stderr(self.stderr()).status();
             status.map_err(|e| not_run(&line, &e))?
         };
-        check(&line, status, code)
+        check(&line, status, codes)
     }
 
     /// Runs a command and shows the first lines, as `| head` would.
@@ -122,7 +136,7 @@ impl<'a> Stage<'a> {
                 self.ui.line(format_args!("{text}"))?;
             }
         }
-        check(&line, status, 0)
+        check(&line, status, &[0])
     }
 
     /// The memory with this key, asked for without being shown.
@@ -183,7 +197,7 @@ impl<'a> Stage<'a> {
         let line = command_line(arguments);
         let output = self.command(arguments).arg("--json").output();
         let output = output.map_err(|e| not_run(&line, &e))?;
-        check(&line, output.status, 0)?;
+        check(&line, output.status, &[0])?;
         serde_json::from_slice(&output.stdout)
             .map_err(|e| CliError::failed(format!("`{line}` did not answer in JSON: {e}")))
     }
@@ -195,6 +209,9 @@ impl<'a> Stage<'a> {
             .current_dir(self.folder)
             .env("ICM_DB", self.store)
             .stdin(Stdio::null());
+        if let Some(config) = &self.config {
+            command.env("ICM_CONFIG", config);
+        }
         command
     }
 
@@ -207,8 +224,8 @@ impl<'a> Stage<'a> {
     }
 }
 
-fn check(line: &str, status: ExitStatus, code: i32) -> Result<(), CliError> {
-    if status.code() == Some(code) {
+fn check(line: &str, status: ExitStatus, codes: &[i32]) -> Result<(), CliError> {
+    if status.code().is_some_and(|code| codes.contains(&code)) {
         return Ok(());
     }
     Err(CliError::failed(format!("`{line}` ended with {status}")))

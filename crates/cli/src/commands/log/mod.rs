@@ -21,7 +21,7 @@ const LIMIT_ON_TERMINAL: usize = 50;
 /// On a terminal the newest 50, in a pipe all of them, unless `-l` or `--all` is given. With
 /// `--json` one object a line.
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true, after_help = "\
+#[command(after_help = "\
 Examples:
   icm log --kind memory.updated --since yesterday
   icm log --json | jq -r .kind | sort | uniq -c")]
@@ -39,7 +39,7 @@ enum LogCommand {
     Heads(heads::HeadsArgs),
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, PartialEq, Args)]
 struct Filters {
     /// Only this kind (`memory.stored`) or family (`memory`)
     #[arg(long)]
@@ -74,6 +74,13 @@ struct Filters {
 }
 
 pub(crate) fn run(args: LogArgs, app: &App) -> Result<Outcome, CliError> {
+    // Not clap's `args_conflicts_with_subcommands`, which takes `--json` for a filter.
+    if args.command.is_some() && args.filters != Filters::default() {
+        return Err(
+            CliError::invalid("filters belong to `icm log`, not to its subcommands")
+                .with_hint("leave them out, or leave the subcommand out"),
+        );
+    }
     match args.command {
         Some(LogCommand::Show(args)) => show::run(args, app),
         Some(LogCommand::Verify(args)) => verify::run(args, app),

@@ -3,12 +3,12 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Call, Hints, Kind, Param, Reply, Tool, day, owned};
-use crate::api::{Importance, Memory, RecallHit, RecallRequest, Source, Trust};
+use super::{Call, Hints, Kind, Param, Reply, Tool, cleaned, day};
+use crate::api::{Importance, RecallHit, RecallRequest, Source, Trust};
 use crate::error::ServiceError;
 use crate::mcp::frame::{Frame, REPLY_MAX_BYTES, cut, fair_cap};
 use crate::mcp::schema::Args;
-use crate::sanitize::{clean, clean_line};
+use crate::sanitize::clean_line;
 
 const LIMIT_MAX: u64 = 50;
 /// Bytes of a hit beside its texts, about.
@@ -129,7 +129,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let basis = as_of.is_some().then_some(&answer.basis);
     let text_of_basis = basis.map(super::basis_text);
 
-    let mut hits: Vec<Hit> = answer.results.iter().map(Hit::of).collect();
+    let mut hits: Vec<Hit> = answer.results.into_iter().map(Hit::of).collect();
     let (texts_cap, fields_cap) = caps(&mut hits);
     let mut text = text_of_basis.map_or_else(String::new, |basis| basis + "\n");
     if hits.is_empty() {
@@ -220,49 +220,31 @@ fn caps(hits: &mut [Hit]) -> (usize, usize) {
 }
 
 impl Hit {
-    fn of(hit: &RecallHit) -> Hit {
-        let Memory {
-            id,
-            key,
-            topic,
-            content,
-            importance,
-            weight,
-            keywords,
-            scope,
-            trust,
-            source,
-            created_at,
-            updated_at,
-            occurred_at,
-            withheld,
-            ..
-        } = &hit.memory;
+    fn of(hit: RecallHit) -> Hit {
+        let memory = hit.memory;
+        let source = memory.source;
         Hit {
-            id: id.clone(),
-            key: owned(key.as_deref()),
+            id: memory.id,
+            key: memory.key.map(cleaned),
             score: rounded(hit.score),
-            topic: clean(topic).into_owned(),
-            content: owned(content.as_deref()),
-            importance: *importance,
-            weight: rounded(*weight),
-            keywords: keywords
-                .iter()
-                .map(|keyword| clean(keyword).into_owned())
-                .collect(),
-            scope: clean(scope).into_owned(),
-            trust: *trust,
+            topic: cleaned(memory.topic),
+            content: memory.content.map(cleaned),
+            importance: memory.importance,
+            weight: rounded(memory.weight),
+            keywords: memory.keywords.into_iter().map(cleaned).collect(),
+            scope: cleaned(memory.scope),
+            trust: memory.trust,
             source: Source {
-                agent: owned(source.agent.as_deref()),
-                client: owned(source.client.as_deref()),
-                session: owned(source.session.as_deref()),
-                project: owned(source.project.as_deref()),
-                file: owned(source.file.as_deref()),
+                agent: source.agent.map(cleaned),
+                client: source.client.map(cleaned),
+                session: source.session.map(cleaned),
+                project: source.project.map(cleaned),
+                file: source.file.map(cleaned),
             },
-            created_at: created_at.clone(),
-            updated_at: updated_at.clone(),
-            occurred_at: occurred_at.clone(),
-            withheld: withheld.clone(),
+            created_at: memory.created_at,
+            updated_at: memory.updated_at,
+            occurred_at: memory.occurred_at,
+            withheld: memory.withheld,
         }
     }
 }

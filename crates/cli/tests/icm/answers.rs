@@ -1,0 +1,453 @@
+//! Exit codes and JSON shapes.
+
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+fn keys(value: &Value) -> Vec<&str> {
+    value
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect()
+}
+
+#[track_caller]
+fn has(value: &Value, names: &[&str]) {
+    for name in names {
+        assert!(keys(value).contains(name), "no {name} in {value}");
+    }
+}
+
+#[test]
+fn store_answers_with_a_receipt() {
+    let world = World::new();
+    let first = world.json(["store", "-t", "a", "-c", "one", "--key", "k"]);
+    has(&first, &["id", "event", "position", "action"]);
+    assert_eq!(first["action"], "stored");
+    assert_eq!(first["position"], 3, "the first store is @3");
+    assert_eq!(first["id"].as_str().unwrap().len(), 26);
+    assert_eq!(first["event"].as_str().unwrap().len(), 64);
+
+    let again = world.json(["store", "-t", "a", "-c", "one", "--key", "k"]);
+    assert_eq!(again["action"], "unchanged");
+    assert_eq!(again["id"], first["id"]);
+    let changed = world.json(["store", "-t", "a", "-c", "two", "--key", "k"]);
+    assert_eq!(changed["action"], "updated");
+    assert_eq!(changed["id"], first["id"]);
+}
+
+#[test]
+fn get_shows_everything_that_was_stored() {
+    let world = World::new();
+    let receipt = world.json([
+        "store",
+        "-t",
+        "api/errors",
+        "-c",
+        "Say what to do next",
+        "-i",
+        "high",
+        "-k",
+        "errors,wording",
+        "-k",
+        "style",
+        "-r",
+        "as Mira said",
+        "--scope",
+        "project:shop",
+        "--occurred-at",
+        "2025-02-03T11:00:00Z",
+        "--source",
+        "claude-code",
+        "--metadata",
+        "{\"ticket\": 17}",
+    ]);
+    let memory = world.json(["get", receipt["id"].as_str().unwrap()]);
+    assert_eq!(memory["topic"], "api/errors");
+    assert_eq!(memory["content"], "Say what to do next");
+    assert_eq!(memory["importance"], "high");
+    assert_eq!(memory["keywords"], json!(["errors", "wording", "style"]));
+    assert_eq!(memory["raw_excerpt"], "as Mira said");
+    assert_eq!(memory["scope"], "project:shop");
+    assert_eq!(memory["source"]["agent"], "claude-code");
+    assert_eq!(memory["metadata"], json!({"ticket": 17}));
+    assert_eq!(memory["trust"], "agent");
+    assert!(
+        memory["occurred_at"]
+            .as_str()
+            .unwrap()
+            .starts_with("2025-02-03T11:00:00")
+    );
+    let weight = memory["weight"].as_f64().unwrap();
+    assert!((0.0..=1.0).contains(&weight), "{weight}");
+    assert_eq!(memory["forgotten"], false);
+}
+
+#[test]
+fn a_prefix_of_an_id_is_enough_where_it_fits_one() {
+    let world = World::new();
+    let receipt = world.json(["store", "-t", "a", "-c", "one"]);
+    let id = receipt["id"].as_str().unwrap();
+    assert_eq!(world.json(["get", &id[..12]])["id"], id);
+}
+
+#[test]
+fn who_wrote_it_comes_from_the_environment() {
+    let world = World::new();
+    std::fs::create_dir(world.path(".git")).unwrap();
+    let mut command = world.command(["store", "-t", "a", "-c", "b", "--json"]);
+    command
+        .env("CLAUDECODE", "1")
+        .env("CLAUDE_CODE_SESSION_ID", "session-7");
+    let receipt = crate::world::run(&mut command, b"").ok().json();
+    let memory = world.json(["get", receipt["id"].as_str().unwrap()]);
+    assert_eq!(memory["source"]["session"], "session-7");
+    assert_eq!(memory["source"]["project"], "work");
+    assert_eq!(
+        memory["source"]["client"],
+        concat!("icm-cli/", env!("CARGO_PKG_VERSION"))
+    );
+    assert_eq!(memory["trust"], "agent");
+    assert_eq!(memory["scope"], "global");
+    let log = world.icm(["log", "--json", "--kind", "memory.stored"]).ok();
+    assert_eq!(log.json_lines()[0]["actor"], "agent:claude-code");
+
+    let mut command = world.command(["store", "-t", "a", "-c", "c"]);
+    command.env("ICM_ACTOR", "mira").env("CLAUDECODE", "1");
+    crate::world::run(&mut command, b"").ok();
+    let log = world.icm(["log", "--json", "-l", "1"]).ok();
+    assert_eq!(log.json_lines()[0]["actor"], "mira");
+}
+
+#[test]
+fn recall_finds_and_says_at_what_basis() {
+    let world = World::with_memories();
+    let answer = world.json(["recall", "where", "do", "invoices", "live"]);
+    has(&answer["basis"], &["position", "event", "at"]);
+    let hit = &answer["results"][0];
+    has(
+        hit,
+        &[
+            "id",
+            "key",
+            "score",
+            "topic",
+            "content",
+            "importance",
+            "weight",
+            "keywords",
+            "created_at",
+            "updated_at",
+            "occurred_at",
+        ],
+    );
+    assert_eq!(hit["content"], "Invoices live in PostgreSQL");
+
+    let people = world.json(["recall", "owns billing", "-t", "people", "-l", "1"]);
+    assert_eq!(people["results"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_recall_is_recorded_unless_told_otherwise() {
+    let world = World::with_memories();
+    let count = || {
+        let run = world
+            .icm(["log", "--json", "--kind", "memory.recalled"])
+            .ok();
+        run.json_lines().len()
+    };
+    world.icm(["recall", "invoices", "--no-record"]).ok();
+    assert_eq!(count(), 0);
+    world.icm(["recall", "invoices"]).ok();
+    assert_eq!(count(), 1);
+    let config = world.write("quiet.toml", "[recall]\nrecord = false\n");
+    let mut command = world.command(["recall", "invoices"]);
+    command.env("ICM_CONFIG", config);
+    crate::world::run(&mut command, b"").ok();
+    assert_eq!(count(), 1);
+}
+
+#[test]
+fn an_answer_of_no_is_1_and_keeps_its_shape() {
+    let world = World::with_memories();
+    let run = world.icm(["recall", "xylophone", "--json"]).ends(1);
+    has(&run.json(), &["basis", "results"]);
+    assert_eq!(run.json()["results"], json!([]));
+    let run = world.icm(["recall", "xylophone"]).ends(1);
+    assert_eq!(run.out, "");
+
+    let unknown = "01JZZZZZZZZZZZZZZZZZZZZZZZ";
+    world.icm(["get", unknown]).fails(1, unknown);
+    let run = world.icm(["get", unknown, "--json"]).ends(1);
+    assert_eq!(run.json(), Value::Null);
+    let error: Value = serde_json::from_str(&run.err).unwrap();
+    has(&error["error"], &["message", "hint"]);
+    let run = world.icm(["history", unknown, "--json"]).ends(1);
+    assert_eq!(run.json(), json!([]));
+    world.icm(["update", unknown, "-c", "x"]).fails(1, unknown);
+    world.icm(["forget", unknown]).fails(1, unknown);
+    world.icm(["revive", unknown]).fails(1, unknown);
+    world.icm(["log", "show", "@9999"]).fails(1, "9999");
+}
+
+#[test]
+fn an_absent_store_is_empty_and_reading_does_not_create_it() {
+    let world = World::new();
+    assert_eq!(world.json(["list"]), json!([]));
+    assert_eq!(world.json(["topics"]), json!([]));
+    assert_eq!(world.json(["log", "heads"]), json!([]));
+    assert_eq!(world.icm(["log", "--json"]).ok().out, "");
+    assert_eq!(world.icm(["export", "jsonl"]).ok().out, "");
+    let stats = world.json(["stats"]);
+    has(
+        &stats,
+        &[
+            "memories",
+            "forgotten",
+            "topics",
+            "concepts",
+            "events",
+            "bytes",
+        ],
+    );
+    assert_eq!(stats["events"], 0);
+    let run = world.icm(["recall", "anything", "--json"]).ends(1);
+    assert_eq!(run.json()["results"], json!([]));
+    assert_eq!(world.json(["verify"])["ok"], true);
+    assert!(!world.store().exists(), "reading has created the store");
+}
+
+#[test]
+fn update_changes_what_is_named() {
+    let world = World::with_memories();
+    let id = world.id("database");
+    world
+        .icm(["update", &id, "-i", "critical", "-k", "billing, sql"])
+        .ok();
+    let memory = world.json(["get", &id]);
+    assert_eq!(memory["content"], "Invoices live in PostgreSQL");
+    assert_eq!(memory["importance"], "critical");
+    assert_eq!(memory["keywords"], json!(["billing", "sql"]));
+    let receipt = world.json(["update", &id, "-k", "", "-t", "storage"]);
+    assert_eq!(receipt["action"], "updated");
+    let memory = world.json(["get", &id]);
+    assert_eq!(memory["keywords"], json!([]));
+    assert_eq!(memory["topic"], "storage");
+
+    let run = world
+        .icm_with(["update", &id, "-c", "-"], b"From stdin\n")
+        .ok();
+    assert!(run.out.starts_with("updated "), "{}", run.out);
+    assert_eq!(world.json(["get", &id])["content"], "From stdin");
+    world.icm(["update", &id]).fails(2, "nothing to change");
+}
+
+#[test]
+fn forget_and_revive() {
+    let world = World::with_memories();
+    let id = world.id("owner");
+    let receipts = world.json(["forget", &id]);
+    assert_eq!(receipts.as_array().unwrap().len(), 1);
+    assert_eq!(receipts[0]["id"], id.as_str());
+    world.icm(["recall", "Mira"]).ends(1);
+    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 2);
+    let all = world.json(["list", "--forgotten"]);
+    assert_eq!(all.as_array().unwrap().len(), 3);
+    world.icm(["revive", &id]).ok();
+    world.icm(["forget"]).ends(2);
+    world.icm(["forget", &id, "--topic", "people"]).ends(2);
+    world.icm(["recall", "Mira"]).ok();
+}
+
+#[test]
+fn forgetting_a_topic_has_to_be_confirmed() {
+    let world = World::with_memories();
+    let run = world
+        .icm(["forget", "--topic", "decisions"])
+        .fails(2, "has to be confirmed");
+    assert!(run.err.contains("--yes"), "{}", run.err);
+    assert!(run.err.contains("Prices are integer cents"), "{}", run.err);
+    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 3);
+    let receipts = world.json(["forget", "--topic", "decisions", "--yes"]);
+    assert_eq!(receipts.as_array().unwrap().len(), 2);
+    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 1);
+    let run = world
+        .icm(["forget", "--topic", "decisions", "--yes", "--json"])
+        .ends(1);
+    assert_eq!(run.json(), json!([]));
+}
+
+#[test]
+fn list_is_cut_and_sorted() {
+    let world = World::with_memories();
+    let newest = world.json(["list", "-l", "1"]);
+    assert_eq!(newest.as_array().unwrap().len(), 1);
+    assert_eq!(newest[0]["key"], "owner");
+    for sort in ["weight", "created", "accessed"] {
+        let list = world.json(["list", "--sort", sort]);
+        assert_eq!(list.as_array().unwrap().len(), 3, "{sort}");
+    }
+    assert_eq!(
+        world
+            .json(["list", "-t", "decisions"])
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+    world.icm(["list", "--all", "-l", "2"]).ends(2);
+}
+
+#[test]
+fn topics_and_stats_count() {
+    let world = World::with_memories();
+    let topics = world.json(["topics"]);
+    assert_eq!(topics[0]["topic"], "decisions");
+    assert_eq!(topics[0]["memories"], 2);
+    let stats = world.json(["stats"]);
+    assert_eq!(stats["memories"], 3);
+    assert_eq!(stats["topics"], 2);
+    assert!(stats["positions"].as_u64().unwrap() >= 5);
+    let run = world.icm(["stats"]).ok();
+    assert!(run.out.contains("memories"), "{}", run.out);
+}
+
+#[test]
+fn log_is_one_object_a_line_newest_first() {
+    let world = World::with_memories();
+    let run = world.icm(["log", "--json"]).ok();
+    let events = run.json_lines();
+    assert_eq!(events.len(), 5, "origin, actor and three memories");
+    has(
+        &events[0],
+        &["position", "event", "kind", "at", "origin", "seq", "actor"],
+    );
+    assert_eq!(events[0]["position"], 5);
+    assert_eq!(events[4]["kind"], "log.origin_started");
+    let reversed = world.icm(["log", "--json", "--reverse", "-l", "1"]).ok();
+    assert_eq!(reversed.json_lines()[0]["position"], 1);
+    let stored = world.icm(["log", "--json", "--kind", "memory"]).ok();
+    assert_eq!(stored.json_lines().len(), 3);
+    let people = world.icm(["log", "--json", "-t", "people"]).ok();
+    assert_eq!(people.json_lines().len(), 1);
+
+    let shown = world.json(["log", "show", events[0]["event"].as_str().unwrap()]);
+    has(&shown, &["event", "kind", "prev", "refs", "commitment"]);
+    assert_eq!(world.json(["log", "show", "@5"])["event"], shown["event"]);
+}
+
+#[test]
+fn flags_of_all_commands_go_before_and_after_a_subcommand() {
+    let world = World::with_memories();
+    for args in [
+        ["log", "--json", "heads"],
+        ["--json", "log", "heads"],
+        ["log", "heads", "--json"],
+    ] {
+        world.icm(args).ok().json();
+    }
+    world.icm(["log", "-l", "2", "heads"]).fails(2, "filters");
+}
+
+#[test]
+fn verify_and_heads_prove_the_history() {
+    let world = World::with_memories();
+    let report = world.json(["verify"]);
+    has(
+        &report,
+        &[
+            "ok",
+            "events",
+            "positions",
+            "origins",
+            "state_hash",
+            "missing_bodies",
+            "findings",
+        ],
+    );
+    assert_eq!(report["ok"], true);
+    assert_eq!(report["events"], 5);
+    has(&report["origins"][0], &["origin", "seq", "head"]);
+
+    let heads = world.write("heads.txt", world.icm(["log", "heads"]).ok().out);
+    world.icm(["store", "-t", "a", "-c", "later"]).ok();
+    let expect = |path: &std::path::Path| {
+        world.icm([
+            "log".as_ref(),
+            "verify".as_ref(),
+            "--expect".as_ref(),
+            path.as_os_str(),
+        ])
+    };
+    expect(&heads).ok();
+    // Another store cannot have the same history.
+    let other = World::with_memories().icm(["log", "heads"]).ok().out;
+    let other = world.write("other.txt", other);
+    assert_eq!(expect(&other).code, 3);
+    expect(&world.path("nowhere.txt")).fails(2, "nowhere.txt");
+}
+
+#[test]
+fn rebuild_gives_the_same_state() {
+    let world = World::with_memories();
+    let before = world.json(["verify"])["state_hash"].clone();
+    let report = world.json(["rebuild"]);
+    assert_eq!(report["state_hash"], before);
+    assert_eq!(report["memories"], 3);
+    std::fs::remove_dir_all(world.store().join("views")).unwrap();
+    assert_eq!(world.json(["verify"])["state_hash"], before);
+    assert_eq!(
+        world.json(["recall", "invoices"])["results"][0]["key"],
+        "database"
+    );
+}
+
+#[test]
+fn history_shows_every_version() {
+    let world = World::with_memories();
+    let id = world.id("money");
+    world
+        .icm(["update", &id, "-c", "Prices are integers and a currency"])
+        .ok();
+    let versions = world.json(["history", &id]);
+    let versions = versions.as_array().unwrap();
+    assert_eq!(versions.len(), 2);
+    assert_eq!(versions[0]["memory"]["content"], "Prices are integer cents");
+    assert_eq!(versions[1]["kind"], "memory.updated");
+    let run = world.icm(["history", &id]).ok();
+    assert!(run.out.contains("Prices are integer cents"), "{}", run.out);
+    assert!(run.out.contains("a currency"), "{}", run.out);
+}
+
+#[test]
+fn a_request_id_stores_once() {
+    let world = World::new();
+    let store = |content: &str| {
+        world.icm([
+            "store",
+            "-t",
+            "a",
+            "-c",
+            content,
+            "--request-id",
+            "r-1",
+            "--json",
+        ])
+    };
+    let first = store("one").ok().json();
+    assert_eq!(store("one").ok().json()["event"], first["event"]);
+    let conflict = store("two").ends(2);
+    assert!(conflict.err.contains("r-1"), "{}", conflict.err);
+    assert_eq!(world.json(["stats"])["memories"], 1);
+}
+
+#[test]
+fn quiet_leaves_data_and_errors() {
+    let world = World::with_memories();
+    let run = world.icm(["recall", "invoices", "-q"]).ok();
+    assert!(run.out.contains("Invoices live"), "{}", run.out);
+    assert_eq!(run.err, "");
+    world.icm(["get", "nope", "-q"]).fails(1, "nope");
+}

@@ -1,0 +1,160 @@
+//! Help, completions, manual pages.
+
+use crate::world::{Run, World};
+
+/// The commands that a help text lists.
+fn listed(help: &str) -> Vec<String> {
+    help.lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next())
+        .map(str::to_string)
+        .collect()
+}
+
+/// Walks the whole tree of commands and returns the leaves' and folders' names.
+fn every_command(world: &World, path: &[String], found: &mut Vec<Vec<String>>) {
+    let mut args = path.to_vec();
+    args.push("--help".into());
+    let help = world.icm(&args).ok();
+    check(&help, path);
+    for name in listed(&help.out) {
+        let mut path = path.to_vec();
+        path.push(name);
+        found.push(path.clone());
+        every_command(world, &path, found);
+    }
+}
+
+fn check(help: &Run, path: &[String]) {
+    assert_eq!(help.err, "", "{path:?}");
+    assert!(help.out.contains("Usage: icm"), "{path:?}: {}", help.out);
+    for flag in [
+        "--db",
+        "--config",
+        "--json",
+        "--quiet",
+        "--verbose",
+        "--yes",
+    ] {
+        assert!(help.out.contains(flag), "{path:?} {flag}");
+    }
+    let about = help.out.lines().next().unwrap_or_default();
+    assert!(about.len() > 10, "{path:?} has no description");
+    assert!(!about.ends_with('.'), "{path:?}: {about}");
+    for line in help.out.lines() {
+        assert!(line.chars().count() <= 100, "{path:?}: {line}");
+    }
+}
+
+#[test]
+fn every_command_has_help() {
+    let world = World::new();
+    let mut found = Vec::new();
+    every_command(&world, &[], &mut found);
+    let names: Vec<String> = found.iter().map(|path| path.join(" ")).collect();
+    for expected in [
+        "store",
+        "recall",
+        "get",
+        "list",
+        "update",
+        "forget",
+        "revive",
+        "topics",
+        "stats",
+        "history",
+        "log",
+        "log show",
+        "log verify",
+        "log heads",
+        "replay",
+        "rebuild",
+        "verify",
+        "import jsonl",
+        "export jsonl",
+        "export markdown",
+        "serve",
+        "config show",
+        "config init",
+        "demo",
+        "completions",
+        "man",
+    ] {
+        assert!(names.iter().any(|n| n == expected), "{expected}: {names:?}");
+    }
+    assert!(!world.store().exists(), "help has touched the store");
+}
+
+#[test]
+fn version_names_the_program() {
+    let run = World::new().icm(["--version"]).ok();
+    assert_eq!(run.out.trim(), concat!("icm ", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn without_a_command_the_usage_is_shown() {
+    let run = World::new().icm::<&str>([]).ends(2);
+    assert_eq!(run.out, "");
+    assert!(run.err.contains("Usage: icm"), "{}", run.err);
+}
+
+#[test]
+fn completions_for_every_shell() {
+    let world = World::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let run = world.icm(["completions", shell]).ok();
+        assert!(run.out.contains("recall"), "{shell}");
+        assert!(run.out.contains("heads"), "{shell}");
+    }
+    world.icm(["completions", "tcsh"]).fails(2, "tcsh");
+    assert!(!world.store().exists());
+}
+
+#[test]
+fn the_bash_completion_is_a_script_that_bash_reads() {
+    let world = World::new();
+    let run = world.icm(["completions", "bash"]).ok();
+    let script = world.write("icm.bash", &run.out);
+    let Ok(status) = std::process::Command::new("bash")
+        .arg("-n")
+        .arg(script)
+        .status()
+    else {
+        return; // no bash here
+    };
+    assert!(status.success());
+}
+
+#[test]
+fn manual_pages() {
+    let world = World::new();
+    let page = world.icm(["man"]).ok();
+    assert!(page.out.contains(".TH icm 1"), "{}", page.out);
+
+    let dir = world.path("man/deep");
+    world
+        .icm(["man".as_ref(), "--dir".as_ref(), dir.as_os_str()])
+        .ok();
+    for name in [
+        "icm.1",
+        "icm-store.1",
+        "icm-log-verify.1",
+        "icm-import-jsonl.1",
+    ] {
+        let page = std::fs::read_to_string(dir.join(name)).unwrap();
+        assert!(page.contains(".SH SYNOPSIS"), "{name}");
+    }
+}
+
+#[test]
+fn completions_and_man_work_whatever_the_config_says() {
+    let world = World::new();
+    let config = world.write("broken.toml", "= = =");
+    for args in [["completions", "bash"], ["man", "-q"]] {
+        let mut command = world.command(args);
+        command.env("ICM_CONFIG", &config);
+        crate::world::run(&mut command, b"").ok();
+    }
+}

@@ -1,0 +1,142 @@
+//! JSON lines in and out.
+
+use serde_json::json;
+
+use crate::world::{World, run, tree};
+
+const SAMPLE: &str = include_str!("../../demo/sample.jsonl");
+
+#[test]
+fn the_sample_goes_in_once() {
+    let world = World::new();
+    world.write("sample.jsonl", SAMPLE);
+    let report = world.json(["import", "jsonl", "sample.jsonl"]);
+    assert_eq!(report["added"], 40);
+    assert_eq!(report["rejected"], json!([]));
+    let again = world.json(["import", "jsonl", "sample.jsonl"]);
+    assert_eq!(again["added"], 0);
+    assert_eq!(again["unchanged"], 40);
+    assert_eq!(world.json(["topics"]).as_array().unwrap().len(), 6);
+    let run = world.icm(["list", "--all"]).ok();
+    assert_eq!(run.out.lines().count(), 40);
+}
+
+#[test]
+fn bad_lines_are_named_and_good_ones_kept() {
+    let world = World::new();
+    let mut input = Vec::new();
+    for line in [
+        r#"{"topic":"a","content":"one"}"#,
+        r#"{"topic":"a","content":""}"#,
+        r#"{"topic":"","content":"x"}"#,
+        r#"{"topic":"a"}"#,
+        "not json",
+        r#"{"topic":"a","content":"two","importance":"huge"}"#,
+        r#"{"topic":"a","content":"nul \u0000 inside"}"#,
+        r#"{"topic":"a","content":"three"}"#,
+    ] {
+        input.extend_from_slice(line.as_bytes());
+        input.push(b'\n');
+    }
+    input.extend_from_slice(b"{\"topic\":\"a\",\"content\":\"\xff\"}\n");
+    let long = "x".repeat(64 * 1024 + 1);
+    input.extend_from_slice(format!("{{\"topic\":\"a\",\"content\":\"{long}\"}}\n").as_bytes());
+
+    let run = world.icm_with(["import", "jsonl", "-", "--json"], &input);
+    let run = run.ends(1);
+    let report = run.json();
+    assert_eq!(report["added"], 2, "{report}");
+    let rejected = report["rejected"].as_array().unwrap();
+    let lines: Vec<u64> = rejected
+        .iter()
+        .map(|r| r["line"].as_u64().unwrap())
+        .collect();
+    assert_eq!(lines, [2, 3, 4, 5, 6, 7, 9, 10]);
+    assert!(
+        rejected
+            .iter()
+            .all(|r| !r["why"].as_str().unwrap().is_empty())
+    );
+    assert_eq!(world.json(["stats"])["memories"], 2);
+
+    let run = world.icm_with(["import", "jsonl", "-"], &input).ends(1);
+    assert!(run.err.contains(":2: "), "{}", run.err);
+    assert!(run.out.contains("2 unchanged, 8 rejected"), "{}", run.out);
+}
+
+#[test]
+fn files_that_cannot_be_read() {
+    let world = World::new();
+    world
+        .icm(["import", "jsonl", "nowhere.jsonl"])
+        .fails(2, "nowhere.jsonl");
+    std::fs::create_dir(world.path("folder")).unwrap();
+    world
+        .icm(["import", "jsonl", "folder"])
+        .fails(2, "is a folder");
+    world.icm(["import", "jsonl"]).ends(2);
+    assert!(!world.store().join("log").exists(), "something was written");
+}
+
+#[test]
+fn an_export_comes_back_the_same() {
+    let world = World::new();
+    world.write("sample.jsonl", SAMPLE);
+    world.icm(["import", "jsonl", "sample.jsonl"]).ok();
+    let out = world.icm(["export", "jsonl"]).ok().out;
+    assert_eq!(out.lines().count(), 40);
+
+    world.icm(["export", "jsonl", "-o", "out.jsonl"]).ok();
+    assert_eq!(
+        std::fs::read_to_string(world.path("out.jsonl")).unwrap(),
+        out
+    );
+    // Over an old one, and nothing else is left behind.
+    world.icm(["export", "jsonl", "-o", "out.jsonl"]).ok();
+    let names: Vec<_> = tree(&world.path(""))
+        .into_iter()
+        .map(|(path, _)| path.file_name().unwrap().to_owned())
+        .collect();
+    assert_eq!(names, ["out.jsonl", "sample.jsonl"]);
+
+    let other = World::new();
+    let report = other.icm_with(["import", "jsonl", "-", "--json"], out.as_bytes());
+    assert_eq!(report.ok().json()["added"], 40);
+    assert_eq!(other.icm(["export", "jsonl"]).ok().out, out);
+}
+
+#[test]
+fn markdown_has_a_section_a_topic() {
+    let world = World::with_memories();
+    let out = world.icm(["export", "markdown"]).ok().out;
+    for text in ["decisions", "people", "Mira owns billing"] {
+        assert!(out.contains(text), "{out}");
+    }
+}
+
+#[test]
+fn an_export_to_nowhere_leaves_nothing() {
+    let world = World::with_memories();
+    world
+        .icm(["export", "jsonl", "-o", "no/such/folder/x"])
+        .fails(2, "no/such/folder/x");
+    world
+        .icm(["export", "jsonl", "-o", "x.jsonl", "--at", "@999"])
+        .fails(2, "");
+    assert!(!world.path("x.jsonl").exists());
+    assert!(tree(&world.path("")).is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn devices_are_written_into() {
+    let world = World::with_memories();
+    world.icm(["export", "jsonl", "-o", "/dev/null"]).ok();
+    let mut command = world.command(["export", "jsonl"]);
+    // A full disk is an error, not silence.
+    let Ok(full) = std::fs::File::options().write(true).open("/dev/full") else {
+        return;
+    };
+    command.stdout(full);
+    run(&mut command, b"").fails(2, "No space left");
+}

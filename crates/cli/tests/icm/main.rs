@@ -1,0 +1,13 @@
+//! Drives the built `icm` as a person or a script would, each test in a folder of its own.
+
+#![allow(clippy::unwrap_used)]
+
+mod answers;
+mod bad_input;
+mod config;
+mod demo;
+mod help;
+mod import_export;
+mod pipes;
+mod time;
+mod world;

@@ -1,0 +1,74 @@
+//! Readers that go away.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use crate::world::World;
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let world = World::new();
+    let mut input = String::new();
+    for i in 0..3_000 {
+        input.push_str(&format!(
+            "{{\"topic\":\"t\",\"content\":\"memory number {i} with some words in it\"}}\n"
+        ));
+    }
+    world
+        .icm_with(["import", "jsonl", "-"], input.as_bytes())
+        .ok();
+    for args in [
+        ["log"].as_slice(),
+        &["log", "--json"],
+        &["list", "--all"],
+        &["list", "--all", "--json"],
+        &["export", "jsonl"],
+        &["export", "markdown"],
+        &["recall", "memory", "-l", "1000"],
+        &["completions", "bash"],
+        &["man"],
+        &["--help"],
+    ] {
+        let mut child = world.command(args).spawn().unwrap();
+        let mut few = [0; 10];
+        let mut out = child.stdout.take().unwrap();
+        out.read_exact(&mut few).unwrap();
+        drop(out);
+        let output = child.wait_with_output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {err}");
+        assert!(!err.contains("error"), "{args:?}: {err}");
+    }
+}
+
+#[test]
+fn a_closed_stderr_is_no_failure() {
+    let world = World::with_memories();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = world.command(["recall", "invoices"]);
+    command.stderr(Stdio::from(writer));
+    crate::world::run(&mut command, b"").ok();
+}
+
+#[test]
+fn there_are_no_escape_codes_in_a_pipe_unless_asked_for() {
+    let world = World::with_memories();
+    let run = world.icm(["recall", "invoices"]).ok();
+    assert!(!run.out.contains('\u{1b}'), "{:?}", run.out);
+    let config = world.write("color.toml", "[output]\ncolor = 'always'\n");
+    let mut command = world.command(["recall", "invoices"]);
+    command.env("ICM_CONFIG", &config);
+    let run = crate::world::run(&mut command, b"").ok();
+    assert!(run.out.contains('\u{1b}'), "{:?}", run.out);
+}
+
+#[test]
+fn long_text_is_not_cut_in_a_pipe() {
+    let world = World::new();
+    let text = "word ".repeat(100);
+    world.icm(["store", "-t", "a", "-c", text.trim()]).ok();
+    let run = world.icm(["list"]).ok();
+    assert!(run.out.contains(text.trim()), "{}", run.out);
+    assert_eq!(run.out.lines().count(), 1);
+}

@@ -1,0 +1,76 @@
+//! Going back.
+
+use serde_json::json;
+
+use crate::world::World;
+
+#[test]
+fn what_was_changed_or_forgotten_is_still_there_before() {
+    let world = World::with_memories();
+    let then = world.now();
+    let changed = world.id("database");
+    let forgotten = world.id("owner");
+    world
+        .icm(["update", &changed, "-c", "Invoices moved to SQLite"])
+        .ok();
+    world.icm(["forget", &forgotten]).ok();
+
+    let now = world.json(["recall", "invoices"]);
+    assert_eq!(now["results"][0]["content"], "Invoices moved to SQLite");
+    let before = world.json(["recall", "invoices", "--at", &then]);
+    assert_eq!(
+        before["results"][0]["content"],
+        "Invoices live in PostgreSQL"
+    );
+    assert_eq!(format!("@{}", before["basis"]["position"]), then);
+
+    world.icm(["recall", "Mira"]).ends(1);
+    world.icm(["recall", "Mira", "--at", &then]).ok();
+    let memory = world.json(["get", &changed, "--at", &then]);
+    assert_eq!(memory["content"], "Invoices live in PostgreSQL");
+    let list = world.json(["list", "--at", &then]);
+    assert_eq!(list.as_array().unwrap().len(), 3);
+
+    // The basis repeats the answer.
+    let event = before["basis"]["event"].as_str().unwrap();
+    let again = world.json(["recall", "invoices", "--at", event, "--no-record"]);
+    assert_eq!(again["results"], before["results"]);
+}
+
+#[test]
+fn replay_records_nothing_and_shows_what_stood() {
+    let world = World::with_memories();
+    let then = world.now();
+    world
+        .icm(["store", "-t", "people", "-c", "Jun owns the platform"])
+        .ok();
+    let events = world.json(["stats"])["events"].clone();
+
+    let run = world.icm(["replay", "--at", &then]).ok();
+    let lines: Vec<&str> = run.out.lines().collect();
+    assert_eq!(lines[0], "decisions");
+    assert!(run.out.contains("people\n"), "{}", run.out);
+    assert!(!run.out.contains("Jun"), "{}", run.out);
+    let standing = world.json(["replay", "--at", &then]);
+    assert_eq!(standing["memories"].as_array().unwrap().len(), 3);
+    assert_eq!(format!("@{}", standing["basis"]["position"]), then);
+
+    let answer = world.json(["replay", "--at", &then, "owns", "billing"]);
+    assert_eq!(answer["results"][0]["key"], "owner");
+    let run = world
+        .icm(["replay", "--at", &then, "--json", "Jun"])
+        .ends(1);
+    assert_eq!(run.json()["results"], json!([]));
+    assert_eq!(world.json(["stats"])["events"], events);
+    world.icm(["replay"]).ends(2);
+}
+
+#[test]
+fn a_moment_in_words() {
+    let world = World::with_memories();
+    let run = world.icm(["list", "--at", "1 second ago"]);
+    // The store is younger or older than that second.
+    assert!(matches!(run.code, 0 | 2), "{run:?}");
+    let today = world.json(["list", "--at", "today"]);
+    assert_eq!(today.as_array().unwrap().len(), 3);
+}

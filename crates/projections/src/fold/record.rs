@@ -1,0 +1,161 @@
+//! Row versions: a row with the position from which it holds.
+
+use icm_log::facts::{Importance, ScopeKind, Trust};
+use icm_log::{ActorId, EventId, Kind, Name, OriginId, Position, SubjectId, Time};
+use serde::{Deserialize, Serialize};
+
+/// What keys a memory in the views: the id of the first `stored` learned of it.
+pub type EntityId = SubjectId;
+
+/// Place of an event in the total order, wherever one is needed.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Stamp {
+    /// The author's clock.
+    pub time: Time,
+    /// The author.
+    pub origin: OriginId,
+    /// The event.
+    pub event: EventId,
+}
+
+/// Bits of [`Version::changed`] beside those of the fields.
+pub mod changed {
+    /// The set of keywords.
+    pub const KEYWORDS: u32 = 1 << 16;
+    /// Forgotten or revived.
+    pub const ALIVE: u32 = 1 << 17;
+}
+
+/// Where a memory came from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Source {
+    /// Who wrote it.
+    pub agent: Option<String>,
+    /// The program it came through.
+    pub client: Option<String>,
+    /// The session it was written in.
+    pub session: Option<String>,
+    /// The project it was written in.
+    pub project: Option<String>,
+    /// A file it speaks of.
+    pub file: Option<String>,
+}
+
+/// An element of the add-wins set of keywords.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Keyword {
+    /// The event that added it.
+    pub event: EventId,
+    /// Its index among that event's additions.
+    pub index: u16,
+    /// The word; `None` when its payload is withheld or damaged.
+    pub text: Option<String>,
+}
+
+/// An event that holds the current value of some fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Writer {
+    /// The event.
+    pub stamp: Stamp,
+    /// Fields whose value no other write has replaced; of several writers of one field the one
+    /// with the largest stamp is shown.
+    pub fields: u32,
+}
+
+/// One row version of a memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Version {
+    /// Holds from this position on, until the next version's.
+    pub from: Position,
+    /// The event that made it.
+    pub stamp: Stamp,
+    /// Kind of that event.
+    pub kind: u16,
+    /// Who acted.
+    pub actor: ActorId,
+    /// What it changed: bits of the fields and of [`changed`].
+    pub changed: u32,
+    /// The id it is shown under.
+    pub id: SubjectId,
+    /// Stamp of the `stored` that the id is from.
+    pub id_stamp: Stamp,
+    /// Digest of scope, topic and key, as stored; zero for none.
+    pub name: Name,
+    /// Odd alive, even forgotten.
+    pub causal_length: u32,
+    /// Number shared by text and vectors; one a living version.
+    pub ordinal: Option<u64>,
+    /// Topic.
+    pub topic: Option<String>,
+    /// The text; `None` with the bit in `withheld` set when its payload is not there.
+    pub content: Option<String>,
+    /// Verbatim excerpt.
+    pub raw_excerpt: Option<String>,
+    /// The caller's own id.
+    pub key: Option<String>,
+    /// Kind of scope.
+    pub scope_kind: ScopeKind,
+    /// Text of a project's or session's scope.
+    pub scope: Option<String>,
+    /// Importance.
+    pub importance: Importance,
+    /// Trust.
+    pub trust: Trust,
+    /// Where it came from.
+    pub source: Source,
+    /// Valid time, milliseconds since the epoch.
+    pub occurred_at_ms: Option<i64>,
+    /// The writer's JSON object, as text.
+    pub metadata: Option<String>,
+    /// Keywords, in order of addition.
+    pub keywords: Vec<Keyword>,
+    /// When it was stored, milliseconds since the epoch.
+    pub created_ms: u64,
+    /// When a field last changed, milliseconds since the epoch.
+    pub updated_ms: u64,
+    /// Parts per million.
+    pub weight_ppm: u32,
+    /// Fields whose payload is withheld or damaged.
+    pub withheld: u32,
+    /// Who holds the current values.
+    pub writers: Vec<Writer>,
+}
+
+impl Version {
+    /// Whether it is no tombstone.
+    pub fn is_alive(&self) -> bool {
+        self.causal_length % 2 == 1
+    }
+
+    /// The kind of the event that made it.
+    pub fn kind(&self) -> Kind {
+        Kind(self.kind)
+    }
+
+    /// Its scope as users write it: `global`, `project:ID`, `session:ID`.
+    pub fn scope_text(&self) -> String {
+        let text = self.scope.as_deref().unwrap_or("(withheld)");
+        match self.scope_kind {
+            ScopeKind::Global => "global".to_owned(),
+            ScopeKind::Project => format!("project:{text}"),
+            ScopeKind::Session => format!("session:{text}"),
+        }
+    }
+
+    /// The words of its keywords.
+    pub fn keyword_texts(&self) -> Vec<String> {
+        self.keywords.iter().filter_map(|keyword| keyword.text.clone()).collect()
+    }
+
+    /// Every event that a change of this row has to name as observed.
+    pub fn observed(&self) -> Vec<EventId> {
+        let mut events: Vec<_> = self.writers.iter().map(|writer| writer.stamp.event).collect();
+        events.push(self.stamp.event);
+        events.extend(self.keywords.iter().map(|keyword| keyword.event));
+        events.sort_unstable();
+        events.dedup();
+        events
+    }
+}

@@ -1,0 +1,49 @@
+//! The memory table: row versions in redb. It keeps every version there was, so a point read as of
+//! a position is the last version at or before it.
+//!
+//! Keys are big-endian, so that their order is the order of positions.
+
+mod read;
+mod write;
+
+use redb::TableDefinition;
+
+pub use read::{Table, TopicCount};
+pub(crate) use write::flush;
+
+type Bytes = TableDefinition<'static, &'static [u8], &'static [u8]>;
+
+/// (memory, position) → version.
+const VERSIONS: Bytes = TableDefinition::new("versions");
+/// (memory, position) → (number of recalls so far, time of this one).
+const ACCESSES: Bytes = TableDefinition::new("accesses");
+/// name → memory.
+const NAMES: Bytes = TableDefinition::new("names");
+/// id → memory, where they differ.
+const ALIASES: Bytes = TableDefinition::new("aliases");
+/// topic, 0, memory → nothing.
+const MEMBERS: Bytes = TableDefinition::new("members");
+/// topic → (living memories, newest change).
+const TOPICS: Bytes = TableDefinition::new("topics");
+/// request key → what it was used for.
+const REQUESTS: Bytes = TableDefinition::new("requests");
+/// `tally`, `checkpoint`.
+const META: Bytes = TableDefinition::new("meta");
+
+const META_TALLY: &[u8] = b"tally";
+const META_CHECKPOINT: &[u8] = b"checkpoint";
+
+fn versioned_key(entity: icm_log::SubjectId, position: icm_log::Position) -> [u8; 24] {
+    let mut key = [0; 24];
+    key[..16].copy_from_slice(&entity.0);
+    key[16..].copy_from_slice(&position.0.to_be_bytes());
+    key
+}
+
+fn member_key(topic: &str, entity: icm_log::SubjectId) -> Vec<u8> {
+    let mut key = Vec::with_capacity(topic.len() + 17);
+    key.extend_from_slice(topic.as_bytes());
+    key.push(0);
+    key.extend_from_slice(&entity.0);
+    key
+}

@@ -1,0 +1,252 @@
+//! Reading the table as of a position.
+
+use icm_log::{Cursor, Name, Position, RequestKey, SubjectId};
+use redb::{
+    Database, ReadOnlyDatabase, ReadTransaction, ReadableDatabase, ReadableTable, TableError,
+};
+
+use super::{
+    ACCESSES, ALIASES, Bytes, MEMBERS, META, META_CHECKPOINT, META_TALLY, NAMES, REQUESTS,
+    TOPICS, VERSIONS, member_key, versioned_key,
+};
+use crate::error::{Result, ViewError};
+use crate::fold::{Base, EntityId, Request, Version};
+use crate::fold::Tally;
+
+/// A topic and how many living memories it has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TopicCount {
+    /// Its name.
+    pub topic: String,
+    /// Living memories.
+    pub memories: u64,
+    /// Newest change, milliseconds since the epoch.
+    pub changed_ms: u64,
+}
+
+fn bad(error: impl std::error::Error) -> ViewError {
+    ViewError::Unusable { view: "table", why: error.to_string() }
+}
+
+fn unreadable(what: &'static str) -> ViewError {
+    ViewError::Unusable { view: "table", why: format!("an unreadable {what}") }
+}
+
+fn decode<T: serde::de::DeserializeOwned>(what: &'static str, bytes: &[u8]) -> Result<T> {
+    rmp_serde::from_slice(bytes).map_err(|_| unreadable(what))
+}
+
+fn two_u64(what: &'static str, bytes: &[u8]) -> Result<(u64, u64)> {
+    let bytes: &[u8; 16] = bytes.try_into().map_err(|_| unreadable(what))?;
+    let (mut first, mut second) = ([0; 8], [0; 8]);
+    first.copy_from_slice(&bytes[..8]);
+    second.copy_from_slice(&bytes[8..]);
+    Ok((u64::from_be_bytes(first), u64::from_be_bytes(second)))
+}
+
+pub(super) fn access_of(bytes: &[u8]) -> Result<(u64, u64)> {
+    two_u64("access", bytes)
+}
+
+pub(super) fn topic_of(bytes: &[u8]) -> Result<(u64, u64)> {
+    two_u64("topic", bytes)
+}
+
+fn subject(what: &'static str, bytes: &[u8]) -> Result<SubjectId> {
+    bytes.try_into().map(SubjectId).map_err(|_| unreadable(what))
+}
+
+/// A snapshot of the table.
+pub struct Table {
+    transaction: ReadTransaction,
+    /// The numbers at its checkpoint.
+    pub tally: Tally,
+    /// The place in the log it has reached.
+    pub checkpoint: Cursor,
+}
+
+type ReadTable = redb::ReadOnlyTable<&'static [u8], &'static [u8]>;
+
+impl Table {
+    /// The newest state of a database that a writer has open here.
+    pub fn of(db: &Database) -> Result<Table> {
+        Table::snapshot(db.begin_read().map_err(bad)?)
+    }
+
+    /// The newest state of a database that is open for reading.
+    pub fn of_read_only(db: &ReadOnlyDatabase) -> Result<Table> {
+        Table::snapshot(db.begin_read().map_err(bad)?)
+    }
+
+    fn snapshot(transaction: ReadTransaction) -> Result<Table> {
+        let mut table =
+            Table { transaction, tally: Tally::default(), checkpoint: Cursor::START };
+        if let Some(meta) = table.open(META)? {
+            if let Some(value) = meta.get(META_TALLY).map_err(bad)? {
+                table.tally = decode("tally", value.value())?;
+            }
+            if let Some(value) = meta.get(META_CHECKPOINT).map_err(bad)? {
+                table.checkpoint = decode("checkpoint", value.value())?;
+            }
+        }
+        if table.checkpoint.position != table.tally.position {
+            return Err(unreadable("checkpoint"));
+        }
+        Ok(table)
+    }
+
+    fn open(&self, definition: Bytes) -> Result<Option<ReadTable>> {
+        match self.transaction.open_table(definition) {
+            Ok(table) => Ok(Some(table)),
+            Err(TableError::TableDoesNotExist(_)) => Ok(None),
+            Err(error) => Err(bad(error)),
+        }
+    }
+
+    fn get<T>(
+        &self,
+        definition: Bytes,
+        key: &[u8],
+        read: impl FnOnce(&[u8]) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let Some(table) = self.open(definition)? else { return Ok(None) };
+        match table.get(key).map_err(bad)? {
+            Some(value) => read(value.value()).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The version of a memory that held at `position`.
+    pub fn version_at(&self, entity: EntityId, position: Position) -> Result<Option<Version>> {
+        let Some(table) = self.open(VERSIONS)? else { return Ok(None) };
+        let (first, last) = (versioned_key(entity, Position(0)), versioned_key(entity, position));
+        match table.range(&first[..]..=&last[..]).map_err(bad)?.next_back() {
+            Some(entry) => decode("version", entry.map_err(bad)?.1.value()).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Every version of a memory up to `position`, oldest first.
+    pub fn versions(&self, entity: EntityId, position: Position) -> Result<Vec<Version>> {
+        let Some(table) = self.open(VERSIONS)? else { return Ok(Vec::new()) };
+        let (first, last) = (versioned_key(entity, Position(0)), versioned_key(entity, position));
+        let mut versions = Vec::new();
+        for entry in table.range(&first[..]..=&last[..]).map_err(bad)? {
+            versions.push(decode("version", entry.map_err(bad)?.1.value())?);
+        }
+        Ok(versions)
+    }
+
+    /// How often recalls up to `position` showed a memory, and when the last one did
+    /// (milliseconds since the epoch).
+    pub fn accesses_at(&self, entity: EntityId, position: Position) -> Result<(u64, Option<u64>)> {
+        let Some(table) = self.open(ACCESSES)? else { return Ok((0, None)) };
+        let (first, last) = (versioned_key(entity, Position(0)), versioned_key(entity, position));
+        match table.range(&first[..]..=&last[..]).map_err(bad)?.next_back() {
+            Some(entry) => {
+                let (count, at_ms) = access_of(entry.map_err(bad)?.1.value())?;
+                Ok((count, Some(at_ms)))
+            }
+            None => Ok((0, None)),
+        }
+    }
+
+    /// Calls `each` with every memory whose id lies in the inclusive range and its version at
+    /// `position`, in the order of ids, ascending or descending, until it says false.
+    pub fn each_at(
+        &self,
+        ids: (EntityId, EntityId),
+        position: Position,
+        descending: bool,
+        each: &mut dyn FnMut(EntityId, Version) -> Result<bool>,
+    ) -> Result<()> {
+        let Some(table) = self.open(VERSIONS)? else { return Ok(()) };
+        let (first, last) =
+            (versioned_key(ids.0, Position(0)), versioned_key(ids.1, Position(u64::MAX)));
+        let mut range = table.range(&first[..]..=&last[..]).map_err(bad)?;
+        // Entries of one memory stand together, oldest version first.
+        let mut held: Option<(EntityId, Vec<u8>)> = None;
+        loop {
+            let entry = if descending { range.next_back() } else { range.next() };
+            let Some(entry) = entry else { break };
+            let (key, value) = entry.map_err(bad)?;
+            let key: &[u8; 24] = key.value().try_into().map_err(|_| unreadable("key"))?;
+            let entity = subject("key", &key[..16])?;
+            let mut from = [0; 8];
+            from.copy_from_slice(&key[16..]);
+            if held.as_ref().is_some_and(|(held, _)| *held != entity)
+                && let Some((entity, bytes)) = held.take()
+                && !each(entity, decode("version", &bytes)?)?
+            {
+                return Ok(());
+            }
+            if u64::from_be_bytes(from) > position.0 || (descending && held.is_some()) {
+                continue;
+            }
+            held = Some((entity, value.value().to_vec()));
+        }
+        if let Some((entity, bytes)) = held {
+            each(entity, decode("version", &bytes)?)?;
+        }
+        Ok(())
+    }
+
+    /// Memories that are or were in `topic`, or below it when it ends with `/`; in the order of
+    /// topics, then of ids.
+    pub fn members(&self, topic: &str) -> Result<Vec<EntityId>> {
+        let Some(table) = self.open(MEMBERS)? else { return Ok(Vec::new()) };
+        let mut entities = Vec::new();
+        let mut collect = |first: &[u8], last: &[u8]| -> Result<()> {
+            for entry in table.range(first..=last).map_err(bad)? {
+                let entry = entry.map_err(bad)?;
+                let key = entry.0.value();
+                let id = key.len().checked_sub(16).and_then(|at| key.get(at..));
+                entities.push(subject("member", id.unwrap_or_default())?);
+            }
+            Ok(())
+        };
+        let (zero, full) = (SubjectId([0; 16]), SubjectId([0xff; 16]));
+        match topic.strip_suffix('/') {
+            None => collect(&member_key(topic, zero), &member_key(topic, full))?,
+            Some(above) => {
+                collect(&member_key(above, zero), &member_key(above, full))?;
+                let mut last = topic.as_bytes().to_vec();
+                last.extend_from_slice(&[0xff; 17]);
+                collect(topic.as_bytes(), &last)?;
+            }
+        }
+        Ok(entities)
+    }
+
+    /// Every topic that ever had a memory, by name.
+    pub fn topics(&self) -> Result<Vec<TopicCount>> {
+        let Some(table) = self.open(TOPICS)? else { return Ok(Vec::new()) };
+        let mut topics = Vec::new();
+        for entry in table.iter().map_err(bad)? {
+            let (key, value) = entry.map_err(bad)?;
+            let (memories, changed_ms) = topic_of(value.value())?;
+            let topic = std::str::from_utf8(key.value()).map_err(|_| unreadable("topic"))?;
+            topics.push(TopicCount { topic: topic.to_owned(), memories, changed_ms });
+        }
+        Ok(topics)
+    }
+
+    /// What an idempotency key was used for.
+    pub fn request(&self, key: RequestKey) -> Result<Option<Request>> {
+        self.get(REQUESTS, &key.0, |bytes| decode("request", bytes))
+    }
+}
+
+impl Base for Table {
+    fn newest(&self, entity: EntityId) -> Result<Option<Version>> {
+        self.version_at(entity, Position(u64::MAX))
+    }
+
+    fn named(&self, name: Name) -> Result<Option<EntityId>> {
+        self.get(NAMES, &name.0, |bytes| subject("name", bytes))
+    }
+
+    fn alias(&self, id: SubjectId) -> Result<Option<EntityId>> {
+        self.get(ALIASES, &id.0, |bytes| subject("alias", bytes))
+    }
+}

@@ -1,0 +1,117 @@
+//! Taking an overlay into the table.
+
+use icm_log::Cursor;
+use redb::{Database, Durability, ReadableTable, WriteTransaction};
+
+use super::{
+    ACCESSES, ALIASES, MEMBERS, META, META_CHECKPOINT, META_TALLY, NAMES, REQUESTS, TOPICS,
+    VERSIONS, member_key, versioned_key,
+};
+use crate::error::{Result, ViewError};
+use crate::fold::Folder;
+
+fn bad(error: impl std::error::Error) -> ViewError {
+    ViewError::Unusable { view: "table", why: error.to_string() }
+}
+
+fn encode<T: serde::Serialize>(value: &T) -> Vec<u8> {
+    rmp_serde::to_vec(value).expect("rows are plain values")
+}
+
+/// Writes what is new in one transaction, with the place it reaches.
+///
+/// Without `durable` the transaction is not synced: the log is the truth, and a table that power
+/// loss leaves behind is older or dropped.
+pub(crate) fn flush(db: &Database, folder: &Folder, checkpoint: &Cursor, durable: bool) -> Result<()> {
+    let mut transaction = db.begin_write().map_err(bad)?;
+    if !durable {
+        transaction.set_durability(Durability::None).map_err(bad)?;
+    }
+    fill(&transaction, folder, checkpoint)?;
+    transaction.commit().map_err(bad)
+}
+
+fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) -> Result<()> {
+    let overlay = &folder.overlay;
+    {
+        let mut table = transaction.open_table(VERSIONS).map_err(bad)?;
+        let mut entities: Vec<_> = overlay.versions.iter().collect();
+        entities.sort_unstable_by_key(|(entity, _)| **entity);
+        for (entity, versions) in entities {
+            for version in versions {
+                let key = versioned_key(*entity, version.from);
+                table.insert(&key[..], &encode(version)[..]).map_err(bad)?;
+            }
+        }
+    }
+    {
+        let mut table = transaction.open_table(ACCESSES).map_err(bad)?;
+        let mut entities: Vec<_> = overlay.accesses.iter().collect();
+        entities.sort_unstable_by_key(|(entity, _)| **entity);
+        for (entity, accesses) in entities {
+            let last = versioned_key(*entity, icm_log::Position(u64::MAX));
+            let first = versioned_key(*entity, icm_log::Position(0));
+            let mut count = match table.range(&first[..]..=&last[..]).map_err(bad)?.next_back() {
+                Some(entry) => super::read::access_of(entry.map_err(bad)?.1.value())?.0,
+                None => 0,
+            };
+            for access in accesses {
+                count += 1;
+                let key = versioned_key(*entity, access.position);
+                let mut value = [0; 16];
+                value[..8].copy_from_slice(&count.to_be_bytes());
+                value[8..].copy_from_slice(&access.at_ms.to_be_bytes());
+                table.insert(&key[..], &value[..]).map_err(bad)?;
+            }
+        }
+    }
+    {
+        let mut table = transaction.open_table(NAMES).map_err(bad)?;
+        let mut names: Vec<_> = overlay.names.iter().collect();
+        names.sort_unstable();
+        for (name, entity) in names {
+            table.insert(&name.0[..], &entity.0[..]).map_err(bad)?;
+        }
+    }
+    {
+        let mut table = transaction.open_table(ALIASES).map_err(bad)?;
+        for (id, entity) in &overlay.aliases {
+            table.insert(&id.0[..], &entity.0[..]).map_err(bad)?;
+        }
+    }
+    {
+        let mut table = transaction.open_table(MEMBERS).map_err(bad)?;
+        let mut members: Vec<_> =
+            overlay.members.iter().map(|(topic, entity)| member_key(topic, *entity)).collect();
+        members.sort_unstable();
+        for member in members {
+            table.insert(&member[..], &[][..]).map_err(bad)?;
+        }
+    }
+    {
+        let mut table = transaction.open_table(TOPICS).map_err(bad)?;
+        for (topic, change) in &overlay.topics {
+            let (memories, changed_ms) = match table.get(topic.as_bytes()).map_err(bad)? {
+                Some(value) => super::read::topic_of(value.value())?,
+                None => (0, 0),
+            };
+            let mut value = [0; 16];
+            let memories = memories.saturating_add_signed(change.memories);
+            value[..8].copy_from_slice(&memories.to_be_bytes());
+            value[8..].copy_from_slice(&changed_ms.max(change.changed_ms).to_be_bytes());
+            table.insert(topic.as_bytes(), &value[..]).map_err(bad)?;
+        }
+    }
+    {
+        let mut table = transaction.open_table(REQUESTS).map_err(bad)?;
+        for (key, request) in &overlay.requests {
+            if table.get(&key.0[..]).map_err(bad)?.is_none() {
+                table.insert(&key.0[..], &encode(request)[..]).map_err(bad)?;
+            }
+        }
+    }
+    let mut table = transaction.open_table(META).map_err(bad)?;
+    table.insert(META_TALLY, &encode(&folder.tally)[..]).map_err(bad)?;
+    table.insert(META_CHECKPOINT, &encode(checkpoint)[..]).map_err(bad)?;
+    Ok(())
+}

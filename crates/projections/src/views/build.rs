@@ -1,0 +1,231 @@
+//! Building views: from nothing, and by taking the tail into the files.
+
+use std::cell::OnceCell;
+use std::path::Path;
+use std::time::Duration;
+
+use icm_log::{Log, Position};
+use redb::Database;
+use rustc_hash::FxHashMap;
+
+use super::home::{Home, create_private};
+use super::manifest::Manifest;
+use super::tail::{Tail, overlay_version, with_doc};
+use super::{
+    Checkpoint, Place, ROWS_FILE, TABLE_FILE, TEXT_DIR, VERSIONS, Views, guarded, redb_builder,
+    table_error,
+};
+use crate::error::{Result, ViewError};
+use crate::fold::{Closed, Folder};
+use crate::rows::{self, OPEN, Row, Rows};
+use crate::table::{self, Table};
+use crate::text::{TextIndex, TextWriter};
+
+/// Told how far a rebuild is: events folded so far.
+pub type Progress<'a> = &'a mut dyn FnMut(u64);
+
+/// Events folded before they are taken into the files of a generation that is being built.
+const CHUNK_EVENTS: u64 = 100_000;
+
+impl Views {
+    /// Builds a new generation below `dir` from the log alone, and makes it current.
+    ///
+    /// # Errors
+    /// `Busy` when another process writes views for longer than `wait`; an `Io` error when the
+    /// folder cannot be written.
+    pub fn rebuild(dir: &Path, log: &Log, wait: Duration, progress: Progress<'_>) -> Result<Views> {
+        create_private(dir)?;
+        let home = Home::new(dir);
+        let _lock = home.lock(wait)?;
+        let generation = home.begin()?;
+        let path = generation.join(TABLE_FILE);
+        let mut db = redb_builder().create(&path).map_err(table_error)?;
+        let mut text = TextIndex::create(&generation.join(TEXT_DIR))?;
+        let rows_path = generation.join(ROWS_FILE);
+        rows::write(&rows_path, 0, &[], &Default::default())?;
+        let base = fill(log, &mut db, &mut text, progress, u64::MAX, &mut |next, opened, closed| {
+            rows::write(&rows_path, next, opened, closed)
+        })?;
+        db.close().map_err(table_error)?;
+        let manifest = Manifest::take(&generation, None, VERSIONS)?;
+        manifest.write(&generation)?;
+        home.turn(&generation)?;
+        let rows = Rows::open(&rows_path, base.tally.next_ordinal)?;
+        let tail = Tail::new(&base);
+        let place = Place::Disk { home, generation, manifest };
+        Ok(Views { place, table: OnceCell::new(), rows, text, base, tail })
+    }
+
+    /// Views that hold nothing but their tail: for a store so small that files would not pay.
+    pub fn empty() -> Result<Views> {
+        let backend = redb::backends::InMemoryBackend::new();
+        let db = redb::Builder::new().create_with_backend(backend).map_err(table_error)?;
+        let base = Checkpoint::start();
+        Ok(Views {
+            place: Place::Memory { db: Box::new(db) },
+            table: OnceCell::new(),
+            rows: Rows::empty(),
+            text: TextIndex::in_memory()?,
+            tail: Tail::new(&base),
+            base,
+        })
+    }
+
+    /// Builds views in memory, for a store that cannot be written, and for the events up to a time
+    /// (milliseconds since the epoch) alone.
+    pub fn in_memory(log: &Log, until_ms: u64, progress: Progress<'_>) -> Result<Views> {
+        let backend = redb::backends::InMemoryBackend::new();
+        let mut db =
+            redb::Builder::new().create_with_backend(backend).map_err(table_error)?;
+        let mut text = TextIndex::in_memory()?;
+        let mut rows = Rows::empty();
+        let base = fill(log, &mut db, &mut text, progress, until_ms, &mut |_, opened, closed| {
+            rows.absorb(opened, closed);
+            Ok(())
+        })?;
+        let tail = Tail::new(&base);
+        let place = Place::Memory { db: Box::new(db) };
+        Ok(Views { place, table: OnceCell::new(), rows, text, base, tail })
+    }
+
+    /// Takes the tail into the files. Where another process did so meanwhile, takes over what it
+    /// wrote and adds the rest.
+    ///
+    /// # Errors
+    /// `Busy` when another process writes the views for longer than `wait`; `Unusable` when they
+    /// turn out to be damaged.
+    pub fn commit(&mut self, dir: &Path, log: &Log, wait: Duration) -> Result<()> {
+        if self.tail_len() == 0 || !self.are_on_disk() {
+            return Ok(());
+        }
+        let home = Home::new(dir);
+        let lock = home.lock(wait)?;
+        if self.are_stale() {
+            drop(lock);
+            let mut fresh = Views::open(dir, log)?;
+            fresh.follow(log)?;
+            *self = fresh;
+            return Ok(());
+        }
+        let Place::Disk { generation, manifest, .. } = &self.place else { return Ok(()) };
+        let generation = generation.clone();
+        let checkpoint = Checkpoint {
+            cursor: self.tail.cursor(),
+            tally: self.tail.folder.tally.clone(),
+        };
+        let folder = &self.tail.folder;
+        let next = self.base.tally.next_ordinal;
+        let (opened, closed) = row_changes(folder);
+        rows::write(&generation.join(ROWS_FILE), next, &opened, &closed)?;
+        guarded("text", || {
+            let mut writer = self.text.writer()?;
+            index(&mut writer, folder, next, self.table()?)?;
+            let db = redb_builder().open(generation.join(TABLE_FILE)).map_err(table_error)?;
+            table::flush(&db, folder, &checkpoint.cursor, true)?;
+            db.close().map_err(table_error)?;
+            Ok(writer.commit(&checkpoint.to_text())?)
+        })?;
+        let manifest = Manifest::take(&generation, Some(manifest), VERSIONS)?;
+        manifest.write(&generation)?;
+        self.text.reload()?;
+        self.rows = Rows::open(&generation.join(ROWS_FILE), checkpoint.tally.next_ordinal)?;
+        self.table = OnceCell::new();
+        self.tail = Tail::new(&checkpoint);
+        self.base = checkpoint;
+        self.place = Place::Disk { home, generation, manifest };
+        Ok(())
+    }
+}
+
+type RowSink<'a> = &'a mut dyn FnMut(
+    u64,
+    &[(u64, Row)],
+    &FxHashMap<u64, Closed>,
+) -> Result<()>;
+
+/// What an overlay changes in the row facts: new records (already closed where they no longer hold)
+/// and older ones to close.
+fn row_changes(
+    folder: &Folder,
+) -> (Vec<(u64, Row)>, FxHashMap<u64, Closed>) {
+    let overlay = &folder.overlay;
+    let mut closed = overlay.closed.clone();
+    let opened = overlay
+        .opened
+        .iter()
+        .map(|(ordinal, entity, from)| {
+            let to = closed.remove(ordinal).map_or(OPEN, |end| end.at.0);
+            (*ordinal, Row { from: *from, to, entity: *entity })
+        })
+        .collect();
+    (opened, closed)
+}
+
+/// Indexes what an overlay changes. `next` is the first ordinal that is new.
+fn index(
+    writer: &mut TextWriter,
+    folder: &Folder,
+    next: u64,
+    older: &Table,
+) -> Result<()> {
+    let overlay = &folder.overlay;
+    let mut closed: Vec<_> = overlay.closed.iter().filter(|(o, _)| **o < next).collect();
+    closed.sort_unstable_by_key(|(ordinal, _)| **ordinal);
+    for (ordinal, end) in closed {
+        let before = older.version_at(end.entity, Position(end.at.0 - 1))?;
+        let version = before.ok_or(ViewError::Unusable {
+            view: "table",
+            why: format!("ordinal {ordinal} has no version"),
+        })?;
+        with_doc(*ordinal, &version, |doc| writer.close(doc));
+    }
+    for (ordinal, entity, from) in &overlay.opened {
+        let version = overlay_version(overlay, *entity, *from)
+            .expect("every ordinal given belongs to a version of the overlay");
+        with_doc(*ordinal, version, |doc| match overlay.closed.contains_key(ordinal) {
+            true => writer.add_closed(doc),
+            false => writer.add_live(doc),
+        });
+    }
+    Ok(())
+}
+
+/// Folds the whole log, chunk by chunk, into empty views.
+fn fill(
+    log: &Log,
+    db: &mut Database,
+    text: &mut TextIndex,
+    progress: Progress<'_>,
+    until_ms: u64,
+    rows: RowSink<'_>,
+) -> Result<Checkpoint> {
+    let mut base = Checkpoint::start();
+    let mut tail = Tail::new(&base);
+    let mut table = Table::of(db)?;
+    let mut writer = text.writer()?;
+    loop {
+        let before = tail.folder.tally.events;
+        let mut full = false;
+        tail.fold(&table, log, &mut |event| event.head.time().ms() <= until_ms, &mut |folder| {
+            full = folder.tally.events - before >= CHUNK_EVENTS;
+            full
+        })?;
+        progress(tail.folder.tally.events);
+        let next = base.tally.next_ordinal;
+        let (opened, closed) = row_changes(&tail.folder);
+        rows(next, &opened, &closed)?;
+        index(&mut writer, &tail.folder, next, &table)?;
+        let cursor = tail.cursor();
+        base = Checkpoint { cursor, tally: tail.folder.tally.clone() };
+        let end = !full;
+        table::flush(db, &tail.folder, &cursor, end)?;
+        if end {
+            break;
+        }
+        table = Table::of(db)?;
+        tail = Tail::new(&base);
+    }
+    writer.commit(&base.to_text())?;
+    text.reload()?;
+    Ok(base)
+}

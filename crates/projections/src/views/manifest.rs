@@ -1,0 +1,193 @@
+//! What the files of a generation looked like when they were last written: enough to see at a
+//! glance that nobody touched them, and to find out what happened when somebody did.
+
+use std::collections::BTreeMap;
+use std::fs::{self, Metadata};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Result, ViewError, io};
+
+/// File name within a generation.
+pub(crate) const MANIFEST: &str = "manifest";
+
+/// What tells a file from one that was changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Stamp {
+    len: u64,
+    modified_ns: i128,
+    changed_ns: i128,
+    inode: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Entry {
+    stamp: Stamp,
+    /// `None` for files that check themselves.
+    hash: Option<String>,
+}
+
+/// The files of a generation.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Manifest {
+    fold_version: u32,
+    views_version: u32,
+    files: BTreeMap<String, Entry>,
+}
+
+#[cfg(unix)]
+fn stamp_of(metadata: &Metadata) -> Stamp {
+    use std::os::unix::fs::MetadataExt;
+    let ns = |s: i64, ns: i64| i128::from(s) * 1_000_000_000 + i128::from(ns);
+    Stamp {
+        len: metadata.len(),
+        modified_ns: ns(metadata.mtime(), metadata.mtime_nsec()),
+        changed_ns: ns(metadata.ctime(), metadata.ctime_nsec()),
+        inode: metadata.ino(),
+    }
+}
+
+#[cfg(not(unix))]
+fn stamp_of(metadata: &Metadata) -> Stamp {
+    let modified = metadata.modified().ok();
+    let since = modified.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    Stamp {
+        len: metadata.len(),
+        modified_ns: since.map_or(0, |since| since.as_nanos() as i128),
+        changed_ns: 0,
+        inode: 0,
+    }
+}
+
+fn hash_of(path: &Path) -> Result<String> {
+    let mut file = fs::File::open(path).map_err(io("opening", path))?;
+    let mut hasher = blake3::Hasher::new();
+    let mut buffer = vec![0; 256 * 1_024];
+    loop {
+        match file.read(&mut buffer).map_err(io("reading", path))? {
+            0 => return Ok(hasher.finalize().to_hex().to_string()),
+            read => {
+                hasher.update(&buffer[..read]);
+            }
+        }
+    }
+}
+
+/// Whether a file's contents are hashed: tantivy's are; the table and the rows check themselves.
+fn is_hashed(name: &str) -> bool {
+    name.starts_with("text/")
+}
+
+/// Lock files and the like say nothing.
+fn is_ignored(name: &str) -> bool {
+    name == MANIFEST || name.ends_with(".lock") || name.ends_with(".tmp")
+}
+
+fn walk(root: &Path, below: &Path, files: &mut Vec<(String, PathBuf, Stamp)>) -> Result<()> {
+    for entry in fs::read_dir(below).map_err(io("reading", below))? {
+        let entry = entry.map_err(io("reading", below))?;
+        let path = entry.path();
+        let metadata = match entry.metadata() {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            other => other.map_err(io("reading", &path))?,
+        };
+        if metadata.is_dir() {
+            walk(root, &path, files)?;
+            continue;
+        }
+        let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
+        if !is_ignored(&name) {
+            files.push((name, path, stamp_of(&metadata)));
+        }
+    }
+    Ok(())
+}
+
+/// What a look at the files found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// Nobody touched them.
+    Same,
+    /// These were touched, and are whole all the same as far as their hash tells.
+    Touched(Vec<String>),
+}
+
+impl Manifest {
+    /// Notes how the files of `dir` look now; hashes those that are new or changed.
+    pub(crate) fn take(dir: &Path, before: Option<&Manifest>, versions: (u32, u32)) -> Result<Manifest> {
+        let mut found = Vec::new();
+        walk(dir, dir, &mut found)?;
+        let mut files = BTreeMap::new();
+        for (name, path, stamp) in found {
+            let known = before.and_then(|before| before.files.get(&name));
+            let hash = match known {
+                _ if !is_hashed(&name) => None,
+                Some(entry) if entry.stamp == stamp => entry.hash.clone(),
+                _ => Some(hash_of(&path)?),
+            };
+            files.insert(name, Entry { stamp, hash });
+        }
+        Ok(Manifest { fold_version: versions.0, views_version: versions.1, files })
+    }
+
+    /// Writes the manifest in one step.
+    pub(crate) fn write(&self, dir: &Path) -> Result<()> {
+        let path = dir.join(MANIFEST);
+        let beside = dir.join("manifest.tmp");
+        let body = rmp_serde::to_vec_named(self).expect("plain values encode");
+        let mut bytes = blake3::hash(&body).as_bytes().to_vec();
+        bytes.extend_from_slice(&body);
+        fs::write(&beside, bytes).map_err(io("writing", &beside))?;
+        fs::rename(&beside, &path).map_err(io("renaming", &beside))
+    }
+
+    /// Reads the manifest; an error when it is damaged or another version's.
+    pub(crate) fn read(dir: &Path, versions: (u32, u32)) -> Result<Manifest> {
+        let path = dir.join(MANIFEST);
+        let bytes = fs::read(&path).map_err(io("reading", &path))?;
+        let bad = |why: &str| ViewError::Unusable { view: "manifest", why: why.to_owned() };
+        let (hash, body) = bytes.split_at_checked(32).ok_or_else(|| bad("too short"))?;
+        if blake3::hash(body).as_bytes() != hash {
+            return Err(bad("its hash does not fit"));
+        }
+        let manifest: Manifest = rmp_serde::from_slice(body).map_err(|_| bad("unreadable"))?;
+        if (manifest.fold_version, manifest.views_version) != versions {
+            return Err(bad("another version of icm wrote the views"));
+        }
+        Ok(manifest)
+    }
+
+    /// Compares with the files as they are. Costs a stat a file, and a hash where that differs.
+    ///
+    /// # Errors
+    /// `Unusable` for a file that is missing, or has other contents.
+    pub(crate) fn look(&self, dir: &Path, hash_all: bool) -> Result<Look> {
+        let mut touched = Vec::new();
+        for (name, entry) in &self.files {
+            let path = dir.join(name);
+            let bad = |why: &str| ViewError::Unusable {
+                view: if is_hashed(name) { "text" } else { "table" },
+                why: format!("{name} {why}"),
+            };
+            let metadata = fs::metadata(&path).map_err(|error| match error.kind() {
+                std::io::ErrorKind::NotFound => bad("is missing"),
+                _ => bad("cannot be read"),
+            })?;
+            let same = stamp_of(&metadata) == entry.stamp;
+            if same && !hash_all {
+                continue;
+            }
+            match &entry.hash {
+                Some(hash) if hash_of(&path)? == *hash => {}
+                Some(_) => return Err(bad("was changed or damaged")),
+                None => {}
+            }
+            if !same || hash_all {
+                touched.push(name.clone());
+            }
+        }
+        Ok(if touched.is_empty() { Look::Same } else { Look::Touched(touched) })
+    }
+}

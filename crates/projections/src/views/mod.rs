@@ -1,0 +1,263 @@
+//! The views of one store: table, rows and text at a checkpoint, and the tail of events since,
+//! folded in memory. Every answer is of both, so a store costs one append and no index commit.
+
+mod build;
+mod home;
+mod manifest;
+mod query;
+mod tail;
+
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use icm_log::{Cursor, Log, Position};
+use redb::{Builder, ConcurrencyMode, Database, ReadOnlyDatabase};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Result, ViewError};
+use crate::fold::{FOLD_VERSION, Folder, Tally};
+use crate::rows::Rows;
+use crate::table::Table;
+use crate::text::TextIndex;
+use home::Home;
+use manifest::{Look, Manifest};
+
+pub use build::Progress;
+pub use query::{ALL_IDS, RecallHit, RecallQuery, Recalled, topic_fits};
+
+/// Rises whenever the files of a view mean something else.
+const VIEWS_VERSION: u32 = 1;
+const VERSIONS: (u32, u32) = (FOLD_VERSION, VIEWS_VERSION);
+const TABLE_FILE: &str = "table.redb";
+const ROWS_FILE: &str = "rows";
+const TEXT_DIR: &str = "text";
+/// How long an opener waits for somebody who writes the views.
+const OPEN_WAIT: Duration = Duration::from_millis(2_000);
+/// Bytes of redb's cache in a reader.
+const CACHE_LEN: usize = 64 * 1_024 * 1_024;
+
+/// Where a set of views is: what travels in the text view's commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Checkpoint {
+    pub(crate) cursor: Cursor,
+    pub(crate) tally: Tally,
+}
+
+impl Checkpoint {
+    fn start() -> Checkpoint {
+        Checkpoint { cursor: Cursor::START, tally: Tally::default() }
+    }
+
+    fn to_text(&self) -> String {
+        serde_json::to_string(self).expect("plain values encode")
+    }
+
+    fn parse(text: &str) -> Result<Checkpoint> {
+        serde_json::from_str(text).map_err(|error| ViewError::Unusable {
+            view: "text",
+            why: format!("its checkpoint is unreadable ({error})"),
+        })
+    }
+}
+
+/// Where views are kept.
+enum Place {
+    /// In a generation on disk.
+    Disk { home: Home, generation: PathBuf, manifest: Manifest },
+    /// In memory, for a store that cannot be written.
+    Memory { db: Box<Database> },
+}
+
+/// The views of one store.
+pub struct Views {
+    place: Place,
+    /// Opened when first needed: a recall of a store whose tail only stores never needs it.
+    table: OnceCell<Table>,
+    rows: Rows,
+    text: TextIndex,
+    base: Checkpoint,
+    tail: tail::Tail,
+}
+
+fn redb_builder() -> Builder {
+    let mut builder = Builder::new();
+    builder.set_cache_size(CACHE_LEN).set_concurrency_mode(ConcurrencyMode::SingleWriter);
+    builder
+}
+
+fn table_error(error: impl std::error::Error) -> ViewError {
+    ViewError::Unusable { view: "table", why: error.to_string() }
+}
+
+impl Views {
+    /// Opens the current generation below `dir`.
+    ///
+    /// # Errors
+    /// `Unusable` when there is none, it is damaged, another version wrote it, or the log no longer
+    /// holds its checkpoint: then it is to be rebuilt. `Busy` while somebody writes it for long.
+    pub fn open(dir: &Path, log: &Log) -> Result<Views> {
+        let home = Home::new(dir);
+        let _shared = home.lock_shared(OPEN_WAIT)?;
+        let Some(generation) = home.current() else {
+            return Err(ViewError::Unusable { view: "manifest", why: "there is none".into() });
+        };
+        let manifest = Manifest::read(&generation, VERSIONS)?;
+        if let Look::Touched(files) = manifest.look(&generation, false)? {
+            check_touched(&generation, &files)?;
+        }
+        let text = guarded("text", || Ok(TextIndex::open(&generation.join(TEXT_DIR))?))?;
+        let base = Checkpoint::parse(text.checkpoint().unwrap_or_default())?;
+        if !log.holds(&base.cursor)? {
+            return Err(ViewError::Unusable {
+                view: "text",
+                why: "the log no longer holds its checkpoint".into(),
+            });
+        }
+        let rows = Rows::open(&generation.join(ROWS_FILE), base.tally.next_ordinal)?;
+        let tail = tail::Tail::new(&base);
+        let place = Place::Disk { home, generation, manifest };
+        Ok(Views { place, table: OnceCell::new(), rows, text, base, tail })
+    }
+
+    /// Whether `dir` ever held views: when not, building them is no news.
+    pub fn were_built(dir: &Path) -> bool {
+        Home::new(dir).exists()
+    }
+
+    /// Whether another process has since written or replaced the views that are open here, or
+    /// somebody touched their files.
+    pub fn are_stale(&self) -> bool {
+        match &self.place {
+            Place::Memory { .. } => false,
+            Place::Disk { home, generation, manifest } => {
+                home.current().as_ref() != Some(generation)
+                    || !matches!(manifest.look(generation, false), Ok(Look::Same))
+            }
+        }
+    }
+
+    /// Whether they live on disk.
+    pub fn are_on_disk(&self) -> bool {
+        matches!(self.place, Place::Disk { .. })
+    }
+
+    /// The table; opened now if it was not yet.
+    pub fn table(&self) -> Result<&Table> {
+        if let Some(table) = self.table.get() {
+            return Ok(table);
+        }
+        let table = match &self.place {
+            Place::Memory { db } => Table::of(db)?,
+            Place::Disk { generation, .. } => {
+                let path = generation.join(TABLE_FILE);
+                guarded("table", || Table::of_read_only(&open_read_only(&path)?))?
+            }
+        };
+        if table.checkpoint != self.base.cursor || table.tally != self.base.tally {
+            return Err(ViewError::Unusable {
+                view: "table",
+                why: "table and text are not at the same place".into(),
+            });
+        }
+        Ok(self.table.get_or_init(|| table))
+    }
+
+    /// The numbers of the newest state that is folded.
+    pub fn tally(&self) -> &Tally {
+        &self.tail.folder.tally
+    }
+
+    /// The place that the files have reached.
+    pub fn base_position(&self) -> Position {
+        self.base.cursor.position
+    }
+
+    /// Events folded since.
+    pub fn tail_len(&self) -> u64 {
+        self.tail.folder.tally.events - self.base.tally.events
+    }
+
+    /// Folds what was appended since the last call. Cheap when there is nothing new.
+    pub fn follow(&mut self, log: &Log) -> Result<()> {
+        let mut tail = std::mem::take(&mut self.tail);
+        let result = tail.follow(self, log);
+        self.tail = tail;
+        result
+    }
+
+    /// The fold of everything, as far as [`Views::follow`] has come.
+    pub fn folder(&self) -> &Folder {
+        &self.tail.folder
+    }
+
+    /// Bytes on disk of table (with rows) and text.
+    pub fn sizes(&self) -> (u64, u64) {
+        let Place::Disk { generation, .. } = &self.place else { return (0, 0) };
+        let len = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+        let table = len(&generation.join(TABLE_FILE)) + len(&generation.join(ROWS_FILE));
+        (table, folder_len(&generation.join(TEXT_DIR)))
+    }
+
+    /// Looks at every byte of the views' files.
+    ///
+    /// # Errors
+    /// `Unusable` says which view is damaged.
+    pub fn check(&self) -> Result<()> {
+        let Place::Disk { home, generation, manifest } = &self.place else { return Ok(()) };
+        let _shared = home.lock_shared(OPEN_WAIT)?;
+        if let Look::Touched(files) = manifest.look(generation, true)? {
+            check_touched(generation, &files)?;
+        }
+        self.rows.check()?;
+        guarded("text", || Ok(self.text.validate().map(|_| ())?))
+    }
+}
+
+fn open_read_only(path: &Path) -> Result<ReadOnlyDatabase> {
+    redb_builder().open_read_only(path).map_err(table_error)
+}
+
+/// Files that check themselves, after somebody touched them.
+fn check_touched(generation: &Path, files: &[String]) -> Result<()> {
+    for file in files {
+        if file == TABLE_FILE {
+            let path = generation.join(TABLE_FILE);
+            guarded("table", || {
+                let mut db = redb_builder().open(&path).map_err(table_error)?;
+                match db.check_integrity().map_err(table_error)? {
+                    true => Ok(()),
+                    false => Err(ViewError::Unusable {
+                        view: "table",
+                        why: format!("{TABLE_FILE} was changed or damaged"),
+                    }),
+                }
+            })?;
+        }
+        if file == ROWS_FILE {
+            let path = generation.join(ROWS_FILE);
+            let len = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
+            Rows::open(&path, Rows::count_in(len))?.check()?;
+        }
+    }
+    Ok(())
+}
+
+fn folder_len(dir: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(dir) else { return 0 };
+    entries
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let metadata = entry.metadata().ok()?;
+            Some(if metadata.is_dir() { folder_len(&entry.path()) } else { metadata.len() })
+        })
+        .sum()
+}
+
+/// Runs what reads a view's files; a panic inside is a damaged view.
+pub(crate) fn guarded<T>(view: &'static str, run: impl FnOnce() -> Result<T>) -> Result<T> {
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)) {
+        Ok(result) => result,
+        Err(_) => Err(ViewError::Unusable { view, why: "reading it failed".into() }),
+    }
+}

@@ -1,0 +1,261 @@
+//! Questions to the views: the files as of a position, with the tail on top.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use icm_log::{ActorId, Name, Position, RequestKey, SubjectId};
+
+use super::Views;
+use crate::error::{Result, ViewError};
+use crate::fold::{Base, EntityId, Request, Version};
+use crate::table::TopicCount;
+use crate::text::{TextAnswer, TextFilter, TextQuery};
+
+/// What to look for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RecallQuery<'a> {
+    /// Words.
+    pub text: &'a str,
+    /// Exact topic, or everything below it when it ends with `/`.
+    pub topic: Option<&'a str>,
+    /// Only memories with this keyword.
+    pub keyword: Option<&'a str>,
+    /// Only this scope.
+    pub scope: Option<&'a str>,
+    /// Most results.
+    pub limit: usize,
+}
+
+/// One memory that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecallHit {
+    /// Larger is better.
+    pub score: f32,
+    /// The words of the query that matched.
+    pub matched: Vec<String>,
+    /// The row as of the basis.
+    pub version: Version,
+}
+
+/// What was found, and how.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recalled {
+    /// Best first.
+    pub hits: Vec<RecallHit>,
+    /// For `--explain`.
+    pub text: TextAnswer,
+}
+
+/// Ids of any memory.
+pub const ALL_IDS: (SubjectId, SubjectId) = (SubjectId([0; 16]), SubjectId([0xff; 16]));
+
+impl Views {
+    /// Searches the memories that lived at `position`.
+    pub fn recall(&self, query: &RecallQuery<'_>, position: Position) -> Result<Recalled> {
+        let overlay = &self.tail.folder.overlay;
+        let next = self.base.tally.next_ordinal;
+        let damaged = Cell::new(None);
+        let visible = |ordinal: u64| {
+            let open = match overlay.closed.get(&ordinal) {
+                Some(end) => position < end.at,
+                None => true,
+            };
+            if ordinal < next {
+                match self.rows.get(ordinal) {
+                    Some(row) => open && row.holds_at(position),
+                    None => {
+                        damaged.set(Some(ordinal));
+                        false
+                    }
+                }
+            } else {
+                let row = overlay.opened.get((ordinal - next) as usize);
+                open && row.is_some_and(|(_, _, from)| *from <= position)
+            }
+        };
+        let text_query = TextQuery {
+            text: query.text,
+            limit: query.limit,
+            history: position < self.base.cursor.position,
+            filter: TextFilter {
+                topic: query.topic,
+                keyword: query.keyword,
+                scope: query.scope,
+            },
+        };
+        let answer = super::guarded("text", || {
+            Ok(self.text.search(&self.tail.text, &text_query, &visible)?)
+        })?;
+        if let Some(ordinal) = damaged.get() {
+            let why = format!("the record of ordinal {ordinal} is damaged");
+            return Err(ViewError::Unusable { view: "rows", why });
+        }
+        let mut hits = Vec::with_capacity(answer.hits.len());
+        for hit in &answer.hits {
+            let version: Version = rmp_serde::from_slice(&hit.stored).map_err(|_| {
+                ViewError::Unusable { view: "text", why: "an unreadable stored row".into() }
+            })?;
+            hits.push(RecallHit { score: hit.score, matched: hit.matched.clone(), version });
+        }
+        Ok(Recalled { hits, text: answer })
+    }
+
+    /// The version of a memory that held at `position`.
+    pub fn version_at(&self, entity: EntityId, position: Position) -> Result<Option<Version>> {
+        match self.in_tail(entity, position) {
+            Some(version) => Ok(Some(version.clone())),
+            None => self.table()?.version_at(entity, position),
+        }
+    }
+
+    fn in_tail(&self, entity: EntityId, position: Position) -> Option<&Version> {
+        let versions = self.tail.folder.overlay.versions.get(&entity)?;
+        versions.iter().rev().find(|version| version.from <= position)
+    }
+
+    /// Every version of a memory up to `position`, oldest first.
+    pub fn versions(&self, entity: EntityId, position: Position) -> Result<Vec<Version>> {
+        let mut versions = self.table()?.versions(entity, position)?;
+        if let Some(newer) = self.tail.folder.overlay.versions.get(&entity) {
+            versions.extend(newer.iter().filter(|version| version.from <= position).cloned());
+        }
+        Ok(versions)
+    }
+
+    /// How often recalls up to `position` showed a memory, and when the last one did
+    /// (milliseconds since the epoch).
+    pub fn accesses_at(&self, entity: EntityId, position: Position) -> Result<(u64, Option<u64>)> {
+        let (mut count, mut last) = self.table()?.accesses_at(entity, position)?;
+        for access in self.tail.folder.overlay.accesses.get(&entity).into_iter().flatten() {
+            if access.position <= position {
+                count += 1;
+                last = Some(access.at_ms);
+            }
+        }
+        Ok((count, last))
+    }
+
+    /// Calls `each` with every memory whose id lies in the inclusive range and its version at
+    /// `position`, in the order of ids, until it says false. Tombstones are handed out, too.
+    pub fn each_at(
+        &self,
+        ids: (EntityId, EntityId),
+        position: Position,
+        descending: bool,
+        each: &mut dyn FnMut(EntityId, &Version) -> Result<bool>,
+    ) -> Result<()> {
+        let overlay = &self.tail.folder.overlay;
+        let newer: BTreeMap<EntityId, &Version> = overlay
+            .versions
+            .keys()
+            .filter(|entity| ids.0 <= **entity && **entity <= ids.1)
+            .filter_map(|entity| Some((*entity, self.in_tail(*entity, position)?)))
+            .collect();
+        let mut waiting: Vec<_> = newer.iter().map(|(entity, version)| (*entity, *version)).collect();
+        // Taken from the end: the next one in the direction of the walk stands last.
+        if !descending {
+            waiting.reverse();
+        }
+        let mut more = true;
+        self.table()?.each_at(ids, position, descending, &mut |entity, version| {
+            while let Some((first, newer)) = waiting.last().copied() {
+                let comes_before = if descending { first > entity } else { first < entity };
+                if !comes_before {
+                    break;
+                }
+                waiting.pop();
+                more = each(first, newer)?;
+                if !more {
+                    return Ok(false);
+                }
+            }
+            match waiting.last() {
+                Some((first, newer)) if *first == entity => {
+                    let newer = *newer;
+                    waiting.pop();
+                    more = each(entity, newer)?;
+                }
+                _ => more = each(entity, &version)?,
+            }
+            Ok(more)
+        })?;
+        while more && let Some((entity, version)) = waiting.pop() {
+            more = each(entity, version)?;
+        }
+        Ok(())
+    }
+
+    /// Memories that are or were in `topic` (or below it when it ends with `/`), in the order of
+    /// ids.
+    pub fn members(&self, topic: &str) -> Result<Vec<EntityId>> {
+        let mut members: BTreeSet<EntityId> = self.table()?.members(topic)?.into_iter().collect();
+        let overlay = &self.tail.folder.overlay;
+        let fits = |name: &str| topic_fits(topic, name);
+        members.extend(overlay.members.iter().filter(|(name, _)| fits(name)).map(|(_, id)| *id));
+        Ok(members.into_iter().collect())
+    }
+
+    /// Every topic that has a living memory, by name.
+    pub fn topics(&self) -> Result<Vec<TopicCount>> {
+        let mut topics: BTreeMap<String, TopicCount> = BTreeMap::new();
+        for topic in self.table()?.topics()? {
+            topics.insert(topic.topic.clone(), topic);
+        }
+        for (topic, change) in &self.tail.folder.overlay.topics {
+            let entry = topics.entry(topic.clone()).or_insert_with(|| TopicCount {
+                topic: topic.clone(),
+                memories: 0,
+                changed_ms: 0,
+            });
+            entry.memories = entry.memories.saturating_add_signed(change.memories);
+            entry.changed_ms = entry.changed_ms.max(change.changed_ms);
+        }
+        Ok(topics.into_values().filter(|topic| topic.memories > 0).collect())
+    }
+
+    /// The name of an actor, once it was named.
+    pub fn actor(&self, actor: ActorId) -> Option<&str> {
+        self.tally().actors.get(&actor).map(String::as_str)
+    }
+
+    /// What an idempotency key was used for.
+    pub fn request(&self, key: RequestKey) -> Result<Option<Request>> {
+        match self.table()?.request(key)? {
+            Some(request) => Ok(Some(request)),
+            None => Ok(self.tail.folder.overlay.requests.get(&key).cloned()),
+        }
+    }
+
+    /// The memory that has a name.
+    pub fn named(&self, name: Name) -> Result<Option<EntityId>> {
+        self.tail.folder.named(self, name)
+    }
+
+    /// The memory that an id stands for.
+    pub fn resolve(&self, id: SubjectId) -> Result<EntityId> {
+        self.tail.folder.resolve(self, id)
+    }
+}
+
+/// Whether a topic is the one asked for, or lies below it when that ends with `/`.
+pub fn topic_fits(asked: &str, topic: &str) -> bool {
+    match asked.strip_suffix('/') {
+        None => topic == asked,
+        Some(above) => topic == above || topic.starts_with(asked),
+    }
+}
+
+/// The files alone, as what the tail is folded on.
+impl Base for Views {
+    fn newest(&self, entity: EntityId) -> Result<Option<Version>> {
+        self.table()?.newest(entity)
+    }
+
+    fn named(&self, name: Name) -> Result<Option<EntityId>> {
+        Base::named(self.table()?, name)
+    }
+
+    fn alias(&self, id: SubjectId) -> Result<Option<EntityId>> {
+        self.table()?.alias(id)
+    }
+}

@@ -1,0 +1,116 @@
+//! The tail: what was appended since the checkpoint, folded in memory.
+
+use std::ops::ControlFlow;
+
+use icm_log::{Cursor, Event, Log, Position};
+
+use super::{Checkpoint, Views};
+use crate::error::Result;
+use crate::fold::{Base, EntityId, Folder, Version};
+use crate::text::{self, Doc};
+
+/// Events since the checkpoint.
+#[derive(Default)]
+pub(super) struct Tail {
+    pub(super) folder: Folder,
+    pub(super) cursor: Option<Cursor>,
+    pub(super) text: text::Tail,
+    /// Ordinals in `folder.overlay.opened` that the text tail already has.
+    text_has: usize,
+}
+
+impl Tail {
+    pub(super) fn new(base: &Checkpoint) -> Tail {
+        Tail {
+            folder: Folder::new(base.tally.clone()),
+            cursor: Some(base.cursor),
+            text: text::Tail::new(),
+            text_has: 0,
+        }
+    }
+
+    pub(super) fn cursor(&self) -> Cursor {
+        self.cursor.unwrap_or(Cursor::START)
+    }
+
+    /// Folds what is new, as far as `takes` wants it, until `enough` says so.
+    pub(super) fn fold(
+        &mut self,
+        base: &dyn Base,
+        log: &Log,
+        takes: &mut dyn FnMut(&Event<'_>) -> bool,
+        enough: &mut dyn FnMut(&Folder) -> bool,
+    ) -> Result<()> {
+        let mut failed = None;
+        let folder = &mut self.folder;
+        let cursor = log.scan(&self.cursor.unwrap_or(Cursor::START), &mut |event| {
+            if !takes(event) {
+                return ControlFlow::Continue(());
+            }
+            if let Err(error) = folder.apply(base, event) {
+                failed = Some(error);
+                return ControlFlow::Break(());
+            }
+            match enough(folder) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        })?;
+        match failed {
+            Some(error) => Err(error),
+            None => {
+                self.cursor = Some(cursor);
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn follow(&mut self, views: &Views, log: &Log) -> Result<()> {
+        let end = log.end();
+        if end.position == self.folder.tally.position {
+            return Ok(());
+        }
+        self.fold(views, log, &mut |_| true, &mut |_| false)?;
+        let overlay = &self.folder.overlay;
+        for (ordinal, entity, from) in &overlay.opened[self.text_has..] {
+            if let Some(version) = overlay_version(overlay, *entity, *from) {
+                add_to(&mut self.text, *ordinal, version);
+            }
+        }
+        self.text_has = overlay.opened.len();
+        Ok(())
+    }
+}
+
+/// The version of an overlay that starts at a position.
+pub(super) fn overlay_version(
+    overlay: &crate::fold::Overlay,
+    entity: EntityId,
+    from: Position,
+) -> Option<&Version> {
+    let versions = overlay.versions.get(&entity)?;
+    let index = versions.binary_search_by_key(&from, |version| version.from).ok()?;
+    Some(&versions[index])
+}
+
+fn add_to(tail: &mut text::Tail, ordinal: u64, version: &Version) {
+    with_doc(ordinal, version, |doc| tail.add(doc));
+}
+
+/// What the text view indexes of a version.
+pub(super) fn with_doc(ordinal: u64, version: &Version, take: impl FnOnce(&Doc<'_>)) {
+    let stored = rmp_serde::to_vec(version).expect("rows are plain values");
+    let keywords = version.keyword_texts();
+    let scope = version.scope_text();
+    take(&Doc {
+        ordinal,
+        topic: version.topic.as_deref().unwrap_or_default(),
+        content: version.content.as_deref().unwrap_or_default(),
+        raw_excerpt: version.raw_excerpt.as_deref(),
+        keywords: &keywords,
+        key: version.key.as_deref(),
+        occurred_at_ms: version.occurred_at_ms,
+        scope: &scope,
+        stored: &stored,
+    });
+}

@@ -1,0 +1,108 @@
+//! Ceilings on what callers may give, and the checks that name them.
+
+use unicode_normalization::UnicodeNormalization;
+
+use crate::error::{Result, ServiceError};
+
+/// Bytes of a memory's content.
+pub const CONTENT_LEN_MAX: usize = 64 * 1_024;
+/// Bytes of a verbatim excerpt.
+pub const RAW_EXCERPT_LEN_MAX: usize = 64 * 1_024;
+/// Bytes of a topic.
+pub const TOPIC_LEN_MAX: usize = 128;
+/// Bytes of a key.
+pub const KEY_LEN_MAX: usize = 256;
+/// Keywords of a memory.
+pub const KEYWORDS_MAX: usize = 32;
+/// Bytes of a keyword.
+pub const KEYWORD_LEN_MAX: usize = 64;
+/// Bytes of a metadata object, as JSON.
+pub const METADATA_LEN_MAX: usize = 64 * 1_024;
+/// Bytes of each part of a source, and of a scope's id.
+pub const SOURCE_LEN_MAX: usize = 1_024;
+/// Bytes of a query.
+pub const QUERY_LEN_MAX: usize = 8 * 1_024;
+/// Results of a recall.
+pub const RECALL_LIMIT_MAX: usize = 1_000;
+/// Bytes of an idempotency key.
+pub const REQUEST_ID_LEN_MAX: usize = 256;
+
+/// A length, as people say it.
+fn size(bytes: usize) -> String {
+    if bytes >= 1_024 && bytes.is_multiple_of(1_024) {
+        format!("{} KiB", bytes / 1_024)
+    } else {
+        format!("{bytes} bytes")
+    }
+}
+
+/// Checks text that must say something.
+pub fn text(what: &str, text: &str, max: usize) -> Result<()> {
+    if text.trim().is_empty() {
+        return Err(ServiceError::invalid(format!("{what} is empty")));
+    }
+    optional_text(what, text, max)
+}
+
+/// Checks text that may be empty.
+pub fn optional_text(what: &str, text: &str, max: usize) -> Result<()> {
+    if text.len() > max {
+        return Err(ServiceError::invalid_with(
+            format!("{what} is {} bytes long, the limit is {}", text.len(), size(max)),
+            format!("shorten it, or split it into several; the limit is {max} bytes"),
+        ));
+    }
+    if let Some(at) = text.find('\0') {
+        return Err(ServiceError::invalid_with(
+            format!("{what} has a NUL character at byte {at}"),
+            "remove it",
+        ));
+    }
+    Ok(())
+}
+
+/// Checks and normalises a name (a topic, a key): NFC, no surrounding space, one line.
+pub fn name(what: &str, given: &str, max: usize) -> Result<String> {
+    text(what, given, max)?;
+    let name: String = given.trim().nfc().collect();
+    if name.chars().any(char::is_control) {
+        return Err(ServiceError::invalid(format!("{what} has a control character in it")));
+    }
+    optional_text(what, &name, max)?;
+    Ok(name)
+}
+
+/// Checks and normalises keywords: trimmed, without empty and repeated ones, in order.
+pub fn keywords(given: &[String]) -> Result<Vec<String>> {
+    let mut keywords: Vec<String> = Vec::new();
+    for word in given {
+        let word = word.trim();
+        if word.is_empty() {
+            continue;
+        }
+        let word = name("a keyword", word, KEYWORD_LEN_MAX)?;
+        if !keywords.contains(&word) {
+            keywords.push(word);
+        }
+    }
+    if keywords.len() > KEYWORDS_MAX {
+        return Err(ServiceError::invalid(format!(
+            "{} keywords were given, the limit is {KEYWORDS_MAX}",
+            keywords.len()
+        )));
+    }
+    Ok(keywords)
+}
+
+/// Checks a metadata object and gives its text.
+pub fn metadata(value: &serde_json::Value) -> Result<String> {
+    if !value.is_object() {
+        return Err(ServiceError::invalid_with(
+            "metadata is not a JSON object",
+            "write it as {\"name\": value}",
+        ));
+    }
+    let json = value.to_string();
+    optional_text("metadata", &json, METADATA_LEN_MAX)?;
+    Ok(json)
+}

@@ -1,0 +1,162 @@
+//! Which moment an answer is computed at.
+
+use std::ops::ControlFlow;
+
+use icm_log::{EventId, Position, Tip};
+use icm_projections::Views;
+
+use super::{Ask, Service};
+use crate::api::Basis;
+use crate::error::{Result, ServiceError};
+use crate::when::{self, DayMeans, When, rfc3339};
+
+/// A resolved basis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct At {
+    pub(super) position: Position,
+    pub(super) event: EventId,
+    pub(super) time_ms: u64,
+    /// The newest moment there is.
+    pub(super) is_now: bool,
+}
+
+impl At {
+    pub(super) fn to_basis(self) -> Basis {
+        if self.position.0 == 0 {
+            return Basis { position: 0, event: String::new(), at: rfc3339(self.time_ms) };
+        }
+        Basis {
+            position: self.position.0,
+            event: self.event.to_string(),
+            at: rfc3339(self.time_ms),
+        }
+    }
+
+    fn of(tip: Tip, now: Position) -> At {
+        At {
+            position: tip.position,
+            event: tip.event,
+            time_ms: tip.time.ms(),
+            is_now: tip.position == now,
+        }
+    }
+}
+
+impl Service {
+    /// The basis that `at` names (`None`: now).
+    pub fn basis(&self, at: Option<&str>) -> Result<Basis> {
+        self.with_views(|views| Ok(self.at(views, at, None)?.to_basis()))
+    }
+
+    /// Resolves `--at` and `--happened-by`.
+    pub(super) fn at(
+        &self,
+        views: &Views,
+        at: Option<&str>,
+        happened_by: Option<&str>,
+    ) -> std::result::Result<At, Ask> {
+        let mut basis = match at {
+            None => self.now(views),
+            Some(text) => self.parse_at(views, text)?,
+        };
+        if let Some(text) = happened_by {
+            let by = when::parse(text, self.now_ms(), &self.ground.zone, DayMeans::End)?;
+            let When::Time(ms) = by else {
+                return Err(ServiceError::invalid_with(
+                    format!("`{text}` is no time"),
+                    "`--happened-by` takes a time; a position belongs to `--at`",
+                )
+                .into());
+            };
+            let by = match self.log.at_time(ms)? {
+                Some(tip) => At::of(tip, views.tally().position),
+                None => At { is_now: false, ..Self::nothing(ms) },
+            };
+            if by.position < basis.position {
+                basis = by;
+            }
+        }
+        Ok(basis)
+    }
+
+    fn nothing(ms: u64) -> At {
+        At { position: Position(0), event: EventId::ZERO, time_ms: ms, is_now: true }
+    }
+
+    pub(super) fn now(&self, views: &Views) -> At {
+        let tally = views.tally();
+        match (tally.event, self.log.tip()) {
+            (Some(event), Some(tip)) => At {
+                position: tally.position,
+                event,
+                time_ms: if tip.event == event { tip.time.ms() } else { tally.last_ms.unwrap_or(0) },
+                is_now: true,
+            },
+            _ => Self::nothing(self.now_ms()),
+        }
+    }
+
+    fn parse_at(&self, views: &Views, text: &str) -> std::result::Result<At, Ask> {
+        let newest = views.tally().position;
+        let when = when::parse(text, self.now_ms(), &self.ground.zone, DayMeans::End)?;
+        let tip = match when {
+            When::Position(0) => None,
+            When::Position(position) if position > newest.0 => {
+                let message = format!("@{position} is in the future");
+                return Err(in_the_future(message, newest).into());
+            }
+            When::Position(position) => self.log.at_position(Position(position))?,
+            When::Event(prefix) => {
+                let position = self.find_event(&prefix)?;
+                self.log.at_position(position)?
+            }
+            When::Time(ms) if ms > self.now_ms() => {
+                let message = format!("{} is in the future", rfc3339(ms));
+                return Err(in_the_future(message, newest).into());
+            }
+            When::Time(ms) => self.log.at_time(ms)?,
+        };
+        match tip {
+            Some(tip) => Ok(At::of(tip, newest)),
+            None => {
+                let first = match views.tally().first_ms {
+                    Some(ms) => format!("the first event is of {}", rfc3339(ms)),
+                    None => "the store is empty".to_owned(),
+                };
+                Err(ServiceError::invalid_with(
+                    format!("`{text}` is before the first event"),
+                    format!("{first}; `icm log --reverse -l 1` shows it"),
+                )
+                .into())
+            }
+        }
+    }
+
+    /// The position of the one event whose id starts with `prefix`.
+    pub(super) fn find_event(&self, prefix: &str) -> Result<Position> {
+        let mut found = Vec::new();
+        self.log.scan_back(None, &mut |event| {
+            if event.id.to_string().starts_with(prefix) {
+                found.push((event.position, event.id));
+            }
+            ControlFlow::Continue(())
+        })?;
+        match found.as_slice() {
+            [] => Err(ServiceError::NotFound {
+                what: "event",
+                id: prefix.to_owned(),
+                nearest: Vec::new(),
+            }),
+            [(position, _)] => Ok(*position),
+            several => Err(ServiceError::Ambiguous {
+                what: "event",
+                prefix: prefix.to_owned(),
+                matches: several.iter().take(10).map(|(_, id)| id.to_string()).collect(),
+            }),
+        }
+    }
+}
+
+fn in_the_future(message: String, newest: Position) -> ServiceError {
+    ServiceError::invalid_with(message, format!("the newest position is @{newest}"))
+}

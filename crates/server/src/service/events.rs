@@ -1,0 +1,286 @@
+//! The log, for people and scripts.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use icm_log::facts::Facts;
+use icm_log::record::Body;
+use icm_log::{Event, Kind, Position, SubjectId, hash, payload};
+use icm_projections::Views;
+use serde_json::Value;
+
+use super::show::field_names;
+use super::{Ask, Service};
+use crate::api::{EventDetail, LogEntry, LogRequest};
+use crate::error::{Result, ServiceError};
+use crate::ids::{event_prefix, id_text};
+use crate::when::{self, DayMeans, When, rfc3339};
+
+/// A request, resolved.
+struct Filter {
+    kind: Option<String>,
+    memory: Option<SubjectId>,
+    topic: Option<BTreeSet<SubjectId>>,
+    actor: Option<String>,
+    session: Option<icm_log::SessionId>,
+    since_ms: Option<u64>,
+    since: Option<Position>,
+    until_ms: Option<u64>,
+    until: Option<Position>,
+}
+
+impl Service {
+    /// Calls `each` for every event that fits, until it says false. Returns how many were given
+    /// out.
+    pub fn log(
+        &self,
+        request: &LogRequest,
+        each: &mut dyn FnMut(LogEntry) -> bool,
+    ) -> Result<u64> {
+        let (filter, names) = self.with_views(|views| {
+            let filter = self.resolve_filter(views, request)?;
+            Ok((filter, views.tally().actors.clone()))
+        })?;
+        let limit = request.limit.map_or(u64::MAX, |limit| limit as u64);
+        let mut given = 0;
+        let mut visit = |event: &Event<'_>| {
+            let actor = names
+                .get(&event.head.actor())
+                .cloned()
+                .unwrap_or_else(|| event.head.actor().to_string());
+            if given >= limit {
+                return ControlFlow::Break(());
+            }
+            if !filter.fits(event, &actor) {
+                return ControlFlow::Continue(());
+            }
+            given += 1;
+            match each(entry_of(event, actor)) {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        };
+        if request.oldest_first {
+            let after = request.cursor.unwrap_or(0);
+            let from = self.log.cursor_before(Position(after.saturating_add(1)))?;
+            self.log.scan(&from, &mut |event| match event.position.0 > after {
+                true => visit(event),
+                false => ControlFlow::Continue(()),
+            })?;
+        } else {
+            let from = request.cursor.map(|cursor| Position(cursor.saturating_sub(1)));
+            self.log.scan_back(from, &mut visit)?;
+        }
+        Ok(given)
+    }
+
+    fn resolve_filter(
+        &self,
+        views: &Views,
+        request: &LogRequest,
+    ) -> std::result::Result<Filter, Ask> {
+        if let Some(kind) = &request.kind
+            && Kind::parse(kind).is_none()
+            && !icm_log::kind::KINDS.iter().any(|row| family_of(row.name) == kind)
+        {
+            let kinds = icm_log::kind::KINDS.iter().filter(|row| {
+                row.status == icm_log::kind::Status::Written
+            });
+            let kinds: Vec<_> = kinds.map(|row| row.name).collect();
+            return Err(ServiceError::invalid_with(
+                format!("`{kind}` is no kind of event"),
+                format!("kinds: {}; or a family, such as `memory`", kinds.join(", ")),
+            )
+            .into());
+        }
+        let moment = |text: &Option<String>, day| match text {
+            None => Ok((None, None)),
+            Some(text) => match when::parse(text, self.now_ms(), &self.ground.zone, day)? {
+                When::Time(ms) => Ok((Some(ms), None)),
+                When::Position(position) => Ok((None, Some(Position(position)))),
+                When::Event(prefix) => Ok::<_, ServiceError>((None, Some(self.find_event(&prefix)?))),
+            },
+        };
+        let (since_ms, since) = moment(&request.since, DayMeans::Start)?;
+        let (until_ms, until) = moment(&request.until, DayMeans::End)?;
+        Ok(Filter {
+            kind: request.kind.clone(),
+            memory: match &request.id {
+                Some(id) => Some(self.find_memory(views, id)?),
+                None => None,
+            },
+            topic: match &request.topic {
+                Some(topic) => Some(views.members(topic)?.into_iter().collect()),
+                None => None,
+            },
+            actor: request.actor.clone(),
+            session: request.session.as_deref().map(hash::session_id),
+            since_ms,
+            since,
+            until_ms,
+            until,
+        })
+    }
+
+    /// Everything about one event; `event` is the start of an id, or `@position`.
+    pub fn log_show(&self, event: &str) -> Result<EventDetail> {
+        let position = match event.trim().strip_prefix('@') {
+            Some(number) => {
+                let number = number.parse().ok().filter(|number| *number > 0);
+                Position(number.ok_or_else(|| {
+                    ServiceError::invalid(format!("`{event}` is no position"))
+                })?)
+            }
+            None => {
+                let prefix = event_prefix(event).ok_or_else(|| {
+                    ServiceError::invalid_with(
+                        format!("`{event}` is no event id"),
+                        "give at least four hexadecimal digits, or a position such as `@12`",
+                    )
+                })?;
+                self.log.refresh()?;
+                self.find_event(&prefix)?
+            }
+        };
+        let names = self.with_views(|views| Ok(views.tally().actors.clone()))?;
+        let mut detail = None;
+        self.log.scan_back(Some(position), &mut |event| {
+            if event.position == position {
+                let actor = names
+                    .get(&event.head.actor())
+                    .cloned()
+                    .unwrap_or_else(|| event.head.actor().to_string());
+                detail = Some(self.detail_of(event, actor));
+            }
+            ControlFlow::Break(())
+        })?;
+        detail.ok_or_else(|| ServiceError::NotFound {
+            what: "event",
+            id: event.to_owned(),
+            nearest: self.log.tip().map(|tip| format!("@{}", tip.position)).into_iter().collect(),
+        })
+    }
+
+    fn detail_of(&self, event: &Event<'_>, actor: String) -> EventDetail {
+        let head = &event.head;
+        let segment = event.place.path.strip_prefix(&self.options.dir).unwrap_or(event.place.path);
+        EventDetail {
+            entry: entry_of(event, actor),
+            prev: head.prev().to_string(),
+            refs: head.refs().map(|id| id.to_string()).collect(),
+            batch: (head.batch_index(), head.batch_count()),
+            commitment: icm_log::to_hex(&head.commitment()),
+            head_len_bytes: head.bytes().len() as u64,
+            payload_len_bytes: event.body.payload().map_or(0, <[u8]>::len) as u64,
+            segment: segment.display().to_string(),
+            offset_bytes: event.place.offset,
+        }
+    }
+}
+
+fn family_of(name: &str) -> &str {
+    name.split('.').next().unwrap_or(name)
+}
+
+impl Filter {
+    fn fits(&self, event: &Event<'_>, actor: &str) -> bool {
+        let head = &event.head;
+        let ms = head.time().ms();
+        let name = head.kind().name();
+        self.kind.as_deref().is_none_or(|kind| kind == name || kind == family_of(&name))
+            && self.actor.as_deref().is_none_or(|wanted| wanted == actor)
+            && self.session.is_none_or(|session| session == head.session())
+            && self.since_ms.is_none_or(|since| ms >= since)
+            && self.since.is_none_or(|since| event.position >= since)
+            && self.until_ms.is_none_or(|until| ms <= until)
+            && self.until.is_none_or(|until| event.position <= until)
+            && self.memory.is_none_or(|memory| concerns(event, |id| id == memory))
+            && self.topic.as_ref().is_none_or(|ids| concerns(event, |id| ids.contains(&id)))
+    }
+}
+
+/// Whether an event is about, or showed, a memory that fits.
+fn concerns(event: &Event<'_>, fits: impl Fn(SubjectId) -> bool) -> bool {
+    if fits(event.head.subject()) {
+        return true;
+    }
+    match Facts::of(&event.head) {
+        Ok(Facts::Recalled(facts)) => facts.results.iter().any(|shown| fits(shown.id)),
+        _ => false,
+    }
+}
+
+fn entry_of(event: &Event<'_>, actor: String) -> LogEntry {
+    let head = &event.head;
+    let facts = Facts::of(head).unwrap_or(Facts::Opaque);
+    let payload = event.body.payload().and_then(payload::to_json).unwrap_or(Value::Null);
+    let about_memory = family_of(&head.kind().name()) == "memory" && !head.subject().is_zero();
+    LogEntry {
+        position: event.position.0,
+        event: event.id.to_string(),
+        kind: head.kind().name(),
+        at: rfc3339(head.time().ms()),
+        origin: head.origin().to_string(),
+        seq: head.seq().0,
+        subject: about_memory.then(|| id_text(head.subject())),
+        actor,
+        session: (!head.session().is_zero()).then(|| head.session().to_string()),
+        command: head.command().to_string(),
+        summary: summary_of(&facts, &payload),
+        facts: readable(facts.to_json(), &facts),
+        payload,
+        body: match event.body {
+            Body::Present { .. } => "present",
+            Body::Withheld => "withheld",
+            Body::Damaged => "damaged",
+        }
+        .to_owned(),
+    }
+}
+
+/// Facts with memory ids as users write them and fields by name.
+fn readable(mut json: Value, facts: &Facts) -> Value {
+    if let Facts::Recalled(recalled) = facts
+        && let Some(results) = json.get_mut("results").and_then(Value::as_array_mut)
+    {
+        for (result, shown) in results.iter_mut().zip(&recalled.results) {
+            result["id"] = Value::String(id_text(shown.id));
+        }
+    }
+    let written = match facts {
+        Facts::Stored(facts) => Some(facts.fields),
+        Facts::Updated(facts) => Some(facts.fields),
+        _ => None,
+    };
+    if let (Some(fields), Some(object)) = (written, json.as_object_mut()) {
+        object.insert("fields".to_owned(), field_names(fields).into());
+    }
+    json
+}
+
+fn summary_of(facts: &Facts, payload: &Value) -> String {
+    let text = |field: &str| payload.get(field).and_then(Value::as_str).unwrap_or("(withheld)");
+    match facts {
+        Facts::Stored(_) => format!("[{}] {}", text("topic"), text("content")),
+        Facts::Updated(facts) => {
+            let mut names = field_names(facts.fields);
+            if facts.keywords_added > 0 || !facts.removed.is_empty() {
+                names.push("keywords".to_owned());
+            }
+            match payload.get("content").and_then(Value::as_str) {
+                Some(content) => format!("{}: {content}", names.join(", ")),
+                None => names.join(", "),
+            }
+        }
+        Facts::Recalled(facts) => {
+            format!("\"{}\" showed {}", text("query"), facts.results.len())
+        }
+        Facts::Forgotten(_) | Facts::Revived(_) => {
+            payload.get("reason").and_then(Value::as_str).unwrap_or_default().to_owned()
+        }
+        Facts::OriginStarted(_) => text("program").to_owned(),
+        Facts::ActorNamed => text("name").to_owned(),
+        Facts::Imported(facts) => format!("{} ranges", facts.ranges.len()),
+        Facts::Opaque => "a kind that this version does not know".to_owned(),
+    }
+}

@@ -1,0 +1,310 @@
+//! Importing JSON lines: a file a command, a batch of lines at a time.
+
+use std::collections::{BTreeSet, HashMap};
+use std::io::BufRead;
+
+use icm_log::env::random_16;
+use icm_log::{CommandId, Name, NewEvent, hash};
+use icm_projections::Views;
+use serde_json::{Map, Value};
+
+use super::write::{Checked, Command, NEWEST, RequestKeyOf, stored_event, updated_event};
+use super::{Ask, Service};
+use crate::api::{
+    Caller, ImportReport, Importance, Progress, Rejected, Source, StoreRequest, Trust,
+};
+use crate::error::{Result, ServiceError};
+use crate::limits::KEYWORDS_MAX;
+
+/// Lines that are appended, and made durable, together.
+const BATCH_LINES: usize = 256;
+/// Bytes of content that are appended together, at most about.
+const BATCH_BYTES: usize = 4 * 1_024 * 1_024;
+/// Bytes of a line.
+const LINE_LEN_MAX: usize = 1_024 * 1_024;
+
+const FIELDS: [&str; 9] = [
+    "topic",
+    "content",
+    "key",
+    "importance",
+    "keywords",
+    "raw_excerpt",
+    "occurred_at",
+    "scope",
+    "source",
+];
+
+/// A good line on its way into the log.
+struct Line {
+    checked: Checked,
+    /// Names the memory: by its key, or by scope, topic, content and how often they came before.
+    name: Name,
+}
+
+/// What became of a line.
+enum Fate {
+    Added,
+    Updated,
+    Unchanged,
+}
+
+impl Service {
+    /// Imports JSON lines; the names are used in rejections. Good lines are kept whatever the
+    /// others are. Importing again what is there adds nothing.
+    pub fn import_jsonl(
+        &self,
+        caller: &Caller,
+        files: Vec<(String, Box<dyn BufRead>)>,
+        progress: &dyn Progress,
+    ) -> Result<ImportReport> {
+        let mut report = ImportReport::default();
+        let mut ignored = BTreeSet::new();
+        progress.start("importing", None);
+        for (name, mut input) in files {
+            let command = CommandId(random_16(&*self.ground.env));
+            let mut seen: HashMap<Name, u32> = HashMap::new();
+            let mut lines = Vec::new();
+            let mut bytes = 0;
+            let mut number = 0;
+            while let Some(text) = next_line(&mut *input, &name, number + 1)? {
+                number += 1;
+                progress.advance(1);
+                match self.parse_line(caller, text, &mut seen, &mut ignored) {
+                    Ok(None) => {}
+                    Ok(Some(line)) => {
+                        bytes += line.checked.content.len();
+                        lines.push(line);
+                    }
+                    Err(error) => {
+                        let why = error.to_string();
+                        report.rejected.push(Rejected { line: number, file: name.clone(), why });
+                    }
+                }
+                if lines.len() >= BATCH_LINES || bytes >= BATCH_BYTES {
+                    self.import_lines(caller, command, &lines, &mut report)?;
+                    lines.clear();
+                    bytes = 0;
+                }
+            }
+            self.import_lines(caller, command, &lines, &mut report)?;
+        }
+        progress.finish();
+        if !ignored.is_empty() {
+            let fields: Vec<_> = ignored.into_iter().collect();
+            self.notice(format!("fields that mean nothing here were left out: {}", fields.join(", ")));
+        }
+        Ok(report)
+    }
+
+    fn import_lines(
+        &self,
+        caller: &Caller,
+        command: CommandId,
+        lines: &[Line],
+        report: &mut ImportReport,
+    ) -> Result<()> {
+        let mut rest = lines;
+        while !rest.is_empty() {
+            // Two lines of one name go into two batches, so that the second sees the first.
+            let mut names = BTreeSet::new();
+            let end = rest.iter().position(|line| !names.insert(line.name)).unwrap_or(rest.len());
+            let (batch, later) = rest.split_at(end);
+            let fates = self.command(caller, Some(command), RequestKeyOf(None), |command, views| {
+                import_batch(command, views, batch)
+            })?;
+            for fate in fates {
+                match fate {
+                    Fate::Added => report.added += 1,
+                    Fate::Updated => report.updated += 1,
+                    Fate::Unchanged => report.unchanged += 1,
+                }
+            }
+            rest = later;
+        }
+        Ok(())
+    }
+
+    fn parse_line(
+        &self,
+        caller: &Caller,
+        text: Vec<u8>,
+        seen: &mut HashMap<Name, u32>,
+        ignored: &mut BTreeSet<String>,
+    ) -> Result<Option<Line>> {
+        if text.len() > LINE_LEN_MAX {
+            return Err(ServiceError::invalid(format!(
+                "the line is longer than {} KiB",
+                LINE_LEN_MAX / 1_024
+            )));
+        }
+        let text = String::from_utf8(text).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            ServiceError::invalid(format!("not UTF-8 at byte {at}"))
+        })?;
+        if text.trim().is_empty() {
+            return Ok(None);
+        }
+        let value: Value = serde_json::from_str(&text)
+            .map_err(|error| ServiceError::invalid(format!("not JSON: {error}")))?;
+        let Value::Object(object) = value else {
+            return Err(ServiceError::invalid("not a JSON object"));
+        };
+        ignored.extend(object.keys().filter(|key| !is_known(key)).cloned());
+        let request = request_of(&object)?;
+        let mut checked = self.check_store(caller, &request)?;
+        let name = match &checked.key {
+            Some(_) => checked.name(),
+            None => {
+                let line_name = |nth| {
+                    let kind = checked.scope.kind.code();
+                    hash::line_name(kind, checked.scope.id, &checked.topic, &checked.content, nth)
+                };
+                let nth = seen.entry(line_name(1)).or_insert(0);
+                *nth += 1;
+                let name = line_name(*nth);
+                checked.nth_line = Some(*nth);
+                name
+            }
+        };
+        Ok(Some(Line { checked, name }))
+    }
+}
+
+fn is_known(field: &str) -> bool {
+    field == "metadata" || FIELDS.contains(&field)
+}
+
+/// The next line without its end; `None` at the end of the input. A line far beyond the limit is
+/// read to its end, but not kept.
+fn next_line(input: &mut dyn BufRead, name: &str, number: u64) -> Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    loop {
+        let available = input.fill_buf().map_err(|source| ServiceError::Io {
+            doing: format!("reading line {number} of {name}"),
+            source,
+        })?;
+        if available.is_empty() {
+            return Ok((!line.is_empty()).then_some(line));
+        }
+        let end = available.iter().position(|byte| *byte == b'\n');
+        let part = &available[..end.unwrap_or(available.len())];
+        if line.len() <= LINE_LEN_MAX {
+            line.extend_from_slice(part);
+        }
+        let used = part.len() + usize::from(end.is_some());
+        input.consume(used);
+        if end.is_some() {
+            if line.last() == Some(&b'\r') {
+                line.pop();
+            }
+            if line.is_empty() {
+                // An empty line in the middle is no end.
+                line.push(b' ');
+            }
+            return Ok(Some(line));
+        }
+    }
+}
+
+fn request_of(object: &Map<String, Value>) -> Result<StoreRequest> {
+    let text = |field: &str| match object.get(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(ServiceError::invalid(format!("`{field}` is not text"))),
+    };
+    let required = |field: &str| {
+        text(field)?.ok_or_else(|| ServiceError::invalid(format!("`{field}` is missing")))
+    };
+    let importance = match text("importance")? {
+        None => None,
+        Some(word) => Some(parse_importance(&word)?),
+    };
+    let keywords = match object.get("keywords") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::String(text)) => text.split(',').map(str::to_owned).collect(),
+        Some(Value::Array(items)) if items.len() <= KEYWORDS_MAX => items
+            .iter()
+            .map(|item| match item {
+                Value::String(text) => Ok(text.clone()),
+                _ => Err(ServiceError::invalid("a keyword is not text")),
+            })
+            .collect::<Result<_>>()?,
+        Some(Value::Array(items)) => {
+            let count = items.len();
+            return Err(ServiceError::invalid(format!(
+                "{count} keywords were given, the limit is {KEYWORDS_MAX}"
+            )));
+        }
+        Some(_) => return Err(ServiceError::invalid("`keywords` is not a list of texts")),
+    };
+    let source = match object.get("source") {
+        None | Some(Value::Null) => Source::default(),
+        Some(Value::String(agent)) => {
+            Source { agent: Some(agent.clone()), ..Source::default() }
+        }
+        Some(value) => serde_json::from_value(value.clone())
+            .map_err(|error| ServiceError::invalid(format!("`source`: {error}")))?,
+    };
+    Ok(StoreRequest {
+        topic: required("topic")?,
+        content: required("content")?,
+        importance,
+        keywords,
+        raw_excerpt: text("raw_excerpt")?,
+        key: text("key")?,
+        occurred_at: text("occurred_at")?,
+        source,
+        metadata: object.get("metadata").filter(|value| !value.is_null()).cloned(),
+        scope: text("scope")?,
+        trust: Trust::External,
+        request_id: None,
+    })
+}
+
+/// The importance that a word names.
+pub(crate) fn parse_importance(word: &str) -> Result<Importance> {
+    serde_json::from_value(Value::String(word.trim().to_ascii_lowercase())).map_err(|_| {
+        ServiceError::invalid_with(
+            format!("`{word}` is no importance"),
+            "write low, medium, high or critical",
+        )
+    })
+}
+
+/// Appends one batch of lines that all have different names.
+fn import_batch(
+    command: &mut Command<'_>,
+    views: &Views,
+    lines: &[Line],
+) -> std::result::Result<Vec<Fate>, Ask> {
+    let mut events: Vec<NewEvent> = Vec::new();
+    let mut fates = Vec::with_capacity(lines.len());
+    for line in lines {
+        let Some(entity) = views.named(line.name)? else {
+            events.push(stored_event(command, &line.checked));
+            fates.push(Fate::Added);
+            continue;
+        };
+        // What was ever stored here is not news, even if it was changed or forgotten since.
+        let versions = views.versions(entity, NEWEST)?;
+        let known = versions
+            .iter()
+            .any(|version| version.content.as_deref() == Some(line.checked.content.as_str()));
+        let newest = versions.last().filter(|version| version.is_alive());
+        match (known, newest) {
+            (false, Some(before)) => match updated_event(before, &line.checked) {
+                Some(event) => {
+                    events.push(event);
+                    fates.push(Fate::Updated);
+                }
+                None => fates.push(Fate::Unchanged),
+            },
+            _ => fates.push(Fate::Unchanged),
+        }
+    }
+    if !events.is_empty() {
+        command.append(views, events)?;
+    }
+    Ok(fates)
+}

@@ -1,0 +1,220 @@
+//! Looking after a store: verify, rebuild, heads.
+
+use icm_log::verify::{Report, Severity};
+use icm_projections::fold::fold_afresh;
+use icm_projections::{ViewError, Views};
+
+use super::{Service, VIEWS_WAIT, locked};
+use crate::api::{Finding, OriginHead, Progress, RebuildReport, VerifyReport};
+use crate::error::{Result, ServiceError};
+
+impl Service {
+    /// The chain alone. `expect` is text that [`Service::heads`] was printed as earlier: today's log
+    /// must still contain that history.
+    pub fn log_verify(&self, expect: Option<&str>, progress: &dyn Progress) -> Result<VerifyReport> {
+        self.log.refresh()?;
+        progress.start("verifying the log", Some(self.log.len_bytes()?));
+        let report = self.log.verify(&mut |bytes| progress.advance(bytes))?;
+        progress.finish();
+        let mut verified = verify_report(&report);
+        if let Some(expect) = expect {
+            self.check_expected(expect, &mut verified)?;
+        }
+        Ok(verified)
+    }
+
+    fn check_expected(&self, expect: &str, report: &mut VerifyReport) -> Result<()> {
+        let mut looked_at = 0;
+        for line in expect.lines().map(str::trim) {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let mut words = line.split_whitespace();
+            let parsed = (|| {
+                let origin = icm_log::OriginId::parse_hex(words.next()?)?;
+                let seq = icm_log::Seq(words.next()?.parse().ok()?);
+                let event = icm_log::EventId::parse_hex(words.next()?)?;
+                Some((origin, seq, event))
+            })();
+            let Some((origin, seq, event)) = parsed else {
+                return Err(ServiceError::invalid_with(
+                    format!("`{line}` is no line of `icm log heads`"),
+                    "give the file that `icm log heads` was written to",
+                ));
+            };
+            looked_at += 1;
+            if self.log.event_of(origin, seq)? != Some(event) {
+                report.ok = false;
+                report.findings.push(Finding {
+                    code: "history_changed".to_owned(),
+                    severity: "damage".to_owned(),
+                    message: format!("event {seq} of {origin} is not the one that was expected"),
+                    file: None,
+                    seq: Some(seq.0),
+                });
+            }
+        }
+        match looked_at {
+            0 => Err(ServiceError::invalid("the file expects nothing: it names no head")),
+            _ => Ok(()),
+        }
+    }
+
+    /// The newest event of every chain.
+    pub fn heads(&self) -> Result<Vec<OriginHead>> {
+        self.log.refresh()?;
+        let own = self.log.origin();
+        let heads = self.log.heads()?;
+        Ok(heads
+            .into_iter()
+            .map(|tip| OriginHead {
+                origin: tip.origin.to_string(),
+                seq: tip.seq.0,
+                head: tip.event.to_string(),
+                own: own == Some(tip.origin),
+            })
+            .collect())
+    }
+
+    /// The chain, every byte of the views' files, and a fresh fold of the log against what the
+    /// views say. Views that turn out to be wrong are rebuilt.
+    pub fn verify(&self, progress: &dyn Progress) -> Result<VerifyReport> {
+        let mut report = self.log_verify(None, progress)?;
+        if self.log.tip().is_none() {
+            return Ok(report);
+        }
+        progress.start("folding the log afresh", Some(report.events));
+        let mut done = 0;
+        let folded = fold_afresh(&self.log, &mut |events| {
+            progress.advance(events - done);
+            done = events;
+        });
+        progress.finish();
+        let fresh = match folded {
+            Ok(tally) => tally,
+            // The chain's findings say where the log cannot be read.
+            Err(_) if !report.ok => return Ok(report),
+            Err(error) => return Err(error.into()),
+        };
+        report.state_hash = Some(fresh.state_hash().to_string());
+        let (checked, shown) = {
+            let mut held = locked(&self.views);
+            let views = match self.current_views(&mut held) {
+                Ok(views) => views,
+                Err(super::Ask::Service(error)) => return Err(error),
+                Err(super::Ask::View(error)) => {
+                    self.rebuild_after(&mut held, &error, &mut report)?;
+                    return Ok(report);
+                }
+            };
+            (views.check(), views.tally().clone())
+        };
+        let wrong = match checked {
+            Err(error @ ViewError::Unusable { .. }) => Some(error),
+            Err(error) => return Err(error.into()),
+            Ok(()) if shown.position == fresh.position && shown.sum != fresh.sum => {
+                Some(ViewError::Unusable {
+                    view: "table",
+                    why: "it disagrees with a fresh fold of the log".to_owned(),
+                })
+            }
+            Ok(()) => None,
+        };
+        if let Some(error) = wrong {
+            let mut held = locked(&self.views);
+            self.rebuild_after(&mut held, &error, &mut report)?;
+        }
+        Ok(report)
+    }
+
+    /// Rebuilds views that verify found wrong, and says so: nothing is lost with a view.
+    fn rebuild_after(
+        &self,
+        held: &mut Option<Views>,
+        error: &ViewError,
+        report: &mut VerifyReport,
+    ) -> Result<()> {
+        *held = None;
+        *held = Some(self.build()?);
+        report.findings.push(Finding {
+            code: "view_rebuilt".to_owned(),
+            severity: "notice".to_owned(),
+            message: format!("{error}: rebuilt from the log"),
+            file: Some("views".to_owned()),
+            seq: None,
+        });
+        Ok(())
+    }
+
+    /// Builds all views from the log alone.
+    pub fn rebuild(&self, progress: &dyn Progress) -> Result<RebuildReport> {
+        if self.options.read_only {
+            return Err(ServiceError::ReadOnly { why: "it was opened read-only".to_owned() });
+        }
+        let start = std::time::Instant::now();
+        self.log.refresh()?;
+        let Some(tip) = self.log.tip() else {
+            return Err(ServiceError::invalid_with(
+                format!("{} holds no memories yet", self.options.dir.display()),
+                "store one with `icm store`, or name another store with `--db`",
+            ));
+        };
+        progress.start("rebuilding the views", Some(tip.position.0));
+        let mut held = locked(&self.views);
+        *held = None;
+        let mut done = 0;
+        let views = Views::rebuild(&self.views_dir(), &self.log, VIEWS_WAIT, &mut |events| {
+            progress.advance(events - done);
+            done = events;
+        })?;
+        progress.finish();
+        let tally = views.tally().clone();
+        *held = Some(views);
+        Ok(RebuildReport {
+            events: tally.events,
+            memories: tally.memories,
+            positions: tally.position.0,
+            state_hash: tally.state_hash().to_string(),
+            seconds: start.elapsed().as_secs_f64(),
+        })
+    }
+}
+
+fn verify_report(report: &Report) -> VerifyReport {
+    VerifyReport {
+        ok: report.ok(),
+        events: report.events,
+        positions: report.positions.0,
+        origins: report
+            .heads
+            .iter()
+            .map(|head| OriginHead {
+                origin: head.origin.to_string(),
+                seq: head.seq.0,
+                head: head.event.to_string(),
+                own: head.own,
+            })
+            .collect(),
+        state_hash: None,
+        missing_bodies: report.missing_bodies,
+        findings: report
+            .findings
+            .iter()
+            .map(|finding| Finding {
+                code: finding.code.clone(),
+                severity: match finding.severity {
+                    Severity::Notice => "notice",
+                    Severity::Newer => "newer",
+                    Severity::Damage => "damage",
+                }
+                .to_owned(),
+                message: match finding.case {
+                    Some(case) => format!("{} (case {case:?})", finding.message),
+                    None => finding.message.clone(),
+                },
+                file: Some(finding.file.display().to_string()),
+                seq: finding.seq.map(|seq| seq.0),
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,172 @@
+//! Queries that look things up.
+
+use icm_projections::fold;
+use icm_projections::{ALL_IDS, Views, topic_fits};
+
+use super::show::field_names;
+use super::{Ask, Service};
+use crate::api::{
+    ListRequest, Memory, Sort, Stats, TopicSummary, Version, ViewProgress,
+};
+use crate::error::{Result, ServiceError};
+use crate::ids::id_text;
+use crate::when::rfc3339;
+
+impl Service {
+    /// One memory, living or forgotten, now or as of a moment.
+    pub fn get(&self, id: &str, at: Option<&str>) -> Result<Memory> {
+        self.with_views(|views| {
+            let at = self.at(views, at, None)?;
+            let entity = self.find_memory(views, id)?;
+            match views.version_at(entity, at.position)? {
+                Some(version) => self.memory_at(views, &version, at.position),
+                None => Err(ServiceError::invalid_with(
+                    format!("memory {} was not stored yet at @{}", id_text(entity), at.position),
+                    format!("see `icm history {}`", id_text(entity)),
+                )
+                .into()),
+            }
+        })
+    }
+
+    /// Memories, newest first unless told otherwise.
+    pub fn list(&self, request: &ListRequest) -> Result<Vec<Memory>> {
+        self.with_views(|views| self.list_in(views, request))
+    }
+
+    fn list_in(
+        &self,
+        views: &Views,
+        request: &ListRequest,
+    ) -> std::result::Result<Vec<Memory>, Ask> {
+        let position = self.at(views, request.at.as_deref(), None)?.position;
+        let limit = request.limit.unwrap_or(usize::MAX);
+        let sorted = request.sort == Sort::Created;
+        let mut versions: Vec<fold::Version> = Vec::new();
+        let wanted = |version: &fold::Version| {
+            let topic = version.topic.as_deref().unwrap_or_default();
+            (request.forgotten || version.is_alive())
+                && request.topic.as_deref().is_none_or(|asked| topic_fits(asked, topic))
+        };
+        match &request.topic {
+            Some(topic) => {
+                for entity in views.members(topic)?.into_iter().rev() {
+                    versions.extend(views.version_at(entity, position)?.filter(wanted));
+                    if sorted && versions.len() >= limit {
+                        break;
+                    }
+                }
+            }
+            None => views.each_at(ALL_IDS, position, true, &mut |_, version| {
+                if wanted(version) {
+                    versions.push(version.clone());
+                }
+                Ok(!sorted || versions.len() < limit)
+            })?,
+        }
+        let mut memories = Vec::with_capacity(versions.len().min(limit));
+        if sorted {
+            versions.truncate(limit);
+        }
+        for version in &versions {
+            memories.push(self.memory_at(views, version, position)?);
+        }
+        match request.sort {
+            Sort::Created => {}
+            Sort::Weight => memories.sort_by(|a, b| {
+                b.weight.total_cmp(&a.weight).then(b.importance.cmp(&a.importance))
+            }),
+            Sort::Accessed => memories.sort_by(|a, b| b.last_accessed.cmp(&a.last_accessed)),
+        }
+        memories.truncate(limit);
+        Ok(memories)
+    }
+
+    /// Topics that have a living memory, by name.
+    pub fn topics(&self) -> Result<Vec<TopicSummary>> {
+        self.with_views(|views| {
+            let topics = views.topics()?;
+            Ok(topics
+                .into_iter()
+                .map(|topic| TopicSummary {
+                    topic: topic.topic,
+                    memories: topic.memories,
+                    updated_at: rfc3339(topic.changed_ms),
+                })
+                .collect())
+        })
+    }
+
+    /// The whole store in numbers.
+    pub fn stats(&self) -> Result<Stats> {
+        let log_bytes = self.log.len_bytes()?;
+        let bytes = folder_len(&self.options.dir);
+        self.with_views(|views| {
+            let tally = views.tally();
+            let (table_bytes, text_bytes) = views.sizes();
+            let progress = |view: &str, bytes| ViewProgress {
+                view: view.to_owned(),
+                position: views.base_position().0,
+                behind: views.tail_len(),
+                bytes,
+            };
+            Ok(Stats {
+                memories: tally.memories,
+                forgotten: tally.forgotten,
+                topics: views.topics()?.len() as u64,
+                concepts: 0,
+                events: tally.events,
+                bytes,
+                log_bytes,
+                positions: tally.position.0,
+                store: self.options.dir.clone(),
+                origin: self.log.origin().map(|origin| origin.to_string()),
+                first_event_at: tally.first_ms.map(rfc3339),
+                last_event_at: tally.last_ms.map(rfc3339),
+                views: vec![progress("table", table_bytes), progress("text", text_bytes)],
+            })
+        })
+    }
+
+    /// Every version of a memory, oldest first.
+    pub fn history(&self, id: &str) -> Result<Vec<Version>> {
+        self.with_views(|views| {
+            let entity = self.find_memory(views, id)?;
+            let newest = views.tally().position;
+            let versions = views.versions(entity, newest)?;
+            let mut history = Vec::with_capacity(versions.len());
+            for (index, version) in versions.iter().enumerate() {
+                let until = versions.get(index + 1).map(|next| next.from);
+                let end = until.map_or(newest, |until| icm_log::Position(until.0 - 1));
+                history.push(Version {
+                    position: version.from.0,
+                    until: until.map(|until| until.0),
+                    event: version.stamp.event.to_string(),
+                    kind: version.kind().name(),
+                    at: rfc3339(version.stamp.time.ms()),
+                    actor: self.actor_name(views, version.actor),
+                    changed: field_names(version.changed),
+                    memory: self.memory_at(views, version, end)?,
+                });
+            }
+            Ok(history)
+        })
+    }
+
+    /// What an actor is called, or its id.
+    pub(super) fn actor_name(&self, views: &Views, actor: icm_log::ActorId) -> String {
+        views.actor(actor).map_or_else(|| actor.to_string(), str::to_owned)
+    }
+}
+
+/// Bytes of the files below a folder.
+fn folder_len(dir: &std::path::Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(dir) else { return 0 };
+    entries
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let metadata = entry.metadata().ok()?;
+            Some(if metadata.is_dir() { folder_len(&entry.path()) } else { metadata.len() })
+        })
+        .sum()
+}

@@ -1,0 +1,134 @@
+//! Recall: the search that the log records.
+
+use icm_log::facts::{MemoryRecalled, Recalled};
+use icm_log::{EventId, Kind, NewEvent, Position, SubjectId, payload};
+use icm_projections::{RecallQuery, Views};
+use serde_json::json;
+
+use super::basis::At;
+use super::{Ask, Service, locked};
+use crate::api::{Caller, RecallAnswer, RecallHit, RecallRequest};
+use crate::error::{Result, ServiceError};
+use crate::limits::{self, QUERY_LEN_MAX, RECALL_LIMIT_MAX};
+
+/// Results of a recall that says nothing of their number.
+const LIMIT_DEFAULT: usize = 10;
+
+/// A recall whose answer is out and that is not in the log yet.
+pub(super) struct Pending {
+    caller: Caller,
+    request: RecallRequest,
+    basis: (Position, EventId),
+    results: Vec<SubjectId>,
+}
+
+impl Service {
+    /// Memories that fit the query, best first, now or as of a moment. With `request.record` the
+    /// recall is noted; [`Service::record_recalls`] writes it once the answer is out.
+    pub fn recall(&self, caller: &Caller, request: &RecallRequest) -> Result<RecallAnswer> {
+        limits::text("the query", &request.query, QUERY_LEN_MAX)?;
+        let limit = request.limit.unwrap_or(LIMIT_DEFAULT);
+        if !(1..=RECALL_LIMIT_MAX).contains(&limit) {
+            return Err(ServiceError::invalid(format!(
+                "the limit is {limit}, it must be from 1 to {RECALL_LIMIT_MAX}"
+            )));
+        }
+        let (answer, at, ids) =
+            self.with_views(|views| self.recall_in(views, request, limit))?;
+        if request.record && at.position.0 > 0 && !self.options.read_only {
+            locked(&self.pending).push(Pending {
+                caller: caller.clone(),
+                request: request.clone(),
+                basis: (at.position, at.event),
+                results: ids,
+            });
+        }
+        Ok(answer)
+    }
+
+    fn recall_in(
+        &self,
+        views: &Views,
+        request: &RecallRequest,
+        limit: usize,
+    ) -> std::result::Result<(RecallAnswer, At, Vec<SubjectId>), Ask> {
+        let at = self.at(views, request.at.as_deref(), request.happened_by.as_deref())?;
+        let query = RecallQuery {
+            text: &request.query,
+            topic: request.topic.as_deref(),
+            keyword: request.keyword.as_deref(),
+            scope: request.scope.as_deref(),
+            limit,
+        };
+        let found = views.recall(&query, at.position)?;
+        let mut results = Vec::with_capacity(found.hits.len());
+        let mut ids = Vec::with_capacity(found.hits.len());
+        for hit in &found.hits {
+            ids.push(hit.version.id);
+            results.push(RecallHit {
+                score: f64::from(hit.score),
+                matched: hit.matched.clone(),
+                memory: self.memory_at(views, &hit.version, at.position)?,
+            });
+        }
+        let text = &found.text;
+        let explain = request.explain.then(|| {
+            json!({
+                "text": {
+                    "ranking": "BM25 over the words of the query, any of which may match",
+                    "documents": text.stats_docs,
+                    "in_memory": text.tail_docs,
+                    "terms": text.terms.iter().map(|term| json!({
+                        "word": term.word,
+                        "term": term.term,
+                        "exact": term.exact,
+                        "documents": term.doc_freq,
+                        "boost": f64::from(term.boost),
+                    })).collect::<Vec<_>>(),
+                },
+                "views_at": views.base_position().0,
+                "basis": at.position.0,
+            })
+        });
+        Ok((RecallAnswer { basis: at.to_basis(), results, explain }, at, ids))
+    }
+
+    /// Writes the `memory.recalled` events of answers that are out, unless another process keeps
+    /// the lock: an answer never waits for its record, and a record is no reason to fail.
+    pub fn record_recalls(&self) {
+        let pending = std::mem::take(&mut *locked(&self.pending));
+        for recall in pending {
+            if let Err(error) = self.record(&recall) {
+                tracing::debug!(%error, "a recall was not recorded");
+            }
+        }
+    }
+
+    fn record(&self, recall: &Pending) -> Result<()> {
+        let results = (1u16..)
+            .zip(&recall.results)
+            .map(|(rank, id)| Recalled { id: *id, rank })
+            .collect();
+        let facts = MemoryRecalled {
+            basis_position: recall.basis.0,
+            basis_event: recall.basis.1,
+            results,
+        };
+        let request = &recall.request;
+        let payload = payload::MemoryRecalled {
+            query: &request.query,
+            topic: request.topic.as_deref(),
+            keyword: request.keyword.as_deref(),
+            scope: request.scope.as_deref(),
+            limit: request.limit.and_then(|limit| u32::try_from(limit).ok()),
+        };
+        let event = NewEvent {
+            kind: Kind::MEMORY_RECALLED,
+            subject: SubjectId::ZERO,
+            refs: Vec::new(),
+            facts: facts.encode(),
+            payload: payload::encode(&payload),
+        };
+        self.append_lazily(&recall.caller, event)
+    }
+}

@@ -1,0 +1,743 @@
+//! Commands: from what a caller asks to events in the log.
+//!
+//! A command takes the lock, sees what others appended, decides, appends and gives the lock up; so
+//! what it names as observed is what there is.
+
+use std::time::Duration;
+
+use icm_log::env::random_16;
+use icm_log::facts::{self, Alive, MemoryUpdated, Removal, ScopeKind, fields};
+use icm_log::{
+    Appended, Batch, CommandId, Durability, EventId, Kind, Name, NewEvent, Position, Refusal,
+    RequestKey, ScopeId, SessionId, SubjectId, Writer, actor_named, hash, payload,
+};
+use icm_projections::Views;
+use icm_projections::fold::{Source, Version};
+use serde::Serialize;
+
+use super::{Ask, Service, locked};
+use crate::api::{self, Action, Caller, Receipt, StoreRequest, UpdateRequest};
+use crate::error::{Result, ServiceError};
+use crate::ids::{id_text, new_id};
+use crate::limits::{
+    self, CONTENT_LEN_MAX, KEY_LEN_MAX, RAW_EXCERPT_LEN_MAX, REQUEST_ID_LEN_MAX, SOURCE_LEN_MAX,
+    TOPIC_LEN_MAX,
+};
+use crate::when::{self, DayMeans};
+
+/// Memories that one batch forgets.
+const FORGET_BATCH: usize = 1_000;
+/// How long a record of a recall waits for the lock.
+const RECORD_WAIT: Duration = Duration::from_millis(50);
+
+/// A scope as events have it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Scope {
+    pub(super) kind: ScopeKind,
+    pub(super) id: ScopeId,
+    pub(super) text: Option<String>,
+}
+
+impl Scope {
+    pub(super) fn parse(text: Option<&str>) -> Result<Scope> {
+        let text = text.unwrap_or("global").trim();
+        let (kind, id) = match text.split_once(':') {
+            None if text == "global" => {
+                return Ok(Scope { kind: ScopeKind::Global, id: ScopeId::ZERO, text: None });
+            }
+            Some(("project", id)) => (ScopeKind::Project, id),
+            Some(("session", id)) => (ScopeKind::Session, id),
+            _ => {
+                return Err(ServiceError::invalid_with(
+                    format!("`{text}` is no scope"),
+                    "write `global`, `project:ID` or `session:ID`",
+                ));
+            }
+        };
+        let id = limits::name("the scope's id", id, SOURCE_LEN_MAX)?;
+        Ok(Scope { kind, id: hash::scope_id(kind.code(), &id), text: Some(id) })
+    }
+}
+
+/// A store whose values are checked and normalised.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Checked {
+    pub(super) topic: String,
+    pub(super) content: String,
+    pub(super) importance: Option<facts::Importance>,
+    pub(super) keywords: Vec<String>,
+    pub(super) raw_excerpt: Option<String>,
+    pub(super) key: Option<String>,
+    pub(super) occurred_at_ms: Option<i64>,
+    pub(super) source: Source,
+    pub(super) metadata: Option<String>,
+    pub(super) scope: Scope,
+    pub(super) trust: facts::Trust,
+    /// For an imported line without a key.
+    pub(super) nth_line: Option<u32>,
+    pub(super) request_digest: Option<String>,
+}
+
+impl Checked {
+    pub(super) fn name(&self) -> Name {
+        match &self.key {
+            Some(key) => {
+                hash::memory_name(self.scope.kind.code(), self.scope.id, &self.topic, key)
+            }
+            None => Name::ZERO,
+        }
+    }
+
+    fn stored(&self, id: SubjectId) -> NewEvent {
+        let facts = facts::MemoryStored {
+            fields: fields::ALL & !fields::EXPIRES,
+            causal_length: 1,
+            scope_kind: self.scope.kind,
+            importance: self.importance.unwrap_or(facts::Importance::Medium),
+            trust: self.trust,
+            keyword_count: self.keywords.len() as u16,
+            name: self.name(),
+            scope_id: self.scope.id,
+        };
+        let payload = payload::MemoryStored {
+            topic: &self.topic,
+            content: &self.content,
+            raw_excerpt: self.raw_excerpt.as_deref(),
+            keywords: self.keywords.iter().map(String::as_str).collect(),
+            key: self.key.as_deref(),
+            scope: self.scope.text.as_deref(),
+            source: source_text(&self.source),
+            occurred_at_ms: self.occurred_at_ms,
+            metadata: self.metadata.as_deref(),
+            nth_line: self.nth_line,
+            request_digest: self.request_digest.as_deref(),
+        };
+        NewEvent {
+            kind: Kind::MEMORY_STORED,
+            subject: id,
+            refs: Vec::new(),
+            facts: facts.encode(),
+            payload: payload::encode(&payload),
+        }
+    }
+}
+
+fn source_text(source: &Source) -> payload::SourceText<'_> {
+    payload::SourceText {
+        agent: source.agent.as_deref(),
+        client: source.client.as_deref(),
+        session: source.session.as_deref(),
+        project: source.project.as_deref(),
+        file: source.file.as_deref(),
+    }
+}
+
+/// Values that an update writes; `None` stays as it is.
+#[derive(Debug, Clone, Default)]
+struct Change {
+    topic: Option<String>,
+    content: Option<String>,
+    importance: Option<facts::Importance>,
+    keywords: Option<Vec<String>>,
+    scope: Option<Scope>,
+    raw_excerpt: Option<String>,
+    occurred_at_ms: Option<i64>,
+    metadata: Option<String>,
+    request_digest: Option<String>,
+}
+
+impl Change {
+    /// The event that makes `before` so, and nothing where it is so already.
+    fn event(&self, before: &Version) -> Option<NewEvent> {
+        let mut written = 0;
+        let mut payload = payload::MemoryUpdated::default();
+        let mut note = |differs: bool, field: u32| {
+            if differs {
+                written |= field;
+            }
+            differs
+        };
+        fn differs<T: PartialEq>(new: &Option<T>, old: &Option<T>) -> bool {
+            new.is_some() && new != old
+        }
+        if note(differs(&self.topic, &before.topic), fields::TOPIC) {
+            payload.topic = self.topic.as_deref();
+        }
+        if note(differs(&self.content, &before.content), fields::CONTENT) {
+            payload.content = self.content.as_deref();
+        }
+        if note(differs(&self.raw_excerpt, &before.raw_excerpt), fields::RAW_EXCERPT) {
+            payload.raw_excerpt = self.raw_excerpt.as_deref();
+        }
+        if note(differs(&self.occurred_at_ms, &before.occurred_at_ms), fields::OCCURRED_AT) {
+            payload.occurred_at_ms = self.occurred_at_ms;
+        }
+        if note(differs(&self.metadata, &before.metadata), fields::METADATA) {
+            payload.metadata = self.metadata.as_deref();
+        }
+        let importance = self.importance.filter(|importance| *importance != before.importance);
+        note(importance.is_some(), fields::IMPORTANCE);
+        let scope = self.scope.as_ref().filter(|scope| {
+            scope.kind != before.scope_kind || scope.text != before.scope
+        });
+        if note(scope.is_some(), fields::SCOPE) {
+            payload.scope = scope.and_then(|scope| scope.text.as_deref());
+        }
+        let refs: Vec<EventId> = before.observed();
+        let (removed, added) = self.keyword_changes(before, &refs);
+        payload.keywords_added = added;
+        payload.request_digest = self.request_digest.as_deref();
+        if written == 0 && removed.is_empty() && payload.keywords_added.is_empty() {
+            return None;
+        }
+        let facts = MemoryUpdated {
+            fields: written,
+            scope_kind: scope.map(|scope| scope.kind),
+            importance,
+            trust: None,
+            keywords_added: payload.keywords_added.len() as u16,
+            name: self.name_after(before),
+            scope_id: scope.map_or(ScopeId::ZERO, |scope| scope.id),
+            removed,
+        };
+        Some(NewEvent {
+            kind: Kind::MEMORY_UPDATED,
+            subject: before.id,
+            refs,
+            facts: facts.encode(),
+            payload: payload::encode(&payload),
+        })
+    }
+
+    fn keyword_changes<'c>(
+        &'c self,
+        before: &Version,
+        refs: &[EventId],
+    ) -> (Vec<Removal>, Vec<&'c str>) {
+        let Some(wanted) = &self.keywords else { return (Vec::new(), Vec::new()) };
+        let mut removed = Vec::new();
+        let mut kept = Vec::new();
+        for word in &before.keywords {
+            let keep = word.text.as_ref().is_some_and(|text| wanted.contains(text));
+            if keep && !kept.contains(&word.text) {
+                kept.push(word.text.clone());
+            } else if let Ok(reference) = refs.binary_search(&word.event) {
+                removed.push(Removal { reference: reference as u16, index: word.index });
+            }
+        }
+        let added = wanted
+            .iter()
+            .filter(|word| !kept.iter().flatten().any(|kept| kept == *word))
+            .map(String::as_str)
+            .collect();
+        (removed, added)
+    }
+
+    /// The name of the memory once the change is made; zero where it stays or there is none.
+    fn name_after(&self, before: &Version) -> Name {
+        if self.topic.is_none() && self.scope.is_none() {
+            return Name::ZERO;
+        }
+        let (Some(key), Some(topic)) = (&before.key, self.topic.as_ref().or(before.topic.as_ref()))
+        else {
+            return Name::ZERO;
+        };
+        let (kind, id) = match &self.scope {
+            Some(scope) => (scope.kind, scope.id),
+            None => (before.scope_kind, scope_id_of(before)),
+        };
+        hash::memory_name(kind.code(), id, topic, key)
+    }
+}
+
+fn scope_id_of(version: &Version) -> ScopeId {
+    match (&version.scope, version.scope_kind) {
+        (Some(text), kind) => hash::scope_id(kind.code(), text),
+        (None, _) => ScopeId::ZERO,
+    }
+}
+
+/// The event after which a memory lives (odd) or is forgotten (even).
+fn turned(before: &Version, kind: Kind) -> NewEvent {
+    NewEvent {
+        kind,
+        subject: before.id,
+        refs: before.observed(),
+        facts: Alive { causal_length: before.causal_length + 1 }.encode(),
+        payload: payload::encode(&payload::MemoryForgotten::default()),
+    }
+}
+
+/// A command that holds the lock and has seen everything before it.
+pub(super) struct Command<'a> {
+    service: &'a Service,
+    writer: Writer<'a>,
+    id: CommandId,
+    caller: &'a Caller,
+    request: RequestKey,
+}
+
+impl<'a> Command<'a> {
+    /// Appends a batch. The actor is named first where the log does not know it yet.
+    pub(super) fn append(&mut self, views: &Views, events: Vec<NewEvent>) -> Result<Vec<Appended>> {
+        let name = actor_of(self.caller);
+        let session =
+            self.caller.session.as_deref().map_or(SessionId::ZERO, hash::session_id);
+        let mut batch = Batch {
+            command: self.id,
+            actor: name,
+            session,
+            request: self.request,
+            events,
+        };
+        let actor = self.writer.actor(name);
+        let named = self.writer.starts_origin() || views.actor(actor).is_some();
+        if !named {
+            batch.events.insert(0, actor_named(actor, name));
+            // The request stands in the first event, which says what was done.
+            batch.events.swap(0, 1);
+        }
+        let mut appended = self.writer.append(&batch)?;
+        if !named {
+            appended.remove(1);
+        }
+        self.request = RequestKey::ZERO;
+        Ok(appended)
+    }
+
+    pub(super) fn id(&self) -> CommandId {
+        self.id
+    }
+
+    pub(super) fn new_id(&self) -> SubjectId {
+        new_id(&*self.service.ground.env)
+    }
+
+    /// Ends the command: durable when it returns.
+    pub(super) fn commit(self) -> Result<()> {
+        Ok(self.writer.commit(Durability::Synced)?)
+    }
+}
+
+fn actor_of(caller: &Caller) -> &str {
+    if caller.actor.is_empty() { "user" } else { &caller.actor }
+}
+
+impl Service {
+    fn refuse_read_only(&self) -> Result<()> {
+        match self.options.read_only {
+            true => Err(ServiceError::ReadOnly { why: "it was opened read-only".to_owned() }),
+            false => Ok(()),
+        }
+    }
+
+    /// Takes the lock and runs a command on views that have seen everything; what it appended is
+    /// durable when this returns.
+    pub(super) fn command<T>(
+        &self,
+        caller: &Caller,
+        id: Option<CommandId>,
+        request: RequestKeyOf<'_>,
+        run: impl Fn(&mut Command<'_>, &Views) -> std::result::Result<T, Ask>,
+    ) -> Result<T> {
+        self.refuse_read_only()?;
+        let mut held = locked(&self.views);
+        let env = &*self.ground.env;
+        let writer = self.log.begin(env, self.options.lock_wait)?;
+        let id = id.unwrap_or_else(|| CommandId(random_16(env)));
+        let request = match request.0 {
+            Some(text) => hash::request_key(&writer.secret(), actor_of(caller), text),
+            None => RequestKey::ZERO,
+        };
+        let command =
+            std::cell::RefCell::new(Command { service: self, writer, id, caller, request });
+        let answer = self.with_held_views(&mut held, |views| {
+            if let Some(newer) = &views.tally().newer {
+                return Err(ServiceError::NewerFormat { what: newer.clone() }.into());
+            }
+            run(&mut command.borrow_mut(), views)
+        })?;
+        drop(held);
+        command.into_inner().commit()?;
+        Ok(answer)
+    }
+
+    /// Appends one event that may get lost with the machine's power.
+    pub(super) fn append_lazily(&self, caller: &Caller, event: NewEvent) -> Result<()> {
+        let held = locked(&self.views);
+        let Some(views) = held.as_ref() else { return Ok(()) };
+        if views.tally().newer.is_some() {
+            return Ok(());
+        }
+        let env = &*self.ground.env;
+        let writer = self.log.begin(env, RECORD_WAIT)?;
+        let id = CommandId(random_16(env));
+        let request = RequestKey::ZERO;
+        let mut command = Command { service: self, writer, id, caller, request };
+        command.append(views, vec![event])?;
+        Ok(command.writer.commit(Durability::Lazy)?)
+    }
+
+    /// Why writes are refused, if they are.
+    pub fn refusal(&self) -> Option<Refusal> {
+        self.log.refusal()
+    }
+
+    fn check_source(&self, caller: &Caller, given: &api::Source) -> Result<Source> {
+        let pick = |what: &str, given: &Option<String>, own: &Option<String>| {
+            let value = given.as_ref().or(own.as_ref()).filter(|text| !text.trim().is_empty());
+            if let Some(text) = value {
+                limits::optional_text(what, text, SOURCE_LEN_MAX)?;
+            }
+            Ok::<_, ServiceError>(value.cloned())
+        };
+        Ok(Source {
+            agent: pick("the source's agent", &given.agent, &None)?,
+            client: pick("the source's client", &given.client, &caller.client)?,
+            session: pick("the source's session", &given.session, &caller.session)?,
+            project: pick("the source's project", &given.project, &caller.project)?,
+            file: pick("the source's file", &given.file, &None)?,
+        })
+    }
+
+    pub(super) fn check_store(&self, caller: &Caller, request: &StoreRequest) -> Result<Checked> {
+        limits::text("the content", &request.content, CONTENT_LEN_MAX)?;
+        let raw_excerpt = request.raw_excerpt.clone().filter(|text| !text.is_empty());
+        if let Some(text) = &raw_excerpt {
+            limits::optional_text("the raw excerpt", text, RAW_EXCERPT_LEN_MAX)?;
+        }
+        let key = match &request.key {
+            Some(key) => Some(limits::name("the key", key, KEY_LEN_MAX)?),
+            None => None,
+        };
+        let now = self.now_ms();
+        let occurred_at_ms = match &request.occurred_at {
+            Some(text) => {
+                Some(when::parse_moment(text, now, &self.ground.zone, DayMeans::Start)?)
+            }
+            None => None,
+        };
+        let metadata = match &request.metadata {
+            Some(value) => Some(limits::metadata(value)?),
+            None => None,
+        };
+        Ok(Checked {
+            topic: limits::name("the topic", &request.topic, TOPIC_LEN_MAX)?,
+            content: request.content.clone(),
+            importance: request.importance.map(Into::into),
+            keywords: limits::keywords(&request.keywords)?,
+            raw_excerpt,
+            key,
+            occurred_at_ms,
+            source: self.check_source(caller, &request.source)?,
+            metadata,
+            scope: Scope::parse(request.scope.as_deref())?,
+            trust: request.trust.into(),
+            nth_line: None,
+            request_digest: digest_of(&request.request_id, &request_shape(request))?,
+        })
+    }
+
+    /// Stores a memory; with a key that its topic has already, updates that one.
+    pub fn store(&self, caller: &Caller, request: StoreRequest) -> Result<Receipt> {
+        let checked = self.check_store(caller, &request)?;
+        let request_id = RequestKeyOf(request.request_id.as_deref());
+        self.command(caller, None, request_id, |command, views| {
+            if let Some(receipt) =
+                first_receipt(command, views, &checked.request_digest, request_id)?
+            {
+                return Ok(receipt);
+            }
+            store_in(command, views, &checked)
+        })
+    }
+
+    /// Changes a memory.
+    pub fn update(&self, caller: &Caller, request: UpdateRequest) -> Result<Receipt> {
+        let change = Change {
+            topic: match &request.topic {
+                Some(topic) => Some(limits::name("the topic", topic, TOPIC_LEN_MAX)?),
+                None => None,
+            },
+            content: match &request.content {
+                Some(content) => {
+                    limits::text("the content", content, CONTENT_LEN_MAX)?;
+                    Some(content.clone())
+                }
+                None => None,
+            },
+            importance: request.importance.map(Into::into),
+            keywords: match &request.keywords {
+                Some(words) => Some(limits::keywords(words)?),
+                None => None,
+            },
+            scope: match &request.scope {
+                Some(scope) => Some(Scope::parse(Some(scope))?),
+                None => None,
+            },
+            request_digest: digest_of(&request.request_id, &update_shape(&request))?,
+            ..Change::default()
+        };
+        let request_id = RequestKeyOf(request.request_id.as_deref());
+        self.command(caller, None, request_id, |command, views| {
+            if let Some(receipt) =
+                first_receipt(command, views, &change.request_digest, request_id)?
+            {
+                return Ok(receipt);
+            }
+            let before = self.living(views, &request.id)?;
+            let name = change.name_after(&before);
+            if let Some(other) = views.named(name)?.filter(|other| *other != before.id) {
+                return Err(ServiceError::invalid_with(
+                    format!("the topic has another memory with that key, {}", id_text(other)),
+                    "forget one of them, or give it another key",
+                )
+                .into());
+            }
+            match change.event(&before) {
+                Some(event) => {
+                    let topic = change.topic.clone();
+                    let appended = command.append(views, vec![event])?;
+                    Ok(receipt(&before, appended[0], Action::Updated, topic))
+                }
+                None => Ok(unchanged(&before)),
+            }
+        })
+    }
+
+    /// Forgets memories: they become tombstones that `revive` brings back.
+    pub fn forget(&self, caller: &Caller, ids: &[String]) -> Result<Vec<Receipt>> {
+        if ids.is_empty() {
+            return Err(ServiceError::invalid("no memory was named"));
+        }
+        self.command(caller, None, RequestKeyOf(None), |command, views| {
+            let mut versions: Vec<Version> = Vec::new();
+            for id in ids {
+                let version = self.newest(views, id)?;
+                if versions.iter().all(|other| other.id != version.id) {
+                    versions.push(version);
+                }
+            }
+            forget_in(command, views, &versions)
+        })
+    }
+
+    /// Forgets all living memories of a topic (or below it when it ends with `/`), in one command.
+    pub fn forget_topic(&self, caller: &Caller, topic: &str) -> Result<Vec<Receipt>> {
+        self.command(caller, None, RequestKeyOf(None), |command, views| {
+            let newest = views.tally().position;
+            let mut versions = Vec::new();
+            for entity in views.members(topic)? {
+                if let Some(version) = views.version_at(entity, newest)?
+                    && version.is_alive()
+                    && version.topic.as_deref().is_some_and(|name| {
+                        icm_projections::topic_fits(topic, name)
+                    })
+                {
+                    versions.push(version);
+                }
+            }
+            forget_in(command, views, &versions)
+        })
+    }
+
+    /// Brings a forgotten memory back.
+    pub fn revive(&self, caller: &Caller, id: &str) -> Result<Receipt> {
+        self.command(caller, None, RequestKeyOf(None), |command, views| {
+            let before = self.newest(views, id)?;
+            if before.is_alive() {
+                return Ok(unchanged(&before));
+            }
+            let appended = command.append(views, vec![turned(&before, Kind::MEMORY_REVIVED)])?;
+            Ok(receipt(&before, appended[0], Action::Revived, None))
+        })
+    }
+
+    fn newest(&self, views: &Views, id: &str) -> std::result::Result<Version, Ask> {
+        let entity = self.find_memory(views, id)?;
+        let version = views.version_at(entity, views.tally().position)?;
+        version.ok_or_else(|| ServiceError::Internal("a memory without a version".into()).into())
+    }
+
+    fn living(&self, views: &Views, id: &str) -> std::result::Result<Version, Ask> {
+        let version = self.newest(views, id)?;
+        if version.is_alive() {
+            return Ok(version);
+        }
+        let id = id_text(version.id);
+        Err(ServiceError::invalid_with(
+            format!("memory {id} is forgotten"),
+            format!("bring it back first: `icm revive {id}`"),
+        )
+        .into())
+    }
+}
+
+/// Stores what is checked, on top of what its name may stand for already.
+pub(super) fn store_in(
+    command: &mut Command<'_>,
+    views: &Views,
+    checked: &Checked,
+) -> std::result::Result<Receipt, Ask> {
+    let newest = views.tally().position;
+    let known = match views.named(checked.name())? {
+        Some(entity) => views.version_at(entity, newest)?,
+        None => None,
+    };
+    let Some(before) = known else {
+        let id = command.new_id();
+        let appended = command.append(views, vec![checked.stored(id)])?;
+        return Ok(Receipt {
+            id: id_text(id),
+            event: appended[0].event.to_string(),
+            position: appended[0].position.0,
+            action: Action::Stored,
+            topic: checked.topic.clone(),
+        });
+    };
+    let change = Change {
+        content: Some(checked.content.clone()),
+        importance: checked.importance,
+        keywords: (!checked.keywords.is_empty()).then(|| checked.keywords.clone()),
+        raw_excerpt: checked.raw_excerpt.clone(),
+        occurred_at_ms: checked.occurred_at_ms,
+        metadata: checked.metadata.clone(),
+        request_digest: checked.request_digest.clone(),
+        ..Change::default()
+    };
+    let mut events: Vec<NewEvent> = change.event(&before).into_iter().collect();
+    let action = if before.is_alive() { Action::Updated } else { Action::Stored };
+    if !before.is_alive() {
+        events.push(turned(&before, Kind::MEMORY_REVIVED));
+    }
+    if events.is_empty() {
+        return Ok(unchanged(&before));
+    }
+    let appended = command.append(views, events)?;
+    Ok(receipt(&before, appended[0], action, None))
+}
+
+/// The event that stores an imported line which is new.
+pub(super) fn stored_event(command: &Command<'_>, checked: &Checked) -> NewEvent {
+    checked.stored(command.new_id())
+}
+
+/// The event that gives a memory the content and other values of an imported line.
+pub(super) fn updated_event(before: &Version, checked: &Checked) -> Option<NewEvent> {
+    let change = Change {
+        content: Some(checked.content.clone()),
+        importance: checked.importance,
+        keywords: (!checked.keywords.is_empty()).then(|| checked.keywords.clone()),
+        raw_excerpt: checked.raw_excerpt.clone(),
+        occurred_at_ms: checked.occurred_at_ms,
+        metadata: checked.metadata.clone(),
+        ..Change::default()
+    };
+    change.event(before)
+}
+
+fn forget_in(
+    command: &mut Command<'_>,
+    views: &Views,
+    versions: &[Version],
+) -> std::result::Result<Vec<Receipt>, Ask> {
+    let mut receipts = Vec::with_capacity(versions.len());
+    for chunk in versions.chunks(FORGET_BATCH) {
+        let living: Vec<_> = chunk.iter().filter(|version| version.is_alive()).collect();
+        let events: Vec<_> =
+            living.iter().map(|version| turned(version, Kind::MEMORY_FORGOTTEN)).collect();
+        let appended =
+            if events.is_empty() { Vec::new() } else { command.append(views, events)? };
+        let mut appended = appended.into_iter();
+        for version in chunk {
+            receipts.push(match version.is_alive() {
+                true => {
+                    let event = appended.next().expect("one event for each living memory");
+                    receipt(version, event, Action::Forgotten, None)
+                }
+                false => unchanged(version),
+            });
+        }
+    }
+    Ok(receipts)
+}
+
+fn receipt(before: &Version, event: Appended, action: Action, topic: Option<String>) -> Receipt {
+    Receipt {
+        id: id_text(before.id),
+        event: event.event.to_string(),
+        position: event.position.0,
+        action,
+        topic: topic.or_else(|| before.topic.clone()).unwrap_or_default(),
+    }
+}
+
+fn unchanged(before: &Version) -> Receipt {
+    Receipt {
+        id: id_text(before.id),
+        event: before.stamp.event.to_string(),
+        position: before.from.0,
+        action: Action::Unchanged,
+        topic: before.topic.clone().unwrap_or_default(),
+    }
+}
+
+/// An idempotency key as the caller gave it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RequestKeyOf<'a>(pub(super) Option<&'a str>);
+
+/// The receipt of the command that an idempotency key was used for before, if it was.
+fn first_receipt(
+    command: &Command<'_>,
+    views: &Views,
+    digest: &Option<String>,
+    request_id: RequestKeyOf<'_>,
+) -> std::result::Result<Option<Receipt>, Ask> {
+    let RequestKeyOf(Some(request_id)) = request_id else { return Ok(None) };
+    let Some(first) = views.request(command.request)? else { return Ok(None) };
+    if first.digest.is_some() && first.digest != *digest {
+        return Err(ServiceError::Conflict { request_id: request_id.to_owned() }.into());
+    }
+    let entity = views.resolve(first.subject)?;
+    let version = views.version_at(entity, first.position)?;
+    let topic = version.and_then(|version| version.topic).unwrap_or_default();
+    Ok(Some(Receipt {
+        id: id_text(first.subject),
+        event: first.event.to_string(),
+        position: first.position.0,
+        action: match Kind(first.kind) {
+            Kind::MEMORY_STORED => Action::Stored,
+            Kind::MEMORY_REVIVED => Action::Revived,
+            Kind::MEMORY_FORGOTTEN => Action::Forgotten,
+            _ => Action::Updated,
+        },
+        topic,
+    }))
+}
+
+/// Digest of a command that came with an idempotency key.
+fn digest_of<T: Serialize>(request_id: &Option<String>, shape: &T) -> Result<Option<String>> {
+    let Some(request_id) = request_id else { return Ok(None) };
+    limits::text("the request id", request_id, REQUEST_ID_LEN_MAX)?;
+    let bytes = serde_json::to_vec(shape)
+        .map_err(|error| ServiceError::Internal(error.to_string()))?;
+    Ok(Some(blake3::hash(&bytes).to_hex()[..32].to_owned()))
+}
+
+fn request_shape(request: &StoreRequest) -> impl Serialize + '_ {
+    (
+        ("store", &request.topic, &request.content, request.importance, &request.keywords),
+        (&request.raw_excerpt, &request.key, &request.occurred_at, &request.source),
+        (&request.metadata, &request.scope, request.trust),
+    )
+}
+
+fn update_shape(request: &UpdateRequest) -> impl Serialize + '_ {
+    (
+        ("update", &request.id, &request.content, request.importance, &request.keywords),
+        (&request.topic, &request.scope),
+    )
+}
+
+/// Where a position lies after everything.
+pub(super) const NEWEST: Position = Position(u64::MAX);

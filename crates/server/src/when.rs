@@ -1,0 +1,182 @@
+//! Points in time as users write them.
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp, Zoned};
+
+use crate::error::{Result, ServiceError};
+use crate::ids::event_prefix;
+
+/// What `--at` names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum When {
+    /// `@123`.
+    Position(u64),
+    /// Start of an event id.
+    Event(String),
+    /// Milliseconds since the epoch, inclusive.
+    Time(u64),
+}
+
+const FORMS: &str = "write RFC 3339 (2026-11-02T10:00:00Z), a date, `today`, `yesterday`, \
+                     `2h ago`, `@123` or an event id";
+
+fn invalid(text: &str) -> ServiceError {
+    ServiceError::invalid_with(format!("`{text}` is no point in time"), FORMS)
+}
+
+fn ms_of(timestamp: Timestamp, text: &str) -> Result<u64> {
+    u64::try_from(timestamp.as_millisecond())
+        .map_err(|_| ServiceError::invalid_with(format!("`{text}` is before 1970"), FORMS))
+}
+
+/// The last millisecond of a day.
+fn end_of(date: Date, zone: &TimeZone, text: &str) -> Result<i64> {
+    let next = date.tomorrow().map_err(|_| invalid(text))?;
+    let start = next.to_zoned(zone.clone()).map_err(|_| invalid(text))?;
+    Ok(start.timestamp().as_millisecond() - 1)
+}
+
+fn start_of(date: Date, zone: &TimeZone, text: &str) -> Result<i64> {
+    let start = date.to_zoned(zone.clone()).map_err(|_| invalid(text))?;
+    Ok(start.timestamp().as_millisecond())
+}
+
+/// Which moment of a day a date means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DayMeans {
+    /// Its last: for "as of".
+    End,
+    /// Its first: for "since" and for when something happened.
+    Start,
+}
+
+/// Reads a point in time. `now_ms` is the clock, `zone` the user's.
+pub fn parse(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> Result<When> {
+    let text = text.trim();
+    if let Some(position) = text.strip_prefix('@') {
+        return position.parse().map(When::Position).map_err(|_| invalid(text));
+    }
+    if let Some(ms) = parse_ms(text, now_ms, zone, day)? {
+        let ms = u64::try_from(ms)
+            .map_err(|_| ServiceError::invalid_with(format!("`{text}` is before 1970"), FORMS))?;
+        return Ok(When::Time(ms));
+    }
+    event_prefix(text).map(When::Event).ok_or_else(|| invalid(text))
+}
+
+/// Reads a moment, milliseconds since the epoch; `None` when the text is none.
+pub fn parse_ms(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> Result<Option<i64>> {
+    let text = text.trim();
+    let now = Timestamp::from_millisecond(i64::try_from(now_ms).unwrap_or(i64::MAX))
+        .map_err(|_| invalid(text))?;
+    let now: Zoned = now.to_zoned(zone.clone());
+    let of_day = |date: Date| match day {
+        DayMeans::End => end_of(date, zone, text),
+        DayMeans::Start => start_of(date, zone, text),
+    };
+    match text.to_ascii_lowercase().as_str() {
+        "now" => return Ok(Some(now.timestamp().as_millisecond())),
+        "today" if day == DayMeans::End => return Ok(Some(now.timestamp().as_millisecond())),
+        "today" => return of_day(now.date()).map(Some),
+        "yesterday" => {
+            let date = now.date().yesterday().map_err(|_| invalid(text))?;
+            return of_day(date).map(Some);
+        }
+        _ => {}
+    }
+    if let Some(span) = ago(text) {
+        let then = now.checked_sub(span.map_err(|()| invalid(text))?).map_err(|_| invalid(text))?;
+        return Ok(Some(then.timestamp().as_millisecond()));
+    }
+    if let Ok(timestamp) = text.parse::<Timestamp>() {
+        return Ok(Some(timestamp.as_millisecond()));
+    }
+    if let Ok(zoned) = text.parse::<Zoned>() {
+        return Ok(Some(zoned.timestamp().as_millisecond()));
+    }
+    let plain_date = text.len() <= 10 && !text.contains([':', 'T', 't', ' ']);
+    if plain_date && text.contains('-') && let Ok(date) = text.parse::<Date>() {
+        // A date that is today means now where its end is meant.
+        if date == now.date() && day == DayMeans::End {
+            return Ok(Some(now.timestamp().as_millisecond()));
+        }
+        return of_day(date).map(Some);
+    }
+    if text.contains('-') && let Ok(local) = text.parse::<DateTime>() {
+        let zoned = local.to_zoned(zone.clone()).map_err(|_| invalid(text))?;
+        return Ok(Some(zoned.timestamp().as_millisecond()));
+    }
+    Ok(None)
+}
+
+/// `2h ago`, `3 days ago`, `1d12h ago`.
+fn ago(text: &str) -> Option<std::result::Result<Span, ()>> {
+    let span = text.strip_suffix("ago").or_else(|| text.strip_suffix("AGO"))?.trim();
+    Some(span.parse::<Span>().map_err(|_| ()).and_then(|span| {
+        if span.is_negative() { Err(()) } else { Ok(span) }
+    }))
+}
+
+/// RFC 3339 in UTC, milliseconds.
+pub fn rfc3339(ms: u64) -> String {
+    i64::try_from(ms).map_or_else(|_| "?".to_owned(), rfc3339_signed)
+}
+
+/// RFC 3339 in UTC, milliseconds, also before 1970.
+pub fn rfc3339_signed(ms: i64) -> String {
+    match Timestamp::from_millisecond(ms) {
+        Ok(timestamp) if ms % 1_000 == 0 => format!("{timestamp:.0}"),
+        Ok(timestamp) => format!("{timestamp:.3}"),
+        Err(_) => "?".to_owned(),
+    }
+}
+
+/// As [`parse`], for texts that can only be moments; milliseconds since the epoch.
+pub fn parse_moment(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> Result<i64> {
+    parse_ms(text, now_ms, zone, day)?.ok_or_else(|| invalid(text))
+}
+
+/// The clock's time for messages.
+pub fn checked_ms(timestamp: Timestamp) -> Result<u64> {
+    ms_of(timestamp, "now")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2026-11-21T12:00:00Z.
+    const NOW: u64 = 1_795_262_400_000;
+
+    fn check(text: &str, expect: &str) {
+        let zone = TimeZone::UTC;
+        let got = match parse(text, NOW, &zone, DayMeans::End) {
+            Ok(When::Position(position)) => format!("@{position}"),
+            Ok(When::Event(event)) => format!("event {event}"),
+            Ok(When::Time(ms)) => rfc3339(ms),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(got, expect, "{text}");
+    }
+
+    #[test]
+    fn what_users_write() {
+        check("@12", "@12");
+        check("@x", "`@x` is no point in time");
+        check("2026-11-02T10:00:00Z", "2026-11-02T10:00:00Z");
+        check("2026-11-02T10:00:00+02:00", "2026-11-02T08:00:00Z");
+        check("2026-11-02", "2026-11-02T23:59:59.999Z");
+        check("2026-11-21", "2026-11-21T12:00:00Z");
+        check("yesterday", "2026-11-20T23:59:59.999Z");
+        check("today", "2026-11-21T12:00:00Z");
+        check("now", "2026-11-21T12:00:00Z");
+        check("2h ago", "2026-11-21T10:00:00Z");
+        check("3 days ago", "2026-11-18T12:00:00Z");
+        check("2026-11-02 10:00", "2026-11-02T10:00:00Z");
+        check("3f2a99", "event 3f2a99");
+        check("last week", "`last week` is no point in time");
+        check("1969-01-01", "`1969-01-01` is before 1970");
+        check("", "`` is no point in time");
+    }
+}

@@ -1,0 +1,417 @@
+//! Golden samples: bytes that must be read the same for ever. A sample of every kind that this
+//! version knows, and small whole stores. What is here only grows: the bin `golden` adds what is
+//! missing and never changes what is there.
+//!
+//! `golden/events/KIND.vN.hex` holds one record (frame, head, checks, body) in hexadecimal digits,
+//! `KIND.vN.json` what it says. `golden/stores/NAME/` holds a store, with `expected.json` beside its
+//! files: what is read from it and what verify finds.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use icm_log::facts::{self, Facts, Importance, ScopeKind, Trust};
+use icm_log::head::{Head, HeadFields};
+use icm_log::kind::{KINDS, Status};
+use icm_log::record::{self, Body, Parsed, Record, SALT_LEN};
+use icm_log::{
+    ActorId, CommandId, Cursor, Durability, EventId, Kind, Log, Name, NewEvent, OriginId,
+    Position, RequestKey, ScopeId, Seq, SessionId, SubjectId, Time, hash, payload,
+};
+use serde_json::{Value, json};
+
+use crate::env::{START_MS, SimEnv};
+use crate::folder::Files;
+use crate::simdisk::SimDisk;
+
+/// Where golden files lie.
+pub fn dir() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("golden")
+}
+
+const MEMORY: SubjectId = SubjectId(*b"\x01\x9b\x76\x9f\x08\x00memory-001");
+const ORIGIN: OriginId = OriginId(*b"golden origin 01");
+
+/// A sample event of a kind; `None` for kinds that are only reserved.
+pub fn event(kind: Kind) -> Option<NewEvent> {
+    use facts::fields::{CONTENT, IMPORTANCE, KEY, SCOPE, TOPIC};
+    let name = hash::memory_name(1, ScopeId::ZERO, "prefs", "drink");
+    let (subject, facts, payload) = match kind {
+        Kind::MEMORY_STORED => (
+            MEMORY,
+            facts::MemoryStored {
+                fields: facts::fields::ALL & !facts::fields::EXPIRES,
+                causal_length: 1,
+                scope_kind: ScopeKind::Global,
+                importance: Importance::High,
+                trust: Trust::Agent,
+                keyword_count: 2,
+                name,
+                scope_id: ScopeId::ZERO,
+            }
+            .encode(),
+            payload::encode(&payload::MemoryStored {
+                topic: "prefs",
+                content: "Likes green tea, naïve as it sounds 🍵",
+                raw_excerpt: Some("> I like green tea"),
+                keywords: vec!["tea", "drink"],
+                key: Some("drink"),
+                scope: None,
+                source: payload::SourceText {
+                    agent: Some("claude-code"),
+                    client: Some("icm 0.1.0"),
+                    session: Some("s1"),
+                    project: Some("icm"),
+                    file: Some("notes.md"),
+                },
+                occurred_at_ms: Some(-1),
+                metadata: Some("{\"cups\":2.5}"),
+                nth_line: Some(1),
+                request_digest: Some("00ff"),
+            }),
+        ),
+        Kind::MEMORY_UPDATED => (
+            MEMORY,
+            facts::MemoryUpdated {
+                fields: TOPIC | CONTENT | IMPORTANCE | SCOPE | KEY,
+                scope_kind: Some(ScopeKind::Project),
+                importance: Some(Importance::Low),
+                trust: None,
+                keywords_added: 1,
+                name: Name(*b"name of sixteen!"),
+                scope_id: hash::scope_id(2, "icm"),
+                removed: vec![facts::Removal { reference: 0, index: 1 }],
+            }
+            .encode(),
+            payload::encode(&payload::MemoryUpdated {
+                topic: Some("prefs/drinks"),
+                content: Some("Likes black tea"),
+                keywords_added: vec!["black"],
+                scope: Some("icm"),
+                ..payload::MemoryUpdated::default()
+            }),
+        ),
+        Kind::MEMORY_RECALLED => (
+            SubjectId::ZERO,
+            facts::MemoryRecalled {
+                basis_position: Position(4),
+                basis_event: EventId([9; 32]),
+                results: vec![facts::Recalled { id: MEMORY, rank: 1 }],
+            }
+            .encode(),
+            payload::encode(&payload::MemoryRecalled {
+                query: "what tea?",
+                topic: Some("prefs/"),
+                keyword: Some("tea"),
+                scope: None,
+                limit: Some(10),
+            }),
+        ),
+        Kind::MEMORY_FORGOTTEN => (
+            MEMORY,
+            facts::Alive { causal_length: 2 }.encode(),
+            payload::encode(&payload::MemoryForgotten { reason: Some("asked to") }),
+        ),
+        Kind::MEMORY_REVIVED => (
+            MEMORY,
+            facts::Alive { causal_length: 3 }.encode(),
+            payload::encode(&payload::MemoryForgotten { reason: None }),
+        ),
+        Kind::LOG_ORIGIN_STARTED => (
+            SubjectId::ZERO,
+            facts::LogOriginStarted {
+                continues: Some(facts::Continues {
+                    origin: OriginId(*b"golden origin 00"),
+                    seq: Seq(7),
+                    event: EventId([7; 32]),
+                }),
+            }
+            .encode(),
+            payload::encode(&payload::LogOriginStarted { program: "icm 0.1.0" }),
+        ),
+        Kind::LOG_ACTOR_NAMED => (
+            SubjectId(*b"actor of golden!"),
+            Vec::new(),
+            payload::encode(&payload::LogActorNamed { name: "agent:claude-code" }),
+        ),
+        Kind::LOG_IMPORTED => (
+            SubjectId::ZERO,
+            facts::LogImported {
+                ranges: vec![facts::ImportedRange {
+                    origin: OriginId(*b"another origin 1"),
+                    base: EventId::ZERO,
+                    head: EventId([3; 32]),
+                    from_seq: Seq(1),
+                    to_seq: Seq(5),
+                }],
+            }
+            .encode(),
+            payload::encode(&serde_json::Map::<String, Value>::new()),
+        ),
+        _ => return None,
+    };
+    let refs = if kind == Kind::MEMORY_STORED { Vec::new() } else { vec![EventId([5; 32])] };
+    Some(NewEvent { kind, subject, refs, facts, payload })
+}
+
+/// The record of a kind's sample, as today's code writes it.
+pub fn sample(kind: Kind) -> Option<Vec<u8>> {
+    let event = event(kind)?;
+    let salt = *b"sixteen of salt!";
+    let mut body = salt.to_vec();
+    body.extend_from_slice(&event.payload);
+    let fields = HeadFields {
+        origin: ORIGIN,
+        seq: Seq(3),
+        prev: EventId([2; 32]),
+        time: Time(START_MS << 16 | 1),
+        position: Position(12),
+        kind,
+        kind_version: kind.info()?.version,
+        batch_index: 1,
+        batch_count: 2,
+        subject: event.subject,
+        command: CommandId(*b"command of 16 b."),
+        actor: ActorId(*b"actor of golden!"),
+        commitment: hash::commitment(&body),
+        session: SessionId(*b"session of 16 b."),
+        request: RequestKey(*b"request of 16 b."),
+        refs: &event.refs,
+        facts: &event.facts,
+    };
+    let mut head = Vec::new();
+    fields.encode(&mut head);
+    let mut bytes = Vec::new();
+    record::encode(&mut bytes, Seq(2), &head, Some((&salt, &event.payload)));
+    Some(bytes)
+}
+
+/// File names (without endings) of the samples that there must be, with their kinds.
+pub fn sample_names() -> Vec<(String, Kind)> {
+    let known = KINDS.iter().filter(|row| row.status != Status::Reserved);
+    known.map(|row| (format!("{}.v{}", row.name, row.version), row.kind)).collect()
+}
+
+/// The one record that `bytes` are.
+///
+/// # Errors
+/// What is wrong.
+pub fn only_record(bytes: &[u8]) -> Result<Record<'_>, String> {
+    match record::parse(bytes) {
+        Parsed::Record(shape) if shape.record_len() == bytes.len() => Ok(shape.view(bytes)),
+        Parsed::Record(shape) => Err(format!("the record ends at byte {}", shape.record_len())),
+        other => Err(format!("no record: {other:?}")),
+    }
+}
+
+/// What a record says.
+///
+/// # Errors
+/// What is wrong.
+pub fn describe(bytes: &[u8]) -> Result<Value, String> {
+    let record = only_record(bytes)?;
+    let head = record.parse_head().map_err(|error| error.to_string())?;
+    if !record.keeps_commitment(&head) {
+        return Err("salt and payload are not those that the head commits to".to_owned());
+    }
+    let facts = Facts::of(&head).map_err(|error| error.to_string())?;
+    let payload = record.body.payload().and_then(payload::to_json);
+    let refs: Vec<_> = (0..head.ref_count()).map(|index| ref_of(&head, index)).collect();
+    Ok(json!({
+        "id": head.id().to_string(),
+        "origin": head.origin().to_string(),
+        "seq": head.seq().0,
+        "prev": head.prev().to_string(),
+        "time": head.time().0,
+        "position": head.position().0,
+        "kind": head.kind().name(),
+        "critical": head.kind().is_critical(),
+        "kind_version": head.kind_version(),
+        "batch": [head.batch_index(), head.batch_count()],
+        "subject": head.subject().to_string(),
+        "command": head.command().to_string(),
+        "actor": head.actor().to_string(),
+        "session": head.session().to_string(),
+        "request": head.request().to_string(),
+        "commitment": icm_log::to_hex(&head.commitment()),
+        "refs": refs,
+        "facts": facts.to_json(),
+        "payload": payload,
+        "synced": record.synced.0,
+    }))
+}
+
+fn ref_of(head: &Head<'_>, index: usize) -> String {
+    head.refs().nth(index).map(|id| id.to_string()).unwrap_or_default()
+}
+
+/// Encodes a record anew from what parsing it gave.
+///
+/// # Errors
+/// What is wrong.
+pub fn encode_again(bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let record = only_record(bytes)?;
+    let head = record.parse_head().map_err(|error| error.to_string())?;
+    let refs: Vec<_> = head.refs().collect();
+    let fields = HeadFields {
+        origin: head.origin(),
+        seq: head.seq(),
+        prev: head.prev(),
+        time: head.time(),
+        position: head.position(),
+        kind: head.kind(),
+        kind_version: head.kind_version(),
+        batch_index: head.batch_index(),
+        batch_count: head.batch_count(),
+        subject: head.subject(),
+        command: head.command(),
+        actor: head.actor(),
+        commitment: head.commitment(),
+        session: head.session(),
+        request: head.request(),
+        refs: &refs,
+        facts: head.facts(),
+    };
+    let mut encoded = Vec::new();
+    fields.encode(&mut encoded);
+    let mut again = Vec::new();
+    let body = match record.body {
+        Body::Present { salt, payload } => {
+            let salt: &[u8; SALT_LEN] = salt.try_into().expect("the salt has its length");
+            Some((salt, payload))
+        }
+        Body::Withheld => None,
+        Body::Damaged => return Err("a damaged body cannot be encoded".to_owned()),
+    };
+    record::encode(&mut again, record.synced, &encoded, body);
+    Ok(again)
+}
+
+/// Where golden stores are built and read.
+const STORE: &str = "/golden/store";
+
+/// Names of the golden stores that today's code can build.
+pub const STORES: [&str; 4] = ["life", "two-origins", "torn-tail", "damaged-payload"];
+
+/// Builds a store.
+///
+/// # Panics
+/// When the log does not do what it should, or for an unknown name.
+pub fn build(name: &str) -> Files {
+    let env = SimEnv::new(name.len() as u64);
+    let disk = SimDisk::new();
+    let append = |disk: &SimDisk, events: Vec<NewEvent>| {
+        env.advance_ms(60_000);
+        let log = Log::open(Arc::new(disk.clone()), Path::new(STORE)).expect("it opens");
+        crate::logbed::append(&log, &env, events, Durability::Synced).expect("it appends");
+    };
+    let of_kinds = |kinds: &[Kind]| -> Vec<NewEvent> {
+        kinds.iter().map(|kind| event(*kind).expect("a known kind")).collect()
+    };
+    append(&disk, of_kinds(&[Kind::MEMORY_STORED]));
+    match name {
+        "life" => {
+            append(&disk, of_kinds(&[Kind::MEMORY_UPDATED]));
+            append(&disk, of_kinds(&[Kind::MEMORY_RECALLED]));
+            append(&disk, of_kinds(&[Kind::MEMORY_FORGOTTEN]));
+            append(&disk, of_kinds(&[Kind::MEMORY_REVIVED, Kind::LOG_ACTOR_NAMED]));
+        }
+        "two-origins" => {
+            // A copy of the store, in another folder: it goes on under an origin of its own.
+            let copy = SimDisk::new();
+            copy.hold(Path::new("/elsewhere"), &Files::from([("file".into(), Vec::new())]));
+            copy.hold(Path::new(STORE), &disk.below(Path::new(STORE)));
+            append(&copy, of_kinds(&[Kind::MEMORY_FORGOTTEN]));
+            return without_lock(copy.below(Path::new(STORE)));
+        }
+        "torn-tail" | "damaged-payload" => {
+            append(&disk, of_kinds(&[Kind::MEMORY_UPDATED]));
+            append(&disk, of_kinds(&[Kind::MEMORY_FORGOTTEN]));
+            let mut files = without_lock(disk.below(Path::new(STORE)));
+            let is_segment = |path: &&mut Vec<u8>| path.starts_with(&icm_log::segment::MAGIC);
+            let segment = files.values_mut().find(is_segment).expect("there is a segment");
+            if name == "torn-tail" {
+                segment.truncate(segment.len() - 10);
+                files.remove(Path::new("acked"));
+            } else {
+                let text = b"Likes black tea";
+                let at = segment.windows(text.len()).position(|window| window == text);
+                segment[at.expect("the text is there")] ^= 0x20;
+            }
+            return files;
+        }
+        other => panic!("no store `{other}`"),
+    }
+    without_lock(disk.below(Path::new(STORE)))
+}
+
+fn without_lock(mut files: Files) -> Files {
+    files.remove(Path::new(icm_log::LOCK_FILE));
+    files
+}
+
+/// What is read from a store, and what verify finds in it.
+///
+/// # Panics
+/// When it cannot be opened.
+pub fn describe_store(files: &Files) -> Value {
+    let disk = SimDisk::new();
+    disk.hold(Path::new(STORE), files);
+    let log = Log::open(Arc::new(disk), Path::new(STORE)).expect("it opens");
+    let mut events = Vec::new();
+    let ended = log.scan(&Cursor::START, &mut |event| {
+        events.push(json!({
+            "position": event.position.0,
+            "event": event.id.to_string(),
+            "kind": event.head.kind().name(),
+            "facts": Facts::of(&event.head).map(|facts| facts.to_json()).ok(),
+            "payload": event.body.payload().and_then(payload::to_json),
+        }));
+        ControlFlow::Continue(())
+    });
+    let report = log.verify(&mut |_| {}).expect("it verifies");
+    let heads: Vec<_> = report
+        .heads
+        .iter()
+        .map(|head| {
+            json!({
+                "origin": head.origin.to_string(),
+                "seq": head.seq.0,
+                "event": head.event.to_string(),
+                "own": head.own,
+            })
+        })
+        .collect();
+    let findings: Vec<_> = report
+        .findings
+        .iter()
+        .map(|finding| json!({ "code": finding.code, "severity": finding.severity, "seq": finding.seq }))
+        .collect();
+    json!({
+        "heads": heads,
+        "positions": report.positions.0,
+        "missing_bodies": report.missing_bodies,
+        "findings": findings,
+        "refuses_writes": log.refusal().is_some(),
+        "reading_ends_with": ended.err().map(|error| error.to_string()),
+        "events": events,
+    })
+}
+
+/// Name of the file beside a golden store's own files.
+pub const EXPECTED: &str = "expected.json";
+
+/// Hexadecimal digits, 32 bytes a line.
+pub fn to_lines(bytes: &[u8]) -> String {
+    bytes.chunks(32).map(|line| icm_log::to_hex(line) + "\n").collect()
+}
+
+/// The bytes that lines of hexadecimal digits spell.
+pub fn from_lines(text: &str) -> Option<Vec<u8>> {
+    icm_log::from_hex(&text.split_whitespace().collect::<String>())
+}
+
+/// JSON for people and diffs.
+pub fn pretty(value: &Value) -> String {
+    format!("{value:#}\n")
+}

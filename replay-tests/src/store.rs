@@ -1,0 +1,34 @@
+//! Opening a store for a test.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use icm_log::disk::{Disk, RealDisk};
+use icm_server::{Ground, OpenOptions, Result, Service};
+use jiff::tz::TimeZone;
+
+use crate::env::SimEnv;
+
+/// Opens the store in `dir` in the world of `env`.
+///
+/// # Errors
+/// As [`Service::open_on`].
+pub fn open(dir: &Path, env: Arc<SimEnv>) -> Result<Service> {
+    open_on(dir, env, Arc::new(RealDisk), false)
+}
+
+/// The same with its log on another disk, or read-only.
+///
+/// # Errors
+/// As [`Service::open_on`].
+pub fn open_on(
+    dir: &Path,
+    env: Arc<SimEnv>,
+    disk: Arc<dyn Disk>,
+    read_only: bool,
+) -> Result<Service> {
+    let options =
+        OpenOptions { dir: dir.to_owned(), lock_wait: Duration::from_secs(5), read_only };
+    Service::open_on(options, Ground { disk, env, zone: TimeZone::UTC })
+}

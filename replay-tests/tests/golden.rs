@@ -1,0 +1,79 @@
+//! Every golden file is read, and there is no other file. Invariants 1 and 21 on the samples.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use replay_tests::{folder, golden};
+use serde_json::Value;
+
+fn names_in(dir: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(dir).expect("the folder is read");
+    entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).expect("it is read")).expect("it is JSON")
+}
+
+/// Names of samples that today's code no longer writes, newest version or not.
+const OLD_SAMPLES: [&str; 0] = [];
+/// Names of stores that today's code no longer builds.
+const OLD_STORES: [&str; 0] = [];
+
+#[test]
+fn every_event_sample_is_read_as_it_always_was() {
+    let dir = golden::dir().join("events");
+    let mut known: Vec<_> = golden::sample_names().into_iter().map(|(name, _)| name).collect();
+    known.extend(OLD_SAMPLES.map(str::to_owned));
+    let expected: BTreeSet<_> =
+        known.iter().flat_map(|name| [format!("{name}.hex"), format!("{name}.json")]).collect();
+    assert_eq!(names_in(&dir), expected, "`cargo run -p replay-tests --bin golden` adds samples");
+    for name in &known {
+        let text = fs::read_to_string(dir.join(format!("{name}.hex"))).expect("it is read");
+        let bytes = golden::from_lines(&text).expect("hexadecimal digits");
+        let described = golden::describe(&bytes).unwrap_or_else(|why| panic!("{name}: {why}"));
+        assert_eq!(described, json(&dir.join(format!("{name}.json"))), "{name}");
+        assert_eq!(golden::encode_again(&bytes), Ok(bytes.clone()), "{name}: encode after decode");
+        assert_eq!(described["kind"].as_str(), name.rsplit_once(".v").map(|(kind, _)| kind));
+    }
+}
+
+#[test]
+fn todays_code_writes_the_samples() {
+    for (name, kind) in golden::sample_names() {
+        let path = golden::dir().join("events").join(format!("{name}.hex"));
+        let text = fs::read_to_string(path).expect("it is read");
+        let today = golden::sample(kind).expect("a known kind");
+        assert_eq!(text, golden::to_lines(&today), "the format of {name} has changed");
+    }
+}
+
+#[test]
+fn every_store_is_read_as_it_always_was() {
+    let dir = golden::dir().join("stores");
+    let expected: BTreeSet<_> =
+        golden::STORES.iter().chain(&OLD_STORES).map(|name| (*name).to_owned()).collect();
+    assert_eq!(names_in(&dir), expected, "`cargo run -p replay-tests --bin golden` adds stores");
+    for name in expected {
+        let mut files = folder::read(&dir.join(&name));
+        let described = files.remove(Path::new(golden::EXPECTED)).expect("it says what to expect");
+        let described: Value = serde_json::from_slice(&described).expect("it is JSON");
+        assert!(files.len() >= 2, "{name} holds a store");
+        assert_eq!(golden::describe_store(&files), described, "{name}");
+    }
+}
+
+#[test]
+fn todays_code_builds_the_stores() {
+    for name in golden::STORES {
+        let mut files = folder::read(&golden::dir().join("stores").join(name));
+        files.remove(Path::new(golden::EXPECTED));
+        let today = golden::build(name);
+        let paths = |files: &folder::Files| files.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(paths(&today), paths(&files), "{name}");
+        for (path, bytes) in &files {
+            assert!(today[path] == *bytes, "{name}: {} has changed", path.display());
+        }
+    }
+}

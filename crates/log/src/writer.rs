@@ -630,10 +630,6 @@ impl Log {
             continues: Log::continues(state),
         };
         store.write(&*self.disk, &self.dir)?;
-        if let Some(above) = self.dir.parent() {
-            // A folder that was just made; where it cannot be synced it is not ours to make durable.
-            let _ = self.disk.sync_dir(above);
-        }
         state.parts = walk::parts(&*self.disk, &self.dir, store.origin, store.continues)?;
         state.hold.file = None;
         state.hold.durable = Seq(0);
@@ -839,7 +835,11 @@ impl Log {
             self.disk.sync_dir(&dir)?;
             let log_dir = self.dir.join(chain::LOG_DIR);
             self.disk.sync_dir(&log_dir)?;
-            self.disk.sync_dir(&self.dir)
+            self.disk.sync_dir(&self.dir)?;
+            match first.0 {
+                Seq(1) => self.sync_above(),
+                _ => Ok(()),
+            }
         })();
         if let Err(error) = made {
             // Not acknowledged; what cannot be removed is a torn creation for the next writer.
@@ -849,6 +849,30 @@ impl Log {
         state.hold.file = Some(file);
         state.hold.durable = tip.seq;
         Ok(chain::SegmentFile { name, path })
+    }
+
+    /// Makes the folders above the store durable: somebody who made them may not have come that far.
+    fn sync_above(&self) -> io::Result<()> {
+        for above in self.dir.ancestors().skip(1) {
+            let above = match above.as_os_str().is_empty() {
+                true => std::path::Path::new("."),
+                false => above,
+            };
+            match self.disk.sync_dir(above) {
+                // A folder that cannot be opened or synced is not ours to make durable.
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::PermissionDenied
+                            | io::ErrorKind::NotFound
+                            | io::ErrorKind::InvalidInput
+                            | io::ErrorKind::Unsupported
+                            | io::ErrorKind::ReadOnlyFilesystem
+                    ) => {}
+                other => other?,
+            }
+        }
+        Ok(())
     }
 
     /// Moves what follows the last whole batch to `torn/`.

@@ -8,7 +8,7 @@ const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 pub const ID_LEN: usize = 26;
 
 /// A new id: 48 bits of milliseconds, 80 random bits.
-pub fn new_id(env: &dyn Env) -> SubjectId {
+pub(crate) fn new_id(env: &dyn Env) -> SubjectId {
     let mut bytes = icm_log::env::random_16(env);
     bytes[..6].copy_from_slice(&env.now_ms().to_be_bytes()[2..]);
     SubjectId(bytes)
@@ -27,7 +27,7 @@ pub fn id_text(id: SubjectId) -> String {
 
 /// The ids that start with a prefix, as an inclusive range; `None` when no id can. Case and the
 /// look-alikes that the alphabet leaves out (`i`, `l`, `o`) do not matter.
-pub fn id_range(prefix: &str) -> Option<(SubjectId, SubjectId)> {
+pub(crate) fn id_range(prefix: &str) -> Option<(SubjectId, SubjectId)> {
     let prefix = prefix.trim();
     if prefix.is_empty() || prefix.chars().count() > ID_LEN {
         return None;
@@ -58,7 +58,7 @@ pub fn id_range(prefix: &str) -> Option<(SubjectId, SubjectId)> {
 }
 
 /// Whether text looks like the start of an event id: at least four hexadecimal digits.
-pub fn event_prefix(text: &str) -> Option<String> {
+pub(crate) fn event_prefix(text: &str) -> Option<String> {
     let text = text.trim().to_ascii_lowercase();
     let fits = (4..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     fits.then_some(text)

@@ -186,7 +186,7 @@ impl Service {
             if events <= TAIL_MAX {
                 return Ok(Views::empty()?);
             }
-            return Ok(self.build()?);
+            return Ok(self.rebuilt("table and text", "there was none")?);
         }
         Ok(Views::open(&dir, &self.log)?)
     }
@@ -207,7 +207,7 @@ impl Service {
     fn rebuilt(&self, view: &str, why: &str) -> Result<Views> {
         let views = self.build()?;
         let place = if views.are_on_disk() { "rebuilt" } else { "rebuilt in memory" };
-        self.notice(format!("the {view} view was not usable ({why}): {place} from the log"));
+        self.notice(format!("the {view} view was {place} from the log: {why}"));
         Ok(views)
     }
 

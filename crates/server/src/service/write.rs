@@ -305,10 +305,6 @@ impl<'a> Command<'a> {
         Ok(appended)
     }
 
-    pub(super) fn id(&self) -> CommandId {
-        self.id
-    }
-
     pub(super) fn new_id(&self) -> SubjectId {
         new_id(&*self.service.ground.env)
     }

@@ -57,9 +57,9 @@ inspect_tool() {
 inspector() {
     command -v npm >/dev/null || { skip "the inspector: no npm"; return; }
     if [ ! -x "$clients/npm/node_modules/.bin/mcp-inspector" ]; then
-        npm install --silent --no-fund --no-audit --prefix "$clients/npm" \
+        npm install --loglevel=error --no-fund --no-audit --prefix "$clients/npm" \
             @modelcontextprotocol/inspector@2.12.0 >"$work/npm.log" 2>&1 ||
-            { skip "the inspector cannot be installed: $(tail -n 1 "$work/npm.log")"; return; }
+            { skip "the inspector cannot be installed: $(head -n 1 "$work/npm.log")"; return; }
     fi
     inspect --method tools/list --strict
     tools=$(grep -c '"inputSchema"' "$work/reply.json")

@@ -18,6 +18,7 @@ use icm_log::{
     ActorId, CommandId, Cursor, Durability, EventId, Kind, Log, Name, NewEvent, OriginId,
     Position, RequestKey, ScopeId, Seq, SessionId, SubjectId, Time, hash, payload,
 };
+use icm_server::api::{ListRequest, NoProgress};
 use serde_json::{Value, json};
 
 use crate::env::{START_MS, SimEnv};
@@ -387,7 +388,9 @@ pub fn describe_store(files: &Files) -> Value {
         .iter()
         .map(|finding| json!({ "code": finding.code, "severity": finding.severity, "seq": finding.seq }))
         .collect();
+    let state = describe_state(files);
     json!({
+        "state": state,
         "heads": heads,
         "positions": report.positions.0,
         "missing_bodies": report.missing_bodies,
@@ -396,6 +399,43 @@ pub fn describe_store(files: &Files) -> Value {
         "reading_ends_with": ended.err().map(|error| error.to_string()),
         "events": events,
     })
+}
+
+/// What the service shows of a store: every row, and the hash over them, which changes with the
+/// version of the fold and never otherwise.
+fn describe_state(files: &Files) -> Value {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let dir = folder.path().join("store");
+    crate::folder::write(&dir, files);
+    let env = Arc::new(SimEnv::new(0));
+    env.advance_ms(24 * 60 * 60 * 1_000);
+    let service = crate::store::open(&dir, env).expect("it opens");
+    let request = ListRequest { forgotten: true, ..ListRequest::default() };
+    let memories = service.list(&request).expect("it lists");
+    let rows: Vec<_> = memories
+        .iter()
+        .map(|memory| {
+            json!({
+                "id": memory.id,
+                "topic": memory.topic,
+                "content": memory.content,
+                "importance": memory.importance,
+                "keywords": memory.keywords,
+                "key": memory.key,
+                "scope": memory.scope,
+                "trust": memory.trust,
+                "source": memory.source,
+                "forgotten": memory.forgotten,
+                "access_count": memory.access_count,
+                "created_at": memory.created_at,
+                "updated_at": memory.updated_at,
+                "occurred_at": memory.occurred_at,
+                "withheld": memory.withheld,
+            })
+        })
+        .collect();
+    let report = service.verify(&NoProgress).expect("it verifies");
+    json!({ "rows": rows, "state_hash": report.state_hash })
 }
 
 /// Name of the file beside a golden store's own files.

@@ -1,5 +1,7 @@
 //! A running script beside its model, and the questions on which they must agree.
 
+use std::collections::BTreeMap;
+
 use icm_server::api::{ListRequest, Memory, NoProgress, RecallAnswer, RecallRequest, StoreRequest};
 use proptest::test_runner::Config;
 
@@ -30,6 +32,12 @@ pub fn renamed(script: &Script) -> Script {
         }
     }
     script
+}
+
+/// The memories of an answer and the words by which each was found, in no order.
+pub fn results(answer: &RecallAnswer) -> BTreeMap<String, (Memory, Vec<String>)> {
+    let hits = answer.results.iter();
+    hits.map(|hit| (hit.memory.id.clone(), (hit.memory.clone(), hit.matched.clone()))).collect()
 }
 
 type Check = Result<(), String>;

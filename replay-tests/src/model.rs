@@ -188,6 +188,7 @@ impl Model {
                 }
                 Ok(Vec::new())
             }
+            Command::Rebuild if self.history.is_empty() => Err("there is nothing to rebuild"),
             Command::Get { alias, .. } | Command::History { alias } => {
                 self.resolve(alias).map(|_| Vec::new())
             }
@@ -224,4 +225,65 @@ pub fn rows_of(run: &Run, at: Option<&str>) -> Rows {
     let listed = run.service().list(&request);
     let memories = listed.unwrap_or_else(|error| panic!("list --at {at:?}: {error}"));
     memories.iter().map(|memory| (run.alias(&memory.id), Row::of(memory))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::Script;
+
+    fn after(script: &str) -> (Model, Vec<Outcome>) {
+        let script: Script = script.parse().expect("a script");
+        let mut model = Model::new();
+        let outcomes = script.0.iter().map(|command| model.apply(command, &[])).collect();
+        (model, outcomes)
+    }
+
+    #[test]
+    fn a_key_names_one_memory() {
+        let (model, outcomes) = after(
+            "store $a -t x -c one --key k -k p,q\n\
+             store $b -t x -c one --key k\n\
+             store $c -t x -c two --key k -k q,r\n\
+             forget $b\n\
+             store $d -t x -c two --key k\n\
+             store $e -t y -c two --key k",
+        );
+        let actions: Vec<_> =
+            outcomes.into_iter().map(|outcome| outcome.expect("it is done")[0].1).collect();
+        use Action::{Forgotten, Stored, Unchanged, Updated};
+        assert_eq!(actions, [Stored, Unchanged, Updated, Forgotten, Stored, Stored]);
+        assert_eq!(model.rows().keys().collect::<Vec<_>>(), ["$a", "$e"]);
+        assert_eq!(model.rows()["$a"].content, "two");
+        assert_eq!(model.rows()["$a"].keywords, ["q", "r"]);
+    }
+
+    #[test]
+    fn what_is_forgotten_is_not_updated() {
+        let (model, outcomes) = after(
+            "store $a -t x -c one\nforget $a\nforget $a\nupdate $a -c two\nrevive $a\nrevive $b",
+        );
+        assert_eq!(outcomes[2], Ok(vec![("$a".to_owned(), Action::Unchanged)]));
+        assert_eq!(outcomes[3], Err("it is forgotten"));
+        assert_eq!(outcomes[5], Err("no such memory"));
+        assert!(!model.rows()["$a"].forgotten);
+        assert_eq!(model.rows()["$a"].content, "one");
+    }
+
+    #[test]
+    fn every_position_has_its_rows() {
+        let basis = |position, at: &str| Basis { position, event: String::new(), at: at.to_owned() };
+        let mut model = Model::new();
+        model.apply(&"store $a -t x -c one".parse().expect("a command"), &[]).expect("stored");
+        model.arrived(basis(3, "10"));
+        model.apply(&"forget $a".parse().expect("a command"), &[]).expect("forgotten");
+        model.arrived(basis(5, "20"));
+        let forgotten = |rows: Option<&Rows>| rows.expect("rows").get("$a").map(|row| row.forgotten);
+        let there: Vec<_> = (1..=5).map(|p| forgotten(model.rows_at(p))).collect();
+        assert_eq!(there, [None, None, Some(false), Some(true), Some(true)]);
+        assert_eq!(model.rows_at(6), None);
+        assert_eq!(forgotten(model.rows_at_time("19")), Some(false));
+        assert_eq!(forgotten(model.rows_at_time("20")), Some(true));
+        assert_eq!(forgotten(model.rows_at_time("09")), None);
+    }
 }

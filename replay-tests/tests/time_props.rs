@@ -57,6 +57,7 @@ proptest! {
     }
 
     /// 27: the same basis and query give the same results, before and after the views are rebuilt.
+    /// Their order may move with what is in the index besides, until then it stays.
     #[test]
     fn a_basis_repeats_its_answer(
         script in generate::script(commands(), 1..12),
@@ -68,12 +69,18 @@ proptest! {
             judge.step(command).map_err(TestCaseError::fail)?;
         }
         let Some(answer) = judge.answer(query, None) else { return Ok(()) };
+        prop_assert_eq!(judge.answer(query, Some(&answer)), Some(answer.clone()));
         for command in judge::renamed(&then).0 {
             judge.step(&command).map_err(TestCaseError::fail)?;
         }
-        prop_assert_eq!(judge.answer(query, Some(&answer)), Some(answer.clone()));
-        judge.step(&Command::DropViews).map_err(TestCaseError::fail)?;
-        prop_assert_eq!(judge.answer(query, Some(&answer)), Some(answer));
+        for rebuilt in [false, true] {
+            if rebuilt {
+                judge.step(&Command::DropViews).map_err(TestCaseError::fail)?;
+            }
+            let again = judge.answer(query, Some(&answer)).expect("the store has events");
+            prop_assert_eq!(&again.basis, &answer.basis);
+            prop_assert_eq!(judge::results(&again), judge::results(&answer), "rebuilt: {}", rebuilt);
+        }
     }
 }
 

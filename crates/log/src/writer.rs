@@ -767,6 +767,13 @@ impl Log {
                 .map_err(at("reading", path))?;
             file.write_at(&bytes[..read], from)
                 .map_err(at("writing", path))?;
+            let first_seq = place.segment.name.first_seq;
+            if state.hold.durable < first_seq {
+                // Whoever made the segment may not have come as far as its name.
+                let dir = chain::dir_of(&self.dir, place.tip.origin);
+                self.sync_names(&dir, first_seq)
+                    .map_err(at("syncing", &dir))?;
+            }
         }
         state.hold.file = Some(Arc::clone(&file));
         Ok(file)
@@ -832,14 +839,7 @@ impl Log {
         let made = (|| {
             file.write_at(&contents, 0)?;
             file.sync()?;
-            self.disk.sync_dir(&dir)?;
-            let log_dir = self.dir.join(chain::LOG_DIR);
-            self.disk.sync_dir(&log_dir)?;
-            self.disk.sync_dir(&self.dir)?;
-            match first.0 {
-                Seq(1) => self.sync_above(),
-                _ => Ok(()),
-            }
+            self.sync_names(&dir, first.0)
         })();
         if let Err(error) = made {
             // Not acknowledged; what cannot be removed is a torn creation for the next writer.
@@ -849,6 +849,17 @@ impl Log {
         state.hold.file = Some(file);
         state.hold.durable = tip.seq;
         Ok(chain::SegmentFile { name, path })
+    }
+
+    /// Makes the name of a segment durable, and those of the folders that it lies in.
+    fn sync_names(&self, chain_dir: &std::path::Path, first_seq: Seq) -> io::Result<()> {
+        self.disk.sync_dir(chain_dir)?;
+        self.disk.sync_dir(&self.dir.join(chain::LOG_DIR))?;
+        self.disk.sync_dir(&self.dir)?;
+        match first_seq {
+            Seq(1) => self.sync_above(),
+            _ => Ok(()),
+        }
     }
 
     /// Makes the folders above the store durable: somebody who made them may not have come that far.

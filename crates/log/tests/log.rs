@@ -384,7 +384,8 @@ fn a_wrong_prev_at_the_end_is_a_broken_chain() {
 #[test]
 fn what_a_newer_version_wrote_is_refused_and_never_cut() {
     let kind = |head: &mut [u8], code: u16| head[80..82].copy_from_slice(&code.to_le_bytes());
-    let newer: [(&str, &dyn Fn(&mut [u8])); 5] = [
+    type Change<'a> = &'a dyn Fn(&mut [u8]);
+    let newer: [(&str, Change<'_>); 5] = [
         ("format", &|head| head[0] = 2),
         ("reserved bytes", &|head| head[2] = 1),
         ("codec", &|head| head[84] = 2),

@@ -344,24 +344,35 @@ impl Client {
         self.service.store(&caller, request).expect("stored");
     }
 
-    /// Closes the input, and gives what still comes.
-    async fn end(mut self) -> (Vec<Value>, Arc<Service>) {
+    /// Closes the input, and gives what still comes, with the store.
+    async fn end(mut self) -> (Vec<Value>, Store) {
         drop(self.input.take());
         let mut rest = Vec::new();
         while let Some(reply) = self.next().await {
             rest.push(reply);
         }
         self.serving.await.expect("no panic").expect("a clean end");
-        (rest, self.service)
+        let store = Store {
+            service: self.service,
+            _folder: self._folder,
+        };
+        (rest, store)
     }
 }
 
-fn recalls_recorded(service: &Service) -> u64 {
+/// A store whose server has ended.
+struct Store {
+    service: Arc<Service>,
+    _folder: tempfile::TempDir,
+}
+
+fn recalls_recorded(store: &Store) -> u64 {
     let request = LogRequest {
         kind: Some("memory.recalled".into()),
         ..LogRequest::default()
     };
-    service.log(&request, &mut |_| true).expect("the log")
+    let recorded = store.service.log(&request, &mut |_| true);
+    recorded.expect("the log")
 }
 
 #[tokio::test]
@@ -608,8 +619,8 @@ async fn read_only_refuses_what_it_does_not_list() {
         .ok("icm_memory_recall", json!({"query": "memory"}))
         .await;
     assert_eq!(answer["results"].as_array().map(Vec::len), Some(1));
-    let (_, service) = client.end().await;
-    assert_eq!(recalls_recorded(&service), 0);
+    let (_, store) = client.end().await;
+    assert_eq!(recalls_recorded(&store), 0);
 }
 
 /// Each line, the id and the code of its answer; every one is followed by a good call.
@@ -746,7 +757,7 @@ async fn the_end_of_the_input_waits_for_every_answer() {
         let params = json!({"name": "icm_memory_store", "arguments": arguments});
         expected.push(client.start("tools/call", params).await);
     }
-    let (rest, service) = client.end().await;
+    let (rest, store) = client.end().await;
     let mut answered: Vec<_> = rest
         .iter()
         .map(|reply| reply["id"].as_u64().expect("an id"))
@@ -757,7 +768,7 @@ async fn the_end_of_the_input_waits_for_every_answer() {
         rest.iter().all(|reply| reply["result"]["isError"] == false),
         "{rest:?}"
     );
-    assert_eq!(service.stats().expect("stats").memories, 100);
+    assert_eq!(store.service.stats().expect("stats").memories, 100);
 }
 
 #[tokio::test]
@@ -883,6 +894,6 @@ async fn recalls_are_recorded_after_the_answer() {
             .ok("icm_memory_recall", json!({"query": "memory"}))
             .await;
     }
-    let (_, service) = client.end().await;
-    assert_eq!(recalls_recorded(&service), 3);
+    let (_, store) = client.end().await;
+    assert_eq!(recalls_recorded(&store), 3);
 }

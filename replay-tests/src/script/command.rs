@@ -5,8 +5,15 @@ use std::fmt;
 use icm_server::api::{Importance, Sort, Trust};
 
 /// A script: commands in order.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Script(pub Vec<Command>);
+
+impl fmt::Debug for Script {
+    /// The script itself, so that a shrunk one can be pasted into a test.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "script:\n{self}")
+    }
+}
 
 /// What is done to the files of views.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

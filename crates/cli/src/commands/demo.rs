@@ -86,7 +86,8 @@ pub(crate) fn run(_: DemoArgs, app: &App) -> Result<Outcome, CliError> {
     stage.say("How the memory about the invoices came to be what it is:")?;
     stage.run(&["history", &changed.id])?;
 
-    stage.say("Everything above was an event, this recall included. The newest ones:")?;
+    stage
+        .say("Everything above is an event of the log, every recall included. The newest ones:")?;
     stage.run_head(5, &["log"])?;
 
     stage.say("The chain of events is whole, and the memories are what it says:")?;
@@ -94,12 +95,7 @@ pub(crate) fn run(_: DemoArgs, app: &App) -> Result<Outcome, CliError> {
 
     stage.say("And this is what an agent would have been told before the move:")?;
     let last = [
-        "recall",
-        "where do invoices live",
-        "-l",
-        "1",
-        "--at",
-        &before,
+        "recall", "where", "do", "invoices", "live", "-l", "1", "--at", &before,
     ];
     stage.run(&last)?;
     stage.check_last(&last, &changed)?;

@@ -1,6 +1,7 @@
 //! `icm forget`
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use icm_server::api::{ListRequest, Memory, Receipt};
 
 use crate::app::App;
@@ -18,7 +19,7 @@ const PREVIEW: usize = 10;
 #[group(required = true, multiple = false)]
 pub(crate) struct ForgetArgs {
     /// Ids or their beginnings
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     ids: Vec<String>,
     /// Everything in this topic
     #[arg(short, long)]

@@ -1,6 +1,7 @@
 //! `icm get`
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use icm_server::api::Memory;
 
 use crate::app::App;
@@ -15,6 +16,7 @@ use crate::{memory_view, text, when};
 #[derive(Debug, Args)]
 pub(crate) struct GetArgs {
     /// Id or its beginning
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
     /// As this machine knew at that time
     #[arg(long, value_name = "TIME")]

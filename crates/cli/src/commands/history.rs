@@ -1,6 +1,7 @@
 //! `icm history`
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use icm_server::api::Version;
 
 use crate::app::App;
@@ -14,6 +15,7 @@ use crate::{memory_view, text, when};
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArgs {
     /// Id or its beginning
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
 }
 
@@ -47,9 +49,11 @@ fn print(ui: &Ui, versions: &[Version]) -> Result<(), CliError> {
     }
     let mut shown: Option<&Option<String>> = None;
     for version in versions {
-        let changed = match version.changed.is_empty() {
-            true => String::new(),
-            false => format!("  {}", text::one_line(&version.changed.join(", "))),
+        // The first version is all new.
+        let changed = if version.changed.is_empty() || version.kind == "memory.stored" {
+            String::new()
+        } else {
+            format!("  {}", text::one_line(&version.changed.join(", ")))
         };
         ui.line(format_args!(
             "{}  {}  {}{}",

@@ -1,6 +1,7 @@
 //! `icm revive`
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
@@ -10,6 +11,7 @@ use crate::memory_view;
 #[derive(Debug, Args)]
 pub(crate) struct ReviveArgs {
     /// Id or its beginning; see `icm list --forgotten`
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
 }
 

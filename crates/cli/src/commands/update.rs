@@ -1,6 +1,7 @@
 //! `icm update`
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use icm_server::api::UpdateRequest;
 
 use crate::app::App;
@@ -14,6 +15,7 @@ use crate::{input, memory_view};
 #[derive(Debug, Args)]
 pub(crate) struct UpdateArgs {
     /// Id or its beginning
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
     /// The new text; `-` for stdin
     #[arg(short, long, value_name = "TEXT")]

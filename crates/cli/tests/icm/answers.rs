@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::{World, tree};
 
 fn keys(value: &Value) -> Vec<&str> {
     value
@@ -450,4 +450,32 @@ fn quiet_leaves_data_and_errors() {
     assert!(run.out.contains("Invoices live"), "{}", run.out);
     assert_eq!(run.err, "");
     world.icm(["get", "nope", "-q"]).fails(1, "nope");
+}
+
+#[test]
+fn damage_is_3_and_named() {
+    let world = World::with_memories();
+    let segments: Vec<_> = tree(&world.store().join("log"));
+    assert_eq!(segments.len(), 1);
+    let (path, mut bytes) = segments[0].clone();
+    let word = b"Prices are integer cents";
+    let at = bytes.windows(word.len()).position(|w| w == word).unwrap();
+    bytes[at] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+
+    for args in [
+        ["verify", "--json"].as_slice(),
+        &["log", "verify", "--json"],
+    ] {
+        let report = world.icm(args).ends(3).json();
+        assert_eq!(report["ok"], false);
+        has(
+            &report["findings"][0],
+            &["code", "severity", "message", "file", "seq"],
+        );
+    }
+    let run = world.icm(["verify"]).ends(3);
+    assert!(run.out.contains("not ok"), "{}", run.out);
+    // What is whole is still found.
+    world.icm(["recall", "invoices"]).ok();
 }

@@ -102,7 +102,30 @@ fn an_export_comes_back_the_same() {
     let other = World::new();
     let report = other.icm_with(["import", "jsonl", "-", "--json"], out.as_bytes());
     assert_eq!(report.ok().json()["added"], 40);
-    assert_eq!(other.icm(["export", "jsonl"]).ok().out, out);
+    let back = other.icm(["export", "jsonl"]).ok().out;
+    assert_eq!(sorted(&back), sorted(&out));
+}
+
+fn sorted(lines: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = lines.lines().collect();
+    lines.sort_unstable();
+    lines
+}
+
+#[test]
+fn memories_of_one_import_keep_the_order_of_its_lines() {
+    let world = World::new();
+    world.write("sample.jsonl", SAMPLE);
+    world.icm(["import", "jsonl", "sample.jsonl"]).ok();
+    let contents = |lines: &str| -> Vec<String> {
+        lines
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+            .map(|line| line["content"].as_str().unwrap().to_string())
+            .collect()
+    };
+    let export = world.icm(["export", "jsonl"]).ok().out;
+    assert_eq!(contents(&export), contents(SAMPLE), "oldest first");
 }
 
 #[test]

@@ -9,5 +9,6 @@ mod demo;
 mod help;
 mod import_export;
 mod pipes;
+mod serve;
 mod time;
 mod world;

@@ -39,7 +39,8 @@ impl Views {
         let _lock = home.lock(wait)?;
         let generation = home.begin()?;
         let path = generation.join(TABLE_FILE);
-        let mut db = redb_builder().create(&path).map_err(table_error)?;
+        // Nobody else sees the generation yet, so it can be filled without a sync a chunk.
+        let mut db = redb::Builder::new().create(&path).map_err(table_error)?;
         let mut text = TextIndex::create(&generation.join(TEXT_DIR))?;
         let rows_path = generation.join(ROWS_FILE);
         rows::write(&rows_path, 0, &[], &Default::default())?;

@@ -136,10 +136,15 @@ const WIDTHS: [usize; 6] = [6, 12, 16, 12, 12, 0];
 
 fn print(ui: &Ui, entry: &LogEntry) -> Result<(), CliError> {
     let style = if entry.body == "present" { PLAIN } else { WARN };
+    // Something to go on with, even if the event has no words.
+    let about = match (&entry.subject, entry.summary.as_str()) {
+        (Some(subject), "") => subject,
+        (_, summary) => summary,
+    };
     let summary = if entry.body == "present" {
-        entry.summary.clone()
+        about.to_string()
     } else {
-        format!("({}) {}", entry.body, entry.summary)
+        format!("({}) {about}", entry.body)
     };
     let row = [
         Cell::new(format!("@{}", entry.position)).style(BOLD),

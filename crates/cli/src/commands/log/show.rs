@@ -1,6 +1,7 @@
 //! `icm log show`
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use icm_server::api::EventDetail;
 
 use crate::app::App;
@@ -15,6 +16,7 @@ use crate::{text, when};
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     /// The beginning of an event id, or a position (`@123`)
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     event: String,
 }
 

@@ -30,5 +30,5 @@ pub fn open_on(
 ) -> Result<Service> {
     let options =
         OpenOptions { dir: dir.to_owned(), lock_wait: Duration::from_secs(5), read_only };
-    Service::open_on(options, Ground { disk, env, zone: TimeZone::UTC })
+    Service::open_on(options, Ground { disk, env, zone: || TimeZone::UTC })
 }

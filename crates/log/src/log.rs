@@ -34,6 +34,8 @@ pub struct Log {
 /// What this process knows of the log.
 pub(crate) struct State {
     pub(crate) store: Option<StoreFile>,
+    /// The bytes that `store` was read of: the same bytes need not be read again.
+    pub(crate) store_bytes: Vec<u8>,
     /// The chains that are walked, oldest first; the last is this machine's own.
     pub(crate) parts: Vec<walk::Part>,
     /// Newest event of the walk.
@@ -131,6 +133,7 @@ impl Log {
             dir: dir.to_owned(),
             state: Mutex::new(State {
                 store: None,
+                store_bytes: Vec::new(),
                 parts: Vec::new(),
                 tip: None,
                 refusal: None,
@@ -193,7 +196,16 @@ impl Log {
     }
 
     pub(crate) fn refresh_state(&self, state: &mut State) -> Result<()> {
-        let store = match StoreFile::read(&*self.disk, &self.dir) {
+        let loaded = StoreFile::load(&*self.disk, &self.dir).and_then(|bytes| match bytes {
+            None => Ok(None),
+            Some(bytes) if bytes == state.store_bytes => Ok(state.store.clone()),
+            Some(bytes) => {
+                let store = StoreFile::read(&bytes, &self.dir)?;
+                state.store_bytes = bytes;
+                Ok(Some(store))
+            }
+        });
+        let store = match loaded {
             Ok(store) => store,
             Err(LogError::NewerFormat { what }) => {
                 state.refusal = Some(Refusal::Newer { what });
@@ -215,6 +227,7 @@ impl Log {
         let Some(store) = store else {
             if chain::origins(&*self.disk, &self.dir)?.is_empty() {
                 state.store = None;
+                state.store_bytes.clear();
                 state.parts.clear();
                 state.tip = None;
                 state.slot = None;
@@ -241,6 +254,7 @@ impl Log {
     /// that no other one continues.
     fn read_without_store(&self, state: &mut State) -> Result<()> {
         state.store = None;
+        state.store_bytes.clear();
         let slot = acked::read(&*self.disk, &self.dir)?;
         let origin = match slot {
             Some(slot) => Some(slot.origin),

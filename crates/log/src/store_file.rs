@@ -46,22 +46,27 @@ struct ContinuesText {
 }
 
 impl StoreFile {
-    /// Reads the file; `None` when there is none.
-    pub fn read(disk: &dyn Disk, dir: &Path) -> Result<Option<StoreFile>> {
+    /// The bytes of the file; `None` when there is none.
+    pub(crate) fn load(disk: &dyn Disk, dir: &Path) -> Result<Option<Vec<u8>>> {
         let path = dir.join(STORE_FILE);
-        let bytes = match disk::read_all(disk, &path, LEN_MAX) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(at("reading", &path)(error)),
-        };
-        Self::parse(&bytes)
-            .map(Some)
-            .map_err(|problem| match problem {
-                Problem::Newer(format) => LogError::NewerFormat {
-                    what: format!("{STORE_FILE} has format {format}, this version knows {FORMAT}"),
-                },
-                Problem::Bad(why) => LogError::NotAStore { path, why },
-            })
+        match disk::read_all(disk, &path, LEN_MAX) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(at("reading", &path)(error)),
+        }
+    }
+
+    /// What the bytes of the file say.
+    pub(crate) fn read(bytes: &[u8], dir: &Path) -> Result<StoreFile> {
+        Self::parse(bytes).map_err(|problem| match problem {
+            Problem::Newer(format) => LogError::NewerFormat {
+                what: format!("{STORE_FILE} has format {format}, this version knows {FORMAT}"),
+            },
+            Problem::Bad(why) => LogError::NotAStore {
+                path: dir.join(STORE_FILE),
+                why,
+            },
+        })
     }
 
     /// Writes the file in one durable step.

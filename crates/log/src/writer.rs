@@ -634,6 +634,7 @@ impl Log {
         state.hold.file = None;
         state.hold.durable = Seq(0);
         state.store = Some(store);
+        state.store_bytes.clear();
         Ok(())
     }
 

@@ -1,5 +1,7 @@
 //! Ids as users write them: memories as ULIDs, events as hexadecimal digits, both by any prefix.
 
+use std::sync::{Mutex, PoisonError};
+
 use icm_log::SubjectId;
 use icm_log::env::Env;
 
@@ -7,11 +9,23 @@ const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// Characters of a memory id.
 pub const ID_LEN: usize = 26;
 
-/// A new id: 48 bits of milliseconds, 80 random bits.
-pub(crate) fn new_id(env: &dyn Env) -> SubjectId {
-    let mut bytes = icm_log::env::random_16(env);
-    bytes[..6].copy_from_slice(&env.now_ms().to_be_bytes()[2..]);
-    SubjectId(bytes)
+/// Gives out new ids: 48 bits of milliseconds, 80 random bits. Ids that one process gives out rise,
+/// also within a millisecond, so memories stand in the order in which they were stored.
+#[derive(Debug, Default)]
+pub(crate) struct NewIds {
+    last: Mutex<u128>,
+}
+
+impl NewIds {
+    pub(crate) fn next(&self, env: &dyn Env) -> SubjectId {
+        let mut bytes = icm_log::env::random_16(env);
+        bytes[..6].copy_from_slice(&env.now_ms().to_be_bytes()[2..]);
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = u128::from_be_bytes(bytes);
+        let same_ms = fresh >> 80 == *last >> 80;
+        *last = if same_ms { last.saturating_add(1) } else { fresh };
+        SubjectId(last.to_be_bytes())
+    }
 }
 
 /// The 26 characters of an id.

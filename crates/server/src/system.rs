@@ -1,5 +1,6 @@
 //! The world as it is: the clock, randomness and machine of this process.
 
+use std::sync::LazyLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use icm_log::env::Env;
@@ -19,14 +20,19 @@ impl Env for SystemEnv {
     }
 
     fn machine_id(&self) -> Option<String> {
-        if let Ok(id) = std::env::var("ICM_MACHINE_ID")
-            && !id.is_empty()
-        {
-            return Some(id);
-        }
-        ["/etc/machine-id", "/var/lib/dbus/machine-id"]
-            .iter()
-            .find_map(|path| std::fs::read_to_string(path).ok())
-            .map(|id| id.trim().to_owned())
+        static MACHINE: LazyLock<Option<String>> = LazyLock::new(machine_id);
+        MACHINE.clone()
     }
+}
+
+fn machine_id() -> Option<String> {
+    if let Ok(id) = std::env::var("ICM_MACHINE_ID")
+        && !id.is_empty()
+    {
+        return Some(id);
+    }
+    ["/etc/machine-id", "/var/lib/dbus/machine-id"]
+        .iter()
+        .find_map(|path| std::fs::read_to_string(path).ok())
+        .map(|id| id.trim().to_owned())
 }

@@ -126,7 +126,7 @@ impl Views {
     }
 
     /// Whether another process has since written or replaced the views that are open here, or
-    /// somebody touched their files.
+    /// somebody touched their files. Costs a stat a file.
     pub fn are_stale(&self) -> bool {
         match &self.place {
             Place::Memory { .. } => false,

@@ -95,7 +95,7 @@ impl Service {
         }
         let moment = |text: &Option<String>, day| match text {
             None => Ok((None, None)),
-            Some(text) => match when::parse(text, self.now_ms(), &self.ground.zone, day)? {
+            Some(text) => match when::parse(text, self.now_ms(), &self.zone(), day)? {
                 When::Time(ms) => Ok((Some(ms), None)),
                 When::Position(position) => Ok((None, Some(Position(position)))),
                 When::Event(prefix) => Ok::<_, ServiceError>((None, Some(self.find_event(&prefix)?))),

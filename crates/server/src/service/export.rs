@@ -17,7 +17,13 @@ fn written(error: std::io::Error) -> ServiceError {
 impl Service {
     /// Every living memory as a JSON line, oldest first. Returns how many.
     pub fn export_jsonl(&self, out: &mut dyn Write, at: Option<&str>) -> Result<u64> {
-        let versions = self.with_views(|views| self.living_at(views, at))?;
+        let mut versions = self.with_views(|views| self.living_at(views, at))?;
+        let all = versions.len();
+        versions.retain(|version| version.content.is_some() && version.topic.is_some());
+        if versions.len() < all {
+            let left = all - versions.len();
+            self.notice(format!("{left} memories whose text is withheld were left out"));
+        }
         for version in &versions {
             writeln!(out, "{}", Value::Object(line_of(version))).map_err(written)?;
         }

@@ -22,6 +22,7 @@ use icm_projections::{ViewError, Views};
 use jiff::tz::TimeZone;
 
 use crate::error::{Result, ServiceError};
+use crate::ids::NewIds;
 use crate::system::SystemEnv;
 
 /// Events that may lie between the views' files and the log before somebody takes them in.
@@ -47,8 +48,8 @@ pub struct Ground {
     pub disk: Arc<dyn Disk>,
     /// Clock and randomness.
     pub env: Arc<dyn Env>,
-    /// The user's time zone.
-    pub zone: TimeZone,
+    /// The user's time zone; asked for when a date has to be read.
+    pub zone: fn() -> TimeZone,
 }
 
 impl Ground {
@@ -57,7 +58,7 @@ impl Ground {
         Ground {
             disk: Arc::new(RealDisk),
             env: Arc::new(SystemEnv),
-            zone: TimeZone::system(),
+            zone: TimeZone::system,
         }
     }
 }
@@ -70,6 +71,7 @@ pub struct Service {
     views: Mutex<Option<Views>>,
     notices: Mutex<Vec<String>>,
     pending: Mutex<Vec<recall::Pending>>,
+    new_ids: NewIds,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -99,6 +101,7 @@ impl Service {
             views: Mutex::new(None),
             notices: Mutex::new(Vec::new()),
             pending: Mutex::new(Vec::new()),
+            new_ids: NewIds::default(),
         })
     }
 
@@ -125,6 +128,10 @@ impl Service {
 
     fn now_ms(&self) -> u64 {
         self.ground.env.now_ms()
+    }
+
+    fn zone(&self) -> TimeZone {
+        (self.ground.zone)()
     }
 
     /// Runs a question on views that have seen the whole log. A view that turns out to be damaged

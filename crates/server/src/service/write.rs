@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::{Ask, Service, locked};
 use crate::api::{self, Action, Caller, Receipt, StoreRequest, UpdateRequest};
 use crate::error::{Result, ServiceError};
-use crate::ids::{id_text, new_id};
+use crate::ids::id_text;
 use crate::limits::{
     self, CONTENT_LEN_MAX, KEY_LEN_MAX, RAW_EXCERPT_LEN_MAX, REQUEST_ID_LEN_MAX, SOURCE_LEN_MAX,
     TOPIC_LEN_MAX,
@@ -306,7 +306,7 @@ impl<'a> Command<'a> {
     }
 
     pub(super) fn new_id(&self) -> SubjectId {
-        new_id(&*self.service.ground.env)
+        self.service.new_ids.next(&*self.service.ground.env)
     }
 
     /// Ends the command: durable when it returns.
@@ -409,7 +409,7 @@ impl Service {
         let now = self.now_ms();
         let occurred_at_ms = match &request.occurred_at {
             Some(text) => {
-                Some(when::parse_moment(text, now, &self.ground.zone, DayMeans::Start)?)
+                Some(when::parse_moment(text, now, &self.zone(), DayMeans::Start)?)
             }
             None => None,
         };

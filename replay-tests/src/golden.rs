@@ -15,7 +15,7 @@ use icm_log::head::{Head, HeadFields};
 use icm_log::kind::{KINDS, Status};
 use icm_log::record::{self, Body, Parsed, Record, SALT_LEN};
 use icm_log::{
-    ActorId, CommandId, Cursor, Durability, EventId, Kind, Log, Name, NewEvent, OriginId,
+    ActorId, CommandId, Cursor, Durability, EventId, Kind, Log, NewEvent, OriginId,
     Position, RequestKey, ScopeId, Seq, SessionId, SubjectId, Time, hash, payload,
 };
 use icm_server::api::{ListRequest, NoProgress};
@@ -35,8 +35,9 @@ const ORIGIN: OriginId = OriginId(*b"golden origin 01");
 
 /// A sample event of a kind; `None` for kinds that are only reserved.
 pub fn event(kind: Kind) -> Option<NewEvent> {
-    use facts::fields::{CONTENT, IMPORTANCE, KEY, SCOPE, TOPIC};
+    use facts::fields::{CONTENT, IMPORTANCE, SCOPE, TOPIC};
     let name = hash::memory_name(1, ScopeId::ZERO, "prefs", "drink");
+    let project = hash::scope_id(2, "icm");
     let (subject, facts, payload) = match kind {
         Kind::MEMORY_STORED => (
             MEMORY,
@@ -74,13 +75,13 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
         Kind::MEMORY_UPDATED => (
             MEMORY,
             facts::MemoryUpdated {
-                fields: TOPIC | CONTENT | IMPORTANCE | SCOPE | KEY,
+                fields: TOPIC | CONTENT | IMPORTANCE | SCOPE,
                 scope_kind: Some(ScopeKind::Project),
                 importance: Some(Importance::Low),
                 trust: None,
                 keywords_added: 1,
-                name: Name(*b"name of sixteen!"),
-                scope_id: hash::scope_id(2, "icm"),
+                name: hash::memory_name(2, project, "prefs/drinks", "drink"),
+                scope_id: project,
                 removed: vec![facts::Removal { reference: 0, index: 1 }],
             }
             .encode(),
@@ -301,9 +302,14 @@ pub const STORES: [&str; 4] = ["life", "two-origins", "torn-tail", "damaged-payl
 pub fn build(name: &str) -> Files {
     let env = SimEnv::new(name.len() as u64);
     let disk = SimDisk::new();
-    let append = |disk: &SimDisk, events: Vec<NewEvent>| {
+    let append = |disk: &SimDisk, mut events: Vec<NewEvent>| {
         env.advance_ms(60_000);
         let log = Log::open(Arc::new(disk.clone()), Path::new(STORE)).expect("it opens");
+        let (before, _) = crate::logbed::read(&log);
+        let newest = before.iter().rev().find(|seen| seen.subject == MEMORY);
+        for event in &mut events {
+            event.refs = newest.map(|seen| seen.id).into_iter().collect();
+        }
         crate::logbed::append(&log, &env, events, Durability::Synced).expect("it appends");
     };
     let of_kinds = |kinds: &[Kind]| -> Vec<NewEvent> {
@@ -322,12 +328,12 @@ pub fn build(name: &str) -> Files {
             let copy = SimDisk::new();
             copy.hold(Path::new("/elsewhere"), &Files::from([("file".into(), Vec::new())]));
             copy.hold(Path::new(STORE), &disk.below(Path::new(STORE)));
-            append(&copy, of_kinds(&[Kind::MEMORY_FORGOTTEN]));
+            append(&copy, of_kinds(&[Kind::MEMORY_UPDATED]));
             return without_lock(copy.below(Path::new(STORE)));
         }
         "torn-tail" | "damaged-payload" => {
             append(&disk, of_kinds(&[Kind::MEMORY_UPDATED]));
-            append(&disk, of_kinds(&[Kind::MEMORY_FORGOTTEN]));
+            append(&disk, of_kinds(&[Kind::MEMORY_RECALLED]));
             let mut files = without_lock(disk.below(Path::new(STORE)));
             let is_segment = |path: &&mut Vec<u8>| path.starts_with(&icm_log::segment::MAGIC);
             let segment = files.values_mut().find(is_segment).expect("there is a segment");

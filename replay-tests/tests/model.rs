@@ -5,7 +5,7 @@ use replay_tests::generate;
 use replay_tests::judge::{self, Judge};
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..judge::config(32) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..judge::config(64) })]
 
     #[test]
     fn the_service_does_what_the_model_does(script in generate::script(generate::change(), 1..40)) {

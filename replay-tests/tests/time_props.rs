@@ -7,7 +7,7 @@ use replay_tests::model;
 use replay_tests::script::Command;
 
 fn config() -> ProptestConfig {
-    ProptestConfig { failure_persistence: None, ..judge::config(24) }
+    ProptestConfig { failure_persistence: None, ..judge::config(64) }
 }
 
 fn commands() -> impl Strategy<Value = Command> {

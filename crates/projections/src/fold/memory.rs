@@ -95,6 +95,20 @@ fn name_of(facts: &MemoryStored, values: &Values, nth_line: Option<u32>) -> Name
     }
 }
 
+/// The fields that have a value: what a first version changed, in the eyes of people.
+fn given(values: &Values) -> u32 {
+    let optional = [
+        (fields::RAW_EXCERPT, values.raw_excerpt.is_some()),
+        (fields::KEY, values.key.is_some()),
+        (fields::SCOPE, values.scope.is_some()),
+        (fields::SOURCE, values.source != Source::default()),
+        (fields::OCCURRED_AT, values.occurred_at_ms.is_some()),
+        (fields::METADATA, values.metadata.is_some()),
+    ];
+    let always = fields::TOPIC | fields::CONTENT | fields::IMPORTANCE | fields::TRUST;
+    optional.iter().filter(|(_, given)| *given).fold(always, |all, (field, _)| all | field)
+}
+
 /// The first version of a memory.
 pub(super) fn first(event: &Event<'_>, facts: &MemoryStored) -> Version {
     let (values, nth_line) = stored_values(event);
@@ -106,7 +120,8 @@ pub(super) fn first(event: &Event<'_>, facts: &MemoryStored) -> Version {
         stamp,
         kind: event.head.kind().0,
         actor: event.head.actor(),
-        changed: facts.fields | if facts.keyword_count > 0 { changed::KEYWORDS } else { 0 },
+        changed: facts.fields & given(&values)
+            | if facts.keyword_count > 0 { changed::KEYWORDS } else { 0 },
         id: event.head.subject(),
         id_stamp: stamp,
         name,

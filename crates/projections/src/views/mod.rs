@@ -97,6 +97,17 @@ impl Views {
     /// `Unusable` when there is none, it is damaged, another version wrote it, or the log no longer
     /// holds its checkpoint: then it is to be rebuilt. `Busy` while somebody writes it for long.
     pub fn open(dir: &Path, log: &Log) -> Result<Views> {
+        Views::open_files(dir, log).map_err(|error| match error {
+            // A file that is missing or cannot be read is a view that is not usable.
+            ViewError::Io { doing, path, source } => {
+                let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                ViewError::Unusable { view: "table", why: format!("{doing} {name}: {source}") }
+            }
+            other => other,
+        })
+    }
+
+    fn open_files(dir: &Path, log: &Log) -> Result<Views> {
         let home = Home::new(dir);
         let _shared = home.lock_shared(OPEN_WAIT)?;
         let Some(generation) = home.current() else {

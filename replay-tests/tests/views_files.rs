@@ -1,0 +1,183 @@
+//! Invariants 15, 17 and 18 on the files of the views themselves: each one removed, cut and flipped,
+//! and old and new files mixed as a process killed in the middle of writing them leaves them. No
+//! answer changes, nothing panics, and a fresh fold agrees.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use icm_server::api::{Caller, ListRequest, Memory, NoProgress, RecallRequest};
+use replay_tests::folder::{self, Files};
+use replay_tests::judge;
+use replay_tests::rng::Rng;
+use replay_tests::script::Run;
+
+/// Everything that is asked of a store.
+#[derive(Debug, PartialEq)]
+struct Answers {
+    rows: Vec<Memory>,
+    earlier: Vec<Memory>,
+    found: Vec<BTreeMap<String, (Memory, Vec<String>)>>,
+}
+
+const EARLIER: &str = "@300";
+
+fn ask(run: &Run) -> Answers {
+    let list = |at: Option<&str>| {
+        let request =
+            ListRequest { at: at.map(str::to_owned), forgotten: true, ..ListRequest::default() };
+        run.service().list(&request).unwrap_or_else(|error| panic!("list: {error}"))
+    };
+    let recall = |query: &str, at: Option<&str>| {
+        let request = RecallRequest {
+            query: query.to_owned(),
+            limit: Some(1_000),
+            at: at.map(str::to_owned),
+            ..RecallRequest::default()
+        };
+        let answer = run.service().recall(&Caller::default(), &request);
+        judge::results(&answer.unwrap_or_else(|error| panic!("recall: {error}")))
+    };
+    let found = vec![
+        recall("number", None),
+        recall("seven", None),
+        recall("changed", None),
+        recall("number", Some(EARLIER)),
+    ];
+    Answers { rows: list(None), earlier: list(Some(EARLIER)), found }
+}
+
+fn import(run: &Run, numbers: std::ops::Range<u32>) {
+    let lines: String = numbers
+        .map(|n| {
+            let word = ["seven", "eleven", "twelve"][n as usize % 3];
+            format!("{{\"topic\":\"t{}\",\"content\":\"number {n} {word}\",\"key\":\"k{n}\"}}\n", n % 5)
+        })
+        .collect();
+    let caller = Caller { actor: "user".to_owned(), ..Caller::default() };
+    let file = ("lines".to_owned(), Box::new(std::io::Cursor::new(lines)) as Box<dyn std::io::BufRead>);
+    let report = run.service().import_jsonl(&caller, vec![file], &NoProgress).expect("it imports");
+    assert!(report.rejected.is_empty(), "{report:?}");
+}
+
+fn step(run: &mut Run, line: &str) {
+    let text = run.step(&line.parse().expect("a command"));
+    assert!(!text.starts_with("error"), "{line}: {text}");
+}
+
+/// A store whose views were written, caught up past their files' checkpoint and written again, and
+/// have a tail besides. The views' files of the first and of the second writing.
+fn store() -> (Run, Files, Files) {
+    let mut run = Run::new(5);
+    import(&run, 0..200);
+    step(&mut run, "rebuild");
+    step(&mut run, "reopen");
+    let first = folder::read(&run.dir().join("views"));
+    import(&run, 200..900);
+    step(&mut run, "forget-topic t3");
+    step(&mut run, "settle");
+    step(&mut run, "reopen");
+    let second = folder::read(&run.dir().join("views"));
+    assert_ne!(first, second, "settling wrote the views");
+    step(&mut run, "store $a -t t1 -c \"changed in the tail\" --key k1");
+    step(&mut run, "store $b -t t2 -c \"number new in the tail\"");
+    (run, first, second)
+}
+
+/// Puts these files in the place of the views and asks.
+fn check(run: &mut Run, files: &Files, expected: &Answers, what: &str) {
+    run.while_closed(|dir| folder::write(&dir.join("views"), files));
+    assert!(ask(run) == *expected, "{what}: other answers");
+    let notices = run.take_notices();
+    assert!(notices.iter().all(|line| line.lines().count() == 1), "{what}: {notices:?}");
+    step(run, "reopen");
+    assert!(ask(run) == *expected, "{what}: other answers after reopening");
+}
+
+fn verifies(run: &Run, what: &str) {
+    let report = run.service().verify(&NoProgress).expect("it verifies");
+    assert!(report.ok, "{what}: {report:?}");
+}
+
+#[test]
+fn every_file_removed_cut_and_flipped() {
+    let (mut run, _, files) = store();
+    let expected = ask(&run);
+    assert!(expected.rows.len() > 800 && expected.found[0].len() > 500, "there is something to ask");
+    let mut rng = Rng::new(1);
+    let mut looked_at = 0;
+    for (path, bytes) in &files {
+        let mut variants: Vec<(String, Option<Vec<u8>>)> = vec![("removed".into(), None)];
+        for len in [0, bytes.len() / 2, bytes.len().saturating_sub(1)] {
+            variants.push((format!("cut to {len}"), Some(bytes[..len].to_vec())));
+        }
+        for _ in 0..5 {
+            let at = rng.below(bytes.len() as u64) as usize;
+            let mut flipped = bytes.clone();
+            if let Some(byte) = flipped.get_mut(at) {
+                *byte ^= 1 << rng.below(8);
+            }
+            variants.push((format!("byte {at} flipped"), Some(flipped)));
+        }
+        for (what, variant) in variants {
+            let what = format!("{} {what}", path.display());
+            let mut damaged = files.clone();
+            match variant {
+                Some(bytes) => damaged.insert(path.clone(), bytes),
+                None => damaged.remove(path),
+            };
+            check(&mut run, &damaged, &expected, &what);
+            looked_at += 1;
+        }
+    }
+    verifies(&run, "after all damage");
+    assert!(looked_at >= 60, "{looked_at}");
+}
+
+#[test]
+fn old_and_new_files_mixed() {
+    let (mut run, first, second) = store();
+    let expected = ask(&run);
+    let all: BTreeSet<_> = first.keys().chain(second.keys()).cloned().collect();
+    for seed in 0..40 {
+        let mut rng = Rng::new(seed);
+        let mut mixed = Files::new();
+        for path in &all {
+            let from = match rng.below(5) {
+                0 => None,
+                1 | 2 => first.get(path),
+                _ => second.get(path),
+            };
+            if let Some(bytes) = from {
+                let half = rng.below(8) == 0;
+                let len = if half { bytes.len() / 2 } else { bytes.len() };
+                mixed.insert(path.clone(), bytes[..len].to_vec());
+            }
+        }
+        check(&mut run, &mixed, &expected, &format!("mixture {seed}"));
+    }
+    check(&mut run, &first, &expected, "the first writing");
+    check(&mut run, &Files::new(), &expected, "nothing");
+    verifies(&run, "after all mixtures");
+}
+
+#[test]
+fn files_of_another_store() {
+    let (mut run, ..) = store();
+    let expected = ask(&run);
+    let mut other = Run::new(6);
+    import(&other, 0..900);
+    step(&mut other, "rebuild");
+    step(&mut other, "reopen");
+    let foreign = folder::read(&other.dir().join("views"));
+    check(&mut run, &foreign, &expected, "views of another store");
+    verifies(&run, "views of another store");
+    run.while_closed(|dir| {
+        folder::write(&dir.join("views"), &Files::new());
+        std::fs::remove_dir_all(dir.join("views")).expect("removed");
+        std::fs::write(dir.join("views"), b"a file").expect("written");
+    });
+    let request = ListRequest { forgotten: true, ..ListRequest::default() };
+    match run.service().list(&request) {
+        Ok(rows) => assert_eq!(rows, expected.rows),
+        Err(error) => assert!(error.to_string().contains("views"), "it names the file: {error}"),
+    }
+}

@@ -31,7 +31,8 @@ impl SimEnv {
     /// Moves the clock, forwards or back.
     pub fn advance_ms(&self, by: i64) {
         let now = self.now_ms.load(Ordering::Relaxed);
-        self.now_ms.store(now.saturating_add_signed(by), Ordering::Relaxed);
+        self.now_ms
+            .store(now.saturating_add_signed(by), Ordering::Relaxed);
     }
 }
 

@@ -10,10 +10,14 @@ pub type Files = BTreeMap<PathBuf, Vec<u8>>;
 /// Every file below `dir`, sorted; none when it does not exist.
 pub fn files(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let Ok(entries) = fs::read_dir(dir) else { return found };
+    let Ok(entries) = fs::read_dir(dir) else {
+        return found;
+    };
     for entry in entries {
         let entry = entry.expect("the folder is read");
-        let kind = entry.file_type().expect("the folder says what its entries are");
+        let kind = entry
+            .file_type()
+            .expect("the folder says what its entries are");
         if kind.is_dir() {
             found.extend(files(&entry.path()));
         } else if kind.is_file() {
@@ -28,7 +32,10 @@ pub fn files(dir: &Path) -> Vec<PathBuf> {
 pub fn read(dir: &Path) -> Files {
     let relative = |path: PathBuf| path.strip_prefix(dir).expect("it is below").to_owned();
     let contents = |path: &PathBuf| fs::read(path).expect("the file is read");
-    files(dir).into_iter().map(|path| (relative(path.clone()), contents(&path))).collect()
+    files(dir)
+        .into_iter()
+        .map(|path| (relative(path.clone()), contents(&path)))
+        .collect()
 }
 
 /// Makes a folder hold exactly these files. The folder itself stays.
@@ -36,7 +43,11 @@ pub fn write(dir: &Path, files: &Files) {
     fs::create_dir_all(dir).expect("the folder is created");
     for entry in fs::read_dir(dir).expect("the folder is read") {
         let path = entry.expect("the folder is read").path();
-        if path.is_dir() { remove(&path) } else { fs::remove_file(&path).expect("removed") }
+        if path.is_dir() {
+            remove(&path)
+        } else {
+            fs::remove_file(&path).expect("removed")
+        }
     }
     for (path, bytes) in files {
         let path = dir.join(path);
@@ -48,7 +59,9 @@ pub fn write(dir: &Path, files: &Files) {
 /// Removes a folder and all below it, if it exists.
 pub fn remove(dir: &Path) {
     match fs::remove_dir_all(dir) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => panic!("{}: {error}", dir.display()),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            panic!("{}: {error}", dir.display())
+        }
         _ => {}
     }
 }

@@ -11,8 +11,18 @@ use crate::script::{Command, Damage, Script};
 pub const EVERYWHERE: &str = "zebra";
 
 const WORDS: [&str; 12] = [
-    "tea", "coffee", "green", "running", "caroline", "deploys", "snake_case", "E0308", "北京",
-    "naïve", "the", "support",
+    "tea",
+    "coffee",
+    "green",
+    "running",
+    "caroline",
+    "deploys",
+    "snake_case",
+    "E0308",
+    "北京",
+    "naïve",
+    "the",
+    "support",
 ];
 const TOPICS: [&str; 3] = ["prefs", "work", "work/errors"];
 const ALIASES: [&str; 5] = ["$a", "$b", "$c", "$d", "$e"];
@@ -67,9 +77,12 @@ fn store() -> impl Strategy<Value = Command> {
 fn update() -> impl Strategy<Value = Command> {
     let parts = (maybe(content()), maybe(importance()), maybe(keywords()));
     (one_of(&ALIASES), parts)
-        .prop_filter("something is to change", |(_, (content, importance, keywords))| {
-            content.is_some() || importance.is_some() || keywords.is_some()
-        })
+        .prop_filter(
+            "something is to change",
+            |(_, (content, importance, keywords))| {
+                content.is_some() || importance.is_some() || keywords.is_some()
+            },
+        )
         .prop_map(|(alias, (content, importance, keywords))| Command::Update {
             alias,
             content,
@@ -114,14 +127,35 @@ pub fn change() -> impl Strategy<Value = Command> {
 pub fn look() -> impl Strategy<Value = Command> {
     prop_oneof![
         recall().prop_map(|command| match command {
-            Command::Recall { query, topic, keyword, limit, at, happened_by, .. } => {
-                Command::Recall { query, topic, keyword, limit, at, happened_by, record: false }
+            Command::Recall {
+                query,
+                topic,
+                keyword,
+                limit,
+                at,
+                happened_by,
+                ..
+            } => {
+                Command::Recall {
+                    query,
+                    topic,
+                    keyword,
+                    limit,
+                    at,
+                    happened_by,
+                    record: false,
+                }
             }
             other => other,
         }),
         one_of(&ALIASES).prop_map(|alias| Command::Get { alias, at: None }),
         one_of(&ALIASES).prop_map(|alias| Command::History { alias }),
-        Just(Command::List { topic: None, sort: Sort::Created, at: None, forgotten: true }),
+        Just(Command::List {
+            topic: None,
+            sort: Sort::Created,
+            at: None,
+            forgotten: true
+        }),
         Just(Command::Topics),
     ]
 }
@@ -150,7 +184,9 @@ pub fn script(
             _ => None,
         });
         for (index, alias) in stores.enumerate() {
-            *alias = ALIASES.get(index).map_or_else(|| format!("$m{index}"), |a| (*a).to_owned());
+            *alias = ALIASES
+                .get(index)
+                .map_or_else(|| format!("$m{index}"), |a| (*a).to_owned());
         }
         Script(commands)
     })

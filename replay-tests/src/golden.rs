@@ -15,8 +15,8 @@ use icm_log::head::{Head, HeadFields};
 use icm_log::kind::{KINDS, Status};
 use icm_log::record::{self, Body, Parsed, Record, SALT_LEN};
 use icm_log::{
-    ActorId, CommandId, Cursor, Durability, EventId, Kind, Log, NewEvent, OriginId,
-    Position, RequestKey, ScopeId, Seq, SessionId, SubjectId, Time, hash, payload,
+    ActorId, CommandId, Cursor, Durability, EventId, Kind, Log, NewEvent, OriginId, Position,
+    RequestKey, ScopeId, Seq, SessionId, SubjectId, Time, hash, payload,
 };
 use icm_server::api::{ListRequest, NoProgress};
 use serde_json::{Value, json};
@@ -82,7 +82,10 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
                 keywords_added: 1,
                 name: hash::memory_name(2, project, "prefs/drinks", "drink"),
                 scope_id: project,
-                removed: vec![facts::Removal { reference: 0, index: 1 }],
+                removed: vec![facts::Removal {
+                    reference: 0,
+                    index: 1,
+                }],
             }
             .encode(),
             payload::encode(&payload::MemoryUpdated {
@@ -98,7 +101,10 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
             facts::MemoryRecalled {
                 basis_position: Position(4),
                 basis_event: EventId([9; 32]),
-                results: vec![facts::Recalled { id: MEMORY, rank: 1 }],
+                results: vec![facts::Recalled {
+                    id: MEMORY,
+                    rank: 1,
+                }],
             }
             .encode(),
             payload::encode(&payload::MemoryRecalled {
@@ -112,7 +118,9 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
         Kind::MEMORY_FORGOTTEN => (
             MEMORY,
             facts::Alive { causal_length: 2 }.encode(),
-            payload::encode(&payload::MemoryForgotten { reason: Some("asked to") }),
+            payload::encode(&payload::MemoryForgotten {
+                reason: Some("asked to"),
+            }),
         ),
         Kind::MEMORY_REVIVED => (
             MEMORY,
@@ -129,12 +137,16 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
                 }),
             }
             .encode(),
-            payload::encode(&payload::LogOriginStarted { program: "icm 0.1.0" }),
+            payload::encode(&payload::LogOriginStarted {
+                program: "icm 0.1.0",
+            }),
         ),
         Kind::LOG_ACTOR_NAMED => (
             SubjectId(*b"actor of golden!"),
             Vec::new(),
-            payload::encode(&payload::LogActorNamed { name: "agent:claude-code" }),
+            payload::encode(&payload::LogActorNamed {
+                name: "agent:claude-code",
+            }),
         ),
         Kind::LOG_IMPORTED => (
             SubjectId::ZERO,
@@ -152,8 +164,18 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
         ),
         _ => return None,
     };
-    let refs = if kind == Kind::MEMORY_STORED { Vec::new() } else { vec![EventId([5; 32])] };
-    Some(NewEvent { kind, subject, refs, facts, payload })
+    let refs = if kind == Kind::MEMORY_STORED {
+        Vec::new()
+    } else {
+        vec![EventId([5; 32])]
+    };
+    Some(NewEvent {
+        kind,
+        subject,
+        refs,
+        facts,
+        payload,
+    })
 }
 
 /// The record of a kind's sample, as today's code writes it.
@@ -191,7 +213,9 @@ pub fn sample(kind: Kind) -> Option<Vec<u8>> {
 /// File names (without endings) of the samples that there must be, with their kinds.
 pub fn sample_names() -> Vec<(String, Kind)> {
     let known = KINDS.iter().filter(|row| row.status != Status::Reserved);
-    known.map(|row| (format!("{}.v{}", row.name, row.version), row.kind)).collect()
+    known
+        .map(|row| (format!("{}.v{}", row.name, row.version), row.kind))
+        .collect()
 }
 
 /// The one record that `bytes` are.
@@ -218,7 +242,9 @@ pub fn describe(bytes: &[u8]) -> Result<Value, String> {
     }
     let facts = Facts::of(&head).map_err(|error| error.to_string())?;
     let payload = record.body.payload().and_then(payload::to_json);
-    let refs: Vec<_> = (0..head.ref_count()).map(|index| ref_of(&head, index)).collect();
+    let refs: Vec<_> = (0..head.ref_count())
+        .map(|index| ref_of(&head, index))
+        .collect();
     Ok(json!({
         "id": head.id().to_string(),
         "origin": head.origin().to_string(),
@@ -244,7 +270,10 @@ pub fn describe(bytes: &[u8]) -> Result<Value, String> {
 }
 
 fn ref_of(head: &Head<'_>, index: usize) -> String {
-    head.refs().nth(index).map(|id| id.to_string()).unwrap_or_default()
+    head.refs()
+        .nth(index)
+        .map(|id| id.to_string())
+        .unwrap_or_default()
 }
 
 /// Encodes a record anew from what parsing it gave.
@@ -313,7 +342,10 @@ pub fn build(name: &str) -> Files {
         crate::logbed::append(&log, &env, events, Durability::Synced).expect("it appends");
     };
     let of_kinds = |kinds: &[Kind]| -> Vec<NewEvent> {
-        kinds.iter().map(|kind| event(*kind).expect("a known kind")).collect()
+        kinds
+            .iter()
+            .map(|kind| event(*kind).expect("a known kind"))
+            .collect()
     };
     append(&disk, of_kinds(&[Kind::MEMORY_STORED]));
     match name {
@@ -321,12 +353,18 @@ pub fn build(name: &str) -> Files {
             append(&disk, of_kinds(&[Kind::MEMORY_UPDATED]));
             append(&disk, of_kinds(&[Kind::MEMORY_RECALLED]));
             append(&disk, of_kinds(&[Kind::MEMORY_FORGOTTEN]));
-            append(&disk, of_kinds(&[Kind::MEMORY_REVIVED, Kind::LOG_ACTOR_NAMED]));
+            append(
+                &disk,
+                of_kinds(&[Kind::MEMORY_REVIVED, Kind::LOG_ACTOR_NAMED]),
+            );
         }
         "two-origins" => {
             // A copy of the store, in another folder: it goes on under an origin of its own.
             let copy = SimDisk::new();
-            copy.hold(Path::new("/elsewhere"), &Files::from([("file".into(), Vec::new())]));
+            copy.hold(
+                Path::new("/elsewhere"),
+                &Files::from([("file".into(), Vec::new())]),
+            );
             copy.hold(Path::new(STORE), &disk.below(Path::new(STORE)));
             append(&copy, of_kinds(&[Kind::MEMORY_UPDATED]));
             return without_lock(copy.below(Path::new(STORE)));
@@ -336,13 +374,18 @@ pub fn build(name: &str) -> Files {
             append(&disk, of_kinds(&[Kind::MEMORY_RECALLED]));
             let mut files = without_lock(disk.below(Path::new(STORE)));
             let is_segment = |path: &&mut Vec<u8>| path.starts_with(&icm_log::segment::MAGIC);
-            let segment = files.values_mut().find(is_segment).expect("there is a segment");
+            let segment = files
+                .values_mut()
+                .find(is_segment)
+                .expect("there is a segment");
             if name == "torn-tail" {
                 segment.truncate(segment.len() - 10);
                 files.remove(Path::new("acked"));
             } else {
                 let text = b"Likes black tea";
-                let at = segment.windows(text.len()).position(|window| window == text);
+                let at = segment
+                    .windows(text.len())
+                    .position(|window| window == text);
                 segment[at.expect("the text is there")] ^= 0x20;
             }
             return files;
@@ -416,7 +459,10 @@ fn describe_state(files: &Files) -> Value {
     let env = Arc::new(SimEnv::new(0));
     env.advance_ms(24 * 60 * 60 * 1_000);
     let service = crate::store::open(&dir, env).expect("it opens");
-    let request = ListRequest { forgotten: true, ..ListRequest::default() };
+    let request = ListRequest {
+        forgotten: true,
+        ..ListRequest::default()
+    };
     let memories = service.list(&request).expect("it lists");
     let rows: Vec<_> = memories
         .iter()
@@ -449,7 +495,10 @@ pub const EXPECTED: &str = "expected.json";
 
 /// Hexadecimal digits, 32 bytes a line.
 pub fn to_lines(bytes: &[u8]) -> String {
-    bytes.chunks(32).map(|line| icm_log::to_hex(line) + "\n").collect()
+    bytes
+        .chunks(32)
+        .map(|line| icm_log::to_hex(line) + "\n")
+        .collect()
 }
 
 /// The bytes that lines of hexadecimal digits spell.

@@ -20,7 +20,11 @@ pub struct Judge {
 /// Proptest's configuration with `cases` cases unless `PROPTEST_CASES` says otherwise.
 pub fn config(cases: u32) -> Config {
     let asked = std::env::var_os("PROPTEST_CASES").is_some();
-    if asked { Config::default() } else { Config::with_cases(cases) }
+    if asked {
+        Config::default()
+    } else {
+        Config::with_cases(cases)
+    }
 }
 
 /// The script with other names for the memories it stores, to follow a script that has stored some.
@@ -37,7 +41,13 @@ pub fn renamed(script: &Script) -> Script {
 /// The memories of an answer and the words by which each was found, in no order.
 pub fn results(answer: &RecallAnswer) -> BTreeMap<String, (Memory, Vec<String>)> {
     let hits = answer.results.iter();
-    hits.map(|hit| (hit.memory.id.clone(), (hit.memory.clone(), hit.matched.clone()))).collect()
+    hits.map(|hit| {
+        (
+            hit.memory.id.clone(),
+            (hit.memory.clone(), hit.matched.clone()),
+        )
+    })
+    .collect()
 }
 
 type Check = Result<(), String>;
@@ -46,14 +56,19 @@ fn differ<T: std::fmt::Debug + PartialEq>(what: &str, is: &T, should: &T) -> Che
     if is == should {
         Ok(())
     } else {
-        Err(format!("{what}\n  service: {is:#?}\n  model:   {should:#?}"))
+        Err(format!(
+            "{what}\n  service: {is:#?}\n  model:   {should:#?}"
+        ))
     }
 }
 
 impl Judge {
     /// An empty store and an empty model.
     pub fn new() -> Judge {
-        Judge { run: Run::new(0), model: Model::new() }
+        Judge {
+            run: Run::new(0),
+            model: Model::new(),
+        }
     }
 
     /// Does a command on both sides and compares what it did.
@@ -67,13 +82,16 @@ impl Judge {
         let outcome = self.model.apply(command, &shown);
         let refused = text.starts_with("error: ");
         match outcome {
-            Err(why) if !refused => return Err(format!("{command}: {why}, yet it was done: {text}")),
+            Err(why) if !refused => {
+                return Err(format!("{command}: {why}, yet it was done: {text}"));
+            }
             Ok(_) if refused => return Err(format!("{command}: {text}")),
             Err(_) => {}
             Ok(mut actions) => {
                 let receipts = self.run.receipts().iter();
-                let mut done: Vec<_> =
-                    receipts.map(|r| (self.run.alias(&r.id), r.action)).collect();
+                let mut done: Vec<_> = receipts
+                    .map(|r| (self.run.alias(&r.id), r.action))
+                    .collect();
                 // The order within one command is the service's own.
                 actions.sort_by(|a, b| a.0.cmp(&b.0));
                 done.sort_by(|a, b| a.0.cmp(&b.0));
@@ -82,7 +100,10 @@ impl Judge {
         }
         let now = self.run.basis();
         if now.position < before {
-            return Err(format!("{command}: the position fell from {before} to {}", now.position));
+            return Err(format!(
+                "{command}: the position fell from {before} to {}",
+                now.position
+            ));
         }
         self.model.arrived(now);
         Ok(())
@@ -93,7 +114,11 @@ impl Judge {
     /// # Errors
     /// What differs.
     pub fn same_now(&self) -> Check {
-        differ("the rows now", &model::rows_of(&self.run, None), self.model.rows())
+        differ(
+            "the rows now",
+            &model::rows_of(&self.run, None),
+            self.model.rows(),
+        )
     }
 
     /// The rows now, at every position and at every time.
@@ -106,10 +131,18 @@ impl Judge {
         for position in 1..=end {
             let should = self.model.rows_at(position).cloned().unwrap_or_default();
             let at = format!("@{position}");
-            differ(&format!("the rows at {at}"), &model::rows_of(&self.run, Some(&at)), &should)?;
+            differ(
+                &format!("the rows at {at}"),
+                &model::rows_of(&self.run, Some(&at)),
+                &should,
+            )?;
         }
         for (basis, _) in self.model.history().iter().skip(1) {
-            let should = self.model.rows_at_time(&basis.at).cloned().unwrap_or_default();
+            let should = self
+                .model
+                .rows_at_time(&basis.at)
+                .cloned()
+                .unwrap_or_default();
             let is = model::rows_of(&self.run, Some(&basis.at));
             differ(&format!("the rows at {}", basis.at), &is, &should)?;
         }
@@ -129,9 +162,13 @@ impl Judge {
                     return Err(format!("history {alias}: a gap in {versions:#?}"));
                 }
             }
-            let Some(last) = versions.last() else { return Err(format!("no history of {alias}")) };
+            let Some(last) = versions.last() else {
+                return Err(format!("no history of {alias}"));
+            };
             if last.until.is_some() {
-                return Err(format!("history {alias}: the newest version ended: {last:#?}"));
+                return Err(format!(
+                    "history {alias}: the newest version ended: {last:#?}"
+                ));
             }
             // Being recalled is counted, but it makes no version.
             let mut should = row.clone();
@@ -147,7 +184,11 @@ impl Judge {
     /// # Errors
     /// What it found.
     pub fn verifies(&self) -> Check {
-        let report = self.run.service().verify(&NoProgress).map_err(|error| error.to_string())?;
+        let report = self
+            .run
+            .service()
+            .verify(&NoProgress)
+            .map_err(|error| error.to_string())?;
         if !report.ok || !report.findings.is_empty() {
             return Err(format!("verify: {report:#?}"));
         }
@@ -159,10 +200,19 @@ impl Judge {
     /// # Panics
     /// When it cannot be computed.
     pub fn state_hash(&self) -> Option<String> {
-        self.run.service().verify(&NoProgress).expect("it verifies").state_hash
+        self.run
+            .service()
+            .verify(&NoProgress)
+            .expect("it verifies")
+            .state_hash
     }
 
-    fn recall(&self, query: &str, at: Option<&str>, happened_by: Option<&str>) -> Option<RecallAnswer> {
+    fn recall(
+        &self,
+        query: &str,
+        at: Option<&str>,
+        happened_by: Option<&str>,
+    ) -> Option<RecallAnswer> {
         let request = RecallRequest {
             query: query.to_owned(),
             limit: Some(1_000),
@@ -189,15 +239,28 @@ impl Judge {
     pub fn text_agrees(&self) -> Check {
         let living = |rows: &Rows| -> Rows {
             let rows = rows.iter().filter(|(_, row)| !row.forgotten);
-            rows.map(|(alias, row)| (alias.clone(), row.clone())).collect()
+            rows.map(|(alias, row)| (alias.clone(), row.clone()))
+                .collect()
         };
-        let Some(now) = self.recall(EVERYWHERE, None, None) else { return Ok(()) };
-        differ("what the text finds now", &self.found(&now), &living(self.model.rows()))?;
+        let Some(now) = self.recall(EVERYWHERE, None, None) else {
+            return Ok(());
+        };
+        differ(
+            "what the text finds now",
+            &self.found(&now),
+            &living(self.model.rows()),
+        )?;
         for position in 1..=self.run.basis().position {
             let at = format!("@{position}");
             let rows = self.model.rows_at(position).map(living).unwrap_or_default();
-            let answer = self.recall(EVERYWHERE, Some(&at), None).expect("the store has events");
-            differ(&format!("what the text finds at {at}"), &self.found(&answer), &rows)?;
+            let answer = self
+                .recall(EVERYWHERE, Some(&at), None)
+                .expect("the store has events");
+            differ(
+                &format!("what the text finds at {at}"),
+                &self.found(&answer),
+                &rows,
+            )?;
         }
         Ok(())
     }
@@ -209,15 +272,32 @@ impl Judge {
     pub fn happened_by_agrees(&self) -> Check {
         let living = |rows: &Rows| -> Rows {
             let rows = rows.iter().filter(|(_, row)| !row.forgotten);
-            rows.map(|(alias, row)| (alias.clone(), row.clone())).collect()
+            rows.map(|(alias, row)| (alias.clone(), row.clone()))
+                .collect()
         };
         for (basis, _) in self.model.history().iter().skip(1) {
-            let rows = self.model.rows_at_time(&basis.at).map(living).unwrap_or_default();
-            let answer = self.recall(EVERYWHERE, None, Some(&basis.at)).expect("there are events");
-            differ(&format!("what happened by {}", basis.at), &self.found(&answer), &rows)?;
+            let rows = self
+                .model
+                .rows_at_time(&basis.at)
+                .map(living)
+                .unwrap_or_default();
+            let answer = self
+                .recall(EVERYWHERE, None, Some(&basis.at))
+                .expect("there are events");
+            differ(
+                &format!("what happened by {}", basis.at),
+                &self.found(&answer),
+                &rows,
+            )?;
         }
-        let Some(all) = self.recall(EVERYWHERE, None, Some("2026-12-31")) else { return Ok(()) };
-        differ("what happened by the end of time", &self.found(&all), &living(self.model.rows()))
+        let Some(all) = self.recall(EVERYWHERE, None, Some("2026-12-31")) else {
+            return Ok(());
+        };
+        differ(
+            "what happened by the end of time",
+            &self.found(&all),
+            &living(self.model.rows()),
+        )
     }
 
     /// How far each view is, against the log.
@@ -225,10 +305,17 @@ impl Judge {
     /// # Errors
     /// Which view is ahead.
     pub fn no_view_is_ahead(&self) -> Check {
-        let stats = self.run.service().stats().map_err(|error| error.to_string())?;
+        let stats = self
+            .run
+            .service()
+            .stats()
+            .map_err(|error| error.to_string())?;
         let end = self.run.basis().position;
         let ahead = stats.views.iter().find(|view| view.position > end);
-        let unsure = stats.views.iter().find(|view| view.position + view.behind != end);
+        let unsure = stats
+            .views
+            .iter()
+            .find(|view| view.position + view.behind != end);
         match ahead.or(unsure) {
             None => Ok(()),
             Some(view) => Err(format!("{view:?}, and the log ends at @{end}")),
@@ -248,13 +335,22 @@ impl Judge {
 
     fn past_at(&self, position: u64) -> Past {
         let at = format!("@{position}");
-        let request =
-            ListRequest { at: Some(at.clone()), forgotten: true, ..ListRequest::default() };
+        let request = ListRequest {
+            at: Some(at.clone()),
+            forgotten: true,
+            ..ListRequest::default()
+        };
         let rows = self.run.service().list(&request).expect("it lists");
-        let answer = self.recall(EVERYWHERE, Some(&at), None).expect("the store has events");
+        let answer = self
+            .recall(EVERYWHERE, Some(&at), None)
+            .expect("the store has events");
         let mut found: Vec<_> = answer.results.into_iter().map(|hit| hit.memory).collect();
         found.sort_by(|a, b| a.id.cmp(&b.id));
-        Past { position, rows, found }
+        Past {
+            position,
+            rows,
+            found,
+        }
     }
 
     /// The answer to a query, at the basis of an earlier answer if one is given.
@@ -274,7 +370,10 @@ impl Judge {
             request_id: Some(format!("request {number}")),
             ..StoreRequest::default()
         };
-        let caller = icm_server::api::Caller { actor: "user".to_owned(), ..Default::default() };
+        let caller = icm_server::api::Caller {
+            actor: "user".to_owned(),
+            ..Default::default()
+        };
         let store = |run: &Run, content: &str| run.service().store(&caller, request(content));
         let first = store(&self.run, "one").map_err(|error| error.to_string())?;
         for reopened in [false, true] {
@@ -288,7 +387,11 @@ impl Judge {
                 other => return Err(format!("other content under a used request id: {other:?}")),
             }
         }
-        differ("the newest position", &self.run.basis().position, &first.position)
+        differ(
+            "the newest position",
+            &self.run.basis().position,
+            &first.position,
+        )
     }
 }
 

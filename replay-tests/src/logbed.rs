@@ -192,7 +192,11 @@ impl Bed {
 
     /// Another process finds the disk, on which these batches were tried.
     pub fn restart(&mut self, tried: Vec<(Vec<u64>, bool)>) {
-        self.next = tried.iter().flat_map(|(numbers, _)| numbers).max().map_or(1, |max| max + 1);
+        self.next = tried
+            .iter()
+            .flat_map(|(numbers, _)| numbers)
+            .max()
+            .map_or(1, |max| max + 1);
         self.tried = tried;
         self.errors.clear();
         self.log = None;
@@ -215,7 +219,10 @@ impl Bed {
             None => Log::open(Arc::new(self.disk.clone()), &self.dir)?,
         };
         let log = self.log.insert(log);
-        let events = numbers.into_iter().map(|number| numbered(number, len)).collect();
+        let events = numbers
+            .into_iter()
+            .map(|number| numbered(number, len))
+            .collect();
         append(log, &*self.env, events, durability)?;
         if durability == Durability::Synced {
             // What was appended before it in the same chain is durable with it.
@@ -234,8 +241,13 @@ impl Bed {
         let count = self.check_contents(found)?;
         let log = open(found, &self.dir)?;
         self.env.advance_ms(1_000);
-        append(&log, &*self.env, vec![numbered(u64::MAX, 20)], Durability::Synced)
-            .map_err(|error| format!("the store does not go on: {error}"))?;
+        append(
+            &log,
+            &*self.env,
+            vec![numbered(u64::MAX, 20)],
+            Durability::Synced,
+        )
+        .map_err(|error| format!("the store does not go on: {error}"))?;
         drop(log);
         let dropped = crate::simdisk::CrashPlan {
             writes: crate::simdisk::Writes::Dropped,
@@ -249,7 +261,9 @@ impl Bed {
         }
         let newest = seen.last().and_then(Seen::number);
         if newest != Some(u64::MAX) {
-            return Err(format!("what was appended after recovery is lost: {newest:?} is newest"));
+            return Err(format!(
+                "what was appended after recovery is lost: {newest:?} is newest"
+            ));
         }
         self.check_batches(&seen[..seen.len() - 1])
             .map_err(|why| format!("after going on and crashing again: {why}"))?;
@@ -261,9 +275,17 @@ impl Bed {
     /// # Errors
     /// What is wrong, in one line.
     pub fn check_contents(&self, found: &SimDisk) -> Result<usize, String> {
-        let before: Vec<_> = found.files().into_iter().map(|p| (found.contents(&p), p)).collect();
+        let before: Vec<_> = found
+            .files()
+            .into_iter()
+            .map(|p| (found.contents(&p), p))
+            .collect();
         let (seen, ended) = read(&open(found, &self.dir)?);
-        let after: Vec<_> = found.files().into_iter().map(|p| (found.contents(&p), p)).collect();
+        let after: Vec<_> = found
+            .files()
+            .into_iter()
+            .map(|p| (found.contents(&p), p))
+            .collect();
         if before != after {
             return Err("opening and reading changed bytes".to_owned());
         }
@@ -291,7 +313,9 @@ impl Bed {
         }
         match numbers.next() {
             None => Ok(found),
-            Some(number) => Err(format!("event {number} is out of order or was never written")),
+            Some(number) => Err(format!(
+                "event {number} is out of order or was never written"
+            )),
         }
     }
 }

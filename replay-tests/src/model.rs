@@ -27,7 +27,10 @@ impl Row {
     pub fn of(memory: &Memory) -> Row {
         Row {
             topic: memory.topic.clone(),
-            content: memory.content.clone().unwrap_or_else(|| "(withheld)".to_owned()),
+            content: memory
+                .content
+                .clone()
+                .unwrap_or_else(|| "(withheld)".to_owned()),
             importance: memory.importance,
             keywords: memory.keywords.clone(),
             key: memory.key.clone(),
@@ -72,12 +75,19 @@ impl Model {
 
     /// The state at a position: inside a command's batch, its end.
     pub fn rows_at(&self, position: u64) -> Option<&Rows> {
-        self.history.iter().find(|(basis, _)| basis.position >= position).map(|(_, rows)| rows)
+        self.history
+            .iter()
+            .find(|(basis, _)| basis.position >= position)
+            .map(|(_, rows)| rows)
     }
 
     /// The state that was known at a time, and what had happened by then: the same on one machine.
     pub fn rows_at_time(&self, at: &str) -> Option<&Rows> {
-        self.history.iter().rev().find(|(basis, _)| basis.at.as_str() <= at).map(|(_, rows)| rows)
+        self.history
+            .iter()
+            .rev()
+            .find(|(basis, _)| basis.at.as_str() <= at)
+            .map(|(_, rows)| rows)
     }
 
     /// Remembers the state as that of `basis`, unless nothing was written.
@@ -85,7 +95,11 @@ impl Model {
         if self.history.is_empty() && basis.position > 0 {
             // The origin's own batch comes before the first command's.
             let event = String::new();
-            let started = Basis { position: ORIGIN_EVENTS, event, at: String::new() };
+            let started = Basis {
+                position: ORIGIN_EVENTS,
+                event,
+                at: String::new(),
+            };
             self.history.push((started, Rows::new()));
         }
         if self.history.last().map_or(0, |(last, _)| last.position) < basis.position {
@@ -95,7 +109,11 @@ impl Model {
 
     fn resolve(&self, alias: &str) -> Result<String, &'static str> {
         let alias = self.same_as.get(alias).map_or(alias, String::as_str);
-        if self.rows.contains_key(alias) { Ok(alias.to_owned()) } else { Err("no such memory") }
+        if self.rows.contains_key(alias) {
+            Ok(alias.to_owned())
+        } else {
+            Err("no such memory")
+        }
     }
 
     /// Does what the command does. `shown`: the memories that a recall showed.
@@ -149,7 +167,15 @@ impl Model {
                 self.rows.insert(alias.clone(), row);
                 Ok(vec![(alias.clone(), Action::Stored)])
             }
-            Command::Update { alias, content, importance, keywords, topic, scope, request: _ } => {
+            Command::Update {
+                alias,
+                content,
+                importance,
+                keywords,
+                topic,
+                scope,
+                request: _,
+            } => {
                 let alias = self.resolve(alias)?;
                 let old = &self.rows[&alias];
                 if old.forgotten {
@@ -163,20 +189,30 @@ impl Model {
                 }
                 new.topic = topic.clone().unwrap_or(new.topic);
                 new.scope = scope.clone().unwrap_or(new.scope);
-                let action = if new == *old { Action::Unchanged } else { Action::Updated };
+                let action = if new == *old {
+                    Action::Unchanged
+                } else {
+                    Action::Updated
+                };
                 self.rows.insert(alias.clone(), new);
                 Ok(vec![(alias, action)])
             }
             Command::Forget { aliases } => {
                 let aliases: Result<BTreeSet<_>, _> =
                     aliases.iter().map(|alias| self.resolve(alias)).collect();
-                Ok(aliases?.into_iter().map(|alias| self.set_forgotten(alias, true)).collect())
+                Ok(aliases?
+                    .into_iter()
+                    .map(|alias| self.set_forgotten(alias, true))
+                    .collect())
             }
             Command::ForgetTopic { topic } => {
                 let of_topic = |row: &Row| row.topic == *topic && !row.forgotten;
                 let those: Vec<_> = self.rows.iter().filter(|(_, row)| of_topic(row)).collect();
                 let those: Vec<_> = those.into_iter().map(|(alias, _)| alias.clone()).collect();
-                Ok(those.into_iter().map(|alias| self.set_forgotten(alias, true)).collect())
+                Ok(those
+                    .into_iter()
+                    .map(|alias| self.set_forgotten(alias, true))
+                    .collect())
             }
             Command::Revive { alias } => {
                 let alias = self.resolve(alias)?;
@@ -184,7 +220,10 @@ impl Model {
             }
             Command::Recall { record: true, .. } => {
                 for alias in shown {
-                    self.rows.get_mut(alias).expect("only memories are shown").access_count += 1;
+                    self.rows
+                        .get_mut(alias)
+                        .expect("only memories are shown")
+                        .access_count += 1;
                 }
                 Ok(Vec::new())
             }
@@ -220,11 +259,17 @@ fn replaced(old: &[String], wanted: &[String]) -> Vec<String> {
 
 /// What the service says there is at `at` (`None`: now), tombstones too.
 pub fn rows_of(run: &Run, at: Option<&str>) -> Rows {
-    let request =
-        ListRequest { at: at.map(str::to_owned), forgotten: true, ..ListRequest::default() };
+    let request = ListRequest {
+        at: at.map(str::to_owned),
+        forgotten: true,
+        ..ListRequest::default()
+    };
     let listed = run.service().list(&request);
     let memories = listed.unwrap_or_else(|error| panic!("list --at {at:?}: {error}"));
-    memories.iter().map(|memory| (run.alias(&memory.id), Row::of(memory))).collect()
+    memories
+        .iter()
+        .map(|memory| (run.alias(&memory.id), Row::of(memory)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -235,7 +280,11 @@ mod tests {
     fn after(script: &str) -> (Model, Vec<Outcome>) {
         let script: Script = script.parse().expect("a script");
         let mut model = Model::new();
-        let outcomes = script.0.iter().map(|command| model.apply(command, &[])).collect();
+        let outcomes = script
+            .0
+            .iter()
+            .map(|command| model.apply(command, &[]))
+            .collect();
         (model, outcomes)
     }
 
@@ -249,10 +298,15 @@ mod tests {
              store $d -t x -c two --key k\n\
              store $e -t y -c two --key k",
         );
-        let actions: Vec<_> =
-            outcomes.into_iter().map(|outcome| outcome.expect("it is done")[0].1).collect();
+        let actions: Vec<_> = outcomes
+            .into_iter()
+            .map(|outcome| outcome.expect("it is done")[0].1)
+            .collect();
         use Action::{Forgotten, Stored, Unchanged, Updated};
-        assert_eq!(actions, [Stored, Unchanged, Updated, Forgotten, Stored, Stored]);
+        assert_eq!(
+            actions,
+            [Stored, Unchanged, Updated, Forgotten, Stored, Stored]
+        );
         assert_eq!(model.rows().keys().collect::<Vec<_>>(), ["$a", "$e"]);
         assert_eq!(model.rows()["$a"].content, "two");
         assert_eq!(model.rows()["$a"].keywords, ["q", "r"]);
@@ -272,13 +326,22 @@ mod tests {
 
     #[test]
     fn every_position_has_its_rows() {
-        let basis = |position, at: &str| Basis { position, event: String::new(), at: at.to_owned() };
+        let basis = |position, at: &str| Basis {
+            position,
+            event: String::new(),
+            at: at.to_owned(),
+        };
         let mut model = Model::new();
-        model.apply(&"store $a -t x -c one".parse().expect("a command"), &[]).expect("stored");
+        model
+            .apply(&"store $a -t x -c one".parse().expect("a command"), &[])
+            .expect("stored");
         model.arrived(basis(3, "10"));
-        model.apply(&"forget $a".parse().expect("a command"), &[]).expect("forgotten");
+        model
+            .apply(&"forget $a".parse().expect("a command"), &[])
+            .expect("forgotten");
         model.arrived(basis(5, "20"));
-        let forgotten = |rows: Option<&Rows>| rows.expect("rows").get("$a").map(|row| row.forgotten);
+        let forgotten =
+            |rows: Option<&Rows>| rows.expect("rows").get("$a").map(|row| row.forgotten);
         let there: Vec<_> = (1..=5).map(|p| forgotten(model.rows_at(p))).collect();
         assert_eq!(there, [None, None, Some(false), Some(true), Some(true)]);
         assert_eq!(model.rows_at(6), None);

@@ -12,7 +12,8 @@ pub fn dir() -> PathBuf {
 /// File names and texts as they should be.
 pub fn current() -> BTreeMap<String, String> {
     let all = icm_log::schema::all().into_iter();
-    all.map(|(name, schema)| (name, crate::golden::pretty(&schema))).collect()
+    all.map(|(name, schema)| (name, crate::golden::pretty(&schema)))
+        .collect()
 }
 
 /// Names of files that differ, are missing, or should not be there.

@@ -28,7 +28,17 @@ pub fn open_on(
     disk: Arc<dyn Disk>,
     read_only: bool,
 ) -> Result<Service> {
-    let options =
-        OpenOptions { dir: dir.to_owned(), lock_wait: Duration::from_secs(5), read_only };
-    Service::open_on(options, Ground { disk, env, zone: || TimeZone::UTC })
+    let options = OpenOptions {
+        dir: dir.to_owned(),
+        lock_wait: Duration::from_secs(5),
+        read_only,
+    };
+    Service::open_on(
+        options,
+        Ground {
+            disk,
+            env,
+            zone: || TimeZone::UTC,
+        },
+    )
 }

@@ -4,7 +4,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use icm_log::disk::{self, Disk, DirEntry, OpenMode, RealDisk};
+use icm_log::disk::{self, DirEntry, Disk, OpenMode, RealDisk};
 use replay_tests::simdisk::{CrashPlan, Names, OpKind, SimDisk, Writes};
 
 /// Runs `test` against both disks, each with an empty folder.
@@ -44,13 +44,20 @@ fn write_read_truncate() {
         assert_eq!(file.read_at(&mut buffer, 0).expect("read"), 9);
         assert_eq!(&buffer, b"Jello\0\0\0!\x07\x07\x07");
         assert_eq!(file.read_at(&mut buffer, 9).expect("read at the end"), 0);
-        assert_eq!(file.read_at(&mut buffer, 1_000).expect("read past the end"), 0);
+        assert_eq!(
+            file.read_at(&mut buffer, 1_000).expect("read past the end"),
+            0
+        );
         file.truncate(3).expect("cut");
         assert_eq!(bytes(disk, &path), b"Jel");
         file.truncate(5).expect("grown");
         assert_eq!(bytes(disk, &path), b"Jel\0\0");
         file.write_at(b"", 20).expect("nothing written");
-        assert_eq!(file.len().expect("a length"), 5, "writing nothing does not grow a file");
+        assert_eq!(
+            file.len().expect("a length"),
+            5,
+            "writing nothing does not grow a file"
+        );
         file.sync().expect("synced");
     });
 }
@@ -59,26 +66,53 @@ fn write_read_truncate() {
 fn open_modes() {
     on_both(|disk, dir| {
         let path = dir.join("a");
-        assert_eq!(kind(disk.open(&path, OpenMode::Read)), Some(ErrorKind::NotFound));
-        assert_eq!(kind(disk.open(&path, OpenMode::Write)), Some(ErrorKind::NotFound));
+        assert_eq!(
+            kind(disk.open(&path, OpenMode::Read)),
+            Some(ErrorKind::NotFound)
+        );
+        assert_eq!(
+            kind(disk.open(&path, OpenMode::Write)),
+            Some(ErrorKind::NotFound)
+        );
         let file = disk.open(&path, OpenMode::Create).expect("created");
         file.write_at(b"kept", 0).expect("written");
-        assert_eq!(kind(disk.open(&path, OpenMode::CreateNew)), Some(ErrorKind::AlreadyExists));
+        assert_eq!(
+            kind(disk.open(&path, OpenMode::CreateNew)),
+            Some(ErrorKind::AlreadyExists)
+        );
         for mode in [OpenMode::Read, OpenMode::Write, OpenMode::Create] {
             let file = disk.open(&path, mode).expect("opened");
-            assert_eq!(file.len().expect("a length"), 4, "{mode:?} keeps what is there");
-            assert_eq!(file.write_at(b"k", 0).is_ok(), mode != OpenMode::Read, "{mode:?}");
+            assert_eq!(
+                file.len().expect("a length"),
+                4,
+                "{mode:?} keeps what is there"
+            );
+            assert_eq!(
+                file.write_at(b"k", 0).is_ok(),
+                mode != OpenMode::Read,
+                "{mode:?}"
+            );
             assert_eq!(file.truncate(4).is_ok(), mode != OpenMode::Read, "{mode:?}");
             file.sync().expect("a sync needs no right to write");
         }
         let below_nothing = dir.join("none").join("a");
-        assert_eq!(kind(disk.open(&below_nothing, OpenMode::Create)), Some(ErrorKind::NotFound));
+        assert_eq!(
+            kind(disk.open(&below_nothing, OpenMode::Create)),
+            Some(ErrorKind::NotFound)
+        );
         let below_file = path.join("a");
         for mode in [OpenMode::Read, OpenMode::Create] {
-            assert_eq!(kind(disk.open(&below_file, mode)), Some(ErrorKind::NotADirectory));
+            assert_eq!(
+                kind(disk.open(&below_file, mode)),
+                Some(ErrorKind::NotADirectory)
+            );
         }
         for mode in [OpenMode::Read, OpenMode::Write, OpenMode::Create] {
-            assert_eq!(kind(disk.open(dir, mode)), Some(ErrorKind::IsADirectory), "{mode:?}");
+            assert_eq!(
+                kind(disk.open(dir, mode)),
+                Some(ErrorKind::IsADirectory),
+                "{mode:?}"
+            );
         }
     });
 }
@@ -89,17 +123,36 @@ fn folders() {
         let deep = dir.join("a").join("b");
         disk.create_dir_all(&deep).expect("created");
         disk.create_dir_all(&deep).expect("fine when it exists");
-        disk.open(&deep.join("f"), OpenMode::CreateNew).expect("created");
-        let entry = |name: &str, is_dir| DirEntry { name: name.to_owned(), is_dir };
+        disk.open(&deep.join("f"), OpenMode::CreateNew)
+            .expect("created");
+        let entry = |name: &str, is_dir| DirEntry {
+            name: name.to_owned(),
+            is_dir,
+        };
         assert_eq!(sorted(disk, &dir.join("a")), [entry("b", true)]);
         assert_eq!(sorted(disk, &deep), [entry("f", false)]);
-        assert_eq!(kind(disk.read_dir(&dir.join("none"))), Some(ErrorKind::NotFound));
-        assert_eq!(kind(disk.read_dir(&deep.join("f"))), Some(ErrorKind::NotADirectory));
-        assert_eq!(kind(disk.create_dir_all(&deep.join("f"))), Some(ErrorKind::AlreadyExists));
+        assert_eq!(
+            kind(disk.read_dir(&dir.join("none"))),
+            Some(ErrorKind::NotFound)
+        );
+        assert_eq!(
+            kind(disk.read_dir(&deep.join("f"))),
+            Some(ErrorKind::NotADirectory)
+        );
+        assert_eq!(
+            kind(disk.create_dir_all(&deep.join("f"))),
+            Some(ErrorKind::AlreadyExists)
+        );
         let below_file = deep.join("f").join("g");
-        assert_eq!(kind(disk.create_dir_all(&below_file)), Some(ErrorKind::NotADirectory));
+        assert_eq!(
+            kind(disk.create_dir_all(&below_file)),
+            Some(ErrorKind::NotADirectory)
+        );
         disk.sync_dir(&deep).expect("synced");
-        assert_eq!(kind(disk.sync_dir(&dir.join("none"))), Some(ErrorKind::NotFound));
+        assert_eq!(
+            kind(disk.sync_dir(&dir.join("none"))),
+            Some(ErrorKind::NotFound)
+        );
     });
 }
 
@@ -107,20 +160,34 @@ fn folders() {
 fn rename_and_remove() {
     on_both(|disk, dir| {
         let (a, b) = (dir.join("a"), dir.join("b"));
-        disk.open(&a, OpenMode::CreateNew).expect("created").write_at(b"new", 0).expect("written");
+        disk.open(&a, OpenMode::CreateNew)
+            .expect("created")
+            .write_at(b"new", 0)
+            .expect("written");
         let old = disk.open(&b, OpenMode::CreateNew).expect("created");
         old.write_at(b"old", 0).expect("written");
         disk.rename(&a, &b).expect("renamed");
         assert_eq!(bytes(disk, &b), b"new");
-        assert_eq!(kind(disk.open(&a, OpenMode::Read)), Some(ErrorKind::NotFound));
+        assert_eq!(
+            kind(disk.open(&a, OpenMode::Read)),
+            Some(ErrorKind::NotFound)
+        );
         let mut buffer = [0; 3];
-        old.read_at(&mut buffer, 0).expect("an open file outlives its name");
+        old.read_at(&mut buffer, 0)
+            .expect("an open file outlives its name");
         assert_eq!(&buffer, b"old");
         assert_eq!(kind(disk.rename(&a, &b)), Some(ErrorKind::NotFound));
         disk.create_dir_all(&dir.join("d")).expect("created");
-        assert_eq!(kind(disk.rename(&b, &dir.join("d"))), Some(ErrorKind::IsADirectory));
-        assert_eq!(kind(disk.rename(&b, &dir.join("none").join("b"))), Some(ErrorKind::NotFound));
-        disk.rename(&b, &dir.join("d").join("b")).expect("renamed into another folder");
+        assert_eq!(
+            kind(disk.rename(&b, &dir.join("d"))),
+            Some(ErrorKind::IsADirectory)
+        );
+        assert_eq!(
+            kind(disk.rename(&b, &dir.join("none").join("b"))),
+            Some(ErrorKind::NotFound)
+        );
+        disk.rename(&b, &dir.join("d").join("b"))
+            .expect("renamed into another folder");
         assert_eq!(bytes(disk, &dir.join("d").join("b")), b"new");
         assert_eq!(kind(disk.remove_file(&b)), Some(ErrorKind::NotFound));
         disk.remove_file(&dir.join("d").join("b")).expect("removed");
@@ -136,7 +203,10 @@ fn replace_in_one_step() {
         disk::replace(disk, &path, b"two").expect("replaced");
         assert_eq!(bytes(disk, &path), b"two");
         assert_eq!(sorted(disk, dir).len(), 1, "nothing is left beside it");
-        assert_eq!(kind(disk::read_all(disk, &path, 2)), Some(ErrorKind::InvalidData));
+        assert_eq!(
+            kind(disk::read_all(disk, &path, 2)),
+            Some(ErrorKind::InvalidData)
+        );
     });
 }
 
@@ -161,11 +231,20 @@ fn identities() {
 fn locks() {
     on_both(|disk, dir| {
         let path = dir.join("lock");
-        let held = disk.try_lock(&path).expect("locked").expect("nobody has it");
-        assert!(disk.try_lock(&path).expect("asked").is_none(), "somebody has it");
+        let held = disk
+            .try_lock(&path)
+            .expect("locked")
+            .expect("nobody has it");
+        assert!(
+            disk.try_lock(&path).expect("asked").is_none(),
+            "somebody has it"
+        );
         assert!(disk.try_lock(&dir.join("other")).expect("asked").is_some());
         drop(held);
-        assert!(disk.try_lock(&path).expect("asked").is_some(), "the lock goes with the value");
+        assert!(
+            disk.try_lock(&path).expect("asked").is_some(),
+            "the lock goes with the value"
+        );
     });
 }
 
@@ -175,11 +254,17 @@ const A: &str = "/a";
 const B: &str = "/b";
 
 fn crash(disk: &SimDisk, writes: Writes, names: Names, seed: u64) -> SimDisk {
-    disk.crash(CrashPlan { writes, names, seed })
+    disk.crash(CrashPlan {
+        writes,
+        names,
+        seed,
+    })
 }
 
 fn file_with(disk: &SimDisk, path: &str, bytes: &[u8]) -> std::sync::Arc<dyn disk::DiskFile> {
-    let file = disk.open(Path::new(path), OpenMode::CreateNew).expect("created");
+    let file = disk
+        .open(Path::new(path), OpenMode::CreateNew)
+        .expect("created");
     file.write_at(bytes, 0).expect("written");
     file
 }
@@ -198,9 +283,16 @@ fn what_is_synced_survives_every_crash() {
         seen.insert(found);
     }
     assert!(seen.contains(b"synced".as_slice()) && seen.contains(b"synced and not".as_slice()));
-    assert!(seen.iter().any(|found| found.ends_with(b"\0")), "lengths arrive before bytes");
+    assert!(
+        seen.iter().any(|found| found.ends_with(b"\0")),
+        "lengths arrive before bytes"
+    );
     assert!(seen.len() > 5, "halves of every length: {seen:?}");
-    assert_eq!(disk.contents(A), b"synced and not", "the disk itself goes on");
+    assert_eq!(
+        disk.contents(A),
+        b"synced and not",
+        "the disk itself goes on"
+    );
 }
 
 #[test]
@@ -216,7 +308,10 @@ fn later_sectors_arrive_without_earlier_ones() {
     assert!(hole);
     for seed in 0..50 {
         let found = crash(&disk, Writes::Halved, Names::Kept, seed).contents(A);
-        assert!(found.iter().all(|byte| *byte == 1), "halved writes arrive in order");
+        assert!(
+            found.iter().all(|byte| *byte == 1),
+            "halved writes arrive in order"
+        );
     }
 }
 
@@ -226,16 +321,25 @@ fn names_need_their_folder_synced() {
     file_with(&disk, A, b"one").sync().expect("synced");
     let without = crash(&disk, Writes::Kept, Names::Dropped, 0);
     assert_eq!(without.files(), Vec::<PathBuf>::new());
-    assert_eq!(crash(&disk, Writes::Dropped, Names::Kept, 0).contents(A), b"one");
+    assert_eq!(
+        crash(&disk, Writes::Dropped, Names::Kept, 0).contents(A),
+        b"one"
+    );
     disk.sync_dir(Path::new("/")).expect("synced");
     disk.rename(Path::new(A), Path::new(B)).expect("renamed");
     for seed in 0..20 {
         let found = crash(&disk, Writes::Dropped, Names::Some, seed).files();
         assert_eq!(found.len(), 1, "a rename happens or does not: {found:?}");
     }
-    assert_eq!(crash(&disk, Writes::Kept, Names::Dropped, 0).contents(A), b"one");
+    assert_eq!(
+        crash(&disk, Writes::Kept, Names::Dropped, 0).contents(A),
+        b"one"
+    );
     disk.sync_dir(Path::new("/")).expect("synced");
-    assert_eq!(crash(&disk, Writes::Kept, Names::Dropped, 0).contents(B), b"one");
+    assert_eq!(
+        crash(&disk, Writes::Kept, Names::Dropped, 0).contents(B),
+        b"one"
+    );
 }
 
 #[test]
@@ -245,15 +349,25 @@ fn a_new_folder_needs_its_parent_synced() {
     file_with(&disk, "/d/e/f", b"x").sync().expect("synced");
     disk.sync_dir(Path::new("/d/e")).expect("synced");
     disk.sync_dir(Path::new("/d")).expect("synced");
-    assert!(crash(&disk, Writes::Kept, Names::Dropped, 0).files().is_empty());
+    assert!(
+        crash(&disk, Writes::Kept, Names::Dropped, 0)
+            .files()
+            .is_empty()
+    );
     disk.sync_dir(Path::new("/")).expect("synced");
-    assert_eq!(crash(&disk, Writes::Dropped, Names::Dropped, 0).contents("/d/e/f"), b"x");
+    assert_eq!(
+        crash(&disk, Writes::Dropped, Names::Dropped, 0).contents("/d/e/f"),
+        b"x"
+    );
 }
 
 #[test]
 fn locks_go_with_a_crash_and_identities_stay() {
     let disk = SimDisk::new();
-    let held = disk.try_lock(Path::new(A)).expect("locked").expect("nobody has it");
+    let held = disk
+        .try_lock(Path::new(A))
+        .expect("locked")
+        .expect("nobody has it");
     let id = disk.identity(Path::new(A)).expect("an identity");
     for found in [disk.kill(), crash(&disk, Writes::Kept, Names::Kept, 0)] {
         assert!(found.try_lock(Path::new(A)).expect("asked").is_some());
@@ -290,7 +404,10 @@ fn the_nth_operation_fails() {
     }
     let full = SimDisk::new();
     full.fail_at(2);
-    assert_eq!(run(&full).map_err(|error| error.kind()), Err(ErrorKind::StorageFull));
+    assert_eq!(
+        run(&full).map_err(|error| error.kind()),
+        Err(ErrorKind::StorageFull)
+    );
     assert!(full.contents(A).len() < 100, "a part was written");
     assert!(full.contents(A).iter().all(|byte| *byte == 7));
 }
@@ -312,7 +429,10 @@ fn a_failed_sync_gives_up_on_what_was_dirty() {
         file.write_at(b"more", 4).expect("written");
         file.sync().expect("synced");
         let found = crash(&disk, Writes::Dropped, Names::Kept, seed).contents(A);
-        assert_eq!(found, b"datamore", "its page is written whole when it is dirty again");
+        assert_eq!(
+            found, b"datamore",
+            "its page is written whole when it is dirty again"
+        );
     }
     assert!((5..=20).contains(&lost), "lost {lost} times of 20");
 }
@@ -325,7 +445,8 @@ fn a_full_disk() {
     let error = file.write_at(b"9abc", 8).expect_err("the disk is full");
     assert_eq!(error.kind(), ErrorKind::StorageFull);
     assert_eq!(disk.contents(A), b"123456789a");
-    file.write_at(b"over", 0).expect("writing over needs no room");
+    file.write_at(b"over", 0)
+        .expect("writing over needs no room");
     disk.heal();
     file.write_at(b"bc", 10).expect("there is room again");
 }

@@ -9,7 +9,14 @@ use serde_json::Value;
 
 fn names_in(dir: &Path) -> BTreeSet<String> {
     let entries = fs::read_dir(dir).expect("the folder is read");
-    entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
+    entries
+        .map(|e| {
+            e.expect("an entry")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect()
 }
 
 fn json(path: &Path) -> Value {
@@ -24,18 +31,34 @@ const OLD_STORES: [&str; 0] = [];
 #[test]
 fn every_event_sample_is_read_as_it_always_was() {
     let dir = golden::dir().join("events");
-    let mut known: Vec<_> = golden::sample_names().into_iter().map(|(name, _)| name).collect();
+    let mut known: Vec<_> = golden::sample_names()
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
     known.extend(OLD_SAMPLES.map(str::to_owned));
-    let expected: BTreeSet<_> =
-        known.iter().flat_map(|name| [format!("{name}.hex"), format!("{name}.json")]).collect();
-    assert_eq!(names_in(&dir), expected, "`cargo run -p replay-tests --bin golden` adds samples");
+    let expected: BTreeSet<_> = known
+        .iter()
+        .flat_map(|name| [format!("{name}.hex"), format!("{name}.json")])
+        .collect();
+    assert_eq!(
+        names_in(&dir),
+        expected,
+        "`cargo run -p replay-tests --bin golden` adds samples"
+    );
     for name in &known {
         let text = fs::read_to_string(dir.join(format!("{name}.hex"))).expect("it is read");
         let bytes = golden::from_lines(&text).expect("hexadecimal digits");
         let described = golden::describe(&bytes).unwrap_or_else(|why| panic!("{name}: {why}"));
         assert_eq!(described, json(&dir.join(format!("{name}.json"))), "{name}");
-        assert_eq!(golden::encode_again(&bytes), Ok(bytes.clone()), "{name}: encode after decode");
-        assert_eq!(described["kind"].as_str(), name.rsplit_once(".v").map(|(kind, _)| kind));
+        assert_eq!(
+            golden::encode_again(&bytes),
+            Ok(bytes.clone()),
+            "{name}: encode after decode"
+        );
+        assert_eq!(
+            described["kind"].as_str(),
+            name.rsplit_once(".v").map(|(kind, _)| kind)
+        );
     }
 }
 
@@ -45,19 +68,32 @@ fn todays_code_writes_the_samples() {
         let path = golden::dir().join("events").join(format!("{name}.hex"));
         let text = fs::read_to_string(path).expect("it is read");
         let today = golden::sample(kind).expect("a known kind");
-        assert_eq!(text, golden::to_lines(&today), "the format of {name} has changed");
+        assert_eq!(
+            text,
+            golden::to_lines(&today),
+            "the format of {name} has changed"
+        );
     }
 }
 
 #[test]
 fn every_store_is_read_as_it_always_was() {
     let dir = golden::dir().join("stores");
-    let expected: BTreeSet<_> =
-        golden::STORES.iter().chain(&OLD_STORES).map(|name| (*name).to_owned()).collect();
-    assert_eq!(names_in(&dir), expected, "`cargo run -p replay-tests --bin golden` adds stores");
+    let expected: BTreeSet<_> = golden::STORES
+        .iter()
+        .chain(&OLD_STORES)
+        .map(|name| (*name).to_owned())
+        .collect();
+    assert_eq!(
+        names_in(&dir),
+        expected,
+        "`cargo run -p replay-tests --bin golden` adds stores"
+    );
     for name in expected {
         let mut files = folder::read(&dir.join(&name));
-        let described = files.remove(Path::new(golden::EXPECTED)).expect("it says what to expect");
+        let described = files
+            .remove(Path::new(golden::EXPECTED))
+            .expect("it says what to expect");
         let described: Value = serde_json::from_slice(&described).expect("it is JSON");
         assert!(files.len() >= 2, "{name} holds a store");
         assert_eq!(golden::describe_store(&files), described, "{name}");
@@ -70,10 +106,17 @@ fn todays_code_builds_the_stores() {
     let essence = |described: &Value| {
         let kinds = described["events"].as_array().expect("a list").iter();
         let kinds: Vec<_> = kinds.map(|event| event["kind"].clone()).collect();
-        (kinds, described["findings"].clone(), described["heads"].as_array().map(Vec::len))
+        (
+            kinds,
+            described["findings"].clone(),
+            described["heads"].as_array().map(Vec::len),
+        )
     };
     for name in golden::STORES {
-        let path = golden::dir().join("stores").join(name).join(golden::EXPECTED);
+        let path = golden::dir()
+            .join("stores")
+            .join(name)
+            .join(golden::EXPECTED);
         let today = golden::describe_store(&golden::build(name));
         assert_eq!(essence(&today), essence(&json(&path)), "{name}");
     }

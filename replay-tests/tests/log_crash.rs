@@ -52,7 +52,10 @@ fn power_fails_after_every_operation() {
         checked += crash_everyhow(&bed, 3, &format!("the power fails before operation {n}"));
         cuts += 1;
     }
-    assert!(cuts > 30 && checked > 1_000, "{cuts} cuts, {checked} stores looked at");
+    assert!(
+        cuts > 30 && checked > 1_000,
+        "{cuts} cuts, {checked} stores looked at"
+    );
 }
 
 #[test]
@@ -74,7 +77,10 @@ fn every_operation_fails_once() {
             crash_everyhow(&bed, 1, &what);
         }
     }
-    assert!(failed > count / 2, "{failed} of {count} failures were noticed");
+    assert!(
+        failed > count / 2,
+        "{failed} of {count} failures were noticed"
+    );
 }
 
 #[test]
@@ -87,7 +93,11 @@ fn the_disk_is_full_from_some_operation_on_and_later_has_room() {
         bed.disk.heal();
         bed.run(&[Step::Append(2, 50), Step::Reopen, Step::Append(1, 50)]);
         let last = bed.tried.iter().rev().take(2);
-        assert!(last.clone().all(|(_, acknowledged)| *acknowledged), "{:?}", bed.errors);
+        assert!(
+            last.clone().all(|(_, acknowledged)| *acknowledged),
+            "{:?}",
+            bed.errors
+        );
         crash_everyhow(&bed, 1, &format!("everything fails from operation {n} on"));
     }
 }

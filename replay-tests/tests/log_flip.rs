@@ -27,7 +27,13 @@ struct Store {
 fn store(with_acked: bool) -> Store {
     let mut bed = Bed::new();
     use Step::{Append, Reopen};
-    bed.run(&[Append(1, 12), Append(2, 30), Reopen, Append(1, 20), Append(1, 8)]);
+    bed.run(&[
+        Append(1, 12),
+        Append(2, 30),
+        Reopen,
+        Append(1, 20),
+        Append(1, 8),
+    ]);
     assert!(bed.errors.is_empty(), "{:?}", bed.errors);
     let disk = bed.disk.kill();
     if !with_acked {
@@ -36,8 +42,16 @@ fn store(with_acked: bool) -> Store {
     let (events, ended) = logbed::read(&open(&disk).expect("it opens"));
     assert!(ended.is_none() && events.len() == 7, "{events:?}");
     let is_lock = |path: &PathBuf| path.ends_with("lock");
-    let files = disk.files().into_iter().filter(|path| !is_lock(path)).collect();
-    Store { disk, events, files }
+    let files = disk
+        .files()
+        .into_iter()
+        .filter(|path| !is_lock(path))
+        .collect();
+    Store {
+        disk,
+        events,
+        files,
+    }
 }
 
 fn open(disk: &SimDisk) -> Result<Log, icm_log::LogError> {
@@ -46,7 +60,8 @@ fn open(disk: &SimDisk) -> Result<Log, icm_log::LogError> {
 }
 
 fn is_segment(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "icmlog")
+    path.extension()
+        .is_some_and(|extension| extension == "icmlog")
 }
 
 /// What came of the mutations.
@@ -88,13 +103,20 @@ impl Store {
         let (seen, ended) = logbed::read(&log);
         let prefix = seen.len() <= self.events.len()
             && seen.iter().zip(&self.events).all(|(seen, written)| {
-                let withheld = Seen { payload: None, ..written.clone() };
+                let withheld = Seen {
+                    payload: None,
+                    ..written.clone()
+                };
                 seen == written || *seen == withheld
             });
         if !prefix {
-            return Err(format!("other events are read than were written: {seen:#?}"));
+            return Err(format!(
+                "other events are read than were written: {seen:#?}"
+            ));
         }
-        let report = log.verify(&mut |_| {}).map_err(|error| format!("verify fails: {error}"))?;
+        let report = log
+            .verify(&mut |_| {})
+            .map_err(|error| format!("verify fails: {error}"))?;
         for file in before.files() {
             if before.contents(&file) != disk.contents(&file) {
                 return Err(format!("reading or verifying changed {}", file.display()));
@@ -108,10 +130,14 @@ impl Store {
         tally.whole += u64::from(!shorter && !withheld);
         if shorter && with_acked && !path.ends_with("acked") {
             if log.refusal().is_none() && ended.is_none() {
-                return Err(format!("acknowledged events are missing, writes go on: {report:?}"));
+                return Err(format!(
+                    "acknowledged events are missing, writes go on: {report:?}"
+                ));
             }
             if report.ok() {
-                return Err(format!("acknowledged events are missing, verify is content: {report:?}"));
+                return Err(format!(
+                    "acknowledged events are missing, verify is content: {report:?}"
+                ));
             }
         }
         if withheld && (report.missing_bodies == 0 || report.findings.is_empty()) {
@@ -120,14 +146,25 @@ impl Store {
         // Without slots a cut between batches leaves a shorter store that nothing tells from one
         // that was never longer.
         let clean_cut = !with_acked && self.is_clean_cut(disk, path);
-        if is_segment(path) && !named && !clean_cut && self.disk.contents(path) != disk.contents(path) {
+        if is_segment(path)
+            && !named
+            && !clean_cut
+            && self.disk.contents(path) != disk.contents(path)
+        {
             return Err(format!("changed bytes are not found: {report:?}"));
         }
         if ended.is_some() {
             // Damage far from the end: what is before it is read, and the next reader is told too.
             return Ok(());
         }
-        self.judge_writer(tally, disk, &log, &seen, with_acked && !path.ends_with("acked"), &report)
+        self.judge_writer(
+            tally,
+            disk,
+            &log,
+            &seen,
+            with_acked && !path.ends_with("acked"),
+            &report,
+        )
     }
 
     /// A writer goes on or refuses; it never drops what was acknowledged or read.
@@ -154,10 +191,14 @@ impl Store {
         }
         let there = now.len() > seen.len() && now[..seen.len()] == *seen;
         if !there || now.last().and_then(Seen::number) != Some(77) {
-            return Err(format!("an append changed what is read before it: {now:#?}"));
+            return Err(format!(
+                "an append changed what is read before it: {now:#?}"
+            ));
         }
         if all_acknowledged && seen.len() < self.events.len() {
-            return Err(format!("a writer went on where acknowledged events are missing: {report:?}"));
+            return Err(format!(
+                "a writer went on where acknowledged events are missing: {report:?}"
+            ));
         }
         Ok(())
     }
@@ -165,8 +206,7 @@ impl Store {
     fn is_clean_cut(&self, disk: &SimDisk, path: &Path) -> bool {
         let (whole, now) = (self.disk.contents(path), disk.contents(path));
         // The store whose newest batches were never written has exactly these bytes.
-        whole.starts_with(&now)
-            && self.batch_ends(path).contains(&(now.len() as u64))
+        whole.starts_with(&now) && self.batch_ends(path).contains(&(now.len() as u64))
     }
 
     /// Offsets at which batches end in a segment.
@@ -174,7 +214,8 @@ impl Store {
         let log = open(&self.disk).expect("it opens");
         let mut ends = Vec::new();
         log.scan(&icm_log::Cursor::START, &mut |event| {
-            if event.place.path == path && event.head.batch_index() + 1 == event.head.batch_count() {
+            if event.place.path == path && event.head.batch_index() + 1 == event.head.batch_count()
+            {
                 ends.push(event.place.offset + event.place.len as u64);
             }
             std::ops::ControlFlow::Continue(())
@@ -203,9 +244,14 @@ fn every_flip(with_acked: bool) -> Tally {
     for path in &store.files {
         for at in 0..store.disk.contents(path).len() {
             for bit in 0..8 {
-                store.mutate(&mut tally, path, &format!("bit {bit} of byte {at} flipped"), |bytes| {
-                    bytes[at] ^= 1 << bit;
-                });
+                store.mutate(
+                    &mut tally,
+                    path,
+                    &format!("bit {bit} of byte {at} flipped"),
+                    |bytes| {
+                        bytes[at] ^= 1 << bit;
+                    },
+                );
             }
         }
     }
@@ -215,25 +261,37 @@ fn every_flip(with_acked: bool) -> Tally {
 #[test]
 fn cut_at_every_byte_with_slots() {
     let tally = every_cut(true);
-    assert!(tally.looked_at > 2_500 && tally.shorter > 1_500, "{tally:?}");
+    assert!(
+        tally.looked_at > 2_500 && tally.shorter > 1_500,
+        "{tally:?}"
+    );
 }
 
 #[test]
 fn cut_at_every_byte_without_slots() {
     let tally = every_cut(false);
-    assert!(tally.looked_at > 2_000 && tally.shorter > 1_500 && tally.went_on > 1_000, "{tally:?}");
+    assert!(
+        tally.looked_at > 2_000 && tally.shorter > 1_500 && tally.went_on > 1_000,
+        "{tally:?}"
+    );
 }
 
 #[test]
 fn every_bit_flipped_with_slots() {
     let tally = every_flip(true);
-    assert!(tally.looked_at > 20_000 && tally.withheld > 500 && tally.shorter > 5_000, "{tally:?}");
+    assert!(
+        tally.looked_at > 20_000 && tally.withheld > 500 && tally.shorter > 5_000,
+        "{tally:?}"
+    );
 }
 
 #[test]
 fn every_bit_flipped_without_slots() {
     let tally = every_flip(false);
-    assert!(tally.looked_at > 16_000 && tally.shorter > 5_000 && tally.went_on > 500, "{tally:?}");
+    assert!(
+        tally.looked_at > 16_000 && tally.shorter > 5_000 && tally.went_on > 500,
+        "{tally:?}"
+    );
 }
 
 #[test]
@@ -248,7 +306,9 @@ fn zeroed_and_overwritten_ranges() {
                     for fill in [0, 0xff, 0x41] {
                         let end = (start + size).min(len);
                         let what = format!("{start}..{end} filled with {fill}");
-                        store.mutate(&mut tally, path, &what, |bytes| bytes[start..end].fill(fill));
+                        store.mutate(&mut tally, path, &what, |bytes| {
+                            bytes[start..end].fill(fill)
+                        });
                     }
                 }
             }
@@ -261,24 +321,38 @@ fn zeroed_and_overwritten_ranges() {
 #[test]
 fn changes_with_their_checks_made_right() {
     let store = store(true);
-    let path = store.files.iter().find(|path| is_segment(path)).expect("there is a segment");
+    let path = store
+        .files
+        .iter()
+        .find(|path| is_segment(path))
+        .expect("there is a segment");
     let whole = store.disk.contents(path);
     let (mut offset, mut looked_at) = (icm_log::segment::HEADER_LEN, 0);
     while offset < whole.len() {
-        let Parsed::Record(shape) = record::parse(&whole[offset..]) else { panic!("a record") };
+        let Parsed::Record(shape) = record::parse(&whole[offset..]) else {
+            panic!("a record")
+        };
         let original = shape.view(&whole[offset..]);
-        let Body::Present { salt, payload } = original.body else { panic!("a body") };
+        let Body::Present { salt, payload } = original.body else {
+            panic!("a body")
+        };
         let salt: &[u8; SALT_LEN] = salt.try_into().expect("a salt");
         let body_len = SALT_LEN + payload.len();
         for at in 0..original.head.len() + body_len {
-            let (mut head, mut salt, mut payload) = (original.head.to_vec(), *salt, payload.to_vec());
+            let (mut head, mut salt, mut payload) =
+                (original.head.to_vec(), *salt, payload.to_vec());
             match at.checked_sub(head.len()) {
                 None => head[at] ^= 1,
                 Some(at) if at < SALT_LEN => salt[at] ^= 1,
                 Some(at) => payload[at - SALT_LEN] ^= 1,
             }
             let mut changed = whole[..offset].to_vec();
-            record::encode(&mut changed, original.synced, &head, Some((&salt, &payload)));
+            record::encode(
+                &mut changed,
+                original.synced,
+                &head,
+                Some((&salt, &payload)),
+            );
             changed.extend_from_slice(&whole[offset + shape.record_len()..]);
             let disk = store.disk.kill();
             disk.put(path, &changed);

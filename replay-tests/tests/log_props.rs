@@ -70,7 +70,11 @@ fn fields() -> impl Strategy<Value = Fields> {
     let place = (bytes_16(), number(), number(), number(), kind(), 0..3_u16);
     let batch = prop_oneof![3 => Just((0, 1)), 1 => (0..3_u16, 0..3_u16)];
     let ids = [bytes_16(), bytes_16(), bytes_16(), bytes_16(), bytes_16()];
-    let body = (any::<[u8; 16]>(), prop::collection::vec(any::<u8>(), 0..60), any::<bool>());
+    let body = (
+        any::<[u8; 16]>(),
+        prop::collection::vec(any::<u8>(), 0..60),
+        any::<bool>(),
+    );
     let refs = prop::collection::vec(any::<[u8; 32]>(), 0..4);
     (place, batch, ids, refs, facts(), body, number()).prop_map(
         |(place, batch, ids, refs, facts, (salt, payload, withheld), synced)| Fields {
@@ -250,7 +254,9 @@ fn look_at(origin: [u8; 16], name: SegmentName, bytes: &[u8], with_store: bool) 
     let disk = SimDisk::new();
     let mut files = bed.disk.below(Path::new(STORE));
     files.retain(|path, _| with_store && path.ends_with("store.toml"));
-    let path = Path::new("log").join(OriginId(origin).to_string()).join(name.to_string());
+    let path = Path::new("log")
+        .join(OriginId(origin).to_string())
+        .join(name.to_string());
     files.insert(path, bytes.to_vec());
     if let Some(text) = files.get_mut(Path::new("store.toml")) {
         adopt(text, OriginId(origin));
@@ -281,7 +287,10 @@ fn adopt(text: &mut Vec<u8>, origin: OriginId) {
             false => line.to_owned(),
         })
         .collect();
-    let at = lines.iter().position(|line| line.starts_with("format")).expect("it has a format");
+    let at = lines
+        .iter()
+        .position(|line| line.starts_with("format"))
+        .expect("it has a format");
     let body = lines[at..].join("\n") + "\n";
     let mut head = lines[..at].to_vec();
     for line in &mut head {
@@ -296,7 +305,11 @@ fn adopt(text: &mut Vec<u8>, origin: OriginId) {
 fn crc32c(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0_u32, |crc, byte| {
         (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
-            if crc & 1 == 1 { crc >> 1 ^ 0x82f6_3b78 } else { crc >> 1 }
+            if crc & 1 == 1 {
+                crc >> 1 ^ 0x82f6_3b78
+            } else {
+                crc >> 1
+            }
         })
     })
 }

@@ -9,11 +9,18 @@ use replay_tests::simdisk::{CrashPlan, Names, SimDisk, Writes};
 
 /// Two batches that leave too little room for a third of the same size, and one that nobody waited
 /// for: it must be durable before the next segment is begun.
-const FILL: [Step; 3] =
-    [Step::Append(31, 1_000_000), Step::Append(31, 1_000_000), Step::Lazy(1, 50)];
+const FILL: [Step; 3] = [
+    Step::Append(31, 1_000_000),
+    Step::Append(31, 1_000_000),
+    Step::Lazy(1, 50),
+];
 /// A third, and two small ones in the new segment.
-const ROLL: [Step; 4] =
-    [Step::Append(6, 1_000_000), Step::Append(1, 50), Step::Lazy(1, 50), Step::Append(1, 50)];
+const ROLL: [Step; 4] = [
+    Step::Append(6, 1_000_000),
+    Step::Append(1, 50),
+    Step::Lazy(1, 50),
+    Step::Append(1, 50),
+];
 
 fn full() -> Bed {
     let disk = SimDisk::new();
@@ -38,8 +45,16 @@ fn power_fails_while_a_segment_rolls() {
     assert!(whole.errors.is_empty(), "{:?}", whole.errors);
     assert_eq!(segments(&whole.disk), 2, "{}", whole.disk.trace_text());
     assert_eq!(whole.check(&whole.disk.kill()), Ok(7));
-    let longest = whole.disk.files().iter().map(|path| whole.disk.contents(path).len()).max();
-    assert!(longest.is_some_and(|len| len as u64 <= SEGMENT_LEN_TARGET), "{longest:?}");
+    let longest = whole
+        .disk
+        .files()
+        .iter()
+        .map(|path| whole.disk.contents(path).len())
+        .max();
+    assert!(
+        longest.is_some_and(|len| len as u64 <= SEGMENT_LEN_TARGET),
+        "{longest:?}"
+    );
 
     let trace = whole.disk.trace();
     let plans = [
@@ -61,9 +76,16 @@ fn power_fails_while_a_segment_rolls() {
         fresh.disk.power_off_at((n - before) as u64);
         fresh.run(&ROLL);
         for (writes, names) in plans {
-            let plan = CrashPlan { writes, names, seed: n as u64 };
+            let plan = CrashPlan {
+                writes,
+                names,
+                seed: n as u64,
+            };
             if let Err(why) = fresh.check(&fresh.disk.crash(plan)) {
-                panic!("before operation {n}, {plan:?}: {why}\n{}", fresh.disk.trace_text());
+                panic!(
+                    "before operation {n}, {plan:?}: {why}\n{}",
+                    fresh.disk.trace_text()
+                );
             }
         }
         cuts += 1;

@@ -55,13 +55,24 @@ fn check(disk: &SimDisk, acknowledged: &BTreeSet<u64>) {
         let found = disk.crash(plan);
         let log = Log::open(Arc::new(found), Path::new(STORE)).expect("it opens");
         let (seen, ended) = logbed::read(&log);
-        assert!(ended.is_none() && log.refusal().is_none(), "{plan:?}: {ended:?}");
+        assert!(
+            ended.is_none() && log.refusal().is_none(),
+            "{plan:?}: {ended:?}"
+        );
         logbed::check_chain(&seen).unwrap_or_else(|why| panic!("{plan:?}: {why}"));
         let numbers: Vec<_> = seen.iter().filter_map(Seen::number).collect();
         let there: BTreeSet<_> = numbers.iter().copied().collect();
-        assert_eq!(there.len(), numbers.len(), "{plan:?}: something is there twice");
+        assert_eq!(
+            there.len(),
+            numbers.len(),
+            "{plan:?}: something is there twice"
+        );
         let lost: Vec<_> = acknowledged.difference(&there).collect();
-        assert!(lost.is_empty(), "{plan:?}: lost {lost:?}\n{}", disk.trace_text());
+        assert!(
+            lost.is_empty(),
+            "{plan:?}: lost {lost:?}\n{}",
+            disk.trace_text()
+        );
     }
 }
 
@@ -72,8 +83,15 @@ fn all_are_acknowledged_and_survive() {
     let acknowledged = race(&disk, &log, &env, 1);
     assert_eq!(acknowledged.len() as u64, THREADS * EACH);
     check(&disk, &acknowledged);
-    let syncs = disk.trace().iter().filter(|op| op.kind == OpKind::Sync).count() as u64;
-    assert!(syncs <= THREADS * EACH + 10, "a sync is shared, never repeated: {syncs}");
+    let syncs = disk
+        .trace()
+        .iter()
+        .filter(|op| op.kind == OpKind::Sync)
+        .count() as u64;
+    assert!(
+        syncs <= THREADS * EACH + 10,
+        "a sync is shared, never repeated: {syncs}"
+    );
 }
 
 #[test]

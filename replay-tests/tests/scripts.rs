@@ -21,7 +21,21 @@ fn a_memory_as_it_was_before_it_was_changed() {
         recall "deploys"
         history $a
         "#,
-        expect![[r#""#]],
+        expect![[r#"
+            $a stored @3
+            $b stored @4
+            $a updated @5
+            $b forgotten @6
+            $a prefs "likes black tea" high [tea]
+            $b work "deploys on friday"
+            $a prefs "likes green tea" high [tea,drink]
+            $a prefs "likes green tea" high [tea,drink]
+            1 found @4
+              $a prefs "likes green tea" high [tea,drink]
+            0 found @6
+            @3..@5 memory.stored (topic,content,importance,trust,keywords) $a prefs "likes green tea" high [tea,drink]
+            @5..now memory.updated (content,keywords) $a prefs "likes black tea" high [tea]
+        "#]],
     );
 }
 
@@ -37,7 +51,15 @@ fn what_does_not_exist_is_named() {
         get $nobody
         list --at @99
         "#,
-        expect![[r#""#]],
+        expect![[r#"
+            error: no memory $nobody
+            error: no memory $nobody
+            error: the topic is empty
+            error: the content is empty
+            $a stored @3
+            error: no memory $nobody
+            error: @99 is in the future
+        "#]],
     );
 }
 
@@ -53,7 +75,19 @@ fn the_same_key_updates() {
         list
         history $a
         "#,
-        expect![[r#""#]],
+        expect![[r#"
+            $a stored @3
+            $a unchanged @3
+            $a updated @4
+            $a forgotten @5
+            $a stored @6
+            $a prefs "likes water" key=drink
+            @3..@4 memory.stored (topic,content,importance,key,trust) $a prefs "likes tea" key=drink
+            @4..@5 memory.updated (content) $a prefs "likes coffee" key=drink
+            @5..@6 memory.forgotten (forgotten) $a prefs "likes coffee" key=drink forgotten
+            @6..@7 memory.updated (content) $a prefs "likes water" key=drink forgotten
+            @7..now memory.revived (forgotten) $a prefs "likes water" key=drink
+        "#]],
     );
 }
 
@@ -74,7 +108,22 @@ fn views_can_go_at_any_time() {
         verify
         log
         "#,
-        expect![[r#""#]],
+        expect![[r#"
+            $a stored @3
+            1 found @3
+              $a prefs "likes green tea"
+            $b stored @4
+            $b prefs "likes coffee"
+            $a prefs "likes green tea"
+            $b prefs "likes coffee"
+            $a prefs "likes green tea"
+            rebuilt 2 memories @4
+            ok: 4 events, @4
+            @1 log.origin_started
+            @2 log.actor_named
+            @3 memory.stored $a
+            @4 memory.stored $b
+        "#]],
     );
 }
 
@@ -90,6 +139,15 @@ fn recalls_are_counted() {
         get $a
         log --kind memory.recalled
         "#,
-        expect![[r#""#]],
+        expect![[r#"
+            $a stored @3
+            1 found @3
+              $a prefs "likes green tea"
+            1 found @4
+              $a prefs "likes green tea" recalled 1
+            $a prefs "likes green tea" recalled 1
+            $a prefs "likes green tea" recalled 1
+            @4 memory.recalled
+        "#]],
     );
 }

@@ -13,26 +13,45 @@ use replay_tests::simdisk::{CrashPlan, SimDisk};
 use replay_tests::{folder, store};
 
 fn add(service: &Service, content: &str) -> String {
-    let request =
-        StoreRequest { topic: "t".into(), content: content.into(), ..StoreRequest::default() };
-    service.store(&Caller::default(), request).expect("it stores").id
+    let request = StoreRequest {
+        topic: "t".into(),
+        content: content.into(),
+        ..StoreRequest::default()
+    };
+    service
+        .store(&Caller::default(), request)
+        .expect("it stores")
+        .id
 }
 
 fn recall(service: &Service, query: &str, record: bool) -> Vec<(String, u64)> {
-    let request = RecallRequest { query: query.into(), record, ..RecallRequest::default() };
-    let answer = service.recall(&Caller::default(), &request).expect("it answers");
+    let request = RecallRequest {
+        query: query.into(),
+        record,
+        ..RecallRequest::default()
+    };
+    let answer = service
+        .recall(&Caller::default(), &request)
+        .expect("it answers");
     service.record_recalls();
-    let mut found: Vec<_> =
-        answer.results.into_iter().map(|hit| (hit.memory.id, hit.memory.access_count)).collect();
+    let mut found: Vec<_> = answer
+        .results
+        .into_iter()
+        .map(|hit| (hit.memory.id, hit.memory.access_count))
+        .collect();
     found.sort();
     found
 }
 
 /// Contents and access counts by id.
 fn rows(service: &Service) -> BTreeMap<String, (String, u64)> {
-    let all = service.list(&ListRequest { forgotten: true, ..ListRequest::default() });
+    let all = service.list(&ListRequest {
+        forgotten: true,
+        ..ListRequest::default()
+    });
     let rows = all.expect("it lists").into_iter();
-    rows.map(|row| (row.id, (row.content.unwrap_or_default(), row.access_count))).collect()
+    rows.map(|row| (row.id, (row.content.unwrap_or_default(), row.access_count)))
+        .collect()
 }
 
 fn power_fails(write_views: bool, then_store: bool) {
@@ -67,13 +86,29 @@ fn power_fails(write_views: bool, then_store: bool) {
         let service = open(&found);
         let now = rows(&service);
         let ids: Vec<_> = now.keys().cloned().collect();
-        assert_eq!(ids, acknowledged, "{plan:?}: every acknowledged memory and no other");
+        assert_eq!(
+            ids, acknowledged,
+            "{plan:?}: every acknowledged memory and no other"
+        );
         let counted = now[&acknowledged[0]].1;
-        if counted == 0 { lost += 1 } else { kept += 1 }
-        assert!(counted <= 1 && (!then_store || counted == 1), "{plan:?}: {now:?}");
-        let of_rows: Vec<_> =
-            now.iter().map(|(id, (_, accesses))| (id.clone(), *accesses)).collect();
-        assert_eq!(recall(&service, "tea", false), of_rows, "{plan:?}: text and table");
+        if counted == 0 {
+            lost += 1
+        } else {
+            kept += 1
+        }
+        assert!(
+            counted <= 1 && (!then_store || counted == 1),
+            "{plan:?}: {now:?}"
+        );
+        let of_rows: Vec<_> = now
+            .iter()
+            .map(|(id, (_, accesses))| (id.clone(), *accesses))
+            .collect();
+        assert_eq!(
+            recall(&service, "tea", false),
+            of_rows,
+            "{plan:?}: text and table"
+        );
         // A new event takes the place of what was lost; nothing may still show the old one.
         let new = add(&service, "coffee");
         drop(service);
@@ -83,7 +118,10 @@ fn power_fails(write_views: bool, then_store: bool) {
         let report = service.verify(&NoProgress).expect("it verifies");
         assert!(report.ok, "{plan:?}: {report:?}");
     }
-    assert!(kept > 0 && (then_store || lost > 0), "{lost} lost, {kept} kept");
+    assert!(
+        kept > 0 && (then_store || lost > 0),
+        "{lost} lost, {kept} kept"
+    );
 }
 
 #[test]
@@ -117,8 +155,11 @@ fn the_disk_fails_under_the_service() {
         disk.fail_at(disk.op_count() + 1 + n);
         for content in ["second", "third"] {
             env.advance_ms(1_000);
-            let request =
-                StoreRequest { topic: "t".into(), content: content.into(), ..Default::default() };
+            let request = StoreRequest {
+                topic: "t".into(),
+                content: content.into(),
+                ..Default::default()
+            };
             match service.store(&Caller::default(), request) {
                 Ok(receipt) => acknowledged.push(receipt.id),
                 Err(error) => {
@@ -133,7 +174,10 @@ fn the_disk_fails_under_the_service() {
             folder::remove(Path::new(&views));
             let opened = store::open_on(&dir, env.clone(), Arc::new(found), false);
             let there = rows(&opened.expect("it opens"));
-            assert!(acknowledged.iter().all(|id| there.contains_key(id)), "operation {n}: {there:?}");
+            assert!(
+                acknowledged.iter().all(|id| there.contains_key(id)),
+                "operation {n}: {there:?}"
+            );
         }
     }
     assert!(refused > 20, "{refused}");

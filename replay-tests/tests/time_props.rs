@@ -7,7 +7,10 @@ use replay_tests::model;
 use replay_tests::script::Command;
 
 fn config() -> ProptestConfig {
-    ProptestConfig { failure_persistence: None, ..judge::config(64) }
+    ProptestConfig {
+        failure_persistence: None,
+        ..judge::config(64)
+    }
 }
 
 fn commands() -> impl Strategy<Value = Command> {
@@ -88,7 +91,9 @@ proptest! {
 fn the_future_and_the_time_before_the_first_event_are_errors() {
     let mut judge = Judge::new();
     for line in ["store $a -t prefs -c tea", "store $b -t prefs -c coffee"] {
-        judge.step(&line.parse().expect("a command")).expect("it is done");
+        judge
+            .step(&line.parse().expect("a command"))
+            .expect("it is done");
     }
     for at in ["@0", "@99", "2099-01-01", "2025-12-31"] {
         let command = format!("list --at {at}").parse().expect("a command");

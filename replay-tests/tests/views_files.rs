@@ -22,9 +22,14 @@ const EARLIER: &str = "@300";
 
 fn ask(run: &Run) -> Answers {
     let list = |at: Option<&str>| {
-        let request =
-            ListRequest { at: at.map(str::to_owned), forgotten: true, ..ListRequest::default() };
-        run.service().list(&request).unwrap_or_else(|error| panic!("list: {error}"))
+        let request = ListRequest {
+            at: at.map(str::to_owned),
+            forgotten: true,
+            ..ListRequest::default()
+        };
+        run.service()
+            .list(&request)
+            .unwrap_or_else(|error| panic!("list: {error}"))
     };
     let recall = |query: &str, at: Option<&str>| {
         let request = RecallRequest {
@@ -42,19 +47,35 @@ fn ask(run: &Run) -> Answers {
         recall("changed", None),
         recall("number", Some(EARLIER)),
     ];
-    Answers { rows: list(None), earlier: list(Some(EARLIER)), found }
+    Answers {
+        rows: list(None),
+        earlier: list(Some(EARLIER)),
+        found,
+    }
 }
 
 fn import(run: &Run, numbers: std::ops::Range<u32>) {
     let lines: String = numbers
         .map(|n| {
             let word = ["seven", "eleven", "twelve"][n as usize % 3];
-            format!("{{\"topic\":\"t{}\",\"content\":\"number {n} {word}\",\"key\":\"k{n}\"}}\n", n % 5)
+            format!(
+                "{{\"topic\":\"t{}\",\"content\":\"number {n} {word}\",\"key\":\"k{n}\"}}\n",
+                n % 5
+            )
         })
         .collect();
-    let caller = Caller { actor: "user".to_owned(), ..Caller::default() };
-    let file = ("lines".to_owned(), Box::new(std::io::Cursor::new(lines)) as Box<dyn std::io::BufRead>);
-    let report = run.service().import_jsonl(&caller, vec![file], &NoProgress).expect("it imports");
+    let caller = Caller {
+        actor: "user".to_owned(),
+        ..Caller::default()
+    };
+    let file = (
+        "lines".to_owned(),
+        Box::new(std::io::Cursor::new(lines)) as Box<dyn std::io::BufRead>,
+    );
+    let report = run
+        .service()
+        .import_jsonl(&caller, vec![file], &NoProgress)
+        .expect("it imports");
     assert!(report.rejected.is_empty(), "{report:?}");
 }
 
@@ -77,7 +98,10 @@ fn store() -> (Run, Files, Files) {
     step(&mut run, "reopen");
     let second = folder::read(&run.dir().join("views"));
     assert_ne!(first, second, "settling wrote the views");
-    step(&mut run, "store $a -t t1 -c \"changed in the tail\" --key k1");
+    step(
+        &mut run,
+        "store $a -t t1 -c \"changed in the tail\" --key k1",
+    );
     step(&mut run, "store $b -t t2 -c \"number new in the tail\"");
     (run, first, second)
 }
@@ -87,9 +111,15 @@ fn check(run: &mut Run, files: &Files, expected: &Answers, what: &str) {
     run.while_closed(|dir| folder::write(&dir.join("views"), files));
     assert!(ask(run) == *expected, "{what}: other answers");
     let notices = run.take_notices();
-    assert!(notices.iter().all(|line| line.lines().count() == 1), "{what}: {notices:?}");
+    assert!(
+        notices.iter().all(|line| line.lines().count() == 1),
+        "{what}: {notices:?}"
+    );
     step(run, "reopen");
-    assert!(ask(run) == *expected, "{what}: other answers after reopening");
+    assert!(
+        ask(run) == *expected,
+        "{what}: other answers after reopening"
+    );
 }
 
 fn verifies(run: &Run, what: &str) {
@@ -101,7 +131,10 @@ fn verifies(run: &Run, what: &str) {
 fn every_file_removed_cut_and_flipped() {
     let (mut run, _, files) = store();
     let expected = ask(&run);
-    assert!(expected.rows.len() > 800 && expected.found[0].len() > 500, "there is something to ask");
+    assert!(
+        expected.rows.len() > 800 && expected.found[0].len() > 500,
+        "there is something to ask"
+    );
     let mut rng = Rng::new(1);
     let mut looked_at = 0;
     for (path, bytes) in &files {
@@ -175,9 +208,15 @@ fn files_of_another_store() {
         std::fs::remove_dir_all(dir.join("views")).expect("removed");
         std::fs::write(dir.join("views"), b"a file").expect("written");
     });
-    let request = ListRequest { forgotten: true, ..ListRequest::default() };
+    let request = ListRequest {
+        forgotten: true,
+        ..ListRequest::default()
+    };
     match run.service().list(&request) {
         Ok(rows) => assert_eq!(rows, expected.rows),
-        Err(error) => assert!(error.to_string().contains("views"), "it names the file: {error}"),
+        Err(error) => assert!(
+            error.to_string().contains("views"),
+            "it names the file: {error}"
+        ),
     }
 }

@@ -7,7 +7,10 @@ use replay_tests::judge::{self, Judge};
 use replay_tests::script::{Command, Script};
 
 fn config() -> ProptestConfig {
-    ProptestConfig { failure_persistence: None, ..judge::config(64) }
+    ProptestConfig {
+        failure_persistence: None,
+        ..judge::config(64)
+    }
 }
 
 /// Changes with things that befall the views in between.

@@ -143,13 +143,13 @@ impl Command {
 /// How much a memory matters.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum ImportanceArg {
-    /// Never fades
+    /// Must not be lost
     Critical,
-    /// Fades slowly
+    /// Matters more than most
     High,
     /// The usual
     Medium,
-    /// Fades fast
+    /// Matters less than most
     Low,
 }
 

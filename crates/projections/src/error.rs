@@ -39,7 +39,10 @@ pub enum ViewError {
 
 impl From<TextError> for ViewError {
     fn from(error: TextError) -> Self {
-        ViewError::Unusable { view: "text", why: error.to_string() }
+        ViewError::Unusable {
+            view: "text",
+            why: error.to_string(),
+        }
     }
 }
 
@@ -51,5 +54,9 @@ pub(crate) fn io(
     path: &std::path::Path,
 ) -> impl FnOnce(std::io::Error) -> ViewError {
     let path = path.to_owned();
-    move |source| ViewError::Io { doing, path, source }
+    move |source| ViewError::Io {
+        doing,
+        path,
+        source,
+    }
 }

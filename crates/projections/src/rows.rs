@@ -83,7 +83,10 @@ pub struct Rows {
 impl Rows {
     /// No rows.
     pub fn empty() -> Rows {
-        Rows { backing: Backing::Owned(MAGIC.to_vec()), count: 0 }
+        Rows {
+            backing: Backing::Owned(MAGIC.to_vec()),
+            count: 0,
+        }
     }
 
     /// The first `count` records of a file.
@@ -95,9 +98,15 @@ impl Rows {
         let map = unsafe { memmap2::Mmap::map(&file) }.map_err(io("mapping", path))?;
         let need = HEADER_LEN as u64 + count * RECORD_LEN as u64;
         if (map.len() as u64) < need || map[..HEADER_LEN] != MAGIC {
-            return Err(ViewError::Unusable { view: "rows", why: "it is too short".into() });
+            return Err(ViewError::Unusable {
+                view: "rows",
+                why: "it is too short".into(),
+            });
         }
-        Ok(Rows { backing: Backing::Mapped(map), count })
+        Ok(Rows {
+            backing: Backing::Mapped(map),
+            count,
+        })
     }
 
     fn bytes(&self) -> &[u8] {
@@ -139,7 +148,9 @@ impl Rows {
 
     /// Takes new and closed records into rows that are held in memory.
     pub fn absorb(&mut self, opened: &[(u64, Row)], closed: &FxHashMap<u64, Closed>) {
-        let Backing::Owned(bytes) = &mut self.backing else { return };
+        let Backing::Owned(bytes) = &mut self.backing else {
+            return;
+        };
         for (ordinal, row) in opened {
             debug_assert_eq!(*ordinal, self.count, "ordinals are dense");
             bytes.extend_from_slice(&row.encode());
@@ -147,9 +158,17 @@ impl Rows {
         }
         for (ordinal, end) in closed {
             let start = HEADER_LEN + *ordinal as usize * RECORD_LEN;
-            let Some(place) = bytes.get_mut(start..start + RECORD_LEN) else { continue };
+            let Some(place) = bytes.get_mut(start..start + RECORD_LEN) else {
+                continue;
+            };
             if let Some(row) = Row::parse(place) {
-                place.copy_from_slice(&Row { to: end.at.0, ..row }.encode());
+                place.copy_from_slice(
+                    &Row {
+                        to: end.at.0,
+                        ..row
+                    }
+                    .encode(),
+                );
             }
         }
     }
@@ -164,7 +183,11 @@ pub(crate) fn write(
     closed: &FxHashMap<u64, Closed>,
 ) -> Result<()> {
     let mut options = OpenOptions::new();
-    options.read(true).write(true).create(next == 0).truncate(false);
+    options
+        .read(true)
+        .write(true)
+        .create(next == 0)
+        .truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(path).map_err(io("opening", path))?;
@@ -178,9 +201,16 @@ pub(crate) fn write(
         let mut record = [0; RECORD_LEN];
         read_at(&file, &mut record, at(*ordinal)).map_err(io("reading", path))?;
         let Some(row) = Row::parse(&record) else {
-            return Err(ViewError::Unusable { view: "rows", why: "a damaged record".into() });
+            return Err(ViewError::Unusable {
+                view: "rows",
+                why: "a damaged record".into(),
+            });
         };
-        let closed = Row { to: end.at.0, ..row }.encode();
+        let closed = Row {
+            to: end.at.0,
+            ..row
+        }
+        .encode();
         write_at(&file, &closed, at(*ordinal)).map_err(io("writing", path))?;
     }
     Ok(())
@@ -218,7 +248,11 @@ mod tests {
 
     #[test]
     fn a_row_there_and_back_and_every_flip_is_seen() {
-        let row = Row { from: Position(3), to: OPEN, entity: SubjectId([7; 16]) };
+        let row = Row {
+            from: Position(3),
+            to: OPEN,
+            entity: SubjectId([7; 16]),
+        };
         let bytes = row.encode();
         assert_eq!(Row::parse(&bytes), Some(row));
         for bit in 0..36 * 8 {

@@ -23,7 +23,11 @@ impl NewIds {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh = u128::from_be_bytes(bytes);
         let same_ms = fresh >> 80 == *last >> 80;
-        *last = if same_ms { last.saturating_add(1) } else { fresh };
+        *last = if same_ms {
+            last.saturating_add(1)
+        } else {
+            fresh
+        };
         SubjectId(last.to_be_bytes())
     }
 }

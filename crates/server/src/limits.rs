@@ -48,7 +48,11 @@ pub fn text(what: &str, text: &str, max: usize) -> Result<()> {
 pub fn optional_text(what: &str, text: &str, max: usize) -> Result<()> {
     if text.len() > max {
         return Err(ServiceError::invalid_with(
-            format!("{what} is {} bytes long, the limit is {}", text.len(), size(max)),
+            format!(
+                "{what} is {} bytes long, the limit is {}",
+                text.len(),
+                size(max)
+            ),
             format!("shorten it, or split it into several; the limit is {max} bytes"),
         ));
     }
@@ -66,7 +70,9 @@ pub fn name(what: &str, given: &str, max: usize) -> Result<String> {
     text(what, given, max)?;
     let name: String = given.trim().nfc().collect();
     if name.chars().any(char::is_control) {
-        return Err(ServiceError::invalid(format!("{what} has a control character in it")));
+        return Err(ServiceError::invalid(format!(
+            "{what} has a control character in it"
+        )));
     }
     optional_text(what, &name, max)?;
     Ok(name)

@@ -55,14 +55,19 @@ pub enum DayMeans {
 pub fn parse(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> Result<When> {
     let text = text.trim();
     if let Some(position) = text.strip_prefix('@') {
-        return position.parse().map(When::Position).map_err(|_| invalid(text));
+        return position
+            .parse()
+            .map(When::Position)
+            .map_err(|_| invalid(text));
     }
     if let Some(ms) = parse_ms(text, now_ms, zone, day)? {
         let ms = u64::try_from(ms)
             .map_err(|_| ServiceError::invalid_with(format!("`{text}` is before 1970"), FORMS))?;
         return Ok(When::Time(ms));
     }
-    event_prefix(text).map(When::Event).ok_or_else(|| invalid(text))
+    event_prefix(text)
+        .map(When::Event)
+        .ok_or_else(|| invalid(text))
 }
 
 /// Reads a moment, milliseconds since the epoch; `None` when the text is none.
@@ -86,7 +91,9 @@ pub fn parse_ms(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> Resu
         _ => {}
     }
     if let Some(span) = ago(text) {
-        let then = now.checked_sub(span.map_err(|()| invalid(text))?).map_err(|_| invalid(text))?;
+        let then = now
+            .checked_sub(span.map_err(|()| invalid(text))?)
+            .map_err(|_| invalid(text))?;
         return Ok(Some(then.timestamp().as_millisecond()));
     }
     if let Ok(timestamp) = text.parse::<Timestamp>() {
@@ -96,14 +103,19 @@ pub fn parse_ms(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> Resu
         return Ok(Some(zoned.timestamp().as_millisecond()));
     }
     let plain_date = text.len() <= 10 && !text.contains([':', 'T', 't', ' ']);
-    if plain_date && text.contains('-') && let Ok(date) = text.parse::<Date>() {
+    if plain_date
+        && text.contains('-')
+        && let Ok(date) = text.parse::<Date>()
+    {
         // A date that is today means now where its end is meant.
         if date == now.date() && day == DayMeans::End {
             return Ok(Some(now.timestamp().as_millisecond()));
         }
         return of_day(date).map(Some);
     }
-    if text.contains('-') && let Ok(local) = text.parse::<DateTime>() {
+    if text.contains('-')
+        && let Ok(local) = text.parse::<DateTime>()
+    {
         let zoned = local.to_zoned(zone.clone()).map_err(|_| invalid(text))?;
         return Ok(Some(zoned.timestamp().as_millisecond()));
     }
@@ -112,9 +124,16 @@ pub fn parse_ms(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> Resu
 
 /// `2h ago`, `3 days ago`, `1d12h ago`.
 fn ago(text: &str) -> Option<std::result::Result<Span, ()>> {
-    let span = text.strip_suffix("ago").or_else(|| text.strip_suffix("AGO"))?.trim();
+    let span = text
+        .strip_suffix("ago")
+        .or_else(|| text.strip_suffix("AGO"))?
+        .trim();
     Some(span.parse::<Span>().map_err(|_| ()).and_then(|span| {
-        if span.is_negative() { Err(()) } else { Ok(span) }
+        if span.is_negative() {
+            Err(())
+        } else {
+            Ok(span)
+        }
     }))
 }
 

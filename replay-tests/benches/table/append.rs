@@ -18,7 +18,9 @@ const ROUND: usize = 150;
 const THREADS: usize = 8;
 
 fn durable(log: &Log) {
-    let mut writer = log.begin(&SystemEnv, Duration::from_secs(5)).expect("its turn comes");
+    let mut writer = log
+        .begin(&SystemEnv, Duration::from_secs(5))
+        .expect("its turn comes");
     data::append(&mut writer, &SystemEnv, data::middling(SubjectId([3; 16])));
     writer.commit(Durability::Synced).expect("the disk syncs");
 }

@@ -18,7 +18,10 @@ fn recall(service: &Service, query: &str, at: Option<u64>) -> f64 {
         at: at.map(|position| format!("@{position}")),
         ..Default::default()
     };
-    let caller = Caller { actor: "user".to_owned(), ..Default::default() };
+    let caller = Caller {
+        actor: "user".to_owned(),
+        ..Default::default()
+    };
     let (seconds, answer) = cpu_s(|| service.recall(&caller, &request).expect("it answers"));
     assert!(!answer.results.is_empty(), "`{query}` finds something");
     seconds * 1e6
@@ -45,12 +48,23 @@ pub(crate) fn run(dir: &Path) {
             recall(&many, &query, Some(AGED as u64)),
         ];
         if run >= 20 {
-            figures.iter_mut().zip(times).for_each(|(all, time)| all.push(time));
+            figures
+                .iter_mut()
+                .zip(times)
+                .for_each(|(all, time)| all.push(time));
         }
     }
-    let [now, before, half, plain, aged, aged_before, aged_half, aged_first] =
-        figures.map(|mut times| p50(&mut times));
-    let mut told = |path: &str, time: f64, peer: (&str, f64), most: f64| {
+    let [
+        now,
+        before,
+        half,
+        plain,
+        aged,
+        aged_before,
+        aged_half,
+        aged_first,
+    ] = figures.map(|mut times| p50(&mut times));
+    let told = |path: &str, time: f64, peer: (&str, f64), most: f64| {
         let words = format!("≤ {most}×");
         row(
             path,
@@ -60,14 +74,42 @@ pub(crate) fn run(dir: &Path) {
             (&words, Target::AtMost(most)),
         );
     };
-    told("recall `--at` the event before the last, 100 k memories, 1 version", before, ("now", now), 2.0);
-    told("recall `--at` half of the log, 100 k memories, 1 version", half, ("now", now), 2.0);
-    let many = |what: &str| format!("recall `--at` {what}, {} k memories, {VERSIONS} versions", AGED / 1_000);
-    told(&many("the event before the last"), aged_before, ("now", aged), 2.0);
-    told(&many("half of the log"), aged_half, ("now", aged), 2.0);
-    told(&many("the end of the first versions"), aged_first, ("now", aged), 2.0);
     told(
-        &format!("recall now, {} k memories, {VERSIONS} versions", AGED / 1_000),
+        "recall `--at` the event before the last, 100 k memories, 1 version",
+        before,
+        ("now", now),
+        2.0,
+    );
+    told(
+        "recall `--at` half of the log, 100 k memories, 1 version",
+        half,
+        ("now", now),
+        2.0,
+    );
+    let many = |what: &str| {
+        format!(
+            "recall `--at` {what}, {} k memories, {VERSIONS} versions",
+            AGED / 1_000
+        )
+    };
+    told(
+        &many("the event before the last"),
+        aged_before,
+        ("now", aged),
+        2.0,
+    );
+    told(&many("half of the log"), aged_half, ("now", aged), 2.0);
+    told(
+        &many("the end of the first versions"),
+        aged_first,
+        ("now", aged),
+        2.0,
+    );
+    told(
+        &format!(
+            "recall now, {} k memories, {VERSIONS} versions",
+            AGED / 1_000
+        ),
         aged,
         ("without history", plain),
         1.1,

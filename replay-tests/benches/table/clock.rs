@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 fn clock(id: libc::clockid_t) -> Duration {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: `time` is valid for a write.
     #[allow(unsafe_code)]
     let done = unsafe { libc::clock_gettime(id, &mut time) };

@@ -29,7 +29,10 @@ fn timed(command: &mut Command) -> [f64; 3] {
     out.read_to_end(&mut rest).expect("it reads");
     let status = child.wait().expect("it ends");
     let end = start.elapsed();
-    assert!(status.success() && (read == 0 || rest.len() > 100), "it answers");
+    assert!(
+        status.success() && (read == 0 || rest.len() > 100),
+        "it answers"
+    );
     let cpu = cpu_of_children() - before;
     [answer, end, cpu].map(|time| time.as_secs_f64() * 1e6)
 }
@@ -65,15 +68,29 @@ pub(crate) fn run(dir: &Path) {
             }
             let times = timed(&mut command);
             if run >= 5 {
-                figures.iter_mut().zip(times).for_each(|(all, time)| all.push(time));
+                figures
+                    .iter_mut()
+                    .zip(times)
+                    .for_each(|(all, time)| all.push(time));
             }
         }
     }
     let mut middle = figures.map(|column| column.map(|mut times| p50(&mut times)));
     middle[0][0] = middle[0][1];
     let [nothing, version, quiet, recorded] = middle;
-    let peer = format!("empty process {:.0} µs wall, {:.0} µs CPU", nothing[1], nothing[2]);
-    let aim = || ("aim ≤ 5×, holds ≤ 10×", Target::Aim { holds: 10.0, aim: 5.0 });
+    let peer = format!(
+        "empty process {:.0} µs wall, {:.0} µs CPU",
+        nothing[1], nothing[2]
+    );
+    let aim = || {
+        (
+            "aim ≤ 5×, holds ≤ 10×",
+            Target::Aim {
+                holds: 10.0,
+                aim: 5.0,
+            },
+        )
+    };
     row(
         "`icm --version`, for comparison",
         &format!("{:.0} µs wall, {:.0} µs CPU", version[1], version[2]),

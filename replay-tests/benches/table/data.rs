@@ -44,8 +44,9 @@ impl Text {
         let mut seen = BTreeMap::new();
         while seen.len() < WORDS {
             let syllables = 1 + rng.below(4);
-            let word: String =
-                (0..syllables).map(|_| SYLLABLES[rng.below(24) as usize]).collect();
+            let word: String = (0..syllables)
+                .map(|_| SYLLABLES[rng.below(24) as usize])
+                .collect();
             let next = seen.len();
             seen.entry(word).or_insert(next);
         }
@@ -60,13 +61,20 @@ impl Text {
                 sum
             })
             .collect();
-        Text { words, weights, rng: Rng::new(seed) }
+        Text {
+            words,
+            weights,
+            rng: Rng::new(seed),
+        }
     }
 
     fn word(&mut self) -> &str {
         let all = self.weights[WORDS - 1];
         let point = (self.rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64 * all;
-        &self.words[self.weights.partition_point(|sum| *sum < point).min(WORDS - 1)]
+        &self.words[self
+            .weights
+            .partition_point(|sum| *sum < point)
+            .min(WORDS - 1)]
     }
 
     /// About 195 bytes.
@@ -85,7 +93,11 @@ impl Text {
     pub(crate) fn query(&mut self) -> String {
         let word = |rng: &mut Rng| 100 + rng.below(4_900) as usize;
         let places: Vec<_> = (0..4).map(|_| word(&mut self.rng)).collect();
-        places.iter().map(|place| &self.words[*place][..]).collect::<Vec<_>>().join(" ")
+        places
+            .iter()
+            .map(|place| &self.words[*place][..])
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     pub(crate) fn topic(&mut self) -> String {
@@ -104,8 +116,16 @@ fn stored(id: SubjectId, topic: &str, content: &str) -> NewEvent {
         name: Name::ZERO,
         scope_id: ScopeId::ZERO,
     };
-    let source = payload::SourceText { client: Some("claude-code/2.0"), ..Default::default() };
-    let payload = payload::MemoryStored { topic, content, source, ..Default::default() };
+    let source = payload::SourceText {
+        client: Some("claude-code/2.0"),
+        ..Default::default()
+    };
+    let payload = payload::MemoryStored {
+        topic,
+        content,
+        source,
+        ..Default::default()
+    };
     NewEvent {
         kind: Kind::MEMORY_STORED,
         subject: id,
@@ -126,7 +146,10 @@ fn updated(id: SubjectId, before: EventId, content: &str) -> NewEvent {
         scope_id: ScopeId::ZERO,
         removed: Vec::new(),
     };
-    let payload = payload::MemoryUpdated { content: Some(content), ..Default::default() };
+    let payload = payload::MemoryUpdated {
+        content: Some(content),
+        ..Default::default()
+    };
     NewEvent {
         kind: Kind::MEMORY_UPDATED,
         subject: id,
@@ -137,10 +160,20 @@ fn updated(id: SubjectId, before: EventId, content: &str) -> NewEvent {
 }
 
 fn recalled(basis: (Position, EventId), shown: &[SubjectId], query: &str) -> NewEvent {
-    let results = (1..).zip(shown).map(|(rank, id)| Recalled { id: *id, rank }).collect();
-    let facts =
-        facts::MemoryRecalled { basis_position: basis.0, basis_event: basis.1, results };
-    let payload = payload::MemoryRecalled { query, limit: Some(10), ..Default::default() };
+    let results = (1..)
+        .zip(shown)
+        .map(|(rank, id)| Recalled { id: *id, rank })
+        .collect();
+    let facts = facts::MemoryRecalled {
+        basis_position: basis.0,
+        basis_event: basis.1,
+        results,
+    };
+    let payload = payload::MemoryRecalled {
+        query,
+        limit: Some(10),
+        ..Default::default()
+    };
     NewEvent {
         kind: Kind::MEMORY_RECALLED,
         subject: SubjectId([0; 16]),
@@ -157,15 +190,22 @@ pub(crate) fn small(id: SubjectId) -> NewEvent {
         subject: id,
         refs: Vec::new(),
         facts: facts::Alive { causal_length: 2 }.encode(),
-        payload: payload::encode(&payload::MemoryForgotten { reason: Some("it no longer holds") }),
+        payload: payload::encode(&payload::MemoryForgotten {
+            reason: Some("it no longer holds"),
+        }),
     }
 }
 
 /// An event whose record is about 350 bytes long.
 pub(crate) fn middling(id: SubjectId) -> NewEvent {
     let reason = "it no longer holds, since the decision of last week replaced it";
-    let payload = payload::MemoryForgotten { reason: Some(reason) };
-    NewEvent { payload: payload::encode(&payload), ..small(id) }
+    let payload = payload::MemoryForgotten {
+        reason: Some(reason),
+    };
+    NewEvent {
+        payload: payload::encode(&payload),
+        ..small(id)
+    }
 }
 
 /// Writes events to a new log, a command each, and syncs now and then only.
@@ -180,7 +220,12 @@ impl Filler {
     pub(crate) fn new(dir: &Path) -> Filler {
         let log = Log::open(Arc::new(RealDisk), dir).expect("an empty folder");
         let last = (Position(0), EventId::ZERO);
-        Filler { log, env: SimEnv::new(7), memories: Vec::new(), last }
+        Filler {
+            log,
+            env: SimEnv::new(7),
+            memories: Vec::new(),
+            last,
+        }
     }
 
     pub(crate) fn new_id(&self) -> SubjectId {
@@ -201,8 +246,10 @@ impl Filler {
             let now = (count - done).min(10_000);
             let mut made = Vec::with_capacity(now);
             {
-                let mut writer =
-                    self.log.begin(&self.env, Duration::from_secs(5)).expect("nobody else writes");
+                let mut writer = self
+                    .log
+                    .begin(&self.env, Duration::from_secs(5))
+                    .expect("nobody else writes");
                 for _ in 0..now {
                     self.env.advance_ms(20);
                     let (memory, event) = make(self);
@@ -248,8 +295,14 @@ impl Filler {
             number += 1;
             let known = filler.memories.len() as u64;
             match number % 10 {
-                _ if known < 10 => (None, stored(filler.new_id(), &text.topic(), &text.content())),
-                0 | 5 => (None, stored(filler.new_id(), &text.topic(), &text.content())),
+                _ if known < 10 => (
+                    None,
+                    stored(filler.new_id(), &text.topic(), &text.content()),
+                ),
+                0 | 5 => (
+                    None,
+                    stored(filler.new_id(), &text.topic(), &text.content()),
+                ),
                 1 => {
                     let place = text.rng.below(known) as usize;
                     let (id, before) = filler.memories[place];
@@ -305,7 +358,11 @@ pub(crate) fn copy(from: &Path, to: &Path) {
 
 pub(crate) fn service(dir: &Path) -> Service {
     let wait = Duration::from_secs(5);
-    let options = OpenOptions { dir: dir.to_owned(), lock_wait: wait, read_only: false };
+    let options = OpenOptions {
+        dir: dir.to_owned(),
+        lock_wait: wait,
+        read_only: false,
+    };
     Service::open(options).expect("it was prepared")
 }
 
@@ -319,12 +376,16 @@ pub(crate) fn prepare(dir: &Path) {
         let store = crate::fresh(dir, name);
         fill(&mut Filler::new(&store), &mut Text::new(2));
         if views {
-            service(&store).rebuild(&NoProgress).expect("views can be built");
+            service(&store)
+                .rebuild(&NoProgress)
+                .expect("views can be built");
         }
         std::fs::write(done, "").expect("the folder can be written");
     };
     for size in SIZES {
-        build(&format!("store-{size}"), true, &|filler, text| filler.store(size, text));
+        build(&format!("store-{size}"), true, &|filler, text| {
+            filler.store(size, text)
+        });
     }
     build("small", false, &|filler, _| {
         filler.fill(1_000_000, &mut |filler| (None, small(filler.new_id())));
@@ -332,7 +393,9 @@ pub(crate) fn prepare(dir: &Path) {
     build("stores", false, &|filler, text| filler.store(300_000, text));
     build("life", false, &|filler, text| filler.live(1_000_000, text));
     // Both end with the same contents.
-    build("aged-1", true, &|filler, _| filler.store(AGED, &mut Text::new(3)));
+    build("aged-1", true, &|filler, _| {
+        filler.store(AGED, &mut Text::new(3))
+    });
     build("aged-10", true, &|filler, text| {
         filler.store(AGED, &mut Text::new(4));
         for _ in 2..VERSIONS {
@@ -345,7 +408,10 @@ pub(crate) fn prepare(dir: &Path) {
         filler.fill(AGED, &mut |filler| {
             let (id, before) = filler.memories[next];
             next += 1;
-            (Some(next - 1), updated(id, before, &contents.next().expect("as many")))
+            (
+                Some(next - 1),
+                updated(id, before, &contents.next().expect("as many")),
+            )
         });
     });
 }

@@ -2,7 +2,11 @@
 //! same run. `docs/benchmarks/run` builds and runs it.
 //!
 //! `table DIR SECTION…`; stores are made in DIR once (`prepare`) and used by every section after.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "it prints a table")]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it prints a table"
+)]
 
 mod append;
 mod at;
@@ -31,20 +35,41 @@ enum Target {
 fn row(path: &str, measured: &str, peer: &str, judged: f64, target: (&str, Target)) {
     let (words, target) = target;
     let holds = match target {
-        Target::AtMost(most) => if judged <= most { "yes" } else { "**no**" },
-        Target::AtLeast(least) => if judged >= least { "yes" } else { "**no**" },
+        Target::AtMost(most) => {
+            if judged <= most {
+                "yes"
+            } else {
+                "**no**"
+            }
+        }
+        Target::AtLeast(least) => {
+            if judged >= least {
+                "yes"
+            } else {
+                "**no**"
+            }
+        }
         Target::Aim { aim, .. } if judged <= aim => "yes",
         Target::Aim { holds, .. } if judged <= holds => "yes, aim missed",
         Target::Aim { .. } => "**no**",
         Target::None => "",
     };
-    let ratio = if judged.is_nan() { String::new() } else { format!("{judged:.2}") };
+    let ratio = if judged.is_nan() {
+        String::new()
+    } else {
+        format!("{judged:.2}")
+    };
     println!("| {path} | {measured} | {peer} | {ratio} | {words} | {holds} |");
 }
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
-    let [dir, sections @ ..] = &arguments[..] else { panic!("table DIR SECTION…") };
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|a| a != "--bench")
+        .collect();
+    let [dir, sections @ ..] = &arguments[..] else {
+        panic!("table DIR SECTION…")
+    };
     let dir = Path::new(dir);
     for section in sections {
         eprintln!("… {section}");
@@ -68,7 +93,10 @@ fn main() {
 /// The `icm` that was built beside this bench.
 fn icm() -> PathBuf {
     let bench = std::env::current_exe().expect("this program has a path");
-    let release = bench.parent().and_then(Path::parent).expect("target/release/deps/table");
+    let release = bench
+        .parent()
+        .and_then(Path::parent)
+        .expect("target/release/deps/table");
     release.join("icm")
 }
 

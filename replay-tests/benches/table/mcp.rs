@@ -33,7 +33,12 @@ impl Client {
             .expect("it starts");
         let input = server.stdin.take().expect("it is piped");
         let output = BufReader::new(server.stdout.take().expect("it is piped"));
-        let mut client = Client { server, input, output, next: 1 };
+        let mut client = Client {
+            server,
+            input,
+            output,
+            next: 1,
+        };
         client.ask(
             "initialize",
             json!({
@@ -63,7 +68,10 @@ impl Client {
 
     fn call(&mut self, tool: &str, arguments: &Value) {
         let line = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
-        assert!(line.contains("\"result\"") && !line.contains("\"isError\":true"), "{line}");
+        assert!(
+            line.contains("\"result\"") && !line.contains("\"isError\":true"),
+            "{line}"
+        );
     }
 
     /// Milliseconds of CPU a call on average, and of wall time p50 and p99.
@@ -95,18 +103,25 @@ pub(crate) fn run(dir: &Path) {
         data::copy(&data::sized(dir, size), &store);
         let mut client = Client::start(&store);
         let mut text = Text::new(6);
-        let stores = client.measure("icm_memory_store", || {
-            json!({"topic": text.topic(), "content": text.content()})
-        });
+        let stores = client.measure(
+            "icm_memory_store",
+            || json!({"topic": text.topic(), "content": text.content()}),
+        );
         let recalls = client.measure("icm_memory_recall", || json!({"query": text.query()}));
-        let Client { mut server, input, .. } = client;
+        let Client {
+            mut server, input, ..
+        } = client;
         drop(input);
         server.wait().expect("it ends");
         let told = |times: [f64; 3]| {
-            format!("{:.3} ms CPU; wall p50 {:.2}, p99 {:.2} ms", times[0], times[1], times[2])
+            format!(
+                "{:.3} ms CPU; wall p50 {:.2}, p99 {:.2} ms",
+                times[0], times[1], times[2]
+            )
         };
         let smallest = *first.get_or_insert((stores[0], recalls[0]));
-        let flat = |now: f64, small: f64| format!("rtk icm, text only; {:.2}× that at 1 k", now / small);
+        let flat =
+            |now: f64, small: f64| format!("rtk icm, text only; {:.2}× that at 1 k", now / small);
         row(
             &format!("store over MCP, {} k memories", size / 1_000),
             &told(stores),

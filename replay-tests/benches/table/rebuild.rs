@@ -19,10 +19,14 @@ fn open(dir: &Path) -> Log {
 }
 
 pub(crate) fn run(dir: &Path) {
-    for (name, mix) in [("stores", "all stores"), ("life", "20 % stores, 10 % updates, 70 % recalls of 10")] {
+    for (name, mix) in [
+        ("stores", "all stores"),
+        ("life", "20 % stores, 10 % updates, 70 % recalls of 10"),
+    ] {
         let log = open(&dir.join(name));
         let scan = cpu_s(|| {
-            log.scan(&Cursor::START, &mut |_| std::ops::ControlFlow::Continue(())).expect("whole")
+            log.scan(&Cursor::START, &mut |_| std::ops::ControlFlow::Continue(()))
+                .expect("whole")
         });
         let mut folds = Vec::new();
         let mut events = 0.0;
@@ -48,7 +52,10 @@ pub(crate) fn run(dir: &Path) {
         row(
             &format!("every view (table, rows, text), {mix}"),
             &format!("{:.2} M events/s CPU", events / seconds / MILLION),
-            &format!("{} memories, {wall:.1} s wall, {seconds:.1} s CPU", built.tally().memories),
+            &format!(
+                "{} memories, {wall:.1} s wall, {seconds:.1} s CPU",
+                built.tally().memories
+            ),
             f64::NAN,
             ("told", Target::None),
         );

@@ -16,7 +16,9 @@ const ROUNDS: usize = 5;
 /// CPU nanoseconds that `look` takes for a chunk of 300 B, over 60 MB.
 fn chunks(bytes: &[u8], look: impl Fn(&[u8]) -> u64) -> f64 {
     let (seconds, sum) = cpu_s(|| {
-        bytes.chunks_exact(CHUNK).fold(0_u64, |sum, chunk| sum.wrapping_add(look(chunk)))
+        bytes
+            .chunks_exact(CHUNK)
+            .fold(0_u64, |sum, chunk| sum.wrapping_add(look(chunk)))
     });
     std::hint::black_box(sum);
     seconds * 1e9 / (bytes.len() / CHUNK) as f64
@@ -27,7 +29,9 @@ fn first_byte(hash: blake3::Hash) -> u64 {
 }
 
 pub(crate) fn run(dir: &Path) {
-    let bytes: Vec<u8> = (0..60_000_000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let bytes: Vec<u8> = (0..60_000_000_u32)
+        .map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8)
+        .collect();
     for (name, what) in [("small", "events"), ("stores", "stores of 195 B texts")] {
         let log = Log::open(Arc::new(RealDisk), &dir.join(name)).expect("it was prepared");
         let len = log.len_bytes().expect("it reads") as f64;
@@ -57,15 +61,29 @@ pub(crate) fn run(dir: &Path) {
         let (hash, verify) = (p50(&mut hashes), p50(&mut verifies));
         row(
             &format!("crc scan, {events} {what}, {size:.0} B each"),
-            &format!("{:.1} M events/s ({:.0} ns)", events as f64 / scan / 1e6, each(scan)),
-            &format!("crc32c, 300 B chunks, as many bytes {:.0} ns", crc * size / CHUNK as f64),
+            &format!(
+                "{:.1} M events/s ({:.0} ns)",
+                events as f64 / scan / 1e6,
+                each(scan)
+            ),
+            &format!(
+                "crc32c, 300 B chunks, as many bytes {:.0} ns",
+                crc * size / CHUNK as f64
+            ),
             crc * pieces / (scan * 1e9),
             ("≥ 0.6×", Target::AtLeast(0.6)),
         );
         row(
             &format!("chain verify, {events} {what}, {size:.0} B each"),
-            &format!("{:.2} M events/s ({:.0} ns)", events as f64 / verify / 1e6, each(verify)),
-            &format!("BLAKE3, 300 B chunks, as many bytes {:.0} ns", hash * size / CHUNK as f64),
+            &format!(
+                "{:.2} M events/s ({:.0} ns)",
+                events as f64 / verify / 1e6,
+                each(verify)
+            ),
+            &format!(
+                "BLAKE3, 300 B chunks, as many bytes {:.0} ns",
+                hash * size / CHUNK as f64
+            ),
             hash * pieces / (verify * 1e9),
             ("≥ 0.8×", Target::AtLeast(0.8)),
         );

@@ -14,9 +14,15 @@ fn main() -> io::Result<()> {
     fs::create_dir_all(&events)?;
     for (name, kind) in golden::sample_names() {
         let bytes = golden::sample(kind).expect("every known kind has a sample");
-        add(&events.join(format!("{name}.hex")), golden::to_lines(&bytes).as_bytes())?;
+        add(
+            &events.join(format!("{name}.hex")),
+            golden::to_lines(&bytes).as_bytes(),
+        )?;
         let described = golden::describe(&bytes).map_err(io::Error::other)?;
-        add(&events.join(format!("{name}.json")), golden::pretty(&described).as_bytes())?;
+        add(
+            &events.join(format!("{name}.json")),
+            golden::pretty(&described).as_bytes(),
+        )?;
     }
     for name in golden::STORES {
         let dir = golden::dir().join("stores").join(name);

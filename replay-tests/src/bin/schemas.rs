@@ -14,7 +14,11 @@ fn main() -> io::Result<ExitCode> {
         for name in &stale {
             println!("schemas/{name} is not what the types say");
         }
-        return Ok(if stale.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        return Ok(if stale.is_empty() {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        });
     }
     let current = schemas::current();
     for name in &stale {

@@ -17,7 +17,9 @@ use replay_tests::logbed::numbered;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [dir, seed, first] = &arguments[..] else { panic!("storer DIR SEED FIRST") };
+    let [dir, seed, first] = &arguments[..] else {
+        panic!("storer DIR SEED FIRST")
+    };
     let env = SimEnv::new(seed.parse().expect("a number"));
     let log = Log::open(Arc::new(RealDisk), Path::new(dir)).expect("it opens");
     let mut out = std::io::stdout().lock();
@@ -25,7 +27,9 @@ fn main() {
         env.advance_ms(1);
         let mut command = [0; 16];
         env.fill_random(&mut command);
-        let mut writer = log.begin(&env, Duration::from_secs(5)).expect("its turn comes");
+        let mut writer = log
+            .begin(&env, Duration::from_secs(5))
+            .expect("its turn comes");
         let events = (0..1 + number % 3).map(|_| numbered(number, 300)).collect();
         writer
             .append(&Batch {
@@ -37,6 +41,8 @@ fn main() {
             })
             .expect("it appends");
         writer.commit(Durability::Synced).expect("it commits");
-        writeln!(out, "{number}").and_then(|()| out.flush()).expect("somebody reads");
+        writeln!(out, "{number}")
+            .and_then(|()| out.flush())
+            .expect("somebody reads");
     }
 }

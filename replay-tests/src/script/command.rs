@@ -73,7 +73,12 @@ pub enum Command {
     /// `history $a`
     History { alias: String },
     /// `list …`
-    List { topic: Option<String>, sort: Sort, at: Option<String>, forgotten: bool },
+    List {
+        topic: Option<String>,
+        sort: Sort,
+        at: Option<String>,
+        forgotten: bool,
+    },
     /// `topics`
     Topics,
     /// `log`: every event, oldest first.
@@ -161,11 +166,23 @@ impl fmt::Display for Command {
                 option(f, "--trust", trust.map(trust_name))?;
                 option(f, "--request", request.as_deref())
             }
-            Command::Update { alias, content, importance, keywords, topic, scope, request } => {
+            Command::Update {
+                alias,
+                content,
+                importance,
+                keywords,
+                topic,
+                scope,
+                request,
+            } => {
                 write!(f, "update {alias}")?;
                 option(f, "-c", content.as_deref())?;
                 option(f, "-i", importance.map(importance_name))?;
-                option(f, "-k", keywords.as_ref().map(|list| list.join(",")).as_deref())?;
+                option(
+                    f,
+                    "-k",
+                    keywords.as_ref().map(|list| list.join(",")).as_deref(),
+                )?;
                 option(f, "-t", topic.as_deref())?;
                 option(f, "--scope", scope.as_deref())?;
                 option(f, "--request", request.as_deref())
@@ -173,7 +190,15 @@ impl fmt::Display for Command {
             Command::Forget { aliases } => write!(f, "forget {}", aliases.join(" ")),
             Command::ForgetTopic { topic } => write!(f, "forget-topic {}", Word(topic)),
             Command::Revive { alias } => write!(f, "revive {alias}"),
-            Command::Recall { query, topic, keyword, limit, at, happened_by, record } => {
+            Command::Recall {
+                query,
+                topic,
+                keyword,
+                limit,
+                at,
+                happened_by,
+                record,
+            } => {
                 write!(f, "recall {}", Word(query))?;
                 option(f, "-t", topic.as_deref())?;
                 option(f, "-k", keyword.as_deref())?;
@@ -187,7 +212,12 @@ impl fmt::Display for Command {
                 option(f, "--at", at.as_deref())
             }
             Command::History { alias } => write!(f, "history {alias}"),
-            Command::List { topic, sort, at, forgotten } => {
+            Command::List {
+                topic,
+                sort,
+                at,
+                forgotten,
+            } => {
                 f.write_str("list")?;
                 option(f, "-t", topic.as_deref())?;
                 let sort = match sort {
@@ -226,6 +256,8 @@ impl fmt::Display for Command {
 
 impl fmt::Display for Script {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|command| writeln!(f, "{command}"))
+        self.0
+            .iter()
+            .try_for_each(|command| writeln!(f, "{command}"))
     }
 }

@@ -14,7 +14,9 @@ impl FromStr for Script {
         for (index, line) in text.lines().enumerate() {
             let line = line.trim();
             if !line.is_empty() && !line.starts_with('#') {
-                let command = line.parse().map_err(|why| format!("line {}: {why}: {line}", index + 1));
+                let command = line
+                    .parse()
+                    .map_err(|why| format!("line {}: {why}: {line}", index + 1));
                 commands.push(command?);
             }
         }
@@ -32,17 +34,29 @@ impl FromStr for Command {
                 alias: words.alias()?,
                 topic: words.value("-t")?.ok_or("a topic is needed")?,
                 content: words.value("-c")?.ok_or("a content is needed")?,
-                importance: words.value("-i")?.map(|text| importance(&text)).transpose()?,
-                keywords: words.value("-k")?.map(|text| list(&text)).unwrap_or_default(),
+                importance: words
+                    .value("-i")?
+                    .map(|text| importance(&text))
+                    .transpose()?,
+                keywords: words
+                    .value("-k")?
+                    .map(|text| list(&text))
+                    .unwrap_or_default(),
                 key: words.value("--key")?,
                 scope: words.value("--scope")?,
-                trust: words.value("--trust")?.map(|text| trust(&text)).transpose()?,
+                trust: words
+                    .value("--trust")?
+                    .map(|text| trust(&text))
+                    .transpose()?,
                 request: words.value("--request")?,
             },
             "update" => Command::Update {
                 alias: words.alias()?,
                 content: words.value("-c")?,
-                importance: words.value("-i")?.map(|text| importance(&text)).transpose()?,
+                importance: words
+                    .value("-i")?
+                    .map(|text| importance(&text))
+                    .transpose()?,
                 keywords: words.value("-k")?.map(|text| list(&text)),
                 topic: words.value("-t")?,
                 scope: words.value("--scope")?,
@@ -55,8 +69,12 @@ impl FromStr for Command {
                 }
                 Command::Forget { aliases }
             }
-            "forget-topic" => Command::ForgetTopic { topic: words.plain()? },
-            "revive" => Command::Revive { alias: words.alias()? },
+            "forget-topic" => Command::ForgetTopic {
+                topic: words.plain()?,
+            },
+            "revive" => Command::Revive {
+                alias: words.alias()?,
+            },
             "recall" => Command::Recall {
                 query: words.plain()?,
                 topic: words.value("-t")?,
@@ -66,8 +84,13 @@ impl FromStr for Command {
                 happened_by: words.value("--happened-by")?,
                 record: words.flag("--record"),
             },
-            "get" => Command::Get { alias: words.alias()?, at: words.value("--at")? },
-            "history" => Command::History { alias: words.alias()? },
+            "get" => Command::Get {
+                alias: words.alias()?,
+                at: words.value("--at")?,
+            },
+            "history" => Command::History {
+                alias: words.alias()?,
+            },
             "list" => Command::List {
                 topic: words.value("-t")?,
                 sort: match words.value("--sort")?.as_deref() {
@@ -80,7 +103,9 @@ impl FromStr for Command {
                 forgotten: words.flag("--forgotten"),
             },
             "topics" => Command::Topics,
-            "log" => Command::Log { kind: words.value("--kind")? },
+            "log" => Command::Log {
+                kind: words.value("--kind")?,
+            },
             "verify" => Command::Verify,
             "rebuild" => Command::Rebuild,
             "reopen" => Command::Reopen,
@@ -96,8 +121,12 @@ impl FromStr for Command {
                 },
                 seed: number(&words.plain()?)?,
             },
-            "clock" => Command::Clock { by_ms: span_ms(&words.plain()?)? },
-            "mark" => Command::Mark { name: words.name('%')? },
+            "clock" => Command::Clock {
+                by_ms: span_ms(&words.plain()?)?,
+            },
+            "mark" => Command::Mark {
+                name: words.name('%')?,
+            },
             other => return Err(format!("no command `{other}`")),
         };
         match words.0.first() {
@@ -116,7 +145,10 @@ impl Words {
         while !rest.is_empty() {
             let (word, after) = if rest.starts_with('"') {
                 let mut values = serde_json::Deserializer::from_str(rest).into_iter::<String>();
-                let word = values.next().ok_or("an open quote")?.map_err(|error| error.to_string())?;
+                let word = values
+                    .next()
+                    .ok_or("an open quote")?
+                    .map_err(|error| error.to_string())?;
                 (word, &rest[values.byte_offset()..])
             } else {
                 let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
@@ -129,12 +161,20 @@ impl Words {
     }
 
     fn plain(&mut self) -> Result<String, String> {
-        if self.0.is_empty() { Err("a word is missing".to_owned()) } else { Ok(self.0.remove(0)) }
+        if self.0.is_empty() {
+            Err("a word is missing".to_owned())
+        } else {
+            Ok(self.0.remove(0))
+        }
     }
 
     fn name(&mut self, sign: char) -> Result<String, String> {
         let word = self.plain()?;
-        if word.starts_with(sign) { Ok(word) } else { Err(format!("`{word}` should start with {sign}")) }
+        if word.starts_with(sign) {
+            Ok(word)
+        } else {
+            Err(format!("`{word}` should start with {sign}"))
+        }
     }
 
     fn alias(&mut self) -> Result<String, String> {
@@ -142,7 +182,9 @@ impl Words {
     }
 
     fn value(&mut self, option: &str) -> Result<Option<String>, String> {
-        let Some(at) = self.0.iter().position(|word| word == option) else { return Ok(None) };
+        let Some(at) = self.0.iter().position(|word| word == option) else {
+            return Ok(None);
+        };
         self.0.remove(at);
         if at < self.0.len() {
             Ok(Some(self.0.remove(at)))
@@ -158,7 +200,10 @@ impl Words {
 }
 
 fn list(text: &str) -> Vec<String> {
-    text.split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    text.split(',')
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn number<T: FromStr>(text: &str) -> Result<T, String> {
@@ -235,9 +280,18 @@ mark %then
     #[test]
     fn mistakes_are_named() {
         let error = |text: &str| text.parse::<Script>().expect_err("a mistake");
-        assert_eq!(error("topics\n\n# fine\nstoer $a"), "line 4: no command `stoer`: stoer $a");
-        assert_eq!(error("store $a -t x"), "line 1: a content is needed: store $a -t x");
-        assert_eq!(error("revive a"), "line 1: `a` should start with $: revive a");
+        assert_eq!(
+            error("topics\n\n# fine\nstoer $a"),
+            "line 4: no command `stoer`: stoer $a"
+        );
+        assert_eq!(
+            error("store $a -t x"),
+            "line 1: a content is needed: store $a -t x"
+        );
+        assert_eq!(
+            error("revive a"),
+            "line 1: `a` should start with $: revive a"
+        );
         assert_eq!(error("topics now"), "line 1: `now` is too much: topics now");
         assert_eq!(error("clock +5"), "line 1: a unit is missing: clock +5");
         assert_eq!("clock +5m".parse(), Ok(Command::Clock { by_ms: 300_000 }));

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use icm_server::ServiceError;
-use icm_server::api::{LogEntry, Memory, RecallAnswer, Receipt, TopicSummary, VerifyReport, Version};
+use icm_server::api::{
+    LogEntry, Memory, RecallAnswer, Receipt, TopicSummary, VerifyReport, Version,
+};
 
 use super::command::{importance_name, trust_name};
 use icm_server::api::{Action, Importance, Trust};
@@ -20,22 +22,32 @@ impl Aliases {
     /// The first alias of an id stays its name.
     pub(super) fn add(&mut self, alias: &str, id: &str) {
         self.by_alias.insert(alias.to_owned(), id.to_owned());
-        self.by_id.entry(id.to_owned()).or_insert_with(|| alias.to_owned());
+        self.by_id
+            .entry(id.to_owned())
+            .or_insert_with(|| alias.to_owned());
     }
 
     /// The id behind an alias; the alias itself when there is none, so that scripts can name what
     /// does not exist.
     pub(super) fn id(&self, alias: &str) -> String {
-        self.by_alias.get(alias).cloned().unwrap_or_else(|| alias.to_owned())
+        self.by_alias
+            .get(alias)
+            .cloned()
+            .unwrap_or_else(|| alias.to_owned())
     }
 
     pub(super) fn alias(&self, id: &str) -> String {
-        self.by_id.get(id).cloned().unwrap_or_else(|| "$?".to_owned())
+        self.by_id
+            .get(id)
+            .cloned()
+            .unwrap_or_else(|| "$?".to_owned())
     }
 
     /// `text` with every known id replaced.
     fn hide(&self, text: &str) -> String {
-        self.by_id.iter().fold(text.to_owned(), |text, (id, alias)| text.replace(id, alias))
+        self.by_id
+            .iter()
+            .fold(text.to_owned(), |text, (id, alias)| text.replace(id, alias))
     }
 }
 
@@ -51,7 +63,12 @@ fn action_name(action: Action) -> &'static str {
 }
 
 pub(super) fn receipt(aliases: &Aliases, receipt: &Receipt) -> String {
-    format!("{} {} @{}\n", aliases.alias(&receipt.id), action_name(receipt.action), receipt.position)
+    format!(
+        "{} {} @{}\n",
+        aliases.alias(&receipt.id),
+        action_name(receipt.action),
+        receipt.position
+    )
 }
 
 pub(super) fn error(aliases: &Aliases, error: &ServiceError) -> String {
@@ -95,7 +112,11 @@ pub(super) fn memory(aliases: &Aliases, memory: &Memory) -> String {
 }
 
 pub(super) fn answer(aliases: &Aliases, answer: &RecallAnswer) -> String {
-    let mut text = format!("{} found @{}\n", answer.results.len(), answer.basis.position);
+    let mut text = format!(
+        "{} found @{}\n",
+        answer.results.len(),
+        answer.basis.position
+    );
     for hit in &answer.results {
         text.push_str("  ");
         text.push_str(&memory(aliases, &hit.memory));
@@ -104,10 +125,15 @@ pub(super) fn answer(aliases: &Aliases, answer: &RecallAnswer) -> String {
 }
 
 pub(super) fn version(aliases: &Aliases, version: &Version) -> String {
-    let until = version.until.map_or("now".to_owned(), |until| format!("@{until}"));
+    let until = version
+        .until
+        .map_or("now".to_owned(), |until| format!("@{until}"));
     let changed = version.changed.join(",");
     let row = memory(aliases, &version.memory);
-    format!("@{}..{until} {} ({changed}) {row}", version.position, version.kind)
+    format!(
+        "@{}..{until} {} ({changed}) {row}",
+        version.position, version.kind
+    )
 }
 
 pub(super) fn topic(topic: &TopicSummary) -> String {
@@ -116,7 +142,9 @@ pub(super) fn topic(topic: &TopicSummary) -> String {
 
 pub(super) fn event(aliases: &Aliases, entry: &LogEntry) -> String {
     let mut line = format!("@{} {}", entry.position, entry.kind);
-    if let Some(subject) = &entry.subject && entry.kind.starts_with("memory.") {
+    if let Some(subject) = &entry.subject
+        && entry.kind.starts_with("memory.")
+    {
         let _ = write!(line, " {}", aliases.alias(subject));
     }
     if entry.body != "present" {
@@ -130,7 +158,11 @@ pub(super) fn report(report: &VerifyReport) -> String {
     let word = if report.ok { "ok" } else { "NOT OK" };
     let mut text = format!("{word}: {} events, @{}\n", report.events, report.positions);
     for finding in &report.findings {
-        let _ = writeln!(text, "  {} {}: {}", finding.severity, finding.code, finding.message);
+        let _ = writeln!(
+            text,
+            "  {} {}: {}",
+            finding.severity, finding.code, finding.message
+        );
     }
     text
 }

@@ -37,7 +37,10 @@ impl Run {
     pub fn new(seed: u64) -> Run {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let env = Arc::new(SimEnv::new(seed));
-        let caller = Caller { actor: "user".to_owned(), ..Caller::default() };
+        let caller = Caller {
+            actor: "user".to_owned(),
+            ..Caller::default()
+        };
         let mut run = Run {
             service: None,
             env,
@@ -65,7 +68,9 @@ impl Run {
 
     /// The store, open.
     pub fn service(&self) -> &Service {
-        self.service.as_ref().expect("the store is open between commands")
+        self.service
+            .as_ref()
+            .expect("the store is open between commands")
     }
 
     /// Receipts of the newest command.
@@ -96,7 +101,9 @@ impl Run {
 
     /// The newest basis.
     pub fn basis(&self) -> Basis {
-        self.service().basis(None).expect("there is always a newest basis")
+        self.service()
+            .basis(None)
+            .expect("there is always a newest basis")
     }
 
     /// A memory as the script prints it.
@@ -157,11 +164,17 @@ impl Run {
 
     fn done(&mut self, receipts: Vec<Receipt>) -> String {
         self.receipts = receipts;
-        self.receipts.iter().map(|receipt| render::receipt(&self.aliases, receipt)).collect()
+        self.receipts
+            .iter()
+            .map(|receipt| render::receipt(&self.aliases, receipt))
+            .collect()
     }
 
     fn answer(&mut self, command: &Command) -> icm_server::Result<String> {
-        let service = self.service.as_ref().expect("the store is open between commands");
+        let service = self
+            .service
+            .as_ref()
+            .expect("the store is open between commands");
         let aliases = &self.aliases;
         match command {
             Command::Store {
@@ -192,7 +205,15 @@ impl Run {
                 self.aliases.add(alias, &receipt.id);
                 Ok(self.done(vec![receipt]))
             }
-            Command::Update { alias, content, importance, keywords, topic, scope, request } => {
+            Command::Update {
+                alias,
+                content,
+                importance,
+                keywords,
+                topic,
+                scope,
+                request,
+            } => {
                 let receipt = service.update(
                     &self.caller,
                     UpdateRequest {
@@ -220,7 +241,15 @@ impl Run {
                 let receipt = service.revive(&self.caller, &aliases.id(alias))?;
                 Ok(self.done(vec![receipt]))
             }
-            Command::Recall { query, topic, keyword, limit, at, happened_by, record } => {
+            Command::Recall {
+                query,
+                topic,
+                keyword,
+                limit,
+                at,
+                happened_by,
+                record,
+            } => {
                 let request = RecallRequest {
                     query: query.clone(),
                     topic: topic.clone(),
@@ -234,7 +263,11 @@ impl Run {
                 let answer = service.recall(&self.caller, &request)?;
                 service.record_recalls();
                 let text = render::answer(aliases, &answer);
-                self.shown = answer.results.iter().map(|hit| aliases.alias(&hit.memory.id)).collect();
+                self.shown = answer
+                    .results
+                    .iter()
+                    .map(|hit| aliases.alias(&hit.memory.id))
+                    .collect();
                 Ok(text)
             }
             Command::Get { alias, at } => {
@@ -243,9 +276,17 @@ impl Run {
             }
             Command::History { alias } => {
                 let versions = service.history(&aliases.id(alias))?;
-                Ok(versions.iter().map(|version| render::version(aliases, version)).collect())
+                Ok(versions
+                    .iter()
+                    .map(|version| render::version(aliases, version))
+                    .collect())
             }
-            Command::List { topic, sort, at, forgotten } => {
+            Command::List {
+                topic,
+                sort,
+                at,
+                forgotten,
+            } => {
                 let memories = service.list(&ListRequest {
                     topic: topic.clone(),
                     limit: None,
@@ -253,12 +294,18 @@ impl Run {
                     at: self.time(at),
                     forgotten: *forgotten,
                 })?;
-                Ok(memories.iter().map(|memory| render::memory(aliases, memory)).collect())
+                Ok(memories
+                    .iter()
+                    .map(|memory| render::memory(aliases, memory))
+                    .collect())
             }
             Command::Topics => Ok(service.topics()?.iter().map(render::topic).collect()),
             Command::Log { kind } => {
-                let request =
-                    LogRequest { kind: kind.clone(), oldest_first: true, ..LogRequest::default() };
+                let request = LogRequest {
+                    kind: kind.clone(),
+                    oldest_first: true,
+                    ..LogRequest::default()
+                };
                 let mut text = String::new();
                 service.log(&request, &mut |entry| {
                     text.push_str(&render::event(aliases, &entry));
@@ -269,7 +316,10 @@ impl Run {
             Command::Verify => Ok(render::report(&service.verify(&NoProgress)?)),
             Command::Rebuild => {
                 let report = service.rebuild(&NoProgress)?;
-                Ok(format!("rebuilt {} memories @{}\n", report.memories, report.positions))
+                Ok(format!(
+                    "rebuilt {} memories @{}\n",
+                    report.memories, report.positions
+                ))
             }
             Command::Settle => {
                 service.settle();
@@ -307,7 +357,9 @@ impl Run {
 fn damage_views(dir: &Path, damage: Damage, seed: u64) {
     let mut rng = Rng::new(seed);
     let files = folder::files(dir);
-    let Some(path) = files.get(rng.below(files.len() as u64) as usize) else { return };
+    let Some(path) = files.get(rng.below(files.len() as u64) as usize) else {
+        return;
+    };
     let mut bytes = std::fs::read(path).expect("the file is read");
     match damage {
         Damage::Remove => return std::fs::remove_file(path).expect("the file is removed"),

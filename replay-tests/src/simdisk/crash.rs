@@ -42,12 +42,21 @@ impl CrashPlan {
     /// Every combination, those with a choice in them once for each of `seeds` seeds.
     pub fn all(seeds: u64) -> Vec<CrashPlan> {
         let mut plans = Vec::new();
-        for writes in [Writes::Kept, Writes::Dropped, Writes::Halved, Writes::Reordered] {
+        for writes in [
+            Writes::Kept,
+            Writes::Dropped,
+            Writes::Halved,
+            Writes::Reordered,
+        ] {
             for names in [Names::Kept, Names::Dropped, Names::Some] {
                 let choice =
                     matches!(writes, Writes::Halved | Writes::Reordered) || names == Names::Some;
                 for seed in 0..if choice { seeds } else { 1 } {
-                    plans.push(CrashPlan { writes, names, seed });
+                    plans.push(CrashPlan {
+                        writes,
+                        names,
+                        seed,
+                    });
                 }
             }
         }

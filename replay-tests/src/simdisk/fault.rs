@@ -56,7 +56,11 @@ impl fmt::Display for Op {
         if self.len != 0 || self.offset != 0 {
             write!(f, " {}+{}", self.offset, self.len)?;
         }
-        if self.failed { write!(f, "  FAILS") } else { Ok(()) }
+        if self.failed {
+            write!(f, "  FAILS")
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -76,7 +80,13 @@ pub(super) struct Faults {
 
 impl Faults {
     /// Counts and traces an operation; the error when it fails without any effect.
-    pub(super) fn begin(&mut self, kind: OpKind, path: &Path, offset: u64, len: u64) -> io::Result<()> {
+    pub(super) fn begin(
+        &mut self,
+        kind: OpKind,
+        path: &Path,
+        offset: u64,
+        len: u64,
+    ) -> io::Result<()> {
         match self.try_begin(kind, path, offset, len) {
             Verdict::Goes => Ok(()),
             Verdict::Fails | Verdict::Off => Err(io::Error::from_raw_os_error(EIO)),
@@ -84,7 +94,13 @@ impl Faults {
     }
 
     /// The same for operations whose failure leaves something behind.
-    pub(super) fn try_begin(&mut self, kind: OpKind, path: &Path, offset: u64, len: u64) -> Verdict {
+    pub(super) fn try_begin(
+        &mut self,
+        kind: OpKind,
+        path: &Path,
+        offset: u64,
+        len: u64,
+    ) -> Verdict {
         self.count += 1;
         let reached = |from: Option<u64>| from.is_some_and(|n| self.count >= n);
         let verdict = if reached(self.power_off_at) {
@@ -95,7 +111,13 @@ impl Faults {
             Verdict::Goes
         };
         let failed = verdict != Verdict::Goes;
-        self.trace.push(Op { kind, path: path.to_owned(), offset, len, failed });
+        self.trace.push(Op {
+            kind,
+            path: path.to_owned(),
+            offset,
+            len,
+            failed,
+        });
         verdict
     }
 }

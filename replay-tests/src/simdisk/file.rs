@@ -22,7 +22,11 @@ pub(super) struct SimFile {
 
 impl SimFile {
     fn must_be_writable(&self) -> io::Result<()> {
-        if self.writable { Ok(()) } else { Err(io::Error::from_raw_os_error(EBADF)) }
+        if self.writable {
+            Ok(())
+        } else {
+            Err(io::Error::from_raw_os_error(EBADF))
+        }
     }
 }
 
@@ -35,7 +39,9 @@ impl DiskFile for SimFile {
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let mut state = self.disk.state();
-        state.faults.begin(OpKind::Read, &self.path, offset, buffer.len() as u64)?;
+        state
+            .faults
+            .begin(OpKind::Read, &self.path, offset, buffer.len() as u64)?;
         let current = &state.tree.file(self.ino)?.current;
         let start = usize::try_from(offset).map_or(current.len(), |o| o.min(current.len()));
         let read = buffer.len().min(current.len() - start);
@@ -46,8 +52,9 @@ impl DiskFile for SimFile {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         self.must_be_writable()?;
         let mut state = self.disk.state();
-        let verdict =
-            state.faults.try_begin(OpKind::Write, &self.path, offset, bytes.len() as u64);
+        let verdict = state
+            .faults
+            .try_begin(OpKind::Write, &self.path, offset, bytes.len() as u64);
         let seed = state.faults.seed ^ state.faults.count;
         let capacity = state.faults.capacity;
         match verdict {
@@ -58,7 +65,11 @@ impl DiskFile for SimFile {
                 Err(io::Error::from(io::ErrorKind::StorageFull))
             }
             Verdict::Goes => {
-                let used = if capacity.is_some() { state.tree.used() } else { 0 };
+                let used = if capacity.is_some() {
+                    state.tree.used()
+                } else {
+                    0
+                };
                 let file = state.tree.file_mut(self.ino)?;
                 let len = file.current.len() as u64;
                 let room = capacity.map_or(u64::MAX, |c| c.saturating_sub(used) + len);
@@ -91,7 +102,10 @@ impl DiskFile for SimFile {
         match verdict {
             Verdict::Off => Err(Verdict::eio()),
             Verdict::Fails => {
-                state.tree.file_mut(self.ino)?.sync_fails(&mut Rng::new(seed));
+                state
+                    .tree
+                    .file_mut(self.ino)?
+                    .sync_fails(&mut Rng::new(seed));
                 Err(Verdict::eio())
             }
             Verdict::Goes => {

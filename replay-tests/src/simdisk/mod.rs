@@ -26,8 +26,8 @@ use icm_log::disk::{DirEntry, Disk, DiskFile, DiskLock, OpenMode};
 pub use crash::{CrashPlan, Names, Writes};
 pub use fault::{Op, OpKind};
 
-use fault::Faults;
 use crate::folder::Files;
+use fault::Faults;
 use tree::{Ino, Tree};
 
 /// A simulated disk. Clones are the same disk.
@@ -60,11 +60,18 @@ impl SimDisk {
     }
 
     fn with(tree: Tree) -> SimDisk {
-        SimDisk { state: Arc::new(Mutex::new(State { tree, faults: Faults::default() })) }
+        SimDisk {
+            state: Arc::new(Mutex::new(State {
+                tree,
+                faults: Faults::default(),
+            })),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("no operation of the simulated disk panics while it holds the state")
+        self.state
+            .lock()
+            .expect("no operation of the simulated disk panics while it holds the state")
     }
 
     /// Number of operations so far, failed ones and reads included.
@@ -83,7 +90,9 @@ impl SimDisk {
         let state = self.state();
         let lines = state.faults.trace.iter().enumerate();
         let lines = lines.filter(|(_, op)| op.kind.changes() || op.failed);
-        lines.map(|(index, op)| format!("{:5} {op}\n", index + 1)).collect()
+        lines
+            .map(|(index, op)| format!("{:5} {op}\n", index + 1))
+            .collect()
     }
 
     /// Lets the n-th operation (from 1, counted from the disk's beginning) fail once: a write with
@@ -160,7 +169,10 @@ impl SimDisk {
     /// # Panics
     /// When its folder does not exist.
     pub fn put(&self, path: impl AsRef<Path>, bytes: &[u8]) {
-        self.state().tree.put(path.as_ref(), bytes).expect("the folder exists");
+        self.state()
+            .tree
+            .put(path.as_ref(), bytes)
+            .expect("the folder exists");
     }
 
     /// Puts a folder with these files there, all durable. Not an operation.
@@ -180,7 +192,9 @@ impl SimDisk {
     pub fn below(&self, dir: &Path) -> Files {
         let relative = |path: PathBuf| Some((path.strip_prefix(dir).ok()?.to_owned(), path));
         let paths = self.files().into_iter().filter_map(relative);
-        paths.map(|(relative, path)| (relative, self.contents(path))).collect()
+        paths
+            .map(|(relative, path)| (relative, self.contents(path)))
+            .collect()
     }
 
     /// Takes a file away, durably. Not an operation.
@@ -188,7 +202,10 @@ impl SimDisk {
     /// # Panics
     /// When there is no such file.
     pub fn take(&self, path: impl AsRef<Path>) {
-        self.state().tree.take(path.as_ref()).expect("the file exists");
+        self.state()
+            .tree
+            .take(path.as_ref())
+            .expect("the file exists");
     }
 }
 
@@ -203,7 +220,16 @@ impl Disk for SimDisk {
         let mut state = self.state();
         let creates = matches!(mode, OpenMode::CreateNew | OpenMode::Create)
             && state.tree.find(path).is_err();
-        state.faults.begin(if creates { OpKind::Create } else { OpKind::Open }, path, 0, 0)?;
+        state.faults.begin(
+            if creates {
+                OpKind::Create
+            } else {
+                OpKind::Open
+            },
+            path,
+            0,
+            0,
+        )?;
         let ino = state.tree.open(path, mode)?;
         Ok(Arc::new(file::SimFile {
             disk: self.clone(),
@@ -216,7 +242,16 @@ impl Disk for SimDisk {
     fn create_dir_all(&self, dir: &Path) -> io::Result<()> {
         let mut state = self.state();
         let exists = state.tree.find(dir).is_ok();
-        state.faults.begin(if exists { OpKind::Open } else { OpKind::CreateDir }, dir, 0, 0)?;
+        state.faults.begin(
+            if exists {
+                OpKind::Open
+            } else {
+                OpKind::CreateDir
+            },
+            dir,
+            0,
+            0,
+        )?;
         state.tree.create_dir_all(dir)
     }
 
@@ -247,14 +282,26 @@ impl Disk for SimDisk {
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn DiskLock>>> {
         let mut state = self.state();
         let creates = state.tree.find(path).is_err();
-        state.faults.begin(if creates { OpKind::Create } else { OpKind::Lock }, path, 0, 0)?;
+        state.faults.begin(
+            if creates {
+                OpKind::Create
+            } else {
+                OpKind::Lock
+            },
+            path,
+            0,
+            0,
+        )?;
         let ino = state.tree.open(path, OpenMode::Create)?;
         let file = state.tree.file_mut(ino)?;
         if file.locked {
             return Ok(None);
         }
         file.locked = true;
-        Ok(Some(Box::new(SimLock { disk: self.clone(), ino })))
+        Ok(Some(Box::new(SimLock {
+            disk: self.clone(),
+            ino,
+        })))
     }
 }
 

@@ -33,23 +33,37 @@ pub(super) struct FileNode {
 impl FileNode {
     /// A file whose contents are durable.
     pub(super) fn durable(bytes: Arc<Vec<u8>>) -> FileNode {
-        FileNode { current: Arc::clone(&bytes), durable: bytes, ..FileNode::default() }
+        FileNode {
+            current: Arc::clone(&bytes),
+            durable: bytes,
+            ..FileNode::default()
+        }
     }
 
     pub(super) fn write(&mut self, bytes: &[u8], offset: u64) {
         if bytes.is_empty() {
             return;
         }
-        let change = Change::Write { offset, bytes: bytes.to_vec() };
+        let change = Change::Write {
+            offset,
+            bytes: bytes.to_vec(),
+        };
         apply(Arc::make_mut(&mut self.current), &change);
         self.pending.push(change);
         // A page that is written to goes to the disk whole, with what an earlier sync gave up.
         let pages = floor(offset)..ceil(offset + bytes.len() as u64);
         if self.lost.iter().any(|lost| overlap(lost, &pages)) {
-            self.lost = self.lost.iter().flat_map(|lost| without(lost, &pages)).collect();
+            self.lost = self
+                .lost
+                .iter()
+                .flat_map(|lost| without(lost, &pages))
+                .collect();
             let end = pages.end.min(self.current.len() as u64);
             let whole = self.current[pages.start as usize..end as usize].to_vec();
-            self.pending.push(Change::Write { offset: pages.start, bytes: whole });
+            self.pending.push(Change::Write {
+                offset: pages.start,
+                bytes: whole,
+            });
         }
     }
 
@@ -85,7 +99,9 @@ impl FileNode {
     /// All of what was not synced made it.
     pub(super) fn kept(&self) -> Vec<u8> {
         let mut bytes = self.durable.to_vec();
-        self.pending.iter().for_each(|change| apply(&mut bytes, change));
+        self.pending
+            .iter()
+            .for_each(|change| apply(&mut bytes, change));
         bytes
     }
 
@@ -116,7 +132,10 @@ impl FileNode {
         for change in &self.pending {
             match change {
                 _ if weight(change) <= left => apply(&mut bytes, change),
-                Change::Write { offset, bytes: written } => {
+                Change::Write {
+                    offset,
+                    bytes: written,
+                } => {
                     let cut = if whole_sectors {
                         ((offset + left) / SECTOR_LEN * SECTOR_LEN).saturating_sub(*offset)
                     } else {
@@ -124,7 +143,13 @@ impl FileNode {
                     };
                     let part = written[..cut as usize].to_vec();
                     if !part.is_empty() {
-                        apply(&mut bytes, &Change::Write { offset: *offset, bytes: part });
+                        apply(
+                            &mut bytes,
+                            &Change::Write {
+                                offset: *offset,
+                                bytes: part,
+                            },
+                        );
                     }
                     break;
                 }
@@ -171,7 +196,10 @@ impl FileNode {
 
 fn apply(bytes: &mut Vec<u8>, change: &Change) {
     match change {
-        Change::Write { offset, bytes: written } => {
+        Change::Write {
+            offset,
+            bytes: written,
+        } => {
             let (start, end) = (*offset as usize, *offset as usize + written.len());
             if bytes.len() < end {
                 bytes.resize(end, 0);
@@ -198,5 +226,8 @@ fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
 fn without(whole: &Range<u64>, cut: &Range<u64>) -> Vec<Range<u64>> {
     let before = whole.start..whole.end.min(cut.start);
     let after = whole.start.max(cut.end)..whole.end;
-    [before, after].into_iter().filter(|range| range.start < range.end).collect()
+    [before, after]
+        .into_iter()
+        .filter(|range| range.start < range.end)
+        .collect()
 }

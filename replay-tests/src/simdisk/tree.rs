@@ -38,7 +38,9 @@ impl NameOp {
     }
 
     fn shares_a_name(&self, other: &NameOp) -> bool {
-        self.0.iter().any(|a| other.0.iter().any(|b| (a.0, &a.1) == (b.0, &b.1)))
+        self.0
+            .iter()
+            .any(|a| other.0.iter().any(|b| (a.0, &a.1) == (b.0, &b.1)))
     }
 }
 
@@ -68,7 +70,10 @@ fn names(path: &Path) -> Vec<String> {
 
 impl Tree {
     pub(super) fn new() -> Tree {
-        Tree { nodes: BTreeMap::from([(ROOT, Node::Folder(Folder::default()))]), pending: Vec::new() }
+        Tree {
+            nodes: BTreeMap::from([(ROOT, Node::Folder(Folder::default()))]),
+            pending: Vec::new(),
+        }
     }
 
     fn folder(&self, ino: Ino) -> io::Result<&Folder> {
@@ -96,9 +101,11 @@ impl Tree {
     }
 
     fn walk(&self, names: &[String]) -> io::Result<Ino> {
-        names.iter().try_fold(ROOT, |ino, name| match self.folder(ino)?.current.get(name) {
-            Some(next) => Ok(*next),
-            None => fails(ErrorKind::NotFound),
+        names.iter().try_fold(ROOT, |ino, name| {
+            match self.folder(ino)?.current.get(name) {
+                Some(next) => Ok(*next),
+                None => fails(ErrorKind::NotFound),
+            }
         })
     }
 
@@ -109,7 +116,9 @@ impl Tree {
     /// The folder that holds `path`, and the name in it.
     fn place(&self, path: &Path) -> io::Result<(Ino, String)> {
         let mut names = names(path);
-        let Some(name) = names.pop() else { return fails(ErrorKind::IsADirectory) };
+        let Some(name) = names.pop() else {
+            return fails(ErrorKind::IsADirectory);
+        };
         let parent = self.walk(&names)?;
         self.folder(parent)?;
         Ok((parent, name))
@@ -131,7 +140,12 @@ impl Tree {
         let folder = self.folder(self.find(dir)?)?;
         let is_dir = |ino: &Ino| matches!(self.nodes.get(ino), Some(Node::Folder(_)));
         let entries = folder.current.iter();
-        Ok(entries.map(|(name, ino)| DirEntry { name: name.clone(), is_dir: is_dir(ino) }).collect())
+        Ok(entries
+            .map(|(name, ino)| DirEntry {
+                name: name.clone(),
+                is_dir: is_dir(ino),
+            })
+            .collect())
     }
 
     pub(super) fn open(&mut self, path: &Path, mode: OpenMode) -> io::Result<Ino> {
@@ -253,7 +267,9 @@ impl Tree {
         let mut found = Vec::new();
         let mut folders = vec![(PathBuf::from("/"), ROOT)];
         while let Some((path, ino)) = folders.pop() {
-            let Ok(folder) = self.folder(ino) else { continue };
+            let Ok(folder) = self.folder(ino) else {
+                continue;
+            };
             for (name, ino) in &folder.current {
                 match self.nodes.get(ino) {
                     Some(Node::Folder(_)) => folders.push((path.join(name), *ino)),
@@ -269,7 +285,9 @@ impl Tree {
     /// Bytes in all files that have a name.
     pub(super) fn used(&self) -> u64 {
         let inos = self.files();
-        let lens = inos.iter().filter_map(|path| self.file(self.find(path).ok()?).ok());
+        let lens = inos
+            .iter()
+            .filter_map(|path| self.file(self.find(path).ok()?).ok());
         lens.map(|file| file.current.len() as u64).sum()
     }
 
@@ -317,7 +335,8 @@ fn apply(
 fn closure(ops: &[NameOp], mut wanted: impl FnMut(&NameOp) -> bool) -> Vec<bool> {
     let mut kept: Vec<bool> = ops.iter().map(&mut wanted).collect();
     for index in (0..ops.len()).rev() {
-        let needed = (index + 1..ops.len()).any(|later| kept[later] && ops[index].shares_a_name(&ops[later]));
+        let needed = (index + 1..ops.len())
+            .any(|later| kept[later] && ops[index].shares_a_name(&ops[later]));
         kept[index] |= needed;
     }
     kept

@@ -12,7 +12,8 @@ use crate::ui::{BAD, DIM, GOOD, Ui, WARN};
 
 /// Check the log, the views, and that the views are what the log says
 ///
-/// Reads every event, follows every chain, folds the log afresh and compares. Changes nothing.
+/// Reads every event, follows every chain, folds the log afresh and compares. Never changes
+/// the log; views that turn out to be wrong are rebuilt.
 /// Exits with 3 when damage is found.
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {}

@@ -158,12 +158,20 @@ pub struct Folder {
 impl Folder {
     /// Goes on from a state with these numbers.
     pub fn new(tally: Tally) -> Folder {
-        Folder { tally, overlay: Overlay::default() }
+        Folder {
+            tally,
+            overlay: Overlay::default(),
+        }
     }
 
     /// The newest version of a memory.
     pub fn newest(&self, base: &dyn Base, entity: EntityId) -> Result<Option<Version>> {
-        match self.overlay.versions.get(&entity).and_then(|versions| versions.last()) {
+        match self
+            .overlay
+            .versions
+            .get(&entity)
+            .and_then(|versions| versions.last())
+        {
             Some(version) => Ok(Some(version.clone())),
             None => base.newest(entity),
         }
@@ -205,8 +213,11 @@ impl Folder {
         self.tally.last_ms = Some(self.tally.last_ms.map_or(ms, |last| last.max(ms)));
         let (kind, version) = (event.head.kind(), event.head.kind_version());
         if memory::needs_newer(kind, version) && self.tally.newer.is_none() {
-            self.tally.newer =
-                Some(format!("event @{} is a {} (version {version})", event.position, kind.name()));
+            self.tally.newer = Some(format!(
+                "event @{} is a {} (version {version})",
+                event.position,
+                kind.name()
+            ));
         }
         self.note_request(event);
         match memory::facts_of(event) {
@@ -228,24 +239,33 @@ impl Folder {
                 let version = memory::stored_again(event, &facts, &before);
                 self.push(entity, Some(before), version)
             }
-            Facts::Updated(facts) => self
-                .change(base, event, |before| Some(memory::updated(event, &facts, before))),
+            Facts::Updated(facts) => self.change(base, event, |before| {
+                Some(memory::updated(event, &facts, before))
+            }),
             Facts::Forgotten(facts) | Facts::Revived(facts) => {
                 self.change(base, event, |before| memory::alive(event, &facts, before))
             }
             Facts::Recalled(facts) => {
                 for shown in &facts.results {
                     let entity = self.resolve(base, shown.id)?;
-                    let access = Access { position: event.position, at_ms: ms };
-                    self.overlay.accesses.entry(entity).or_default().push(access);
+                    let access = Access {
+                        position: event.position,
+                        at_ms: ms,
+                    };
+                    self.overlay
+                        .accesses
+                        .entry(entity)
+                        .or_default()
+                        .push(access);
                     self.tally.sum.add_access(shown.id, event.id);
                 }
                 Ok(Applied::default())
             }
             Facts::ActorNamed => {
-                let payload = event.body.payload().and_then(|bytes| {
-                    payload::decode::<payload::LogActorNamed<'_>>(bytes).ok()
-                });
+                let payload = event
+                    .body
+                    .payload()
+                    .and_then(|bytes| payload::decode::<payload::LogActorNamed<'_>>(bytes).ok());
                 if let Some(payload) = payload {
                     let actor = ActorId(event.head.subject().0);
                     self.tally.actors.insert(actor, payload.name.to_owned());
@@ -266,7 +286,10 @@ impl Folder {
             #[serde(default)]
             request_digest: Option<String>,
         }
-        let payload = event.body.payload().and_then(|bytes| payload::decode::<Digest>(bytes).ok());
+        let payload = event
+            .body
+            .payload()
+            .and_then(|bytes| payload::decode::<Digest>(bytes).ok());
         let request = Request {
             event: event.id,
             position: event.position,
@@ -285,7 +308,9 @@ impl Folder {
     ) -> Result<Applied> {
         let entity = self.resolve(base, event.head.subject())?;
         // A change of a memory whose `stored` is not here waits for it.
-        let Some(before) = self.newest(base, entity)? else { return Ok(Applied::default()) };
+        let Some(before) = self.newest(base, entity)? else {
+            return Ok(Applied::default());
+        };
         match make(&before) {
             Some(version) => self.push(entity, Some(before), version),
             None => Ok(Applied::default()),
@@ -304,7 +329,13 @@ impl Folder {
         if let Some(before) = &before {
             self.tally.sum.remove(before);
             if let Some(ordinal) = before.ordinal {
-                self.overlay.closed.insert(ordinal, Closed { entity, at: version.from });
+                self.overlay.closed.insert(
+                    ordinal,
+                    Closed {
+                        entity,
+                        at: version.from,
+                    },
+                );
             }
         }
         match was {
@@ -314,7 +345,9 @@ impl Folder {
         }
         if version.is_alive() {
             version.ordinal = Some(self.tally.next_ordinal);
-            self.overlay.opened.push((self.tally.next_ordinal, entity, version.from));
+            self.overlay
+                .opened
+                .push((self.tally.next_ordinal, entity, version.from));
             self.tally.next_ordinal += 1;
             self.tally.memories += 1;
         } else {
@@ -337,8 +370,14 @@ impl Folder {
         if !name.is_zero() && before.as_ref().map(|before| before.name) != Some(name) {
             self.overlay.names.entry(name).or_insert(entity);
         }
-        self.overlay.versions.entry(entity).or_default().push(version);
-        Ok(Applied { entity: Some(entity) })
+        self.overlay
+            .versions
+            .entry(entity)
+            .or_default()
+            .push(version);
+        Ok(Applied {
+            entity: Some(entity),
+        })
     }
 
     fn change_topic(&mut self, topic: &str, memories: i64, changed_ms: u64) {
@@ -377,7 +416,11 @@ pub fn fold_afresh(log: &icm_log::Log, progress: &mut dyn FnMut(u64)) -> Result<
 impl Overlay {
     /// Drops all that the fold of later events does not ask for.
     fn shed_history(&mut self) {
-        for versions in self.versions.values_mut().filter(|versions| versions.len() > 1) {
+        for versions in self
+            .versions
+            .values_mut()
+            .filter(|versions| versions.len() > 1)
+        {
             versions.drain(..versions.len() - 1);
         }
         self.accesses.clear();

@@ -9,7 +9,11 @@ use super::record::{Keyword, Source, Stamp, Version, Writer, changed};
 const WEIGHT_FULL_PPM: u32 = 1_000_000;
 
 pub(super) fn stamp_of(event: &Event<'_>) -> Stamp {
-    Stamp { time: event.head.time(), origin: event.head.origin(), event: event.id }
+    Stamp {
+        time: event.head.time(),
+        origin: event.head.origin(),
+        event: event.id,
+    }
 }
 
 /// Values of the fields that a write names, as far as its payload is there.
@@ -43,10 +47,13 @@ fn source_of(text: &payload::SourceText<'_>) -> Source {
 }
 
 fn stored_values(event: &Event<'_>) -> (Values, Option<u32>) {
-    let decoded = event.body.payload().and_then(|bytes| {
-        payload::decode::<payload::MemoryStored<'_>>(bytes).ok()
-    });
-    let Some(payload) = decoded else { return (Values::default(), None) };
+    let decoded = event
+        .body
+        .payload()
+        .and_then(|bytes| payload::decode::<payload::MemoryStored<'_>>(bytes).ok());
+    let Some(payload) = decoded else {
+        return (Values::default(), None);
+    };
     let values = Values {
         topic: Some(payload.topic.to_owned()),
         content: Some(payload.content.to_owned()),
@@ -56,17 +63,24 @@ fn stored_values(event: &Event<'_>) -> (Values, Option<u32>) {
         source: source_of(&payload.source),
         occurred_at_ms: payload.occurred_at_ms,
         metadata: own(payload.metadata),
-        keywords: payload.keywords.iter().map(|word| (*word).to_owned()).collect(),
+        keywords: payload
+            .keywords
+            .iter()
+            .map(|word| (*word).to_owned())
+            .collect(),
         present: true,
     };
     (values, payload.nth_line)
 }
 
 fn updated_values(event: &Event<'_>) -> Values {
-    let decoded = event.body.payload().and_then(|bytes| {
-        payload::decode::<payload::MemoryUpdated<'_>>(bytes).ok()
-    });
-    let Some(payload) = decoded else { return Values::default() };
+    let decoded = event
+        .body
+        .payload()
+        .and_then(|bytes| payload::decode::<payload::MemoryUpdated<'_>>(bytes).ok());
+    let Some(payload) = decoded else {
+        return Values::default();
+    };
     Values {
         topic: own(payload.topic),
         content: own(payload.content),
@@ -76,7 +90,11 @@ fn updated_values(event: &Event<'_>) -> Values {
         source: source_of(&payload.source),
         occurred_at_ms: payload.occurred_at_ms,
         metadata: own(payload.metadata),
-        keywords: payload.keywords_added.iter().map(|word| (*word).to_owned()).collect(),
+        keywords: payload
+            .keywords_added
+            .iter()
+            .map(|word| (*word).to_owned())
+            .collect(),
         present: true,
     }
 }
@@ -106,7 +124,10 @@ fn given(values: &Values) -> u32 {
         (fields::METADATA, values.metadata.is_some()),
     ];
     let always = fields::TOPIC | fields::CONTENT | fields::IMPORTANCE | fields::TRUST;
-    optional.iter().filter(|(_, given)| *given).fold(always, |all, (field, _)| all | field)
+    optional
+        .iter()
+        .filter(|(_, given)| *given)
+        .fold(always, |all, (field, _)| all | field)
 }
 
 /// The first version of a memory.
@@ -114,14 +135,22 @@ pub(super) fn first(event: &Event<'_>, facts: &MemoryStored) -> Version {
     let (values, nth_line) = stored_values(event);
     let stamp = stamp_of(event);
     let name = name_of(facts, &values, nth_line);
-    let withheld = if values.present { 0 } else { facts.fields & IN_PAYLOAD };
+    let withheld = if values.present {
+        0
+    } else {
+        facts.fields & IN_PAYLOAD
+    };
     Version {
         from: event.position,
         stamp,
         kind: event.head.kind().0,
         actor: event.head.actor(),
         changed: facts.fields & given(&values)
-            | if facts.keyword_count > 0 { changed::KEYWORDS } else { 0 },
+            | if facts.keyword_count > 0 {
+                changed::KEYWORDS
+            } else {
+                0
+            },
         id: event.head.subject(),
         id_stamp: stamp,
         name,
@@ -143,13 +172,22 @@ pub(super) fn first(event: &Event<'_>, facts: &MemoryStored) -> Version {
         updated_ms: stamp.time.ms(),
         weight_ppm: WEIGHT_FULL_PPM,
         withheld,
-        writers: vec![Writer { stamp, fields: facts.fields }],
+        writers: vec![Writer {
+            stamp,
+            fields: facts.fields,
+        }],
     }
 }
 
 fn additions(event: EventId, count: u16, words: Vec<String>) -> Vec<Keyword> {
     let mut words = words.into_iter();
-    (0..count).map(|index| Keyword { event, index, text: words.next() }).collect()
+    (0..count)
+        .map(|index| Keyword {
+            event,
+            index,
+            text: words.next(),
+        })
+        .collect()
 }
 
 /// The version that follows `before`, where the event only says that the memory lives or not; `None`
@@ -161,7 +199,11 @@ pub(super) fn alive(event: &Event<'_>, facts: &Alive, before: &Version) -> Optio
     let was = before.is_alive();
     let mut version = follow(event, before);
     version.causal_length = facts.causal_length;
-    version.changed = if was == version.is_alive() { 0 } else { changed::ALIVE };
+    version.changed = if was == version.is_alive() {
+        0
+    } else {
+        changed::ALIVE
+    };
     Some(version)
 }
 
@@ -187,14 +229,20 @@ pub(super) fn updated(event: &Event<'_>, facts: &MemoryUpdated, before: &Version
     {
         version.scope_kind = kind;
     }
-    if facts.fields & (fields::TOPIC | fields::SCOPE | fields::KEY) != 0 && !facts.name.is_zero() {
+    if facts.fields & (fields::TOPIC | fields::SCOPE | fields::KEY) != 0 {
         version.name = facts.name;
     }
     for removal in &facts.removed {
-        let Some(added_by) = observed.get(usize::from(removal.reference)) else { continue };
-        version.keywords.retain(|word| (word.event, word.index) != (*added_by, removal.index));
+        let Some(added_by) = observed.get(usize::from(removal.reference)) else {
+            continue;
+        };
+        version
+            .keywords
+            .retain(|word| (word.event, word.index) != (*added_by, removal.index));
     }
-    version.keywords.extend(additions(event.id, facts.keywords_added, values.keywords));
+    version
+        .keywords
+        .extend(additions(event.id, facts.keywords_added, values.keywords));
     version.changed = facts.fields;
     if !facts.removed.is_empty() || facts.keywords_added > 0 {
         version.changed |= changed::KEYWORDS;
@@ -269,7 +317,10 @@ fn take_fields(version: &mut Version, written: u32, observed: &[EventId]) -> u32
         .iter()
         .filter(|writer| writer.stamp > stamp)
         .fold(0, |fields, writer| fields | writer.fields);
-    version.writers.push(Writer { stamp, fields: written });
+    version.writers.push(Writer {
+        stamp,
+        fields: written,
+    });
     written & !beaten
 }
 

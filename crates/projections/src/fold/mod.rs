@@ -6,7 +6,10 @@ mod memory;
 mod record;
 mod state_hash;
 
-pub use apply::{Access, Applied, Base, Closed, Folder, NoBase, Overlay, Request, Tally, TopicChange, fold_afresh};
+pub use apply::{
+    Access, Applied, Base, Closed, Folder, NoBase, Overlay, Request, Tally, TopicChange,
+    fold_afresh,
+};
 pub use record::{EntityId, Keyword, Source, Stamp, Version, Writer, changed};
 pub use state_hash::{StateHash, StateSum};
 

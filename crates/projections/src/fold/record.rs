@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 pub type EntityId = SubjectId;
 
 /// Place of an event in the total order, wherever one is needed.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Stamp {
     /// The author's clock.
     pub time: Time,
@@ -146,12 +144,19 @@ impl Version {
 
     /// The words of its keywords.
     pub fn keyword_texts(&self) -> Vec<String> {
-        self.keywords.iter().filter_map(|keyword| keyword.text.clone()).collect()
+        self.keywords
+            .iter()
+            .filter_map(|keyword| keyword.text.clone())
+            .collect()
     }
 
     /// Every event that a change of this row has to name as observed.
     pub fn observed(&self) -> Vec<EventId> {
-        let mut events: Vec<_> = self.writers.iter().map(|writer| writer.stamp.event).collect();
+        let mut events: Vec<_> = self
+            .writers
+            .iter()
+            .map(|writer| writer.stamp.event)
+            .collect();
         events.push(self.stamp.event);
         events.extend(self.keywords.iter().map(|keyword| keyword.event));
         events.sort_unstable();

@@ -148,15 +148,22 @@ mod tests {
 
     #[test]
     fn adding_and_removing_in_any_order() {
-        let digests: Vec<[u8; 32]> =
-            (0u8..20).map(|n| *blake3::hash(&[n]).as_bytes()).chain([[0xff; 32]]).collect();
+        let digests: Vec<[u8; 32]> = (0u8..20)
+            .map(|n| *blake3::hash(&[n]).as_bytes())
+            .chain([[0xff; 32]])
+            .collect();
         let mut forward = StateSum::default();
         let mut backward = StateSum::default();
         digests.iter().for_each(|digest| forward.add_digest(digest));
-        digests.iter().rev().for_each(|digest| backward.add_digest(digest));
+        digests
+            .iter()
+            .rev()
+            .for_each(|digest| backward.add_digest(digest));
         assert_eq!(forward, backward);
         assert_ne!(forward.hash(1), forward.hash(2));
-        digests.iter().for_each(|digest| forward.remove_digest(digest));
+        digests
+            .iter()
+            .for_each(|digest| forward.remove_digest(digest));
         assert_eq!(forward, StateSum::default());
     }
 }

@@ -6,12 +6,12 @@ use redb::{
 };
 
 use super::{
-    ACCESSES, ALIASES, Bytes, MEMBERS, META, META_CHECKPOINT, META_TALLY, NAMES, REQUESTS,
-    TOPICS, VERSIONS, member_key, versioned_key,
+    ACCESSES, ALIASES, Bytes, MEMBERS, META, META_CHECKPOINT, META_TALLY, NAMES, REQUESTS, TOPICS,
+    VERSIONS, member_key, versioned_key,
 };
 use crate::error::{Result, ViewError};
-use crate::fold::{Base, EntityId, Request, Version};
 use crate::fold::Tally;
+use crate::fold::{Base, EntityId, Request, Version};
 
 /// A topic and how many living memories it has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,11 +25,17 @@ pub struct TopicCount {
 }
 
 fn bad(error: impl std::error::Error) -> ViewError {
-    ViewError::Unusable { view: "table", why: error.to_string() }
+    ViewError::Unusable {
+        view: "table",
+        why: error.to_string(),
+    }
 }
 
 fn unreadable(what: &'static str) -> ViewError {
-    ViewError::Unusable { view: "table", why: format!("an unreadable {what}") }
+    ViewError::Unusable {
+        view: "table",
+        why: format!("an unreadable {what}"),
+    }
 }
 
 fn decode<T: serde::de::DeserializeOwned>(what: &'static str, bytes: &[u8]) -> Result<T> {
@@ -53,7 +59,10 @@ pub(super) fn topic_of(bytes: &[u8]) -> Result<(u64, u64)> {
 }
 
 fn subject(what: &'static str, bytes: &[u8]) -> Result<SubjectId> {
-    bytes.try_into().map(SubjectId).map_err(|_| unreadable(what))
+    bytes
+        .try_into()
+        .map(SubjectId)
+        .map_err(|_| unreadable(what))
 }
 
 /// A snapshot of the table.
@@ -79,8 +88,11 @@ impl Table {
     }
 
     fn snapshot(transaction: ReadTransaction) -> Result<Table> {
-        let mut table =
-            Table { transaction, tally: Tally::default(), checkpoint: Cursor::START };
+        let mut table = Table {
+            transaction,
+            tally: Tally::default(),
+            checkpoint: Cursor::START,
+        };
         if let Some(meta) = table.open(META)? {
             if let Some(value) = meta.get(META_TALLY).map_err(bad)? {
                 table.tally = decode("tally", value.value())?;
@@ -109,7 +121,9 @@ impl Table {
         key: &[u8],
         read: impl FnOnce(&[u8]) -> Result<T>,
     ) -> Result<Option<T>> {
-        let Some(table) = self.open(definition)? else { return Ok(None) };
+        let Some(table) = self.open(definition)? else {
+            return Ok(None);
+        };
         match table.get(key).map_err(bad)? {
             Some(value) => read(value.value()).map(Some),
             None => Ok(None),
@@ -118,9 +132,18 @@ impl Table {
 
     /// The version of a memory that held at `position`.
     pub fn version_at(&self, entity: EntityId, position: Position) -> Result<Option<Version>> {
-        let Some(table) = self.open(VERSIONS)? else { return Ok(None) };
-        let (first, last) = (versioned_key(entity, Position(0)), versioned_key(entity, position));
-        match table.range(&first[..]..=&last[..]).map_err(bad)?.next_back() {
+        let Some(table) = self.open(VERSIONS)? else {
+            return Ok(None);
+        };
+        let (first, last) = (
+            versioned_key(entity, Position(0)),
+            versioned_key(entity, position),
+        );
+        match table
+            .range(&first[..]..=&last[..])
+            .map_err(bad)?
+            .next_back()
+        {
             Some(entry) => decode("version", entry.map_err(bad)?.1.value()).map(Some),
             None => Ok(None),
         }
@@ -128,8 +151,13 @@ impl Table {
 
     /// Every version of a memory up to `position`, oldest first.
     pub fn versions(&self, entity: EntityId, position: Position) -> Result<Vec<Version>> {
-        let Some(table) = self.open(VERSIONS)? else { return Ok(Vec::new()) };
-        let (first, last) = (versioned_key(entity, Position(0)), versioned_key(entity, position));
+        let Some(table) = self.open(VERSIONS)? else {
+            return Ok(Vec::new());
+        };
+        let (first, last) = (
+            versioned_key(entity, Position(0)),
+            versioned_key(entity, position),
+        );
         let mut versions = Vec::new();
         for entry in table.range(&first[..]..=&last[..]).map_err(bad)? {
             versions.push(decode("version", entry.map_err(bad)?.1.value())?);
@@ -140,9 +168,18 @@ impl Table {
     /// How often recalls up to `position` showed a memory, and when the last one did
     /// (milliseconds since the epoch).
     pub fn accesses_at(&self, entity: EntityId, position: Position) -> Result<(u64, Option<u64>)> {
-        let Some(table) = self.open(ACCESSES)? else { return Ok((0, None)) };
-        let (first, last) = (versioned_key(entity, Position(0)), versioned_key(entity, position));
-        match table.range(&first[..]..=&last[..]).map_err(bad)?.next_back() {
+        let Some(table) = self.open(ACCESSES)? else {
+            return Ok((0, None));
+        };
+        let (first, last) = (
+            versioned_key(entity, Position(0)),
+            versioned_key(entity, position),
+        );
+        match table
+            .range(&first[..]..=&last[..])
+            .map_err(bad)?
+            .next_back()
+        {
             Some(entry) => {
                 let (count, at_ms) = access_of(entry.map_err(bad)?.1.value())?;
                 Ok((count, Some(at_ms)))
@@ -160,14 +197,22 @@ impl Table {
         descending: bool,
         each: &mut dyn FnMut(EntityId, Version) -> Result<bool>,
     ) -> Result<()> {
-        let Some(table) = self.open(VERSIONS)? else { return Ok(()) };
-        let (first, last) =
-            (versioned_key(ids.0, Position(0)), versioned_key(ids.1, Position(u64::MAX)));
+        let Some(table) = self.open(VERSIONS)? else {
+            return Ok(());
+        };
+        let (first, last) = (
+            versioned_key(ids.0, Position(0)),
+            versioned_key(ids.1, Position(u64::MAX)),
+        );
         let mut range = table.range(&first[..]..=&last[..]).map_err(bad)?;
         // Entries of one memory stand together, oldest version first.
         let mut held: Option<(EntityId, Vec<u8>)> = None;
         loop {
-            let entry = if descending { range.next_back() } else { range.next() };
+            let entry = if descending {
+                range.next_back()
+            } else {
+                range.next()
+            };
             let Some(entry) = entry else { break };
             let (key, value) = entry.map_err(bad)?;
             let key: &[u8; 24] = key.value().try_into().map_err(|_| unreadable("key"))?;
@@ -194,7 +239,9 @@ impl Table {
     /// Memories that are or were in `topic`, or below it when it ends with `/`; in the order of
     /// topics, then of ids.
     pub fn members(&self, topic: &str) -> Result<Vec<EntityId>> {
-        let Some(table) = self.open(MEMBERS)? else { return Ok(Vec::new()) };
+        let Some(table) = self.open(MEMBERS)? else {
+            return Ok(Vec::new());
+        };
         let mut entities = Vec::new();
         let mut collect = |first: &[u8], last: &[u8]| -> Result<()> {
             for entry in table.range(first..=last).map_err(bad)? {
@@ -220,13 +267,19 @@ impl Table {
 
     /// Every topic that ever had a memory, by name.
     pub fn topics(&self) -> Result<Vec<TopicCount>> {
-        let Some(table) = self.open(TOPICS)? else { return Ok(Vec::new()) };
+        let Some(table) = self.open(TOPICS)? else {
+            return Ok(Vec::new());
+        };
         let mut topics = Vec::new();
         for entry in table.iter().map_err(bad)? {
             let (key, value) = entry.map_err(bad)?;
             let (memories, changed_ms) = topic_of(value.value())?;
             let topic = std::str::from_utf8(key.value()).map_err(|_| unreadable("topic"))?;
-            topics.push(TopicCount { topic: topic.to_owned(), memories, changed_ms });
+            topics.push(TopicCount {
+                topic: topic.to_owned(),
+                memories,
+                changed_ms,
+            });
         }
         Ok(topics)
     }

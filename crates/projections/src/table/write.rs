@@ -11,7 +11,10 @@ use crate::error::{Result, ViewError};
 use crate::fold::Folder;
 
 fn bad(error: impl std::error::Error) -> ViewError {
-    ViewError::Unusable { view: "table", why: error.to_string() }
+    ViewError::Unusable {
+        view: "table",
+        why: error.to_string(),
+    }
 }
 
 fn encode<T: serde::Serialize>(value: &T) -> Vec<u8> {
@@ -22,7 +25,12 @@ fn encode<T: serde::Serialize>(value: &T) -> Vec<u8> {
 ///
 /// Without `durable` the transaction is not synced: the log is the truth, and a table that power
 /// loss leaves behind is older or dropped.
-pub(crate) fn flush(db: &Database, folder: &Folder, checkpoint: &Cursor, durable: bool) -> Result<()> {
+pub(crate) fn flush(
+    db: &Database,
+    folder: &Folder,
+    checkpoint: &Cursor,
+    durable: bool,
+) -> Result<()> {
     let mut transaction = db.begin_write().map_err(bad)?;
     if !durable {
         transaction.set_durability(Durability::None).map_err(bad)?;
@@ -51,7 +59,11 @@ fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) ->
         for (entity, accesses) in entities {
             let last = versioned_key(*entity, icm_log::Position(u64::MAX));
             let first = versioned_key(*entity, icm_log::Position(0));
-            let mut count = match table.range(&first[..]..=&last[..]).map_err(bad)?.next_back() {
+            let mut count = match table
+                .range(&first[..]..=&last[..])
+                .map_err(bad)?
+                .next_back()
+            {
                 Some(entry) => super::read::access_of(entry.map_err(bad)?.1.value())?.0,
                 None => 0,
             };
@@ -81,8 +93,11 @@ fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) ->
     }
     {
         let mut table = transaction.open_table(MEMBERS).map_err(bad)?;
-        let mut members: Vec<_> =
-            overlay.members.iter().map(|(topic, entity)| member_key(topic, *entity)).collect();
+        let mut members: Vec<_> = overlay
+            .members
+            .iter()
+            .map(|(topic, entity)| member_key(topic, *entity))
+            .collect();
         members.sort_unstable();
         for member in members {
             table.insert(&member[..], &[][..]).map_err(bad)?;
@@ -106,12 +121,18 @@ fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) ->
         let mut table = transaction.open_table(REQUESTS).map_err(bad)?;
         for (key, request) in &overlay.requests {
             if table.get(&key.0[..]).map_err(bad)?.is_none() {
-                table.insert(&key.0[..], &encode(request)[..]).map_err(bad)?;
+                table
+                    .insert(&key.0[..], &encode(request)[..])
+                    .map_err(bad)?;
             }
         }
     }
     let mut table = transaction.open_table(META).map_err(bad)?;
-    table.insert(META_TALLY, &encode(&folder.tally)[..]).map_err(bad)?;
-    table.insert(META_CHECKPOINT, &encode(checkpoint)[..]).map_err(bad)?;
+    table
+        .insert(META_TALLY, &encode(&folder.tally)[..])
+        .map_err(bad)?;
+    table
+        .insert(META_CHECKPOINT, &encode(checkpoint)[..])
+        .map_err(bad)?;
     Ok(())
 }

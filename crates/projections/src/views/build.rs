@@ -44,23 +44,41 @@ impl Views {
         let mut text = TextIndex::create(&generation.join(TEXT_DIR))?;
         let rows_path = generation.join(ROWS_FILE);
         rows::write(&rows_path, 0, &[], &Default::default())?;
-        let base = fill(log, &mut db, &mut text, progress, u64::MAX, &mut |next, opened, closed| {
-            rows::write(&rows_path, next, opened, closed)
-        })?;
+        let base = fill(
+            log,
+            &mut db,
+            &mut text,
+            progress,
+            u64::MAX,
+            &mut |next, opened, closed| rows::write(&rows_path, next, opened, closed),
+        )?;
         db.close().map_err(table_error)?;
         let manifest = Manifest::take(&generation, None, VERSIONS)?;
         manifest.write(&generation)?;
         home.turn(&generation)?;
         let rows = Rows::open(&rows_path, base.tally.next_ordinal)?;
         let tail = Tail::new(&base);
-        let place = Place::Disk { home, generation, manifest };
-        Ok(Views { place, table: OnceCell::new(), rows, text, base, tail })
+        let place = Place::Disk {
+            home,
+            generation,
+            manifest,
+        };
+        Ok(Views {
+            place,
+            table: OnceCell::new(),
+            rows,
+            text,
+            base,
+            tail,
+        })
     }
 
     /// Views that hold nothing but their tail: for a store so small that files would not pay.
     pub fn empty() -> Result<Views> {
         let backend = redb::backends::InMemoryBackend::new();
-        let db = redb::Builder::new().create_with_backend(backend).map_err(table_error)?;
+        let db = redb::Builder::new()
+            .create_with_backend(backend)
+            .map_err(table_error)?;
         let base = Checkpoint::start();
         Ok(Views {
             place: Place::Memory { db: Box::new(db) },
@@ -76,17 +94,32 @@ impl Views {
     /// (milliseconds since the epoch) alone.
     pub fn in_memory(log: &Log, until_ms: u64, progress: Progress<'_>) -> Result<Views> {
         let backend = redb::backends::InMemoryBackend::new();
-        let mut db =
-            redb::Builder::new().create_with_backend(backend).map_err(table_error)?;
+        let mut db = redb::Builder::new()
+            .create_with_backend(backend)
+            .map_err(table_error)?;
         let mut text = TextIndex::in_memory()?;
         let mut rows = Rows::empty();
-        let base = fill(log, &mut db, &mut text, progress, until_ms, &mut |_, opened, closed| {
-            rows.absorb(opened, closed);
-            Ok(())
-        })?;
+        let base = fill(
+            log,
+            &mut db,
+            &mut text,
+            progress,
+            until_ms,
+            &mut |_, opened, closed| {
+                rows.absorb(opened, closed);
+                Ok(())
+            },
+        )?;
         let tail = Tail::new(&base);
         let place = Place::Memory { db: Box::new(db) };
-        Ok(Views { place, table: OnceCell::new(), rows, text, base, tail })
+        Ok(Views {
+            place,
+            table: OnceCell::new(),
+            rows,
+            text,
+            base,
+            tail,
+        })
     }
 
     /// Takes the tail into the files. Where another process did so meanwhile, takes over what it
@@ -100,15 +133,29 @@ impl Views {
             return Ok(());
         }
         let home = Home::new(dir);
-        let lock = home.lock(wait)?;
+        let mut lock = home.lock(wait)?;
         if self.are_stale() {
             drop(lock);
             let mut fresh = Views::open(dir, log)?;
             fresh.follow(log)?;
             *self = fresh;
-            return Ok(());
+            if self.tail_len() == 0 {
+                return Ok(());
+            }
+            lock = home.lock(wait)?;
+            if self.are_stale() {
+                return Err(ViewError::Busy);
+            }
         }
-        let Place::Disk { generation, manifest, .. } = &self.place else { return Ok(()) };
+        let _lock = lock;
+        let Place::Disk {
+            generation,
+            manifest,
+            ..
+        } = &self.place
+        else {
+            return Ok(());
+        };
         let generation = generation.clone();
         let checkpoint = Checkpoint {
             cursor: self.tail.cursor(),
@@ -121,7 +168,9 @@ impl Views {
         guarded("text", || {
             let mut writer = self.text.writer()?;
             index(&mut writer, folder, next, self.table()?)?;
-            let db = redb_builder().open(generation.join(TABLE_FILE)).map_err(table_error)?;
+            let db = redb_builder()
+                .open(generation.join(TABLE_FILE))
+                .map_err(table_error)?;
             table::flush(&db, folder, &checkpoint.cursor, true)?;
             db.close().map_err(table_error)?;
             Ok(writer.commit(&checkpoint.to_text())?)
@@ -133,22 +182,20 @@ impl Views {
         self.table = OnceCell::new();
         self.tail = Tail::new(&checkpoint);
         self.base = checkpoint;
-        self.place = Place::Disk { home, generation, manifest };
+        self.place = Place::Disk {
+            home,
+            generation,
+            manifest,
+        };
         Ok(())
     }
 }
 
-type RowSink<'a> = &'a mut dyn FnMut(
-    u64,
-    &[(u64, Row)],
-    &FxHashMap<u64, Closed>,
-) -> Result<()>;
+type RowSink<'a> = &'a mut dyn FnMut(u64, &[(u64, Row)], &FxHashMap<u64, Closed>) -> Result<()>;
 
 /// What an overlay changes in the row facts: new records (already closed where they no longer hold)
 /// and older ones to close.
-fn row_changes(
-    folder: &Folder,
-) -> (Vec<(u64, Row)>, FxHashMap<u64, Closed>) {
+fn row_changes(folder: &Folder) -> (Vec<(u64, Row)>, FxHashMap<u64, Closed>) {
     let overlay = &folder.overlay;
     let mut closed = overlay.closed.clone();
     let opened = overlay
@@ -156,19 +203,21 @@ fn row_changes(
         .iter()
         .map(|(ordinal, entity, from)| {
             let to = closed.remove(ordinal).map_or(OPEN, |end| end.at.0);
-            (*ordinal, Row { from: *from, to, entity: *entity })
+            (
+                *ordinal,
+                Row {
+                    from: *from,
+                    to,
+                    entity: *entity,
+                },
+            )
         })
         .collect();
     (opened, closed)
 }
 
 /// Indexes what an overlay changes. `next` is the first ordinal that is new.
-fn index(
-    writer: &mut TextWriter,
-    folder: &Folder,
-    next: u64,
-    older: &Table,
-) -> Result<()> {
+fn index(writer: &mut TextWriter, folder: &Folder, next: u64, older: &Table) -> Result<()> {
     let overlay = &folder.overlay;
     let mut closed: Vec<_> = overlay.closed.iter().filter(|(o, _)| **o < next).collect();
     closed.sort_unstable_by_key(|(ordinal, _)| **ordinal);
@@ -183,9 +232,11 @@ fn index(
     for (ordinal, entity, from) in &overlay.opened {
         let version = overlay_version(overlay, *entity, *from)
             .expect("every ordinal given belongs to a version of the overlay");
-        with_doc(*ordinal, version, |doc| match overlay.closed.contains_key(ordinal) {
-            true => writer.add_closed(doc),
-            false => writer.add_live(doc),
+        with_doc(*ordinal, version, |doc| {
+            match overlay.closed.contains_key(ordinal) {
+                true => writer.add_closed(doc),
+                false => writer.add_live(doc),
+            }
         });
     }
     Ok(())
@@ -207,17 +258,25 @@ fn fill(
     loop {
         let before = tail.folder.tally.events;
         let mut full = false;
-        tail.fold(&table, log, &mut |event| event.head.time().ms() <= until_ms, &mut |folder| {
-            full = folder.tally.events - before >= CHUNK_EVENTS;
-            full
-        })?;
+        tail.fold(
+            &table,
+            log,
+            &mut |event| event.head.time().ms() <= until_ms,
+            &mut |folder| {
+                full = folder.tally.events - before >= CHUNK_EVENTS;
+                full
+            },
+        )?;
         progress(tail.folder.tally.events);
         let next = base.tally.next_ordinal;
         let (opened, closed) = row_changes(&tail.folder);
         rows(next, &opened, &closed)?;
         index(&mut writer, &tail.folder, next, &table)?;
         let cursor = tail.cursor();
-        base = Checkpoint { cursor, tally: tail.folder.tally.clone() };
+        base = Checkpoint {
+            cursor,
+            tally: tail.folder.tally.clone(),
+        };
         let end = !full;
         table::flush(db, &tail.folder, &cursor, end)?;
         if end {

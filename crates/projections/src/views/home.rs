@@ -25,7 +25,9 @@ pub(crate) struct HomeLock(File);
 
 impl Home {
     pub(crate) fn new(dir: &Path) -> Home {
-        Home { dir: dir.to_owned() }
+        Home {
+            dir: dir.to_owned(),
+        }
     }
 
     /// The current generation, if there is one.
@@ -45,7 +47,11 @@ impl Home {
     /// A new, empty folder for a generation.
     pub(crate) fn begin(&self) -> Result<PathBuf> {
         let taken = self.generations();
-        let next = taken.iter().filter_map(|name| name[1..].parse::<u64>().ok()).max().unwrap_or(0);
+        let next = taken
+            .iter()
+            .filter_map(|name| name[1..].parse::<u64>().ok())
+            .max()
+            .unwrap_or(0);
         let dir = self.dir.join(format!("g{}", next + 1));
         create_private(&dir)?;
         Ok(dir)
@@ -54,7 +60,9 @@ impl Home {
     /// Makes a generation the current one and removes the others. What another process still has
     /// open of them stays readable to it.
     pub(crate) fn turn(&self, generation: &Path) -> Result<()> {
-        let name = generation.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = generation
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
         let name = name.unwrap_or_default();
         let beside = self.dir.join("current.tmp");
         fs::write(&beside, &name).map_err(io("writing", &beside))?;
@@ -68,7 +76,9 @@ impl Home {
     }
 
     fn generations(&self) -> Vec<String> {
-        let Ok(entries) = fs::read_dir(&self.dir) else { return Vec::new() };
+        let Ok(entries) = fs::read_dir(&self.dir) else {
+            return Vec::new();
+        };
         entries
             .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
             .filter(|name| {

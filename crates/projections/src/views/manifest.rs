@@ -97,7 +97,11 @@ fn walk(root: &Path, below: &Path, files: &mut Vec<(String, PathBuf, Stamp)>) ->
             walk(root, &path, files)?;
             continue;
         }
-        let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
+        let name = path
+            .strip_prefix(root)
+            .unwrap_or(&path)
+            .to_string_lossy()
+            .replace('\\', "/");
         if !is_ignored(&name) {
             files.push((name, path, stamp_of(&metadata)));
         }
@@ -116,7 +120,11 @@ pub(crate) enum Look {
 
 impl Manifest {
     /// Notes how the files of `dir` look now; hashes those that are new or changed.
-    pub(crate) fn take(dir: &Path, before: Option<&Manifest>, versions: (u32, u32)) -> Result<Manifest> {
+    pub(crate) fn take(
+        dir: &Path,
+        before: Option<&Manifest>,
+        versions: (u32, u32),
+    ) -> Result<Manifest> {
         let mut found = Vec::new();
         walk(dir, dir, &mut found)?;
         let mut files = BTreeMap::new();
@@ -129,7 +137,11 @@ impl Manifest {
             };
             files.insert(name, Entry { stamp, hash });
         }
-        Ok(Manifest { fold_version: versions.0, views_version: versions.1, files })
+        Ok(Manifest {
+            fold_version: versions.0,
+            views_version: versions.1,
+            files,
+        })
     }
 
     /// Writes the manifest in one step.
@@ -147,7 +159,10 @@ impl Manifest {
     pub(crate) fn read(dir: &Path, versions: (u32, u32)) -> Result<Manifest> {
         let path = dir.join(MANIFEST);
         let bytes = fs::read(&path).map_err(io("reading", &path))?;
-        let bad = |why: &str| ViewError::Unusable { view: "manifest", why: why.to_owned() };
+        let bad = |why: &str| ViewError::Unusable {
+            view: "manifest",
+            why: why.to_owned(),
+        };
         let (hash, body) = bytes.split_at_checked(32).ok_or_else(|| bad("too short"))?;
         if blake3::hash(body).as_bytes() != hash {
             return Err(bad("its hash does not fit"));
@@ -188,6 +203,10 @@ impl Manifest {
                 touched.push(name.clone());
             }
         }
-        Ok(if touched.is_empty() { Look::Same } else { Look::Touched(touched) })
+        Ok(if touched.is_empty() {
+            Look::Same
+        } else {
+            Look::Touched(touched)
+        })
     }
 }

@@ -46,7 +46,10 @@ pub(crate) struct Checkpoint {
 
 impl Checkpoint {
     fn start() -> Checkpoint {
-        Checkpoint { cursor: Cursor::START, tally: Tally::default() }
+        Checkpoint {
+            cursor: Cursor::START,
+            tally: Tally::default(),
+        }
     }
 
     fn to_text(&self) -> String {
@@ -64,7 +67,11 @@ impl Checkpoint {
 /// Where views are kept.
 enum Place {
     /// In a generation on disk.
-    Disk { home: Home, generation: PathBuf, manifest: Manifest },
+    Disk {
+        home: Home,
+        generation: PathBuf,
+        manifest: Manifest,
+    },
     /// In memory, for a store that cannot be written.
     Memory { db: Box<Database> },
 }
@@ -82,12 +89,17 @@ pub struct Views {
 
 fn redb_builder() -> Builder {
     let mut builder = Builder::new();
-    builder.set_cache_size(CACHE_LEN).set_concurrency_mode(ConcurrencyMode::SingleWriter);
+    builder
+        .set_cache_size(CACHE_LEN)
+        .set_concurrency_mode(ConcurrencyMode::SingleWriter);
     builder
 }
 
 fn table_error(error: impl std::error::Error) -> ViewError {
-    ViewError::Unusable { view: "table", why: error.to_string() }
+    ViewError::Unusable {
+        view: "table",
+        why: error.to_string(),
+    }
 }
 
 impl Views {
@@ -99,9 +111,20 @@ impl Views {
     pub fn open(dir: &Path, log: &Log) -> Result<Views> {
         Views::open_files(dir, log).map_err(|error| match error {
             // A file that is missing or cannot be read is a view that is not usable.
-            ViewError::Io { doing, path, source } => {
-                let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                ViewError::Unusable { view: "table", why: format!("{doing} {name}: {source}") }
+            ViewError::Io {
+                doing,
+                path,
+                source,
+            } => {
+                let name = path
+                    .file_name()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned();
+                ViewError::Unusable {
+                    view: "table",
+                    why: format!("{doing} {name}: {source}"),
+                }
             }
             other => other,
         })
@@ -109,13 +132,31 @@ impl Views {
 
     fn open_files(dir: &Path, log: &Log) -> Result<Views> {
         let home = Home::new(dir);
-        let _shared = home.lock_shared(OPEN_WAIT)?;
-        let Some(generation) = home.current() else {
-            return Err(ViewError::Unusable { view: "manifest", why: "there is none".into() });
+        let shared = home.lock_shared(OPEN_WAIT)?;
+        let Some(mut generation) = home.current() else {
+            return Err(ViewError::Unusable {
+                view: "manifest",
+                why: "there is none".into(),
+            });
         };
-        let manifest = Manifest::read(&generation, VERSIONS)?;
-        if let Look::Touched(files) = manifest.look(&generation, false)? {
-            check_touched(&generation, &files)?;
+        let mut manifest = Manifest::read(&generation, VERSIONS)?;
+        if let Look::Touched(_) = manifest.look(&generation, false)? {
+            // Whole as far as hashes tell; the rest is looked at by whoever may write, who also
+            // notes how the files look now.
+            drop(shared);
+            let _lock = match home.lock(OPEN_WAIT) {
+                Err(ViewError::Io { .. }) => None,
+                other => Some(other?),
+            };
+            generation = home.current().unwrap_or(generation);
+            manifest = Manifest::read(&generation, VERSIONS)?;
+            if let Look::Touched(files) = manifest.look(&generation, false)? {
+                check_touched(&generation, &files)?;
+                manifest = Manifest::take(&generation, Some(&manifest), VERSIONS)?;
+                if let Err(error) = manifest.write(&generation) {
+                    tracing::debug!(%error, "the manifest of touched views was not written");
+                }
+            }
         }
         let text = guarded("text", || Ok(TextIndex::open(&generation.join(TEXT_DIR))?))?;
         let base = Checkpoint::parse(text.checkpoint().unwrap_or_default())?;
@@ -127,8 +168,19 @@ impl Views {
         }
         let rows = Rows::open(&generation.join(ROWS_FILE), base.tally.next_ordinal)?;
         let tail = tail::Tail::new(&base);
-        let place = Place::Disk { home, generation, manifest };
-        Ok(Views { place, table: OnceCell::new(), rows, text, base, tail })
+        let place = Place::Disk {
+            home,
+            generation,
+            manifest,
+        };
+        Ok(Views {
+            place,
+            table: OnceCell::new(),
+            rows,
+            text,
+            base,
+            tail,
+        })
     }
 
     /// Whether `dir` ever held views: when not, building them is no news.
@@ -141,7 +193,11 @@ impl Views {
     pub fn are_stale(&self) -> bool {
         match &self.place {
             Place::Memory { .. } => false,
-            Place::Disk { home, generation, manifest } => {
+            Place::Disk {
+                home,
+                generation,
+                manifest,
+            } => {
                 home.current().as_ref() != Some(generation)
                     || !matches!(manifest.look(generation, false), Ok(Look::Same))
             }
@@ -204,7 +260,9 @@ impl Views {
 
     /// Bytes on disk of table (with rows) and text.
     pub fn sizes(&self) -> (u64, u64) {
-        let Place::Disk { generation, .. } = &self.place else { return (0, 0) };
+        let Place::Disk { generation, .. } = &self.place else {
+            return (0, 0);
+        };
         let len = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
         let table = len(&generation.join(TABLE_FILE)) + len(&generation.join(ROWS_FILE));
         (table, folder_len(&generation.join(TEXT_DIR)))
@@ -215,8 +273,18 @@ impl Views {
     /// # Errors
     /// `Unusable` says which view is damaged.
     pub fn check(&self) -> Result<()> {
-        let Place::Disk { home, generation, manifest } = &self.place else { return Ok(()) };
-        let _shared = home.lock_shared(OPEN_WAIT)?;
+        let Place::Disk {
+            home,
+            generation,
+            manifest,
+        } = &self.place
+        else {
+            return Ok(());
+        };
+        let _lock = match home.lock(OPEN_WAIT) {
+            Err(ViewError::Io { .. }) => None,
+            other => Some(other?),
+        };
         if let Look::Touched(files) = manifest.look(generation, true)? {
             check_touched(generation, &files)?;
         }
@@ -255,12 +323,18 @@ fn check_touched(generation: &Path, files: &[String]) -> Result<()> {
 }
 
 fn folder_len(dir: &Path) -> u64 {
-    let Ok(entries) = std::fs::read_dir(dir) else { return 0 };
+    let Ok(entries) = std::fs::read_dir(dir) else {
+        return 0;
+    };
     entries
         .filter_map(|entry| {
             let entry = entry.ok()?;
             let metadata = entry.metadata().ok()?;
-            Some(if metadata.is_dir() { folder_len(&entry.path()) } else { metadata.len() })
+            Some(if metadata.is_dir() {
+                folder_len(&entry.path())
+            } else {
+                metadata.len()
+            })
         })
         .sum()
 }
@@ -269,6 +343,9 @@ fn folder_len(dir: &Path) -> u64 {
 pub(crate) fn guarded<T>(view: &'static str, run: impl FnOnce() -> Result<T>) -> Result<T> {
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)) {
         Ok(result) => result,
-        Err(_) => Err(ViewError::Unusable { view, why: "reading it failed".into() }),
+        Err(_) => Err(ViewError::Unusable {
+            view,
+            why: "reading it failed".into(),
+        }),
     }
 }

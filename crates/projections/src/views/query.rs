@@ -92,10 +92,16 @@ impl Views {
         }
         let mut hits = Vec::with_capacity(answer.hits.len());
         for hit in &answer.hits {
-            let version: Version = rmp_serde::from_slice(&hit.stored).map_err(|_| {
-                ViewError::Unusable { view: "text", why: "an unreadable stored row".into() }
-            })?;
-            hits.push(RecallHit { score: hit.score, matched: hit.matched.clone(), version });
+            let version: Version =
+                rmp_serde::from_slice(&hit.stored).map_err(|_| ViewError::Unusable {
+                    view: "text",
+                    why: "an unreadable stored row".into(),
+                })?;
+            hits.push(RecallHit {
+                score: hit.score,
+                matched: hit.matched.clone(),
+                version,
+            });
         }
         Ok(Recalled { hits, text: answer })
     }
@@ -110,14 +116,22 @@ impl Views {
 
     fn in_tail(&self, entity: EntityId, position: Position) -> Option<&Version> {
         let versions = self.tail.folder.overlay.versions.get(&entity)?;
-        versions.iter().rev().find(|version| version.from <= position)
+        versions
+            .iter()
+            .rev()
+            .find(|version| version.from <= position)
     }
 
     /// Every version of a memory up to `position`, oldest first.
     pub fn versions(&self, entity: EntityId, position: Position) -> Result<Vec<Version>> {
         let mut versions = self.table()?.versions(entity, position)?;
         if let Some(newer) = self.tail.folder.overlay.versions.get(&entity) {
-            versions.extend(newer.iter().filter(|version| version.from <= position).cloned());
+            versions.extend(
+                newer
+                    .iter()
+                    .filter(|version| version.from <= position)
+                    .cloned(),
+            );
         }
         Ok(versions)
     }
@@ -126,7 +140,15 @@ impl Views {
     /// (milliseconds since the epoch).
     pub fn accesses_at(&self, entity: EntityId, position: Position) -> Result<(u64, Option<u64>)> {
         let (mut count, mut last) = self.table()?.accesses_at(entity, position)?;
-        for access in self.tail.folder.overlay.accesses.get(&entity).into_iter().flatten() {
+        for access in self
+            .tail
+            .folder
+            .overlay
+            .accesses
+            .get(&entity)
+            .into_iter()
+            .flatten()
+        {
             if access.position <= position {
                 count += 1;
                 last = Some(access.at_ms);
@@ -151,34 +173,42 @@ impl Views {
             .filter(|entity| ids.0 <= **entity && **entity <= ids.1)
             .filter_map(|entity| Some((*entity, self.in_tail(*entity, position)?)))
             .collect();
-        let mut waiting: Vec<_> = newer.iter().map(|(entity, version)| (*entity, *version)).collect();
+        let mut waiting: Vec<_> = newer
+            .iter()
+            .map(|(entity, version)| (*entity, *version))
+            .collect();
         // Taken from the end: the next one in the direction of the walk stands last.
         if !descending {
             waiting.reverse();
         }
         let mut more = true;
-        self.table()?.each_at(ids, position, descending, &mut |entity, version| {
-            while let Some((first, newer)) = waiting.last().copied() {
-                let comes_before = if descending { first > entity } else { first < entity };
-                if !comes_before {
-                    break;
-                }
-                waiting.pop();
-                more = each(first, newer)?;
-                if !more {
-                    return Ok(false);
-                }
-            }
-            match waiting.last() {
-                Some((first, newer)) if *first == entity => {
-                    let newer = *newer;
+        self.table()?
+            .each_at(ids, position, descending, &mut |entity, version| {
+                while let Some((first, newer)) = waiting.last().copied() {
+                    let comes_before = if descending {
+                        first > entity
+                    } else {
+                        first < entity
+                    };
+                    if !comes_before {
+                        break;
+                    }
                     waiting.pop();
-                    more = each(entity, newer)?;
+                    more = each(first, newer)?;
+                    if !more {
+                        return Ok(false);
+                    }
                 }
-                _ => more = each(entity, &version)?,
-            }
-            Ok(more)
-        })?;
+                match waiting.last() {
+                    Some((first, newer)) if *first == entity => {
+                        let newer = *newer;
+                        waiting.pop();
+                        more = each(entity, newer)?;
+                    }
+                    _ => more = each(entity, &version)?,
+                }
+                Ok(more)
+            })?;
         while more && let Some((entity, version)) = waiting.pop() {
             more = each(entity, version)?;
         }
@@ -191,7 +221,13 @@ impl Views {
         let mut members: BTreeSet<EntityId> = self.table()?.members(topic)?.into_iter().collect();
         let overlay = &self.tail.folder.overlay;
         let fits = |name: &str| topic_fits(topic, name);
-        members.extend(overlay.members.iter().filter(|(name, _)| fits(name)).map(|(_, id)| *id));
+        members.extend(
+            overlay
+                .members
+                .iter()
+                .filter(|(name, _)| fits(name))
+                .map(|(_, id)| *id),
+        );
         Ok(members.into_iter().collect())
     }
 
@@ -210,7 +246,10 @@ impl Views {
             entry.memories = entry.memories.saturating_add_signed(change.memories);
             entry.changed_ms = entry.changed_ms.max(change.changed_ms);
         }
-        Ok(topics.into_values().filter(|topic| topic.memories > 0).collect())
+        Ok(topics
+            .into_values()
+            .filter(|topic| topic.memories > 0)
+            .collect())
     }
 
     /// The name of an actor, once it was named.

@@ -89,7 +89,9 @@ pub(super) fn overlay_version(
     from: Position,
 ) -> Option<&Version> {
     let versions = overlay.versions.get(&entity)?;
-    let index = versions.binary_search_by_key(&from, |version| version.from).ok()?;
+    let index = versions
+        .binary_search_by_key(&from, |version| version.from)
+        .ok()?;
     Some(&versions[index])
 }
 

@@ -23,7 +23,11 @@ pub(super) struct At {
 impl At {
     pub(super) fn to_basis(self) -> Basis {
         if self.position.0 == 0 {
-            return Basis { position: 0, event: String::new(), at: rfc3339(self.time_ms) };
+            return Basis {
+                position: 0,
+                event: String::new(),
+                at: rfc3339(self.time_ms),
+            };
         }
         Basis {
             position: self.position.0,
@@ -70,7 +74,7 @@ impl Service {
             };
             let by = match self.log.at_time(ms)? {
                 Some(tip) => At::of(tip, views.tally().position),
-                None => At { is_now: false, ..Self::nothing(ms) },
+                None => return Err(before_the_first(views, text).into()),
             };
             if by.position < basis.position {
                 basis = by;
@@ -80,7 +84,12 @@ impl Service {
     }
 
     fn nothing(ms: u64) -> At {
-        At { position: Position(0), event: EventId::ZERO, time_ms: ms, is_now: true }
+        At {
+            position: Position(0),
+            event: EventId::ZERO,
+            time_ms: ms,
+            is_now: true,
+        }
     }
 
     pub(super) fn now(&self, views: &Views) -> At {
@@ -89,7 +98,11 @@ impl Service {
             (Some(event), Some(tip)) => At {
                 position: tally.position,
                 event,
-                time_ms: if tip.event == event { tip.time.ms() } else { tally.last_ms.unwrap_or(0) },
+                time_ms: if tip.event == event {
+                    tip.time.ms()
+                } else {
+                    tally.last_ms.unwrap_or(0)
+                },
                 is_now: true,
             },
             _ => Self::nothing(self.now_ms()),
@@ -118,17 +131,7 @@ impl Service {
         };
         match tip {
             Some(tip) => Ok(At::of(tip, newest)),
-            None => {
-                let first = match views.tally().first_ms {
-                    Some(ms) => format!("the first event is of {}", rfc3339(ms)),
-                    None => "the store is empty".to_owned(),
-                };
-                Err(ServiceError::invalid_with(
-                    format!("`{text}` is before the first event"),
-                    format!("{first}; `icm log --reverse -l 1` shows it"),
-                )
-                .into())
-            }
+            None => Err(before_the_first(views, text).into()),
         }
     }
 
@@ -151,10 +154,27 @@ impl Service {
             several => Err(ServiceError::Ambiguous {
                 what: "event",
                 prefix: prefix.to_owned(),
-                matches: several.iter().take(10).map(|(_, id)| id.to_string()).collect(),
+                matches: several
+                    .iter()
+                    .take(10)
+                    .map(|(_, id)| id.to_string())
+                    .collect(),
             }),
         }
     }
+}
+
+fn before_the_first(views: &Views, text: &str) -> ServiceError {
+    let hint = match views.tally().first_ms {
+        Some(ms) => {
+            format!(
+                "the first event is of {}; `icm log --reverse -l 1` shows it",
+                rfc3339(ms)
+            )
+        }
+        None => "the store is empty: store something with `icm store`".to_owned(),
+    };
+    ServiceError::invalid_with(format!("`{text}` is before the first event"), hint)
 }
 
 fn in_the_future(message: String, newest: Position) -> ServiceError {

@@ -32,11 +32,7 @@ struct Filter {
 impl Service {
     /// Calls `each` for every event that fits, until it says false. Returns how many were given
     /// out.
-    pub fn log(
-        &self,
-        request: &LogRequest,
-        each: &mut dyn FnMut(LogEntry) -> bool,
-    ) -> Result<u64> {
+    pub fn log(&self, request: &LogRequest, each: &mut dyn FnMut(LogEntry) -> bool) -> Result<u64> {
         let (filter, names) = self.with_views(|views| {
             let filter = self.resolve_filter(views, request)?;
             Ok((filter, views.tally().actors.clone()))
@@ -63,12 +59,15 @@ impl Service {
         if request.oldest_first {
             let after = request.cursor.unwrap_or(0);
             let from = self.log.cursor_before(Position(after.saturating_add(1)))?;
-            self.log.scan(&from, &mut |event| match event.position.0 > after {
-                true => visit(event),
-                false => ControlFlow::Continue(()),
-            })?;
+            self.log
+                .scan(&from, &mut |event| match event.position.0 > after {
+                    true => visit(event),
+                    false => ControlFlow::Continue(()),
+                })?;
         } else {
-            let from = request.cursor.map(|cursor| Position(cursor.saturating_sub(1)));
+            let from = request
+                .cursor
+                .map(|cursor| Position(cursor.saturating_sub(1)));
             self.log.scan_back(from, &mut visit)?;
         }
         Ok(given)
@@ -81,11 +80,13 @@ impl Service {
     ) -> std::result::Result<Filter, Ask> {
         if let Some(kind) = &request.kind
             && Kind::parse(kind).is_none()
-            && !icm_log::kind::KINDS.iter().any(|row| family_of(row.name) == kind)
+            && !icm_log::kind::KINDS
+                .iter()
+                .any(|row| family_of(row.name) == kind)
         {
-            let kinds = icm_log::kind::KINDS.iter().filter(|row| {
-                row.status == icm_log::kind::Status::Written
-            });
+            let kinds = icm_log::kind::KINDS
+                .iter()
+                .filter(|row| row.status == icm_log::kind::Status::Written);
             let kinds: Vec<_> = kinds.map(|row| row.name).collect();
             return Err(ServiceError::invalid_with(
                 format!("`{kind}` is no kind of event"),
@@ -98,7 +99,9 @@ impl Service {
             Some(text) => match when::parse(text, self.now_ms(), &self.zone(), day)? {
                 When::Time(ms) => Ok((Some(ms), None)),
                 When::Position(position) => Ok((None, Some(Position(position)))),
-                When::Event(prefix) => Ok::<_, ServiceError>((None, Some(self.find_event(&prefix)?))),
+                When::Event(prefix) => {
+                    Ok::<_, ServiceError>((None, Some(self.find_event(&prefix)?)))
+                }
             },
         };
         let (since_ms, since) = moment(&request.since, DayMeans::Start)?;
@@ -124,24 +127,25 @@ impl Service {
 
     /// Everything about one event; `event` is the start of an id, or `@position`.
     pub fn log_show(&self, event: &str) -> Result<EventDetail> {
-        let position = match event.trim().strip_prefix('@') {
-            Some(number) => {
-                let number = number.parse().ok().filter(|number| *number > 0);
-                Position(number.ok_or_else(|| {
-                    ServiceError::invalid(format!("`{event}` is no position"))
-                })?)
-            }
-            None => {
-                let prefix = event_prefix(event).ok_or_else(|| {
-                    ServiceError::invalid_with(
-                        format!("`{event}` is no event id"),
-                        "give at least four hexadecimal digits, or a position such as `@12`",
-                    )
-                })?;
-                self.log.refresh()?;
-                self.find_event(&prefix)?
-            }
-        };
+        let position =
+            match event.trim().strip_prefix('@') {
+                Some(number) => {
+                    let number = number.parse().ok().filter(|number| *number > 0);
+                    Position(number.ok_or_else(|| {
+                        ServiceError::invalid(format!("`{event}` is no position"))
+                    })?)
+                }
+                None => {
+                    let prefix = event_prefix(event).ok_or_else(|| {
+                        ServiceError::invalid_with(
+                            format!("`{event}` is no event id"),
+                            "give at least four hexadecimal digits, or a position such as `@12`",
+                        )
+                    })?;
+                    self.log.refresh()?;
+                    self.find_event(&prefix)?
+                }
+            };
         let names = self.with_views(|views| Ok(views.tally().actors.clone()))?;
         let mut detail = None;
         self.log.scan_back(Some(position), &mut |event| {
@@ -157,13 +161,22 @@ impl Service {
         detail.ok_or_else(|| ServiceError::NotFound {
             what: "event",
             id: event.to_owned(),
-            nearest: self.log.tip().map(|tip| format!("@{}", tip.position)).into_iter().collect(),
+            nearest: self
+                .log
+                .tip()
+                .map(|tip| format!("@{}", tip.position))
+                .into_iter()
+                .collect(),
         })
     }
 
     fn detail_of(&self, event: &Event<'_>, actor: String) -> EventDetail {
         let head = &event.head;
-        let segment = event.place.path.strip_prefix(&self.options.dir).unwrap_or(event.place.path);
+        let segment = event
+            .place
+            .path
+            .strip_prefix(&self.options.dir)
+            .unwrap_or(event.place.path);
         EventDetail {
             entry: entry_of(event, actor),
             prev: head.prev().to_string(),
@@ -187,15 +200,22 @@ impl Filter {
         let head = &event.head;
         let ms = head.time().ms();
         let name = head.kind().name();
-        self.kind.as_deref().is_none_or(|kind| kind == name || kind == family_of(&name))
+        self.kind
+            .as_deref()
+            .is_none_or(|kind| kind == name || kind == family_of(&name))
             && self.actor.as_deref().is_none_or(|wanted| wanted == actor)
             && self.session.is_none_or(|session| session == head.session())
             && self.since_ms.is_none_or(|since| ms >= since)
             && self.since.is_none_or(|since| event.position >= since)
             && self.until_ms.is_none_or(|until| ms <= until)
             && self.until.is_none_or(|until| event.position <= until)
-            && self.memory.is_none_or(|memory| concerns(event, |id| id == memory))
-            && self.topic.as_ref().is_none_or(|ids| concerns(event, |id| ids.contains(&id)))
+            && self
+                .memory
+                .is_none_or(|memory| concerns(event, |id| id == memory))
+            && self
+                .topic
+                .as_ref()
+                .is_none_or(|ids| concerns(event, |id| ids.contains(&id)))
     }
 }
 
@@ -213,7 +233,11 @@ fn concerns(event: &Event<'_>, fits: impl Fn(SubjectId) -> bool) -> bool {
 fn entry_of(event: &Event<'_>, actor: String) -> LogEntry {
     let head = &event.head;
     let facts = Facts::of(head).unwrap_or(Facts::Opaque);
-    let payload = event.body.payload().and_then(payload::to_json).unwrap_or(Value::Null);
+    let payload = event
+        .body
+        .payload()
+        .and_then(payload::to_json)
+        .unwrap_or(Value::Null);
     let about_memory = family_of(&head.kind().name()) == "memory" && !head.subject().is_zero();
     LogEntry {
         position: event.position.0,
@@ -259,7 +283,12 @@ fn readable(mut json: Value, facts: &Facts) -> Value {
 }
 
 fn summary_of(facts: &Facts, payload: &Value) -> String {
-    let text = |field: &str| payload.get(field).and_then(Value::as_str).unwrap_or("(withheld)");
+    let text = |field: &str| {
+        payload
+            .get(field)
+            .and_then(Value::as_str)
+            .unwrap_or("(withheld)")
+    };
     match facts {
         Facts::Stored(_) => format!("[{}] {}", text("topic"), text("content")),
         Facts::Updated(facts) => {
@@ -275,9 +304,11 @@ fn summary_of(facts: &Facts, payload: &Value) -> String {
         Facts::Recalled(facts) => {
             format!("\"{}\" showed {}", text("query"), facts.results.len())
         }
-        Facts::Forgotten(_) | Facts::Revived(_) => {
-            payload.get("reason").and_then(Value::as_str).unwrap_or_default().to_owned()
-        }
+        Facts::Forgotten(_) | Facts::Revived(_) => payload
+            .get("reason")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned(),
         Facts::OriginStarted(_) => text("program").to_owned(),
         Facts::ActorNamed => text("name").to_owned(),
         Facts::Imported(facts) => format!("{} ranges", facts.ranges.len()),

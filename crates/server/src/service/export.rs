@@ -11,7 +11,10 @@ use super::{Ask, Service};
 use crate::error::{Result, ServiceError};
 
 fn written(error: std::io::Error) -> ServiceError {
-    ServiceError::Io { doing: "writing the export".to_owned(), source: error }
+    ServiceError::Io {
+        doing: "writing the export".to_owned(),
+        source: error,
+    }
 }
 
 impl Service {
@@ -22,7 +25,9 @@ impl Service {
         versions.retain(|version| version.content.is_some() && version.topic.is_some());
         if versions.len() < all {
             let left = all - versions.len();
-            self.notice(format!("{left} memories whose text is withheld were left out"));
+            self.notice(format!(
+                "{left} memories whose text is withheld were left out"
+            ));
         }
         for version in &versions {
             writeln!(out, "{}", Value::Object(line_of(version))).map_err(written)?;
@@ -33,10 +38,18 @@ impl Service {
     /// Every living memory, a section a topic, topics by name. Returns how many.
     pub fn export_markdown(&self, out: &mut dyn Write, at: Option<&str>) -> Result<u64> {
         let (basis, mut versions) = self.with_views(|views| {
-            Ok((self.at(views, at, None)?.to_basis(), self.living_at(views, at)?))
+            Ok((
+                self.at(views, at, None)?.to_basis(),
+                self.living_at(views, at)?,
+            ))
         })?;
         versions.sort_by(|a, b| a.topic.cmp(&b.topic));
-        writeln!(out, "# Memories\n\nAs of @{} ({}).", basis.position, basis.at).map_err(written)?;
+        writeln!(
+            out,
+            "# Memories\n\nAs of @{} ({}).",
+            basis.position, basis.at
+        )
+        .map_err(written)?;
         let mut topic = None;
         for version in &versions {
             if topic != Some(&version.topic) {
@@ -49,11 +62,7 @@ impl Service {
         Ok(versions.len() as u64)
     }
 
-    fn living_at(
-        &self,
-        views: &Views,
-        at: Option<&str>,
-    ) -> std::result::Result<Vec<Version>, Ask> {
+    fn living_at(&self, views: &Views, at: Option<&str>) -> std::result::Result<Vec<Version>, Ask> {
         let position = self.at(views, at, None)?.position;
         let mut versions = Vec::new();
         views.each_at(ALL_IDS, position, false, &mut |_, version| {

@@ -1,5 +1,6 @@
 //! Importing JSON lines: a file a command, a batch of lines at a time.
 
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::io::BufRead;
 
@@ -42,6 +43,41 @@ struct Line {
     name: Name,
 }
 
+/// How many memories that no name tells apart had a content in a topic (and scope) before the
+/// import: lines that say the same are not news.
+#[derive(Default)]
+struct Unnamed {
+    topics: HashMap<String, HashMap<(String, String), u32>>,
+}
+
+impl Unnamed {
+    fn count(&mut self, views: &Views, checked: &Checked) -> std::result::Result<u32, Ask> {
+        if !self.topics.contains_key(&checked.topic) {
+            let mut contents: HashMap<(String, String), u32> = HashMap::new();
+            for entity in views.members(&checked.topic)? {
+                let mut seen = BTreeSet::new();
+                for version in views.versions(entity, NEWEST)? {
+                    if version.name.is_zero()
+                        && version.topic.as_ref() == Some(&checked.topic)
+                        && let Some(content) = &version.content
+                        && seen.insert(content.clone())
+                    {
+                        let place = (version.scope_text(), content.clone());
+                        *contents.entry(place).or_insert(0) += 1;
+                    }
+                }
+            }
+            self.topics.insert(checked.topic.clone(), contents);
+        }
+        let place = (checked.scope.to_text(), checked.content.clone());
+        let contents = self.topics.get(&checked.topic);
+        Ok(contents
+            .and_then(|contents| contents.get(&place))
+            .copied()
+            .unwrap_or(0))
+    }
+}
+
 /// What became of a line.
 enum Fate {
     Added,
@@ -64,6 +100,7 @@ impl Service {
         for (name, mut input) in files {
             let command = CommandId(random_16(&*self.ground.env));
             let mut seen: HashMap<Name, u32> = HashMap::new();
+            let unnamed = RefCell::new(Unnamed::default());
             let mut lines = Vec::new();
             let mut bytes = 0;
             let mut number = 0;
@@ -78,21 +115,28 @@ impl Service {
                     }
                     Err(error) => {
                         let why = error.to_string();
-                        report.rejected.push(Rejected { line: number, file: name.clone(), why });
+                        report.rejected.push(Rejected {
+                            line: number,
+                            file: name.clone(),
+                            why,
+                        });
                     }
                 }
                 if lines.len() >= BATCH_LINES || bytes >= BATCH_BYTES {
-                    self.import_lines(caller, command, &lines, &mut report)?;
+                    self.import_lines(caller, command, &lines, &unnamed, &mut report)?;
                     lines.clear();
                     bytes = 0;
                 }
             }
-            self.import_lines(caller, command, &lines, &mut report)?;
+            self.import_lines(caller, command, &lines, &unnamed, &mut report)?;
         }
         progress.finish();
         if !ignored.is_empty() {
             let fields: Vec<_> = ignored.into_iter().collect();
-            self.notice(format!("fields that mean nothing here were left out: {}", fields.join(", ")));
+            self.notice(format!(
+                "fields that mean nothing here were left out: {}",
+                fields.join(", ")
+            ));
         }
         Ok(report)
     }
@@ -102,17 +146,24 @@ impl Service {
         caller: &Caller,
         command: CommandId,
         lines: &[Line],
+        unnamed: &RefCell<Unnamed>,
         report: &mut ImportReport,
     ) -> Result<()> {
         let mut rest = lines;
         while !rest.is_empty() {
             // Two lines of one name go into two batches, so that the second sees the first.
             let mut names = BTreeSet::new();
-            let end = rest.iter().position(|line| !names.insert(line.name)).unwrap_or(rest.len());
+            let end = rest
+                .iter()
+                .position(|line| !names.insert(line.name))
+                .unwrap_or(rest.len());
             let (batch, later) = rest.split_at(end);
-            let fates = self.command(caller, Some(command), RequestKeyOf(None), |command, views| {
-                import_batch(command, views, batch)
-            })?;
+            let fates = self.command(
+                caller,
+                Some(command),
+                RequestKeyOf(None),
+                |command, views| import_batch(command, views, batch, &mut unnamed.borrow_mut()),
+            )?;
             for fate in fates {
                 match fate {
                     Fate::Added => report.added += 1,
@@ -158,7 +209,13 @@ impl Service {
             None => {
                 let line_name = |nth| {
                     let kind = checked.scope.kind.code();
-                    hash::line_name(kind, checked.scope.id, &checked.topic, &checked.content, nth)
+                    hash::line_name(
+                        kind,
+                        checked.scope.id,
+                        &checked.topic,
+                        &checked.content,
+                        nth,
+                    )
                 };
                 let nth = seen.entry(line_name(1)).or_insert(0);
                 *nth += 1;
@@ -240,9 +297,10 @@ fn request_of(object: &Map<String, Value>) -> Result<StoreRequest> {
     };
     let source = match object.get("source") {
         None | Some(Value::Null) => Source::default(),
-        Some(Value::String(agent)) => {
-            Source { agent: Some(agent.clone()), ..Source::default() }
-        }
+        Some(Value::String(agent)) => Source {
+            agent: Some(agent.clone()),
+            ..Source::default()
+        },
         Some(value) => serde_json::from_value(value.clone())
             .map_err(|error| ServiceError::invalid(format!("`source`: {error}")))?,
     };
@@ -255,7 +313,10 @@ fn request_of(object: &Map<String, Value>) -> Result<StoreRequest> {
         key: text("key")?,
         occurred_at: text("occurred_at")?,
         source,
-        metadata: object.get("metadata").filter(|value| !value.is_null()).cloned(),
+        metadata: object
+            .get("metadata")
+            .filter(|value| !value.is_null())
+            .cloned(),
         scope: text("scope")?,
         trust: Trust::External,
         request_id: None,
@@ -277,11 +338,18 @@ fn import_batch(
     command: &mut Command<'_>,
     views: &Views,
     lines: &[Line],
+    unnamed: &mut Unnamed,
 ) -> std::result::Result<Vec<Fate>, Ask> {
     let mut events: Vec<NewEvent> = Vec::new();
     let mut fates = Vec::with_capacity(lines.len());
     for line in lines {
         let Some(entity) = views.named(line.name)? else {
+            if let Some(nth) = line.checked.nth_line
+                && nth <= unnamed.count(views, &line.checked)?
+            {
+                fates.push(Fate::Unchanged);
+                continue;
+            }
             events.push(stored_event(command, &line.checked));
             fates.push(Fate::Added);
             continue;

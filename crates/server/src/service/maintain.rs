@@ -11,7 +11,11 @@ use crate::error::{Result, ServiceError};
 impl Service {
     /// The chain alone. `expect` is text that [`Service::heads`] was printed as earlier: today's log
     /// must still contain that history.
-    pub fn log_verify(&self, expect: Option<&str>, progress: &dyn Progress) -> Result<VerifyReport> {
+    pub fn log_verify(
+        &self,
+        expect: Option<&str>,
+        progress: &dyn Progress,
+    ) -> Result<VerifyReport> {
         self.log.refresh()?;
         progress.start("verifying the log", Some(self.log.len_bytes()?));
         let report = self.log.verify(&mut |bytes| progress.advance(bytes))?;
@@ -55,7 +59,9 @@ impl Service {
             }
         }
         match looked_at {
-            0 => Err(ServiceError::invalid("the file expects nothing: it names no head")),
+            0 => Err(ServiceError::invalid(
+                "the file expects nothing: it names no head",
+            )),
             _ => Ok(()),
         }
     }
@@ -98,6 +104,8 @@ impl Service {
         };
         report.state_hash = Some(fresh.state_hash().to_string());
         let (checked, shown) = {
+            // Nobody appends between the fold and the look at the views: both see what the log
+            // held at its last refresh.
             let mut held = locked(&self.views);
             let views = match self.current_views(&mut held) {
                 Ok(views) => views,
@@ -112,12 +120,10 @@ impl Service {
         let wrong = match checked {
             Err(error @ ViewError::Unusable { .. }) => Some(error),
             Err(error) => return Err(error.into()),
-            Ok(()) if shown.position == fresh.position && shown.sum != fresh.sum => {
-                Some(ViewError::Unusable {
-                    view: "table",
-                    why: "it disagrees with a fresh fold of the log".to_owned(),
-                })
-            }
+            Ok(()) if shown != fresh => Some(ViewError::Unusable {
+                view: "table",
+                why: "it disagrees with a fresh fold of the log".to_owned(),
+            }),
             Ok(()) => None,
         };
         if let Some(error) = wrong {
@@ -149,7 +155,9 @@ impl Service {
     /// Builds all views from the log alone.
     pub fn rebuild(&self, progress: &dyn Progress) -> Result<RebuildReport> {
         if self.options.read_only {
-            return Err(ServiceError::ReadOnly { why: "it was opened read-only".to_owned() });
+            return Err(ServiceError::ReadOnly {
+                why: "it was opened read-only".to_owned(),
+            });
         }
         let start = std::time::Instant::now();
         self.log.refresh()?;

@@ -213,7 +213,11 @@ impl Service {
 
     fn rebuilt(&self, view: &str, why: &str) -> Result<Views> {
         let views = self.build()?;
-        let place = if views.are_on_disk() { "rebuilt" } else { "rebuilt in memory" };
+        let place = if views.are_on_disk() {
+            "rebuilt"
+        } else {
+            "rebuilt in memory"
+        };
         self.notice(format!("the {view} view was {place} from the log: {why}"));
         Ok(views)
     }
@@ -233,7 +237,9 @@ impl Service {
     }
 
     fn settle_held(&self, held: &mut Option<Views>) -> std::result::Result<(), ViewError> {
-        let Some(views) = held.as_mut() else { return Ok(()) };
+        let Some(views) = held.as_mut() else {
+            return Ok(());
+        };
         views.follow(&self.log)?;
         if views.tail_len() <= TAIL_MAX {
             return Ok(());
@@ -280,17 +286,24 @@ impl From<LogError> for ServiceError {
         match error {
             LogError::Busy { waited_ms } => ServiceError::Busy { waited_ms },
             LogError::NewerFormat { what } => ServiceError::NewerFormat { what },
-            LogError::NotWritable { .. } | LogError::NoSpace { .. } => {
-                ServiceError::ReadOnly { why: error.to_string() }
-            }
-            LogError::Io { doing, path, source } => {
-                ServiceError::Io { doing: format!("{doing} {}", path.display()), source }
-            }
+            LogError::NotWritable { .. } | LogError::NoSpace { .. } => ServiceError::ReadOnly {
+                why: error.to_string(),
+            },
+            LogError::Io {
+                doing,
+                path,
+                source,
+            } => ServiceError::Io {
+                doing: format!("{doing} {}", path.display()),
+                source,
+            },
             LogError::TooLarge { .. } | LogError::NotAStore { .. } => {
                 ServiceError::invalid(error.to_string())
             }
             LogError::StaleCursor { .. } => ServiceError::Internal(error.to_string()),
-            LogError::Damaged { .. } => ServiceError::Damaged { what: error.to_string() },
+            LogError::Damaged { .. } => ServiceError::Damaged {
+                what: error.to_string(),
+            },
             other => ServiceError::Internal(other.to_string()),
         }
     }
@@ -300,9 +313,14 @@ impl From<ViewError> for ServiceError {
     fn from(error: ViewError) -> ServiceError {
         match error {
             ViewError::Log(error) => error.into(),
-            ViewError::Io { doing, path, source } => {
-                ServiceError::Io { doing: format!("{doing} {}", path.display()), source }
-            }
+            ViewError::Io {
+                doing,
+                path,
+                source,
+            } => ServiceError::Io {
+                doing: format!("{doing} {}", path.display()),
+                source,
+            },
             other => ServiceError::Internal(other.to_string()),
         }
     }

@@ -5,9 +5,7 @@ use icm_projections::{ALL_IDS, Views, topic_fits};
 
 use super::show::field_names;
 use super::{Ask, Service};
-use crate::api::{
-    ListRequest, Memory, Sort, Stats, TopicSummary, Version, ViewProgress,
-};
+use crate::api::{ListRequest, Memory, Sort, Stats, TopicSummary, Version, ViewProgress};
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
 use crate::when::rfc3339;
@@ -21,7 +19,11 @@ impl Service {
             match views.version_at(entity, at.position)? {
                 Some(version) => self.memory_at(views, &version, at.position),
                 None => Err(ServiceError::invalid_with(
-                    format!("memory {} was not stored yet at @{}", id_text(entity), at.position),
+                    format!(
+                        "memory {} was not stored yet at @{}",
+                        id_text(entity),
+                        at.position
+                    ),
                     format!("see `icm history {}`", id_text(entity)),
                 )
                 .into()),
@@ -46,7 +48,10 @@ impl Service {
         let wanted = |version: &fold::Version| {
             let topic = version.topic.as_deref().unwrap_or_default();
             (request.forgotten || version.is_alive())
-                && request.topic.as_deref().is_none_or(|asked| topic_fits(asked, topic))
+                && request
+                    .topic
+                    .as_deref()
+                    .is_none_or(|asked| topic_fits(asked, topic))
         };
         match &request.topic {
             Some(topic) => {
@@ -74,7 +79,9 @@ impl Service {
         match request.sort {
             Sort::Created => {}
             Sort::Weight => memories.sort_by(|a, b| {
-                b.weight.total_cmp(&a.weight).then(b.importance.cmp(&a.importance))
+                b.weight
+                    .total_cmp(&a.weight)
+                    .then(b.importance.cmp(&a.importance))
             }),
             Sort::Accessed => memories.sort_by(|a, b| b.last_accessed.cmp(&a.last_accessed)),
         }
@@ -155,18 +162,26 @@ impl Service {
 
     /// What an actor is called, or its id.
     pub(super) fn actor_name(&self, views: &Views, actor: icm_log::ActorId) -> String {
-        views.actor(actor).map_or_else(|| actor.to_string(), str::to_owned)
+        views
+            .actor(actor)
+            .map_or_else(|| actor.to_string(), str::to_owned)
     }
 }
 
 /// Bytes of the files below a folder.
 fn folder_len(dir: &std::path::Path) -> u64 {
-    let Ok(entries) = std::fs::read_dir(dir) else { return 0 };
+    let Ok(entries) = std::fs::read_dir(dir) else {
+        return 0;
+    };
     entries
         .filter_map(|entry| {
             let entry = entry.ok()?;
             let metadata = entry.metadata().ok()?;
-            Some(if metadata.is_dir() { folder_len(&entry.path()) } else { metadata.len() })
+            Some(if metadata.is_dir() {
+                folder_len(&entry.path())
+            } else {
+                metadata.len()
+            })
         })
         .sum()
 }

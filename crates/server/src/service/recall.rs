@@ -33,8 +33,7 @@ impl Service {
                 "the limit is {limit}, it must be from 1 to {RECALL_LIMIT_MAX}"
             )));
         }
-        let (answer, at, ids) =
-            self.with_views(|views| self.recall_in(views, request, limit))?;
+        let (answer, at, ids) = self.with_views(|views| self.recall_in(views, request, limit))?;
         if request.record && at.position.0 > 0 && !self.options.read_only {
             locked(&self.pending).push(Pending {
                 caller: caller.clone(),
@@ -90,7 +89,15 @@ impl Service {
                 "basis": at.position.0,
             })
         });
-        Ok((RecallAnswer { basis: at.to_basis(), results, explain }, at, ids))
+        Ok((
+            RecallAnswer {
+                basis: at.to_basis(),
+                results,
+                explain,
+            },
+            at,
+            ids,
+        ))
     }
 
     /// Writes the `memory.recalled` events of answers that are out, unless another process keeps

@@ -72,7 +72,10 @@ pub(super) fn memory(version: &Version, accesses: (u64, Option<u64>)) -> Memory 
     Memory {
         id: id_text(version.id),
         key: version.key.clone(),
-        topic: version.topic.clone().unwrap_or_else(|| "(withheld)".to_owned()),
+        topic: version
+            .topic
+            .clone()
+            .unwrap_or_else(|| "(withheld)".to_owned()),
         content: version.content.clone(),
         raw_excerpt: version.raw_excerpt.clone(),
         importance: version.importance.into(),
@@ -92,7 +95,10 @@ pub(super) fn memory(version: &Version, accesses: (u64, Option<u64>)) -> Memory 
         occurred_at: version.occurred_at_ms.map(rfc3339_signed),
         last_accessed: accesses.1.map(rfc3339),
         access_count: accesses.0,
-        metadata: version.metadata.as_deref().and_then(|text| serde_json::from_str(text).ok()),
+        metadata: version
+            .metadata
+            .as_deref()
+            .and_then(|text| serde_json::from_str(text).ok()),
         forgotten: !version.is_alive(),
         withheld: field_names(version.withheld),
     }
@@ -166,5 +172,10 @@ impl Service {
 }
 
 fn not_found(given: &str, nearest: Vec<String>) -> Ask {
-    ServiceError::NotFound { what: "memory", id: given.to_owned(), nearest }.into()
+    ServiceError::NotFound {
+        what: "memory",
+        id: given.to_owned(),
+        nearest,
+    }
+    .into()
 }

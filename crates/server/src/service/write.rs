@@ -43,7 +43,11 @@ impl Scope {
         let text = text.unwrap_or("global").trim();
         let (kind, id) = match text.split_once(':') {
             None if text == "global" => {
-                return Ok(Scope { kind: ScopeKind::Global, id: ScopeId::ZERO, text: None });
+                return Ok(Scope {
+                    kind: ScopeKind::Global,
+                    id: ScopeId::ZERO,
+                    text: None,
+                });
             }
             Some(("project", id)) => (ScopeKind::Project, id),
             Some(("session", id)) => (ScopeKind::Session, id),
@@ -55,7 +59,21 @@ impl Scope {
             }
         };
         let id = limits::name("the scope's id", id, SOURCE_LEN_MAX)?;
-        Ok(Scope { kind, id: hash::scope_id(kind.code(), &id), text: Some(id) })
+        Ok(Scope {
+            kind,
+            id: hash::scope_id(kind.code(), &id),
+            text: Some(id),
+        })
+    }
+
+    /// As users write it.
+    pub(super) fn to_text(&self) -> String {
+        let text = self.text.as_deref().unwrap_or_default();
+        match self.kind {
+            ScopeKind::Global => "global".to_owned(),
+            ScopeKind::Project => format!("project:{text}"),
+            ScopeKind::Session => format!("session:{text}"),
+        }
     }
 }
 
@@ -81,9 +99,7 @@ pub(super) struct Checked {
 impl Checked {
     pub(super) fn name(&self) -> Name {
         match &self.key {
-            Some(key) => {
-                hash::memory_name(self.scope.kind.code(), self.scope.id, &self.topic, key)
-            }
+            Some(key) => hash::memory_name(self.scope.kind.code(), self.scope.id, &self.topic, key),
             None => Name::ZERO,
         }
     }
@@ -166,20 +182,29 @@ impl Change {
         if note(differs(&self.content, &before.content), fields::CONTENT) {
             payload.content = self.content.as_deref();
         }
-        if note(differs(&self.raw_excerpt, &before.raw_excerpt), fields::RAW_EXCERPT) {
+        if note(
+            differs(&self.raw_excerpt, &before.raw_excerpt),
+            fields::RAW_EXCERPT,
+        ) {
             payload.raw_excerpt = self.raw_excerpt.as_deref();
         }
-        if note(differs(&self.occurred_at_ms, &before.occurred_at_ms), fields::OCCURRED_AT) {
+        if note(
+            differs(&self.occurred_at_ms, &before.occurred_at_ms),
+            fields::OCCURRED_AT,
+        ) {
             payload.occurred_at_ms = self.occurred_at_ms;
         }
         if note(differs(&self.metadata, &before.metadata), fields::METADATA) {
             payload.metadata = self.metadata.as_deref();
         }
-        let importance = self.importance.filter(|importance| *importance != before.importance);
+        let importance = self
+            .importance
+            .filter(|importance| *importance != before.importance);
         note(importance.is_some(), fields::IMPORTANCE);
-        let scope = self.scope.as_ref().filter(|scope| {
-            scope.kind != before.scope_kind || scope.text != before.scope
-        });
+        let scope = self
+            .scope
+            .as_ref()
+            .filter(|scope| scope.kind != before.scope_kind || scope.text != before.scope);
         if note(scope.is_some(), fields::SCOPE) {
             payload.scope = scope.and_then(|scope| scope.text.as_deref());
         }
@@ -196,7 +221,10 @@ impl Change {
             importance,
             trust: None,
             keywords_added: payload.keywords_added.len() as u16,
-            name: self.name_after(before),
+            name: match written & (fields::TOPIC | fields::SCOPE | fields::KEY) {
+                0 => Name::ZERO,
+                _ => self.name_after(before),
+            },
             scope_id: scope.map_or(ScopeId::ZERO, |scope| scope.id),
             removed,
         };
@@ -214,7 +242,9 @@ impl Change {
         before: &Version,
         refs: &[EventId],
     ) -> (Vec<Removal>, Vec<&'c str>) {
-        let Some(wanted) = &self.keywords else { return (Vec::new(), Vec::new()) };
+        let Some(wanted) = &self.keywords else {
+            return (Vec::new(), Vec::new());
+        };
         let mut removed = Vec::new();
         let mut kept = Vec::new();
         for word in &before.keywords {
@@ -222,7 +252,10 @@ impl Change {
             if keep && !kept.contains(&word.text) {
                 kept.push(word.text.clone());
             } else if let Ok(reference) = refs.binary_search(&word.event) {
-                removed.push(Removal { reference: reference as u16, index: word.index });
+                removed.push(Removal {
+                    reference: reference as u16,
+                    index: word.index,
+                });
             }
         }
         let added = wanted
@@ -233,11 +266,8 @@ impl Change {
         (removed, added)
     }
 
-    /// The name of the memory once the change is made; zero where it stays or there is none.
+    /// The name of the memory once the change is made; zero where there is no key.
     fn name_after(&self, before: &Version) -> Name {
-        if self.topic.is_none() && self.scope.is_none() {
-            return Name::ZERO;
-        }
         let (Some(key), Some(topic)) = (&before.key, self.topic.as_ref().or(before.topic.as_ref()))
         else {
             return Name::ZERO;
@@ -263,7 +293,10 @@ fn turned(before: &Version, kind: Kind) -> NewEvent {
         kind,
         subject: before.id,
         refs: before.observed(),
-        facts: Alive { causal_length: before.causal_length + 1 }.encode(),
+        facts: Alive {
+            causal_length: before.causal_length + 1,
+        }
+        .encode(),
         payload: payload::encode(&payload::MemoryForgotten::default()),
     }
 }
@@ -275,32 +308,39 @@ pub(super) struct Command<'a> {
     id: CommandId,
     caller: &'a Caller,
     request: RequestKey,
+    /// This command named its actor.
+    named: bool,
 }
 
 impl<'a> Command<'a> {
     /// Appends a batch. The actor is named first where the log does not know it yet.
     pub(super) fn append(&mut self, views: &Views, events: Vec<NewEvent>) -> Result<Vec<Appended>> {
         let name = actor_of(self.caller);
-        let session =
-            self.caller.session.as_deref().map_or(SessionId::ZERO, hash::session_id);
-        let mut batch = Batch {
+        let session = self
+            .caller
+            .session
+            .as_deref()
+            .map_or(SessionId::ZERO, hash::session_id);
+        let actor = self.writer.actor(name);
+        if !self.writer.starts_origin() && views.actor(actor).is_none() && !self.named {
+            let naming = Batch {
+                command: self.id,
+                actor: name,
+                session,
+                request: RequestKey::ZERO,
+                events: vec![actor_named(actor, name)],
+            };
+            self.writer.append(&naming)?;
+            self.named = true;
+        }
+        let batch = Batch {
             command: self.id,
             actor: name,
             session,
             request: self.request,
             events,
         };
-        let actor = self.writer.actor(name);
-        let named = self.writer.starts_origin() || views.actor(actor).is_some();
-        if !named {
-            batch.events.insert(0, actor_named(actor, name));
-            // The request stands in the first event, which says what was done.
-            batch.events.swap(0, 1);
-        }
-        let mut appended = self.writer.append(&batch)?;
-        if !named {
-            appended.remove(1);
-        }
+        let appended = self.writer.append(&batch)?;
         self.request = RequestKey::ZERO;
         Ok(appended)
     }
@@ -316,13 +356,19 @@ impl<'a> Command<'a> {
 }
 
 fn actor_of(caller: &Caller) -> &str {
-    if caller.actor.is_empty() { "user" } else { &caller.actor }
+    if caller.actor.is_empty() {
+        "user"
+    } else {
+        &caller.actor
+    }
 }
 
 impl Service {
     fn refuse_read_only(&self) -> Result<()> {
         match self.options.read_only {
-            true => Err(ServiceError::ReadOnly { why: "it was opened read-only".to_owned() }),
+            true => Err(ServiceError::ReadOnly {
+                why: "it was opened read-only".to_owned(),
+            }),
             false => Ok(()),
         }
     }
@@ -345,11 +391,20 @@ impl Service {
             Some(text) => hash::request_key(&writer.secret(), actor_of(caller), text),
             None => RequestKey::ZERO,
         };
-        let command =
-            std::cell::RefCell::new(Command { service: self, writer, id, caller, request });
+        let command = std::cell::RefCell::new(Command {
+            service: self,
+            writer,
+            id,
+            caller,
+            request,
+            named: false,
+        });
         let answer = self.with_held_views(&mut held, |views| {
             if let Some(newer) = &views.tally().newer {
-                return Err(ServiceError::NewerFormat { what: newer.clone() }.into());
+                return Err(ServiceError::NewerFormat {
+                    what: newer.clone(),
+                }
+                .into());
             }
             run(&mut command.borrow_mut(), views)
         })?;
@@ -361,7 +416,9 @@ impl Service {
     /// Appends one event that may get lost with the machine's power.
     pub(super) fn append_lazily(&self, caller: &Caller, event: NewEvent) -> Result<()> {
         let held = locked(&self.views);
-        let Some(views) = held.as_ref() else { return Ok(()) };
+        let Some(views) = held.as_ref() else {
+            return Ok(());
+        };
         if views.tally().newer.is_some() {
             return Ok(());
         }
@@ -369,7 +426,14 @@ impl Service {
         let writer = self.log.begin(env, RECORD_WAIT)?;
         let id = CommandId(random_16(env));
         let request = RequestKey::ZERO;
-        let mut command = Command { service: self, writer, id, caller, request };
+        let mut command = Command {
+            service: self,
+            writer,
+            id,
+            caller,
+            request,
+            named: false,
+        };
         command.append(views, vec![event])?;
         Ok(command.writer.commit(Durability::Lazy)?)
     }
@@ -381,7 +445,10 @@ impl Service {
 
     fn check_source(&self, caller: &Caller, given: &api::Source) -> Result<Source> {
         let pick = |what: &str, given: &Option<String>, own: &Option<String>| {
-            let value = given.as_ref().or(own.as_ref()).filter(|text| !text.trim().is_empty());
+            let value = given
+                .as_ref()
+                .or(own.as_ref())
+                .filter(|text| !text.trim().is_empty());
             if let Some(text) = value {
                 limits::optional_text(what, text, SOURCE_LEN_MAX)?;
             }
@@ -408,9 +475,12 @@ impl Service {
         };
         let now = self.now_ms();
         let occurred_at_ms = match &request.occurred_at {
-            Some(text) => {
-                Some(when::parse_moment(text, now, &self.zone(), DayMeans::Start)?)
-            }
+            Some(text) => Some(when::parse_moment(
+                text,
+                now,
+                &self.zone(),
+                DayMeans::Start,
+            )?),
             None => None,
         };
         let metadata = match &request.metadata {
@@ -485,7 +555,10 @@ impl Service {
             let name = change.name_after(&before);
             if let Some(other) = views.named(name)?.filter(|other| *other != before.id) {
                 return Err(ServiceError::invalid_with(
-                    format!("the topic has another memory with that key, {}", id_text(other)),
+                    format!(
+                        "the topic has another memory with that key, {}",
+                        id_text(other)
+                    ),
                     "forget one of them, or give it another key",
                 )
                 .into());
@@ -526,9 +599,10 @@ impl Service {
             for entity in views.members(topic)? {
                 if let Some(version) = views.version_at(entity, newest)?
                     && version.is_alive()
-                    && version.topic.as_deref().is_some_and(|name| {
-                        icm_projections::topic_fits(topic, name)
-                    })
+                    && version
+                        .topic
+                        .as_deref()
+                        .is_some_and(|name| icm_projections::topic_fits(topic, name))
                 {
                     versions.push(version);
                 }
@@ -602,7 +676,11 @@ pub(super) fn store_in(
         ..Change::default()
     };
     let mut events: Vec<NewEvent> = change.event(&before).into_iter().collect();
-    let action = if before.is_alive() { Action::Updated } else { Action::Stored };
+    let action = if before.is_alive() {
+        Action::Updated
+    } else {
+        Action::Stored
+    };
     if !before.is_alive() {
         events.push(turned(&before, Kind::MEMORY_REVIVED));
     }
@@ -640,10 +718,15 @@ fn forget_in(
     let mut receipts = Vec::with_capacity(versions.len());
     for chunk in versions.chunks(FORGET_BATCH) {
         let living: Vec<_> = chunk.iter().filter(|version| version.is_alive()).collect();
-        let events: Vec<_> =
-            living.iter().map(|version| turned(version, Kind::MEMORY_FORGOTTEN)).collect();
-        let appended =
-            if events.is_empty() { Vec::new() } else { command.append(views, events)? };
+        let events: Vec<_> = living
+            .iter()
+            .map(|version| turned(version, Kind::MEMORY_FORGOTTEN))
+            .collect();
+        let appended = if events.is_empty() {
+            Vec::new()
+        } else {
+            command.append(views, events)?
+        };
         let mut appended = appended.into_iter();
         for version in chunk {
             receipts.push(match version.is_alive() {
@@ -689,14 +772,23 @@ fn first_receipt(
     digest: &Option<String>,
     request_id: RequestKeyOf<'_>,
 ) -> std::result::Result<Option<Receipt>, Ask> {
-    let RequestKeyOf(Some(request_id)) = request_id else { return Ok(None) };
-    let Some(first) = views.request(command.request)? else { return Ok(None) };
+    let RequestKeyOf(Some(request_id)) = request_id else {
+        return Ok(None);
+    };
+    let Some(first) = views.request(command.request)? else {
+        return Ok(None);
+    };
     if first.digest.is_some() && first.digest != *digest {
-        return Err(ServiceError::Conflict { request_id: request_id.to_owned() }.into());
+        return Err(ServiceError::Conflict {
+            request_id: request_id.to_owned(),
+        }
+        .into());
     }
     let entity = views.resolve(first.subject)?;
     let version = views.version_at(entity, first.position)?;
-    let topic = version.and_then(|version| version.topic).unwrap_or_default();
+    let topic = version
+        .and_then(|version| version.topic)
+        .unwrap_or_default();
     Ok(Some(Receipt {
         id: id_text(first.subject),
         event: first.event.to_string(),
@@ -713,24 +805,43 @@ fn first_receipt(
 
 /// Digest of a command that came with an idempotency key.
 fn digest_of<T: Serialize>(request_id: &Option<String>, shape: &T) -> Result<Option<String>> {
-    let Some(request_id) = request_id else { return Ok(None) };
+    let Some(request_id) = request_id else {
+        return Ok(None);
+    };
     limits::text("the request id", request_id, REQUEST_ID_LEN_MAX)?;
-    let bytes = serde_json::to_vec(shape)
-        .map_err(|error| ServiceError::Internal(error.to_string()))?;
+    let bytes =
+        serde_json::to_vec(shape).map_err(|error| ServiceError::Internal(error.to_string()))?;
     Ok(Some(blake3::hash(&bytes).to_hex()[..32].to_owned()))
 }
 
 fn request_shape(request: &StoreRequest) -> impl Serialize + '_ {
     (
-        ("store", &request.topic, &request.content, request.importance, &request.keywords),
-        (&request.raw_excerpt, &request.key, &request.occurred_at, &request.source),
+        (
+            "store",
+            &request.topic,
+            &request.content,
+            request.importance,
+            &request.keywords,
+        ),
+        (
+            &request.raw_excerpt,
+            &request.key,
+            &request.occurred_at,
+            &request.source,
+        ),
         (&request.metadata, &request.scope, request.trust),
     )
 }
 
 fn update_shape(request: &UpdateRequest) -> impl Serialize + '_ {
     (
-        ("update", &request.id, &request.content, request.importance, &request.keywords),
+        (
+            "update",
+            &request.id,
+            &request.content,
+            request.importance,
+            &request.keywords,
+        ),
         (&request.topic, &request.scope),
     )
 }

@@ -88,11 +88,11 @@ fn step(run: &mut Run, line: &str) {
 /// have a tail besides. The views' files of the first and of the second writing.
 fn store() -> (Run, Files, Files) {
     let mut run = Run::new(5);
-    import(&run, 0..200);
+    import(&run, 0..100);
     step(&mut run, "rebuild");
     step(&mut run, "reopen");
     let first = folder::read(&run.dir().join("views"));
-    import(&run, 200..900);
+    import(&run, 100..700);
     step(&mut run, "forget-topic t3");
     step(&mut run, "settle");
     step(&mut run, "reopen");
@@ -132,7 +132,7 @@ fn every_file_removed_cut_and_flipped() {
     let (mut run, _, files) = store();
     let expected = ask(&run);
     assert!(
-        expected.rows.len() > 800 && expected.found[0].len() > 500,
+        expected.rows.len() > 600 && expected.found[0].len() > 400,
         "there is something to ask"
     );
     let mut rng = Rng::new(1);
@@ -142,7 +142,7 @@ fn every_file_removed_cut_and_flipped() {
         for len in [0, bytes.len() / 2, bytes.len().saturating_sub(1)] {
             variants.push((format!("cut to {len}"), Some(bytes[..len].to_vec())));
         }
-        for _ in 0..5 {
+        for _ in 0..3 {
             let at = rng.below(bytes.len() as u64) as usize;
             let mut flipped = bytes.clone();
             if let Some(byte) = flipped.get_mut(at) {
@@ -197,7 +197,7 @@ fn files_of_another_store() {
     let (mut run, ..) = store();
     let expected = ask(&run);
     let mut other = Run::new(6);
-    import(&other, 0..900);
+    import(&other, 0..700);
     step(&mut other, "rebuild");
     step(&mut other, "reopen");
     let foreign = folder::read(&other.dir().join("views"));

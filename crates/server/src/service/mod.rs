@@ -149,7 +149,7 @@ impl Service {
     ) -> Result<T> {
         let mut tried = false;
         loop {
-            let result = self.current_views(held).and_then(|views| ask(views));
+            let result = self.current_views(held).and_then(&ask);
             match result {
                 Ok(answer) => return Ok(answer),
                 Err(Ask::View(ViewError::Unusable { view, why })) if !tried => {
@@ -225,10 +225,15 @@ impl Service {
     /// Work that may follow a command after its answer is out: takes the events since the views'
     /// checkpoint into their files when there are many.
     pub fn settle(&self) {
-        if self.options.read_only || self.log.refresh().is_err() {
+        if self.options.read_only {
             return;
         }
         let mut held = locked(&self.views);
+        let Some(views) = held.as_ref() else { return };
+        let newest = self.log.tip().map_or(0, |tip| tip.position.0);
+        if newest - views.base_position().0.min(newest) <= TAIL_MAX || self.log.refresh().is_err() {
+            return;
+        }
         if let Err(error) = self.settle_held(&mut held) {
             // The next command finds out and says so.
             tracing::debug!(%error, "the views were not taken further");

@@ -30,7 +30,7 @@ fn append(log: &Log, env: &dyn Env, number: u64) -> Result<(), LogError> {
 }
 
 /// Every thread appends its numbers; those that were acknowledged.
-fn race(disk: &SimDisk, log: &Log, env: &SimEnv, from: u64) -> BTreeSet<u64> {
+fn race(log: &Log, env: &SimEnv, from: u64) -> BTreeSet<u64> {
     let acknowledged = Mutex::new(BTreeSet::new());
     thread::scope(|scope| {
         for thread in 0..THREADS {
@@ -45,7 +45,6 @@ fn race(disk: &SimDisk, log: &Log, env: &SimEnv, from: u64) -> BTreeSet<u64> {
             });
         }
     });
-    let _ = disk;
     acknowledged.into_inner().expect("no panic")
 }
 
@@ -80,7 +79,7 @@ fn check(disk: &SimDisk, acknowledged: &BTreeSet<u64>) {
 fn all_are_acknowledged_and_survive() {
     let (disk, env) = (SimDisk::new(), SimEnv::new(1));
     let log = Log::open(Arc::new(disk.clone()), Path::new(STORE)).expect("it opens");
-    let acknowledged = race(&disk, &log, &env, 1);
+    let acknowledged = race(&log, &env, 1);
     assert_eq!(acknowledged.len() as u64, THREADS * EACH);
     check(&disk, &acknowledged);
     let syncs = disk
@@ -103,11 +102,11 @@ fn a_failure_in_the_middle_loses_nothing_that_was_acknowledged() {
         let log = Log::open(Arc::new(disk.clone()), Path::new(STORE)).expect("it opens");
         append(&log, &env, u64::MAX).expect("it appends");
         disk.fail_at(disk.op_count() + 1 + seed * 17);
-        let mut acknowledged = race(&disk, &log, &env, 1);
+        let mut acknowledged = race(&log, &env, 1);
         failures += THREADS * EACH - acknowledged.len() as u64;
         disk.heal();
         check(&disk, &acknowledged);
-        acknowledged.extend(race(&disk, &log, &env, 1_000));
+        acknowledged.extend(race(&log, &env, 1_000));
         acknowledged.insert(u64::MAX);
         check(&disk, &acknowledged);
     }

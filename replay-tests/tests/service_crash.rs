@@ -6,10 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use icm_log::disk::Disk;
+use icm_log::{Durability, Log};
 use icm_server::Service;
 use icm_server::api::{Caller, ListRequest, NoProgress, RecallRequest, StoreRequest};
 use replay_tests::env::SimEnv;
-use replay_tests::simdisk::{CrashPlan, SimDisk};
+use replay_tests::logbed;
+use replay_tests::simdisk::{CrashPlan, Names, SimDisk, Writes};
 use replay_tests::{folder, store};
 
 fn add(service: &Service, content: &str) -> String {
@@ -181,4 +183,44 @@ fn the_disk_fails_under_the_service() {
         }
     }
     assert!(refused > 20, "{refused}");
+}
+
+/// Another process appends after the crash, so that the log again reaches the position that the
+/// views claim, with another event there.
+#[test]
+fn another_event_at_the_position_of_a_lost_one() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let dir = folder.path().join("store");
+    let env = Arc::new(SimEnv::new(4));
+    let disk = SimDisk::new();
+    disk.create_dir_all(folder.path()).expect("created");
+    let service = store::open_on(&dir, env.clone(), Arc::new(disk.clone()), false);
+    let service = service.expect("it opens");
+    let id = add(&service, "green tea");
+    recall(&service, "tea", true);
+    service.rebuild(&NoProgress).expect("it rebuilds");
+    drop(service);
+    let lost = CrashPlan {
+        writes: Writes::Dropped,
+        names: Names::Kept,
+        seed: 0,
+    };
+    let found = disk.crash(lost);
+    let log = Log::open(Arc::new(found.clone()), &dir).expect("it opens");
+    assert_eq!(
+        log.tip().map(|tip| tip.position.0),
+        Some(3),
+        "the recall is lost"
+    );
+    env.advance_ms(1_000);
+    let event = logbed::numbered(1, 20);
+    logbed::append(&log, &*env, vec![event], Durability::Synced).expect("it appends");
+    drop(log);
+    let service = store::open_on(&dir, env, Arc::new(found), false).expect("it opens");
+    let now = rows(&service);
+    assert_eq!(now.len(), 2, "{now:?}");
+    assert_eq!(now[&id].1, 0, "the lost recall is not counted");
+    assert_eq!(recall(&service, "tea", false), [(id, 0)]);
+    let report = service.verify(&NoProgress).expect("it verifies");
+    assert!(report.ok, "{report:?}");
 }

@@ -136,7 +136,12 @@ impl App {
         }
         let outcome = result?;
         flushed?;
-        Ok(outcome)
+        // The answer was of a part of the log: whoever reads only the exit code has to know.
+        let damaged = self
+            .service
+            .get()
+            .is_some_and(|service| service.damage().is_some());
+        Ok(if damaged { Outcome::Damage } else { outcome })
     }
 
     /// What the store has to tell the user, as notes on stderr.

@@ -32,6 +32,9 @@ pub(crate) fn print(ui: &Ui, memory: &Memory, extra: &str) -> Result<(), CliErro
     if let Some(key) = &memory.key {
         about.push(ui.paint(DIM, &format!("key {}", text::one_line(key))));
     }
+    if let Some(day) = memory.occurred_at.as_deref().and_then(|at| at.get(..10)) {
+        about.push(ui.paint(DIM, &format!("of {day}")));
+    }
     if memory.forgotten {
         about.push(ui.paint(WARN, "forgotten"));
     }

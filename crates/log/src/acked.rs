@@ -87,6 +87,8 @@ pub fn read(disk: &dyn Disk, dir: &Path) -> Result<Option<Slot>> {
             .max_by_key(|slot| slot.generation)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(None),
+        // Whatever lies there is no evidence.
+        Err(error) if error.kind() == io::ErrorKind::IsADirectory => Ok(None),
         Err(error) => Err(at("reading", &path)(error)),
     }
 }

@@ -97,7 +97,9 @@ pub(crate) fn at(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> 
     let path = path.to_owned();
     move |source| match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => LogError::NoSpace { path },
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+            if doing != "reading" =>
+        {
             LogError::NotWritable {
                 path,
                 why: format!("{doing} failed: {source}"),

@@ -225,6 +225,17 @@ impl Log {
         self.walk().forward(from, each)
     }
 
+    /// As [`Log::scan`], but says how far it came and, apart from that, why it stopped early.
+    pub fn scan_whole(
+        &self,
+        from: &Cursor,
+        each: &mut dyn FnMut(&Event<'_>) -> ControlFlow<()>,
+    ) -> (Cursor, Option<LogError>) {
+        let mut cursor = *from;
+        let stopped = self.walk().forward_to(&mut cursor, each).err();
+        (cursor, stopped)
+    }
+
     /// Hands out every event at or before `from` (the tip when `None`), newest first. Costs one
     /// pass over each segment that it touches.
     pub fn scan_back(
@@ -331,10 +342,17 @@ impl Walk<'_> {
 
     fn forward(&self, from: &Cursor, each: Each<'_>) -> Result<Cursor> {
         let mut cursor = *from;
-        if self.tip.is_none() {
-            return Ok(cursor);
+        self.forward_to(&mut cursor, each)?;
+        Ok(cursor)
+    }
+
+    /// As `forward`; where it fails the cursor stands after the last own event handed out.
+    fn forward_to(&self, cursor: &mut Cursor, each: Each<'_>) -> Result<()> {
+        let from = *cursor;
+        if self.tip.is_none() && from.is_start() {
+            return Ok(());
         }
-        if !self.holds(from)? {
+        if !self.holds(&from)? {
             return Err(LogError::StaleCursor {
                 position: from.position.0,
             });
@@ -359,20 +377,14 @@ impl Walk<'_> {
                     offset = cursor.offset;
                     expected = cursor.seq;
                 }
-                let flow = self.forward_segment(
-                    *part,
-                    &segment,
-                    offset,
-                    &mut expected,
-                    &mut cursor,
-                    each,
-                )?;
+                let flow =
+                    self.forward_segment(*part, &segment, offset, &mut expected, cursor, each)?;
                 if flow.is_break() {
-                    return Ok(cursor);
+                    return Ok(());
                 }
             }
         }
-        Ok(cursor)
+        Ok(())
     }
 
     /// The tip may lie in an older part while the newest origin has no event yet.

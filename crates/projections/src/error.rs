@@ -32,6 +32,12 @@ pub enum ViewError {
         /// The error.
         source: std::io::Error,
     },
+    /// The log is damaged: views are not written from a part of it.
+    #[error("{why}")]
+    Stopped {
+        /// Where and how.
+        why: String,
+    },
     /// Another process is writing the views.
     #[error("another process is writing the views")]
     Busy,

@@ -65,6 +65,12 @@ pub enum ServiceError {
         /// Why.
         why: String,
     },
+    /// The disk is full; the command did not happen and nothing is lost.
+    #[error("{why}")]
+    NoSpace {
+        /// Which disk.
+        why: String,
+    },
     /// The operating system said no.
     #[error("{doing}: {source}")]
     Io {
@@ -111,12 +117,19 @@ impl ServiceError {
             }
             ServiceError::Ambiguous { .. } => Some("give more characters".into()),
             ServiceError::Conflict { .. } => Some("use a new request id for new content".into()),
-            ServiceError::Busy { .. } => Some("try again, or see who holds it".into()),
+            ServiceError::Busy { .. } => {
+                Some("try again; a long import or a stopped process may hold the lock".into())
+            }
             ServiceError::Damaged { .. } => {
                 Some("see `icm log verify`; what is whole can still be read".into())
             }
             ServiceError::NewerFormat { .. } => Some("update icm; reading still works".into()),
-            ServiceError::ReadOnly { .. } => Some("reads still work".into()),
+            ServiceError::NoSpace { .. } => {
+                Some("nothing was lost; free some space and try again".into())
+            }
+            ServiceError::ReadOnly { .. } => {
+                Some("make it writable, or name another store with `--db`; reads still work".into())
+            }
             ServiceError::Io { .. } | ServiceError::Internal(_) => None,
         }
     }

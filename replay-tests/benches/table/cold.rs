@@ -39,11 +39,7 @@ fn timed(command: &mut Command) -> [f64; 3] {
 
 pub(crate) fn run(dir: &Path) {
     let nothing = dir.join("nothing");
-    let store = dir.join("cold");
-    if store.exists() {
-        std::fs::remove_dir_all(&store).expect("it is ours");
-    }
-    data::copy(&data::sized(dir, 100_000), &store);
+    let store = data::sized(dir, 100_000);
     let mut text = Text::new(5);
     // Each column: nothing, help without a store, recall without and with its record.
     let mut figures: [[Vec<f64>; 3]; 4] = Default::default();

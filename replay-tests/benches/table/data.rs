@@ -13,7 +13,7 @@ use icm_log::{
     ScopeId, SessionId, SubjectId, Writer, payload,
 };
 use icm_server::api::NoProgress;
-use icm_server::{OpenOptions, Service};
+use icm_server::{OpenOptions, Service, SystemEnv};
 use replay_tests::env::SimEnv;
 use replay_tests::rng::Rng;
 
@@ -208,10 +208,27 @@ pub(crate) fn middling(id: SubjectId) -> NewEvent {
     }
 }
 
+/// A clock and randomness of our own, on this machine: `icm` goes on in the same chain.
+struct Here(SimEnv);
+
+impl Env for Here {
+    fn now_ms(&self) -> u64 {
+        self.0.now_ms()
+    }
+
+    fn fill_random(&self, bytes: &mut [u8]) {
+        self.0.fill_random(bytes);
+    }
+
+    fn machine_id(&self) -> Option<String> {
+        SystemEnv.machine_id()
+    }
+}
+
 /// Writes events to a new log, a command each, and syncs now and then only.
 pub(crate) struct Filler {
     log: Log,
-    env: SimEnv,
+    env: Here,
     memories: Vec<(SubjectId, EventId)>,
     pub(crate) last: (Position, EventId),
 }
@@ -222,7 +239,7 @@ impl Filler {
         let last = (Position(0), EventId::ZERO);
         Filler {
             log,
-            env: SimEnv::new(7),
+            env: Here(SimEnv::new(7)),
             memories: Vec::new(),
             last,
         }
@@ -251,7 +268,7 @@ impl Filler {
                     .begin(&self.env, Duration::from_secs(5))
                     .expect("nobody else writes");
                 for _ in 0..now {
-                    self.env.advance_ms(20);
+                    self.env.0.advance_ms(20);
                     let (memory, event) = make(self);
                     let subject = event.subject;
                     let is_new = event.kind == Kind::MEMORY_STORED;
@@ -342,20 +359,6 @@ pub(crate) fn sized(dir: &Path, memories: usize) -> PathBuf {
     dir.join(format!("store-{memories}"))
 }
 
-/// A copy of a store that may be written to.
-pub(crate) fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).expect("the folder can be written");
-    for entry in std::fs::read_dir(from).expect("it was prepared").flatten() {
-        let (from, to) = (entry.path(), to.join(entry.file_name()));
-        match from.is_dir() {
-            true => copy(&from, &to),
-            false => {
-                std::fs::copy(&from, &to).expect("it can be copied");
-            }
-        }
-    }
-}
-
 pub(crate) fn service(dir: &Path) -> Service {
     let wait = Duration::from_secs(5);
     let options = OpenOptions {
@@ -366,7 +369,7 @@ pub(crate) fn service(dir: &Path) -> Service {
     Service::open(options).expect("it was prepared")
 }
 
-/// Makes every store there is not yet.
+/// Makes every store that there is not yet, and anew those that a run writes to.
 pub(crate) fn prepare(dir: &Path) {
     let build = |name: &str, views: bool, fill: &dyn Fn(&mut Filler, &mut Text)| {
         let done = dir.join(format!("{name}.done"));
@@ -383,6 +386,7 @@ pub(crate) fn prepare(dir: &Path) {
         std::fs::write(done, "").expect("the folder can be written");
     };
     for size in SIZES {
+        let _ = std::fs::remove_file(dir.join(format!("store-{size}.done")));
         build(&format!("store-{size}"), true, &|filler, text| {
             filler.store(size, text)
         });
@@ -391,7 +395,7 @@ pub(crate) fn prepare(dir: &Path) {
         filler.fill(1_000_000, &mut |filler| (None, small(filler.new_id())));
     });
     build("stores", false, &|filler, text| filler.store(300_000, text));
-    build("life", false, &|filler, text| filler.live(1_000_000, text));
+    build("life", false, &|filler, text| filler.live(300_000, text));
     // Both end with the same contents.
     build("aged-1", true, &|filler, _| {
         filler.store(AGED, &mut Text::new(3))

@@ -81,6 +81,7 @@ fn main() {
             }
             "append" => append::run(dir),
             "scan" => scan::run(dir),
+            "fold" => rebuild::fold(dir),
             "rebuild" => rebuild::run(dir),
             "cold" => cold::run(dir),
             "mcp" => mcp::run(dir),

@@ -96,11 +96,7 @@ impl Client {
 pub(crate) fn run(dir: &Path) {
     let mut first = None;
     for size in SIZES {
-        let store = dir.join("served");
-        if store.exists() {
-            std::fs::remove_dir_all(&store).expect("it is ours");
-        }
-        data::copy(&data::sized(dir, size), &store);
+        let store = data::sized(dir, size);
         let mut client = Client::start(&store);
         let mut text = Text::new(6);
         let stores = client.measure(

@@ -12,7 +12,7 @@ const LIMIT_DEFAULT: usize = 50;
 /// List memories, newest first
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Only this topic; `a/` for everything below `a`
+    /// Only this topic; `a/` for `a` and everything below it
     #[arg(short, long)]
     topic: Option<String>,
     /// How many at most [default: 50]

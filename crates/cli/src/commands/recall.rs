@@ -21,7 +21,7 @@ pub(crate) struct RecallArgs {
     /// Words to look for; quotes are not needed
     #[arg(required = true)]
     query: Vec<String>,
-    /// Only this topic; `a/` for everything below `a`
+    /// Only this topic; `a/` for `a` and everything below it
     #[arg(short, long)]
     topic: Option<String>,
     /// Only memories with this keyword
@@ -36,7 +36,7 @@ pub(crate) struct RecallArgs {
     /// As this machine knew at that time; also a position (`@123`) or an event id
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
-    /// Only what happened by that time, among all that is known
+    /// Only what was recorded by that time, among all that is known
     #[arg(long, value_name = "TIME")]
     happened_by: Option<String>,
     /// As another machine knew (not before sync)

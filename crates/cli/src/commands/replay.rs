@@ -26,7 +26,7 @@ pub(crate) struct ReplayArgs {
     at: String,
     /// Words to look for
     query: Vec<String>,
-    /// Only this topic; `a/` for everything below `a`
+    /// Only this topic; `a/` for `a` and everything below it
     #[arg(short, long)]
     topic: Option<String>,
     /// How many at most [default: 10 with a query, else all]

@@ -52,6 +52,11 @@ impl Views {
             u64::MAX,
             &mut |next, opened, closed| rows::write(&rows_path, next, opened, closed),
         )?;
+        let (base, stopped) = base;
+        if let Some(why) = stopped {
+            // The files that there are may hold more than can be read of the log.
+            return Err(ViewError::Stopped { why });
+        }
         db.close().map_err(table_error)?;
         let manifest = Manifest::take(&generation, None, VERSIONS)?;
         manifest.write(&generation)?;
@@ -99,7 +104,7 @@ impl Views {
             .map_err(table_error)?;
         let mut text = TextIndex::in_memory()?;
         let mut rows = Rows::empty();
-        let base = fill(
+        let (base, stopped) = fill(
             log,
             &mut db,
             &mut text,
@@ -110,7 +115,8 @@ impl Views {
                 Ok(())
             },
         )?;
-        let tail = Tail::new(&base);
+        let mut tail = Tail::new(&base);
+        tail.stopped = stopped;
         let place = Place::Memory { db: Box::new(db) };
         Ok(Views {
             place,
@@ -250,7 +256,7 @@ fn fill(
     progress: Progress<'_>,
     until_ms: u64,
     rows: RowSink<'_>,
-) -> Result<Checkpoint> {
+) -> Result<(Checkpoint, Option<String>)> {
     let mut base = Checkpoint::start();
     let mut tail = Tail::new(&base);
     let mut table = Table::of(db)?;
@@ -285,7 +291,8 @@ fn fill(
         table = Table::of(db)?;
         tail = Tail::new(&base);
     }
+    let stopped = tail.stopped;
     writer.commit(&base.to_text())?;
     text.reload()?;
-    Ok(base)
+    Ok((base, stopped))
 }

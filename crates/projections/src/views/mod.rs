@@ -253,6 +253,11 @@ impl Views {
         result
     }
 
+    /// Why the log cannot be read beyond what is folded, if it cannot.
+    pub fn stopped(&self) -> Option<&str> {
+        self.tail.stopped.as_deref()
+    }
+
     /// The fold of everything, as far as [`Views::follow`] has come.
     pub fn folder(&self) -> &Folder {
         &self.tail.folder

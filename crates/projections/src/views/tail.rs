@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use icm_log::{Cursor, Event, Log, Position};
+use icm_log::{Cursor, Event, EventId, Log, LogError, Position};
 
 use super::{Checkpoint, Views};
 use crate::error::Result;
@@ -17,6 +17,8 @@ pub(super) struct Tail {
     pub(super) text: text::Tail,
     /// Ordinals in `folder.overlay.opened` that the text tail already has.
     text_has: usize,
+    /// Why the log cannot be read beyond what is folded.
+    pub(super) stopped: Option<String>,
 }
 
 impl Tail {
@@ -26,6 +28,7 @@ impl Tail {
             cursor: Some(base.cursor),
             text: text::Tail::new(),
             text_has: 0,
+            stopped: None,
         }
     }
 
@@ -43,31 +46,40 @@ impl Tail {
     ) -> Result<()> {
         let mut failed = None;
         let folder = &mut self.folder;
-        let cursor = log.scan(&self.cursor.unwrap_or(Cursor::START), &mut |event| {
-            if !takes(event) {
-                return ControlFlow::Continue(());
-            }
-            if let Err(error) = folder.apply(base, event) {
-                failed = Some(error);
-                return ControlFlow::Break(());
-            }
-            match enough(folder) {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        })?;
-        match failed {
-            Some(error) => Err(error),
-            None => {
-                self.cursor = Some(cursor);
+        let (cursor, stopped) =
+            log.scan_whole(&self.cursor.unwrap_or(Cursor::START), &mut |event| {
+                if !takes(event) {
+                    return ControlFlow::Continue(());
+                }
+                if let Err(error) = folder.apply(base, event) {
+                    failed = Some(error);
+                    return ControlFlow::Break(());
+                }
+                match enough(folder) {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        self.cursor = Some(cursor);
+        self.stopped = None;
+        match stopped {
+            // What lies before the damage is answered from; whoever asks is told.
+            Some(error @ LogError::Damaged { .. }) => {
+                self.stopped = Some(error.to_string());
                 Ok(())
             }
+            Some(error) => Err(error.into()),
+            None => Ok(()),
         }
     }
 
     pub(super) fn follow(&mut self, views: &Views, log: &Log) -> Result<()> {
         let end = log.end();
-        if end.position == self.folder.tally.position {
+        let event = self.folder.tally.event.unwrap_or(EventId::ZERO);
+        if end.position == self.folder.tally.position && end.event == event {
             return Ok(());
         }
         self.fold(views, log, &mut |_| true, &mut |_| false)?;

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use icm_log::disk::{Disk, RealDisk};
 use icm_log::env::Env;
-use icm_log::{Log, LogError};
+use icm_log::{Log, LogError, Refusal};
 use icm_projections::{ViewError, Views};
 use jiff::tz::TimeZone;
 
@@ -72,6 +72,8 @@ pub struct Service {
     notices: Mutex<Vec<String>>,
     pending: Mutex<Vec<recall::Pending>>,
     new_ids: NewIds,
+    /// The damage that the user was told of.
+    told_damage: Mutex<Option<String>>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -102,6 +104,7 @@ impl Service {
             notices: Mutex::new(Vec::new()),
             pending: Mutex::new(Vec::new()),
             new_ids: NewIds::default(),
+            told_damage: Mutex::new(None),
         })
     }
 
@@ -139,7 +142,41 @@ impl Service {
     fn with_views<T>(&self, ask: impl Fn(&Views) -> std::result::Result<T, Ask>) -> Result<T> {
         self.log.refresh()?;
         let mut held = locked(&self.views);
-        self.with_held_views(&mut held, ask)
+        let answer = self.with_held_views(&mut held, |views| {
+            // A panic while a view is read is a view that is not usable.
+            let asked = std::panic::AssertUnwindSafe(|| ask(views));
+            std::panic::catch_unwind(asked).unwrap_or_else(|_| {
+                let why = "reading it failed".to_owned();
+                Err(Ask::View(ViewError::Unusable { view: "table", why }))
+            })
+        })?;
+        if let Some(damage) = self.damage_in(held.as_ref()) {
+            let mut told = locked(&self.told_damage);
+            if told.as_ref() != Some(&damage) {
+                self.notice(format!(
+                    "{damage}; the answer is of what lies before: see `icm log verify`"
+                ));
+                *told = Some(damage);
+            }
+        }
+        Ok(answer)
+    }
+
+    /// What is damaged of the log, as far as answers have met it: they are of what lies before.
+    pub fn damage(&self) -> Option<String> {
+        self.damage_in(locked(&self.views).as_ref())
+    }
+
+    fn damage_in(&self, views: Option<&Views>) -> Option<String> {
+        match self.log.refusal() {
+            Some(refusal @ Refusal::Damaged { .. }) => Some(format!(
+                "the log is damaged: {}",
+                refusal.to_error(&self.options.dir)
+            )),
+            _ => views
+                .and_then(Views::stopped)
+                .map(|why| format!("the log is damaged: {why}")),
+        }
     }
 
     fn with_held_views<T>(
@@ -200,11 +237,13 @@ impl Service {
 
     /// Builds views: on disk where that can be written, else in memory.
     fn build(&self) -> std::result::Result<Views, ViewError> {
-        if self.options.read_only {
+        // Views on disk may hold what can no longer be read of a damaged log: they stay.
+        let damaged = matches!(self.log.refusal(), Some(Refusal::Damaged { .. }));
+        if self.options.read_only || damaged {
             return Views::in_memory(&self.log, u64::MAX, &mut |_| {});
         }
         match Views::rebuild(&self.views_dir(), &self.log, VIEWS_WAIT, &mut |_| {}) {
-            Err(ViewError::Io { .. } | ViewError::Busy) => {
+            Err(ViewError::Io { .. } | ViewError::Busy | ViewError::Stopped { .. }) => {
                 Views::in_memory(&self.log, u64::MAX, &mut |_| {})
             }
             other => other,
@@ -291,7 +330,10 @@ impl From<LogError> for ServiceError {
         match error {
             LogError::Busy { waited_ms } => ServiceError::Busy { waited_ms },
             LogError::NewerFormat { what } => ServiceError::NewerFormat { what },
-            LogError::NotWritable { .. } | LogError::NoSpace { .. } => ServiceError::ReadOnly {
+            LogError::NoSpace { .. } => ServiceError::NoSpace {
+                why: error.to_string(),
+            },
+            LogError::NotWritable { .. } => ServiceError::ReadOnly {
                 why: error.to_string(),
             },
             LogError::Io {
@@ -318,6 +360,7 @@ impl From<ViewError> for ServiceError {
     fn from(error: ViewError) -> ServiceError {
         match error {
             ViewError::Log(error) => error.into(),
+            ViewError::Stopped { why } => ServiceError::Damaged { what: why },
             ViewError::Io {
                 doing,
                 path,

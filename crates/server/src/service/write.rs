@@ -406,6 +406,12 @@ impl Service {
                 }
                 .into());
             }
+            if let Some(why) = views.stopped() {
+                return Err(ServiceError::Damaged {
+                    what: why.to_owned(),
+                }
+                .into());
+            }
             run(&mut command.borrow_mut(), views)
         })?;
         drop(held);

@@ -217,13 +217,47 @@ fn identities() {
         let file = disk.open(&a, OpenMode::CreateNew).expect("created");
         disk.open(&b, OpenMode::CreateNew).expect("created");
         let id = |path: &Path| disk.identity(path).expect("an identity");
-        assert_eq!(file.identity().expect("an identity"), id(&a));
+        assert_eq!(file.stamp().expect("a stamp").identity, id(&a));
         assert_ne!(id(&a), id(&b));
         assert_ne!(id(&a), id(dir));
         let before = id(&a);
         disk.rename(&a, &b).expect("renamed");
         assert_eq!(id(&b), before, "a file keeps its identity under a new name");
         assert_eq!(kind(disk.identity(&a)), Some(ErrorKind::NotFound));
+    });
+}
+
+#[test]
+fn stamps() {
+    on_both(|disk, dir| {
+        let (a, b) = (dir.join("a"), dir.join("b"));
+        let stamp = |path: &Path| disk.stamp(path).expect("asked").map(|found| found.0);
+        assert_eq!(stamp(&a), None);
+        let file = disk.open(&a, OpenMode::CreateNew).expect("created");
+        let empty = stamp(&a).expect("it is there");
+        assert_eq!(stamp(&a), Some(empty), "looking changes nothing");
+        file.write_at(b"one", 0).expect("written");
+        let written = stamp(&a).expect("it is there");
+        assert_ne!(written, empty);
+        assert_eq!(file.stamp().expect("a stamp"), written);
+        file.truncate(1).expect("cut");
+        assert_ne!(stamp(&a), Some(written));
+        disk.open(&b, OpenMode::CreateNew).expect("created");
+        disk.rename(&b, &a).expect("renamed");
+        let replaced = stamp(&a).expect("it is there");
+        assert_ne!(replaced.identity, written.identity);
+        assert_ne!(file.stamp().expect("a stamp"), replaced);
+    });
+}
+
+#[test]
+fn a_folder_bears_a_new_stamp_or_says_that_its_stamp_is_young() {
+    on_both(|disk, dir| {
+        let (before, _) = disk.stamp(dir).expect("asked").expect("it is there");
+        disk.open(&dir.join("new"), OpenMode::CreateNew)
+            .expect("created");
+        let (after, settled) = disk.stamp(dir).expect("asked").expect("it is there");
+        assert!(before != after || !settled);
     });
 }
 

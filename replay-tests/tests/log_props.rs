@@ -268,9 +268,9 @@ fn look_at(origin: [u8; 16], name: SegmentName, bytes: &[u8], with_store: bool) 
         let _ = log.scan_back(None, &mut |_| std::ops::ControlFlow::Continue(()));
         let _ = log.verify(&mut |_| {});
         let _ = log.heads();
-        let _ = log.at_time(5);
-        let _ = log.at_position(Position(2));
-        let _ = log.cursor_before(Position(2));
+        let _ = log.at_time(5, &());
+        let _ = log.at_position(Position(2), &());
+        let _ = log.cursor_before(Position(2), &());
         assert_eq!(disk.below(Path::new(STORE)), files, "looking changed bytes");
         let env = replay_tests::env::SimEnv::new(3);
         let _ = logbed::append(&log, &env, vec![logbed::numbered(1, 5)], Durability::Synced);

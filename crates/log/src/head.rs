@@ -107,34 +107,47 @@ impl HeadCommon {
     /// Reads the common part of a head of any format version; `None` when the bytes are too short
     /// or say another length than they have.
     pub fn parse(bytes: &[u8]) -> Option<HeadCommon> {
-        if bytes.len() < HEAD_COMMON_LEN || u32_at(bytes, 4) as usize != bytes.len() {
-            return None;
-        }
-        Some(HeadCommon {
+        Self::is_one(bytes).then(|| HeadCommon {
             format: u16_at(bytes, 0),
-            origin: OriginId(array_at(bytes, 8)),
-            seq: Seq(u64_at(bytes, 24)),
-            prev: EventId(array_at(bytes, 32)),
+            origin: OriginId(origin_bytes(bytes)),
+            seq: seq_of(bytes),
+            prev: prev_of(bytes),
             time: Time(u64_at(bytes, 64)),
         })
     }
+
+    /// Whether bytes are a head of some format: long enough, and as long as they say.
+    pub(crate) fn is_one(bytes: &[u8]) -> bool {
+        bytes.len() >= HEAD_COMMON_LEN && u32_at(bytes, 4) as usize == bytes.len()
+    }
+}
+
+pub(crate) fn origin_bytes(head: &[u8]) -> [u8; 16] {
+    array_at(head, 8)
+}
+
+pub(crate) fn seq_of(head: &[u8]) -> Seq {
+    Seq(u64_at(head, 24))
+}
+
+pub(crate) fn prev_of(head: &[u8]) -> EventId {
+    EventId(array_at(head, 32))
 }
 
 impl<'a> Head<'a> {
     /// Reads a head, which must fill `bytes` exactly.
     pub fn parse(bytes: &'a [u8]) -> Result<Head<'a>, HeadError> {
-        let Some(common) = HeadCommon::parse(bytes) else {
+        if !HeadCommon::is_one(bytes) {
             return Err(HeadError::Length {
                 len: bytes.len(),
                 need: HEAD_COMMON_LEN,
             });
-        };
-        if common.format > FORMAT {
-            return Err(HeadError::NewerFormat {
-                format: common.format,
-            });
         }
-        if common.format == 0 {
+        let format = u16_at(bytes, 0);
+        if format > FORMAT {
+            return Err(HeadError::NewerFormat { format });
+        }
+        if format == 0 {
             return Err(HeadError::Field { field: "format" });
         }
         if bytes.len() < HEAD_FIXED_LEN {
@@ -165,7 +178,7 @@ impl<'a> Head<'a> {
         if bytes[84] != Codec::MSGPACK {
             return field("payload codec");
         }
-        let places = [common.seq.0, u64_at(bytes, 72)];
+        let places = [u64_at(bytes, 24), u64_at(bytes, 72)];
         if places.iter().any(|place| *place == 0 || *place > PLACE_MAX) {
             return field("seq or position");
         }

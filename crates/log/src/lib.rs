@@ -30,7 +30,7 @@ pub use kind::Kind;
 pub use log::{LOCK_FILE, Log, Refusal, TORN_DIR};
 pub use recover::Tip;
 pub use store_file::{STORE_FILE, StoreFile};
-pub use walk::{Cursor, Event, Place};
+pub use walk::{Cursor, Event, Place, Waypoint, Waypoints};
 pub use writer::{
     Appended, BATCH_EVENTS_MAX, BATCH_LEN_MAX, Batch, Durability, NewEvent, SKEW_MAX_MS, Writer,
     actor_named,

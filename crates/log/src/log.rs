@@ -3,16 +3,17 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Duration;
 
 use crate::acked;
 use crate::cases::{Action, Case};
-use crate::chain;
-use crate::disk::{Disk, DiskFile, DiskLock};
+use crate::chain::{self, SegmentFile};
+use crate::disk::{Disk, DiskFile, DiskLock, Stamp};
 use crate::error::{LogError, Result, at};
 use crate::facts::Continues;
 use crate::id::{OriginId, Seq};
 use crate::recover::{self, Examined, Tip, TipPlace, Trouble};
-use crate::store_file::StoreFile;
+use crate::store_file::{STORE_FILE, StoreFile};
 use crate::walk;
 
 /// Name of the lock file in the store's folder.
@@ -48,6 +49,20 @@ pub(crate) struct State {
     pub(crate) slot: Option<acked::Slot>,
     pub(crate) hold: Hold,
     pub(crate) notices: Vec<String>,
+    /// The segments of the tip's chain.
+    pub(crate) segments: Option<Arc<[SegmentFile]>>,
+    /// How the files looked when they were last read; `None` when they have to be read again.
+    pub(crate) looks: Option<Looks>,
+}
+
+/// How the files look that say whether anybody changed the log since it was last read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Looks {
+    store: Stamp,
+    chain: Stamp,
+    segment: Stamp,
+    /// The segment.
+    path: PathBuf,
 }
 
 /// The lock, while it is held, and the sync that its holders share.
@@ -63,6 +78,14 @@ pub(crate) struct Hold {
     pub(crate) acked_generation: u64,
     /// Newest seq of the own chain known durable.
     pub(crate) durable: Seq,
+    /// Something was appended since the lock was taken.
+    pub(crate) appended: bool,
+    /// How the files looked before that.
+    pub(crate) looked: Option<Looks>,
+    /// Threads that wait for `changed`.
+    pub(crate) waiting: usize,
+    /// An append failed since then: what it left has to be looked at.
+    pub(crate) failed: bool,
     /// A sync is going on.
     pub(crate) syncing: bool,
     /// A sync failed; nothing is appended until the state was read anew.
@@ -141,12 +164,36 @@ impl Log {
                 slot: None,
                 hold: Hold::default(),
                 notices: Vec::new(),
+                segments: None,
+                looks: None,
             }),
             changed: Condvar::new(),
             sync_gate: Mutex::new(None),
         };
         log.refresh()?;
         Ok(log)
+    }
+
+    /// Waits for a change that another thread tells of, up to `most`.
+    pub(crate) fn wait<'s>(
+        &self,
+        mut state: MutexGuard<'s, State>,
+        most: Duration,
+    ) -> MutexGuard<'s, State> {
+        state.hold.waiting += 1;
+        let (mut state, _) = self
+            .changed
+            .wait_timeout(state, most)
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        state.hold.waiting -= 1;
+        state
+    }
+
+    /// Tells the threads that wait, if any do.
+    pub(crate) fn tell(&self, state: &State) {
+        if state.hold.waiting > 0 {
+            self.changed.notify_all();
+        }
     }
 
     pub(crate) fn lock_state(&self) -> MutexGuard<'_, State> {
@@ -167,7 +214,7 @@ impl Log {
         if state.hold.lock.is_some() && state.hold.poisoned.is_none() {
             return Ok(()); // nobody else can have appended
         }
-        self.refresh_state(&mut state)
+        self.refresh_state(&mut state).map(|_| ())
     }
 
     /// Newest event of a whole batch, as of the last refresh; `None` while there is none.
@@ -195,7 +242,73 @@ impl Log {
         std::mem::take(&mut self.lock_state().notices)
     }
 
-    pub(crate) fn refresh_state(&self, state: &mut State) -> Result<()> {
+    /// Reads what has changed; false when nothing has.
+    pub(crate) fn refresh_state(&self, state: &mut State) -> Result<bool> {
+        // Taken before the files are read, so that a change meanwhile shows the next time.
+        let looks = self.looks(state);
+        if looks.is_some() && looks == state.looks {
+            return Ok(false);
+        }
+        let before = state.looks.take();
+        let segment = state.tip.as_ref().map(|place| place.segment.clone());
+        state.hold.acked = None;
+        self.read_state(state)?;
+        let here = state.tip.as_ref().map(|place| &place.segment) == segment.as_ref();
+        let same_file = before.is_some_and(|before| {
+            let of = |looks: &Looks| (looks.segment.identity, looks.chain);
+            looks.as_ref().map(of) == Some(of(&before))
+        });
+        if !(here && same_file) {
+            state.hold.file = None;
+        }
+        if here && state.trouble.is_none() && state.refusal.is_none() {
+            state.looks = looks;
+        }
+        Ok(true)
+    }
+
+    /// How the files look now; `None` where that tells nothing: there is no own event yet, or a
+    /// change is so young that another one may look the same.
+    pub(crate) fn looks(&self, state: &State) -> Option<Looks> {
+        let own = state.store.as_ref()?.origin;
+        let place = state.tip.as_ref().filter(|place| place.tip.origin == own)?;
+        let stamp = |path: &Path| self.disk.stamp(path).ok().flatten();
+        let (chain, settled) = stamp(&chain::dir_of(&self.dir, own))?;
+        // A new segment shows in the folder, an append in the length; slots are only hints.
+        Some(Looks {
+            store: stamp(&self.dir.join(STORE_FILE))?.0,
+            chain,
+            segment: self.look_at_segment(state, place)?,
+            path: place.segment.path.clone(),
+        })
+        .filter(|_| settled)
+    }
+
+    fn look_at_segment(&self, state: &State, place: &TipPlace) -> Option<Stamp> {
+        match &state.hold.file {
+            Some(file) => file.stamp().ok(),
+            None => Some(self.disk.stamp(&place.segment.path).ok()??.0),
+        }
+    }
+
+    /// How the files look after this process wrote to the log: nobody else can have.
+    pub(crate) fn looks_after_writing(
+        &self,
+        state: &State,
+        before: Option<Looks>,
+    ) -> Option<Looks> {
+        let place = state.tip.as_ref()?;
+        let same = |looks: &Looks| state.segments.is_some() && looks.path == place.segment.path;
+        let Some(before) = before.filter(same) else {
+            return self.looks(state);
+        };
+        Some(Looks {
+            segment: self.look_at_segment(state, place)?,
+            ..before
+        })
+    }
+
+    fn read_state(&self, state: &mut State) -> Result<()> {
         let loaded = StoreFile::load(&*self.disk, &self.dir).and_then(|bytes| match bytes {
             None => Ok(None),
             Some(bytes) if bytes == state.store_bytes => Ok(state.store.clone()),
@@ -243,7 +356,6 @@ impl Log {
         if state.store.as_ref() != Some(&store) || state.parts.is_empty() {
             state.parts = walk::parts(&*self.disk, &self.dir, store.origin, store.continues)?;
             state.tip = None;
-            state.hold.acked = None;
         }
         state.refusal = None;
         state.store = Some(store);
@@ -279,6 +391,7 @@ impl Log {
         let slot = acked::read(&*self.disk, &self.dir)?;
         state.trouble = None;
         state.slot = slot;
+        state.segments = None;
         for index in (0..state.parts.len()).rev() {
             let part = state.parts[index];
             let known = state
@@ -304,6 +417,7 @@ impl Log {
             }
             self.judge(state, &examined);
             if examined.tip.is_some() || state.refusal.is_some() {
+                state.segments = Some(examined.segments.into());
                 state.tip = examined.tip;
                 return Ok(());
             }

@@ -7,8 +7,8 @@
 //! The first check covers everything after itself up to the end of the head, the second the body.
 
 use crate::hash;
-use crate::head::{HEAD_COMMON_LEN, HEAD_LEN_MAX, Head, HeadCommon, HeadError};
-use crate::id::Seq;
+use crate::head::{self, HEAD_COMMON_LEN, HEAD_LEN_MAX, Head, HeadCommon, HeadError};
+use crate::id::{EventId, OriginId, Seq};
 
 /// Bytes of a frame before the head.
 pub const FRAME_LEN: usize = 24;
@@ -60,8 +60,6 @@ pub struct Record<'a> {
     pub synced: Seq,
     /// The encoded head, its check good.
     pub head: &'a [u8],
-    /// The part of the head that every format shares.
-    pub common: HeadCommon,
     /// The body.
     pub body: Body<'a>,
 }
@@ -70,6 +68,32 @@ impl<'a> Record<'a> {
     /// The head, if this version can read it.
     pub fn parse_head(&self) -> Result<Head<'a>, HeadError> {
         Head::parse(self.head)
+    }
+
+    /// The part of the head that every format shares.
+    pub fn common(&self) -> HeadCommon {
+        HeadCommon::parse(self.head).expect("a record's head was looked at when it was parsed")
+    }
+
+    /// Its place in its chain.
+    pub fn seq(&self) -> Seq {
+        head::seq_of(self.head)
+    }
+
+    /// Whether it is of this chain.
+    pub fn is_of(&self, origin: OriginId) -> bool {
+        head::origin_bytes(self.head) == origin.0
+    }
+
+    /// The event before it in its chain.
+    pub fn prev(&self) -> EventId {
+        head::prev_of(self.head)
+    }
+
+    /// Whether it comes directly after `before` in the same chain, as far as the two say.
+    pub(crate) fn follows(&self, before: &Record<'_>) -> bool {
+        self.seq().0 == before.seq().0.wrapping_add(1)
+            && head::origin_bytes(self.head) == head::origin_bytes(before.head)
     }
 
     /// Whether salt and payload are those that the head commits to. Costs a hash of the body.
@@ -124,12 +148,10 @@ impl Shape {
         };
         let mut synced = [0; 8];
         synced.copy_from_slice(&bytes[16..24]);
-        let common = HeadCommon::parse(head).expect("a shape is made of a head that parses");
         Record {
             bytes,
             synced: Seq(u64::from_le_bytes(synced)),
             head,
-            common,
             body,
         }
     }
@@ -182,7 +204,7 @@ pub fn parse(bytes: &[u8]) -> Parsed {
         return Parsed::Short { need };
     }
     let head_end = FRAME_LEN + head_len;
-    if HeadCommon::parse(&bytes[FRAME_LEN..head_end]).is_none()
+    if !HeadCommon::is_one(&bytes[FRAME_LEN..head_end])
         || crc32c::crc32c(&bytes[4..head_end]) != u32_at(bytes, 0)
     {
         return Parsed::Bad;
@@ -235,7 +257,7 @@ pub fn encode(out: &mut Vec<u8>, synced: Seq, head: &[u8], body: Option<(&[u8; S
 mod tests {
     use super::*;
     use crate::head::HeadFields;
-    use crate::id::{ActorId, CommandId, EventId, OriginId, Position, RequestKey, SessionId};
+    use crate::id::{ActorId, CommandId, Position, RequestKey, SessionId};
     use crate::id::{SubjectId, Time};
     use crate::kind::Kind;
 

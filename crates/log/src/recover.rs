@@ -63,6 +63,8 @@ pub(crate) struct Examined {
     pub(crate) trouble: Option<Trouble>,
     /// Where the slot's event was found.
     pub(crate) slot_offset: Option<u64>,
+    /// The segments that there are.
+    pub(crate) segments: Vec<SegmentFile>,
 }
 
 /// A place that is believed to hold an event; checked before it is used.
@@ -101,7 +103,7 @@ fn holds(disk: &dyn Disk, segments: &[SegmentFile], hint: &Hint) -> Result<bool>
         return Ok(false);
     };
     let same = scan::read_one(disk, &segment.path, hint.offset, |record| {
-        record.common.seq == hint.seq && hash::event_id(record.head) == hint.event
+        record.seq() == hint.seq && hash::event_id(record.head) == hint.event
     })?;
     Ok(same == Some(true))
 }
@@ -118,7 +120,7 @@ fn find_slot(disk: &dyn Disk, segments: &[SegmentFile], slot: &Slot) -> Result<O
     };
     let mut scan = SegmentScan::open(disk, &segment.path, HEADER_LEN as u64, u64::MAX)?;
     while let Step::Record { offset, record, .. } = scan.step()? {
-        if record.common.seq == hint.seq {
+        if record.seq() == hint.seq {
             let same = hash::event_id(record.head) == hint.event;
             return Ok(same.then_some(Hint { offset, ..hint }));
         }
@@ -163,7 +165,8 @@ pub(crate) fn examine(
     known: Option<&TipPlace>,
 ) -> Result<Examined> {
     let slot = slot.filter(|slot| slot.origin == origin);
-    let mut segments = chain::segments(disk, store, origin)?;
+    let all = chain::segments(disk, store, origin)?;
+    let mut segments = all.clone();
     let mut start = match slot {
         Some(slot) => find_slot(disk, &segments, slot)?,
         None => None,
@@ -198,6 +201,7 @@ pub(crate) fn examine(
                 tip: None,
                 trouble: gap.or(hidden).or(trouble),
                 slot_offset,
+                segments: all,
             });
         };
         let looked = look(
@@ -238,6 +242,7 @@ pub(crate) fn examine(
                     tip,
                     trouble,
                     slot_offset,
+                    segments: all,
                 });
             }
         }
@@ -609,7 +614,7 @@ fn later_synced(
             }
             if let Parsed::Record(shape) = record::parse(&bytes[start..]) {
                 let record = shape.view(&bytes[start..]);
-                let (seq, synced) = (record.common.seq, record.synced);
+                let (seq, synced) = (record.seq(), record.synced);
                 // What is durable when a record is written is before it.
                 if seq >= after && synced < seq {
                     best = best.max(synced);

@@ -9,7 +9,8 @@ use crate::hash;
 use crate::id::EventId;
 use crate::record::{self, FRAME_LEN, Parsed, Record, Shape};
 
-const CHUNK_LEN: usize = 256 * 1_024;
+/// Bytes read at first, and at most.
+const CHUNK_LENS: (usize, usize) = (16 * 1_024, 128 * 1_024);
 
 /// What a step of a scan met.
 pub(crate) enum Step<'a> {
@@ -42,7 +43,7 @@ pub(crate) struct SegmentScan {
     ahead: Option<Shape>,
     /// Read nothing at or beyond this offset.
     limit: u64,
-    /// Bytes read at a time, at least.
+    /// Bytes read next, at least; grows, as whoever read on so far will read on.
     chunk: usize,
     hash_all: bool,
 }
@@ -58,18 +59,26 @@ impl SegmentScan {
         let file = disk
             .open(path, OpenMode::Read)
             .map_err(at("opening", path))?;
-        let len = file.len().map_err(at("reading", path))?;
-        Ok(SegmentScan {
+        let limit = match limit {
+            u64::MAX => file.len().map_err(at("reading", path))?,
+            _ => limit,
+        };
+        Ok(SegmentScan::of(file, path, offset, limit))
+    }
+
+    /// The same of a file that is open.
+    pub(crate) fn of(file: Arc<dyn DiskFile>, path: &Path, offset: u64, limit: u64) -> SegmentScan {
+        SegmentScan {
             path: path.to_owned(),
             file,
             buffer: Vec::new(),
             base: offset,
             at: 0,
             ahead: None,
-            limit: limit.min(len),
-            chunk: CHUNK_LEN,
+            limit,
+            chunk: CHUNK_LENS.0,
             hash_all: false,
-        })
+        }
     }
 
     /// Takes every id from a hash of the head, trusting no `prev`.
@@ -98,6 +107,7 @@ impl SegmentScan {
             .read_at(&mut self.buffer[have..], self.base + have as u64)
             .map_err(at("reading", &self.path))?;
         self.buffer.truncate(have + read);
+        self.chunk = (self.chunk * 4).min(CHUNK_LENS.1);
         Ok(())
     }
 
@@ -152,9 +162,7 @@ impl SegmentScan {
             Parsed::Record(ahead) => {
                 self.ahead = Some(ahead);
                 let after = ahead.view(&self.buffer[here + len..]);
-                let follows = after.common.seq.0 == record.common.seq.0.wrapping_add(1)
-                    && after.common.origin == record.common.origin;
-                (follows && !self.hash_all).then_some(after.common.prev)
+                (!self.hash_all && after.follows(&record)).then(|| after.prev())
             }
             _ => None,
         };

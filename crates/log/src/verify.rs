@@ -420,7 +420,7 @@ impl Verify<'_> {
                 (self.progress)(told);
                 told = 0;
             }
-            let common = record.common;
+            let common = record.common();
             let mut wrong: Vec<(Case, &str, String)> = Vec::new();
             if common.origin != origin {
                 wrong.push((

@@ -1,24 +1,30 @@
 //! This machine's order of learning: a walk of its own chain (and the chains that it continues)
 //! with the ranges it imported spliced in directly before the `log.imported` that names them.
 
+mod back;
+mod seek;
+
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::cases::Case;
 use crate::chain::{self, SegmentFile};
-use crate::disk::Disk;
+use crate::disk::{Disk, DiskFile};
 use crate::error::{LogError, Result};
 use crate::facts::{Continues, Facts, ImportedRange};
 use crate::head::Head;
 use crate::id::{EventId, OriginId, Position, Seq, Time};
 use crate::kind::Kind;
-use crate::log::Log;
+use crate::log::{Log, State};
 use crate::record::{Body, Record};
 use crate::recover::{TipPlace, tip_of};
 use crate::scan::{SegmentScan, Step, read_one};
 use crate::segment::HEADER_LEN;
+
+pub use seek::{Waypoint, Waypoints};
 
 /// A chain of the walk, and where it ends when another one carries on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,10 +57,26 @@ pub struct Event<'a> {
 pub struct Place<'a> {
     /// Segment file.
     pub path: &'a Path,
+    /// First seq of the segment.
+    pub segment: Seq,
     /// Offset of the record in bytes.
     pub offset: u64,
     /// Length of the record in bytes.
     pub len: usize,
+}
+
+impl Event<'_> {
+    /// The place after an own event.
+    fn cursor(&self) -> Cursor {
+        Cursor {
+            position: self.position,
+            event: self.id,
+            origin: self.head.origin(),
+            seq: self.head.seq(),
+            segment: self.place.segment,
+            offset: self.place.offset,
+        }
+    }
 }
 
 /// A place between two events of the walk: after the event it names. Stored with a view, it lets
@@ -151,7 +173,7 @@ pub(crate) fn newest_origin(disk: &dyn Disk, store: &Path) -> Result<Option<Orig
             continue;
         };
         let time = read_one(disk, &first.path, HEADER_LEN as u64, |record| {
-            record.common.time
+            record.common().time
         })?;
         best = best.max(time.map(|time| (time, origin)));
     }
@@ -172,7 +194,7 @@ pub(crate) fn find_seq(
     let segment = &segments[index];
     let mut scan = SegmentScan::open(disk, &segment.path, HEADER_LEN as u64, u64::MAX)?;
     while let Step::Record { offset, record, id } = scan.step()? {
-        if record.common.seq == seq {
+        if record.seq() == seq {
             let Ok(head) = record.parse_head() else {
                 return Ok(None);
             };
@@ -192,21 +214,30 @@ pub(crate) fn find_seq(
 type Each<'f> = &'f mut dyn FnMut(&Event<'_>) -> ControlFlow<()>;
 
 /// A walk as it was when it was taken: later appends do not show.
-struct Walk<'a> {
+pub(crate) struct Walk<'a> {
     disk: &'a dyn Disk,
     store: &'a Path,
     parts: Vec<Part>,
     tip: Option<TipPlace>,
+    /// The segments of the tip's chain, where they are known.
+    segments: Option<Arc<[SegmentFile]>>,
+    /// The tip's segment, where it is open.
+    file: Option<Arc<dyn DiskFile>>,
 }
 
 impl Log {
     fn walk(&self) -> Walk<'_> {
-        let state = self.lock_state();
+        self.walk_of(&self.lock_state())
+    }
+
+    pub(crate) fn walk_of(&self, state: &State) -> Walk<'_> {
         Walk {
             disk: &*self.disk,
             store: &self.dir,
             parts: state.parts.clone(),
             tip: state.tip.clone(),
+            segments: state.segments.clone(),
+            file: state.hold.file.clone(),
         }
     }
 
@@ -249,8 +280,8 @@ impl Log {
 
     /// The place before the own event that holds `position` or brought it; a scan from there hands
     /// out `position` and perhaps some events before it.
-    pub fn cursor_before(&self, position: Position) -> Result<Cursor> {
-        self.walk().cursor_before(position)
+    pub fn cursor_before(&self, position: Position, known: &dyn Waypoints) -> Result<Cursor> {
+        self.walk().cursor_before(position, known)
     }
 
     /// Whether the log still holds the event that `cursor` names, where it names it.
@@ -266,14 +297,18 @@ impl Log {
     /// The last event of the walked chains with a time at or before `ms` (milliseconds since the
     /// epoch), widened to the end of its batch; searched newest chain first. `None` when all are
     /// later.
-    pub fn at_time(&self, ms: u64) -> Result<Option<crate::Tip>> {
-        self.walk().at_time(ms)
+    pub fn at_time(&self, ms: u64, known: &dyn Waypoints) -> Result<Option<crate::Tip>> {
+        self.walk().at_time(ms, known)
     }
 
     /// The event at the end that `position` means: the last of its batch, or the `log.imported`
     /// that brought it. `None` beyond the tip and for 0.
-    pub fn at_position(&self, position: Position) -> Result<Option<crate::Tip>> {
-        self.walk().at_position(position)
+    pub fn at_position(
+        &self,
+        position: Position,
+        known: &dyn Waypoints,
+    ) -> Result<Option<crate::Tip>> {
+        self.walk().at_position(position, known)
     }
 }
 
@@ -293,40 +328,68 @@ impl Walk<'_> {
     }
 
     fn holds(&self, cursor: &Cursor) -> Result<bool> {
+        self.holds_and(cursor, |_| true)
+    }
+
+    /// Whether the walk may come by `cursor`: it is not beyond the tip, and of a walked chain.
+    fn reaches(&self, cursor: &Cursor) -> bool {
+        let end = self.tip.as_ref().map(|place| place.tip.position);
+        end.is_some_and(|end| cursor.position <= end)
+            && self.parts.iter().any(|part| part.origin == cursor.origin)
+    }
+
+    /// Whether the event that `cursor` names is where it says, and `fits`.
+    fn holds_and(&self, cursor: &Cursor, fits: impl Fn(&Head<'_>) -> bool) -> Result<bool> {
         if cursor.is_start() {
             return Ok(true);
         }
-        if self
-            .tip
-            .as_ref()
-            .is_none_or(|place| place.tip.position < cursor.position)
-            || !self.parts.iter().any(|part| part.origin == cursor.origin)
-        {
+        if !self.reaches(cursor) {
             return Ok(false);
         }
-        let segments = chain::segments(self.disk, self.store, cursor.origin)?;
+        let segments = self.segments_of(cursor.origin)?;
         let Some(segment) = segments.iter().find(|s| s.name.first_seq == cursor.segment) else {
             return Ok(false);
         };
         let same = read_one(self.disk, &segment.path, cursor.offset, |record| {
-            record.common.seq == cursor.seq && crate::hash::event_id(record.head) == cursor.event
+            record.seq() == cursor.seq
+                && crate::hash::event_id(record.head) == cursor.event
+                && record.parse_head().is_ok_and(|head| fits(&head))
         })?;
         Ok(same == Some(true))
     }
 
-    /// Where the walk of a segment has to stop: the tip's end in the tip's segment.
-    fn limit(&self, origin: OriginId, segment: &SegmentFile) -> u64 {
-        match &self.tip {
-            Some(place) if place.tip.origin == origin && place.segment.name == segment.name => {
-                place.end
-            }
-            _ => u64::MAX,
+    fn segments_of(&self, origin: OriginId) -> Result<Vec<SegmentFile>> {
+        let of_tip = self
+            .tip
+            .as_ref()
+            .is_some_and(|place| place.tip.origin == origin);
+        match &self.segments {
+            Some(segments) if of_tip => Ok(segments.to_vec()),
+            _ => chain::segments(self.disk, self.store, origin),
+        }
+    }
+
+    /// A segment from `offset` on, as far as the walk goes.
+    fn scan(&self, origin: OriginId, segment: &SegmentFile, offset: u64) -> Result<SegmentScan> {
+        let of_tip = self
+            .tip
+            .as_ref()
+            .filter(|place| place.tip.origin == origin && place.segment.name == segment.name);
+        match (of_tip, &self.file) {
+            (Some(place), Some(file)) => Ok(SegmentScan::of(
+                Arc::clone(file),
+                &segment.path,
+                offset,
+                place.end,
+            )),
+            (Some(place), None) => SegmentScan::open(self.disk, &segment.path, offset, place.end),
+            (None, _) => SegmentScan::open(self.disk, &segment.path, offset, u64::MAX),
         }
     }
 
     /// Segments of a part that belong to the walk.
     fn segments(&self, part: Part) -> Result<Vec<SegmentFile>> {
-        let mut segments = chain::segments(self.disk, self.store, part.origin)?;
+        let mut segments = self.segments_of(part.origin)?;
         if let Some(until) = part.until {
             segments.retain(|segment| segment.name.first_seq <= until);
         }
@@ -340,7 +403,7 @@ impl Walk<'_> {
         Ok(segments)
     }
 
-    fn forward(&self, from: &Cursor, each: Each<'_>) -> Result<Cursor> {
+    pub(crate) fn forward(&self, from: &Cursor, each: Each<'_>) -> Result<Cursor> {
         let mut cursor = *from;
         self.forward_to(&mut cursor, each)?;
         Ok(cursor)
@@ -352,10 +415,12 @@ impl Walk<'_> {
         if self.tip.is_none() && from.is_start() {
             return Ok(());
         }
-        if !self.holds(&from)? {
-            return Err(LogError::StaleCursor {
-                position: from.position.0,
-            });
+        let stale = LogError::StaleCursor {
+            position: from.position.0,
+        };
+        let mut resumed = from.is_start();
+        if !resumed && !self.reaches(&from) {
+            return Err(stale);
         }
         let first = self
             .parts
@@ -368,20 +433,18 @@ impl Walk<'_> {
             }
             let mut expected = Seq(1);
             for segment in self.segments(*part)? {
-                let resumes = cursor.origin == part.origin && cursor.seq >= segment.name.first_seq;
-                if resumes && cursor.segment != segment.name.first_seq {
+                let within = cursor.origin == part.origin && cursor.seq >= segment.name.first_seq;
+                if within && cursor.segment != segment.name.first_seq {
                     continue;
                 }
-                let mut offset = HEADER_LEN as u64;
-                if resumes {
-                    offset = cursor.offset;
-                    expected = cursor.seq;
-                }
-                let flow =
-                    self.forward_segment(*part, &segment, offset, &mut expected, cursor, each)?;
+                resumed |= within;
+                let flow = self.forward_segment(*part, &segment, &mut expected, cursor, each)?;
                 if flow.is_break() {
                     return Ok(());
                 }
+            }
+            if !resumed {
+                return Err(stale); // its segment is gone
             }
         }
         Ok(())
@@ -398,12 +461,10 @@ impl Walk<'_> {
         &self,
         part: Part,
         segment: &SegmentFile,
-        offset: u64,
         expected: &mut Seq,
         cursor: &mut Cursor,
         each: Each<'_>,
     ) -> Result<ControlFlow<()>> {
-        let limit = self.limit(part.origin, segment);
         let damaged = |case, seq, offset_bytes, what: &str| LogError::Damaged {
             case,
             file: chain::relative(self.store, &segment.path),
@@ -411,7 +472,27 @@ impl Walk<'_> {
             offset_bytes,
             what: what.to_owned(),
         };
-        let mut scan = SegmentScan::open(self.disk, &segment.path, offset, limit)?;
+        let mut scan = self.scan(part.origin, segment, HEADER_LEN as u64)?;
+        if cursor.origin == part.origin && cursor.segment == segment.name.first_seq {
+            scan = self.scan(part.origin, segment, cursor.offset)?;
+            let holds = match scan.step()? {
+                Step::Record { record, .. } => {
+                    record.seq() == cursor.seq && crate::hash::event_id(record.head) == cursor.event
+                }
+                _ => false,
+            };
+            if !holds {
+                return Err(LogError::StaleCursor {
+                    position: cursor.position.0,
+                });
+            }
+            *expected = Seq(cursor.seq.0 + 1);
+        }
+        let end = part.until.or(self
+            .tip
+            .as_ref()
+            .filter(|place| place.tip.origin == part.origin)
+            .map(|place| place.tip.seq));
         loop {
             let (offset, record, id) = match scan.step()? {
                 Step::Record { offset, record, id } => (offset, record, id),
@@ -429,19 +510,10 @@ impl Walk<'_> {
                     ));
                 }
             };
-            let tip = self
-                .tip
-                .as_ref()
-                .filter(|place| place.tip.origin == part.origin);
-            let end = tip.map(|place| place.tip.seq);
-            if part
-                .until
-                .or(end)
-                .is_some_and(|end| record.common.seq > end)
-            {
+            if end.is_some_and(|end| record.seq() > end) {
                 return Ok(ControlFlow::Continue(()));
             }
-            if record.common.seq != *expected || record.common.origin != part.origin {
+            if record.seq() != *expected || !record.is_of(part.origin) {
                 return Err(damaged(
                     Case::E,
                     *expected,
@@ -450,9 +522,6 @@ impl Walk<'_> {
                 ));
             }
             *expected = Seq(expected.0 + 1);
-            if record.common.seq == cursor.seq && part.origin == cursor.origin {
-                continue; // the event that the cursor names
-            }
             let head = read_head(&record)?;
             if head.kind() == Kind::LOG_IMPORTED
                 && let Ok(Facts::Imported(facts)) = Facts::of(&head)
@@ -469,19 +538,11 @@ impl Walk<'_> {
                 head,
                 id,
                 head.position(),
-                &segment.path,
-                offset,
+                place_of(segment, offset, &record),
                 true,
             );
             let flow = each(&event);
-            *cursor = Cursor {
-                position: event.position,
-                event: id,
-                origin: part.origin,
-                seq: head.seq(),
-                segment: segment.name.first_seq,
-                offset,
-            };
+            *cursor = event.cursor();
             if flow.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -507,289 +568,24 @@ impl Walk<'_> {
             let mut scan =
                 SegmentScan::open(self.disk, &segment.path, HEADER_LEN as u64, u64::MAX)?;
             while let Step::Record { offset, record, id } = scan.step()? {
-                let seq = record.common.seq;
+                let seq = record.seq();
                 if seq > range.to_seq {
                     return Ok(ControlFlow::Continue(()));
                 }
-                let other_branch = seq == next.0 && record.common.prev != next.1;
-                if seq < next.0 || other_branch || record.common.origin != range.origin {
+                let other_branch = seq == next.0 && record.prev() != next.1;
+                if seq < next.0 || other_branch || !record.is_of(range.origin) {
                     continue;
                 }
                 next = (Seq(seq.0 + 1), id);
                 let head = read_head(&record)?;
-                let event = event_of(&record, head, id, at(seq), &segment.path, offset, false);
+                let place = place_of(segment, offset, &record);
+                let event = event_of(&record, head, id, at(seq), place, false);
                 if each(&event).is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
             }
         }
         Ok(ControlFlow::Continue(()))
-    }
-
-    fn backward(&self, from: Position, each: Each<'_>) -> Result<()> {
-        for part in self.parts.iter().rev() {
-            if self.tip_is_before(*part) {
-                continue;
-            }
-            for segment in self.segments(*part)?.iter().rev() {
-                // Positions rise along the chain; only an import brings some from before itself.
-                let later = self.first_of(segment, |head| {
-                    head.position() > from && head.kind() != Kind::LOG_IMPORTED
-                })?;
-                if later == Some(true) {
-                    continue;
-                }
-                let mut offsets = Vec::new();
-                let limit = self.limit(part.origin, segment);
-                let mut scan =
-                    SegmentScan::open(self.disk, &segment.path, HEADER_LEN as u64, limit)?;
-                while let Step::Record { offset, record, id } = scan.step()? {
-                    if part.until.is_none_or(|until| record.common.seq <= until) {
-                        offsets.push((offset, id));
-                    }
-                }
-                for (offset, id) in offsets.into_iter().rev() {
-                    if self
-                        .one_backward(segment, offset, id, from, each)?
-                        .is_break()
-                    {
-                        return Ok(());
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn one_backward(
-        &self,
-        segment: &SegmentFile,
-        offset: u64,
-        id: EventId,
-        from: Position,
-        each: Each<'_>,
-    ) -> Result<ControlFlow<()>> {
-        let imported = read_one(self.disk, &segment.path, offset, |record| {
-            let head = read_head(record)?;
-            if head.position() <= from {
-                let event = event_of(
-                    record,
-                    head,
-                    id,
-                    head.position(),
-                    &segment.path,
-                    offset,
-                    true,
-                );
-                if each(&event).is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
-            }
-            Ok::<_, LogError>(match Facts::of(&head) {
-                Ok(Facts::Imported(facts)) => ControlFlow::Continue(Some((head.position(), facts))),
-                _ => ControlFlow::Continue(None),
-            })
-        })?;
-        let (position, facts) = match imported {
-            Some(Ok(ControlFlow::Continue(Some(found)))) => found,
-            Some(Ok(ControlFlow::Break(()))) => return Ok(ControlFlow::Break(())),
-            Some(Err(error)) => return Err(error),
-            _ => return Ok(ControlFlow::Continue(())),
-        };
-        let mut before = Position(position.0.saturating_sub(1 + facts.count()));
-        let mut places: Vec<(PathBuf, u64, EventId, Position)> = Vec::new();
-        for range in &facts.ranges {
-            let _ = self.foreign(range, &mut before, &mut |event| {
-                places.push((
-                    event.place.path.to_owned(),
-                    event.place.offset,
-                    event.id,
-                    event.position,
-                ));
-                ControlFlow::Continue(())
-            })?;
-        }
-        for (path, offset, id, position) in places.into_iter().rev() {
-            if position > from {
-                continue;
-            }
-            let flow = read_one(self.disk, &path, offset, |record| {
-                let head = read_head(record)?;
-                Ok::<_, LogError>(each(&event_of(
-                    record, head, id, position, &path, offset, false,
-                )))
-            })?;
-            if flow.transpose()?.is_some_and(|flow| flow.is_break()) {
-                return Ok(ControlFlow::Break(()));
-            }
-        }
-        Ok(ControlFlow::Continue(()))
-    }
-
-    /// The first head of a segment.
-    fn first_of<T>(
-        &self,
-        segment: &SegmentFile,
-        read: impl FnOnce(&Head<'_>) -> T,
-    ) -> Result<Option<T>> {
-        read_one(self.disk, &segment.path, HEADER_LEN as u64, |record| {
-            record.parse_head().ok().map(|head| read(&head))
-        })
-        .map(Option::flatten)
-    }
-
-    /// The place at the start of the last segment whose first event fits `before`.
-    fn last_segment_where(&self, before: impl Fn(&Head<'_>) -> bool) -> Result<Cursor> {
-        let mut found = Cursor::START;
-        for part in self.parts.iter().rev() {
-            if self.tip_is_before(*part) {
-                continue;
-            }
-            let segments = self.segments(*part)?;
-            let mut low = 0;
-            let mut high = segments.len();
-            while low < high {
-                let middle = (low + high) / 2;
-                if self.first_of(&segments[middle], &before)?.unwrap_or(false) {
-                    low = middle + 1;
-                } else {
-                    high = middle;
-                }
-            }
-            if let Some(index) = low.checked_sub(1) {
-                let segment = &segments[index];
-                if let Some((position, event, seq)) =
-                    self.first_of(segment, |head| (head.position(), head.id(), head.seq()))?
-                {
-                    found = Cursor {
-                        position,
-                        event,
-                        origin: part.origin,
-                        seq,
-                        segment: segment.name.first_seq,
-                        offset: HEADER_LEN as u64,
-                    };
-                }
-                break;
-            }
-        }
-        Ok(found)
-    }
-
-    fn cursor_before(&self, position: Position) -> Result<Cursor> {
-        // Strictly before, so that the scan that follows hands the event itself out.
-        let start = self.last_segment_where(|head| head.position() < position)?;
-        if start.position >= position {
-            return Ok(Cursor::START);
-        }
-        let mut last = start;
-        // Segments are short enough for a pass; events are handed out only from here on.
-        self.forward(&start, &mut |event| {
-            if event.own && event.position >= position {
-                return ControlFlow::Break(());
-            }
-            if event.own {
-                last = Cursor {
-                    position: event.position,
-                    event: event.id,
-                    origin: event.head.origin(),
-                    seq: event.head.seq(),
-                    segment: Seq(0),
-                    offset: event.place.offset,
-                };
-            }
-            ControlFlow::Continue(())
-        })?;
-        if last.segment == Seq(0) && !last.is_start() {
-            let segments = chain::segments(self.disk, self.store, last.origin)?;
-            let index = chain::holding(&segments, last.seq);
-            last.segment = index.map_or(Seq(0), |index| segments[index].name.first_seq);
-        }
-        Ok(last)
-    }
-
-    fn at_time(&self, ms: u64) -> Result<Option<crate::Tip>> {
-        self.last_own(|head| head.time().ms() <= ms)
-    }
-
-    fn at_position(&self, position: Position) -> Result<Option<crate::Tip>> {
-        let beyond = self
-            .tip
-            .as_ref()
-            .is_none_or(|place| place.tip.position < position);
-        if beyond || position.0 == 0 {
-            return Ok(None);
-        }
-        // The first own event at or after the position: it is the event, or what brought it.
-        let mut found: Option<crate::Tip> = None;
-        let from = self.cursor_before(position)?;
-        self.forward(&from, &mut |event| {
-            if !event.own || event.position < position {
-                return ControlFlow::Continue(());
-            }
-            found = Some(tip_of(&event.head, event.id));
-            if event.head.batch_index() + 1 == event.head.batch_count() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        })?;
-        Ok(found)
-    }
-
-    /// The last own event that fits, widened to the end of its batch. What fits must be a prefix
-    /// of each chain.
-    fn last_own(&self, fits: impl Fn(&Head<'_>) -> bool) -> Result<Option<crate::Tip>> {
-        let start = self.last_segment_where(&fits)?;
-        if start.is_start() {
-            return Ok(None);
-        }
-        let mut found = None;
-        let mut open = true;
-        // The cursor names the segment's first event itself, which fits.
-        self.forward_from_event(&start, &mut |event| {
-            if !event.own {
-                return ControlFlow::Continue(());
-            }
-            if event.head.origin() != start.origin {
-                return ControlFlow::Break(());
-            }
-            if !fits(&event.head) && !open {
-                return ControlFlow::Break(());
-            }
-            found = Some(tip_of(&event.head, event.id));
-            open = event.head.batch_index() + 1 != event.head.batch_count();
-            ControlFlow::Continue(())
-        })?;
-        Ok(found)
-    }
-
-    /// As `forward`, but hands out the event that the cursor names, too.
-    fn forward_from_event(&self, cursor: &Cursor, each: Each<'_>) -> Result<()> {
-        let segments = chain::segments(self.disk, self.store, cursor.origin)?;
-        let Some(segment) = segments.iter().find(|s| s.name.first_seq == cursor.segment) else {
-            return Err(LogError::StaleCursor {
-                position: cursor.position.0,
-            });
-        };
-        let flow = read_one(self.disk, &segment.path, cursor.offset, |record| {
-            let head = read_head(record)?;
-            let id = cursor.event;
-            let event = event_of(
-                record,
-                head,
-                id,
-                head.position(),
-                &segment.path,
-                cursor.offset,
-                true,
-            );
-            Ok::<_, LogError>(each(&event))
-        })?;
-        if flow.transpose()?.is_some_and(|flow| flow.is_continue()) {
-            self.forward(cursor, each)?;
-        }
-        Ok(())
     }
 }
 
@@ -799,20 +595,23 @@ fn read_head<'a>(record: &Record<'a>) -> Result<Head<'a>> {
     })
 }
 
+fn place_of<'a>(segment: &'a SegmentFile, offset: u64, record: &Record<'_>) -> Place<'a> {
+    Place {
+        path: &segment.path,
+        segment: segment.name.first_seq,
+        offset,
+        len: record.bytes.len(),
+    }
+}
+
 fn event_of<'a>(
     record: &Record<'a>,
     head: Head<'a>,
     id: EventId,
     position: Position,
-    path: &'a Path,
-    offset: u64,
+    place: Place<'a>,
     own: bool,
 ) -> Event<'a> {
-    let place = Place {
-        path,
-        offset,
-        len: record.bytes.len(),
-    };
     Event {
         head,
         id,

@@ -2,6 +2,7 @@
 //! lock and one sync (group commit).
 
 use std::io;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Arc, MutexGuard};
 use std::thread;
@@ -36,6 +37,8 @@ pub const SKEW_MAX_MS: u64 = 24 * 60 * 60 * 1_000;
 /// Threads that come later than this after the lock was taken wait until it was free once, so that
 /// other processes get their turn.
 const HOLD_MAX: Duration = Duration::from_millis(50);
+/// How long a thread waits for the sync of another before it looks for itself.
+const SYNC_WAIT: Duration = Duration::from_secs(1);
 /// Tails that are set aside before an append; each leaves the log shorter.
 const SET_ASIDE_MAX: usize = 8;
 /// Most positions that one import may take.
@@ -129,10 +132,7 @@ impl Log {
                 let left = wait
                     .saturating_sub(start.elapsed())
                     .max(Duration::from_millis(1));
-                (state, _) = self
-                    .changed
-                    .wait_timeout(state, left)
-                    .unwrap_or_else(std::sync::PoisonError::into_inner);
+                state = self.wait(state, left);
                 continue;
             }
             if let Some(lock) = self.try_lock()? {
@@ -200,7 +200,7 @@ impl<'a> Writer<'a> {
         // Until the log was looked at nothing is known durable: no slot is written when that fails.
         state.hold.durable = Seq(0);
         let before = state.tip.clone();
-        log.refresh_state(state)?;
+        let changed = log.refresh_state(state)?;
         if let Some(refusal) = &state.refusal {
             return Err(refusal.to_error(&log.dir));
         }
@@ -231,7 +231,7 @@ impl<'a> Writer<'a> {
             // Another process may have appended, or put another file in the segment's place.
             state.hold.file = None;
         }
-        log.mint_if_needed(state, env)?;
+        log.mint_if_needed(state, env, changed)?;
         let slot = state.slot;
         let own = state.store.as_ref().map(|store| store.origin);
         state.hold.acked_generation = slot.map_or(0, |slot| slot.generation);
@@ -310,7 +310,13 @@ impl<'a> Writer<'a> {
             ..
         } = encoder;
         let (tip, offset_in_bytes, first) = last.expect("a batch has at least one event");
-        log.write(&mut state, &bytes, tip, offset_in_bytes, first)?;
+        if let Some(looks) = state.looks.take() {
+            state.hold.looked = Some(looks);
+        }
+        state.hold.appended = true;
+        let written = log.write(&mut state, &bytes, tip, offset_in_bytes, first);
+        state.hold.failed |= written.is_err();
+        written?;
         drop(state);
         self.appended = Some(tip.seq);
         Ok(appended.split_off(skip))
@@ -336,7 +342,7 @@ impl<'a> Writer<'a> {
         let mut state = log.lock_state();
         state.hold.turn = false;
         self.has_turn = false;
-        log.changed.notify_all();
+        log.tell(&state);
         let epoch = state.hold.epoch;
         let result = loop {
             if let Some(why) = state
@@ -357,10 +363,7 @@ impl<'a> Writer<'a> {
                 break Ok(());
             }
             if state.hold.syncing {
-                state = log
-                    .changed
-                    .wait(state)
-                    .unwrap_or_else(std::sync::PoisonError::into_inner);
+                state = log.wait(state, SYNC_WAIT);
                 continue;
             }
             let place = state.tip.clone().expect("a seq to wait for is of a tip");
@@ -378,7 +381,7 @@ impl<'a> Writer<'a> {
                 Ok(()) => state.hold.durable = state.hold.durable.max(target),
                 Err(why) => state.hold.poisoned = Some(why),
             }
-            log.changed.notify_all();
+            log.tell(&state);
         };
         drop(state);
         result
@@ -395,13 +398,21 @@ impl Drop for Writer<'_> {
         state.hold.holders -= 1;
         if state.hold.holders == 0 {
             log.note_acked(&mut state);
+            // Nobody else can have written meanwhile.
+            let whole = !state.hold.failed && state.hold.poisoned.is_none();
+            if state.hold.appended && whole && state.trouble.is_none() && state.refusal.is_none() {
+                let before = state.hold.looked.take();
+                state.looks = log.looks_after_writing(&state, before);
+            }
+            state.hold.looked = None;
+            (state.hold.appended, state.hold.failed) = (false, false);
             if state.hold.poisoned.is_some() {
                 state.hold.epoch += 1;
             }
             state.hold.lock = None;
             state.hold.since = None;
         }
-        log.changed.notify_all();
+        log.tell(&state);
     }
 }
 
@@ -595,8 +606,11 @@ impl Encoder<'_> {
 impl Log {
     /// Mints an origin where there is none, where the store is a copy of the one it was minted for,
     /// and where the clock went back behind the newest event by more than a day.
-    fn mint_if_needed(&self, state: &mut State, env: &dyn Env) -> Result<()> {
-        let fingerprint = self.fingerprint(env)?;
+    fn mint_if_needed(&self, state: &mut State, env: &dyn Env, changed: bool) -> Result<()> {
+        let fingerprint = match &state.store {
+            Some(store) if !changed => store.fingerprint.clone(),
+            _ => self.fingerprint(env)?,
+        };
         if let Some(store) = &state.store {
             let ahead = state
                 .tip
@@ -617,6 +631,9 @@ impl Log {
                 "the store writes under a new origin from here on: {why}"
             ));
         }
+        // What a new origin continues has to be whole: from here on nobody looks back.
+        self.walk_of(state)
+            .forward(&walk::Cursor::START, &mut |_| ControlFlow::Continue(()))?;
         self.sync_continued(state)?;
         let mut secret = [0; 32];
         match &state.store {
@@ -631,6 +648,8 @@ impl Log {
         };
         store.write(&*self.disk, &self.dir)?;
         state.parts = walk::parts(&*self.disk, &self.dir, store.origin, store.continues)?;
+        state.looks = None;
+        state.segments = None;
         state.hold.file = None;
         state.hold.durable = Seq(0);
         state.store = Some(store);
@@ -849,6 +868,7 @@ impl Log {
         }
         state.hold.file = Some(file);
         state.hold.durable = tip.seq;
+        state.segments = None;
         Ok(chain::SegmentFile { name, path })
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use icm_log::acked::Slot;
 use icm_log::cases::Case;
-use icm_log::disk::{DirEntry, Disk, DiskFile, DiskLock, OpenMode, RealDisk};
+use icm_log::disk::{DirEntry, Disk, DiskFile, DiskLock, OpenMode, RealDisk, Stamp};
 use icm_log::env::Env;
 use icm_log::record::{self, Body, Parsed};
 use icm_log::*;
@@ -86,23 +86,23 @@ fn store_reopen_walk() {
     let log = Log::open(disk.clone(), &path).expect("reopen");
     assert_eq!(log.tip().map(|tip| tip.event), Some(more[1].event));
     assert_eq!(positions(&log, &Cursor::START), [1, 2, 3, 4, 5]);
-    let cursor = log.cursor_before(Position(4)).expect("cursor");
+    let cursor = log.cursor_before(Position(4), &()).expect("cursor");
     assert_eq!(cursor.position, Position(3));
     assert_eq!(positions(&log, &cursor), [4, 5]);
     assert!(log.holds(&log.end()).expect("holds"));
     assert_eq!(
-        log.at_position(Position(4))
+        log.at_position(Position(4), &())
             .expect("at")
             .map(|t| t.position),
         Some(Position(5))
     );
     assert_eq!(
-        log.at_time(first[0].time.ms())
+        log.at_time(first[0].time.ms(), &())
             .expect("at")
             .map(|t| t.position),
         Some(Position(3))
     );
-    assert_eq!(log.at_time(5).expect("at"), None);
+    assert_eq!(log.at_time(5, &()).expect("at"), None);
     let mut back = Vec::new();
     log.scan_back(None, &mut |event| {
         back.push(event.position.0);
@@ -190,6 +190,9 @@ impl Disk for WatchedDisk {
     fn identity(&self, path: &Path) -> std::io::Result<u64> {
         RealDisk.identity(path)
     }
+    fn stamp(&self, path: &Path) -> std::io::Result<Option<(Stamp, bool)>> {
+        RealDisk.stamp(path)
+    }
     fn try_lock(&self, path: &Path) -> std::io::Result<Option<Box<dyn DiskLock>>> {
         RealDisk.try_lock(path)
     }
@@ -217,8 +220,8 @@ impl DiskFile for WatchedFile {
         }
         self.1.sync()
     }
-    fn identity(&self) -> std::io::Result<u64> {
-        self.1.identity()
+    fn stamp(&self) -> std::io::Result<Stamp> {
+        self.1.stamp()
     }
 }
 
@@ -587,4 +590,42 @@ fn segments_that_are_gone_and_strays_are_named() {
     let later = "00000000000000000007-0123456789abcdef.icmlog";
     std::fs::rename(&path, path.with_file_name(later)).expect("rename");
     assert_eq!(case_of(&store.open()), Some(Case::E));
+}
+
+#[test]
+fn a_copy_of_a_damaged_log_is_not_carried_on() {
+    let store = Store::new();
+    let log = store.open();
+    for n in 1..=4 {
+        append(&log, &store.env, vec![forget(n)]);
+    }
+    drop(log);
+    let (at, _) = store.records()[2];
+    let path = store.segments().remove(0);
+    let mut bytes = std::fs::read(&path).expect("read");
+    bytes[at + 30] ^= 1;
+    std::fs::write(&path, bytes).expect("write");
+    // The slot lies beyond the damage; only who continues the chain looks back so far.
+    let copy = store.path.with_file_name("copy");
+    copy_folder(&store.path, &copy);
+    let log = Log::open(Arc::new(RealDisk), &copy).expect("open");
+    let refused = try_append(&log, &store.env, vec![forget(9)], Durability::Synced);
+    assert!(
+        matches!(refused, Err(LogError::Damaged { case: Case::C, .. })),
+        "{refused:?}"
+    );
+    let origins = std::fs::read_dir(copy.join(LOG_DIR)).expect("read").count();
+    assert_eq!(origins, 1, "no chain was begun");
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("create");
+    for entry in std::fs::read_dir(from).expect("read") {
+        let entry = entry.expect("entry");
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        match from.is_dir() {
+            true => copy_folder(&from, &to),
+            false => drop(std::fs::copy(&from, &to).expect("copy")),
+        }
+    }
 }

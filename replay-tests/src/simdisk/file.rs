@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use icm_log::disk::DiskFile;
+use icm_log::disk::{DiskFile, Stamp};
 
 use super::SimDisk;
 use super::fault::{OpKind, Verdict};
@@ -115,9 +115,12 @@ impl DiskFile for SimFile {
         }
     }
 
-    fn identity(&self) -> io::Result<u64> {
+    fn stamp(&self) -> io::Result<Stamp> {
         let mut state = self.disk.state();
         state.faults.begin(OpKind::Stat, &self.path, 0, 0)?;
-        Ok(self.ino.0)
+        state
+            .tree
+            .stamp_of(self.ino)
+            .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
     }
 }

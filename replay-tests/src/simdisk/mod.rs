@@ -21,7 +21,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use icm_log::disk::{DirEntry, Disk, DiskFile, DiskLock, OpenMode};
+use icm_log::disk::{DirEntry, Disk, DiskFile, DiskLock, OpenMode, Stamp};
 
 pub use crash::{CrashPlan, Names, Writes};
 pub use fault::{Op, OpKind};
@@ -277,6 +277,12 @@ impl Disk for SimDisk {
         let mut state = self.state();
         state.faults.begin(OpKind::Stat, path, 0, 0)?;
         Ok(state.tree.find(path)?.0)
+    }
+
+    fn stamp(&self, path: &Path) -> io::Result<Option<(Stamp, bool)>> {
+        let mut state = self.state();
+        state.faults.begin(OpKind::Stat, path, 0, 0)?;
+        Ok(state.tree.stamp(path).map(|stamp| (stamp, true)))
     }
 
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn DiskLock>>> {

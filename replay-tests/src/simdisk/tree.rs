@@ -1,17 +1,18 @@
 //! Folders and names, and which of them are durable.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use icm_log::disk::{DirEntry, OpenMode};
+use icm_log::disk::{DirEntry, OpenMode, Stamp};
 
 use super::node::FileNode;
 use crate::rng::Rng;
 
 /// What tells a file or folder from every other one that ever was on the disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Ino(pub(super) u64);
 
 const ROOT: Ino = Ino(1);
@@ -111,6 +112,30 @@ impl Tree {
 
     pub(super) fn find(&self, path: &Path) -> io::Result<Ino> {
         self.walk(&names(path))
+    }
+
+    /// Tells by contents, so no change goes unseen.
+    pub(super) fn stamp(&self, path: &Path) -> Option<Stamp> {
+        self.stamp_of(self.find(path).ok()?)
+    }
+
+    pub(super) fn stamp_of(&self, ino: Ino) -> Option<Stamp> {
+        let mut hasher = DefaultHasher::new();
+        let len = match self.nodes.get(&ino)? {
+            Node::File(file) => {
+                file.current.hash(&mut hasher);
+                file.current.len()
+            }
+            Node::Folder(folder) => {
+                folder.current.hash(&mut hasher);
+                folder.current.len()
+            }
+        };
+        Some(Stamp {
+            identity: ino.0,
+            len: len as u64,
+            changed: i128::from(hasher.finish()),
+        })
     }
 
     /// The folder that holds `path`, and the name in it.

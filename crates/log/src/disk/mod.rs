@@ -35,6 +35,17 @@ pub enum OpenMode {
     Create,
 }
 
+/// How a file or folder looked: while its stamp stays the same nobody changed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// Tells it from another that later has the same name.
+    pub identity: u64,
+    /// Length in bytes; of a folder, whatever the file system says.
+    pub len: u64,
+    /// When it was last changed, in units that only tell moments apart.
+    pub changed: i128,
+}
+
 /// Folders and names.
 pub trait Disk: Send + Sync {
     /// Entries of a folder, in no order.
@@ -51,6 +62,9 @@ pub trait Disk: Send + Sync {
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
     /// A number that tells a folder from its copy (the inode where there is one).
     fn identity(&self, path: &Path) -> io::Result<u64>;
+    /// How a file or folder looks; `None` when there is none. The second part says whether the stamp
+    /// can be relied on: a change so young that another one could bear the same time cannot.
+    fn stamp(&self, path: &Path) -> io::Result<Option<(Stamp, bool)>>;
     /// Takes the exclusive advisory lock of a file, created when absent, without waiting. `None`
     /// when somebody else has it. The lock goes with the value, and with the process.
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn DiskLock>>>;
@@ -72,8 +86,8 @@ pub trait DiskFile: Send + Sync {
     fn truncate(&self, len: u64) -> io::Result<()>;
     /// Makes contents and length durable (`fdatasync`).
     fn sync(&self) -> io::Result<()>;
-    /// Tells this file from another that later has the same name.
-    fn identity(&self) -> io::Result<u64>;
+    /// How the file looks; the same as [`Disk::stamp`] says of its name while it has one.
+    fn stamp(&self) -> io::Result<Stamp>;
 }
 
 /// A lock that is held.

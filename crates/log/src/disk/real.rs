@@ -4,8 +4,13 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::{DirEntry, Disk, DiskFile, DiskLock, OpenMode};
+use super::{DirEntry, Disk, DiskFile, DiskLock, OpenMode, Stamp};
+
+/// Two changes within this time may bear the same time: twice the coarsest clock of a file system
+/// in use.
+const SETTLES_AFTER_NS: i128 = 4_000_000_000;
 
 /// The file system of this machine.
 #[derive(Debug, Default, Clone, Copy)]
@@ -90,6 +95,14 @@ impl Disk for RealDisk {
         Ok(identity_of(&fs::metadata(path)?))
     }
 
+    fn stamp(&self, path: &Path) -> io::Result<Option<(Stamp, bool)>> {
+        match fs::metadata(path) {
+            Ok(metadata) => Ok(Some(stamp_of(&metadata))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn DiskLock>>> {
         let mut options = OpenOptions::new();
         let file =
@@ -110,12 +123,38 @@ fn identity_of(metadata: &fs::Metadata) -> u64 {
 
 #[cfg(not(unix))]
 fn identity_of(metadata: &fs::Metadata) -> u64 {
-    use std::time::UNIX_EPOCH;
     let created = metadata
         .created()
         .ok()
         .and_then(|t| t.duration_since(UNIX_EPOCH).ok());
     created.map_or(0, |since| since.as_nanos() as u64)
+}
+
+#[cfg(unix)]
+fn changed_ns(metadata: &fs::Metadata) -> i128 {
+    use std::os::unix::fs::MetadataExt;
+    let ns = |s: i64, ns: i64| i128::from(s) * 1_000_000_000 + i128::from(ns);
+    ns(metadata.mtime(), metadata.mtime_nsec()).max(ns(metadata.ctime(), metadata.ctime_nsec()))
+}
+
+#[cfg(not(unix))]
+fn changed_ns(metadata: &fs::Metadata) -> i128 {
+    let modified = metadata.modified().ok();
+    let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |since| since.as_nanos() as i128)
+}
+
+fn stamp_of(metadata: &fs::Metadata) -> (Stamp, bool) {
+    let changed = changed_ns(metadata);
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_nanos() as i128);
+    let stamp = Stamp {
+        identity: identity_of(metadata),
+        len: metadata.len(),
+        changed,
+    };
+    (stamp, changed + SETTLES_AFTER_NS < now)
 }
 
 struct RealFile(File);
@@ -150,8 +189,8 @@ impl DiskFile for RealFile {
         self.0.sync_data()
     }
 
-    fn identity(&self) -> io::Result<u64> {
-        Ok(identity_of(&self.0.metadata()?))
+    fn stamp(&self) -> io::Result<Stamp> {
+        Ok(stamp_of(&self.0.metadata()?).0)
     }
 }
 

@@ -4,13 +4,14 @@ use std::cell::OnceCell;
 use std::path::Path;
 use std::time::Duration;
 
-use icm_log::{Log, Position};
+use icm_log::{Log, Position, Waypoint};
 use redb::Database;
 use rustc_hash::FxHashMap;
 
 use super::home::{Home, create_private};
 use super::manifest::Manifest;
 use super::tail::{Tail, overlay_version, with_doc};
+use super::waypoints::{self, Kept};
 use super::{
     Checkpoint, Place, ROWS_FILE, TABLE_FILE, TEXT_DIR, VERSIONS, Views, guarded, redb_builder,
     table_error,
@@ -52,16 +53,22 @@ impl Views {
             u64::MAX,
             &mut |next, opened, closed| rows::write(&rows_path, next, opened, closed),
         )?;
-        let (base, stopped) = base;
+        let Filled {
+            base,
+            stopped,
+            waypoints,
+        } = base;
         if let Some(why) = stopped {
             // The files that there are may hold more than can be read of the log.
             return Err(ViewError::Stopped { why });
         }
         db.close().map_err(table_error)?;
+        waypoints::write(&generation, Position(0), &waypoints)?;
         let manifest = Manifest::take(&generation, None, VERSIONS)?;
         manifest.write(&generation)?;
         home.turn(&generation)?;
         let rows = Rows::open(&rows_path, base.tally.next_ordinal)?;
+        let waypoints = Kept::open(&generation)?;
         let tail = Tail::new(&base);
         let place = Place::Disk {
             home,
@@ -73,6 +80,7 @@ impl Views {
             table: OnceCell::new(),
             rows,
             text,
+            waypoints,
             base,
             tail,
         })
@@ -90,6 +98,7 @@ impl Views {
             table: OnceCell::new(),
             rows: Rows::empty(),
             text: TextIndex::in_memory()?,
+            waypoints: Kept::Memory(Vec::new()),
             tail: Tail::new(&base),
             base,
         })
@@ -104,7 +113,11 @@ impl Views {
             .map_err(table_error)?;
         let mut text = TextIndex::in_memory()?;
         let mut rows = Rows::empty();
-        let (base, stopped) = fill(
+        let Filled {
+            base,
+            stopped,
+            waypoints,
+        } = fill(
             log,
             &mut db,
             &mut text,
@@ -117,12 +130,14 @@ impl Views {
         )?;
         let mut tail = Tail::new(&base);
         tail.stopped = stopped;
+        let waypoints = Kept::Memory(waypoints);
         let place = Place::Memory { db: Box::new(db) };
         Ok(Views {
             place,
             table: OnceCell::new(),
             rows,
             text,
+            waypoints,
             base,
             tail,
         })
@@ -171,6 +186,7 @@ impl Views {
         let next = self.base.tally.next_ordinal;
         let (opened, closed) = row_changes(folder);
         rows::write(&generation.join(ROWS_FILE), next, &opened, &closed)?;
+        waypoints::write(&generation, self.base_position(), &self.tail.waypoints)?;
         guarded("text", || {
             let mut writer = self.text.writer()?;
             index(&mut writer, folder, next, self.table()?)?;
@@ -248,6 +264,14 @@ fn index(writer: &mut TextWriter, folder: &Folder, next: u64, older: &Table) -> 
     Ok(())
 }
 
+/// What was folded into empty views.
+struct Filled {
+    base: Checkpoint,
+    /// Why the log could not be read to its end.
+    stopped: Option<String>,
+    waypoints: Vec<Waypoint>,
+}
+
 /// Folds the whole log, chunk by chunk, into empty views.
 fn fill(
     log: &Log,
@@ -256,8 +280,9 @@ fn fill(
     progress: Progress<'_>,
     until_ms: u64,
     rows: RowSink<'_>,
-) -> Result<(Checkpoint, Option<String>)> {
+) -> Result<Filled> {
     let mut base = Checkpoint::start();
+    let mut waypoints = Vec::new();
     let mut tail = Tail::new(&base);
     let mut table = Table::of(db)?;
     let mut writer = text.writer()?;
@@ -278,6 +303,7 @@ fn fill(
         let (opened, closed) = row_changes(&tail.folder);
         rows(next, &opened, &closed)?;
         index(&mut writer, &tail.folder, next, &table)?;
+        waypoints.append(&mut tail.waypoints);
         let cursor = tail.cursor();
         base = Checkpoint {
             cursor,
@@ -294,5 +320,9 @@ fn fill(
     let stopped = tail.stopped;
     writer.commit(&base.to_text())?;
     text.reload()?;
-    Ok((base, stopped))
+    Ok(Filled {
+        base,
+        stopped,
+        waypoints,
+    })
 }

@@ -6,6 +6,7 @@ mod home;
 mod manifest;
 mod query;
 mod tail;
+mod waypoints;
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ pub use build::Progress;
 pub use query::{ALL_IDS, RecallHit, RecallQuery, Recalled, topic_fits};
 
 /// Rises whenever the files of a view mean something else.
-const VIEWS_VERSION: u32 = 1;
+const VIEWS_VERSION: u32 = 2;
 const VERSIONS: (u32, u32) = (FOLD_VERSION, VIEWS_VERSION);
 const TABLE_FILE: &str = "table.redb";
 const ROWS_FILE: &str = "rows";
@@ -83,6 +84,7 @@ pub struct Views {
     table: OnceCell<Table>,
     rows: Rows,
     text: TextIndex,
+    waypoints: waypoints::Kept,
     base: Checkpoint,
     tail: tail::Tail,
 }
@@ -167,6 +169,7 @@ impl Views {
             });
         }
         let rows = Rows::open(&generation.join(ROWS_FILE), base.tally.next_ordinal)?;
+        let waypoints = waypoints::Kept::open(&generation)?;
         let tail = tail::Tail::new(&base);
         let place = Place::Disk {
             home,
@@ -178,6 +181,7 @@ impl Views {
             table: OnceCell::new(),
             rows,
             text,
+            waypoints,
             base,
             tail,
         })

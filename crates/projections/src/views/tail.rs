@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use icm_log::{Cursor, Event, EventId, Log, LogError, Position};
+use icm_log::{Cursor, Event, EventId, Log, LogError, Position, Waypoint};
 
 use super::{Checkpoint, Views};
 use crate::error::Result;
@@ -15,6 +15,7 @@ pub(super) struct Tail {
     pub(super) folder: Folder,
     pub(super) cursor: Option<Cursor>,
     pub(super) text: text::Tail,
+    pub(super) waypoints: Vec<Waypoint>,
     /// Ordinals in `folder.overlay.opened` that the text tail already has.
     text_has: usize,
     /// Why the log cannot be read beyond what is folded.
@@ -27,6 +28,7 @@ impl Tail {
             folder: Folder::new(base.tally.clone()),
             cursor: Some(base.cursor),
             text: text::Tail::new(),
+            waypoints: Vec::new(),
             text_has: 0,
             stopped: None,
         }
@@ -45,7 +47,7 @@ impl Tail {
         enough: &mut dyn FnMut(&Folder) -> bool,
     ) -> Result<()> {
         let mut failed = None;
-        let folder = &mut self.folder;
+        let (folder, waypoints) = (&mut self.folder, &mut self.waypoints);
         let (cursor, stopped) =
             log.scan_whole(&self.cursor.unwrap_or(Cursor::START), &mut |event| {
                 if !takes(event) {
@@ -55,6 +57,7 @@ impl Tail {
                     failed = Some(error);
                     return ControlFlow::Break(());
                 }
+                waypoints.extend(Waypoint::at(event));
                 match enough(folder) {
                     true => ControlFlow::Break(()),
                     false => ControlFlow::Continue(()),

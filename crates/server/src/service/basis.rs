@@ -72,7 +72,7 @@ impl Service {
                 )
                 .into());
             };
-            let by = match self.log.at_time(ms)? {
+            let by = match self.log.at_time(ms, views)? {
                 Some(tip) => At::of(tip, views.tally().position),
                 None => return Err(before_the_first(views, text).into()),
             };
@@ -118,16 +118,16 @@ impl Service {
                 let message = format!("@{position} is in the future");
                 return Err(in_the_future(message, newest).into());
             }
-            When::Position(position) => self.log.at_position(Position(position))?,
+            When::Position(position) => self.log.at_position(Position(position), views)?,
             When::Event(prefix) => {
                 let position = self.find_event(&prefix)?;
-                self.log.at_position(position)?
+                self.log.at_position(position, views)?
             }
             When::Time(ms) if ms > self.now_ms() => {
                 let message = format!("{} is in the future", rfc3339(ms));
                 return Err(in_the_future(message, newest).into());
             }
-            When::Time(ms) => self.log.at_time(ms)?,
+            When::Time(ms) => self.log.at_time(ms, views)?,
         };
         match tip {
             Some(tip) => Ok(At::of(tip, newest)),

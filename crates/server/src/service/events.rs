@@ -58,7 +58,9 @@ impl Service {
         };
         if request.oldest_first {
             let after = request.cursor.unwrap_or(0);
-            let from = self.log.cursor_before(Position(after.saturating_add(1)))?;
+            let from = self
+                .log
+                .cursor_before(Position(after.saturating_add(1)), &())?;
             self.log
                 .scan(&from, &mut |event| match event.position.0 > after {
                     true => visit(event),

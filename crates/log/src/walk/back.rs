@@ -1,0 +1,117 @@
+//! The walk, newest first.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use super::{Each, Place, Walk, event_of, place_of, read_head};
+use crate::chain::SegmentFile;
+use crate::error::{LogError, Result};
+use crate::facts::Facts;
+use crate::id::{EventId, Position, Seq};
+use crate::kind::Kind;
+use crate::scan::{Step, read_one};
+use crate::segment::HEADER_LEN;
+
+impl Walk<'_> {
+    pub(super) fn backward(&self, from: Position, each: Each<'_>) -> Result<()> {
+        for part in self.parts.iter().rev() {
+            if self.tip_is_before(*part) {
+                continue;
+            }
+            for segment in self.segments(*part)?.iter().rev() {
+                // Positions rise along the chain; only an import brings some from before itself.
+                let later = self.first_of(segment, |head| {
+                    head.position() > from && head.kind() != Kind::LOG_IMPORTED
+                })?;
+                if later == Some(true) {
+                    continue;
+                }
+                let mut offsets = Vec::new();
+                let mut scan = self.scan(part.origin, segment, HEADER_LEN as u64)?;
+                while let Step::Record { offset, record, id } = scan.step()? {
+                    if part.until.is_none_or(|until| record.seq() <= until) {
+                        offsets.push((offset, id));
+                    }
+                }
+                for (offset, id) in offsets.into_iter().rev() {
+                    if self
+                        .one_backward(segment, offset, id, from, each)?
+                        .is_break()
+                    {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn one_backward(
+        &self,
+        segment: &SegmentFile,
+        offset: u64,
+        id: EventId,
+        from: Position,
+        each: Each<'_>,
+    ) -> Result<ControlFlow<()>> {
+        let imported = read_one(self.disk, &segment.path, offset, |record| {
+            let head = read_head(record)?;
+            if head.position() <= from {
+                let event = event_of(
+                    record,
+                    head,
+                    id,
+                    head.position(),
+                    place_of(segment, offset, record),
+                    true,
+                );
+                if each(&event).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            Ok::<_, LogError>(match Facts::of(&head) {
+                Ok(Facts::Imported(facts)) => ControlFlow::Continue(Some((head.position(), facts))),
+                _ => ControlFlow::Continue(None),
+            })
+        })?;
+        let (position, facts) = match imported {
+            Some(Ok(ControlFlow::Continue(Some(found)))) => found,
+            Some(Ok(ControlFlow::Break(()))) => return Ok(ControlFlow::Break(())),
+            Some(Err(error)) => return Err(error),
+            _ => return Ok(ControlFlow::Continue(())),
+        };
+        let mut before = Position(position.0.saturating_sub(1 + facts.count()));
+        let mut places: Vec<(PathBuf, Seq, u64, EventId, Position)> = Vec::new();
+        for range in &facts.ranges {
+            let _ = self.foreign(range, &mut before, &mut |event| {
+                places.push((
+                    event.place.path.to_owned(),
+                    event.place.segment,
+                    event.place.offset,
+                    event.id,
+                    event.position,
+                ));
+                ControlFlow::Continue(())
+            })?;
+        }
+        for (path, segment, offset, id, position) in places.into_iter().rev() {
+            if position > from {
+                continue;
+            }
+            let flow = read_one(self.disk, &path, offset, |record| {
+                let head = read_head(record)?;
+                let place = Place {
+                    path: &path,
+                    segment,
+                    offset,
+                    len: record.bytes.len(),
+                };
+                Ok::<_, LogError>(each(&event_of(record, head, id, position, place, false)))
+            })?;
+            if flow.transpose()?.is_some_and(|flow| flow.is_break()) {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}

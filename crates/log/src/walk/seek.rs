@@ -1,0 +1,287 @@
+//! Finding a moment: by position and by time.
+
+use std::ops::ControlFlow;
+
+use super::{Cursor, Each, Event, Walk, event_of, place_of, read_head};
+use crate::chain::SegmentFile;
+use crate::error::{LogError, Result};
+use crate::head::Head;
+use crate::id::{EventId, OriginId, Position, Seq, Time};
+use crate::recover::{Tip, tip_of};
+use crate::scan::read_one;
+use crate::segment::HEADER_LEN;
+
+/// A place that was noted when the walk came by. With some of them a search reads a few events,
+/// without one it reads a segment from its start; the answer is the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waypoint {
+    /// The place after an own event.
+    pub cursor: Cursor,
+    /// The time of that event.
+    pub time: Time,
+}
+
+impl Waypoint {
+    /// Own events from one waypoint to the next.
+    pub const EVERY: u64 = 64;
+
+    /// Bytes of an encoded waypoint.
+    pub const LEN: usize = 96;
+
+    /// Encodes it, with a check.
+    pub fn encode(&self) -> [u8; Waypoint::LEN] {
+        let cursor = &self.cursor;
+        let mut bytes = [0; Waypoint::LEN];
+        let numbers = [
+            cursor.position.0,
+            self.time.0,
+            cursor.seq.0,
+            cursor.segment.0,
+            cursor.offset,
+        ];
+        for (number, place) in numbers.iter().zip(bytes[8..48].chunks_exact_mut(8)) {
+            place.copy_from_slice(&number.to_le_bytes());
+        }
+        bytes[48..64].copy_from_slice(&cursor.origin.0);
+        bytes[64..].copy_from_slice(&cursor.event.0);
+        let check = crc32c::crc32c(&bytes[8..]);
+        bytes[..4].copy_from_slice(&check.to_le_bytes());
+        bytes
+    }
+
+    /// Reads an encoded waypoint; `None` when it is not whole.
+    pub fn parse(bytes: &[u8; Waypoint::LEN]) -> Option<Waypoint> {
+        let number = |at: usize| {
+            let mut eight = [0; 8];
+            eight.copy_from_slice(&bytes[at..at + 8]);
+            u64::from_le_bytes(eight)
+        };
+        let check = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        if crc32c::crc32c(&bytes[8..]) != check {
+            return None;
+        }
+        let (mut origin, mut event) = ([0; 16], [0; 32]);
+        origin.copy_from_slice(&bytes[48..64]);
+        event.copy_from_slice(&bytes[64..]);
+        Some(Waypoint {
+            cursor: Cursor {
+                position: Position(number(8)),
+                event: EventId(event),
+                origin: OriginId(origin),
+                seq: Seq(number(24)),
+                segment: Seq(number(32)),
+                offset: number(40),
+            },
+            time: Time(number(16)),
+        })
+    }
+
+    /// The place after an event; `None` for an imported one.
+    pub fn of(event: &Event<'_>) -> Option<Waypoint> {
+        event.own.then(|| Waypoint {
+            cursor: event.cursor(),
+            time: event.head.time(),
+        })
+    }
+
+    /// The waypoint at an event, if one belongs there.
+    pub fn at(event: &Event<'_>) -> Option<Waypoint> {
+        let due = event.head.seq().0.is_multiple_of(Waypoint::EVERY);
+        Waypoint::of(event).filter(|_| due)
+    }
+}
+
+/// Waypoints that somebody keeps, in the order of the walk. They are hints: a place that does not
+/// hold its event is not used.
+pub trait Waypoints {
+    /// The last waypoint for which `before` holds; it holds for all up to some place, then for none.
+    fn last(&self, before: &dyn Fn(&Waypoint) -> bool) -> Option<Waypoint>;
+}
+
+/// No waypoints.
+impl Waypoints for () {
+    fn last(&self, _: &dyn Fn(&Waypoint) -> bool) -> Option<Waypoint> {
+        None
+    }
+}
+
+impl Walk<'_> {
+    /// The first head of a segment.
+    pub(super) fn first_of<T>(
+        &self,
+        segment: &SegmentFile,
+        read: impl FnOnce(&Head<'_>) -> T,
+    ) -> Result<Option<T>> {
+        read_one(self.disk, &segment.path, HEADER_LEN as u64, |record| {
+            record.parse_head().ok().map(|head| read(&head))
+        })
+        .map(Option::flatten)
+    }
+
+    /// The place at the start of the last segment whose first event fits `before`.
+    fn last_segment_where(&self, before: impl Fn(&Head<'_>) -> bool) -> Result<Cursor> {
+        let mut found = Cursor::START;
+        for part in self.parts.iter().rev() {
+            if self.tip_is_before(*part) {
+                continue;
+            }
+            let segments = self.segments(*part)?;
+            let mut low = 0;
+            let mut high = segments.len();
+            while low < high {
+                let middle = (low + high) / 2;
+                if self.first_of(&segments[middle], &before)?.unwrap_or(false) {
+                    low = middle + 1;
+                } else {
+                    high = middle;
+                }
+            }
+            if let Some(index) = low.checked_sub(1) {
+                let segment = &segments[index];
+                if let Some((position, event, seq)) =
+                    self.first_of(segment, |head| (head.position(), head.id(), head.seq()))?
+                {
+                    found = Cursor {
+                        position,
+                        event,
+                        origin: part.origin,
+                        seq,
+                        segment: segment.name.first_seq,
+                        offset: HEADER_LEN as u64,
+                    };
+                }
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// A place strictly before `position`, near it.
+    fn start_before(&self, position: Position, known: &dyn Waypoints) -> Result<Cursor> {
+        if let Some(waypoint) = known.last(&|waypoint| waypoint.cursor.position < position)
+            && waypoint.cursor.position < position
+            && self.holds(&waypoint.cursor)?
+        {
+            return Ok(waypoint.cursor);
+        }
+        let start = self.last_segment_where(|head| head.position() < position)?;
+        Ok(match start.position < position {
+            true => start,
+            false => Cursor::START,
+        })
+    }
+
+    pub(super) fn cursor_before(
+        &self,
+        position: Position,
+        known: &dyn Waypoints,
+    ) -> Result<Cursor> {
+        let start = self.start_before(position, known)?;
+        let mut last = start;
+        self.forward(&start, &mut |event| {
+            if event.own && event.position >= position {
+                return ControlFlow::Break(());
+            }
+            if event.own {
+                last = event.cursor();
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(last)
+    }
+
+    pub(super) fn at_position(
+        &self,
+        position: Position,
+        known: &dyn Waypoints,
+    ) -> Result<Option<Tip>> {
+        let beyond = self
+            .tip
+            .as_ref()
+            .is_none_or(|place| place.tip.position < position);
+        if beyond || position.0 == 0 {
+            return Ok(None);
+        }
+        // The first own event at or after the position: it is the event, or what brought it.
+        let mut found: Option<Tip> = None;
+        let from = self.start_before(position, known)?;
+        self.forward(&from, &mut |event| {
+            if !event.own || event.position < position {
+                return ControlFlow::Continue(());
+            }
+            found = Some(tip_of(&event.head, event.id));
+            if event.head.batch_index() + 1 == event.head.batch_count() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })?;
+        Ok(found)
+    }
+
+    /// The last own event with a time at or before `ms`, widened to the end of its batch. Times
+    /// rise along a chain.
+    pub(super) fn at_time(&self, ms: u64, known: &dyn Waypoints) -> Result<Option<Tip>> {
+        let fits = |head: &Head<'_>| head.time().ms() <= ms;
+        let mut start = self.last_segment_where(fits)?;
+        if start.is_start() {
+            return Ok(None);
+        }
+        let nearer = known.last(&|waypoint| {
+            waypoint.cursor.position <= start.position
+                || (waypoint.cursor.origin == start.origin && waypoint.time.ms() <= ms)
+        });
+        if let Some(Waypoint { cursor, .. }) = nearer
+            && cursor.position > start.position
+            && cursor.origin == start.origin
+            && self.holds_and(&cursor, fits)?
+        {
+            start = cursor;
+        }
+        let mut found = None;
+        let mut open = true;
+        // The cursor names an event that fits.
+        self.forward_from_event(&start, &mut |event| {
+            if !event.own {
+                return ControlFlow::Continue(());
+            }
+            if event.head.origin() != start.origin {
+                return ControlFlow::Break(());
+            }
+            if !fits(&event.head) && !open {
+                return ControlFlow::Break(());
+            }
+            found = Some(tip_of(&event.head, event.id));
+            open = event.head.batch_index() + 1 != event.head.batch_count();
+            ControlFlow::Continue(())
+        })?;
+        Ok(found)
+    }
+
+    /// As `forward`, but hands out the event that the cursor names, too.
+    fn forward_from_event(&self, cursor: &Cursor, each: Each<'_>) -> Result<()> {
+        let segments = self.segments_of(cursor.origin)?;
+        let Some(segment) = segments.iter().find(|s| s.name.first_seq == cursor.segment) else {
+            return Err(LogError::StaleCursor {
+                position: cursor.position.0,
+            });
+        };
+        let flow = read_one(self.disk, &segment.path, cursor.offset, |record| {
+            let head = read_head(record)?;
+            let id = cursor.event;
+            let event = event_of(
+                record,
+                head,
+                id,
+                head.position(),
+                place_of(segment, cursor.offset, record),
+                true,
+            );
+            Ok::<_, LogError>(each(&event))
+        })?;
+        if flow.transpose()?.is_some_and(|flow| flow.is_continue()) {
+            self.forward(cursor, each)?;
+        }
+        Ok(())
+    }
+}

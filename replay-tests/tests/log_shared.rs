@@ -1,0 +1,198 @@
+//! Several openings of one log, as several processes have them: each sees what the others did,
+//! however it happened; and a moment is found the same with waypoints and without.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use icm_log::disk::Disk;
+use icm_log::{Cursor, Durability, Log, Position, Waypoint, Waypoints};
+use proptest::prelude::*;
+use replay_tests::env::SimEnv;
+use replay_tests::logbed::{append, numbered, read};
+use replay_tests::simdisk::SimDisk;
+
+const STORE: &str = "/home/store";
+
+/// What one of the openings does.
+#[derive(Debug, Clone, Copy)]
+enum Act {
+    Append(usize, Durability),
+    Refresh,
+    Reopen,
+    /// The clock goes back behind the newest event, so the next append begins another chain.
+    Back,
+    /// The newest segment is put in its place anew, as a restore or a redaction does.
+    Replace,
+    /// The slots go.
+    Forget,
+}
+
+fn acts() -> impl Strategy<Value = Vec<(usize, Act)>> {
+    let act = prop_oneof![
+        4 => (1..4_usize).prop_map(|count| Act::Append(count, Durability::Synced)),
+        3 => (1..3_usize).prop_map(|count| Act::Append(count, Durability::Lazy)),
+        3 => Just(Act::Refresh),
+        1 => Just(Act::Reopen),
+        1 => Just(Act::Back),
+        1 => Just(Act::Replace),
+        1 => Just(Act::Forget),
+    ];
+    prop::collection::vec((0..3_usize, act), 1..30)
+}
+
+fn open(disk: &SimDisk) -> Log {
+    let disk: Arc<dyn Disk> = Arc::new(disk.clone());
+    Log::open(disk, Path::new(STORE)).expect("it opens")
+}
+
+fn newest_segment(disk: &SimDisk) -> Option<PathBuf> {
+    let is_segment = |path: &PathBuf| path.extension().is_some_and(|end| end == "icmlog");
+    disk.files().into_iter().rfind(is_segment)
+}
+
+/// Runs the acts; after each the openings that looked agree with a fresh one.
+fn run(acts: &[(usize, Act)]) -> SimDisk {
+    let disk = SimDisk::new();
+    let env = SimEnv::new(5);
+    let mut logs: Vec<Log> = (0..3).map(|_| open(&disk)).collect();
+    let mut number = 0;
+    for (who, act) in acts {
+        env.advance_ms(1_000);
+        let log = &logs[*who];
+        match act {
+            Act::Append(count, durability) => {
+                let events = (0..*count)
+                    .map(|_| {
+                        number += 1;
+                        numbered(number, 20)
+                    })
+                    .collect();
+                append(log, &env, events, *durability).expect("it is appended");
+            }
+            Act::Refresh => log.refresh().expect("it reads"),
+            Act::Reopen => logs[*who] = open(&disk),
+            Act::Back => env.advance_ms(-3 * 24 * 60 * 60 * 1_000),
+            Act::Replace => {
+                if let Some(path) = newest_segment(&disk) {
+                    let bytes = disk.contents(&path);
+                    disk.take(&path);
+                    disk.put(&path, &bytes);
+                }
+            }
+            Act::Forget => {
+                let slots = Path::new(STORE).join("acked");
+                if disk.files().contains(&slots) {
+                    disk.take(&slots);
+                }
+            }
+        }
+        let log = &logs[*who];
+        log.refresh().expect("it reads");
+        let fresh = open(&disk);
+        assert_eq!(log.tip(), fresh.tip(), "after {act:?} of {who}");
+        assert_eq!(read(log).0, read(&fresh).0, "after {act:?} of {who}");
+        let numbers = read(log)
+            .0
+            .iter()
+            .filter_map(|event| event.number())
+            .count() as u64;
+        assert_eq!(
+            numbers, number,
+            "every event is there once, after {act:?} of {who}"
+        );
+    }
+    disk
+}
+
+/// Some waypoints, some of them wrong.
+struct List(Vec<Waypoint>);
+
+impl Waypoints for List {
+    fn last(&self, before: &dyn Fn(&Waypoint) -> bool) -> Option<Waypoint> {
+        let index = self.0.partition_point(before);
+        Some(self.0[index.checked_sub(1)?])
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn each_opening_sees_what_the_others_did(acts in acts()) {
+        run(&acts);
+    }
+
+    #[test]
+    fn moments_are_found_the_same_with_waypoints(
+        acts in acts(),
+        kept in prop::collection::vec(0..4_u8, 200),
+    ) {
+        let log = open(&run(&acts));
+        let mut all = Vec::new();
+        let mut times = vec![0, u64::MAX];
+        log.scan(&Cursor::START, &mut |event| {
+            all.extend(Waypoint::of(event));
+            times.push(event.head.time().ms());
+            ControlFlow::Continue(())
+        })
+        .expect("it is whole");
+        let newest = all.len() as u64;
+        let waypoints = List(
+            all.iter()
+                .zip(kept.iter().cycle())
+                .filter(|(_, keep)| **keep > 0)
+                .map(|(waypoint, keep)| match keep {
+                    1 => wrong(waypoint),
+                    _ => *waypoint,
+                })
+                .collect(),
+        );
+        for position in (0..=newest + 1).map(Position) {
+            let plain = log.at_position(position, &()).expect("it reads");
+            let found = log.at_position(position, &waypoints).expect("it reads");
+            prop_assert_eq!(plain, found, "{}", position);
+            let plain = log.cursor_before(position, &()).expect("it reads");
+            let found = log.cursor_before(position, &waypoints).expect("it reads");
+            prop_assert_eq!(plain, found, "{}", position);
+        }
+        for time in times {
+            let plain = log.at_time(time, &()).expect("it reads");
+            let found = log.at_time(time, &waypoints).expect("it reads");
+            prop_assert_eq!(plain, found, "{}", time);
+        }
+    }
+}
+
+/// A waypoint whose place holds something else.
+fn wrong(waypoint: &Waypoint) -> Waypoint {
+    let mut bytes = waypoint.encode();
+    bytes[40] ^= 1;
+    let check = crc32c::crc32c(&bytes[8..]);
+    bytes[..4].copy_from_slice(&check.to_le_bytes());
+    Waypoint::parse(&bytes).expect("its check is right")
+}
+
+#[test]
+fn waypoints_there_and_back() {
+    let disk = run(&[(0, Act::Append(2, Durability::Synced))]);
+    let mut found = Vec::new();
+    open(&disk)
+        .scan(&Cursor::START, &mut |event| {
+            found.extend(Waypoint::of(event));
+            ControlFlow::Continue(())
+        })
+        .expect("it is whole");
+    assert!(found.len() >= 2);
+    for waypoint in found {
+        let bytes = waypoint.encode();
+        assert_eq!(Waypoint::parse(&bytes), Some(waypoint));
+        for bit in 0..bytes.len() * 8 {
+            let mut flipped = bytes;
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let parsed = Waypoint::parse(&flipped);
+            let unused = (32..64).contains(&bit);
+            assert_eq!(parsed.is_some(), unused, "bit {bit}");
+        }
+    }
+}

@@ -16,8 +16,10 @@
 //! `snake-case` are all `snakecase`, and `wifi` finds `wi-fi`.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 use rust_stemmers::{Algorithm, Stemmer};
+use rustc_hash::FxHashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -25,6 +27,8 @@ use super::stopwords::is_stopword;
 
 /// Longest term in bytes; longer ones are cut at a character.
 pub(crate) const TERM_LEN_MAX: usize = 64;
+/// Stems that a thread remembers.
+const STEMS_MAX: usize = 8_192;
 /// A word of more runs of letters and digits than this is an id or a hash: found whole only.
 const MIXED_RUNS_MAX: usize = 4;
 
@@ -40,8 +44,30 @@ pub(crate) enum TextField {
 /// The terms of one document, each as often as it occurs.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct DocTerms {
-    pub(crate) body: Vec<String>,
-    pub(crate) exact: Vec<String>,
+    pub(crate) body: Terms,
+    pub(crate) exact: Terms,
+}
+
+/// A list of terms, one a line: terms have no line breaks and are not empty.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Terms {
+    pub(crate) lines: String,
+    pub(crate) count: u32,
+}
+
+impl Terms {
+    pub(crate) fn push(&mut self, term: &str) {
+        debug_assert!(!term.is_empty() && !term.contains('\n'), "{term:?}");
+        if self.count > 0 {
+            self.lines.push('\n');
+        }
+        self.lines.push_str(term);
+        self.count = self.count.saturating_add(1);
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.lines.split('\n').filter(|term| !term.is_empty())
+    }
 }
 
 /// One term to search for, and the words of the query that it comes from.
@@ -70,7 +96,7 @@ pub(crate) enum Kind {
 /// A piece of text, folded, and where it stood.
 struct Token<'t> {
     kind: Kind,
-    text: String,
+    text: Cow<'t, str>,
     source: &'t str,
 }
 
@@ -80,10 +106,10 @@ pub(crate) fn index_terms(text: &str, terms: &mut DocTerms) {
         if token.kind != Kind::Whole
             && let Some(body) = body_term(&token)
         {
-            terms.body.push(body.into_owned());
+            terms.body.push(&body);
         }
         if matches!(token.kind, Kind::Word | Kind::Whole) {
-            terms.exact.push(token.text);
+            terms.exact.push(&token.text);
         }
     });
 }
@@ -134,14 +160,17 @@ pub(crate) fn query_terms(text: &str, limit: usize) -> Vec<QueryTerm> {
 }
 
 /// The form in which a keyword or a word is compared: folded and bounded.
-pub(crate) fn fold(text: &str) -> String {
-    let mut folded = if text.is_ascii() {
-        text.to_ascii_lowercase()
-    } else {
-        fold_unicode(text)
-    };
+pub(crate) fn fold(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        let text = &text[..text.len().min(TERM_LEN_MAX)];
+        return match text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            true => Cow::Owned(text.to_ascii_lowercase()),
+            false => Cow::Borrowed(text),
+        };
+    }
+    let mut folded = fold_unicode(text);
     folded.truncate(floor_char_boundary(&folded, TERM_LEN_MAX));
-    folded
+    Cow::Owned(folded)
 }
 
 /// The largest character boundary that is at most `len`.
@@ -167,13 +196,29 @@ fn body_term<'t>(token: &'t Token<'_>) -> Option<Cow<'t, str>> {
 
 /// Stems by script: Latin words as English, Cyrillic ones as Russian.
 fn stem(word: &str) -> Cow<'_, str> {
-    if word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        Stemmer::create(Algorithm::English).stem(word)
+    let algorithm = if word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        Algorithm::English
     } else if word.chars().all(is_cyrillic) {
-        Stemmer::create(Algorithm::Russian).stem(word)
+        Algorithm::Russian
     } else {
-        Cow::Borrowed(word)
-    }
+        return Cow::Borrowed(word);
+    };
+    STEMS.with_borrow_mut(|stems| {
+        if let Some(stem) = stems.get(word) {
+            return Cow::Owned(stem.to_string());
+        }
+        let stem = Stemmer::create(algorithm).stem(word).into_owned();
+        if stems.len() >= STEMS_MAX {
+            stems.clear();
+        }
+        stems.insert(word.into(), stem.as_str().into());
+        Cow::Owned(stem)
+    })
+}
+
+thread_local! {
+    /// Stems of the words met lately: most words of a text were met before.
+    static STEMS: RefCell<FxHashMap<Box<str>, Box<str>>> = RefCell::default();
 }
 
 fn fold_unicode(text: &str) -> String {
@@ -272,13 +317,33 @@ fn is_outer(c: char) -> bool {
 }
 
 fn tokens<'t>(text: &'t str, indexing: bool, emit: &mut dyn FnMut(Token<'t>)) {
-    let mut rest = text;
-    while let Some(start) = rest.find(is_word_char) {
-        let len = chunk_len(&rest[start..]);
-        let (chunk, after) = rest[start..].split_at(len);
-        chunk_tokens(chunk, after, indexing, emit);
-        rest = after;
+    for text in without_escapes(text) {
+        let mut rest = text;
+        while let Some(start) = rest.find(is_word_char) {
+            let len = chunk_len(&rest[start..]);
+            let (chunk, after) = rest[start..].split_at(len);
+            chunk_tokens(chunk, after, indexing, emit);
+            rest = after;
+        }
     }
+}
+
+/// The pieces of a text between the control sequences of terminals (`ESC [ 3 1 m`), as pasted
+/// output of programs has them.
+fn without_escapes(text: &str) -> impl Iterator<Item = &str> {
+    text.split('\u{1b}').enumerate().map(|(index, piece)| {
+        let sequence = match index {
+            0 => None,
+            _ => piece.strip_prefix('['),
+        };
+        match sequence {
+            None => piece,
+            Some(rest) => match rest.find(|c| matches!(c, '@'..='~')) {
+                Some(end) => &rest[end + 1..],
+                None => rest,
+            },
+        }
+    })
 }
 
 /// The length of the chunk at the start of `text`: words with a connector between each
@@ -335,14 +400,14 @@ fn name_tokens<'t>(name: &'t str, indexing: bool, emit: &mut dyn FnMut(Token<'t>
         && let Some((stem, ending)) = name.rsplit_once(is_apostrophe)
     {
         let ending = fold(ending);
-        match ending.as_str() {
+        match &*ending {
             "s" | "re" | "ve" | "ll" | "d" | "m" => {
                 return name_tokens(stem, indexing, emit);
             }
             "t" => {
                 return emit(Token {
                     kind: Kind::Word,
-                    text: fold(&name.replace(is_apostrophe, "")),
+                    text: fold(&name.replace(is_apostrophe, "")).into_owned().into(),
                     source: name,
                 });
             }
@@ -352,7 +417,7 @@ fn name_tokens<'t>(name: &'t str, indexing: bool, emit: &mut dyn FnMut(Token<'t>
     let whole = if name.contains('.') {
         fold(name)
     } else {
-        fold(&name.replace(is_inner, ""))
+        fold(&name.replace(is_inner, "")).into_owned().into()
     };
     emit_whole(name, whole, emit);
     for word in name.split(is_inner).filter(|word| !word.is_empty()) {
@@ -361,11 +426,11 @@ fn name_tokens<'t>(name: &'t str, indexing: bool, emit: &mut dyn FnMut(Token<'t>
 }
 
 /// A compound, and a version such as `v1.2.3` without its letter as well.
-fn emit_whole<'t>(source: &'t str, text: String, emit: &mut dyn FnMut(Token<'t>)) {
+fn emit_whole<'t>(source: &'t str, text: Cow<'t, str>, emit: &mut dyn FnMut(Token<'t>)) {
     let version = text
         .strip_prefix('v')
         .filter(|bare| bare.starts_with(|c: char| c.is_ascii_digit()))
-        .map(str::to_owned);
+        .map(|bare| Cow::Owned(bare.to_owned()));
     for text in [Some(text), version].into_iter().flatten() {
         emit(Token {
             kind: Kind::Whole,
@@ -376,6 +441,14 @@ fn emit_whole<'t>(source: &'t str, text: String, emit: &mut dyn FnMut(Token<'t>)
 }
 
 fn word_tokens<'t>(word: &'t str, indexing: bool, emit: &mut dyn FnMut(Token<'t>)) {
+    if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        // Most words: one run without parts.
+        return emit(Token {
+            kind: Kind::Word,
+            text: fold(word),
+            source: word,
+        });
+    }
     for run in runs(word, |before, c| {
         is_dense(before) != is_dense(c) && !is_combining_mark(c)
     }) {
@@ -450,7 +523,7 @@ fn gram_tokens<'t>(run: &'t str, indexing: bool, emit: &mut dyn FnMut(Token<'t>)
         let source_byte = |at: usize| sources.get(at).copied().unwrap_or(run.len());
         emit(Token {
             kind: Kind::Gram,
-            text: folded[byte(from)..byte(to)].to_owned(),
+            text: Cow::Owned(folded[byte(from)..byte(to)].to_owned()),
             source: if same_len {
                 &run[source_byte(from)..source_byte(to)]
             } else {
@@ -520,18 +593,22 @@ pub(crate) fn index_date(at_ms: i64, terms: &mut DocTerms) {
     let year = year_of_era + era * 400 + i64::from(month <= 2);
     let name = MONTHS[(month - 1) as usize];
     index_terms(&format!("{day} {name} {year}"), terms);
-    terms.exact.push(format!("{year:04}{month:02}{day:02}"));
+    terms.exact.push(&format!("{year:04}{month:02}{day:02}"));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn spaced(terms: &Terms) -> String {
+        terms.lines.replace('\n', " ")
+    }
+
     /// `body | exact` of a document.
     fn check(text: &str, expect: &str) {
         let mut terms = DocTerms::default();
         index_terms(text, &mut terms);
-        let found = format!("{} | {}", terms.body.join(" "), terms.exact.join(" "));
+        let found = format!("{} | {}", spaced(&terms.body), spaced(&terms.exact));
         assert_eq!(found, expect, "{text}");
     }
 
@@ -544,6 +621,13 @@ mod tests {
                 TextField::Exact => format!("={}", term.term),
             });
         assert_eq!(found.collect::<Vec<_>>().join(" "), expect, "{text}");
+    }
+
+    #[test]
+    fn control_sequences_of_terminals_part_words() {
+        check("\u{1b}[31mred\u{1b}[0m alert", "red alert | red alert");
+        check("\u{1b}[1;31merror\u{1b}[m: \u{1b}x", "error x | error x");
+        check("\u{1b}[", " | ");
     }
 
     #[test]
@@ -621,7 +705,7 @@ mod tests {
         let check = |at_ms: i64, expect: &str| {
             let mut terms = DocTerms::default();
             index_date(at_ms, &mut terms);
-            assert_eq!(terms.exact.join(" "), expect);
+            assert_eq!(spaced(&terms.exact), expect);
         };
         check(1_683_554_160_000, "8 may 2023 20230508");
         check(0, "1 january 1970 19700101");

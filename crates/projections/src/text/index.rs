@@ -17,7 +17,7 @@ use tantivy::{
 use super::Doc;
 use super::error::{Doing, TextError};
 use super::folder::Folder;
-use super::schema::{ORDINAL, VERSION, document, fields, tokenizers};
+use super::schema::{Analysed, ORDINAL, VERSION, fields, tokenizers};
 
 /// The least that tantivy takes.
 const WRITER_HEAP_BYTES: usize = 15_000_000;
@@ -352,6 +352,11 @@ struct LazyWriter {
 impl TextWriter {
     /// Adds a version that holds now, in place of any document of this ordinal.
     pub fn add_live(&mut self, doc: &Doc<'_>) {
+        self.add_live_analysed(&Analysed::of(doc));
+    }
+
+    /// As `add_live`.
+    pub(crate) fn add_live_analysed(&mut self, doc: &Analysed) {
         if let Err(error) = self.try_add_live(doc) {
             self.error.get_or_insert(error);
         }
@@ -359,6 +364,11 @@ impl TextWriter {
 
     /// Adds a version that no longer holds, in place of any document of this ordinal.
     pub fn add_closed(&mut self, doc: &Doc<'_>) {
+        self.add_closed_analysed(&Analysed::of(doc));
+    }
+
+    /// As `add_closed`.
+    pub(crate) fn add_closed_analysed(&mut self, doc: &Analysed) {
         if let Err(error) = self.try_add_closed(doc) {
             self.error.get_or_insert(error);
         }
@@ -380,19 +390,19 @@ impl TextWriter {
         }
     }
 
-    fn try_add_live(&mut self, doc: &Doc<'_>) -> Result<(), TextError> {
+    fn try_add_live(&mut self, doc: &Analysed) -> Result<(), TextError> {
         self.try_remove(doc.ordinal)?;
         self.live
-            .add_document(document(doc))
+            .add_document(doc.document())
             .doing("adding a document")?;
         Ok(())
     }
 
-    fn try_add_closed(&mut self, doc: &Doc<'_>) -> Result<(), TextError> {
+    fn try_add_closed(&mut self, doc: &Analysed) -> Result<(), TextError> {
         self.try_remove(doc.ordinal)?;
         let closed = self.closed.get()?;
         closed
-            .add_document(document(doc))
+            .add_document(doc.document())
             .doing("adding a document")?;
         Ok(())
     }

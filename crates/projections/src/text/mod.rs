@@ -45,6 +45,7 @@ mod tests;
 
 pub use error::TextError;
 pub use index::{TextIndex, TextWriter};
+pub(crate) use schema::Analysed;
 pub use search::{Hit, TermUse, TextAnswer, TextFilter, TextQuery};
 pub use tail::Tail;
 

@@ -9,7 +9,9 @@ use tantivy::schema::{
 use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer, TokenizerManager};
 
 use super::Doc;
-use super::analyze::{DocTerms, TextField, floor_char_boundary, fold, index_date, index_terms};
+use super::analyze::{
+    DocTerms, Terms, TextField, floor_char_boundary, fold, index_date, index_terms,
+};
 
 /// Version of the schema and of the analyser. Another one means: rebuild.
 pub(crate) const VERSION: u32 = 1;
@@ -67,8 +69,41 @@ impl Fields {
     }
 }
 
-/// The terms of everything in a document that a query may ask for.
-pub(crate) fn doc_terms(doc: &Doc<'_>) -> DocTerms {
+/// A document after analysis: what the tail counts and the index takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Analysed {
+    pub(crate) ordinal: u64,
+    /// The terms of everything that a query may ask for.
+    pub(crate) terms: DocTerms,
+    /// The terms that filters match.
+    pub(crate) filters: Terms,
+    pub(crate) stored: Vec<u8>,
+}
+
+impl Analysed {
+    pub(crate) fn of(doc: &Doc<'_>) -> Analysed {
+        Analysed {
+            ordinal: doc.ordinal,
+            terms: doc_terms(doc),
+            filters: doc_filters(doc),
+            stored: doc.stored.to_vec(),
+        }
+    }
+
+    /// The document as tantivy takes it.
+    pub(crate) fn document(&self) -> TantivyDocument {
+        let fields = fields();
+        let mut document = TantivyDocument::new();
+        document.add_u64(fields.ordinal, self.ordinal);
+        document.add_text(fields.body, &self.terms.body.lines);
+        document.add_text(fields.exact, &self.terms.exact.lines);
+        document.add_text(fields.filter, &self.filters.lines);
+        document.add_bytes(fields.stored, &self.stored);
+        document
+    }
+}
+
+fn doc_terms(doc: &Doc<'_>) -> DocTerms {
     let mut terms = DocTerms::default();
     index_terms(doc.content, &mut terms);
     for text in [doc.raw_excerpt, Some(doc.topic), doc.key]
@@ -86,13 +121,18 @@ pub(crate) fn doc_terms(doc: &Doc<'_>) -> DocTerms {
     terms
 }
 
-/// The terms that filters match.
-pub(crate) fn doc_filters(doc: &Doc<'_>) -> Vec<String> {
+fn doc_filters(doc: &Doc<'_>) -> Terms {
     let slashes = doc.topic.match_indices('/').map(|(at, _)| at);
     let levels = slashes.take(TOPIC_LEVELS_MAX).chain([doc.topic.len()]);
-    let mut filters = vec![topic_is(doc.topic), scope_is(doc.scope)];
-    filters.extend(levels.map(|len| topic_under(&doc.topic[..len])));
-    filters.extend(doc.keywords.iter().map(|keyword| keyword_is(keyword)));
+    let mut filters = Terms::default();
+    filters.push(&topic_is(doc.topic));
+    filters.push(&scope_is(doc.scope));
+    for len in levels {
+        filters.push(&topic_under(&doc.topic[..len]));
+    }
+    for keyword in doc.keywords {
+        filters.push(&keyword_is(keyword));
+    }
     filters
 }
 
@@ -119,19 +159,6 @@ pub(crate) fn scope_is(scope: &str) -> String {
 fn filter(kind: char, value: &str) -> String {
     let value = &value[..floor_char_boundary(value, FILTER_LEN_MAX)];
     format!("{kind}{}", value.replace('\n', " "))
-}
-
-/// The document as tantivy takes it.
-pub(crate) fn document(doc: &Doc<'_>) -> TantivyDocument {
-    let fields = fields();
-    let terms = doc_terms(doc);
-    let mut document = TantivyDocument::new();
-    document.add_u64(fields.ordinal, doc.ordinal);
-    document.add_text(fields.body, terms.body.join("\n"));
-    document.add_text(fields.exact, terms.exact.join("\n"));
-    document.add_text(fields.filter, doc_filters(doc).join("\n"));
-    document.add_bytes(fields.stored, doc.stored);
-    document
 }
 
 /// The tokenizers of an index: terms come ready-made, one a line.

@@ -1,15 +1,15 @@
 //! What was learned since the last commit, searched in memory.
 
-use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::query::Bm25Weight;
 
 use super::Doc;
 use super::analyze::TextField;
 use super::collect::Scored;
-use super::schema::{doc_filters, doc_terms};
+use super::schema::Analysed;
 
 /// Documents that no commit holds yet, a few thousand at most.
 ///
@@ -19,17 +19,17 @@ use super::schema::{doc_filters, doc_terms};
 #[derive(Debug, Default)]
 pub struct Tail {
     docs: Vec<TailDoc>,
-    ordinals: FxHashSet<u64>,
-    postings: FxHashMap<(TextField, String), Vec<Posting>>,
+    /// Where the document of an ordinal is.
+    ordinals: FxHashMap<u64, u32>,
+    /// By field.
+    postings: [FxHashMap<Box<str>, Vec<Posting>>; 2],
     tokens: [u64; 2],
 }
 
 #[derive(Debug)]
 struct TailDoc {
-    ordinal: u64,
     norm_ids: [u8; 2],
-    filters: BTreeSet<String>,
-    stored: Vec<u8>,
+    analysed: Analysed,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -54,33 +54,40 @@ impl Tail {
 
     /// Adds a document. One whose ordinal is here already is left as it is.
     pub fn add(&mut self, doc: &Doc<'_>) {
-        if !self.ordinals.insert(doc.ordinal) {
-            return;
-        }
         let at = u32::try_from(self.docs.len()).expect("a tail of less than 2^32 documents");
-        let terms = doc_terms(doc);
+        match self.ordinals.entry(doc.ordinal) {
+            Entry::Occupied(_) => return,
+            Entry::Vacant(place) => place.insert(at),
+        };
+        let analysed = Analysed::of(doc);
         let mut norm_ids = [0; 2];
         for (field, terms) in [
-            (TextField::Body, terms.body),
-            (TextField::Exact, terms.exact),
+            (TextField::Body, &analysed.terms.body),
+            (TextField::Exact, &analysed.terms.exact),
         ] {
-            self.tokens[field as usize] += terms.len() as u64;
-            norm_ids[field as usize] =
-                FieldNormReader::fieldnorm_to_id(u32::try_from(terms.len()).unwrap_or(u32::MAX));
-            for term in terms {
-                let postings = self.postings.entry((field, term)).or_default();
-                match postings.last_mut() {
-                    Some(last) if last.doc == at => last.count += 1,
-                    _ => postings.push(Posting { doc: at, count: 1 }),
+            let field = field as usize;
+            self.tokens[field] += u64::from(terms.count);
+            norm_ids[field] = FieldNormReader::fieldnorm_to_id(terms.count);
+            for term in terms.iter() {
+                match self.postings[field].get_mut(term) {
+                    Some(postings) => match postings.last_mut() {
+                        Some(last) if last.doc == at => last.count += 1,
+                        _ => postings.push(Posting { doc: at, count: 1 }),
+                    },
+                    None => {
+                        let first = vec![Posting { doc: at, count: 1 }];
+                        self.postings[field].insert(term.into(), first);
+                    }
                 }
             }
         }
-        self.docs.push(TailDoc {
-            ordinal: doc.ordinal,
-            norm_ids,
-            filters: doc_filters(doc).into_iter().collect(),
-            stored: doc.stored.to_vec(),
-        });
+        self.docs.push(TailDoc { norm_ids, analysed });
+    }
+
+    /// The document of an ordinal, as it was analysed.
+    pub(crate) fn analysed(&self, ordinal: u64) -> Option<&Analysed> {
+        let at = *self.ordinals.get(&ordinal)?;
+        Some(&self.docs[at as usize].analysed)
     }
 
     /// Takes every document out, after a commit that holds them.
@@ -110,7 +117,7 @@ impl Tail {
 
     /// The bytes given with a document.
     pub(crate) fn stored(&self, at: usize) -> &[u8] {
-        &self.docs[at].stored
+        &self.docs[at].analysed.stored
     }
 
     /// The documents that hold one of the terms and all of the filters, with their scores.
@@ -133,21 +140,21 @@ impl Tail {
             .into_iter()
             .map(|(at, scored)| TailMatch {
                 at: at as usize,
-                ordinal: self.docs[at as usize].ordinal,
+                ordinal: self.docs[at as usize].analysed.ordinal,
                 scored,
             })
             .filter(|found| {
+                let has = &self.docs[found.at].analysed.filters;
                 filters
                     .iter()
-                    .all(|f| self.docs[found.at].filters.contains(f))
+                    .all(|wanted| has.iter().any(|filter| filter == wanted))
             })
             .collect()
     }
 
     fn postings(&self, field: TextField, term: &str) -> &[Posting] {
-        // A query has few terms, so a key made for each look-up costs nothing.
-        self.postings
-            .get(&(field, term.to_owned()))
+        self.postings[field as usize]
+            .get(term)
             .map_or(&[], Vec::as_slice)
     }
 }

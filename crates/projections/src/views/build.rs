@@ -20,7 +20,7 @@ use crate::error::{Result, ViewError};
 use crate::fold::{Closed, Folder};
 use crate::rows::{self, OPEN, Row, Rows};
 use crate::table::{self, Table};
-use crate::text::{TextIndex, TextWriter};
+use crate::text::{Analysed, TextIndex, TextWriter};
 
 /// Told how far a rebuild is: events folded so far.
 pub type Progress<'a> = &'a mut dyn FnMut(u64);
@@ -189,7 +189,8 @@ impl Views {
         waypoints::write(&generation, self.base_position(), &self.tail.waypoints)?;
         guarded("text", || {
             let mut writer = self.text.writer()?;
-            index(&mut writer, folder, next, self.table()?)?;
+            let analysed = |ordinal| self.tail.text.analysed(ordinal);
+            index(&mut writer, folder, next, self.table()?, &analysed)?;
             let db = redb_builder()
                 .open(generation.join(TABLE_FILE))
                 .map_err(table_error)?;
@@ -239,7 +240,15 @@ fn row_changes(folder: &Folder) -> (Vec<(u64, Row)>, FxHashMap<u64, Closed>) {
 }
 
 /// Indexes what an overlay changes. `next` is the first ordinal that is new.
-fn index(writer: &mut TextWriter, folder: &Folder, next: u64, older: &Table) -> Result<()> {
+///
+/// `analysed` gives documents that need no analysis any more.
+fn index<'t>(
+    writer: &mut TextWriter,
+    folder: &Folder,
+    next: u64,
+    older: &Table,
+    analysed: &dyn Fn(u64) -> Option<&'t Analysed>,
+) -> Result<()> {
     let overlay = &folder.overlay;
     let mut closed: Vec<_> = overlay.closed.iter().filter(|(o, _)| **o < next).collect();
     closed.sort_unstable_by_key(|(ordinal, _)| **ordinal);
@@ -252,14 +261,17 @@ fn index(writer: &mut TextWriter, folder: &Folder, next: u64, older: &Table) -> 
         with_doc(*ordinal, &version, |doc| writer.close(doc));
     }
     for (ordinal, entity, from) in &overlay.opened {
+        let mut add = |doc: &Analysed| match overlay.closed.contains_key(ordinal) {
+            true => writer.add_closed_analysed(doc),
+            false => writer.add_live_analysed(doc),
+        };
+        if let Some(doc) = analysed(*ordinal) {
+            add(doc);
+            continue;
+        }
         let version = overlay_version(overlay, *entity, *from)
             .expect("every ordinal given belongs to a version of the overlay");
-        with_doc(*ordinal, version, |doc| {
-            match overlay.closed.contains_key(ordinal) {
-                true => writer.add_closed(doc),
-                false => writer.add_live(doc),
-            }
-        });
+        with_doc(*ordinal, version, |doc| add(&Analysed::of(doc)));
     }
     Ok(())
 }
@@ -302,7 +314,7 @@ fn fill(
         let next = base.tally.next_ordinal;
         let (opened, closed) = row_changes(&tail.folder);
         rows(next, &opened, &closed)?;
-        index(&mut writer, &tail.folder, next, &table)?;
+        index(&mut writer, &tail.folder, next, &table, &|_| None)?;
         waypoints.append(&mut tail.waypoints);
         let cursor = tail.cursor();
         base = Checkpoint {

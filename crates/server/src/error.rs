@@ -130,6 +130,9 @@ impl ServiceError {
             ServiceError::ReadOnly { .. } => {
                 Some("make it writable, or name another store with `--db`; reads still work".into())
             }
+            ServiceError::Io { source, .. } if source.kind() == std::io::ErrorKind::InvalidData => {
+                Some("a store holds plain files only: move it away, and see `icm verify`".into())
+            }
             ServiceError::Io { .. } | ServiceError::Internal(_) => None,
         }
     }
@@ -137,3 +140,12 @@ impl ServiceError {
 
 /// Shorthand.
 pub type Result<T> = std::result::Result<T, ServiceError>;
+
+/// What the operating system said, without `(os error 2)`, which says nothing to people.
+pub fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error ") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}

@@ -14,6 +14,7 @@ use super::{Ask, Service};
 use crate::api::{EventDetail, LogEntry, LogRequest};
 use crate::error::{Result, ServiceError};
 use crate::ids::{event_prefix, id_text};
+use crate::limits;
 use crate::when::{self, DayMeans, When, rfc3339};
 
 /// A request, resolved.
@@ -94,6 +95,9 @@ impl Service {
             )
             .into());
         }
+        if let Some(actor) = &request.actor {
+            limits::label("the actor", actor, limits::ACTOR_LEN_MAX)?;
+        }
         let moment = |text: &Option<String>, day| match text {
             None => Ok((None, None)),
             Some(text) => match when::parse(text, self.now_ms(), &self.zone(), day)? {
@@ -137,10 +141,11 @@ impl Service {
                 }
                 None => {
                     let prefix = event_prefix(event).ok_or_else(|| {
-                        ServiceError::invalid_with(
-                            format!("`{event}` is no event id"),
-                            "give at least four hexadecimal digits, or a position such as `@12`",
-                        )
+                        let hint = when::position_meant(event).unwrap_or_else(|| {
+                            "give at least four hexadecimal digits, or a position such as `@12`"
+                                .to_owned()
+                        });
+                        ServiceError::invalid_with(format!("`{event}` is no event id"), hint)
                     })?;
                     self.log.refresh()?;
                     self.find_event(&prefix)?

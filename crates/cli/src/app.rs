@@ -112,11 +112,15 @@ impl App {
         if dir.is_file() {
             return Err(not_a_folder(&dir, &origin));
         }
-        let service = Service::open(OpenOptions {
+        let mut service = Service::open(OpenOptions {
             dir,
             lock_wait: LOCK_WAIT,
             read_only,
         })?;
+        if origin == Origin::Default {
+            // A folder that is icm's by name, whatever else a platform keeps in it.
+            service = service.in_any_folder();
+        }
         Ok(self.service.get_or_init(|| Arc::new(service)))
     }
 

@@ -5,7 +5,7 @@ use icm_server::api::{ListRequest, Sort};
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
-use crate::{columns, memory_view};
+use crate::memory_view;
 
 const LIMIT_DEFAULT: usize = 50;
 
@@ -66,18 +66,14 @@ pub(crate) fn run(args: ListArgs, app: &App) -> Result<Outcome, CliError> {
     if app.ui.json {
         app.ui.json(&memories)?;
     } else {
-        let rows: Vec<_> = memories
-            .iter()
-            .map(|memory| memory_view::row(&app.ui, memory))
-            .collect();
-        columns::print(&app.ui, &rows)?;
+        memory_view::print_list(app, &memories, true)?;
         if memories.is_empty() {
             app.ui.remark(format_args!("no memories"));
         }
     }
     if cut && args.limit.is_none() {
         app.ui.note(&format!(
-            "the first {limit} are shown; see the rest with `--all` or `-l N`"
+            "only the first {limit} are shown; see the rest with `--all` or `-l N`"
         ));
     }
     Ok(Outcome::Fine)

@@ -40,8 +40,8 @@ pub(crate) fn print(ui: &Ui, report: &VerifyReport) -> Result<Outcome, CliError>
     for finding in &report.findings {
         let notice = finding.severity == "notice";
         let style = if notice { WARN } else { BAD };
-        let mut place = finding.code.clone();
-        if let Some(file) = &finding.file {
+        let mut place = finding.code.replace('_', " ");
+        if let Some(file) = finding.file.as_ref().filter(|file| !file.is_empty()) {
             place.push_str(&format!(", {file}"));
         }
         if let Some(seq) = finding.seq {
@@ -60,8 +60,8 @@ pub(crate) fn print(ui: &Ui, report: &VerifyReport) -> Result<Outcome, CliError>
         ui.paint(BAD, "not ok")
     };
     ui.line(format_args!(
-        "{verdict}: {} events, newest position @{}{}",
-        report.events,
+        "{verdict}: {}, newest position @{}{}",
+        text::count(report.events, "event", "events"),
         report.positions,
         match report.missing_bodies {
             0 => String::new(),

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use icm_server::api::{LogEntry, LogRequest};
 
 use crate::app::App;
-use crate::columns::{self, Cell};
+use crate::columns::{self, Cell, Step};
 use crate::error::{CliError, Outcome};
 use crate::memory_view::short_event;
 use crate::ui::{BOLD, DIM, PLAIN, Ui, WARN};
@@ -109,32 +109,59 @@ fn list(filters: Filters, app: &App) -> Result<Outcome, CliError> {
     };
 
     let mut written = Ok(());
+    let mut rows = Vec::new();
     let events = app.service()?.log(&request, &mut |entry| {
         written = if app.ui.json {
             app.ui.json_line(&entry)
+        } else if app.ui.is_terminal() {
+            rows.push(row(&app.ui, &entry));
+            match rows.len() {
+                TERMINAL_ROWS => print(&app.ui, &mut rows),
+                _ => Ok(()),
+            }
         } else {
-            print(&app.ui, &entry)
+            columns::print_row(&app.ui, &row(&app.ui, &entry), &WIDTHS)
         };
         // Nobody reads on: stop reading the log.
         written.is_ok()
     });
     written?;
+    print(&app.ui, &mut rows)?;
     let events = events?;
 
     if events == 0 {
         app.ui.remark(format_args!("no events"));
     } else if filters.limit.is_none() && Some(events) == limit.map(|limit| limit as u64) {
         app.ui.remark(format_args!(
-            "the first {events} are shown; see the rest with `--all` or `-l N`"
+            "only the first {events} are shown; see the rest with `--all` or `-l N`"
         ));
     }
     Ok(Outcome::Fine)
 }
 
-/// Rows come one by one, so the widths are those that nearly all have.
+/// Rows whose columns are made to fit together.
+const TERMINAL_ROWS: usize = 200;
+/// What gives way to what the event says. Its position names it as well as its id does.
+const STEPS: [Step; 6] = [
+    Step::Drop(1),
+    Step::Cut(4, 16),
+    Step::Short(2),
+    Step::Cut(4, 10),
+    Step::Drop(4),
+    Step::Drop(3),
+];
+
+fn print(ui: &Ui, rows: &mut Vec<Vec<Cell>>) -> Result<(), CliError> {
+    columns::fit(ui, rows, &STEPS);
+    columns::print(ui, rows)?;
+    rows.clear();
+    Ok(())
+}
+
+/// In a pipe rows come one by one, so the widths are those that nearly all have.
 const WIDTHS: [usize; 6] = [6, 12, 16, 12, 12, 0];
 
-fn print(ui: &Ui, entry: &LogEntry) -> Result<(), CliError> {
+fn row(ui: &Ui, entry: &LogEntry) -> Vec<Cell> {
     let style = if entry.body == "present" { PLAIN } else { WARN };
     // Something to go on with, even if the event has no words.
     let about = match (&entry.subject, entry.summary.as_str()) {
@@ -146,13 +173,14 @@ fn print(ui: &Ui, entry: &LogEntry) -> Result<(), CliError> {
     } else {
         format!("({}) {about}", entry.body)
     };
-    let row = [
+    // `memory.stored` is `stored` where there is little room.
+    let deed = entry.kind.split_once('.').map_or("", |(_, deed)| deed);
+    vec![
         Cell::new(format!("@{}", entry.position)).style(BOLD),
         Cell::new(short_event(&entry.event)).style(DIM),
-        Cell::new(&entry.kind),
+        Cell::new(&entry.kind).or_short(deed),
         Cell::new(when::ago(ui.now, &entry.at)).style(DIM),
         Cell::new(&entry.actor).style(DIM),
         Cell::new(summary).style(style),
-    ];
-    columns::print_row(ui, &row, &WIDTHS)
+    ]
 }

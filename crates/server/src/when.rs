@@ -21,6 +21,10 @@ pub enum When {
 const FORMS: &str = "write RFC 3339 (2026-11-02T10:00:00Z), a date, `today`, `yesterday`, \
                      `2h ago`, `@123` or an event id";
 
+/// For what is no moment of the log.
+const MOMENTS: &str = "write RFC 3339 (2026-11-02T10:00:00Z), a date, `today`, `yesterday` or \
+                       `2h ago`";
+
 fn invalid(text: &str) -> ServiceError {
     let hint = position_meant(text).unwrap_or_else(|| FORMS.to_owned());
     ServiceError::invalid_with(format!("`{text}` is no point in time"), hint)
@@ -28,7 +32,7 @@ fn invalid(text: &str) -> ServiceError {
 
 /// The question to ask who wrote a number where a position has an `@`.
 pub(crate) fn position_meant(text: &str) -> Option<String> {
-    let number = text.trim();
+    let number = text.trim().trim_start_matches('0');
     let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| format!("did you mean the position `@{number}`?"))
 }
@@ -161,7 +165,10 @@ pub fn rfc3339_signed(ms: i64) -> String {
 
 /// As [`parse`], for texts that can only be moments; milliseconds since the epoch.
 pub fn parse_moment(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> Result<i64> {
-    parse_ms(text, now_ms, zone, day)?.ok_or_else(|| invalid(text))
+    parse_ms(text, now_ms, zone, day)?.ok_or_else(|| {
+        let message = format!("`{text}` is no point in time");
+        ServiceError::invalid_with(message, MOMENTS)
+    })
 }
 
 /// The clock's time for messages.

@@ -4,8 +4,9 @@ use clap::{Args, ValueEnum};
 use icm_server::api::{ListRequest, Sort};
 
 use crate::app::App;
+use crate::args::how_many;
 use crate::error::{CliError, Outcome};
-use crate::memory_view;
+use crate::{memory_view, text};
 
 const LIMIT_DEFAULT: usize = 50;
 
@@ -16,7 +17,7 @@ pub(crate) struct ListArgs {
     #[arg(short, long)]
     topic: Option<String>,
     /// How many at most [default: 50]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long, value_name = "N", value_parser = how_many)]
     limit: Option<u32>,
     /// All of them
     #[arg(long, conflicts_with = "limit")]
@@ -67,8 +68,13 @@ pub(crate) fn run(args: ListArgs, app: &App) -> Result<Outcome, CliError> {
         app.ui.json(&memories)?;
     } else {
         memory_view::print_list(app, &memories, true)?;
-        if memories.is_empty() {
-            app.ui.remark(format_args!("no memories"));
+        match &request.topic {
+            Some(topic) if memories.is_empty() => app.ui.remark(format_args!(
+                "no memories in `{}`; see `icm topics`",
+                text::one_line(topic)
+            )),
+            None if memories.is_empty() => app.ui.remark(format_args!("no memories")),
+            _ => {}
         }
     }
     if cut && args.limit.is_none() {

@@ -5,6 +5,7 @@ use icm_server::api::{RecallAnswer, RecallHit, RecallRequest};
 use serde_json::Value;
 
 use crate::app::App;
+use crate::args::how_many_results;
 use crate::error::{CliError, Outcome};
 use crate::ui::{DIM, Ui};
 use crate::{memory_view, text, when};
@@ -32,7 +33,7 @@ pub(crate) struct RecallArgs {
     #[arg(long)]
     scope: Option<String>,
     /// How many results, 1 to 1000 [default: 10]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(short, long, value_name = "N", value_parser = how_many_results)]
     limit: Option<u16>,
     /// As this machine knew at that time; also a position (`@123`) or an event id
     #[arg(long, value_name = "TIME")]
@@ -163,10 +164,9 @@ fn print_ranking(ui: &Ui, answer: &RecallAnswer, explain: &Value) -> Result<(), 
     let mut words: Vec<String> = Vec::new();
     for term in ranking["terms"].as_array().into_iter().flatten() {
         let word = text::one_line(term["word"].as_str().unwrap_or_default());
-        if words.iter().any(|w| *w == word) {
-            continue;
+        if !words.contains(&word) {
+            words.push(word);
         }
-        words.push(word);
     }
     let described: Vec<String> = words
         .iter()

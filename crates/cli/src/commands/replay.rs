@@ -5,6 +5,7 @@ use icm_server::api::{Basis, ListRequest, Memory, RecallRequest};
 use serde::Serialize;
 
 use crate::app::App;
+use crate::args::how_many_results;
 use crate::commands::recall;
 use crate::error::{CliError, Outcome};
 use crate::ui::{BOLD, TOPIC};
@@ -29,7 +30,7 @@ pub(crate) struct ReplayArgs {
     #[arg(short, long)]
     topic: Option<String>,
     /// How many at most [default: 10 with a query, else all]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(short, long, value_name = "N", value_parser = how_many_results)]
     limit: Option<u16>,
 }
 

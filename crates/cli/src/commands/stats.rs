@@ -60,7 +60,7 @@ fn print(ui: &Ui, stats: &Stats) -> Result<(), CliError> {
     );
     let on_disk = stats.views.iter().any(|view| view.bytes > 0);
     if !on_disk && stats.events > 0 {
-        add("views", "not on disk: all is read from the log".into());
+        add("views", "in memory, read from the log".into());
     }
     for view in stats.views.iter().filter(|_| on_disk) {
         let state = match view.behind {

@@ -65,7 +65,10 @@ fn queries() {
     world.icm(["recall", " ", ""]).fails(2, "empty");
     world.icm(["recall"]).ends(2);
     world.icm(["recall", "x", "-l", "0"]).ends(2);
-    world.icm(["recall", "x", "-l", "1001"]).ends(2);
+    let run = world.icm(["recall", "x", "-l", "1001"]).ends(2);
+    assert!(run.err.contains("from 1 to 1000"), "{}", run.err);
+    let run = world.icm(["list", "-l", "many"]).ends(2);
+    assert!(run.err.contains("a whole number"), "{}", run.err);
     world
         .icm(["recall", "x", "--as", "7f3a"])
         .fails(2, "not supported before sync");
@@ -273,6 +276,8 @@ fn a_number_where_a_position_is_meant() {
         assert!(run.err.contains(&asks), "{args:?}: {}", run.err);
     }
     world.icm(["list", "--at", "@4"]).ok();
+    let run = world.icm(["store", "-t", "a", "-c", "b", "--occurred-at", "4"]);
+    assert!(!run.fails(2, "no point in time").err.contains('@'));
 }
 
 #[test]
@@ -292,6 +297,11 @@ fn a_mistyped_id_brings_the_nearest() {
         let run = world.icm(["update", given, "-c", "x"]).fails(1, given);
         assert!(run.err.contains(&id), "{given}: {}", run.err);
     }
+    // A key is no id, but says which memory is meant; a position names an event.
+    let run = world.icm(["get", "money"]).fails(1, "money");
+    assert!(run.err.contains(&id), "{}", run.err);
+    let run = world.icm(["get", "@3"]).fails(1, "@3");
+    assert!(run.err.contains("icm log show @3"), "{}", run.err);
     let run = world.icm(["get", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"]).ends(1);
     assert!(!run.err.contains("nearest"), "{}", run.err);
 }

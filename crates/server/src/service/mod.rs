@@ -12,6 +12,7 @@ mod recall;
 mod show;
 mod write;
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -22,7 +23,7 @@ use icm_log::{Log, LogError, Refusal};
 use icm_projections::{ViewError, Views};
 use jiff::tz::TimeZone;
 
-use crate::error::{Result, ServiceError};
+use crate::error::{Result, ServiceError, plain};
 use crate::ids::NewIds;
 use crate::system::SystemEnv;
 
@@ -281,7 +282,7 @@ impl Service {
         match guarded(rebuild) {
             Ok(views) => Ok((views, None)),
             Err(Ask::View(ViewError::Io { path, source, .. })) => {
-                let why = crate::error::plain(&source);
+                let why = plain(source);
                 in_memory(format!("{} cannot be written: {why}", path.display()))
             }
             Err(Ask::View(ViewError::Busy)) => {
@@ -302,10 +303,15 @@ impl Service {
     fn rebuilt(&self, view: &str, why: &str) -> Result<Views> {
         let (views, in_memory) = self.build()?;
         self.notice(match in_memory {
-            None => format!("the {view} view was rebuilt from the log: {why}"),
+            None => format!("the {view} view was rebuilt from the log: {}", plain(why)),
+            // One reason is enough where the disk alone is in the way.
+            Some(reason) if why.contains(" (os error ") => {
+                format!("the views are kept in memory for this run: {reason}")
+            }
             Some(reason) => format!(
-                "the {view} view was rebuilt in memory, for this run only, from the log: {why}; \
-                 {reason}"
+                "the {view} view on disk is not used ({}); the views are kept in memory for this \
+                 run: {reason}",
+                plain(why)
             ),
         });
         Ok(views)
@@ -409,9 +415,7 @@ impl From<LogError> for ServiceError {
             LogError::NoSpace { .. } => ServiceError::NoSpace {
                 why: error.to_string(),
             },
-            LogError::NotWritable { .. } => ServiceError::ReadOnly {
-                why: error.to_string(),
-            },
+            LogError::NotWritable { .. } => ServiceError::ReadOnly { why: plain(error) },
             LogError::Io {
                 doing,
                 path,
@@ -437,6 +441,19 @@ impl From<ViewError> for ServiceError {
         match error {
             ViewError::Log(error) => error.into(),
             ViewError::Stopped { why } => ServiceError::Damaged { what: why },
+            ViewError::Io {
+                doing,
+                path,
+                source,
+            } if matches!(
+                source.kind(),
+                ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem
+            ) =>
+            {
+                ServiceError::ReadOnly {
+                    why: format!("{}: {doing} failed: {}", path.display(), plain(source)),
+                }
+            }
             ViewError::Io {
                 doing,
                 path,

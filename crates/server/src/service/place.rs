@@ -34,7 +34,7 @@ pub(super) fn check(dir: &Path) -> Result<()> {
                     "{} is a symbolic link to {}, which cannot be reached: {}",
                     dir.display(),
                     target.display(),
-                    plain(&error)
+                    plain(error)
                 ),
                 "make that folder, or give another one with `--db` or `ICM_DB`",
             ));
@@ -69,6 +69,9 @@ pub(super) fn check(dir: &Path) -> Result<()> {
 impl Service {
     /// True while nothing was ever stored here.
     pub(super) fn is_empty(&self) -> Result<bool> {
+        if self.log.tip().is_some() {
+            return Ok(false); // what is in the log stays there
+        }
         self.log.refresh()?;
         Ok(self.log.tip().is_none() && self.log.origin().is_none() && self.log.refusal().is_none())
     }

@@ -149,10 +149,11 @@ impl Service {
         }
     }
 
-    /// Ids that look like what was given, of those that begin alike.
+    /// Ids that look like what was given, of those that begin alike, or have it for their key.
     fn nearest(&self, views: &Views, given: &str) -> std::result::Result<Vec<String>, Ask> {
         let newest = views.tally().position;
-        let given: String = given.trim().to_ascii_uppercase();
+        let key = given.trim();
+        let given: String = key.to_ascii_uppercase();
         let given: Vec<char> = given.chars().take(ID_LEN).collect();
         for len in (0..=given.len()).rev() {
             let prefix: String = given[..len].iter().collect();
@@ -170,7 +171,9 @@ impl Service {
                 let id = id_text(version.id);
                 let start: Vec<char> = id.chars().take(given.len()).collect();
                 let off = edits(&given, &start);
-                if off <= (given.len() / 8).max(2) && off < given.len().div_ceil(2) {
+                if version.key.as_deref() == Some(key) {
+                    near.push((0, id));
+                } else if off <= (given.len() / 8).max(2) && off < given.len().div_ceil(2) {
                     near.push((off, id));
                 }
                 Ok(looked_at < NEAREST_LOOK)

@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use icm_server::api::{LogEntry, LogRequest};
 
 use crate::app::App;
+use crate::args::how_many;
 use crate::columns::{self, Cell, Step};
 use crate::error::{CliError, Outcome};
 use crate::memory_view::short_event;
@@ -63,7 +64,7 @@ struct Filters {
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
     /// How many at most [default: 50 on a terminal, else all]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long, value_name = "N", value_parser = how_many)]
     limit: Option<u32>,
     /// All of them
     #[arg(long, conflicts_with = "limit")]

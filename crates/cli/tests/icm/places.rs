@@ -169,3 +169,31 @@ fn nothing_is_written_through_a_link() {
     std::os::unix::fs::symlink(&precious, &lock).unwrap();
     world.icm(STORE).fails(2, "symbolic link");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_among_the_views_costs_the_views() {
+    let world = World::with_memories();
+    world.icm(["rebuild"]).ok();
+    let views = world.store().join("views");
+    let all: Vec<_> = tree(&views).into_iter().map(|(path, _)| path).collect();
+    assert!(all.len() > 5, "{all:?}");
+    for file in all
+        .iter()
+        .filter(|file| file.parent() != Some(&views) || file.ends_with("current"))
+    {
+        world.icm(["rebuild"]).ok();
+        // Its name may be another one by now.
+        let now: Vec<_> = tree(&views).into_iter().map(|(path, _)| path).collect();
+        let name = file.file_name().unwrap();
+        let Some(file) = now.iter().find(|path| path.file_name().unwrap() == name) else {
+            continue;
+        };
+        std::fs::remove_file(file).unwrap();
+        assert!(Command::new("mkfifo").arg(file).status().unwrap().success());
+        let run = world.icm(["recall", "invoices"]).ok();
+        assert!(run.out.contains("Invoices live"), "{run:?}");
+        assert!(run.err.contains("not a regular file"), "{run:?}");
+        world.icm(STORE).ok();
+    }
+}

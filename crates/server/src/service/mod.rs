@@ -255,6 +255,13 @@ impl Service {
             }
             return Ok(self.first_views()?);
         }
+        if let Some(odd) = place::odd_file_below(&dir) {
+            let odd = odd.strip_prefix(&dir).unwrap_or(&odd);
+            return Err(Ask::View(ViewError::Unusable {
+                view: "table",
+                why: format!("{} is not a regular file", odd.display()),
+            }));
+        }
         Ok(Views::open(&dir, &self.log)?)
     }
 

@@ -1,7 +1,8 @@
 //! Whether a folder may hold a store.
 
+use std::fs::Metadata;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use icm_log::Refusal;
 
@@ -64,6 +65,28 @@ pub(super) fn check(dir: &Path) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// A pipe, socket or device below a folder: opening one as a file may wait for ever.
+pub(super) fn odd_file_below(dir: &Path) -> Option<PathBuf> {
+    for entry in std::fs::read_dir(dir).ok()?.flatten() {
+        let path = entry.path();
+        let kind = entry.file_type().ok()?;
+        if kind.is_dir() {
+            if let Some(odd) = odd_file_below(&path) {
+                return Some(odd);
+            }
+        } else if kind.is_symlink() {
+            // Not followed into folders, which may lead back here.
+            let odd = |target: &Metadata| !target.is_file() && !target.is_dir();
+            if path.metadata().is_ok_and(|target| odd(&target)) {
+                return Some(path);
+            }
+        } else if !kind.is_file() {
+            return Some(path);
+        }
+    }
+    None
 }
 
 impl Service {

@@ -92,7 +92,8 @@ pub(crate) fn print_quoted(ui: &Ui, quoted: &str) -> Result<(), CliError> {
 /// Memories a line each.
 pub(crate) fn print_list(app: &App, memories: &[Memory], with_topic: bool) -> Result<(), CliError> {
     let ui = &app.ui;
-    let id_len = id_len(app, memories)?;
+    let ids: Vec<&str> = memories.iter().map(|memory| memory.id.as_str()).collect();
+    let id_len = short_id_len(app, &ids)?;
     let mut rows: Vec<_> = memories
         .iter()
         .map(|memory| row(ui, memory, id_len))
@@ -112,12 +113,11 @@ const SHORT_IDS_MAX: usize = 1_000;
 const SHORT_ID_MIN: usize = 10;
 
 /// How much of each id to show: in a pipe all of it, on a terminal what names just one memory.
-fn id_len(app: &App, memories: &[Memory]) -> Result<usize, CliError> {
-    if app.ui.columns.is_none() || memories.len() > SHORT_IDS_MAX {
+pub(crate) fn short_id_len(app: &App, ids: &[&str]) -> Result<usize, CliError> {
+    if app.ui.columns.is_none() || ids.len() > SHORT_IDS_MAX {
         return Ok(ID_LEN);
     }
-    let ids: Vec<&str> = memories.iter().map(|memory| memory.id.as_str()).collect();
-    Ok(app.service()?.unambiguous_len(&ids, SHORT_ID_MIN)?)
+    Ok(app.service()?.unambiguous_len(ids, SHORT_ID_MIN)?)
 }
 
 const TOPIC_COLUMN: usize = 1;

@@ -222,3 +222,23 @@ fn a_wide_terminal_and_a_narrow_one() {
         assert_eq!(world.json(["get", short])["id"], id.as_str());
     }
 }
+
+#[test]
+fn the_log_says_which_memory_and_what_of_it() {
+    let world = World::with_memories();
+    let id = world.id("money");
+    world
+        .icm(["update", &id, "-t", "prices", "-i", "high", "-k", "euro"])
+        .ok();
+    world.icm(["update", &id, "-k", ""]).ok();
+    world.icm(["forget", &id]).ok();
+    let log = world.icm(["log", "-l", "3"]).ok().out;
+    let lines: Vec<&str> = log.lines().collect();
+    assert!(lines[0].ends_with(&format!("  {id}")), "{log}");
+    assert!(
+        lines[1].ends_with(&format!("{id} keywords: 1 taken away")),
+        "{log}"
+    );
+    let expected = format!("{id} topic: prices, importance: high, keywords: +euro");
+    assert!(lines[2].ends_with(&expected), "{log}");
+}

@@ -5,13 +5,14 @@ mod show;
 mod verify;
 
 use clap::{Args, Subcommand};
+use icm_server::ID_LEN;
 use icm_server::api::{LogEntry, LogRequest};
 
 use crate::app::App;
 use crate::args::how_many;
 use crate::columns::{self, Cell, Step};
 use crate::error::{CliError, Outcome};
-use crate::memory_view::short_event;
+use crate::memory_view::{short_event, short_id_len};
 use crate::ui::{BOLD, DIM, PLAIN, Ui, WARN};
 use crate::when;
 
@@ -110,24 +111,24 @@ fn list(filters: Filters, app: &App) -> Result<Outcome, CliError> {
     };
 
     let mut written = Ok(());
-    let mut rows = Vec::new();
+    let mut waiting = Vec::new();
     let events = app.service()?.log(&request, &mut |entry| {
         written = if app.ui.json {
             app.ui.json_line(&entry)
         } else if app.ui.is_terminal() {
-            rows.push(row(&app.ui, &entry));
-            match rows.len() {
-                TERMINAL_ROWS => print(&app.ui, &mut rows),
+            waiting.push(entry);
+            match waiting.len() {
+                TERMINAL_ROWS => print(app, &mut waiting),
                 _ => Ok(()),
             }
         } else {
-            columns::print_row(&app.ui, &row(&app.ui, &entry), &WIDTHS)
+            columns::print_row(&app.ui, &row(&app.ui, &entry, ID_LEN), &WIDTHS)
         };
         // Nobody reads on: stop reading the log.
         written.is_ok()
     });
     written?;
-    print(&app.ui, &mut rows)?;
+    print(app, &mut waiting)?;
     let events = events?;
 
     if events == 0 {
@@ -152,25 +153,34 @@ const STEPS: [Step; 6] = [
     Step::Drop(3),
 ];
 
-fn print(ui: &Ui, rows: &mut Vec<Vec<Cell>>) -> Result<(), CliError> {
-    columns::fit(ui, rows, &STEPS);
-    columns::print(ui, rows)?;
-    rows.clear();
+fn print(app: &App, entries: &mut Vec<LogEntry>) -> Result<(), CliError> {
+    let ids: Vec<&str> = entries
+        .iter()
+        .filter_map(|e| e.subject.as_deref())
+        .collect();
+    let id_len = short_id_len(app, &ids)?;
+    let mut rows: Vec<_> = (entries.iter().map(|entry| row(&app.ui, entry, id_len))).collect();
+    columns::fit(&app.ui, &mut rows, &STEPS);
+    columns::print(&app.ui, &rows)?;
+    entries.clear();
     Ok(())
 }
 
 /// In a pipe rows come one by one, so the widths are those that nearly all have.
 const WIDTHS: [usize; 6] = [6, 12, 16, 12, 12, 0];
 
-fn row(ui: &Ui, entry: &LogEntry) -> Vec<Cell> {
+fn row(ui: &Ui, entry: &LogEntry, id_len: usize) -> Vec<Cell> {
     let style = if entry.body == "present" { PLAIN } else { WARN };
-    // Something to go on with, even if the event has no words.
-    let about = match (&entry.subject, entry.summary.as_str()) {
-        (Some(subject), "") => subject,
-        (_, summary) => summary,
+    // What was stored or recalled says so itself; else it has to be said which memory it was.
+    let about = match entry.subject.as_deref() {
+        Some(id) if entry.kind != "memory.stored" => {
+            let id = id.get(..id_len).unwrap_or(id);
+            format!("{id} {}", entry.summary)
+        }
+        _ => entry.summary.clone(),
     };
     let summary = if entry.body == "present" {
-        about.to_string()
+        about
     } else {
         format!("({}) {about}", entry.body)
     };

@@ -136,6 +136,11 @@ impl ServiceError {
             ServiceError::Io { source, .. } if source.kind() == std::io::ErrorKind::InvalidData => {
                 Some("a store holds plain files only: move it away, and see `icm verify`".into())
             }
+            ServiceError::Io { source, .. }
+                if source.kind() == std::io::ErrorKind::PermissionDenied =>
+            {
+                Some("see who owns it with `ls -l`, or name another store with `--db`".into())
+            }
             ServiceError::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
                 Some("free some space and try again".into())
             }

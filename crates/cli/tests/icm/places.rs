@@ -197,3 +197,21 @@ fn a_pipe_among_the_views_costs_the_views() {
         world.icm(STORE).ok();
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_whose_name_is_no_text() {
+    use std::os::unix::ffi::OsStringExt;
+    let world = World::new();
+    let db = world
+        .path("x")
+        .with_file_name(std::ffi::OsString::from_vec(vec![b'a', 0xff]));
+    at(&world, &db, &STORE).ok();
+    let stats = at(&world, &db, &["stats", "--json"]).ok().json();
+    assert!(
+        stats["store"].as_str().unwrap().ends_with("a\u{fffd}"),
+        "{stats}"
+    );
+    at(&world, &db, &["list", "--json"]).ok();
+    at(&world, &db, &["config", "show", "--json"]).ok();
+}

@@ -6,7 +6,7 @@ use icm_projections::{ViewError, Views};
 
 use super::{Service, VIEWS_WAIT, locked};
 use crate::api::{Finding, OriginHead, Progress, RebuildReport, VerifyReport};
-use crate::error::{Result, ServiceError};
+use crate::error::{Result, ServiceError, plain};
 
 impl Service {
     /// The chain alone. `expect` is text that [`Service::heads`] was printed as earlier: today's log
@@ -146,14 +146,22 @@ impl Service {
         *held = None;
         let (views, in_memory) = self.build()?;
         *held = Some(views);
-        let done = match in_memory {
-            None => "rebuilt from the log".to_owned(),
-            Some(reason) => format!("rebuilt in memory for this run: {reason}"),
+        let said = error.to_string();
+        let message = match in_memory {
+            None => format!("{}: rebuilt from the log", plain(said)),
+            // One reason is enough where the disk alone is in the way.
+            Some(reason) if said.contains(" (os error ") => {
+                format!("the views on disk were not checked: {reason}")
+            }
+            Some(reason) => format!(
+                "{}; the views are kept in memory for this run: {reason}",
+                plain(said)
+            ),
         };
         report.findings.push(Finding {
             code: "view_rebuilt".to_owned(),
             severity: "notice".to_owned(),
-            message: format!("{error}: {done}"),
+            message,
             file: Some("views".to_owned()),
             seq: None,
         });

@@ -139,7 +139,13 @@ impl App {
             self.pass_on_notices(service);
         }
         let outcome = result?;
-        flushed?;
+        flushed.map_err(|error| match self.service.get() {
+            // Whoever tries again should not do it twice.
+            Some(service) if service.has_written() => {
+                error.with_hint("only the answer is lost: the change was made, see `icm log -l 1`")
+            }
+            _ => error,
+        })?;
         // The answer was of a part of the log: whoever reads only the exit code has to know.
         let damaged = self
             .service

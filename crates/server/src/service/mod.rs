@@ -14,6 +14,7 @@ mod write;
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -78,6 +79,8 @@ pub struct Service {
     told: Mutex<Option<String>>,
     /// The first write may go into a folder that holds other files.
     any_folder: bool,
+    /// A command of this process was written.
+    wrote: AtomicBool,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -105,7 +108,13 @@ impl Service {
             new_ids: NewIds::default(),
             told: Mutex::new(None),
             any_folder: false,
+            wrote: AtomicBool::new(false),
         })
+    }
+
+    /// Whether a command changed something here, whatever became of its answer.
+    pub fn has_written(&self) -> bool {
+        self.wrote.load(Ordering::Relaxed)
     }
 
     /// Lets the first write go into a folder that already holds files which are not icm's; else

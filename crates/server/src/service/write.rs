@@ -3,6 +3,7 @@
 //! A command takes the lock, sees what others appended, decides, appends and gives the lock up; so
 //! what it names as observed is what there is.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use icm_log::env::random_16;
@@ -434,7 +435,12 @@ impl Service {
             run(&mut command, views)
         })?;
         drop(held);
-        command.into_inner().commit()?;
+        let command = command.into_inner();
+        let appended = command.appended;
+        command.commit()?;
+        if appended {
+            self.wrote.store(true, Ordering::Relaxed);
+        }
         Ok(answer)
     }
 

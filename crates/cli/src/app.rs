@@ -112,11 +112,15 @@ impl App {
         if dir.is_file() {
             return Err(not_a_folder(&dir, &origin));
         }
-        let service = Service::open(OpenOptions {
+        let mut service = Service::open(OpenOptions {
             dir,
             lock_wait: LOCK_WAIT,
             read_only,
         })?;
+        if origin == Origin::Default {
+            // A folder that is icm's by name, whatever else a platform keeps in it.
+            service = service.in_any_folder();
+        }
         Ok(self.service.get_or_init(|| Arc::new(service)))
     }
 
@@ -135,7 +139,13 @@ impl App {
             self.pass_on_notices(service);
         }
         let outcome = result?;
-        flushed?;
+        flushed.map_err(|error| match self.service.get() {
+            // Whoever tries again should not do it twice.
+            Some(service) if service.has_written() => {
+                error.with_hint("only the answer is lost: the change was made, see `icm log -l 1`")
+            }
+            _ => error,
+        })?;
         // The answer was of a part of the log: whoever reads only the exit code has to know.
         let damaged = self
             .service

@@ -172,3 +172,19 @@ pub(crate) fn words(given: Vec<String>) -> Vec<String> {
         .filter(|word| !word.is_empty())
         .collect()
 }
+
+/// A number of things, from 1.
+pub(crate) fn how_many(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("give a whole number, 1 or more".into()),
+        Ok(number) => Ok(number),
+    }
+}
+
+/// A number of results, from 1 to 1000.
+pub(crate) fn how_many_results(text: &str) -> Result<u16, String> {
+    match text.parse() {
+        Ok(number @ 1..=1000) => Ok(number),
+        _ => Err("give a whole number from 1 to 1000".into()),
+    }
+}

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use icm_server::api::Caller;
+use icm_server::limits::{ACTOR_LEN_MAX, SOURCE_LEN_MAX, label};
 
 use crate::error::CliError;
 
@@ -15,6 +16,9 @@ pub(crate) fn from_environment() -> Result<Caller, CliError> {
         Some(session) => Some(session),
         None => variable("CLAUDE_CODE_SESSION_ID")?,
     };
+    if let Some(session) = &session {
+        label("the session", session, SOURCE_LEN_MAX)?;
+    }
     let project = std::env::current_dir()
         .ok()
         .and_then(|folder| project_of(&folder));
@@ -40,6 +44,7 @@ pub(crate) fn variable(name: &str) -> Result<Option<String>, CliError> {
 
 fn actor() -> Result<String, CliError> {
     if let Some(actor) = variable("ICM_ACTOR")? {
+        label("`ICM_ACTOR`", &actor, ACTOR_LEN_MAX)?;
         return Ok(actor);
     }
     let claude_code = variable("CLAUDECODE")?.as_deref() == Some("1");

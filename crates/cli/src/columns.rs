@@ -7,21 +7,38 @@ use anstyle::Style;
 
 use crate::error::CliError;
 use crate::text;
-use crate::ui::{PLAIN, Ui};
+use crate::ui::{DIM, PLAIN, Ui};
 
 /// One field of a row.
 #[derive(Debug, Clone)]
 pub(crate) struct Cell {
     text: String,
+    /// What will do where room is scarce.
+    short: Option<String>,
     style: Style,
     right: bool,
 }
+
+/// What may be done to the columns before the last, one after the other, until there is room for it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Step {
+    /// Cut a column to this width.
+    Cut(usize, usize),
+    /// Show a column's short texts.
+    Short(usize),
+    /// Leave a column out.
+    Drop(usize),
+}
+
+/// Columns that the last cell should have.
+const LAST_MIN: usize = 30;
 
 impl Cell {
     /// Text of a memory or an event is cleaned here and put on one line.
     pub(crate) fn new(text: impl AsRef<str>) -> Self {
         Cell {
             text: text::one_line(text.as_ref()),
+            short: None,
             style: PLAIN,
             right: false,
         }
@@ -43,11 +60,84 @@ impl Cell {
         self.text = text::cut(&self.text, columns);
         self
     }
+
+    /// What to show of it after [`Step::Short`].
+    pub(crate) fn or_short(mut self, short: &str) -> Self {
+        self.short = Some(text::one_line(short));
+        self
+    }
+}
+
+/// Narrows the columns before the last until that one has room on the terminal; in a pipe nothing is
+/// narrowed.
+pub(crate) fn fit(ui: &Ui, rows: &mut [Vec<Cell>], steps: &[Step]) {
+    if let Some(columns) = ui.columns {
+        fit_into(columns, rows, steps);
+    }
+}
+
+fn fit_into(columns: usize, rows: &mut [Vec<Cell>], steps: &[Step]) {
+    // Steps name the columns as they were.
+    let mut here: Vec<usize> = (0..rows.first().map_or(0, Vec::len)).collect();
+    for step in steps {
+        let widths = widths_of(rows);
+        let Some((last, others)) = widths.split_last() else {
+            return;
+        };
+        let used: usize = others.iter().map(|wide| wide + 2).sum();
+        if used + LAST_MIN.min(*last) <= columns {
+            return;
+        }
+        let (Step::Cut(column, _) | Step::Short(column) | Step::Drop(column)) = step;
+        let Some(at) = here.iter().position(|there| there == column) else {
+            continue;
+        };
+        for row in rows.iter_mut().filter(|row| at < row.len()) {
+            match step {
+                Step::Cut(_, wide) => row[at].text = text::cut(&row[at].text, *wide),
+                Step::Short(_) => {
+                    if let Some(short) = row[at].short.take() {
+                        row[at].text = short;
+                    }
+                }
+                Step::Drop(_) => {
+                    row.remove(at);
+                }
+            }
+        }
+        if let Step::Drop(_) = step {
+            here.remove(at);
+        }
+    }
+}
+
+/// Writes names and values, a line each; a value that is wider than the terminal goes on below.
+pub(crate) fn print_pairs(ui: &Ui, pairs: &[(&str, String)]) -> Result<(), CliError> {
+    let wide = pairs.iter().map(|(name, _)| text::width(name)).max();
+    let wide = wide.unwrap_or(0);
+    let room = ui.columns.map(|columns| columns.saturating_sub(wide + 2));
+    for (name, value) in pairs {
+        let mut name = *name;
+        for line in text::wrap(&text::one_line(value), room) {
+            let pad = " ".repeat(wide - text::width(name));
+            ui.line(format_args!("{}{pad}  {line}", ui.paint(DIM, name)))?;
+            name = "";
+        }
+    }
+    Ok(())
 }
 
 /// Writes the rows, every column as wide as its widest cell; the last one is cut where the
 /// terminal ends and not cut in a pipe.
 pub(crate) fn print(ui: &Ui, rows: &[Vec<Cell>]) -> Result<(), CliError> {
+    let widths = widths_of(rows);
+    for row in rows {
+        print_row(ui, row, &widths)?;
+    }
+    Ok(())
+}
+
+fn widths_of(rows: &[Vec<Cell>]) -> Vec<usize> {
     let mut widths: Vec<usize> = Vec::new();
     for row in rows {
         for (i, cell) in row.iter().enumerate() {
@@ -58,10 +148,7 @@ pub(crate) fn print(ui: &Ui, rows: &[Vec<Cell>]) -> Result<(), CliError> {
             }
         }
     }
-    for row in rows {
-        print_row(ui, row, &widths)?;
-    }
-    Ok(())
+    widths
 }
 
 /// Writes one row with the widths given beforehand, for rows that come one by one.
@@ -89,4 +176,46 @@ pub(crate) fn print_row(ui: &Ui, row: &[Cell], widths: &[usize]) -> Result<(), C
         used += wide.max(text::width(&shown)) + 2;
     }
     ui.line(format_args!("{}", line.trim_end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STEPS: [Step; 4] = [
+        Step::Cut(1, 10),
+        Step::Short(2),
+        Step::Drop(2),
+        Step::Drop(1),
+    ];
+
+    fn fitted(columns: usize) -> Vec<String> {
+        let mut rows = vec![vec![
+            Cell::new("01ABCDEF"),
+            Cell::new("architecture/decisions"),
+            Cell::new("memory.stored").or_short("stored"),
+            Cell::new("x".repeat(100)),
+        ]];
+        fit_into(columns, &mut rows, &STEPS);
+        rows[0].iter().map(|cell| cell.text.clone()).collect()
+    }
+
+    #[test]
+    fn columns_give_way_in_order() {
+        let all = ["01ABCDEF", "architecture/decisions", "memory.stored"];
+        assert_eq!(fitted(200)[..3], all);
+        assert_eq!(fitted(79)[..3], all, "8 + 22 + 13 + 3 * 2 and 30 more");
+        assert_eq!(fitted(78)[..3], ["01ABCDEF", "architect…", "memory.stored"]);
+        assert_eq!(fitted(66)[..3], ["01ABCDEF", "architect…", "stored"]);
+        assert_eq!(fitted(55)[..2], ["01ABCDEF", "architect…"]);
+        assert_eq!(fitted(45).len(), 2);
+        assert_eq!(fitted(20).len(), 2);
+    }
+
+    #[test]
+    fn short_texts_need_no_room() {
+        let mut rows = vec![vec![Cell::new("a topic"), Cell::new("short")]];
+        fit_into(14, &mut rows, &[Step::Drop(0)]);
+        assert_eq!(rows[0].len(), 2);
+    }
 }

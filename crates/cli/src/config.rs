@@ -66,7 +66,15 @@ impl Config {
     pub(crate) fn read(path: &Path, named: bool) -> Result<Config, CliError> {
         match std::fs::read_to_string(path) {
             Ok(text) => Config::parse(&text, path),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound && !named => Ok(Config::default()),
+            Err(e)
+                if !named
+                    && matches!(
+                        e.kind(),
+                        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+                    ) =>
+            {
+                Ok(Config::default())
+            }
             Err(e) => {
                 let error = CliError::io(format!("cannot read config {}", path.display()), &e);
                 Err(match e.kind() {

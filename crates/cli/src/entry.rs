@@ -13,6 +13,7 @@ use crate::{error, logging, panic, quick};
 
 /// Runs `icm` with these arguments, the program's name first.
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
+    let arguments = asks_for_help(arguments);
     // Errors of the parser itself have to know it too, so it is looked for before parsing.
     let json = arguments
         .iter()
@@ -44,6 +45,25 @@ fn parse_and_run(arguments: Vec<OsString>, json: bool) -> Result<Outcome, CliErr
     let app = App::new(global)?;
     let result = cli.command.run(&app);
     app.close(result)
+}
+
+/// `icm help log show` is `icm log show --help`. Not clap's own command, which repeats the whole
+/// tree of commands in completions and manual pages.
+fn asks_for_help(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let at = arguments.iter().position(|a| a == "help");
+    let only_flags_before = |at: usize| {
+        arguments[1..at].iter().all(|a| {
+            matches!(
+                a.to_str(),
+                Some("--json" | "-q" | "--quiet" | "-v" | "--yes")
+            )
+        })
+    };
+    if let Some(at) = at.filter(|at| *at > 0 && only_flags_before(*at)) {
+        arguments.remove(at);
+        arguments.push("--help".into());
+    }
+    arguments
 }
 
 /// Help and version are answers; the rest keeps clap's own words, which name the argument, give

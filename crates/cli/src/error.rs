@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
-use icm_server::ServiceError;
+use icm_server::{ServiceError, plain};
 use serde::Serialize;
 
 use crate::text;
@@ -158,14 +158,5 @@ pub(crate) fn report(error: &CliError, json: bool) {
     let _ = writeln!(stderr, "{red}error:{red:#} {message}");
     if let Some(hint) = hint {
         let _ = writeln!(stderr, "{cyan}hint:{cyan:#} {hint}");
-    }
-}
-
-/// `No such file or directory`, without `(os error 2)`, which says nothing to people.
-fn plain(error: &io::Error) -> String {
-    let text = error.to_string();
-    match text.find(" (os error ") {
-        Some(end) => text[..end].to_string(),
-        None => text,
     }
 }

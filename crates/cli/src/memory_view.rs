@@ -3,9 +3,11 @@
 //! Recalled text is data, not words of ours: it stands behind a bar, cleaned, line by line.
 
 use anstyle::Style;
+use icm_server::ID_LEN;
 use icm_server::api::{Importance, Memory, Receipt};
 
-use crate::columns::Cell;
+use crate::app::App;
+use crate::columns::{self, Cell};
 use crate::error::CliError;
 use crate::ui::{BAD, BOLD, DIM, PLAIN, TOPIC, Ui, WARN};
 use crate::{text, when};
@@ -41,8 +43,29 @@ pub(crate) fn print(ui: &Ui, memory: &Memory, extra: &str) -> Result<(), CliErro
     if !extra.is_empty() {
         about.push(ui.paint(DIM, extra));
     }
-    ui.line(format_args!("{}", about.join("  ")))?;
+    print_words(ui, &about)?;
     print_content(ui, memory.content.as_deref())
+}
+
+/// Words of a line, on as many lines as the terminal needs for them.
+fn print_words(ui: &Ui, words: &[String]) -> Result<(), CliError> {
+    let mut line = String::new();
+    let mut used = 0;
+    for word in words {
+        // Without the colours, which take no room.
+        let wide = text::width(&anstream::adapter::strip_str(word).to_string());
+        if used > 0 && ui.columns.is_some_and(|columns| used + 2 + wide > columns) {
+            ui.line(format_args!("{line}"))?;
+            line = "  ".into();
+            used = 2;
+        } else if used > 0 {
+            line.push_str("  ");
+            used += 2;
+        }
+        line.push_str(word);
+        used += wide;
+    }
+    ui.line(format_args!("{line}"))
 }
 
 /// A memory's text, or that there is none any more.
@@ -66,8 +89,48 @@ pub(crate) fn print_quoted(ui: &Ui, quoted: &str) -> Result<(), CliError> {
     Ok(())
 }
 
-/// A memory as a row of a list.
-pub(crate) fn row(ui: &Ui, memory: &Memory) -> Vec<Cell> {
+/// Memories a line each.
+pub(crate) fn print_list(app: &App, memories: &[Memory], with_topic: bool) -> Result<(), CliError> {
+    let ui = &app.ui;
+    let ids: Vec<&str> = memories.iter().map(|memory| memory.id.as_str()).collect();
+    let id_len = short_id_len(app, &ids)?;
+    let mut rows: Vec<_> = memories
+        .iter()
+        .map(|memory| row(ui, memory, id_len))
+        .collect();
+    columns::fit(ui, &mut rows, &STEPS);
+    if !with_topic {
+        for row in &mut rows {
+            row.remove(TOPIC_COLUMN);
+        }
+    }
+    columns::print(ui, &rows)
+}
+
+/// Rows for which the shortest ids are looked for: for more it would take longer than reading them.
+const SHORT_IDS_MAX: usize = 1_000;
+/// The least that is shown of an id.
+const SHORT_ID_MIN: usize = 10;
+
+/// How much of each id to show: in a pipe all of it, on a terminal what names just one memory.
+pub(crate) fn short_id_len(app: &App, ids: &[&str]) -> Result<usize, CliError> {
+    if app.ui.columns.is_none() || ids.len() > SHORT_IDS_MAX {
+        return Ok(ID_LEN);
+    }
+    Ok(app.service()?.unambiguous_len(ids, SHORT_ID_MIN)?)
+}
+
+const TOPIC_COLUMN: usize = 1;
+/// What gives way to the content: the topic's end, then importance, then age.
+const STEPS: [columns::Step; 5] = [
+    columns::Step::Cut(TOPIC_COLUMN, 20),
+    columns::Step::Cut(TOPIC_COLUMN, 14),
+    columns::Step::Drop(2),
+    columns::Step::Drop(3),
+    columns::Step::Cut(TOPIC_COLUMN, 8),
+];
+
+fn row(ui: &Ui, memory: &Memory, id_len: usize) -> Vec<Cell> {
     let content = match &memory.content {
         Some(content) => Cell::new(content),
         None => Cell::new("(withheld)").style(WARN),
@@ -78,7 +141,7 @@ pub(crate) fn row(ui: &Ui, memory: &Memory) -> Vec<Cell> {
         content
     };
     vec![
-        Cell::new(&memory.id).style(DIM),
+        Cell::new(memory.id.get(..id_len).unwrap_or(&memory.id)).style(DIM),
         Cell::new(&memory.topic).style(TOPIC).at_most(32),
         Cell::new(if memory.forgotten {
             "forgotten"

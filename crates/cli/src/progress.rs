@@ -21,6 +21,26 @@ impl Bar {
         }
     }
 
+    /// A phase that is counted in bytes.
+    pub(crate) fn start_bytes(&self, phase: &str, total: u64) {
+        let template = "{msg} [{bar:30}] {bytes}/{total_bytes} {eta}";
+        self.show(phase, ProgressBar::new(total), template);
+    }
+
+    fn show(&self, phase: &str, next: ProgressBar, template: &str) {
+        self.with(|bar| {
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                next.set_style(style.progress_chars("=> "));
+            }
+            // Set last, so that no other style is ever drawn.
+            next.set_message(phase.to_string());
+            next.set_draw_target(ProgressDrawTarget::stderr());
+            if let Some(previous) = bar.replace(next) {
+                previous.finish_and_clear();
+            }
+        });
+    }
+
     fn with(&self, work: impl FnOnce(&mut Option<ProgressBar>)) {
         if self.shown
             && let Ok(mut bar) = self.bar.lock()
@@ -32,24 +52,18 @@ impl Bar {
 
 impl Progress for Bar {
     fn start(&self, phase: &str, total: Option<u64>) {
-        self.with(|bar| {
-            let (next, template) = match total {
-                Some(total) => (
-                    ProgressBar::new(total),
-                    "{msg} [{bar:30}] {human_pos}/{human_len} {eta}",
-                ),
-                None => (ProgressBar::new_spinner(), "{msg} {spinner} {human_pos}"),
-            };
-            if let Ok(style) = ProgressStyle::with_template(template) {
-                next.set_style(style.progress_chars("=> "));
-            }
-            // Set last, so that no other style is ever drawn.
-            next.set_message(phase.to_string());
-            next.set_draw_target(ProgressDrawTarget::stderr());
-            if let Some(previous) = bar.replace(next) {
-                previous.finish_and_clear();
-            }
-        });
+        match total {
+            Some(total) => self.show(
+                phase,
+                ProgressBar::new(total),
+                "{msg} [{bar:30}] {human_pos}/{human_len} {eta}",
+            ),
+            None => self.show(
+                phase,
+                ProgressBar::new_spinner(),
+                "{msg} {spinner} {human_pos}",
+            ),
+        }
     }
 
     fn advance(&self, steps: u64) {

@@ -37,6 +37,11 @@ pub(crate) fn bytes(n: u64) -> String {
     }
 }
 
+/// `1 memory`, `2 memories`.
+pub(crate) fn count(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
 /// Columns the text takes.
 pub(crate) fn width(text: &str) -> usize {
     text.width()

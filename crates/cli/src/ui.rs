@@ -54,7 +54,11 @@ impl Ui {
             }
         };
         let columns = terminal.then(|| {
-            terminal_size::terminal_size().map_or(80, |(columns, _)| usize::from(columns.0).max(20))
+            let asked = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
+            let columns = asked.or_else(|| {
+                terminal_size::terminal_size().map(|(columns, _)| usize::from(columns.0))
+            });
+            columns.unwrap_or(80).max(20)
         });
         Ui {
             json,
@@ -126,10 +130,16 @@ impl Ui {
         }
     }
 
-    /// `note: …` on stderr, not with `-q`.
+    /// `note: …` on stderr, with `--json` as an object on a line; not with `-q`.
     pub(crate) fn note(&self, text: &str) {
-        if !self.quiet {
-            self.say(format_args!("note: {}", crate::text::one_line(text)));
+        if self.quiet {
+            return;
+        }
+        let text = crate::text::one_line(text);
+        if self.json {
+            self.say(format_args!("{}", serde_json::json!({ "note": text })));
+        } else {
+            self.say(format_args!("note: {text}"));
         }
     }
 

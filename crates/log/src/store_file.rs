@@ -14,6 +14,7 @@ use crate::id::{EventId, OriginId, Seq, from_hex, to_hex};
 /// File name.
 pub const STORE_FILE: &str = "store.toml";
 const LEN_MAX: u64 = 64 * 1_024;
+const EMPTY: &str = "it is empty";
 
 /// What `store.toml` says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +51,11 @@ impl StoreFile {
     pub(crate) fn load(disk: &dyn Disk, dir: &Path) -> Result<Option<Vec<u8>>> {
         let path = dir.join(STORE_FILE);
         match disk::read_all(disk, &path, LEN_MAX) {
+            // No bytes are never the same bytes as before: there is nothing to compare.
+            Ok(bytes) if bytes.is_empty() => Err(LogError::NotAStore {
+                path,
+                why: EMPTY.to_owned(),
+            }),
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(at("reading", &path)(error)),
@@ -98,6 +104,9 @@ impl StoreFile {
     fn parse(bytes: &[u8]) -> std::result::Result<StoreFile, Problem> {
         let bad = |why: &str| Problem::Bad(why.to_owned());
         let text = std::str::from_utf8(bytes).map_err(|_| bad("not text"))?;
+        if text.trim().is_empty() {
+            return Err(bad(EMPTY));
+        }
         let values: Text =
             toml::from_str(text).map_err(|error| Problem::Bad(error.message().to_owned()))?;
         if values.format > FORMAT {
@@ -163,6 +172,12 @@ mod tests {
             StoreFile::parse(changed.as_bytes()),
             Err(Problem::Bad(_))
         ));
+        for empty in ["", "\n"] {
+            assert!(matches!(
+                StoreFile::parse(empty.as_bytes()),
+                Err(Problem::Bad(why)) if why == EMPTY
+            ));
+        }
         let newer = text.replace("format = 1", "format = 2");
         assert!(matches!(
             StoreFile::parse(newer.as_bytes()),

@@ -3,7 +3,7 @@
 //! Every front (command line, MCP, later JSON-RPC and HTTP) speaks these types, so the shapes that
 //! `--json` prints and the structured output of an MCP tool are the same by construction.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -340,7 +340,8 @@ pub struct Stats {
     pub log_bytes: u64,
     /// Newest position.
     pub positions: u64,
-    /// Where the store is.
+    /// Where the store is; in JSON what is no Unicode of it is replaced.
+    #[serde(serialize_with = "as_text")]
     pub store: PathBuf,
     /// This machine's origin, hex; `None` before the first write.
     pub origin: Option<String>,
@@ -350,6 +351,10 @@ pub struct Stats {
     pub last_event_at: Option<String>,
     /// Views.
     pub views: Vec<ViewProgress>,
+}
+
+fn as_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
 }
 
 /// One step in the life of a memory.

@@ -105,9 +105,12 @@ impl ServiceError {
     pub fn hint(&self) -> Option<String> {
         match self {
             ServiceError::Invalid { hint, .. } => hint.clone(),
-            ServiceError::NotFound { what, nearest, .. } => {
+            ServiceError::NotFound { what, nearest, id } => {
                 if nearest.is_empty() {
                     Some(match *what {
+                        "memory" if id.starts_with('@') => {
+                            format!("that is a position: see `icm log show {id}`")
+                        }
                         "event" => "list events with `icm log`".into(),
                         _ => "list memories with `icm list`, search with `icm recall`".into(),
                     })
@@ -130,6 +133,17 @@ impl ServiceError {
             ServiceError::ReadOnly { .. } => {
                 Some("make it writable, or name another store with `--db`; reads still work".into())
             }
+            ServiceError::Io { source, .. } if source.kind() == std::io::ErrorKind::InvalidData => {
+                Some("a store holds plain files only: move it away, and see `icm verify`".into())
+            }
+            ServiceError::Io { source, .. }
+                if source.kind() == std::io::ErrorKind::PermissionDenied =>
+            {
+                Some("see who owns it with `ls -l`, or name another store with `--db`".into())
+            }
+            ServiceError::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
+                Some("free some space and try again".into())
+            }
             ServiceError::Io { .. } | ServiceError::Internal(_) => None,
         }
     }
@@ -137,3 +151,31 @@ impl ServiceError {
 
 /// Shorthand.
 pub type Result<T> = std::result::Result<T, ServiceError>;
+
+/// What was said, without the operating system's `(os error 2)`, which says nothing to people.
+pub fn plain(error: impl std::fmt::Display) -> String {
+    let mut text = error.to_string();
+    while let Some(start) = text.find(" (os error ") {
+        let Some(len) = text[start..].find(')') else {
+            break;
+        };
+        text.replace_range(start..=start + len, "");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn numbers_of_errors_are_left_out() {
+        for (said, expected) in [
+            ("a: No such file (os error 2)", "a: No such file"),
+            ("x (os error 2) and y (os error 30).", "x and y."),
+            ("cut (os error 2", "cut (os error 2"),
+        ] {
+            assert_eq!(plain(said), expected);
+        }
+    }
+}

@@ -10,7 +10,8 @@ const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 pub const ID_LEN: usize = 26;
 
 /// Gives out new ids: 48 bits of milliseconds, 80 random bits. Ids that one process gives out rise,
-/// also within a millisecond, so memories stand in the order in which they were stored.
+/// also within a millisecond, so memories stand in the order in which they were stored. They rise by
+/// random steps of up to 2^64, so that a short beginning tells the lines of an import apart.
 #[derive(Debug, Default)]
 pub(crate) struct NewIds {
     last: Mutex<u128>,
@@ -24,7 +25,7 @@ impl NewIds {
         let fresh = u128::from_be_bytes(bytes);
         let same_ms = fresh >> 80 == *last >> 80;
         *last = if same_ms {
-            last.saturating_add(1)
+            last.saturating_add(1 + (fresh & u128::from(u64::MAX)))
         } else {
             fresh
         };

@@ -8,6 +8,7 @@
 pub mod api;
 mod error;
 mod ids;
+pub mod json;
 pub mod limits;
 pub mod mcp;
 pub mod sanitize;
@@ -15,7 +16,7 @@ mod service;
 mod system;
 pub mod when;
 
-pub use error::{Result, ServiceError};
+pub use error::{Result, ServiceError, plain};
 pub use ids::{ID_LEN, id_text};
 pub use service::{Ground, OpenOptions, Service};
 pub use system::SystemEnv;

@@ -20,6 +20,8 @@ pub const KEYWORD_LEN_MAX: usize = 64;
 pub const METADATA_LEN_MAX: usize = 64 * 1_024;
 /// Bytes of each part of a source, and of a scope's id.
 pub const SOURCE_LEN_MAX: usize = 1_024;
+/// Bytes of the name of who acts.
+pub const ACTOR_LEN_MAX: usize = 256;
 /// Bytes of a query.
 pub const QUERY_LEN_MAX: usize = 8 * 1_024;
 /// Results of a recall.
@@ -108,7 +110,35 @@ pub fn metadata(value: &serde_json::Value) -> Result<String> {
             "write it as {\"name\": value}",
         ));
     }
+    if has_nul(value) {
+        return Err(ServiceError::invalid_with(
+            "metadata has a NUL character in it",
+            "remove it",
+        ));
+    }
     let json = value.to_string();
     optional_text("metadata", &json, METADATA_LEN_MAX)?;
     Ok(json)
+}
+
+fn has_nul(value: &serde_json::Value) -> bool {
+    match value {
+        serde_json::Value::String(text) => text.contains('\0'),
+        serde_json::Value::Array(items) => items.iter().any(has_nul),
+        serde_json::Value::Object(fields) => fields
+            .iter()
+            .any(|(name, value)| name.contains('\0') || has_nul(value)),
+        _ => false,
+    }
+}
+
+/// Checks a word of the caller's about itself: its actor, its session.
+pub fn label(what: &str, given: &str, max: usize) -> Result<()> {
+    optional_text(what, given, max)?;
+    match given.chars().any(char::is_control) {
+        true => Err(ServiceError::invalid(format!(
+            "{what} has a control character in it"
+        ))),
+        false => Ok(()),
+    }
 }

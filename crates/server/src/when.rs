@@ -21,8 +21,20 @@ pub enum When {
 const FORMS: &str = "write RFC 3339 (2026-11-02T10:00:00Z), a date, `today`, `yesterday`, \
                      `2h ago`, `@123` or an event id";
 
+/// For what is no moment of the log.
+const MOMENTS: &str = "write RFC 3339 (2026-11-02T10:00:00Z), a date, `today`, `yesterday` or \
+                       `2h ago`";
+
 fn invalid(text: &str) -> ServiceError {
-    ServiceError::invalid_with(format!("`{text}` is no point in time"), FORMS)
+    let hint = position_meant(text).unwrap_or_else(|| FORMS.to_owned());
+    ServiceError::invalid_with(format!("`{text}` is no point in time"), hint)
+}
+
+/// The question to ask who wrote a number where a position has an `@`.
+pub(crate) fn position_meant(text: &str) -> Option<String> {
+    let number = text.trim().trim_start_matches('0');
+    let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| format!("did you mean the position `@{number}`?"))
 }
 
 fn ms_of(timestamp: Timestamp, text: &str) -> Result<u64> {
@@ -153,7 +165,10 @@ pub fn rfc3339_signed(ms: i64) -> String {
 
 /// As [`parse`], for texts that can only be moments; milliseconds since the epoch.
 pub fn parse_moment(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> Result<i64> {
-    parse_ms(text, now_ms, zone, day)?.ok_or_else(|| invalid(text))
+    parse_ms(text, now_ms, zone, day)?.ok_or_else(|| {
+        let message = format!("`{text}` is no point in time");
+        ServiceError::invalid_with(message, MOMENTS)
+    })
 }
 
 /// The clock's time for messages.
@@ -180,6 +195,13 @@ mod tests {
     }
 
     #[test]
+    fn a_number_may_be_meant_as_a_position() {
+        let hint = |text| invalid(text).hint().unwrap_or_default();
+        assert_eq!(hint("15"), "did you mean the position `@15`?");
+        assert!(hint("15x").contains("RFC 3339"));
+    }
+
+    #[test]
     fn what_users_write() {
         check("@12", "@12");
         check("@x", "`@x` is no point in time");
@@ -194,6 +216,7 @@ mod tests {
         check("3 days ago", "2026-11-18T12:00:00Z");
         check("2026-11-02 10:00", "2026-11-02T10:00:00Z");
         check("3f2a99", "event 3f2a99");
+        check("15", "`15` is no point in time");
         check("last week", "`last week` is no point in time");
         check("1969-01-01", "`1969-01-01` is before 1970");
         check("", "`` is no point in time");

@@ -47,6 +47,14 @@ pub(crate) fn run(args: ExportArgs, app: &App) -> Result<Outcome, CliError> {
         ExportCommand::Jsonl(args) => (Format::Jsonl, args),
         ExportCommand::Markdown(args) => (Format::Markdown, args),
     };
+    let to_stdout = args
+        .output
+        .as_deref()
+        .is_none_or(|path| path == Path::new("-"));
+    if app.ui.json && to_stdout && matches!(format, Format::Markdown) {
+        return Err(CliError::invalid("Markdown cannot be printed as JSON")
+            .with_hint("leave `--json` out, write with `-o FILE`, or use `icm export jsonl`"));
+    }
     let service = app.service()?;
     let at = args.at.as_deref();
 
@@ -68,7 +76,10 @@ pub(crate) fn run(args: ExportArgs, app: &App) -> Result<Outcome, CliError> {
         })?,
         _ => app.ui.with_writer(|out| export(service, format, out, at))?,
     };
-    app.ui.remark(format_args!("{memories} memories exported"));
+    app.ui.remark(format_args!(
+        "{} exported",
+        text::count(memories, "memory", "memories")
+    ));
     Ok(Outcome::Fine)
 }
 

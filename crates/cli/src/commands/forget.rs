@@ -7,6 +7,7 @@ use icm_server::api::{ListRequest, Memory, Receipt};
 use crate::app::App;
 use crate::error::{CliError, Outcome};
 use crate::memory_view;
+use crate::text::count;
 
 /// How many memories of a topic are shown before asking.
 const PREVIEW: usize = 10;
@@ -48,7 +49,10 @@ fn forget_topic(topic: &str, app: &App) -> Result<Outcome, CliError> {
             return nothing(topic, app);
         }
         preview(&memories, app)?;
-        let question = format!("Forget {} of `{topic}`?", count(memories.len()));
+        let question = format!(
+            "Forget {} of `{topic}`?",
+            count(memories.len() as u64, "memory", "memories")
+        );
         match app.ui.confirm(&question) {
             Some(true) => {}
             Some(false) => {
@@ -58,7 +62,7 @@ fn forget_topic(topic: &str, app: &App) -> Result<Outcome, CliError> {
             None => {
                 return Err(CliError::invalid(format!(
                     "forgetting {} of `{topic}` has to be confirmed",
-                    count(memories.len())
+                    count(memories.len() as u64, "memory", "memories")
                 ))
                 .with_hint("give `--yes`"));
             }
@@ -106,11 +110,4 @@ fn report(receipts: &[Receipt], app: &App) -> Result<(), CliError> {
         memory_view::print_receipt(&app.ui, receipt)?;
     }
     Ok(())
-}
-
-fn count(n: usize) -> String {
-    match n {
-        1 => "1 memory".into(),
-        n => format!("{n} memories"),
-    }
 }

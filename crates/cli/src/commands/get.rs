@@ -5,7 +5,7 @@ use clap::builder::NonEmptyStringValueParser;
 use icm_server::api::Memory;
 
 use crate::app::App;
-use crate::columns::{self, Cell};
+use crate::columns;
 use crate::error::{CliError, ErrorKind, Outcome};
 use crate::ui::{DIM, Ui};
 use crate::{memory_view, text, when};
@@ -53,9 +53,9 @@ fn print(ui: &Ui, memory: &Memory) -> Result<(), CliError> {
         memory_view::print_quoted(ui, raw)?;
     }
     let mut rows = Vec::new();
-    let mut add = |name: &str, value: String| {
+    let mut add = |name: &'static str, value: String| {
         if !value.is_empty() {
-            rows.push(vec![Cell::new(name).style(DIM), Cell::new(value)]);
+            rows.push((name, value));
         }
     };
     let time = |at: &Option<String>| at.as_deref().map(|at| when::at_and_ago(ui.now, at));
@@ -76,7 +76,7 @@ fn print(ui: &Ui, memory: &Memory) -> Result<(), CliError> {
     let metadata = memory.metadata.as_ref().map(ToString::to_string);
     add("metadata", metadata.unwrap_or_default());
     add("withheld", memory.withheld.join(", "));
-    columns::print(ui, &rows)
+    columns::print_pairs(ui, &rows)
 }
 
 fn recalled(ui: &Ui, memory: &Memory) -> String {

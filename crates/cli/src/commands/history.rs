@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_server::api::Version;
+use icm_server::api::{Memory, Version};
 
 use crate::app::App;
 use crate::error::{CliError, ErrorKind, Outcome};
@@ -47,16 +47,10 @@ fn print(ui: &Ui, versions: &[Version]) -> Result<(), CliError> {
             ui.paint(TOPIC, &text::one_line(&newest.memory.topic)),
         ))?;
     }
-    let mut shown: Option<&Option<String>> = None;
+    let mut before: Option<&Version> = None;
     for version in versions {
-        // The first version is all new.
-        let changed = if version.changed.is_empty() || version.kind == "memory.stored" {
-            String::new()
-        } else {
-            format!("  {}", text::one_line(&version.changed.join(", ")))
-        };
         ui.line(format_args!(
-            "{}  {}  {}{}",
+            "{}  {}  {}",
             ui.paint(BOLD, &format!("@{}", version.position)),
             text::one_line(&version.kind),
             ui.paint(
@@ -68,12 +62,65 @@ fn print(ui: &Ui, versions: &[Version]) -> Result<(), CliError> {
                     memory_view::short_event(&version.event),
                 )
             ),
-            ui.paint(DIM, &changed),
         ))?;
+        let memory = &version.memory;
+        if let Some(before) = before {
+            print_changes(ui, version, &before.memory)?;
+        }
         // The text is repeated only where it changed.
-        if shown != Some(&version.memory.content) {
-            memory_view::print_content(ui, version.memory.content.as_deref())?;
-            shown = Some(&version.memory.content);
+        if before.is_none_or(|before| before.memory.content != memory.content) {
+            memory_view::print_content(ui, memory.content.as_deref())?;
+        }
+        before = Some(version);
+    }
+    Ok(())
+}
+
+/// What else than the text is another than before, a line each.
+fn print_changes(ui: &Ui, version: &Version, before: &Memory) -> Result<(), CliError> {
+    let memory = &version.memory;
+    let mut lines = Vec::new();
+    let mut turned = |name: &str, from: &str, to: &str| {
+        if from != to {
+            lines.push(format!("{name}: {from} → {to}"));
+        }
+    };
+    turned("topic", &before.topic, &memory.topic);
+    turned(
+        "importance",
+        memory_view::importance(before.importance),
+        memory_view::importance(memory.importance),
+    );
+    turned("scope", &before.scope, &memory.scope);
+    let none = || "none".to_string();
+    let occurred = |memory: &Memory| memory.occurred_at.clone().unwrap_or_else(none);
+    turned("occurred", &occurred(before), &occurred(memory));
+    let metadata = |memory: &Memory| {
+        let metadata = memory.metadata.as_ref();
+        metadata.map_or_else(none, ToString::to_string)
+    };
+    turned("metadata", &metadata(before), &metadata(memory));
+    if before.raw_excerpt != memory.raw_excerpt {
+        lines.push("raw excerpt: changed".into());
+    }
+    let words = |sign: char, these: &Memory, those: &Memory| {
+        let new = these
+            .keywords
+            .iter()
+            .filter(|w| !those.keywords.contains(w));
+        new.map(|word| format!("{sign}{word}")).collect::<Vec<_>>()
+    };
+    let mut keywords = words('+', memory, before);
+    keywords.extend(words('-', before, memory));
+    if !keywords.is_empty() {
+        lines.push(format!("keywords: {}", keywords.join(" ")));
+    }
+    for line in lines {
+        for line in text::wrap(
+            &text::one_line(&line),
+            ui.columns.map(|c| c.saturating_sub(4)),
+        ) {
+            ui.line(format_args!("  {}", ui.paint(DIM, &line)))?;
         }
     }
     Ok(())

@@ -4,8 +4,9 @@ use clap::{Args, ValueEnum};
 use icm_server::api::{ListRequest, Sort};
 
 use crate::app::App;
+use crate::args::how_many;
 use crate::error::{CliError, Outcome};
-use crate::{columns, memory_view};
+use crate::{memory_view, text};
 
 const LIMIT_DEFAULT: usize = 50;
 
@@ -16,7 +17,7 @@ pub(crate) struct ListArgs {
     #[arg(short, long)]
     topic: Option<String>,
     /// How many at most [default: 50]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long, value_name = "N", value_parser = how_many)]
     limit: Option<u32>,
     /// All of them
     #[arg(long, conflicts_with = "limit")]
@@ -66,18 +67,19 @@ pub(crate) fn run(args: ListArgs, app: &App) -> Result<Outcome, CliError> {
     if app.ui.json {
         app.ui.json(&memories)?;
     } else {
-        let rows: Vec<_> = memories
-            .iter()
-            .map(|memory| memory_view::row(&app.ui, memory))
-            .collect();
-        columns::print(&app.ui, &rows)?;
-        if memories.is_empty() {
-            app.ui.remark(format_args!("no memories"));
+        memory_view::print_list(app, &memories, true)?;
+        match &request.topic {
+            Some(topic) if memories.is_empty() => app.ui.remark(format_args!(
+                "no memories in `{}`; see `icm topics`",
+                text::one_line(topic)
+            )),
+            None if memories.is_empty() => app.ui.remark(format_args!("no memories")),
+            _ => {}
         }
     }
     if cut && args.limit.is_none() {
         app.ui.note(&format!(
-            "the first {limit} are shown; see the rest with `--all` or `-l N`"
+            "only the first {limit} are shown; see the rest with `--all` or `-l N`"
         ));
     }
     Ok(Outcome::Fine)

@@ -5,6 +5,7 @@ use clap::Args;
 use crate::app::App;
 use crate::error::{CliError, Outcome};
 use crate::progress::Bar;
+use crate::text::count;
 
 /// Compute every view afresh from the log
 ///
@@ -21,8 +22,10 @@ pub(crate) fn run(_: RebuildArgs, app: &App) -> Result<Outcome, CliError> {
         app.ui.json(&report)?;
     } else {
         app.ui.line(format_args!(
-            "rebuilt {} memories from {} events in {:.2} s",
-            report.memories, report.events, report.seconds
+            "rebuilt {} from {} in {:.2} s",
+            count(report.memories, "memory", "memories"),
+            count(report.events, "event", "events"),
+            report.seconds
         ))?;
         app.ui
             .line(format_args!("state hash {}", report.state_hash))?;

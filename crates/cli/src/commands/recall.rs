@@ -1,9 +1,11 @@
 //! `icm recall`
 
 use clap::Args;
-use icm_server::api::{RecallAnswer, RecallRequest};
+use icm_server::api::{RecallAnswer, RecallHit, RecallRequest};
+use serde_json::Value;
 
 use crate::app::App;
+use crate::args::how_many_results;
 use crate::error::{CliError, Outcome};
 use crate::ui::{DIM, Ui};
 use crate::{memory_view, text, when};
@@ -31,7 +33,7 @@ pub(crate) struct RecallArgs {
     #[arg(long)]
     scope: Option<String>,
     /// How many results, 1 to 1000 [default: 10]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(short, long, value_name = "N", value_parser = how_many_results)]
     limit: Option<u16>,
     /// As this machine knew at that time; also a position (`@123`) or an event id
     #[arg(long, value_name = "TIME")]
@@ -105,9 +107,12 @@ pub(crate) fn print(ui: &Ui, answer: &RecallAnswer) -> Result<Outcome, CliError>
             format!("matched {words}")
         };
         memory_view::print(ui, &hit.memory, &extra)?;
+        if let Some(explain) = &answer.explain {
+            print_score(ui, hit, explain)?;
+        }
     }
     if let Some(explain) = &answer.explain {
-        print_explain(ui, explain)?;
+        print_ranking(ui, answer, explain)?;
     }
     if answer.results.is_empty() {
         ui.remark(format_args!("nothing found {}", basis(ui, answer)));
@@ -136,11 +141,68 @@ fn basis(ui: &Ui, answer: &RecallAnswer) -> String {
     )
 }
 
-fn print_explain(ui: &Ui, explain: &serde_json::Value) -> Result<(), CliError> {
-    let text = serde_json::to_string_pretty(explain).unwrap_or_default();
-    ui.line(format_args!(""))?;
-    for line in text::wrap(&text, None) {
-        ui.line(format_args!("{}", ui.paint(DIM, &line)))?;
+/// How a result came to its score.
+fn print_score(ui: &Ui, hit: &RecallHit, explain: &Value) -> Result<(), CliError> {
+    let texts = explain["text"]["documents"].as_u64().unwrap_or(0);
+    let mut reasons = Vec::new();
+    for word in &hit.matched {
+        let word = text::one_line(word);
+        reasons.push(match spread_of(explain, &word) {
+            Some(found) => format!("{word} (in {found} of {texts} texts)"),
+            None => word,
+        });
+    }
+    print_dim(
+        ui,
+        &format!("score {:.3} from {}", hit.score, reasons.join(", ")),
+    )
+}
+
+/// What was looked for, and among how much.
+fn print_ranking(ui: &Ui, answer: &RecallAnswer, explain: &Value) -> Result<(), CliError> {
+    let ranking = &explain["text"];
+    let mut words: Vec<String> = Vec::new();
+    for term in ranking["terms"].as_array().into_iter().flatten() {
+        let word = text::one_line(term["word"].as_str().unwrap_or_default());
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    let described: Vec<String> = words
+        .iter()
+        .map(|word| {
+            let found = spread_of(explain, word).unwrap_or(0);
+            format!("{word}: in {}", text::count(found, "text", "texts"))
+        })
+        .collect();
+    if !answer.results.is_empty() {
+        ui.line(format_args!(""))?;
+    }
+    let documents = ranking["documents"].as_u64().unwrap_or(0);
+    print_dim(
+        ui,
+        &format!(
+            "ranked by BM25 among {}: any word may match, rare words and short texts count more, \
+             and so does a word as it was written beside its stem",
+            text::count(documents, "text", "texts")
+        ),
+    )?;
+    match described.is_empty() {
+        true => print_dim(ui, "no word of the query can be looked for"),
+        false => print_dim(ui, &described.join(", ")),
+    }
+}
+
+/// In how many texts a word of the query stands, in whatever form was looked for.
+fn spread_of(explain: &Value, word: &str) -> Option<u64> {
+    let terms = explain["text"]["terms"].as_array()?;
+    let of_word = terms.iter().filter(|term| term["word"] == word);
+    of_word.filter_map(|term| term["documents"].as_u64()).max()
+}
+
+fn print_dim(ui: &Ui, line: &str) -> Result<(), CliError> {
+    for line in text::wrap(line, ui.columns.map(|columns| columns.saturating_sub(2))) {
+        ui.line(format_args!("  {}", ui.paint(DIM, &line)))?;
     }
     Ok(())
 }

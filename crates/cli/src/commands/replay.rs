@@ -5,10 +5,10 @@ use icm_server::api::{Basis, ListRequest, Memory, RecallRequest};
 use serde::Serialize;
 
 use crate::app::App;
-use crate::columns;
+use crate::args::how_many_results;
 use crate::commands::recall;
 use crate::error::{CliError, Outcome};
-use crate::ui::{BOLD, TOPIC, Ui};
+use crate::ui::{BOLD, TOPIC};
 use crate::{memory_view, text, when};
 
 /// Go back in time: what was known, and what a recall would have found
@@ -30,7 +30,7 @@ pub(crate) struct ReplayArgs {
     #[arg(short, long)]
     topic: Option<String>,
     /// How many at most [default: 10 with a query, else all]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(short, long, value_name = "N", value_parser = how_many_results)]
     limit: Option<u16>,
 }
 
@@ -72,12 +72,13 @@ pub(crate) fn run(args: ReplayArgs, app: &App) -> Result<Outcome, CliError> {
     if app.ui.json {
         app.ui.json(&standing)?;
     } else {
-        print(&app.ui, &standing)?;
+        print(app, &standing)?;
     }
     Ok(Outcome::Fine)
 }
 
-fn print(ui: &Ui, standing: &Standing) -> Result<(), CliError> {
+fn print(app: &App, standing: &Standing) -> Result<(), CliError> {
+    let ui = &app.ui;
     for (i, group) in standing
         .memories
         .chunk_by(|a, b| a.topic == b.topic)
@@ -89,20 +90,12 @@ fn print(ui: &Ui, standing: &Standing) -> Result<(), CliError> {
         let topic = group.first().map_or("", |memory| memory.topic.as_str());
         let topic = text::one_line(topic);
         ui.line(format_args!("{}", ui.paint(TOPIC.bold(), &topic)))?;
-        let rows: Vec<_> = group
-            .iter()
-            .map(|memory| {
-                let mut row = memory_view::row(ui, memory);
-                row.remove(1);
-                row
-            })
-            .collect();
-        columns::print(ui, &rows)?;
+        memory_view::print_list(app, group, false)?;
     }
     let basis = &standing.basis;
     ui.remark(format_args!(
-        "{} memories as of {} ({})",
-        standing.memories.len(),
+        "{} as of {} ({})",
+        text::count(standing.memories.len() as u64, "memory", "memories"),
         ui.paint(BOLD, &format!("@{}", basis.position)),
         when::ago(ui.now, &basis.at),
     ));

@@ -1,5 +1,6 @@
 //! `icm serve`
 
+use std::io::IsTerminal;
 use std::sync::Arc;
 
 use clap::Args;
@@ -27,6 +28,11 @@ pub(crate) fn run(args: ServeArgs, app: &App) -> Result<Outcome, CliError> {
     } else {
         app.service()?
     };
+    if std::io::stdin().is_terminal() {
+        app.ui.remark(format_args!(
+            "waiting for an MCP client on stdin; this is for an agent's configuration, Ctrl-D ends it"
+        ));
+    }
     // Long before it ends is when they matter.
     app.pass_on_notices(service);
 

@@ -4,10 +4,10 @@ use clap::Args;
 use icm_server::api::Stats;
 
 use crate::app::App;
-use crate::columns::{self, Cell};
+use crate::columns;
 use crate::error::{CliError, Outcome};
-use crate::text::bytes;
-use crate::ui::{DIM, Ui};
+use crate::text::{bytes, count};
+use crate::ui::Ui;
 use crate::when;
 
 /// Show the store in numbers: memories, events, bytes, how far each view is
@@ -31,16 +31,14 @@ fn print(ui: &Ui, stats: &Stats) -> Result<(), CliError> {
         None => "never".into(),
     };
     let mut rows = Vec::new();
-    let mut add = |name: &str, value: String| {
-        rows.push(vec![Cell::new(name).style(DIM), Cell::new(value)]);
-    };
+    let mut add = |name: &'static str, value: String| rows.push((name, value));
     add("store", stats.store.display().to_string());
     add(
         "origin",
-        stats
-            .origin
-            .clone()
-            .unwrap_or_else(|| "none before the first write".into()),
+        stats.origin.clone().unwrap_or_else(|| match stats.events {
+            0 => "none before the first write".into(),
+            _ => "unknown: store.toml cannot be read".into(),
+        }),
     );
     add("memories", stats.memories.to_string());
     add("forgotten", stats.forgotten.to_string());
@@ -60,16 +58,22 @@ fn print(ui: &Ui, stats: &Stats) -> Result<(), CliError> {
             bytes(stats.log_bytes)
         ),
     );
-    for view in &stats.views {
+    let on_disk = stats.views.iter().any(|view| view.bytes > 0);
+    if !on_disk && stats.events > 0 {
+        add("views", "in memory, read from the log".into());
+    }
+    for view in stats.views.iter().filter(|_| on_disk) {
         let state = match view.behind {
             0 => "up to date".to_string(),
-            1 => "1 event behind".to_string(),
-            n => format!("{n} events behind"),
+            n => format!("{} behind", count(n, "event", "events")),
         };
         add(
-            &format!("view {}", view.view),
+            match view.view.as_str() {
+                "table" => "view table",
+                _ => "view text",
+            },
             format!("@{}, {state}, {}", view.position, bytes(view.bytes)),
         );
     }
-    columns::print(ui, &rows)
+    columns::print_pairs(ui, &rows)
 }

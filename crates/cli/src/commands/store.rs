@@ -87,8 +87,8 @@ pub(crate) fn run(args: StoreArgs, app: &App) -> Result<Outcome, CliError> {
 }
 
 fn json_object(text: &str) -> Result<serde_json::Value, CliError> {
-    let value: serde_json::Value = serde_json::from_str(text)
-        .map_err(|e| CliError::invalid(format!("`--metadata` is not JSON: {e}")))?;
+    let value = icm_server::json::parse(text)
+        .map_err(|why| CliError::invalid(format!("`--metadata`: {why}")))?;
     if !value.is_object() {
         return Err(CliError::invalid("`--metadata` is not a JSON object")
             .with_hint("for example `--metadata '{\"ticket\": 17}'`"));

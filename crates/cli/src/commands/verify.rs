@@ -4,8 +4,9 @@ use clap::Args;
 use icm_server::api::{OriginHead, VerifyReport};
 
 use crate::app::App;
-use crate::columns::{self, Cell};
+use crate::columns::{self, Cell, Step};
 use crate::error::{CliError, Outcome};
+use crate::memory_view::short_event;
 use crate::progress::Bar;
 use crate::text;
 use crate::ui::{BAD, DIM, GOOD, Ui, WARN};
@@ -40,8 +41,8 @@ pub(crate) fn print(ui: &Ui, report: &VerifyReport) -> Result<Outcome, CliError>
     for finding in &report.findings {
         let notice = finding.severity == "notice";
         let style = if notice { WARN } else { BAD };
-        let mut place = finding.code.clone();
-        if let Some(file) = &finding.file {
+        let mut place = finding.code.replace('_', " ");
+        if let Some(file) = finding.file.as_ref().filter(|file| !file.is_empty()) {
             place.push_str(&format!(", {file}"));
         }
         if let Some(seq) = finding.seq {
@@ -60,8 +61,8 @@ pub(crate) fn print(ui: &Ui, report: &VerifyReport) -> Result<Outcome, CliError>
         ui.paint(BAD, "not ok")
     };
     ui.line(format_args!(
-        "{verdict}: {} events, newest position @{}{}",
-        report.events,
+        "{verdict}: {}, newest position @{}{}",
+        text::count(report.events, "event", "events"),
         report.positions,
         match report.missing_bodies {
             0 => String::new(),
@@ -76,17 +77,18 @@ pub(crate) fn print(ui: &Ui, report: &VerifyReport) -> Result<Outcome, CliError>
 }
 
 fn print_heads(ui: &Ui, heads: &[OriginHead]) -> Result<(), CliError> {
-    let rows: Vec<_> = heads
+    let mut rows: Vec<_> = heads
         .iter()
         .map(|head| {
             vec![
                 Cell::new("origin").style(DIM),
-                Cell::new(&head.origin),
+                Cell::new(&head.origin).or_short(short_event(&head.origin)),
                 Cell::new(format!("seq {}", head.seq)).style(DIM),
-                Cell::new(&head.head),
+                Cell::new(&head.head).or_short(short_event(&head.head)),
                 Cell::new(if head.own { "this machine" } else { "" }).style(DIM),
             ]
         })
         .collect();
+    columns::fit(ui, &mut rows, &[Step::Short(3), Step::Short(1)]);
     columns::print(ui, &rows)
 }

@@ -65,7 +65,10 @@ fn queries() {
     world.icm(["recall", " ", ""]).fails(2, "empty");
     world.icm(["recall"]).ends(2);
     world.icm(["recall", "x", "-l", "0"]).ends(2);
-    world.icm(["recall", "x", "-l", "1001"]).ends(2);
+    let run = world.icm(["recall", "x", "-l", "1001"]).ends(2);
+    assert!(run.err.contains("from 1 to 1000"), "{}", run.err);
+    let run = world.icm(["list", "-l", "many"]).ends(2);
+    assert!(run.err.contains("a whole number"), "{}", run.err);
     world
         .icm(["recall", "x", "--as", "7f3a"])
         .fails(2, "not supported before sync");
@@ -190,4 +193,115 @@ fn text_cannot_steer_the_terminal() {
         .fails(2, "control character");
     // The log keeps the bytes.
     assert_eq!(world.json(["get", id])["content"], evil);
+}
+
+#[test]
+fn metadata_that_would_not_come_back_as_it_was() {
+    let world = World::new();
+    let store = |metadata: &str| world.icm(["store", "-t", "a", "-c", "b", "--metadata", metadata]);
+    store(r#"{"a": "x\u0000y"}"#).fails(2, "NUL");
+    store(r#"{"a": [{"\u0000": 1}]}"#).fails(2, "NUL");
+    store(r#"{"ticket": 1, "ticket": 2}"#).fails(2, "`ticket` stands twice");
+    store(r#"{"a": {"deep": 1, "deep": 1}}"#).fails(2, "`deep` stands twice");
+    store(r#"{"a": "\ud83d"}"#).fails(2, "lone surrogate in `a`");
+    assert!(!world.store().exists(), "something was written");
+    store(r#"{"a": "\ud83d\ude00"}"#).ok();
+}
+
+#[test]
+fn lines_of_an_import_are_read_as_strictly() {
+    let world = World::new();
+    let lines = [
+        r#"{"topic":"t","content":"cut \ud83d"}"#,
+        r#"{"topic":"t","content":"c","metadata":{"a":"\u0000"}}"#,
+        r#"{"topic":"t","content":"c","metadata":{"a":1,"a":2}}"#,
+        r#"{"topic":"t","content":"one","content":"two"}"#,
+        r#"{"topic":"t","content":"whole"}"#,
+    ];
+    let run = world
+        .icm_with(
+            ["import", "jsonl", "-", "--json"],
+            lines.join("\n").as_bytes(),
+        )
+        .ends(1);
+    let report = run.json();
+    assert_eq!(report["added"], 1);
+    let rejected = report["rejected"].as_array().unwrap();
+    let why: Vec<_> = rejected
+        .iter()
+        .map(|r| r["why"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        why,
+        [
+            "lone surrogate in `content`",
+            "metadata has a NUL character in it",
+            "the name `a` stands twice",
+            "the name `content` stands twice",
+        ]
+    );
+    assert_eq!(rejected[2]["line"], 3);
+}
+
+#[test]
+fn actors_that_would_steer_the_terminal() {
+    let world = World::new();
+    for actor in ["a\nb", "\u{1b}[31mred", "\u{9b}31m"] {
+        let mut command = world.command(["store", "-t", "a", "-c", "b"]);
+        command.env("ICM_ACTOR", actor);
+        crate::world::run(&mut command, b"").fails(2, "`ICM_ACTOR` has a control character");
+    }
+    let mut command = world.command(["store", "-t", "a", "-c", "b"]);
+    command.env("ICM_ACTOR", "x".repeat(257));
+    crate::world::run(&mut command, b"").fails(2, "`ICM_ACTOR` is 257 bytes long");
+    assert!(!world.store().exists(), "something was written");
+    world
+        .icm(["log", "--actor", "a\nb"])
+        .fails(2, "control character");
+}
+
+#[test]
+fn a_number_where_a_position_is_meant() {
+    let world = World::with_memories();
+    for args in [
+        ["recall", "invoices", "--at", "4"].as_slice(),
+        &["list", "--at", "4"],
+        &["list", "--at", "2026"],
+        &["log", "show", "4"],
+        &["log", "--since", "4"],
+    ] {
+        let number = args.last().unwrap();
+        let run = world.icm(args).ends(2);
+        let asks = format!("did you mean the position `@{number}`?");
+        assert!(run.err.contains(&asks), "{args:?}: {}", run.err);
+    }
+    world.icm(["list", "--at", "@4"]).ok();
+    let run = world.icm(["store", "-t", "a", "-c", "b", "--occurred-at", "4"]);
+    assert!(!run.fails(2, "no point in time").err.contains('@'));
+}
+
+#[test]
+fn a_mistyped_id_brings_the_nearest() {
+    let world = World::with_memories();
+    let id = world.id("money");
+    let mut wrong = id.clone();
+    // One digit of the random part.
+    let digit = if &id[20..21] == "7" { "8" } else { "7" };
+    wrong.replace_range(20..21, digit);
+    let letter = id.replacen(&id[22..23], "U", 1);
+    for given in [wrong.as_str(), &format!("{id}0"), &letter] {
+        for command in ["get", "history", "forget", "revive"] {
+            let run = world.icm([command, given]).fails(1, given);
+            assert!(run.err.contains(&id), "{command} {given}: {}", run.err);
+        }
+        let run = world.icm(["update", given, "-c", "x"]).fails(1, given);
+        assert!(run.err.contains(&id), "{given}: {}", run.err);
+    }
+    // A key is no id, but says which memory is meant; a position names an event.
+    let run = world.icm(["get", "money"]).fails(1, "money");
+    assert!(run.err.contains(&id), "{}", run.err);
+    let run = world.icm(["get", "@3"]).fails(1, "@3");
+    assert!(run.err.contains("icm log show @3"), "{}", run.err);
+    let run = world.icm(["get", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"]).ends(1);
+    assert!(!run.err.contains("nearest"), "{}", run.err);
 }

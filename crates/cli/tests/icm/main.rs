@@ -9,6 +9,8 @@ mod demo;
 mod help;
 mod import_export;
 mod pipes;
+mod places;
 mod serve;
+mod shown;
 mod time;
 mod world;

@@ -72,3 +72,23 @@ fn long_text_is_not_cut_in_a_pipe() {
     assert!(run.out.contains(text.trim()), "{}", run.out);
     assert_eq!(run.out.lines().count(), 1);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_answer_that_cannot_be_written_is_told_apart_from_the_change() {
+    let world = World::with_memories();
+    let full = || {
+        std::fs::File::options()
+            .write(true)
+            .open("/dev/full")
+            .unwrap()
+    };
+    let mut command = world.command(["store", "-t", "a", "-c", "b"]);
+    command.stdout(Stdio::from(full()));
+    let run = crate::world::run(&mut command, b"").fails(2, "cannot write the answer");
+    assert!(run.err.contains("the change was made"), "{run:?}");
+    let mut command = world.command(["list"]);
+    command.stdout(Stdio::from(full()));
+    let run = crate::world::run(&mut command, b"").fails(2, "cannot write the answer");
+    assert!(!run.err.contains("the change was made"), "{run:?}");
+}

@@ -27,6 +27,46 @@ fn for_owner(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
+/// Opens a regular file, and never waits: a pipe that somebody put in its place has no other end.
+/// What is written is not reached through a link, which may lead out of the store.
+fn open_regular(options: &mut OpenOptions, path: &Path, writes: bool) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let no_follow = if writes { libc::O_NOFOLLOW } else { 0 };
+        options.custom_flags(libc::O_NONBLOCK | no_follow);
+    }
+    let file = match options.open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
+        Err(error) => return Err(odd_file(path, writes).unwrap_or(error)),
+    };
+    let kind = file.metadata()?.file_type();
+    if kind.is_dir() {
+        return Err(io::Error::from(io::ErrorKind::IsADirectory));
+    }
+    if !kind.is_file() {
+        return Err(not_regular());
+    }
+    Ok(file)
+}
+
+/// What is wrong with a file that cannot be opened, where the system's own words do not say.
+fn odd_file(path: &Path, writes: bool) -> Option<io::Error> {
+    if writes && fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink()) {
+        return Some(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "a symbolic link, which is not written through",
+        ));
+    }
+    let kind = fs::metadata(path).ok()?.file_type();
+    (!kind.is_file() && !kind.is_dir()).then(not_regular)
+}
+
+fn not_regular() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "not a regular file")
+}
+
 impl Disk for RealDisk {
     fn read_dir(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
         let mut entries = Vec::new();
@@ -57,11 +97,12 @@ impl Disk for RealDisk {
                 for_owner(options.write(true).create(true).truncate(false));
             }
         }
-        let file = options.open(path)?;
-        if file.metadata()?.is_dir() {
-            return Err(io::Error::from(io::ErrorKind::IsADirectory));
-        }
-        Ok(Arc::new(RealFile(file)))
+        let writes = mode != OpenMode::Read;
+        Ok(Arc::new(RealFile(open_regular(
+            &mut options,
+            path,
+            writes,
+        )?)))
     }
 
     fn create_dir_all(&self, dir: &Path) -> io::Result<()> {
@@ -105,8 +146,8 @@ impl Disk for RealDisk {
 
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn DiskLock>>> {
         let mut options = OpenOptions::new();
-        let file =
-            for_owner(options.read(true).write(true).create(true).truncate(false)).open(path)?;
+        for_owner(options.read(true).write(true).create(true).truncate(false));
+        let file = open_regular(&mut options, path, true)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Box::new(RealLock(file)))),
             Err(TryLockError::WouldBlock) => Ok(None),
@@ -226,3 +267,54 @@ fn write_all(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
 struct RealLock(File);
 
 impl DiskLock for RealLock {}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixListener;
+    use std::process::Command;
+
+    const MODES: [OpenMode; 3] = [OpenMode::Read, OpenMode::Write, OpenMode::Create];
+
+    fn problem<T>(result: io::Result<T>) -> String {
+        result
+            .err()
+            .map_or_else(String::new, |error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_refused_at_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let fifo = folder.path().join("fifo");
+        let made = Command::new("mkfifo").arg(&fifo).status();
+        assert!(made.is_ok_and(|status| status.success()), "a FIFO");
+        let socket = folder.path().join("socket");
+        let _listener = UnixListener::bind(&socket).expect("a socket");
+        for path in [fifo.as_path(), &socket, Path::new("/dev/null")] {
+            for mode in MODES {
+                let said = problem(RealDisk.open(path, mode));
+                assert_eq!(said, "not a regular file", "{} {mode:?}", path.display());
+            }
+            let said = problem(RealDisk.try_lock(path));
+            assert_eq!(said, "not a regular file", "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn a_link_is_read_through_and_not_written_through() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (target, link) = (folder.path().join("target"), folder.path().join("link"));
+        fs::write(&target, "kept").expect("a file");
+        std::os::unix::fs::symlink(&target, &link).expect("a link");
+        assert!(RealDisk.open(&link, OpenMode::Read).is_ok());
+        for mode in [OpenMode::Write, OpenMode::Create] {
+            let said = problem(RealDisk.open(&link, mode));
+            assert!(said.starts_with("a symbolic link"), "{mode:?}: {said}");
+        }
+        let said = problem(RealDisk.try_lock(&link));
+        assert!(said.starts_with("a symbolic link"), "{said}");
+        fs::remove_file(&target).expect("removed");
+        assert!(RealDisk.open(&link, OpenMode::Create).is_err());
+        assert!(!target.exists(), "a link that leads nowhere makes nothing");
+    }
+}

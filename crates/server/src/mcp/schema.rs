@@ -60,6 +60,14 @@ pub(super) fn input_schema(params: &[Param]) -> Map<String, Value> {
     schema
 }
 
+/// What stands for an argument whose text held half of a surrogate pair: no kind of argument, so the
+/// check below refuses it, and says why.
+pub(super) fn half_a_character() -> Value {
+    json!({HALF: true})
+}
+
+const HALF: &str = "half of a surrogate pair";
+
 /// Arguments that fit their parameters.
 pub(super) struct Args(Map<String, Value>);
 
@@ -137,6 +145,12 @@ impl Args {
 impl Param {
     fn fits(&self, value: &mut Value) -> Result<(), String> {
         let name = self.name;
+        if value.get(HALF).is_some() {
+            return Err(format!(
+                "`{name}` holds half of a surrogate pair (\\ud800 to \\udfff): text was cut inside \
+                 a character, send it whole"
+            ));
+        }
         match self.kind {
             Kind::Text if value.is_string() => Ok(()),
             Kind::Text => Err(format!("`{name}` must be a string")),

@@ -137,6 +137,11 @@ fn short(event: &str) -> &str {
     &event[..event.floor_char_boundary(12)]
 }
 
+/// `1 memory`, `2 memories`.
+fn count(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
 /// The day of an RFC 3339 time.
 fn day(time: &str) -> &str {
     &time[..time.floor_char_boundary(10)]

@@ -145,10 +145,15 @@ impl Service {
             ControlFlow::Continue(())
         })?;
         match found.as_slice() {
-            [] => Err(ServiceError::NotFound {
-                what: "event",
-                id: prefix.to_owned(),
-                nearest: Vec::new(),
+            [] => Err(match when::position_meant(prefix) {
+                Some(hint) => {
+                    ServiceError::invalid_with(format!("no event id starts with `{prefix}`"), hint)
+                }
+                None => ServiceError::NotFound {
+                    what: "event",
+                    id: prefix.to_owned(),
+                    nearest: Vec::new(),
+                },
             }),
             [(position, _)] => Ok(*position),
             several => Err(ServiceError::Ambiguous {

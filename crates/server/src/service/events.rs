@@ -14,6 +14,7 @@ use super::{Ask, Service};
 use crate::api::{EventDetail, LogEntry, LogRequest};
 use crate::error::{Result, ServiceError};
 use crate::ids::{event_prefix, id_text};
+use crate::limits;
 use crate::when::{self, DayMeans, When, rfc3339};
 
 /// A request, resolved.
@@ -96,6 +97,9 @@ impl Service {
             )
             .into());
         }
+        if let Some(actor) = &request.actor {
+            limits::label("the actor", actor, limits::ACTOR_LEN_MAX)?;
+        }
         let moment = |text: &Option<String>, day| match text {
             None => Ok((None, None)),
             Some(text) => match when::parse(text, self.now_ms(), &self.zone(), day)? {
@@ -139,10 +143,11 @@ impl Service {
                 }
                 None => {
                     let prefix = event_prefix(event).ok_or_else(|| {
-                        ServiceError::invalid_with(
-                            format!("`{event}` is no event id"),
-                            "give at least four hexadecimal digits, or a position such as `@12`",
-                        )
+                        let hint = when::position_meant(event).unwrap_or_else(|| {
+                            "give at least four hexadecimal digits, or a position such as `@12`"
+                                .to_owned()
+                        });
+                        ServiceError::invalid_with(format!("`{event}` is no event id"), hint)
                     })?;
                     self.log.refresh()?;
                     self.find_event(&prefix)?
@@ -284,6 +289,16 @@ fn readable(mut json: Value, facts: &Facts) -> Value {
     json
 }
 
+fn importance_word(importance: icm_log::facts::Importance) -> &'static str {
+    use icm_log::facts::Importance;
+    match importance {
+        Importance::Low => "low",
+        Importance::Medium => "medium",
+        Importance::High => "high",
+        Importance::Critical => "critical",
+    }
+}
+
 fn summary_of(facts: &Facts, payload: &Value) -> String {
     let text = |field: &str| {
         payload
@@ -294,14 +309,37 @@ fn summary_of(facts: &Facts, payload: &Value) -> String {
     match facts {
         Facts::Stored(_) => format!("[{}] {}", text("topic"), text("content")),
         Facts::Updated(facts) => {
-            let mut names = field_names(facts.fields);
-            if facts.keywords_added > 0 || !facts.removed.is_empty() {
-                names.push("keywords".to_owned());
+            let mut parts: Vec<String> = field_names(facts.fields)
+                .into_iter()
+                .filter(|name| name != "content")
+                .map(|name| match name.as_str() {
+                    "topic" => format!("topic: {}", text("topic")),
+                    "importance" => match facts.importance {
+                        Some(importance) => format!("importance: {}", importance_word(importance)),
+                        None => name,
+                    },
+                    _ => name,
+                })
+                .collect();
+            let added = payload.get("keywords_added").and_then(Value::as_array);
+            let added: Vec<String> = (added.into_iter().flatten())
+                .filter_map(Value::as_str)
+                .map(|word| format!("+{word}"))
+                .collect();
+            match (added.is_empty(), facts.removed.len()) {
+                (true, 0) => {}
+                (true, 1) => parts.push("keywords: 1 taken away".to_owned()),
+                (true, removed) => parts.push(format!("keywords: {removed} taken away")),
+                (false, 0) => parts.push(format!("keywords: {}", added.join(" "))),
+                (false, removed) => parts.push(format!(
+                    "keywords: {}, {removed} taken away",
+                    added.join(" ")
+                )),
             }
-            match payload.get("content").and_then(Value::as_str) {
-                Some(content) => format!("{}: {content}", names.join(", ")),
-                None => names.join(", "),
+            if facts.fields & icm_log::facts::fields::CONTENT != 0 {
+                parts.push(format!("content: {}", text("content")));
             }
+            parts.join(", ")
         }
         Facts::Recalled(facts) => {
             format!("\"{}\" showed {}", text("query"), facts.results.len())

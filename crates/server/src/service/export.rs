@@ -25,9 +25,10 @@ impl Service {
         versions.retain(|version| version.content.is_some() && version.topic.is_some());
         if versions.len() < all {
             let left = all - versions.len();
-            self.notice(format!(
-                "{left} memories whose text is withheld were left out"
-            ));
+            self.notice(match left {
+                1 => "1 memory whose text is withheld was left out".to_owned(),
+                _ => format!("{left} memories whose text is withheld were left out"),
+            });
         }
         for version in &versions {
             writeln!(out, "{}", Value::Object(line_of(version))).map_err(written)?;

@@ -15,6 +15,7 @@ use crate::api::{
     Caller, ImportReport, Importance, Progress, Rejected, Source, StoreRequest, Trust,
 };
 use crate::error::{Result, ServiceError};
+use crate::json;
 use crate::limits::KEYWORDS_MAX;
 
 /// Lines that are appended, and made durable, together.
@@ -196,8 +197,7 @@ impl Service {
         if text.trim().is_empty() {
             return Ok(None);
         }
-        let value: Value = serde_json::from_str(&text)
-            .map_err(|error| ServiceError::invalid(format!("not JSON: {error}")))?;
+        let value = json::parse(&text).map_err(ServiceError::invalid)?;
         let Value::Object(object) = value else {
             return Err(ServiceError::invalid("not a JSON object"));
         };

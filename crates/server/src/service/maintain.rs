@@ -6,7 +6,7 @@ use icm_projections::{ViewError, Views};
 
 use super::{Service, VIEWS_WAIT, locked};
 use crate::api::{Finding, OriginHead, Progress, RebuildReport, VerifyReport};
-use crate::error::{Result, ServiceError};
+use crate::error::{Result, ServiceError, plain};
 
 impl Service {
     /// The chain alone. `expect` is text that [`Service::heads`] was printed as earlier: today's log
@@ -107,15 +107,18 @@ impl Service {
             // Nobody appends between the fold and the look at the views: both see what the log
             // held at its last refresh.
             let mut held = locked(&self.views);
-            let views = match self.current_views(&mut held) {
-                Ok(views) => views,
+            let looked = super::guarded(|| {
+                let views = self.current_views(&mut held)?;
+                Ok((views.check(), views.tally().clone()))
+            });
+            match looked {
+                Ok(looked) => looked,
                 Err(super::Ask::Service(error)) => return Err(error),
                 Err(super::Ask::View(error)) => {
                     self.rebuild_after(&mut held, &error, &mut report)?;
                     return Ok(report);
                 }
-            };
-            (views.check(), views.tally().clone())
+            }
         };
         let wrong = match checked {
             Err(error @ ViewError::Unusable { .. }) => Some(error),
@@ -141,11 +144,24 @@ impl Service {
         report: &mut VerifyReport,
     ) -> Result<()> {
         *held = None;
-        *held = Some(self.build()?);
+        let (views, in_memory) = self.build()?;
+        *held = Some(views);
+        let said = error.to_string();
+        let message = match in_memory {
+            None => format!("{}: rebuilt from the log", plain(said)),
+            // One reason is enough where the disk alone is in the way.
+            Some(reason) if said.contains(" (os error ") => {
+                format!("the views on disk were not checked: {reason}")
+            }
+            Some(reason) => format!(
+                "{}; the views are kept in memory for this run: {reason}",
+                plain(said)
+            ),
+        };
         report.findings.push(Finding {
             code: "view_rebuilt".to_owned(),
             severity: "notice".to_owned(),
-            message: format!("{error}: rebuilt from the log"),
+            message,
             file: Some("views".to_owned()),
             seq: None,
         });
@@ -220,7 +236,8 @@ fn verify_report(report: &Report) -> VerifyReport {
                     Some(case) => format!("{} (case {case:?})", finding.message),
                     None => finding.message.clone(),
                 },
-                file: Some(finding.file.display().to_string()),
+                // What is said of the store as a whole has no file.
+                file: Some(finding.file.display().to_string()).filter(|file| !file.is_empty()),
                 seq: finding.seq.map(|seq| seq.0),
             })
             .collect(),

@@ -6,12 +6,15 @@ mod events;
 mod export;
 mod import;
 mod maintain;
+mod place;
 mod read;
 mod recall;
 mod show;
 mod write;
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -21,7 +24,7 @@ use icm_log::{Log, LogError, Refusal};
 use icm_projections::{ViewError, Views};
 use jiff::tz::TimeZone;
 
-use crate::error::{Result, ServiceError};
+use crate::error::{Result, ServiceError, plain};
 use crate::ids::NewIds;
 use crate::system::SystemEnv;
 
@@ -72,8 +75,12 @@ pub struct Service {
     notices: Mutex<Vec<String>>,
     pending: Mutex<Vec<recall::Pending>>,
     new_ids: NewIds,
-    /// The damage that the user was told of.
-    told_damage: Mutex<Option<String>>,
+    /// What is wrong with the log, as the user was told it.
+    told: Mutex<Option<String>>,
+    /// The first write may go into a folder that holds other files.
+    any_folder: bool,
+    /// A command of this process was written.
+    wrote: AtomicBool,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -89,12 +96,7 @@ impl Service {
 
     /// Opens a store on the given ground.
     pub fn open_on(options: OpenOptions, ground: Ground) -> Result<Service> {
-        if options.dir.exists() && !options.dir.is_dir() {
-            return Err(ServiceError::invalid_with(
-                format!("{} is a file, not a store", options.dir.display()),
-                "give the store's folder with `--db` or `ICM_DB`",
-            ));
-        }
+        place::check(&options.dir)?;
         let log = Log::open(ground.disk.clone(), &options.dir)?;
         Ok(Service {
             options,
@@ -104,8 +106,22 @@ impl Service {
             notices: Mutex::new(Vec::new()),
             pending: Mutex::new(Vec::new()),
             new_ids: NewIds::default(),
-            told_damage: Mutex::new(None),
+            told: Mutex::new(None),
+            any_folder: false,
+            wrote: AtomicBool::new(false),
         })
+    }
+
+    /// Whether a command changed something here, whatever became of its answer.
+    pub fn has_written(&self) -> bool {
+        self.wrote.load(Ordering::Relaxed)
+    }
+
+    /// Lets the first write go into a folder that already holds files which are not icm's; else
+    /// that is refused, so that a store is not strewn over somebody's folder by mistake.
+    pub fn in_any_folder(mut self) -> Service {
+        self.any_folder = true;
+        self
     }
 
     /// Lines to tell the user on stderr (a view was rebuilt, a torn tail set aside); empties the
@@ -142,24 +158,35 @@ impl Service {
     fn with_views<T>(&self, ask: impl Fn(&Views) -> std::result::Result<T, Ask>) -> Result<T> {
         self.log.refresh()?;
         let mut held = locked(&self.views);
-        let answer = self.with_held_views(&mut held, |views| {
-            // A panic while a view is read is a view that is not usable.
-            let asked = std::panic::AssertUnwindSafe(|| ask(views));
-            std::panic::catch_unwind(asked).unwrap_or_else(|_| {
-                let why = "reading it failed".to_owned();
-                Err(Ask::View(ViewError::Unusable { view: "table", why }))
-            })
-        })?;
-        if let Some(damage) = self.damage_in(held.as_ref()) {
-            let mut told = locked(&self.told_damage);
-            if told.as_ref() != Some(&damage) {
-                self.notice(format!(
-                    "{damage}; the answer is of what lies before: see `icm log verify`"
-                ));
-                *told = Some(damage);
+        let answer = self.with_held_views(&mut held, ask)?;
+        if let Some(remark) = self.remark_on_the_log(held.as_ref()) {
+            let mut told = locked(&self.told);
+            if told.as_ref() != Some(&remark) {
+                self.notice(remark.clone());
+                *told = Some(remark);
             }
         }
         Ok(answer)
+    }
+
+    /// What whoever reads has to know of a log that is not in order.
+    fn remark_on_the_log(&self, views: Option<&Views>) -> Option<String> {
+        if let Some(damage) = self.damage_in(views) {
+            return Some(format!(
+                "{damage}; the answer is of what lies before: see `icm log verify`"
+            ));
+        }
+        match self.log.refusal()? {
+            Refusal::NoStoreFile { why } => Some(format!(
+                "the store {} can be read but not written: {why}",
+                self.options.dir.display()
+            )),
+            Refusal::Newer { what } => Some(format!(
+                "the store was written by a newer icm ({what}): it is read as far as this one \
+                 understands it, and not written"
+            )),
+            Refusal::Damaged { .. } => None,
+        }
     }
 
     /// What is damaged of the log, as far as answers have met it: they are of what lies before.
@@ -186,14 +213,19 @@ impl Service {
     ) -> Result<T> {
         let mut tried = false;
         loop {
-            let result = self.current_views(held).and_then(&ask);
+            let result = guarded(|| self.current_views(held).and_then(&ask));
             match result {
                 Ok(answer) => return Ok(answer),
                 Err(Ask::View(ViewError::Unusable { view, why })) if !tried => {
                     tried = true;
+                    // Nothing of them is used again, whatever becomes of the rebuild.
+                    *held = None;
                     *held = Some(self.rebuilt(view, &why)?);
                 }
-                Err(Ask::View(error)) => return Err(error.into()),
+                Err(Ask::View(error)) => {
+                    *held = None;
+                    return Err(error.into());
+                }
                 Err(Ask::Service(error)) => return Err(error),
             }
         }
@@ -230,34 +262,84 @@ impl Service {
             if events <= TAIL_MAX {
                 return Ok(Views::empty()?);
             }
-            return Ok(self.rebuilt("table and text", "there was none")?);
+            return Ok(self.first_views()?);
+        }
+        if let Some(odd) = place::odd_file_below(&dir) {
+            let odd = odd.strip_prefix(&dir).unwrap_or(&odd);
+            return Err(Ask::View(ViewError::Unusable {
+                view: "table",
+                why: format!("{} is not a regular file", odd.display()),
+            }));
         }
         Ok(Views::open(&dir, &self.log)?)
     }
 
-    /// Builds views: on disk where that can be written, else in memory.
-    fn build(&self) -> std::result::Result<Views, ViewError> {
+    /// Builds views: on disk where that can be written, else in memory, and then says why.
+    fn build(&self) -> std::result::Result<(Views, Option<String>), ViewError> {
+        let in_memory = |why: String| {
+            let views = Views::in_memory(&self.log, u64::MAX, &mut |_| {})?;
+            Ok((views, Some(why)))
+        };
         // Views on disk may hold what can no longer be read of a damaged log: they stay.
-        let damaged = matches!(self.log.refusal(), Some(Refusal::Damaged { .. }));
-        if self.options.read_only || damaged {
-            return Views::in_memory(&self.log, u64::MAX, &mut |_| {});
+        if matches!(self.log.refusal(), Some(Refusal::Damaged { .. })) {
+            return in_memory("the log is damaged".to_owned());
         }
-        match Views::rebuild(&self.views_dir(), &self.log, VIEWS_WAIT, &mut |_| {}) {
-            Err(ViewError::Io { .. } | ViewError::Busy | ViewError::Stopped { .. }) => {
-                Views::in_memory(&self.log, u64::MAX, &mut |_| {})
+        if self.options.read_only {
+            return in_memory("the store was opened read-only".to_owned());
+        }
+        let rebuild = || {
+            Ok(Views::rebuild(
+                &self.views_dir(),
+                &self.log,
+                VIEWS_WAIT,
+                &mut |_| {},
+            )?)
+        };
+        match guarded(rebuild) {
+            Ok(views) => Ok((views, None)),
+            Err(Ask::View(ViewError::Io { path, source, .. })) => {
+                let why = plain(source);
+                in_memory(format!("{} cannot be written: {why}", path.display()))
             }
-            other => other,
+            Err(Ask::View(ViewError::Busy)) => {
+                in_memory("another process is writing those on disk".to_owned())
+            }
+            Err(Ask::View(ViewError::Stopped { why })) => {
+                in_memory(format!("the log is damaged: {why}"))
+            }
+            Err(Ask::View(ViewError::Unusable { why, .. })) => {
+                in_memory(format!("building them on disk failed: {why}"))
+            }
+            Err(Ask::View(error)) => Err(error),
+            Err(Ask::Service(error)) => in_memory(error.to_string()),
         }
     }
 
+    /// Views in the place of some that could not be used; the user is told in one line.
     fn rebuilt(&self, view: &str, why: &str) -> Result<Views> {
-        let views = self.build()?;
-        let place = if views.are_on_disk() {
-            "rebuilt"
-        } else {
-            "rebuilt in memory"
-        };
-        self.notice(format!("the {view} view was {place} from the log: {why}"));
+        let (views, in_memory) = self.build()?;
+        self.notice(match in_memory {
+            None => format!("the {view} view was rebuilt from the log: {}", plain(why)),
+            // One reason is enough where the disk alone is in the way.
+            Some(reason) if why.contains(" (os error ") => {
+                format!("the views are kept in memory for this run: {reason}")
+            }
+            Some(reason) => format!(
+                "the {view} view on disk is not used ({}); the views are kept in memory for this \
+                 run: {reason}",
+                plain(why)
+            ),
+        });
+        Ok(views)
+    }
+
+    /// The first views of a store that has none on disk.
+    fn first_views(&self) -> Result<Views> {
+        let (views, in_memory) = self.build()?;
+        self.notice(match in_memory {
+            None => "there were no views: they were built from the log".to_owned(),
+            Some(reason) => format!("the views are kept in memory for this run: {reason}"),
+        });
         Ok(views)
     }
 
@@ -273,10 +355,17 @@ impl Service {
         if newest - views.base_position().0.min(newest) <= TAIL_MAX || self.log.refresh().is_err() {
             return;
         }
-        if let Err(error) = self.settle_held(&mut held) {
-            // The next command finds out and says so.
-            tracing::debug!(%error, "the views were not taken further");
-            *held = None;
+        // The next command finds out what is wrong, and says so.
+        match guarded(|| Ok(self.settle_held(&mut held)?)) {
+            Ok(()) => {}
+            Err(Ask::View(error)) => {
+                tracing::debug!(%error, "the views were not taken further");
+                *held = None;
+            }
+            Err(Ask::Service(error)) => {
+                tracing::debug!(%error, "the views were not taken further");
+                *held = None;
+            }
         }
     }
 
@@ -299,6 +388,15 @@ impl Service {
             other => other,
         }
     }
+}
+
+/// Runs what reads views. A panic while a view is read is a view that is not usable.
+fn guarded<T>(run: impl FnOnce() -> std::result::Result<T, Ask>) -> std::result::Result<T, Ask> {
+    let run = std::panic::AssertUnwindSafe(run);
+    std::panic::catch_unwind(run).unwrap_or_else(|_| {
+        let why = "reading it failed".to_owned();
+        Err(Ask::View(ViewError::Unusable { view: "table", why }))
+    })
 }
 
 /// Why a question to the views had no answer.
@@ -333,9 +431,7 @@ impl From<LogError> for ServiceError {
             LogError::NoSpace { .. } => ServiceError::NoSpace {
                 why: error.to_string(),
             },
-            LogError::NotWritable { .. } => ServiceError::ReadOnly {
-                why: error.to_string(),
-            },
+            LogError::NotWritable { .. } => ServiceError::ReadOnly { why: plain(error) },
             LogError::Io {
                 doing,
                 path,
@@ -365,11 +461,105 @@ impl From<ViewError> for ServiceError {
                 doing,
                 path,
                 source,
+            } if matches!(
+                source.kind(),
+                ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem
+            ) =>
+            {
+                ServiceError::ReadOnly {
+                    why: format!("{}: {doing} failed: {}", path.display(), plain(source)),
+                }
+            }
+            ViewError::Io {
+                doing,
+                path,
+                source,
             } => ServiceError::Io {
                 doing: format!("{doing} {}", path.display()),
                 source,
             },
             other => ServiceError::Internal(other.to_string()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::write::RequestKeyOf;
+    use super::*;
+    use crate::api::{Caller, ListRequest, StoreRequest};
+
+    fn service(dir: &std::path::Path) -> Service {
+        let options = OpenOptions {
+            dir: dir.to_owned(),
+            lock_wait: Duration::from_secs(5),
+            read_only: false,
+        };
+        Service::open(options).expect("it opens")
+    }
+
+    fn store(service: &Service, content: &str) {
+        let request = StoreRequest {
+            topic: "t".to_owned(),
+            content: content.to_owned(),
+            ..StoreRequest::default()
+        };
+        service
+            .store(&Caller::default(), request)
+            .expect("it stores");
+    }
+
+    /// A damaged table makes redb panic wherever a command happens to read it.
+    #[test]
+    fn a_panic_while_a_command_decides_costs_the_views_and_not_the_command() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = service(folder.path());
+        store(&service, "one");
+        let asked = Cell::new(0);
+        let answer = service.command(&Caller::default(), None, RequestKeyOf(None), |_, views| {
+            asked.set(asked.get() + 1);
+            assert!(asked.get() > 1, "a page of the table cannot be read");
+            Ok(views.tally().memories)
+        });
+        assert_eq!(answer.expect("it succeeds"), 1);
+        assert_eq!(asked.get(), 2);
+        let notices = service.take_notices();
+        assert_eq!(
+            notices,
+            ["the table view was rebuilt from the log: reading it failed"]
+        );
+        store(&service, "two");
+        let list = service.list(&ListRequest::default()).expect("it lists");
+        assert_eq!(list.len(), 2);
+        // One that never ends well is an error, and nobody waits for its lock.
+        let answer = service.command::<()>(&Caller::default(), None, RequestKeyOf(None), |_, _| {
+            panic!("again")
+        });
+        assert!(answer.is_err());
+        store(&service, "three");
+    }
+
+    /// A command that was written is not decided a second time.
+    #[test]
+    fn a_panic_after_the_append_writes_nothing_twice() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = service(folder.path());
+        store(&service, "one");
+        let request = StoreRequest {
+            topic: "t".to_owned(),
+            content: "two".to_owned(),
+            ..StoreRequest::default()
+        };
+        let caller = Caller::default();
+        let checked = service.check_store(&caller, &request).expect("it is fine");
+        let answer = service.command::<()>(&caller, None, RequestKeyOf(None), |command, views| {
+            write::store_in(command, views, &checked)?;
+            panic!("too late")
+        });
+        assert!(answer.is_err());
+        let list = service.list(&ListRequest::default()).expect("it lists");
+        assert!(list.len() <= 2, "{list:?}");
     }
 }

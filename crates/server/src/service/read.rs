@@ -127,7 +127,10 @@ impl Service {
                 log_bytes,
                 positions: tally.position.0,
                 store: self.options.dir.clone(),
-                origin: self.log.origin().map(|origin| origin.to_string()),
+                // Without a readable `store.toml` it is that of the chain that is read.
+                origin: (self.log.origin())
+                    .or_else(|| self.log.tip().map(|tip| tip.origin))
+                    .map(|origin| origin.to_string()),
                 first_event_at: tally.first_ms.map(rfc3339),
                 last_event_at: tally.last_ms.map(rfc3339),
                 views: vec![progress("table", table_bytes), progress("text", text_bytes)],

@@ -7,8 +7,8 @@ use icm_projections::{ALL_IDS, Views};
 
 use super::{Ask, Service};
 use crate::api::{Importance, Memory, Source, Trust};
-use crate::error::ServiceError;
-use crate::ids::{id_range, id_text};
+use crate::error::{Result, ServiceError};
+use crate::ids::{ID_LEN, id_range, id_text};
 use crate::when::{rfc3339, rfc3339_signed};
 
 impl From<facts::Importance> for Importance {
@@ -124,7 +124,7 @@ impl Service {
     ) -> std::result::Result<SubjectId, Ask> {
         let newest = views.tally().position;
         let Some((low, high)) = id_range(given) else {
-            return Err(not_found(given, Vec::new()));
+            return Err(not_found(given, self.nearest(views, given)?));
         };
         if low == high {
             let entity = views.resolve(low)?;
@@ -138,7 +138,7 @@ impl Service {
             Ok(found.len() < 11)
         })?;
         match found.as_slice() {
-            [] => Err(not_found(given, self.nearest(views, low, high)?)),
+            [] => Err(not_found(given, self.nearest(views, given)?)),
             [(entity, _)] => Ok(*entity),
             several => Err(ServiceError::Ambiguous {
                 what: "memory",
@@ -149,26 +149,102 @@ impl Service {
         }
     }
 
-    /// The ids directly before and after a range.
-    fn nearest(
-        &self,
-        views: &Views,
-        low: SubjectId,
-        high: SubjectId,
-    ) -> std::result::Result<Vec<String>, Ask> {
+    /// Ids that look like what was given, of those that begin alike, or have it for their key.
+    fn nearest(&self, views: &Views, given: &str) -> std::result::Result<Vec<String>, Ask> {
         let newest = views.tally().position;
-        let mut nearest = Vec::new();
-        views.each_at((ALL_IDS.0, low), newest, true, &mut |_, version| {
-            nearest.push(id_text(version.id));
-            Ok(nearest.len() < 2)
-        })?;
-        let before = nearest.len();
-        views.each_at((high, ALL_IDS.1), newest, false, &mut |_, version| {
-            nearest.push(id_text(version.id));
-            Ok(nearest.len() < before + 2)
-        })?;
-        Ok(nearest)
+        let key = given.trim();
+        let given: String = key.to_ascii_uppercase();
+        let given: Vec<char> = given.chars().take(ID_LEN).collect();
+        for len in (0..=given.len()).rev() {
+            let prefix: String = given[..len].iter().collect();
+            let range = match len {
+                0 => ALL_IDS,
+                _ => match id_range(&prefix) {
+                    Some(range) => range,
+                    None => continue,
+                },
+            };
+            let mut near = Vec::new();
+            let mut looked_at = 0;
+            views.each_at(range, newest, true, &mut |_, version| {
+                looked_at += 1;
+                let id = id_text(version.id);
+                let start: Vec<char> = id.chars().take(given.len()).collect();
+                let off = edits(&given, &start);
+                if version.key.as_deref() == Some(key) {
+                    near.push((0, id));
+                } else if off <= (given.len() / 8).max(2) && off < given.len().div_ceil(2) {
+                    near.push((off, id));
+                }
+                Ok(looked_at < NEAREST_LOOK)
+            })?;
+            // A longer beginning in common leaves fewer to look at; one is enough.
+            if !near.is_empty() {
+                near.sort();
+                near.truncate(3);
+                return Ok(near.into_iter().map(|(_, id)| id).collect());
+            }
+        }
+        Ok(Vec::new())
     }
+
+    /// How many characters of these ids tell each of them from every other memory of the store, at
+    /// least `min`.
+    pub fn unambiguous_len(&self, ids: &[&str], min: usize) -> Result<usize> {
+        self.with_views(|views| {
+            let newest = views.tally().position;
+            let mut len = min;
+            for id in ids {
+                let Some((low, high)) = id_range(id) else {
+                    continue;
+                };
+                for (range, descending) in [((ALL_IDS.0, low), true), ((high, ALL_IDS.1), false)] {
+                    let mut neighbour = None;
+                    views.each_at(range, newest, descending, &mut |_, version| {
+                        let other = id_text(version.id);
+                        if other != **id {
+                            neighbour = Some(other);
+                        }
+                        Ok(neighbour.is_none())
+                    })?;
+                    let common = neighbour.map_or(0, |other| {
+                        let pairs = other.bytes().zip(id.bytes());
+                        pairs.take_while(|(a, b)| a == b).count()
+                    });
+                    len = len.max((common + 1).min(ID_LEN));
+                }
+            }
+            Ok(len)
+        })
+    }
+}
+
+/// Ids that are looked at to find one that was mistyped.
+const NEAREST_LOOK: usize = 500;
+
+/// How many characters have to be put in, taken out or changed to make one text of the other, where
+/// two that changed places count once.
+fn edits(a: &[char], b: &[char]) -> usize {
+    let width = b.len() + 1;
+    let mut table = vec![0; (a.len() + 1) * width];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            let at = i * width + j;
+            table[at] = if i == 0 || j == 0 {
+                i + j
+            } else {
+                let changed = usize::from(a[i - 1] != b[j - 1]);
+                let mut least = (table[at - width - 1] + changed)
+                    .min(table[at - width] + 1)
+                    .min(table[at - 1] + 1);
+                if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                    least = least.min(table[at - 2 * width - 2] + 1);
+                }
+                least
+            };
+        }
+    }
+    table[a.len() * width + b.len()]
 }
 
 fn not_found(given: &str, nearest: Vec<String>) -> Ask {
@@ -178,4 +254,26 @@ fn not_found(given: &str, nearest: Vec<String>) -> Ask {
         nearest,
     }
     .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::edits;
+
+    #[test]
+    fn edits_are_counted() {
+        for (a, b, expected) in [
+            ("", "", 0),
+            ("abc", "abc", 0),
+            ("abc", "axc", 1),
+            ("abc", "acb", 1),
+            ("abc", "abcd", 1),
+            ("abcd", "abd", 1),
+            ("abc", "", 3),
+            ("abcdef", "badcfe", 3),
+        ] {
+            let [left, right] = [a, b].map(|text| text.chars().collect::<Vec<_>>());
+            assert_eq!(edits(&left, &right), expected, "{a} {b}");
+        }
+    }
 }

@@ -3,6 +3,7 @@
 //! A command takes the lock, sees what others appended, decides, appends and gives the lock up; so
 //! what it names as observed is what there is.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use icm_log::env::random_16;
@@ -20,13 +21,13 @@ use crate::api::{self, Action, Caller, Receipt, StoreRequest, UpdateRequest};
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
 use crate::limits::{
-    self, CONTENT_LEN_MAX, KEY_LEN_MAX, RAW_EXCERPT_LEN_MAX, REQUEST_ID_LEN_MAX, SOURCE_LEN_MAX,
-    TOPIC_LEN_MAX,
+    self, ACTOR_LEN_MAX, CONTENT_LEN_MAX, KEY_LEN_MAX, RAW_EXCERPT_LEN_MAX, REQUEST_ID_LEN_MAX,
+    SOURCE_LEN_MAX, TOPIC_LEN_MAX,
 };
 use crate::when::{self, DayMeans};
 
-/// Memories that one batch forgets.
-const FORGET_BATCH: usize = 1_000;
+/// Memories that one batch forgets or revives.
+const TURN_BATCH: usize = 1_000;
 /// How long a record of a recall waits for the lock.
 const RECORD_WAIT: Duration = Duration::from_millis(50);
 
@@ -310,6 +311,8 @@ pub(super) struct Command<'a> {
     request: RequestKey,
     /// This command named its actor.
     named: bool,
+    /// This command appended what it is about: it must not decide a second time.
+    appended: bool,
 }
 
 impl<'a> Command<'a> {
@@ -341,6 +344,7 @@ impl<'a> Command<'a> {
             events,
         };
         let appended = self.writer.append(&batch)?;
+        self.appended = true;
         self.request = RequestKey::ZERO;
         Ok(appended)
     }
@@ -353,6 +357,12 @@ impl<'a> Command<'a> {
     pub(super) fn commit(self) -> Result<()> {
         Ok(self.writer.commit(Durability::Synced)?)
     }
+}
+
+fn check_caller(caller: &Caller) -> Result<()> {
+    limits::label("the actor", &caller.actor, ACTOR_LEN_MAX)?;
+    let session = caller.session.as_deref().unwrap_or_default();
+    limits::label("the session", session, SOURCE_LEN_MAX)
 }
 
 fn actor_of(caller: &Caller) -> &str {
@@ -383,9 +393,12 @@ impl Service {
         run: impl Fn(&mut Command<'_>, &Views) -> std::result::Result<T, Ask>,
     ) -> Result<T> {
         self.refuse_read_only()?;
+        check_caller(caller)?;
+        self.refuse_foreign_folder()?;
         let mut held = locked(&self.views);
         let env = &*self.ground.env;
-        let writer = self.log.begin(env, self.options.lock_wait)?;
+        let writer = self.log.begin(env, self.options.lock_wait);
+        let writer = writer.map_err(|error| self.explained(error))?;
         let id = id.unwrap_or_else(|| CommandId(random_16(env)));
         let request = match request.0 {
             Some(text) => hash::request_key(&writer.secret(), actor_of(caller), text),
@@ -398,6 +411,7 @@ impl Service {
             caller,
             request,
             named: false,
+            appended: false,
         });
         let answer = self.with_held_views(&mut held, |views| {
             if let Some(newer) = &views.tally().newer {
@@ -412,10 +426,21 @@ impl Service {
                 }
                 .into());
             }
-            run(&mut command.borrow_mut(), views)
+            let mut command = command.borrow_mut();
+            if command.appended {
+                // Views that failed after the append were not asked: they are a bug of ours.
+                let why = "a view failed after the command was written".to_owned();
+                return Err(ServiceError::Internal(why).into());
+            }
+            run(&mut command, views)
         })?;
         drop(held);
-        command.into_inner().commit()?;
+        let command = command.into_inner();
+        let appended = command.appended;
+        command.commit()?;
+        if appended {
+            self.wrote.store(true, Ordering::Relaxed);
+        }
         Ok(answer)
     }
 
@@ -439,6 +464,7 @@ impl Service {
             caller,
             request,
             named: false,
+            appended: false,
         };
         command.append(views, vec![event])?;
         Ok(command.writer.commit(Durability::Lazy)?)
@@ -550,6 +576,7 @@ impl Service {
             request_digest: digest_of(&request.request_id, &update_shape(&request))?,
             ..Change::default()
         };
+        self.refuse_unknown(&request.id)?;
         let request_id = RequestKeyOf(request.request_id.as_deref());
         self.command(caller, None, request_id, |command, views| {
             if let Some(receipt) =
@@ -582,9 +609,52 @@ impl Service {
 
     /// Forgets memories: they become tombstones that `revive` brings back.
     pub fn forget(&self, caller: &Caller, ids: &[String]) -> Result<Vec<Receipt>> {
-        if ids.is_empty() {
-            return Err(ServiceError::invalid("no memory was named"));
+        self.turn_named(caller, ids, Kind::MEMORY_FORGOTTEN)
+    }
+
+    /// Forgets all living memories of a topic (or below it when it ends with `/`), in one command.
+    pub fn forget_topic(&self, caller: &Caller, topic: &str) -> Result<Vec<Receipt>> {
+        if self.is_empty()? {
+            return Ok(Vec::new());
         }
+        self.command(caller, None, RequestKeyOf(None), |command, views| {
+            let mut versions = newest_of_topic(views, topic)?;
+            versions.retain(Version::is_alive);
+            turn_all(command, views, &versions, Kind::MEMORY_FORGOTTEN)
+        })
+    }
+
+    /// Brings a forgotten memory back.
+    pub fn revive(&self, caller: &Caller, id: &str) -> Result<Receipt> {
+        let mut receipts = self.revive_all(caller, &[id.to_owned()])?;
+        receipts
+            .pop()
+            .ok_or_else(|| ServiceError::Internal("no receipt".to_owned()))
+    }
+
+    /// Brings forgotten memories back, in one command.
+    pub fn revive_all(&self, caller: &Caller, ids: &[String]) -> Result<Vec<Receipt>> {
+        self.turn_named(caller, ids, Kind::MEMORY_REVIVED)
+    }
+
+    /// Brings all forgotten memories of a topic (or below it when it ends with `/`) back, in one
+    /// command.
+    pub fn revive_topic(&self, caller: &Caller, topic: &str) -> Result<Vec<Receipt>> {
+        if self.is_empty()? {
+            return Ok(Vec::new());
+        }
+        self.command(caller, None, RequestKeyOf(None), |command, views| {
+            let mut versions = newest_of_topic(views, topic)?;
+            versions.retain(|version| !version.is_alive());
+            turn_all(command, views, &versions, Kind::MEMORY_REVIVED)
+        })
+    }
+
+    fn turn_named(&self, caller: &Caller, ids: &[String], kind: Kind) -> Result<Vec<Receipt>> {
+        let Some(first) = ids.first() else {
+            return Err(ServiceError::invalid("no memory was named"));
+        };
+        self.refuse_unknown(first)?;
         self.command(caller, None, RequestKeyOf(None), |command, views| {
             let mut versions: Vec<Version> = Vec::new();
             for id in ids {
@@ -593,40 +663,20 @@ impl Service {
                     versions.push(version);
                 }
             }
-            forget_in(command, views, &versions)
+            turn_all(command, views, &versions, kind)
         })
     }
 
-    /// Forgets all living memories of a topic (or below it when it ends with `/`), in one command.
-    pub fn forget_topic(&self, caller: &Caller, topic: &str) -> Result<Vec<Receipt>> {
-        self.command(caller, None, RequestKeyOf(None), |command, views| {
-            let newest = views.tally().position;
-            let mut versions = Vec::new();
-            for entity in views.members(topic)? {
-                if let Some(version) = views.version_at(entity, newest)?
-                    && version.is_alive()
-                    && version
-                        .topic
-                        .as_deref()
-                        .is_some_and(|name| icm_projections::topic_fits(topic, name))
-                {
-                    versions.push(version);
-                }
-            }
-            forget_in(command, views, &versions)
-        })
-    }
-
-    /// Brings a forgotten memory back.
-    pub fn revive(&self, caller: &Caller, id: &str) -> Result<Receipt> {
-        self.command(caller, None, RequestKeyOf(None), |command, views| {
-            let before = self.newest(views, id)?;
-            if before.is_alive() {
-                return Ok(unchanged(&before));
-            }
-            let appended = command.append(views, vec![turned(&before, Kind::MEMORY_REVIVED)])?;
-            Ok(receipt(&before, appended[0], Action::Revived, None))
-        })
+    /// An empty store has no memory, and asking for one does not make it a store.
+    fn refuse_unknown(&self, id: &str) -> Result<()> {
+        match self.is_empty()? {
+            false => Ok(()),
+            true => Err(ServiceError::NotFound {
+                what: "memory",
+                id: id.to_owned(),
+                nearest: Vec::new(),
+            }),
+        }
     }
 
     fn newest(&self, views: &Views, id: &str) -> std::result::Result<Version, Ask> {
@@ -716,17 +766,40 @@ pub(super) fn updated_event(before: &Version, checked: &Checked) -> Option<NewEv
     change.event(before)
 }
 
-fn forget_in(
+/// The newest versions of the memories that are in a topic, living or not.
+fn newest_of_topic(views: &Views, topic: &str) -> std::result::Result<Vec<Version>, Ask> {
+    let newest = views.tally().position;
+    let mut versions = Vec::new();
+    for entity in views.members(topic)? {
+        if let Some(version) = views.version_at(entity, newest)?
+            && version
+                .topic
+                .as_deref()
+                .is_some_and(|name| icm_projections::topic_fits(topic, name))
+        {
+            versions.push(version);
+        }
+    }
+    Ok(versions)
+}
+
+/// Forgets or revives memories; those that are so already stay as they are.
+fn turn_all(
     command: &mut Command<'_>,
     views: &Views,
     versions: &[Version],
+    kind: Kind,
 ) -> std::result::Result<Vec<Receipt>, Ask> {
+    let (alive, action) = match kind {
+        Kind::MEMORY_REVIVED => (false, Action::Revived),
+        _ => (true, Action::Forgotten),
+    };
     let mut receipts = Vec::with_capacity(versions.len());
-    for chunk in versions.chunks(FORGET_BATCH) {
-        let living: Vec<_> = chunk.iter().filter(|version| version.is_alive()).collect();
-        let events: Vec<_> = living
+    for chunk in versions.chunks(TURN_BATCH) {
+        let events: Vec<_> = chunk
             .iter()
-            .map(|version| turned(version, Kind::MEMORY_FORGOTTEN))
+            .filter(|version| version.is_alive() == alive)
+            .map(|version| turned(version, kind))
             .collect();
         let appended = if events.is_empty() {
             Vec::new()
@@ -735,10 +808,10 @@ fn forget_in(
         };
         let mut appended = appended.into_iter();
         for version in chunk {
-            receipts.push(match version.is_alive() {
+            receipts.push(match version.is_alive() == alive {
                 true => {
-                    let event = appended.next().expect("one event for each living memory");
-                    receipt(version, event, Action::Forgotten, None)
+                    let event = appended.next().expect("one event for each turned memory");
+                    receipt(version, event, action, None)
                 }
                 false => unchanged(version),
             });

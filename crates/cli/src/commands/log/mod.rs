@@ -5,12 +5,14 @@ mod show;
 mod verify;
 
 use clap::{Args, Subcommand};
+use icm_server::ID_LEN;
 use icm_server::api::{LogEntry, LogRequest};
 
 use crate::app::App;
-use crate::columns::{self, Cell};
+use crate::args::how_many;
+use crate::columns::{self, Cell, Step};
 use crate::error::{CliError, Outcome};
-use crate::memory_view::short_event;
+use crate::memory_view::{short_event, short_id_len};
 use crate::ui::{BOLD, DIM, PLAIN, Ui, WARN};
 use crate::when;
 
@@ -63,7 +65,7 @@ struct Filters {
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
     /// How many at most [default: 50 on a terminal, else all]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long, value_name = "N", value_parser = how_many)]
     limit: Option<u32>,
     /// All of them
     #[arg(long, conflicts_with = "limit")]
@@ -109,50 +111,87 @@ fn list(filters: Filters, app: &App) -> Result<Outcome, CliError> {
     };
 
     let mut written = Ok(());
+    let mut waiting = Vec::new();
     let events = app.service()?.log(&request, &mut |entry| {
         written = if app.ui.json {
             app.ui.json_line(&entry)
+        } else if app.ui.is_terminal() {
+            waiting.push(entry);
+            match waiting.len() {
+                TERMINAL_ROWS => print(app, &mut waiting),
+                _ => Ok(()),
+            }
         } else {
-            print(&app.ui, &entry)
+            columns::print_row(&app.ui, &row(&app.ui, &entry, ID_LEN), &WIDTHS)
         };
         // Nobody reads on: stop reading the log.
         written.is_ok()
     });
     written?;
+    print(app, &mut waiting)?;
     let events = events?;
 
     if events == 0 {
         app.ui.remark(format_args!("no events"));
     } else if filters.limit.is_none() && Some(events) == limit.map(|limit| limit as u64) {
         app.ui.remark(format_args!(
-            "the first {events} are shown; see the rest with `--all` or `-l N`"
+            "only the first {events} are shown; see the rest with `--all` or `-l N`"
         ));
     }
     Ok(Outcome::Fine)
 }
 
-/// Rows come one by one, so the widths are those that nearly all have.
+/// Rows whose columns are made to fit together.
+const TERMINAL_ROWS: usize = 200;
+/// What gives way to what the event says. Its position names it as well as its id does.
+const STEPS: [Step; 6] = [
+    Step::Drop(1),
+    Step::Cut(4, 16),
+    Step::Short(2),
+    Step::Cut(4, 10),
+    Step::Drop(4),
+    Step::Drop(3),
+];
+
+fn print(app: &App, entries: &mut Vec<LogEntry>) -> Result<(), CliError> {
+    let ids: Vec<&str> = entries
+        .iter()
+        .filter_map(|e| e.subject.as_deref())
+        .collect();
+    let id_len = short_id_len(app, &ids)?;
+    let mut rows: Vec<_> = (entries.iter().map(|entry| row(&app.ui, entry, id_len))).collect();
+    columns::fit(&app.ui, &mut rows, &STEPS);
+    columns::print(&app.ui, &rows)?;
+    entries.clear();
+    Ok(())
+}
+
+/// In a pipe rows come one by one, so the widths are those that nearly all have.
 const WIDTHS: [usize; 6] = [6, 12, 16, 12, 12, 0];
 
-fn print(ui: &Ui, entry: &LogEntry) -> Result<(), CliError> {
+fn row(ui: &Ui, entry: &LogEntry, id_len: usize) -> Vec<Cell> {
     let style = if entry.body == "present" { PLAIN } else { WARN };
-    // Something to go on with, even if the event has no words.
-    let about = match (&entry.subject, entry.summary.as_str()) {
-        (Some(subject), "") => subject,
-        (_, summary) => summary,
+    // What was stored or recalled says so itself; else it has to be said which memory it was.
+    let about = match entry.subject.as_deref() {
+        Some(id) if entry.kind != "memory.stored" => {
+            let id = id.get(..id_len).unwrap_or(id);
+            format!("{id} {}", entry.summary)
+        }
+        _ => entry.summary.clone(),
     };
     let summary = if entry.body == "present" {
-        about.to_string()
+        about
     } else {
         format!("({}) {about}", entry.body)
     };
-    let row = [
+    // `memory.stored` is `stored` where there is little room.
+    let deed = entry.kind.split_once('.').map_or("", |(_, deed)| deed);
+    vec![
         Cell::new(format!("@{}", entry.position)).style(BOLD),
         Cell::new(short_event(&entry.event)).style(DIM),
-        Cell::new(&entry.kind),
+        Cell::new(&entry.kind).or_short(deed),
         Cell::new(when::ago(ui.now, &entry.at)).style(DIM),
         Cell::new(&entry.actor).style(DIM),
         Cell::new(summary).style(style),
-    ];
-    columns::print_row(ui, &row, &WIDTHS)
+    ]
 }

@@ -5,7 +5,7 @@ use clap::builder::NonEmptyStringValueParser;
 use icm_server::api::EventDetail;
 
 use crate::app::App;
-use crate::columns::{self, Cell};
+use crate::columns;
 use crate::error::{CliError, ErrorKind, Outcome};
 use crate::ui::{DIM, Ui};
 use crate::{text, when};
@@ -43,9 +43,9 @@ pub(crate) fn run(args: ShowArgs, app: &App) -> Result<Outcome, CliError> {
 fn print(ui: &Ui, detail: &EventDetail) -> Result<(), CliError> {
     let entry = &detail.entry;
     let mut rows = Vec::new();
-    let mut add = |name: &str, value: String| {
+    let mut add = |name: &'static str, value: String| {
         if !value.is_empty() {
-            rows.push(vec![Cell::new(name).style(DIM), Cell::new(value)]);
+            rows.push((name, value));
         }
     };
     add("event", entry.event.clone());
@@ -76,7 +76,7 @@ fn print(ui: &Ui, detail: &EventDetail) -> Result<(), CliError> {
         "segment",
         format!("{}, offset {}", detail.segment, detail.offset_bytes),
     );
-    columns::print(ui, &rows)?;
+    columns::print_pairs(ui, &rows)?;
     print_json(ui, "facts", &entry.facts)?;
     print_json(ui, "payload", &entry.payload)
 }

@@ -213,8 +213,9 @@ fn history(call: &Call<'_>, id: &str, limit: usize) -> Result<Reply, ServiceErro
     let mut text = frame.finish();
     if let Some(newest) = versions.first() {
         text = format!(
-            "{}, {total} versions, newest first\n{text}",
-            newest.memory.id
+            "{}, {}, newest first\n{text}",
+            newest.memory.id,
+            super::count(total as u64, "version", "versions"),
         );
     }
     if versions.len() < total {

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Call, Hints, Reply, Tool};
+use super::{Call, Hints, Reply, Tool, count};
+use crate::api::ViewProgress;
 use crate::error::ServiceError;
 use crate::mcp::schema::Args;
 
@@ -38,14 +39,26 @@ fn output() -> Value {
 fn run(call: &Call<'_>, _: Args) -> Result<Reply, ServiceError> {
     let stats = call.service.stats()?;
     let mut text = format!(
-        "{} memories in {} topics, {} forgotten, {} concepts\n{} events in the log, {} bytes",
-        stats.memories, stats.topics, stats.forgotten, stats.concepts, stats.events, stats.bytes
+        "{} in {}, {} forgotten, {}\n{} in the log",
+        count(stats.memories, "memory", "memories"),
+        count(stats.topics, "topic", "topics"),
+        stats.forgotten,
+        count(stats.concepts, "concept", "concepts"),
+        count(stats.events, "event", "events"),
     );
     if let (Some(first), Some(last)) = (&stats.first_event_at, &stats.last_event_at) {
         text.push_str(&format!(", from {first} to {last}"));
     }
-    for view in stats.views.iter().filter(|view| view.behind > 0) {
-        text.push_str(&format!("\n{} is {} events behind", view.view, view.behind));
+    text.push_str(&format!(
+        "\n{} on disk in total, {} of them the log",
+        count(stats.bytes, "byte", "bytes"),
+        stats.log_bytes
+    ));
+    // A store without view files is read from the log alone: nothing is behind.
+    let lagging = |view: &&ViewProgress| view.behind > 0 && view.bytes > 0;
+    for view in stats.views.iter().filter(lagging) {
+        let behind = count(view.behind, "event", "events");
+        text.push_str(&format!("\nthe {} view is {behind} behind", view.view));
     }
     let mut structured = serde_json::to_value(&stats)
         .map_err(|error| ServiceError::Internal(format!("stats as JSON: {error}")))?;

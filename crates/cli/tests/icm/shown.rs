@@ -1,0 +1,244 @@
+//! What people read: wording, columns, notes.
+
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+#[test]
+fn history_says_what_changed() {
+    let world = World::with_memories();
+    let id = world.id("money");
+    world.icm(["update", &id, "-t", "prices"]).ok();
+    world.icm(["update", &id, "-k", "cents,euro"]).ok();
+    world.icm(["update", &id, "-k", "cents", "-i", "high"]).ok();
+    world.icm(["forget", &id]).ok();
+    world.icm(["revive", &id]).ok();
+    let history = world.icm(["history", &id]).ok().out;
+    for line in [
+        "  topic: decisions → prices",
+        "  keywords: +cents +euro",
+        "  importance: medium → high",
+        "  keywords: -euro",
+    ] {
+        assert!(history.lines().any(|l| l == line), "{line}: {history}");
+    }
+    let lines: Vec<&str> = history.lines().filter(|l| l.starts_with('@')).collect();
+    assert_eq!(lines.len(), 6, "{history}");
+    assert!(lines[4].contains("memory.forgotten"), "{history}");
+    assert!(lines[5].contains("memory.revived"), "{history}");
+    assert!(!lines[5].contains("forgotten"), "{history}");
+    // The text did not change.
+    assert_eq!(history.matches("Prices are").count(), 1, "{history}");
+}
+
+#[test]
+fn one_is_not_many() {
+    let world = World::new();
+    world.icm(["store", "-t", "a", "-c", "only"]).ok();
+    for args in [
+        ["rebuild"].as_slice(),
+        &["export", "jsonl"],
+        &["replay", "--at", "@3"],
+        &["verify"],
+    ] {
+        let run = world.icm(args).ok();
+        let said = format!("{}{}", run.out, run.err);
+        assert!(!said.contains("1 memories"), "{args:?}: {said}");
+        assert!(!said.contains("1 events"), "{args:?}: {said}");
+    }
+    assert!(
+        world
+            .icm(["rebuild"])
+            .ok()
+            .out
+            .contains("1 memory from 3 events")
+    );
+}
+
+#[test]
+fn help_is_a_command_too() {
+    let world = World::new();
+    for (asked, meant) in [
+        (["help"].as_slice(), ["--help"].as_slice()),
+        (&["help", "store"], &["store", "--help"]),
+        (&["help", "log", "show"], &["log", "show", "--help"]),
+    ] {
+        assert_eq!(world.icm(asked).ok().out, world.icm(meant).ok().out);
+    }
+    world.icm(["help", "nonsense"]).ends(2);
+    // Only where a command is expected.
+    let world = World::with_memories();
+    world.icm(["store", "-t", "a", "-c", "help"]).ok();
+    world.icm(["recall", "help"]).ok();
+}
+
+#[test]
+fn several_are_revived_at_once() {
+    let world = World::with_memories();
+    let (one, two) = (world.id("database"), world.id("money"));
+    world.icm(["forget", "-t", "decisions", "--yes"]).ok();
+    let receipts = world.json(["revive", &one, &two]);
+    let actions: Vec<&Value> = receipts
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|r| &r["action"])
+        .collect();
+    assert_eq!(actions, ["revived", "revived"]);
+    world.icm(["forget", &one]).ok();
+    let receipts = world.json(["revive", "-t", "decisions"]);
+    assert_eq!(receipts.as_array().unwrap().len(), 1);
+    assert_eq!(receipts[0]["id"], one.as_str());
+    let none = world.icm(["revive", "-t", "decisions", "--json"]).ends(1);
+    assert_eq!(none.json(), json!([]));
+    // One alone is what it always was.
+    world.icm(["forget", &two]).ok();
+    assert_eq!(world.json(["revive", &two])["action"], "revived");
+    world.icm(["revive"]).ends(2);
+    world.icm(["revive", &one, "-t", "decisions"]).ends(2);
+}
+
+#[test]
+fn explanations_are_for_people() {
+    let world = World::with_memories();
+    let run = world.icm(["recall", "invoices", "live", "--explain"]).ok();
+    assert!(!run.out.contains(['{', '"']), "{}", run.out);
+    assert!(
+        run.out
+            .contains("from invoices (in 1 of 3 texts), live (in 1 of 3 texts)"),
+        "{}",
+        run.out
+    );
+    assert!(run.out.contains("among 3 texts"), "{}", run.out);
+    let json = world.json(["recall", "invoices", "--explain"]);
+    assert!(json["explain"]["text"]["terms"].is_array(), "{json}");
+    world.icm(["recall", "xylophone", "--explain"]).ends(1);
+}
+
+#[test]
+fn markdown_is_no_json() {
+    let world = World::with_memories();
+    let run = world.icm(["export", "markdown", "--json"]).ends(2);
+    assert_eq!(run.out, "");
+    let error: Value = serde_json::from_str(&run.err).unwrap();
+    assert!(error["error"]["hint"].is_string(), "{error}");
+    let wrote = world.json(["export", "markdown", "-o", "m.md"]);
+    assert_eq!(wrote["memories"], 3);
+}
+
+#[test]
+fn notes_are_json_where_answers_are() {
+    let world = World::new();
+    let line = br#"{"topic":"t","content":"c","colour":"red"}"#;
+    let run = world
+        .icm_with(["import", "jsonl", "-", "--json"], line)
+        .ok();
+    assert_eq!(run.json()["added"], 1);
+    let note: Value = serde_json::from_str(run.err.trim()).unwrap();
+    assert!(note["note"].as_str().unwrap().contains("colour"), "{note}");
+}
+
+#[test]
+fn a_store_of_a_newer_format_is_explained() {
+    let world = World::with_memories();
+    let path = world.store().join("store.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("format = 1", "format = 99")).unwrap();
+    let stats = world.icm(["stats"]).ok();
+    assert!(!stats.out.contains("before the first write"), "{stats:?}");
+    assert!(stats.err.contains("newer icm"), "{stats:?}");
+    let verify = world.icm(["verify"]);
+    assert!(!verify.out.contains(",]"), "{verify:?}");
+    world
+        .icm(["store", "-t", "a", "-c", "b"])
+        .fails(2, "newer icm");
+}
+
+/// Enough events for views on disk.
+fn with_views() -> World {
+    let world = World::new();
+    let lines: String = (0..520)
+        .map(|n| format!("{{\"topic\":\"t\",\"content\":\"number {n}\"}}\n"))
+        .collect();
+    world
+        .icm_with(["import", "jsonl", "-"], lines.as_bytes())
+        .ok();
+    world
+}
+
+#[cfg(unix)]
+#[test]
+fn views_that_cannot_be_written_are_kept_in_memory_and_that_is_said() {
+    let world = with_views();
+    let views = world.store().join("views");
+    std::fs::remove_dir_all(&views).unwrap();
+    // Nobody, not even root, makes a folder below a file.
+    std::fs::write(&views, "in the way").unwrap();
+    let run = world.icm(["recall", "number"]).ok();
+    assert!(
+        run.err
+            .contains("the views are kept in memory for this run: "),
+        "{}",
+        run.err
+    );
+    assert!(!run.err.contains("os error"), "{}", run.err);
+    assert!(!run.err.contains("not usable"), "{}", run.err);
+}
+
+#[test]
+fn a_wide_terminal_and_a_narrow_one() {
+    let world = World::with_memories();
+    let icm = env!("CARGO_BIN_EXE_icm");
+    let on_terminal = |columns: usize, args: &str| {
+        let mut command = std::process::Command::new("script");
+        command
+            .args(["-qec", &format!("'{icm}' {args}"), "/dev/null"])
+            .env("COLUMNS", columns.to_string())
+            .env("NO_COLOR", "1")
+            .env("HOME", world.path(""))
+            .env("ICM_DB", world.store())
+            .stdin(std::process::Stdio::null());
+        // There may be no `script` here.
+        let output = command.output().ok()?;
+        assert!(output.status.success(), "{args}: {output:?}");
+        Some(String::from_utf8(output.stdout).unwrap())
+    };
+    for columns in [40, 80, 120] {
+        for args in ["list", "log", "replay --at @5", "recall invoices", "stats"] {
+            let Some(out) = on_terminal(columns, args) else {
+                return;
+            };
+            assert!(!out.is_empty(), "{args}");
+            for line in out.lines() {
+                let wide = line.trim_end_matches('\r').chars().count();
+                assert!(wide <= columns, "{args}: {wide} > {columns}: {line}");
+            }
+        }
+        let list = on_terminal(columns, "list").unwrap();
+        let id = world.id("owner");
+        assert!(!list.contains(&id), "shortened: {list}");
+        let short = list.split_whitespace().next().unwrap();
+        assert!(id.starts_with(short), "{list}");
+        assert_eq!(world.json(["get", short])["id"], id.as_str());
+    }
+}
+
+#[test]
+fn the_log_says_which_memory_and_what_of_it() {
+    let world = World::with_memories();
+    let id = world.id("money");
+    world
+        .icm(["update", &id, "-t", "prices", "-i", "high", "-k", "euro"])
+        .ok();
+    world.icm(["update", &id, "-k", ""]).ok();
+    world.icm(["forget", &id]).ok();
+    let log = world.icm(["log", "-l", "3"]).ok().out;
+    let lines: Vec<&str> = log.lines().collect();
+    assert!(lines[0].ends_with(&format!("  {id}")), "{log}");
+    assert!(
+        lines[1].ends_with(&format!("{id} keywords: 1 taken away")),
+        "{log}"
+    );
+    let expected = format!("{id} topic: prices, importance: high, keywords: +euro");
+    assert!(lines[2].ends_with(&expected), "{log}");
+}

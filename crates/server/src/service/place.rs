@@ -1,0 +1,151 @@
+//! Whether a folder may hold a store.
+
+use std::fs::Metadata;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use icm_log::Refusal;
+
+use super::Service;
+use crate::error::{Result, ServiceError, plain};
+
+/// What icm itself puts into a store's folder, or keeps beside it where a platform has one folder for
+/// both, and what operating systems leave in any folder. Other files are somebody's.
+const OURS: [&str; 12] = [
+    "store.toml",
+    "store.new",
+    "acked",
+    "log",
+    "torn",
+    "lock",
+    "views",
+    "cache",
+    "sock",
+    "config.toml",
+    ".DS_Store",
+    "lost+found",
+];
+
+/// Refuses what cannot be a store's folder.
+pub(super) fn check(dir: &Path) -> Result<()> {
+    if let Err(error) = dir.metadata() {
+        if let Ok(target) = dir.read_link() {
+            return Err(ServiceError::invalid_with(
+                format!(
+                    "{} is a symbolic link to {}, which cannot be reached: {}",
+                    dir.display(),
+                    target.display(),
+                    plain(error)
+                ),
+                "make that folder, or give another one with `--db` or `ICM_DB`",
+            ));
+        }
+        if error.kind() == io::ErrorKind::NotADirectory {
+            return Err(ServiceError::invalid_with(
+                format!("{} lies below a file", dir.display()),
+                "give the store's folder with `--db` or `ICM_DB`",
+            ));
+        }
+        return Ok(());
+    }
+    if !dir.is_dir() {
+        return Err(ServiceError::invalid_with(
+            format!("{} is a file, not a store", dir.display()),
+            "give the store's folder with `--db` or `ICM_DB`",
+        ));
+    }
+    let log = dir.join("log");
+    if log.exists() && !log.is_dir() {
+        return Err(ServiceError::invalid_with(
+            format!(
+                "{} is no store: its `log` is a file, not a folder of events",
+                dir.display()
+            ),
+            "give another folder with `--db` or `ICM_DB`",
+        ));
+    }
+    Ok(())
+}
+
+/// A pipe, socket or device below a folder: opening one as a file may wait for ever.
+pub(super) fn odd_file_below(dir: &Path) -> Option<PathBuf> {
+    for entry in std::fs::read_dir(dir).ok()?.flatten() {
+        let path = entry.path();
+        let kind = entry.file_type().ok()?;
+        if kind.is_dir() {
+            if let Some(odd) = odd_file_below(&path) {
+                return Some(odd);
+            }
+        } else if kind.is_symlink() {
+            // Not followed into folders, which may lead back here.
+            let odd = |target: &Metadata| !target.is_file() && !target.is_dir();
+            if path.metadata().is_ok_and(|target| odd(&target)) {
+                return Some(path);
+            }
+        } else if !kind.is_file() {
+            return Some(path);
+        }
+    }
+    None
+}
+
+impl Service {
+    /// True while nothing was ever stored here.
+    pub(super) fn is_empty(&self) -> Result<bool> {
+        if self.log.tip().is_some() {
+            return Ok(false); // what is in the log stays there
+        }
+        self.log.refresh()?;
+        Ok(self.log.tip().is_none() && self.log.origin().is_none() && self.log.refusal().is_none())
+    }
+
+    /// Refuses to make a store of a folder that holds something else.
+    pub(super) fn refuse_foreign_folder(&self) -> Result<()> {
+        if self.any_folder || !self.is_empty()? {
+            return Ok(());
+        }
+        let dir = &self.options.dir;
+        let Ok(entries) = self.ground.disk.read_dir(dir) else {
+            return Ok(());
+        };
+        let foreign = entries
+            .iter()
+            .map(|entry| entry.name.as_str())
+            .filter(|name| !OURS.contains(name))
+            .min();
+        match foreign {
+            None => Ok(()),
+            Some(name) => Err(ServiceError::invalid_with(
+                format!(
+                    "{} is not a store and not empty (it holds `{}`): nothing is written into it",
+                    dir.display(),
+                    crate::sanitize::clean_line(name)
+                ),
+                format!(
+                    "give a folder of its own, for instance `--db {}`",
+                    dir.join("icm").display()
+                ),
+            )),
+        }
+    }
+
+    /// What to say where `store.toml` keeps a store from being written.
+    pub(super) fn explained(&self, error: icm_log::LogError) -> ServiceError {
+        let Some(Refusal::NoStoreFile { why }) = self.log.refusal() else {
+            return error.into();
+        };
+        let dir = &self.options.dir;
+        let hint = match self.log.tip() {
+            Some(_) => {
+                "put it back from a backup; or take what is there into a new store: \
+                 `icm export jsonl -o FILE`, then `icm import jsonl FILE --db NEW`"
+            }
+            None => "put it back from a backup; if nothing was ever stored here, remove it",
+        };
+        let why = why.replace("its store.toml", "store.toml");
+        ServiceError::invalid_with(
+            format!("the store {} cannot be written: {why}", dir.display()),
+            hint,
+        )
+    }
+}

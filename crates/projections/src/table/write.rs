@@ -40,7 +40,7 @@ pub(crate) fn flush(
 }
 
 fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) -> Result<()> {
-    let overlay = &folder.overlay;
+    let overlay = &folder.kept;
     {
         let mut table = transaction.open_table(VERSIONS).map_err(bad)?;
         let mut entities: Vec<_> = overlay.versions.iter().collect();

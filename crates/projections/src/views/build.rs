@@ -202,7 +202,7 @@ type RowSink<'a> = &'a mut dyn FnMut(u64, &[(u64, Row)], &FxHashMap<u64, Closed>
 /// What an overlay changes in the row facts: new records (already closed where they no longer hold)
 /// and older ones to close.
 fn row_changes(folder: &Folder) -> (Vec<(u64, Row)>, FxHashMap<u64, Closed>) {
-    let overlay = &folder.overlay;
+    let overlay = &folder.kept;
     let mut closed = overlay.closed.clone();
     let opened = overlay
         .opened
@@ -224,7 +224,7 @@ fn row_changes(folder: &Folder) -> (Vec<(u64, Row)>, FxHashMap<u64, Closed>) {
 
 /// Indexes what an overlay changes. `next` is the first ordinal that is new.
 fn index(writer: &mut TextWriter, folder: &Folder, next: u64, older: &Table) -> Result<()> {
-    let overlay = &folder.overlay;
+    let overlay = &folder.kept;
     let mut closed: Vec<_> = overlay.closed.iter().filter(|(o, _)| **o < next).collect();
     closed.sort_unstable_by_key(|(ordinal, _)| **ordinal);
     for (ordinal, end) in closed {

@@ -15,7 +15,7 @@ pub(super) struct Tail {
     pub(super) folder: Folder,
     pub(super) cursor: Option<Cursor>,
     pub(super) text: text::Tail,
-    /// Ordinals in `folder.overlay.opened` that the text tail already has.
+    /// Ordinals in `folder.kept.opened` that the text tail already has.
     text_has: usize,
     /// Why the log cannot be read beyond what is folded.
     pub(super) stopped: Option<String>,
@@ -83,7 +83,7 @@ impl Tail {
             return Ok(());
         }
         self.fold(views, log, &mut |_| true, &mut |_| false)?;
-        let overlay = &self.folder.overlay;
+        let overlay = &self.folder.kept;
         for (ordinal, entity, from) in &overlay.opened[self.text_has..] {
             if let Some(version) = overlay_version(overlay, *entity, *from) {
                 add_to(&mut self.text, *ordinal, version);

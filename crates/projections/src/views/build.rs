@@ -9,7 +9,7 @@ use redb::Database;
 use rustc_hash::FxHashMap;
 
 use super::home::{Home, create_private};
-use super::manifest::Manifest;
+use super::manifest::{Manifest, Part};
 use super::tail::{Tail, overlay_version, with_doc};
 use super::{
     Checkpoint, Place, ROWS_FILE, TABLE_FILE, TEXT_DIR, VERSIONS, Views, guarded, redb_builder,
@@ -159,7 +159,7 @@ impl Views {
         }
         let home = Home::new(dir);
         let mut lock = home.lock(wait)?;
-        if self.are_stale() {
+        if !self.look_same(Part::All) {
             drop(lock);
             let mut fresh = Views::open(dir, log)?;
             fresh.follow(log)?;
@@ -168,7 +168,7 @@ impl Views {
                 return Ok(());
             }
             lock = home.lock(wait)?;
-            if self.are_stale() {
+            if !self.look_same(Part::All) {
                 return Err(ViewError::Busy);
             }
         }

@@ -73,10 +73,14 @@ impl Views {
                 open && row.is_some_and(|(_, _, from)| *from <= position)
             }
         };
+        let history = position < self.base.cursor.position;
+        if history {
+            self.check_history()?;
+        }
         let text_query = TextQuery {
             text: query.text,
             limit: query.limit,
-            history: position < self.base.cursor.position,
+            history,
             filter: TextFilter {
                 topic: query.topic,
                 keyword: query.keyword,

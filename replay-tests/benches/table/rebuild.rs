@@ -47,6 +47,35 @@ pub(crate) fn fold(dir: &Path) {
             ("≥ 1 M events/s", Target::AtLeast(1.0)),
         );
     }
+    table(dir);
+}
+
+/// Table and rows alone, beside reading what they are made of.
+fn table(dir: &Path) {
+    for (name, mix) in MIXES {
+        let log = open(&dir.join(name));
+        let scan = cpu_s(|| {
+            log.scan(&Cursor::START, &mut |_| std::ops::ControlFlow::Continue(()))
+                .expect("whole")
+        });
+        let mut builds = Vec::new();
+        let mut events = 0.0;
+        for _ in 0..3 {
+            let built = fresh(dir, "built-table");
+            let (seconds, tally) =
+                cpu_s(|| Views::build_table(&built, &log, &mut |_| {}).expect("it builds"));
+            events = tally.events as f64;
+            builds.push(seconds);
+        }
+        let build = events / p50(&mut builds) / MILLION;
+        row(
+            &format!("build of table and rows, {mix}"),
+            &format!("{build:.3} M events/s CPU"),
+            &format!("scan alone {:.2} M events/s", events / scan.0 / MILLION),
+            build / (events / scan.0 / MILLION),
+            ("told", Target::None),
+        );
+    }
 }
 
 pub(crate) fn run(dir: &Path) {

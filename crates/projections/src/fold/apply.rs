@@ -1,18 +1,20 @@
 //! Applying events, one after the other, on top of what is already folded.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use icm_log::facts::Facts;
 use icm_log::{ActorId, Event, EventId, Name, Position, RequestKey, SubjectId, payload};
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::memory;
+use super::overlay::Overlay;
 use super::record::{EntityId, Version};
-use super::state_hash::{StateHash, StateSum};
+use super::state_hash::{StateHash, StateSum, access_message, row_digest};
+use super::texts::Texts;
 use crate::error::Result;
 
-/// What is folded already, and the [`Overlay`] lies on.
+/// What is folded already, and an [`Overlay`] lies on.
 pub trait Base {
     /// The newest version of a memory.
     fn newest(&self, entity: EntityId) -> Result<Option<Version>>;
@@ -98,47 +100,6 @@ impl Tally {
     }
 }
 
-/// The end of a version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Closed {
-    /// Its memory.
-    pub entity: EntityId,
-    /// First position it no longer holds at.
-    pub at: Position,
-}
-
-/// How the living memories of a topic changed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct TopicChange {
-    /// More (or fewer) living memories.
-    pub memories: i64,
-    /// Newest change, milliseconds since the epoch.
-    pub changed_ms: u64,
-}
-
-/// What was folded on top of a base and is not part of it yet.
-#[derive(Debug, Clone, Default)]
-pub struct Overlay {
-    /// New versions, oldest first.
-    pub versions: FxHashMap<EntityId, Vec<Version>>,
-    /// New accesses, oldest first.
-    pub accesses: FxHashMap<EntityId, Vec<Access>>,
-    /// New names.
-    pub names: FxHashMap<Name, EntityId>,
-    /// Ids that stand for another one.
-    pub aliases: FxHashMap<SubjectId, EntityId>,
-    /// New idempotency keys.
-    pub requests: FxHashMap<RequestKey, Request>,
-    /// Topics, and how many more living memories they have.
-    pub topics: FxHashMap<String, TopicChange>,
-    /// Memories that are or were in a topic, as far as that is new.
-    pub members: Vec<(String, EntityId)>,
-    /// Ordinals that no longer hold.
-    pub closed: FxHashMap<u64, Closed>,
-    /// Ordinals given, with their memory and first position; ascending.
-    pub opened: Vec<(u64, EntityId, Position)>,
-}
-
 /// What applying an event did to the rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Applied {
@@ -146,13 +107,80 @@ pub struct Applied {
     pub entity: Option<EntityId>,
 }
 
+/// Where a fold finds the rows that are there and puts the new ones: everything that is new in an
+/// [`Overlay`], or the newest rows alone.
+pub trait Keep: Default {
+    /// How the text of the rows is held.
+    type Texts: Texts;
+    /// Rows are added to the sum of the state once, when all is folded, and not as they change.
+    const SUMS_AT_END: bool;
+
+    /// The newest version of a memory.
+    fn newest<'a>(
+        &'a self,
+        base: &dyn Base,
+        entity: EntityId,
+    ) -> Result<Option<Cow<'a, Row<Self>>>>;
+    /// The memory that has a name, as far as it is new.
+    fn named(&self, name: Name) -> Option<EntityId>;
+    /// The memory that an id stands for, as far as that is new.
+    fn alias(&self, id: SubjectId) -> Option<EntityId>;
+    /// Takes a new version, with what it follows.
+    fn put(
+        &mut self,
+        texts: &mut Self::Texts,
+        entity: EntityId,
+        before: Option<Ended<Self>>,
+        version: Row<Self>,
+    );
+    /// Gives a name to a memory, unless it is given.
+    fn name(&mut self, name: Name, entity: EntityId);
+    /// From now on `id` stands for a memory; whether that is new.
+    fn set_alias(&mut self, id: SubjectId, entity: EntityId) -> bool;
+    /// A recall showed a memory.
+    fn access(&mut self, entity: EntityId, access: Access);
+    /// Adds the digest of a message to a sum; one that hashes many at a time may do so later.
+    fn add_up(&mut self, sum: &mut StateSum, message: &[u8]) {
+        sum.add(blake3::hash(message).as_bytes());
+    }
+    /// An idempotency key was used, unless it was before.
+    fn request(&mut self, key: RequestKey, make: impl FnOnce() -> Request);
+}
+
+/// A version as `K` keeps it.
+pub type Row<K> = Version<<<K as Keep>::Texts as Texts>::Text>;
+
+/// What is left to know of a version when the next one takes its place.
+pub struct Ended<K: Keep> {
+    /// Whether it was no tombstone.
+    pub alive: bool,
+    /// Its ordinal.
+    pub ordinal: Option<u64>,
+    /// Its name.
+    pub name: Name,
+    /// Its topic.
+    pub topic: Option<<K::Texts as Texts>::Text>,
+}
+
+impl<K: Keep> Ended<K> {
+    fn of(version: &Row<K>) -> Self {
+        Ended {
+            alive: version.is_alive(),
+            ordinal: version.ordinal,
+            name: version.name,
+            topic: version.topic.clone(),
+        }
+    }
+}
+
 /// Folds events on top of a base.
 #[derive(Debug, Clone, Default)]
-pub struct Folder {
+pub struct Folder<K: Keep = Overlay> {
     /// The numbers after the newest event.
     pub tally: Tally,
-    /// What is new.
-    pub overlay: Overlay,
+    /// What is kept of the rows.
+    pub kept: K,
+    pub(super) texts: K::Texts,
 }
 
 impl Folder {
@@ -160,32 +188,21 @@ impl Folder {
     pub fn new(tally: Tally) -> Folder {
         Folder {
             tally,
-            overlay: Overlay::default(),
+            ..Folder::default()
         }
     }
+}
 
-    /// The newest version of a memory.
-    pub fn newest(&self, base: &dyn Base, entity: EntityId) -> Result<Option<Version>> {
-        match self
-            .overlay
-            .versions
-            .get(&entity)
-            .and_then(|versions| versions.last())
-        {
-            Some(version) => Ok(Some(version.clone())),
-            None => base.newest(entity),
-        }
-    }
-
+impl<K: Keep> Folder<K> {
     /// The memory that an id stands for.
     pub fn resolve(&self, base: &dyn Base, id: SubjectId) -> Result<EntityId> {
-        if let Some(entity) = self.overlay.aliases.get(&id) {
-            return Ok(*entity);
-        }
         if self.tally.aliases == 0 {
             return Ok(id);
         }
-        Ok(base.alias(id)?.unwrap_or(id))
+        match self.kept.alias(id) {
+            Some(entity) => Ok(entity),
+            None => Ok(base.alias(id)?.unwrap_or(id)),
+        }
     }
 
     /// The memory that has a name.
@@ -193,8 +210,8 @@ impl Folder {
         if name.is_zero() {
             return Ok(None);
         }
-        match self.overlay.names.get(&name) {
-            Some(entity) => Ok(Some(*entity)),
+        match self.kept.named(name) {
+            Some(entity) => Ok(Some(entity)),
             None => base.named(name),
         }
     }
@@ -222,42 +239,42 @@ impl Folder {
         self.note_request(event);
         match memory::facts_of(event) {
             Facts::Stored(facts) => {
-                let first = memory::first(event, &facts);
+                let first = memory::first(&mut self.texts, event, &facts);
                 let id = event.head.subject();
                 if event.own && first.name.is_zero() {
                     // The writer gave it an id that nothing else has.
-                    return self.push(id, None, first);
+                    return Ok(self.push(id, None, first));
                 }
                 let known = self.named(base, first.name)?;
                 let entity = known.unwrap_or(self.resolve(base, id)?);
-                let Some(before) = self.newest(base, entity)? else {
-                    return self.push(entity, None, first);
+                let Some(before) = self.kept.newest(base, entity)? else {
+                    return Ok(self.push(entity, None, first));
                 };
-                if entity != id && self.overlay.aliases.insert(id, entity).is_none() {
+                let version = memory::stored_again(event, &facts, first, &before);
+                let ended = Self::end(&mut self.tally, &self.texts, &before);
+                if entity != id && self.kept.set_alias(id, entity) {
                     self.tally.aliases += 1;
                 }
-                let version = memory::stored_again(event, &facts, &before);
-                self.push(entity, Some(before), version)
+                Ok(self.push(entity, Some(ended), version))
             }
-            Facts::Updated(facts) => self.change(base, event, |before| {
-                Some(memory::updated(event, &facts, before))
+            Facts::Updated(facts) => self.change(base, event, |texts, before| {
+                Some(memory::updated(texts, event, &facts, before))
             }),
             Facts::Forgotten(facts) | Facts::Revived(facts) => {
-                self.change(base, event, |before| memory::alive(event, &facts, before))
+                self.change(base, event, |_, before| {
+                    memory::alive(event, &facts, before)
+                })
             }
             Facts::Recalled(facts) => {
+                let access = Access {
+                    position: event.position,
+                    at_ms: ms,
+                };
                 for shown in &facts.results {
                     let entity = self.resolve(base, shown.id)?;
-                    let access = Access {
-                        position: event.position,
-                        at_ms: ms,
-                    };
-                    self.overlay
-                        .accesses
-                        .entry(entity)
-                        .or_default()
-                        .push(access);
-                    self.tally.sum.add_access(shown.id, event.id);
+                    self.kept.access(entity, access);
+                    let message = access_message(shown.id, event.id);
+                    self.kept.add_up(&mut self.tally.sum, &message);
                 }
                 Ok(Applied::default())
             }
@@ -278,155 +295,79 @@ impl Folder {
 
     fn note_request(&mut self, event: &Event<'_>) {
         let key = event.head.request();
-        if key.is_zero() || self.overlay.requests.contains_key(&key) {
+        if key.is_zero() {
             return;
         }
-        #[derive(Deserialize)]
-        struct Digest {
-            #[serde(default)]
-            request_digest: Option<String>,
-        }
-        let payload = event
-            .body
-            .payload()
-            .and_then(|bytes| payload::decode::<Digest>(bytes).ok());
-        let request = Request {
-            event: event.id,
-            position: event.position,
-            subject: event.head.subject(),
-            kind: event.head.kind().0,
-            digest: payload.and_then(|payload| payload.request_digest),
-        };
-        self.overlay.requests.insert(key, request);
+        self.kept.request(key, || {
+            #[derive(Deserialize)]
+            struct Digest {
+                #[serde(default)]
+                request_digest: Option<String>,
+            }
+            let payload = event
+                .body
+                .payload()
+                .and_then(|bytes| payload::decode::<Digest>(bytes).ok());
+            Request {
+                event: event.id,
+                position: event.position,
+                subject: event.head.subject(),
+                kind: event.head.kind().0,
+                digest: payload.and_then(|payload| payload.request_digest),
+            }
+        });
     }
 
     fn change(
         &mut self,
         base: &dyn Base,
         event: &Event<'_>,
-        make: impl FnOnce(&Version) -> Option<Version>,
+        make: impl FnOnce(&mut K::Texts, &Row<K>) -> Option<Row<K>>,
     ) -> Result<Applied> {
         let entity = self.resolve(base, event.head.subject())?;
         // A change of a memory whose `stored` is not here waits for it.
-        let Some(before) = self.newest(base, entity)? else {
+        let Some(before) = self.kept.newest(base, entity)? else {
             return Ok(Applied::default());
         };
-        match make(&before) {
-            Some(version) => self.push(entity, Some(before), version),
-            None => Ok(Applied::default()),
-        }
+        let Some(version) = make(&mut self.texts, &before) else {
+            return Ok(Applied::default());
+        };
+        let ended = Self::end(&mut self.tally, &self.texts, &before);
+        Ok(self.push(entity, Some(ended), version))
     }
 
-    /// Closes the version before and opens the new one.
-    fn push(
-        &mut self,
-        entity: EntityId,
-        before: Option<Version>,
-        mut version: Version,
-    ) -> Result<Applied> {
-        let changed_ms = version.stamp.time.ms();
-        let was = before.as_ref().map(Version::is_alive);
-        if let Some(before) = &before {
-            self.tally.sum.remove(before);
-            if let Some(ordinal) = before.ordinal {
-                self.overlay.closed.insert(
-                    ordinal,
-                    Closed {
-                        entity,
-                        at: version.from,
-                    },
-                );
+    /// Takes a version out of the numbers.
+    fn end(tally: &mut Tally, texts: &K::Texts, before: &Row<K>) -> Ended<K> {
+        if before.is_alive() {
+            tally.memories -= 1;
+            if !K::SUMS_AT_END {
+                tally.sum.remove(&row_digest(texts, before));
             }
+        } else {
+            tally.forgotten -= 1;
         }
-        match was {
-            Some(true) => self.tally.memories -= 1,
-            Some(false) => self.tally.forgotten -= 1,
-            None => {}
-        }
+        Ended::of(before)
+    }
+
+    /// Opens a version.
+    fn push(&mut self, entity: EntityId, before: Option<Ended<K>>, mut version: Row<K>) -> Applied {
         if version.is_alive() {
             version.ordinal = Some(self.tally.next_ordinal);
-            self.overlay
-                .opened
-                .push((self.tally.next_ordinal, entity, version.from));
             self.tally.next_ordinal += 1;
             self.tally.memories += 1;
+            if !K::SUMS_AT_END {
+                self.tally.sum.add(&row_digest(&self.texts, &version));
+            }
         } else {
             self.tally.forgotten += 1;
         }
-        self.tally.sum.add(&version);
-        let topic_before = before.as_ref().and_then(|before| before.topic.as_deref());
-        if topic_before != version.topic.as_deref()
-            && let Some(topic) = &version.topic
-        {
-            self.overlay.members.push((topic.clone(), entity));
-        }
-        if let (Some(topic), Some(true)) = (topic_before, was) {
-            self.change_topic(topic, -1, changed_ms);
-        }
-        if let Some(topic) = version.topic.as_deref() {
-            self.change_topic(topic, i64::from(version.is_alive()), changed_ms);
-        }
         let name = version.name;
         if !name.is_zero() && before.as_ref().map(|before| before.name) != Some(name) {
-            self.overlay.names.entry(name).or_insert(entity);
+            self.kept.name(name, entity);
         }
-        self.overlay
-            .versions
-            .entry(entity)
-            .or_default()
-            .push(version);
-        Ok(Applied {
+        self.kept.put(&mut self.texts, entity, before, version);
+        Applied {
             entity: Some(entity),
-        })
-    }
-
-    fn change_topic(&mut self, topic: &str, memories: i64, changed_ms: u64) {
-        let change = match self.overlay.topics.get_mut(topic) {
-            Some(change) => change,
-            None => self.overlay.topics.entry(topic.to_owned()).or_default(),
-        };
-        change.memories += memories;
-        change.changed_ms = change.changed_ms.max(changed_ms);
-    }
-}
-
-/// Folds the whole log from nothing, keeping no history, and gives the numbers it ends with. Told
-/// how many events are folded, now and then.
-pub fn fold_afresh(log: &icm_log::Log, progress: &mut dyn FnMut(u64)) -> Result<Tally> {
-    use std::ops::ControlFlow;
-    let mut folder = Folder::default();
-    let mut failed = None;
-    log.scan(&icm_log::Cursor::START, &mut |event| {
-        if let Err(error) = folder.apply(&NoBase, event) {
-            failed = Some(error);
-            return ControlFlow::Break(());
         }
-        if folder.tally.events.is_multiple_of(10_000) {
-            progress(folder.tally.events);
-            folder.overlay.shed_history();
-        }
-        ControlFlow::Continue(())
-    })?;
-    match failed {
-        Some(error) => Err(error),
-        None => Ok(folder.tally),
-    }
-}
-
-impl Overlay {
-    /// Drops all that the fold of later events does not ask for.
-    fn shed_history(&mut self) {
-        for versions in self
-            .versions
-            .values_mut()
-            .filter(|versions| versions.len() > 1)
-        {
-            versions.drain(..versions.len() - 1);
-        }
-        self.accesses.clear();
-        self.topics.clear();
-        self.members.clear();
-        self.opened.clear();
-        self.closed.clear();
     }
 }

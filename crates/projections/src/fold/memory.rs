@@ -4,6 +4,7 @@ use icm_log::facts::{Alive, Facts, MemoryStored, MemoryUpdated, fields};
 use icm_log::{Event, EventId, Kind, Name, hash, payload};
 
 use super::record::{Keyword, Source, Stamp, Version, Writer, changed};
+use super::texts::Texts;
 
 /// Weight of a fresh memory.
 const WEIGHT_FULL_PPM: u32 = 1_000_000;
@@ -17,83 +18,101 @@ pub(super) fn stamp_of(event: &Event<'_>) -> Stamp {
 }
 
 /// Values of the fields that a write names, as far as its payload is there.
-#[derive(Default)]
-struct Values {
-    topic: Option<String>,
-    content: Option<String>,
-    raw_excerpt: Option<String>,
-    key: Option<String>,
-    scope: Option<String>,
-    source: Source,
+struct Values<T> {
+    topic: Option<T>,
+    content: Option<T>,
+    raw_excerpt: Option<T>,
+    key: Option<T>,
+    scope: Option<T>,
+    source: Source<T>,
     occurred_at_ms: Option<i64>,
-    metadata: Option<String>,
-    keywords: Vec<String>,
+    metadata: Option<T>,
+    keywords: Vec<T>,
     /// The payload was there and readable.
     present: bool,
 }
 
-fn own(text: Option<&str>) -> Option<String> {
-    text.map(str::to_owned)
-}
-
-fn source_of(text: &payload::SourceText<'_>) -> Source {
-    Source {
-        agent: own(text.agent),
-        client: own(text.client),
-        session: own(text.session),
-        project: own(text.project),
-        file: own(text.file),
+impl<T> Values<T> {
+    fn withheld() -> Self {
+        Values {
+            topic: None,
+            content: None,
+            raw_excerpt: None,
+            key: None,
+            scope: None,
+            source: Source::default(),
+            occurred_at_ms: None,
+            metadata: None,
+            keywords: Vec::new(),
+            present: false,
+        }
     }
 }
 
-fn stored_values(event: &Event<'_>) -> (Values, Option<u32>) {
-    let decoded = event
-        .body
-        .payload()
-        .and_then(|bytes| payload::decode::<payload::MemoryStored<'_>>(bytes).ok());
-    let Some(payload) = decoded else {
-        return (Values::default(), None);
+fn own<X: Texts>(texts: &mut X, text: Option<&str>) -> Option<X::Text> {
+    text.map(|text| texts.keep(text))
+}
+
+fn own_source<X: Texts>(texts: &mut X, text: &payload::SourceText<'_>) -> Source<X::Text> {
+    Source {
+        agent: own(texts, text.agent),
+        client: own(texts, text.client),
+        session: own(texts, text.session),
+        project: own(texts, text.project),
+        file: own(texts, text.file),
+    }
+}
+
+fn stored_values<'a>(event: &Event<'a>) -> Option<payload::MemoryStored<'a>> {
+    payload::decode(event.body.payload()?).ok()
+}
+
+fn own_stored<X: Texts>(
+    texts: &mut X,
+    payload: Option<&payload::MemoryStored<'_>>,
+) -> Values<X::Text> {
+    let Some(payload) = payload else {
+        return Values::withheld();
     };
-    let values = Values {
-        topic: Some(payload.topic.to_owned()),
-        content: Some(payload.content.to_owned()),
-        raw_excerpt: own(payload.raw_excerpt),
-        key: own(payload.key),
-        scope: own(payload.scope),
-        source: source_of(&payload.source),
+    Values {
+        topic: Some(texts.keep(payload.topic)),
+        content: Some(texts.keep(payload.content)),
+        raw_excerpt: own(texts, payload.raw_excerpt),
+        key: own(texts, payload.key),
+        scope: own(texts, payload.scope),
+        source: own_source(texts, &payload.source),
         occurred_at_ms: payload.occurred_at_ms,
-        metadata: own(payload.metadata),
+        metadata: own(texts, payload.metadata),
         keywords: payload
             .keywords
             .iter()
-            .map(|word| (*word).to_owned())
+            .map(|word| texts.keep(word))
             .collect(),
         present: true,
-    };
-    (values, payload.nth_line)
+    }
 }
 
-fn updated_values(event: &Event<'_>) -> Values {
+fn updated_values<X: Texts>(texts: &mut X, event: &Event<'_>) -> Values<X::Text> {
     let decoded = event
         .body
         .payload()
         .and_then(|bytes| payload::decode::<payload::MemoryUpdated<'_>>(bytes).ok());
     let Some(payload) = decoded else {
-        return Values::default();
+        return Values::withheld();
     };
     Values {
-        topic: own(payload.topic),
-        content: own(payload.content),
-        raw_excerpt: own(payload.raw_excerpt),
-        key: own(payload.key),
-        scope: own(payload.scope),
-        source: source_of(&payload.source),
+        topic: own(texts, payload.topic),
+        content: own(texts, payload.content),
+        raw_excerpt: own(texts, payload.raw_excerpt),
+        key: own(texts, payload.key),
+        scope: own(texts, payload.scope),
+        source: own_source(texts, &payload.source),
         occurred_at_ms: payload.occurred_at_ms,
-        metadata: own(payload.metadata),
+        metadata: own(texts, payload.metadata),
         keywords: payload
             .keywords_added
             .iter()
-            .map(|word| (*word).to_owned())
+            .map(|word| texts.keep(word))
             .collect(),
         present: true,
     }
@@ -104,22 +123,27 @@ const IN_PAYLOAD: u32 = fields::ALL & !(fields::IMPORTANCE | fields::TRUST);
 
 /// The name that a `stored` gives its memory: the one in the facts, or for an imported line
 /// without a key one made of its payload.
-fn name_of(facts: &MemoryStored, values: &Values, nth_line: Option<u32>) -> Name {
-    match (nth_line, &values.topic, &values.content) {
-        (Some(nth), Some(topic), Some(content)) if facts.name.is_zero() => {
-            hash::line_name(facts.scope_kind.code(), facts.scope_id, topic, content, nth)
-        }
+fn name_of(facts: &MemoryStored, payload: Option<&payload::MemoryStored<'_>>) -> Name {
+    let line = payload.and_then(|payload| Some((payload, payload.nth_line?)));
+    match line {
+        Some((payload, nth)) if facts.name.is_zero() => hash::line_name(
+            facts.scope_kind.code(),
+            facts.scope_id,
+            payload.topic,
+            payload.content,
+            nth,
+        ),
         _ => facts.name,
     }
 }
 
 /// The fields that have a value: what a first version changed, in the eyes of people.
-fn given(values: &Values) -> u32 {
+fn given<T>(values: &Values<T>) -> u32 {
     let optional = [
         (fields::RAW_EXCERPT, values.raw_excerpt.is_some()),
         (fields::KEY, values.key.is_some()),
         (fields::SCOPE, values.scope.is_some()),
-        (fields::SOURCE, values.source != Source::default()),
+        (fields::SOURCE, !values.source.is_empty()),
         (fields::OCCURRED_AT, values.occurred_at_ms.is_some()),
         (fields::METADATA, values.metadata.is_some()),
     ];
@@ -131,10 +155,15 @@ fn given(values: &Values) -> u32 {
 }
 
 /// The first version of a memory.
-pub(super) fn first(event: &Event<'_>, facts: &MemoryStored) -> Version {
-    let (values, nth_line) = stored_values(event);
+pub(super) fn first<X: Texts>(
+    texts: &mut X,
+    event: &Event<'_>,
+    facts: &MemoryStored,
+) -> Version<X::Text> {
+    let payload = stored_values(event);
+    let values = own_stored(texts, payload.as_ref());
     let stamp = stamp_of(event);
-    let name = name_of(facts, &values, nth_line);
+    let name = name_of(facts, payload.as_ref());
     let withheld = if values.present {
         0
     } else {
@@ -179,7 +208,7 @@ pub(super) fn first(event: &Event<'_>, facts: &MemoryStored) -> Version {
     }
 }
 
-fn additions(event: EventId, count: u16, words: Vec<String>) -> Vec<Keyword> {
+fn additions<T>(event: EventId, count: u16, words: Vec<T>) -> Vec<Keyword<T>> {
     let mut words = words.into_iter();
     (0..count)
         .map(|index| Keyword {
@@ -192,7 +221,11 @@ fn additions(event: EventId, count: u16, words: Vec<String>) -> Vec<Keyword> {
 
 /// The version that follows `before`, where the event only says that the memory lives or not; `None`
 /// when it changes nothing that is seen.
-pub(super) fn alive(event: &Event<'_>, facts: &Alive, before: &Version) -> Option<Version> {
+pub(super) fn alive<T: Clone>(
+    event: &Event<'_>,
+    facts: &Alive,
+    before: &Version<T>,
+) -> Option<Version<T>> {
     if facts.causal_length <= before.causal_length {
         return None;
     }
@@ -208,12 +241,18 @@ pub(super) fn alive(event: &Event<'_>, facts: &Alive, before: &Version) -> Optio
 }
 
 /// The version that follows `before` through an update.
-pub(super) fn updated(event: &Event<'_>, facts: &MemoryUpdated, before: &Version) -> Version {
-    let values = updated_values(event);
+pub(super) fn updated<X: Texts>(
+    texts: &mut X,
+    event: &Event<'_>,
+    facts: &MemoryUpdated,
+    before: &Version<X::Text>,
+) -> Version<X::Text> {
+    let mut values = updated_values(texts, event);
+    let keywords = std::mem::take(&mut values.keywords);
     let mut version = follow(event, before);
     let observed: Vec<EventId> = event.head.refs().collect();
     let shown = take_fields(&mut version, facts.fields, &observed);
-    put(&mut version, shown, values.present, &values);
+    put(&mut version, shown, values);
     if shown & fields::IMPORTANCE != 0
         && let Some(importance) = facts.importance
     {
@@ -242,7 +281,7 @@ pub(super) fn updated(event: &Event<'_>, facts: &MemoryUpdated, before: &Version
     }
     version
         .keywords
-        .extend(additions(event.id, facts.keywords_added, values.keywords));
+        .extend(additions(event.id, facts.keywords_added, keywords));
     version.changed = facts.fields;
     if !facts.removed.is_empty() || facts.keywords_added > 0 {
         version.changed |= changed::KEYWORDS;
@@ -252,9 +291,13 @@ pub(super) fn updated(event: &Event<'_>, facts: &MemoryUpdated, before: &Version
 }
 
 /// A `stored` that names a memory which is there already: the writes of both stand, and the id of
-/// the earlier one is shown.
-pub(super) fn stored_again(event: &Event<'_>, facts: &MemoryStored, before: &Version) -> Version {
-    let again = first(event, facts);
+/// the earlier one is shown. `again` is what it would have made of its own.
+pub(super) fn stored_again<T: Clone>(
+    event: &Event<'_>,
+    facts: &MemoryStored,
+    again: Version<T>,
+    before: &Version<T>,
+) -> Version<T> {
     let mut version = follow(event, before);
     let observed: Vec<EventId> = event.head.refs().collect();
     let shown = take_fields(&mut version, facts.fields, &observed);
@@ -270,7 +313,7 @@ pub(super) fn stored_again(event: &Event<'_>, facts: &MemoryStored, before: &Ver
         keywords: Vec::new(),
         present: again.withheld == 0,
     };
-    put(&mut version, shown, values.present, &values);
+    put(&mut version, shown, values);
     if shown & fields::IMPORTANCE != 0 {
         version.importance = facts.importance;
     }
@@ -290,7 +333,7 @@ pub(super) fn stored_again(event: &Event<'_>, facts: &MemoryStored, before: &Ver
 }
 
 /// A version that starts as the one before and is made by this event.
-fn follow(event: &Event<'_>, before: &Version) -> Version {
+fn follow<T: Clone>(event: &Event<'_>, before: &Version<T>) -> Version<T> {
     Version {
         from: event.position,
         stamp: stamp_of(event),
@@ -304,7 +347,7 @@ fn follow(event: &Event<'_>, before: &Version) -> Version {
 
 /// Notes the writer of `written` and returns those of the fields whose value it shows: a write beats
 /// every write that it observed, and among the rest the largest stamp is shown.
-fn take_fields(version: &mut Version, written: u32, observed: &[EventId]) -> u32 {
+fn take_fields<T>(version: &mut Version<T>, written: u32, observed: &[EventId]) -> u32 {
     let stamp = version.stamp;
     for writer in &mut version.writers {
         if observed.contains(&writer.stamp.event) {
@@ -325,33 +368,33 @@ fn take_fields(version: &mut Version, written: u32, observed: &[EventId]) -> u32
 }
 
 /// Takes over the values of `shown` fields; without a payload they show as withheld.
-fn put(version: &mut Version, shown: u32, present: bool, values: &Values) {
+fn put<T>(version: &mut Version<T>, shown: u32, values: Values<T>) {
     let has = |field| shown & field != 0;
     if has(fields::TOPIC) {
-        version.topic.clone_from(&values.topic);
+        version.topic = values.topic;
     }
     if has(fields::CONTENT) {
-        version.content.clone_from(&values.content);
+        version.content = values.content;
     }
     if has(fields::RAW_EXCERPT) {
-        version.raw_excerpt.clone_from(&values.raw_excerpt);
+        version.raw_excerpt = values.raw_excerpt;
     }
     if has(fields::KEY) {
-        version.key.clone_from(&values.key);
+        version.key = values.key;
     }
     if has(fields::SCOPE) {
-        version.scope.clone_from(&values.scope);
+        version.scope = values.scope;
     }
     if has(fields::SOURCE) {
-        version.source = values.source.clone();
+        version.source = values.source;
     }
     if has(fields::OCCURRED_AT) {
         version.occurred_at_ms = values.occurred_at_ms;
     }
     if has(fields::METADATA) {
-        version.metadata.clone_from(&values.metadata);
+        version.metadata = values.metadata;
     }
-    if present {
+    if values.present {
         version.withheld &= !shown;
     } else {
         version.withheld |= shown & IN_PAYLOAD;

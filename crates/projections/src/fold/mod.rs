@@ -1,17 +1,22 @@
 //! The fold: from events to row versions. A pure function of the events; it reads no clock and
 //! knows nothing of files, indexes or ranking.
 
+mod afresh;
 mod apply;
+mod digests;
 mod memory;
+mod overlay;
+mod packed;
 mod record;
 mod state_hash;
+mod texts;
 
-pub use apply::{
-    Access, Applied, Base, Closed, Folder, NoBase, Overlay, Request, Tally, TopicChange,
-    fold_afresh,
-};
+pub use afresh::fold_afresh;
+pub use apply::{Access, Applied, Base, Ended, Folder, Keep, NoBase, Request, Row, Tally};
+pub use overlay::{Closed, Overlay, TopicChange};
 pub use record::{EntityId, Keyword, Source, Stamp, Version, Writer, changed};
 pub use state_hash::{StateHash, StateSum};
+pub use texts::{Owned, Texts};
 
 /// Rises whenever a fold gives another row for the same events; views of another version are
 /// dropped and rebuilt.

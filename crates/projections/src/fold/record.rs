@@ -27,29 +27,57 @@ pub mod changed {
 }
 
 /// Where a memory came from.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Source {
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Source<T = String> {
     /// Who wrote it.
-    pub agent: Option<String>,
+    pub agent: Option<T>,
     /// The program it came through.
-    pub client: Option<String>,
+    pub client: Option<T>,
     /// The session it was written in.
-    pub session: Option<String>,
+    pub session: Option<T>,
     /// The project it was written in.
-    pub project: Option<String>,
+    pub project: Option<T>,
     /// A file it speaks of.
-    pub file: Option<String>,
+    pub file: Option<T>,
+}
+
+impl<T> Default for Source<T> {
+    fn default() -> Self {
+        Source {
+            agent: None,
+            client: None,
+            session: None,
+            project: None,
+            file: None,
+        }
+    }
+}
+
+impl<T> Source<T> {
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        let Source {
+            agent,
+            client,
+            session,
+            project,
+            file,
+        } = self;
+        [agent, client, session, project, file]
+            .iter()
+            .all(|text| text.is_none())
+    }
 }
 
 /// An element of the add-wins set of keywords.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Keyword {
+pub struct Keyword<T = String> {
     /// The event that added it.
     pub event: EventId,
     /// Its index among that event's additions.
     pub index: u16,
     /// The word; `None` when its payload is withheld or damaged.
-    pub text: Option<String>,
+    pub text: Option<T>,
 }
 
 /// An event that holds the current value of some fields.
@@ -62,9 +90,10 @@ pub struct Writer {
     pub fields: u32,
 }
 
-/// One row version of a memory.
+/// One row version of a memory. `T` is how its text is held: as a fold that keeps no history holds
+/// it elsewhere (see [`Texts`](super::texts::Texts)).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Version {
+pub struct Version<T = String> {
     /// Holds from this position on, until the next version's.
     pub from: Position,
     /// The event that made it.
@@ -86,29 +115,29 @@ pub struct Version {
     /// Number shared by text and vectors; one a living version.
     pub ordinal: Option<u64>,
     /// Topic.
-    pub topic: Option<String>,
+    pub topic: Option<T>,
     /// The text; `None` with the bit in `withheld` set when its payload is not there.
-    pub content: Option<String>,
+    pub content: Option<T>,
     /// Verbatim excerpt.
-    pub raw_excerpt: Option<String>,
+    pub raw_excerpt: Option<T>,
     /// The caller's own id.
-    pub key: Option<String>,
+    pub key: Option<T>,
     /// Kind of scope.
     pub scope_kind: ScopeKind,
     /// Text of a project's or session's scope.
-    pub scope: Option<String>,
+    pub scope: Option<T>,
     /// Importance.
     pub importance: Importance,
     /// Trust.
     pub trust: Trust,
     /// Where it came from.
-    pub source: Source,
+    pub source: Source<T>,
     /// Valid time, milliseconds since the epoch.
     pub occurred_at_ms: Option<i64>,
     /// The writer's JSON object, as text.
-    pub metadata: Option<String>,
+    pub metadata: Option<T>,
     /// Keywords, in order of addition.
-    pub keywords: Vec<Keyword>,
+    pub keywords: Vec<Keyword<T>>,
     /// When it was stored, milliseconds since the epoch.
     pub created_ms: u64,
     /// When a field last changed, milliseconds since the epoch.
@@ -121,12 +150,50 @@ pub struct Version {
     pub writers: Vec<Writer>,
 }
 
-impl Version {
+impl<T> Version<T> {
     /// Whether it is no tombstone.
     pub fn is_alive(&self) -> bool {
         self.causal_length % 2 == 1
     }
 
+    /// Its texts but the keywords, in the order that the state hash takes them in.
+    pub(super) fn texts(&self) -> [&Option<T>; 11] {
+        let source = &self.source;
+        [
+            &self.topic,
+            &self.content,
+            &self.raw_excerpt,
+            &self.key,
+            &self.scope,
+            &self.metadata,
+            &source.agent,
+            &source.client,
+            &source.session,
+            &source.project,
+            &source.file,
+        ]
+    }
+
+    /// The same, to change them.
+    pub(super) fn texts_mut(&mut self) -> [&mut Option<T>; 11] {
+        let source = &mut self.source;
+        [
+            &mut self.topic,
+            &mut self.content,
+            &mut self.raw_excerpt,
+            &mut self.key,
+            &mut self.scope,
+            &mut self.metadata,
+            &mut source.agent,
+            &mut source.client,
+            &mut source.session,
+            &mut source.project,
+            &mut source.file,
+        ]
+    }
+}
+
+impl Version {
     /// The kind of the event that made it.
     pub fn kind(&self) -> Kind {
         Kind(self.kind)

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::FOLD_VERSION;
 use super::record::Version;
+use super::texts::Texts;
 
 /// A sum of digests: 256 bits, least significant limb first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +39,8 @@ impl StateSum {
         limbs
     }
 
-    fn add_digest(&mut self, digest: &[u8; 32]) {
+    /// Adds the digest of a living row.
+    pub fn add(&mut self, digest: &[u8; 32]) {
         let mut carry = 0;
         for (mine, theirs) in self.limbs.iter_mut().zip(Self::limbs_of(digest)) {
             let sum = u128::from(*mine) + u128::from(theirs) + carry;
@@ -47,7 +49,8 @@ impl StateSum {
         }
     }
 
-    fn remove_digest(&mut self, digest: &[u8; 32]) {
+    /// Takes a digest away that was added.
+    pub fn remove(&mut self, digest: &[u8; 32]) {
         let mut borrow = false;
         for (mine, theirs) in self.limbs.iter_mut().zip(Self::limbs_of(digest)) {
             let (less, under_1) = mine.overflowing_sub(theirs);
@@ -55,29 +58,6 @@ impl StateSum {
             *mine = less;
             borrow = under_1 || under_2;
         }
-    }
-
-    /// Adds a row, if it is alive.
-    pub fn add(&mut self, version: &Version) {
-        if version.is_alive() {
-            self.add_digest(&row_digest(version));
-        }
-    }
-
-    /// Takes a row away that was added.
-    pub fn remove(&mut self, version: &Version) {
-        if version.is_alive() {
-            self.remove_digest(&row_digest(version));
-        }
-    }
-
-    /// Adds that a recall showed a memory.
-    pub fn add_access(&mut self, memory: SubjectId, recall: EventId) {
-        let mut bytes = [0; 49];
-        bytes[0] = b'a';
-        bytes[1..17].copy_from_slice(&memory.0);
-        bytes[17..].copy_from_slice(&recall.0);
-        self.add_digest(blake3::hash(&bytes).as_bytes());
     }
 
     /// The hash of a state with this sum.
@@ -93,9 +73,24 @@ impl StateSum {
     }
 }
 
+/// What the digest of an access is of: a recall showed a memory.
+pub(super) fn access_message(memory: SubjectId, recall: EventId) -> [u8; 49] {
+    let mut bytes = [0; 49];
+    bytes[0] = b'a';
+    bytes[1..17].copy_from_slice(&memory.0);
+    bytes[17..].copy_from_slice(&recall.0);
+    bytes
+}
+
 /// Digest of what a living row shows: no positions, no ordinals, no machine-local facts.
-fn row_digest(version: &Version) -> [u8; 32] {
+pub(super) fn row_digest<X: Texts>(texts: &X, version: &Version<X::Text>) -> [u8; 32] {
     let mut bytes = Vec::with_capacity(512);
+    write_row(texts, version, &mut bytes);
+    *blake3::hash(&bytes).as_bytes()
+}
+
+/// What the digest of a row is of.
+pub(super) fn write_row<X: Texts>(texts: &X, version: &Version<X::Text>, bytes: &mut Vec<u8>) {
     bytes.push(b'r');
     bytes.extend_from_slice(&version.id.0);
     bytes.extend_from_slice(&version.withheld.to_le_bytes());
@@ -109,20 +104,6 @@ fn row_digest(version: &Version) -> [u8; 32] {
         u8::from(version.occurred_at_ms.is_some()),
     ]);
     bytes.extend_from_slice(&version.occurred_at_ms.unwrap_or(0).to_le_bytes());
-    let source = &version.source;
-    let texts = [
-        &version.topic,
-        &version.content,
-        &version.raw_excerpt,
-        &version.key,
-        &version.scope,
-        &version.metadata,
-        &source.agent,
-        &source.client,
-        &source.session,
-        &source.project,
-        &source.file,
-    ];
     let mut put = |text: Option<&str>| match text {
         None => bytes.extend_from_slice(&u64::MAX.to_le_bytes()),
         Some(text) => {
@@ -130,16 +111,16 @@ fn row_digest(version: &Version) -> [u8; 32] {
             bytes.extend_from_slice(text.as_bytes());
         }
     };
-    for text in texts {
-        put(text.as_deref());
+    for text in version.texts() {
+        put(text.as_ref().map(|text| texts.get(text)));
     }
-    let mut keywords: Vec<_> = version.keywords.iter().map(|k| k.text.as_deref()).collect();
+    let words = version.keywords.iter();
+    let mut keywords: Vec<_> = words
+        .map(|keyword| keyword.text.as_ref().map(|text| texts.get(text)))
+        .collect();
     keywords.sort_unstable();
     keywords.dedup();
-    for keyword in keywords {
-        put(keyword);
-    }
-    *blake3::hash(&bytes).as_bytes()
+    keywords.into_iter().for_each(put);
 }
 
 #[cfg(test)]
@@ -154,16 +135,11 @@ mod tests {
             .collect();
         let mut forward = StateSum::default();
         let mut backward = StateSum::default();
-        digests.iter().for_each(|digest| forward.add_digest(digest));
-        digests
-            .iter()
-            .rev()
-            .for_each(|digest| backward.add_digest(digest));
+        digests.iter().for_each(|digest| forward.add(digest));
+        digests.iter().rev().for_each(|digest| backward.add(digest));
         assert_eq!(forward, backward);
         assert_ne!(forward.hash(1), forward.hash(2));
-        digests
-            .iter()
-            .for_each(|digest| forward.remove_digest(digest));
+        digests.iter().for_each(|digest| forward.remove(digest));
         assert_eq!(forward, StateSum::default());
     }
 }

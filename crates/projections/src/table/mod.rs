@@ -3,6 +3,7 @@
 //!
 //! Keys are big-endian, so that their order is the order of positions.
 
+mod accesses;
 mod read;
 mod write;
 
@@ -15,7 +16,7 @@ type Bytes = TableDefinition<'static, &'static [u8], &'static [u8]>;
 
 /// (memory, position) → version.
 const VERSIONS: Bytes = TableDefinition::new("versions");
-/// (memory, position) → (number of recalls so far, time of this one).
+/// (memory, position of the first access) → a block of accesses.
 const ACCESSES: Bytes = TableDefinition::new("accesses");
 /// name → memory.
 const NAMES: Bytes = TableDefinition::new("names");

@@ -5,6 +5,7 @@ use redb::{
     Database, ReadOnlyDatabase, ReadTransaction, ReadableDatabase, ReadableTable, TableError,
 };
 
+use super::accesses::Block;
 use super::{
     ACCESSES, ALIASES, Bytes, MEMBERS, META, META_CHECKPOINT, META_TALLY, NAMES, REQUESTS, TOPICS,
     VERSIONS, member_key, versioned_key,
@@ -31,7 +32,7 @@ fn bad(error: impl std::error::Error) -> ViewError {
     }
 }
 
-fn unreadable(what: &'static str) -> ViewError {
+pub(super) fn unreadable(what: &'static str) -> ViewError {
     ViewError::Unusable {
         view: "table",
         why: format!("an unreadable {what}"),
@@ -48,10 +49,6 @@ fn two_u64(what: &'static str, bytes: &[u8]) -> Result<(u64, u64)> {
     first.copy_from_slice(&bytes[..8]);
     second.copy_from_slice(&bytes[8..]);
     Ok((u64::from_be_bytes(first), u64::from_be_bytes(second)))
-}
-
-pub(super) fn access_of(bytes: &[u8]) -> Result<(u64, u64)> {
-    two_u64("access", bytes)
 }
 
 pub(super) fn topic_of(bytes: &[u8]) -> Result<(u64, u64)> {
@@ -72,6 +69,21 @@ pub struct Table {
     pub tally: Tally,
     /// The place in the log it has reached.
     pub checkpoint: Cursor,
+}
+
+/// Row versions by the position that they hold from.
+pub(crate) struct Reader(Option<ReadTable>);
+
+impl Reader {
+    pub(crate) fn get(&self, entity: EntityId, from: Position) -> Result<Option<Version>> {
+        let Some(table) = &self.0 else {
+            return Ok(None);
+        };
+        match table.get(&versioned_key(entity, from)[..]).map_err(bad)? {
+            Some(value) => decode("version", value.value()).map(Some),
+            None => Ok(None),
+        }
+    }
 }
 
 type ReadTable = redb::ReadOnlyTable<&'static [u8], &'static [u8]>;
@@ -130,6 +142,11 @@ impl Table {
         }
     }
 
+    /// For reading many versions.
+    pub(crate) fn reader(&self) -> Result<Reader> {
+        Ok(Reader(self.open(VERSIONS)?))
+    }
+
     /// The version of a memory that held at `position`.
     pub fn version_at(&self, entity: EntityId, position: Position) -> Result<Option<Version>> {
         let Some(table) = self.open(VERSIONS)? else {
@@ -181,8 +198,8 @@ impl Table {
             .next_back()
         {
             Some(entry) => {
-                let (count, at_ms) = access_of(entry.map_err(bad)?.1.value())?;
-                Ok((count, Some(at_ms)))
+                let entry = entry.map_err(bad)?;
+                Ok(Block::parse(entry.1.value())?.at(position))
             }
             None => Ok((0, None)),
         }

@@ -3,6 +3,7 @@
 use icm_log::Cursor;
 use redb::{Database, Durability, ReadableTable, WriteTransaction};
 
+use super::accesses;
 use super::{
     ACCESSES, ALIASES, MEMBERS, META, META_CHECKPOINT, META_TALLY, NAMES, REQUESTS, TOPICS,
     VERSIONS, member_key, versioned_key,
@@ -40,15 +41,18 @@ pub(crate) fn flush(
 }
 
 fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) -> Result<()> {
-    let overlay = &folder.overlay;
+    let overlay = &folder.kept;
     {
         let mut table = transaction.open_table(VERSIONS).map_err(bad)?;
         let mut entities: Vec<_> = overlay.versions.iter().collect();
         entities.sort_unstable_by_key(|(entity, _)| **entity);
+        let mut bytes = Vec::new();
         for (entity, versions) in entities {
             for version in versions {
                 let key = versioned_key(*entity, version.from);
-                table.insert(&key[..], &encode(version)[..]).map_err(bad)?;
+                bytes.clear();
+                rmp_serde::encode::write(&mut bytes, version).expect("rows are plain values");
+                table.insert(&key[..], &bytes[..]).map_err(bad)?;
             }
         }
     }
@@ -64,16 +68,18 @@ fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) ->
                 .map_err(bad)?
                 .next_back()
             {
-                Some(entry) => super::read::access_of(entry.map_err(bad)?.1.value())?.0,
+                Some(entry) => {
+                    let entry = entry.map_err(bad)?;
+                    accesses::Block::parse(entry.1.value())?.count()
+                }
                 None => 0,
             };
-            for access in accesses {
-                count += 1;
-                let key = versioned_key(*entity, access.position);
-                let mut value = [0; 16];
-                value[..8].copy_from_slice(&count.to_be_bytes());
-                value[8..].copy_from_slice(&access.at_ms.to_be_bytes());
-                table.insert(&key[..], &value[..]).map_err(bad)?;
+            for block in accesses::blocks(accesses) {
+                let key = versioned_key(*entity, block[0].position);
+                table
+                    .insert(&key[..], &accesses::encode(count, block)[..])
+                    .map_err(bad)?;
+                count += block.len() as u64;
             }
         }
     }

@@ -322,11 +322,11 @@ fn open_writer(index: &Index) -> Result<IndexWriter, TextError> {
         answer => answer.doing("starting to write")?,
     };
     // Commits are small, so segments are merged early; what was closed leaves the live
-    // tier once it is a quarter of a segment.
+    // tier once it is a tenth of a segment, so that recall now hardly pays for history.
     let mut merges = LogMergePolicy::default();
     merges.set_min_num_segments(6);
     merges.set_min_layer_size(1_000);
-    merges.set_del_docs_ratio_before_merge(0.25);
+    merges.set_del_docs_ratio_before_merge(0.1);
     writer.set_merge_policy(Box::new(merges));
     Ok(writer)
 }

@@ -9,7 +9,7 @@ use redb::Database;
 use rustc_hash::FxHashMap;
 
 use super::home::{Home, create_private};
-use super::manifest::Manifest;
+use super::manifest::{Manifest, Part};
 use super::tail::{Tail, overlay_version, with_doc};
 use super::waypoints::{self, Kept};
 use super::{
@@ -17,14 +17,18 @@ use super::{
     table_error,
 };
 use crate::error::{Result, ViewError};
-use crate::fold::{Closed, Folder};
+use crate::fold::{Closed, Folder, Tally};
 use crate::rows::{self, OPEN, Row, Rows};
 use crate::table::{self, Table};
 use crate::text::{Analysed, TextIndex, TextWriter};
 
-/// Told how far a rebuild is: events folded so far.
+/// Told how far a rebuild is: as if so many events were done with.
 pub type Progress<'a> = &'a mut dyn FnMut(u64);
 
+/// Of the time of a rebuild the fold takes about this part; the rest is indexing text.
+const FOLD_SHARE: u64 = 5;
+/// Versions indexed between two reports of progress.
+const PROGRESS_VERSIONS: u64 = 10_000;
 /// Events folded before they are taken into the files of a generation that is being built.
 const CHUNK_EVENTS: u64 = 100_000;
 
@@ -41,33 +45,32 @@ impl Views {
         let generation = home.begin()?;
         let path = generation.join(TABLE_FILE);
         // Nobody else sees the generation yet, so it can be filled without a sync a chunk.
-        let mut db = redb::Builder::new().create(&path).map_err(table_error)?;
+        let db = redb::Builder::new().create(&path).map_err(table_error)?;
         let mut text = TextIndex::create(&generation.join(TEXT_DIR))?;
         let rows_path = generation.join(ROWS_FILE);
         rows::write(&rows_path, 0, &[], &Default::default())?;
-        let base = fill(
-            log,
-            &mut db,
-            &mut text,
-            progress,
-            u64::MAX,
-            &mut |next, opened, closed| rows::write(&rows_path, next, opened, closed),
-        )?;
         let Filled {
             base,
             stopped,
             waypoints,
-        } = base;
+        } = fill(
+            log,
+            &db,
+            &mut |events| progress(events / FOLD_SHARE),
+            u64::MAX,
+            &mut |next, opened, closed| rows::write(&rows_path, next, opened, closed),
+        )?;
         if let Some(why) = stopped {
             // The files that there are may hold more than can be read of the log.
             return Err(ViewError::Stopped { why });
         }
+        let rows = Rows::open(&rows_path, base.tally.next_ordinal)?;
+        index_all(&mut text, &Table::of(&db)?, &rows, &base, progress)?;
         db.close().map_err(table_error)?;
         waypoints::write(&generation, Position(0), &waypoints)?;
         let manifest = Manifest::take(&generation, None, VERSIONS)?;
         manifest.write(&generation)?;
         home.turn(&generation)?;
-        let rows = Rows::open(&rows_path, base.tally.next_ordinal)?;
         let waypoints = Kept::open(&generation)?;
         let tail = Tail::new(&base);
         let place = Place::Disk {
@@ -84,6 +87,23 @@ impl Views {
             base,
             tail,
         })
+    }
+
+    /// Builds table and rows alone into `dir`, without text: to measure what they cost.
+    pub fn build_table(dir: &Path, log: &Log, progress: Progress<'_>) -> Result<Tally> {
+        create_private(dir)?;
+        let path = dir.join(TABLE_FILE);
+        let db = redb::Builder::new().create(&path).map_err(table_error)?;
+        let rows_path = dir.join(ROWS_FILE);
+        rows::write(&rows_path, 0, &[], &Default::default())?;
+        let Filled { base, stopped, .. } =
+            fill(log, &db, progress, u64::MAX, &mut |next, opened, closed| {
+                rows::write(&rows_path, next, opened, closed)
+            })?;
+        match stopped {
+            Some(why) => Err(ViewError::Stopped { why }),
+            None => Ok(base.tally),
+        }
     }
 
     /// Views that hold nothing but their tail: for a store so small that files would not pay.
@@ -108,7 +128,7 @@ impl Views {
     /// (milliseconds since the epoch) alone.
     pub fn in_memory(log: &Log, until_ms: u64, progress: Progress<'_>) -> Result<Views> {
         let backend = redb::backends::InMemoryBackend::new();
-        let mut db = redb::Builder::new()
+        let db = redb::Builder::new()
             .create_with_backend(backend)
             .map_err(table_error)?;
         let mut text = TextIndex::in_memory()?;
@@ -119,15 +139,15 @@ impl Views {
             waypoints,
         } = fill(
             log,
-            &mut db,
-            &mut text,
-            progress,
+            &db,
+            &mut |events| progress(events / FOLD_SHARE),
             until_ms,
             &mut |_, opened, closed| {
                 rows.absorb(opened, closed);
                 Ok(())
             },
         )?;
+        index_all(&mut text, &Table::of(&db)?, &rows, &base, progress)?;
         let mut tail = Tail::new(&base);
         tail.stopped = stopped;
         let waypoints = Kept::Memory(waypoints);
@@ -155,7 +175,7 @@ impl Views {
         }
         let home = Home::new(dir);
         let mut lock = home.lock(wait)?;
-        if self.are_stale() {
+        if !self.look_same(Part::All) {
             drop(lock);
             let mut fresh = Views::open(dir, log)?;
             fresh.follow(log)?;
@@ -164,7 +184,7 @@ impl Views {
                 return Ok(());
             }
             lock = home.lock(wait)?;
-            if self.are_stale() {
+            if !self.look_same(Part::All) {
                 return Err(ViewError::Busy);
             }
         }
@@ -219,7 +239,7 @@ type RowSink<'a> = &'a mut dyn FnMut(u64, &[(u64, Row)], &FxHashMap<u64, Closed>
 /// What an overlay changes in the row facts: new records (already closed where they no longer hold)
 /// and older ones to close.
 fn row_changes(folder: &Folder) -> (Vec<(u64, Row)>, FxHashMap<u64, Closed>) {
-    let overlay = &folder.overlay;
+    let overlay = &folder.kept;
     let mut closed = overlay.closed.clone();
     let opened = overlay
         .opened
@@ -249,7 +269,7 @@ fn index<'t>(
     older: &Table,
     analysed: &dyn Fn(u64) -> Option<&'t Analysed>,
 ) -> Result<()> {
-    let overlay = &folder.overlay;
+    let overlay = &folder.kept;
     let mut closed: Vec<_> = overlay.closed.iter().filter(|(o, _)| **o < next).collect();
     closed.sort_unstable_by_key(|(ordinal, _)| **ordinal);
     for (ordinal, end) in closed {
@@ -284,11 +304,10 @@ struct Filled {
     waypoints: Vec<Waypoint>,
 }
 
-/// Folds the whole log, chunk by chunk, into empty views.
+/// Folds the whole log, chunk by chunk, into an empty table and empty rows.
 fn fill(
     log: &Log,
-    db: &mut Database,
-    text: &mut TextIndex,
+    db: &Database,
     progress: Progress<'_>,
     until_ms: u64,
     rows: RowSink<'_>,
@@ -297,7 +316,6 @@ fn fill(
     let mut waypoints = Vec::new();
     let mut tail = Tail::new(&base);
     let mut table = Table::of(db)?;
-    let mut writer = text.writer()?;
     loop {
         let before = tail.folder.tally.events;
         let mut full = false;
@@ -314,7 +332,6 @@ fn fill(
         let next = base.tally.next_ordinal;
         let (opened, closed) = row_changes(&tail.folder);
         rows(next, &opened, &closed)?;
-        index(&mut writer, &tail.folder, next, &table, &|_| None)?;
         waypoints.append(&mut tail.waypoints);
         let cursor = tail.cursor();
         base = Checkpoint {
@@ -329,12 +346,43 @@ fn fill(
         table = Table::of(db)?;
         tail = Tail::new(&base);
     }
-    let stopped = tail.stopped;
-    writer.commit(&base.to_text())?;
-    text.reload()?;
     Ok(Filled {
         base,
-        stopped,
+        stopped: tail.stopped,
         waypoints,
     })
+}
+
+/// Indexes every version that there is. By now it is known which ones hold, so each is written to
+/// its tier once, and the live tier has nothing to say of the others.
+fn index_all(
+    text: &mut TextIndex,
+    table: &Table,
+    rows: &Rows,
+    base: &Checkpoint,
+    progress: Progress<'_>,
+) -> Result<()> {
+    let mut writer = text.writer()?;
+    let versions = table.reader()?;
+    for ordinal in 0..rows.count() {
+        let missing = |view| ViewError::Unusable {
+            view,
+            why: format!("ordinal {ordinal} is not in it"),
+        };
+        let row = rows.get(ordinal).ok_or_else(|| missing("rows"))?;
+        let version = versions.get(row.entity, row.from)?;
+        let version = version.ok_or_else(|| missing("table"))?;
+        with_doc(ordinal, &version, |doc| match row.to {
+            OPEN => writer.add_live(doc),
+            _ => writer.add_closed(doc),
+        });
+        if ordinal.is_multiple_of(PROGRESS_VERSIONS) {
+            let folded = base.tally.events / FOLD_SHARE;
+            progress(folded + row.from.0.saturating_sub(row.from.0 / FOLD_SHARE));
+        }
+    }
+    progress(base.tally.events);
+    writer.commit(&base.to_text())?;
+    text.reload()?;
+    Ok(())
 }

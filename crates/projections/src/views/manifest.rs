@@ -109,6 +109,20 @@ fn walk(root: &Path, below: &Path, files: &mut Vec<(String, PathBuf, Stamp)>) ->
     Ok(())
 }
 
+/// Which files to look at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All of them.
+    All,
+    /// Those that an answer about now is from. A commit changes some of them.
+    Now,
+    /// The closed tier, which only answers about earlier moments are from.
+    History,
+}
+
+/// Files of the closed tier.
+const HISTORY: &str = "text/closed/";
+
 /// What a look at the files found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Look {
@@ -174,6 +188,21 @@ impl Manifest {
         Ok(manifest)
     }
 
+    /// Whether the files of so much look as noted. Costs a stat a file.
+    pub(crate) fn looks_same(&self, dir: &Path, part: Part) -> bool {
+        let mut files = self.files.iter().filter(|(name, _)| {
+            let is_history = name.starts_with(HISTORY);
+            match part {
+                Part::All => true,
+                Part::Now => !is_history,
+                Part::History => is_history,
+            }
+        });
+        files.all(|(name, entry)| {
+            fs::metadata(dir.join(name)).is_ok_and(|found| stamp_of(&found) == entry.stamp)
+        })
+    }
+
     /// Compares with the files as they are. Costs a stat a file, and a hash where that differs.
     ///
     /// # Errors
@@ -208,5 +237,29 @@ impl Manifest {
         } else {
             Look::Touched(touched)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_part_sees_what_is_its_own() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let files = ["rows", "text/live/a.idx", "text/closed/b.idx"];
+        for name in files {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("made");
+            fs::write(path, "whole").expect("written");
+        }
+        let manifest = Manifest::take(dir.path(), None, (1, 1)).expect("it reads");
+        let seen = |part| manifest.looks_same(dir.path(), part);
+        assert!(seen(Part::All) && seen(Part::Now) && seen(Part::History));
+        fs::write(dir.path().join("text/closed/b.idx"), "other length").expect("written");
+        assert!(!seen(Part::All) && seen(Part::Now) && !seen(Part::History));
+        fs::write(dir.path().join("text/closed/b.idx"), "whole").expect("written");
+        fs::remove_file(dir.path().join("text/live/a.idx")).expect("removed");
+        assert!(!seen(Part::All) && !seen(Part::Now));
     }
 }

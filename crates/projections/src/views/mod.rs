@@ -22,7 +22,7 @@ use crate::rows::Rows;
 use crate::table::Table;
 use crate::text::TextIndex;
 use home::Home;
-use manifest::{Look, Manifest};
+use manifest::{Look, Manifest, Part};
 
 pub use build::Progress;
 pub use query::{ALL_IDS, RecallHit, RecallQuery, Recalled, topic_fits};
@@ -193,19 +193,47 @@ impl Views {
     }
 
     /// Whether another process has since written or replaced the views that are open here, or
-    /// somebody touched their files. Costs a stat a file.
+    /// somebody touched the files that answers about now are from. Costs a stat a file.
     pub fn are_stale(&self) -> bool {
+        !self.look_same(Part::Now)
+    }
+
+    fn look_same(&self, part: Part) -> bool {
         match &self.place {
-            Place::Memory { .. } => false,
+            Place::Memory { .. } => true,
             Place::Disk {
                 home,
                 generation,
                 manifest,
             } => {
-                home.current().as_ref() != Some(generation)
-                    || !matches!(manifest.look(generation, false), Ok(Look::Same))
+                home.current().as_ref() == Some(generation) && manifest.looks_same(generation, part)
             }
         }
+    }
+
+    /// Looks at the files that only answers about earlier moments are from, which `are_stale`
+    /// leaves out: there may be many.
+    fn check_history(&self) -> Result<()> {
+        let Place::Disk {
+            home,
+            generation,
+            manifest,
+        } = &self.place
+        else {
+            return Ok(());
+        };
+        if manifest.looks_same(generation, Part::History) {
+            return Ok(());
+        }
+        // Either somebody touched them, or a writer has got on: then what is open here is whole.
+        let _lock = match home.lock_shared(OPEN_WAIT) {
+            Err(ViewError::Io { .. }) => None,
+            other => Some(other?),
+        };
+        if self.are_stale() {
+            return Ok(());
+        }
+        manifest.look(generation, false).map(|_| ())
     }
 
     /// Whether they live on disk.

@@ -52,7 +52,7 @@ pub const ALL_IDS: (SubjectId, SubjectId) = (SubjectId([0; 16]), SubjectId([0xff
 impl Views {
     /// Searches the memories that lived at `position`.
     pub fn recall(&self, query: &RecallQuery<'_>, position: Position) -> Result<Recalled> {
-        let overlay = &self.tail.folder.overlay;
+        let overlay = &self.tail.folder.kept;
         let next = self.base.tally.next_ordinal;
         let damaged = Cell::new(None);
         let visible = |ordinal: u64| {
@@ -73,10 +73,14 @@ impl Views {
                 open && row.is_some_and(|(_, _, from)| *from <= position)
             }
         };
+        let history = position < self.base.cursor.position;
+        if history {
+            self.check_history()?;
+        }
         let text_query = TextQuery {
             text: query.text,
             limit: query.limit,
-            history: position < self.base.cursor.position,
+            history,
             filter: TextFilter {
                 topic: query.topic,
                 keyword: query.keyword,
@@ -115,7 +119,7 @@ impl Views {
     }
 
     fn in_tail(&self, entity: EntityId, position: Position) -> Option<&Version> {
-        let versions = self.tail.folder.overlay.versions.get(&entity)?;
+        let versions = self.tail.folder.kept.versions.get(&entity)?;
         versions
             .iter()
             .rev()
@@ -125,7 +129,7 @@ impl Views {
     /// Every version of a memory up to `position`, oldest first.
     pub fn versions(&self, entity: EntityId, position: Position) -> Result<Vec<Version>> {
         let mut versions = self.table()?.versions(entity, position)?;
-        if let Some(newer) = self.tail.folder.overlay.versions.get(&entity) {
+        if let Some(newer) = self.tail.folder.kept.versions.get(&entity) {
             versions.extend(
                 newer
                     .iter()
@@ -143,7 +147,7 @@ impl Views {
         for access in self
             .tail
             .folder
-            .overlay
+            .kept
             .accesses
             .get(&entity)
             .into_iter()
@@ -166,7 +170,7 @@ impl Views {
         descending: bool,
         each: &mut dyn FnMut(EntityId, &Version) -> Result<bool>,
     ) -> Result<()> {
-        let overlay = &self.tail.folder.overlay;
+        let overlay = &self.tail.folder.kept;
         let newer: BTreeMap<EntityId, &Version> = overlay
             .versions
             .keys()
@@ -219,7 +223,7 @@ impl Views {
     /// ids.
     pub fn members(&self, topic: &str) -> Result<Vec<EntityId>> {
         let mut members: BTreeSet<EntityId> = self.table()?.members(topic)?.into_iter().collect();
-        let overlay = &self.tail.folder.overlay;
+        let overlay = &self.tail.folder.kept;
         let fits = |name: &str| topic_fits(topic, name);
         members.extend(
             overlay
@@ -237,7 +241,7 @@ impl Views {
         for topic in self.table()?.topics()? {
             topics.insert(topic.topic.clone(), topic);
         }
-        for (topic, change) in &self.tail.folder.overlay.topics {
+        for (topic, change) in &self.tail.folder.kept.topics {
             let entry = topics.entry(topic.clone()).or_insert_with(|| TopicCount {
                 topic: topic.clone(),
                 memories: 0,
@@ -261,7 +265,7 @@ impl Views {
     pub fn request(&self, key: RequestKey) -> Result<Option<Request>> {
         match self.table()?.request(key)? {
             Some(request) => Ok(Some(request)),
-            None => Ok(self.tail.folder.overlay.requests.get(&key).cloned()),
+            None => Ok(self.tail.folder.kept.requests.get(&key).cloned()),
         }
     }
 

@@ -16,7 +16,7 @@ pub(super) struct Tail {
     pub(super) cursor: Option<Cursor>,
     pub(super) text: text::Tail,
     pub(super) waypoints: Vec<Waypoint>,
-    /// Ordinals in `folder.overlay.opened` that the text tail already has.
+    /// Ordinals in `folder.kept.opened` that the text tail already has.
     text_has: usize,
     /// Why the log cannot be read beyond what is folded.
     pub(super) stopped: Option<String>,
@@ -86,7 +86,7 @@ impl Tail {
             return Ok(());
         }
         self.fold(views, log, &mut |_| true, &mut |_| false)?;
-        let overlay = &self.folder.overlay;
+        let overlay = &self.folder.kept;
         for (ordinal, entity, from) in &overlay.opened[self.text_has..] {
             if let Some(version) = overlay_version(overlay, *entity, *from) {
                 add_to(&mut self.text, *ordinal, version);

@@ -1,0 +1,204 @@
+//! Folding the whole log to compare: the newest rows alone, without history, held as closely as
+//! they can be.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+use icm_log::{Cursor, Log, Name, RequestKey, SubjectId};
+use rustc_hash::FxHashMap;
+
+use super::apply::{Access, Base, Ended, Folder, Keep, NoBase, Request, Row, Tally};
+use super::digests::Digests;
+use super::packed::{pack, unpack};
+use super::record::EntityId;
+use super::state_hash::{StateSum, write_row};
+use super::texts::{Arena, Texts};
+use crate::error::Result;
+
+/// Events between two reports of progress.
+const PROGRESS_EVENTS: u64 = 10_000;
+/// Rows that were replaced are dropped when there are so many, and more of them than of others.
+const REPLACED_MIN: usize = 10_000;
+
+/// Folds the whole log from nothing, keeping no history, and gives the numbers it ends with. Told
+/// how many events are folded, now and then.
+pub fn fold_afresh(log: &Log, progress: &mut dyn FnMut(u64)) -> Result<Tally> {
+    let mut folder = Folder::<Newest>::default();
+    let mut failed = None;
+    log.scan(&Cursor::START, &mut |event| {
+        if let Err(error) = folder.apply(&NoBase, event) {
+            failed = Some(error);
+            return ControlFlow::Break(());
+        }
+        if folder.tally.events.is_multiple_of(PROGRESS_EVENTS) {
+            progress(folder.tally.events);
+        }
+        ControlFlow::Continue(())
+    })?;
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(folder.sum_up()),
+    }
+}
+
+/// The newest row of each memory.
+#[derive(Default)]
+struct Newest {
+    rows: PackedRows,
+    places: FxHashMap<EntityId, usize>,
+    replaced: usize,
+    names: FxHashMap<Name, EntityId>,
+    aliases: FxHashMap<SubjectId, EntityId>,
+    digests: Digests,
+}
+
+impl Keep for Newest {
+    type Texts = Arena;
+    const SUMS_AT_END: bool = true;
+
+    fn newest<'a>(&'a self, _: &dyn Base, entity: EntityId) -> Result<Option<Cow<'a, Row<Self>>>> {
+        let place = self.places.get(&entity);
+        Ok(place.map(|place| Cow::Owned(unpack(self.rows.get(*place), true))))
+    }
+
+    fn named(&self, name: Name) -> Option<EntityId> {
+        self.names.get(&name).copied()
+    }
+
+    fn alias(&self, id: SubjectId) -> Option<EntityId> {
+        self.aliases.get(&id).copied()
+    }
+
+    fn put(
+        &mut self,
+        texts: &mut Arena,
+        entity: EntityId,
+        before: Option<Ended<Self>>,
+        version: Row<Self>,
+    ) {
+        let place = self.rows.push(&version);
+        let older = self.places.insert(entity, place);
+        // A row that follows none stands beside those that are there.
+        if let (Some(older), Some(_)) = (older, before) {
+            self.rows.drop_row(older);
+            self.replaced += 1;
+            if self.replaced > REPLACED_MIN.max(self.places.len()) {
+                self.compact(texts);
+            }
+        }
+    }
+
+    fn name(&mut self, name: Name, entity: EntityId) {
+        self.names.entry(name).or_insert(entity);
+    }
+
+    fn set_alias(&mut self, id: SubjectId, entity: EntityId) -> bool {
+        self.aliases.insert(id, entity).is_none()
+    }
+
+    fn access(&mut self, _: EntityId, _: Access) {}
+
+    fn add_up(&mut self, sum: &mut StateSum, message: &[u8]) {
+        self.digests.add(sum, message);
+    }
+
+    fn request(&mut self, _: RequestKey, _: impl FnOnce() -> Request) {}
+}
+
+impl Newest {
+    /// Copies what still counts, so that many changes of few memories do not fill the memory.
+    fn compact(&mut self, texts: &mut Arena) {
+        let (mut rows, mut kept) = (PackedRows::default(), Arena::default());
+        let mut moved = FxHashMap::default();
+        self.rows.each(|place, bytes| {
+            let mut row = unpack(bytes, true);
+            let words = row.keywords.iter_mut().map(|keyword| &mut keyword.text);
+            for text in words {
+                *text = text.map(|text| kept.keep(texts.get(&text)));
+            }
+            for text in row.texts_mut() {
+                *text = text.map(|text| kept.keep(texts.get(&text)));
+            }
+            moved.insert(place, rows.push(&row));
+        });
+        for place in self.places.values_mut() {
+            *place = moved[place];
+        }
+        self.rows = rows;
+        self.replaced = 0;
+        *texts = kept;
+    }
+}
+
+/// Packed rows, one after the other, each with its length before it.
+#[derive(Default)]
+struct PackedRows {
+    bytes: Vec<u8>,
+}
+
+const LEN_LEN: usize = 4;
+/// Bit of a length: the row was dropped.
+const DROPPED: u32 = 1 << 31;
+
+impl PackedRows {
+    fn push(&mut self, row: &Row<Newest>) -> usize {
+        let place = self.bytes.len();
+        self.bytes.extend_from_slice(&[0; LEN_LEN]);
+        pack(row, &mut self.bytes);
+        let len = (self.bytes.len() - place - LEN_LEN) as u32;
+        self.bytes[place..place + LEN_LEN].copy_from_slice(&len.to_le_bytes());
+        place
+    }
+
+    fn len_at(&self, place: usize) -> u32 {
+        let (len, _) = self.bytes[place..]
+            .split_first_chunk()
+            .expect("a row starts here");
+        u32::from_le_bytes(*len)
+    }
+
+    fn get(&self, place: usize) -> &[u8] {
+        let len = (self.len_at(place) & !DROPPED) as usize;
+        &self.bytes[place + LEN_LEN..][..len]
+    }
+
+    fn drop_row(&mut self, place: usize) {
+        let len = self.len_at(place) | DROPPED;
+        self.bytes[place..place + LEN_LEN].copy_from_slice(&len.to_le_bytes());
+    }
+
+    /// Hands out the rows that were not dropped.
+    fn each(&self, mut take: impl FnMut(usize, &[u8])) {
+        let mut place = 0;
+        while place < self.bytes.len() {
+            let row = self.get(place);
+            if self.len_at(place) & DROPPED == 0 {
+                take(place, row);
+            }
+            place += LEN_LEN + row.len();
+        }
+    }
+}
+
+impl Folder<Newest> {
+    /// The numbers, with every living row in the sum.
+    fn sum_up(self) -> Tally {
+        let Folder {
+            mut tally,
+            kept,
+            texts,
+        } = self;
+        let mut digests = kept.digests;
+        let mut message = Vec::new();
+        kept.rows.each(|_, bytes| {
+            let row = unpack(bytes, false);
+            if row.is_alive() {
+                message.clear();
+                write_row(&texts, &row, &mut message);
+                digests.add(&mut tally.sum, &message);
+            }
+        });
+        digests.finish(&mut tally.sum);
+        tally
+    }
+}

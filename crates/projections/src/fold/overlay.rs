@@ -1,0 +1,135 @@
+//! All that a fold makes: what the views take into their files, and answer from until then.
+
+use std::borrow::Cow;
+
+use icm_log::{Name, Position, RequestKey, SubjectId};
+use rustc_hash::FxHashMap;
+
+use super::apply::{Access, Base, Ended, Keep, Request};
+use super::record::{EntityId, Version};
+use super::texts::Owned;
+use crate::error::Result;
+
+/// The end of a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Closed {
+    /// Its memory.
+    pub entity: EntityId,
+    /// First position it no longer holds at.
+    pub at: Position,
+}
+
+/// How the living memories of a topic changed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TopicChange {
+    /// More (or fewer) living memories.
+    pub memories: i64,
+    /// Newest change, milliseconds since the epoch.
+    pub changed_ms: u64,
+}
+
+/// What was folded on top of a base and is not part of it yet.
+#[derive(Debug, Clone, Default)]
+pub struct Overlay {
+    /// New versions, oldest first.
+    pub versions: FxHashMap<EntityId, Vec<Version>>,
+    /// New accesses, oldest first.
+    pub accesses: FxHashMap<EntityId, Vec<Access>>,
+    /// New names.
+    pub names: FxHashMap<Name, EntityId>,
+    /// Ids that stand for another one.
+    pub aliases: FxHashMap<SubjectId, EntityId>,
+    /// New idempotency keys.
+    pub requests: FxHashMap<RequestKey, Request>,
+    /// Topics, and how many more living memories they have.
+    pub topics: FxHashMap<String, TopicChange>,
+    /// Memories that are or were in a topic, as far as that is new.
+    pub members: Vec<(String, EntityId)>,
+    /// Ordinals that no longer hold.
+    pub closed: FxHashMap<u64, Closed>,
+    /// Ordinals given, with their memory and first position; ascending.
+    pub opened: Vec<(u64, EntityId, Position)>,
+}
+
+impl Keep for Overlay {
+    type Texts = Owned;
+    const SUMS_AT_END: bool = false;
+
+    fn newest<'a>(&'a self, base: &dyn Base, entity: EntityId) -> Result<Option<Cow<'a, Version>>> {
+        let versions = self.versions.get(&entity);
+        match versions.and_then(|versions| versions.last()) {
+            Some(version) => Ok(Some(Cow::Borrowed(version))),
+            None => Ok(base.newest(entity)?.map(Cow::Owned)),
+        }
+    }
+
+    fn named(&self, name: Name) -> Option<EntityId> {
+        self.names.get(&name).copied()
+    }
+
+    fn alias(&self, id: SubjectId) -> Option<EntityId> {
+        self.aliases.get(&id).copied()
+    }
+
+    fn put(
+        &mut self,
+        _: &mut Owned,
+        entity: EntityId,
+        before: Option<Ended<Self>>,
+        version: Version,
+    ) {
+        if let Some(ordinal) = before.as_ref().and_then(|before| before.ordinal) {
+            let at = version.from;
+            self.closed.insert(ordinal, Closed { entity, at });
+        }
+        if let Some(ordinal) = version.ordinal {
+            self.opened.push((ordinal, entity, version.from));
+        }
+        let changed_ms = version.stamp.time.ms();
+        let topic_before = before.as_ref().and_then(|before| before.topic.as_deref());
+        if topic_before != version.topic.as_deref()
+            && let Some(topic) = &version.topic
+        {
+            self.members.push((topic.clone(), entity));
+        }
+        let was_alive = before.as_ref().is_some_and(|before| before.alive);
+        if let (Some(topic), true) = (topic_before, was_alive) {
+            self.change_topic(topic, -1, changed_ms);
+        }
+        if let Some(topic) = version.topic.as_deref() {
+            self.change_topic(topic, i64::from(version.is_alive()), changed_ms);
+        }
+        self.versions
+            .entry(entity)
+            // Most memories have one version, and it is large.
+            .or_insert_with(|| Vec::with_capacity(1))
+            .push(version);
+    }
+
+    fn name(&mut self, name: Name, entity: EntityId) {
+        self.names.entry(name).or_insert(entity);
+    }
+
+    fn set_alias(&mut self, id: SubjectId, entity: EntityId) -> bool {
+        self.aliases.insert(id, entity).is_none()
+    }
+
+    fn access(&mut self, entity: EntityId, access: Access) {
+        self.accesses.entry(entity).or_default().push(access);
+    }
+
+    fn request(&mut self, key: RequestKey, make: impl FnOnce() -> Request) {
+        self.requests.entry(key).or_insert_with(make);
+    }
+}
+
+impl Overlay {
+    fn change_topic(&mut self, topic: &str, memories: i64, changed_ms: u64) {
+        let change = match self.topics.get_mut(topic) {
+            Some(change) => change,
+            None => self.topics.entry(topic.to_owned()).or_default(),
+        };
+        change.memories += memories;
+        change.changed_ms = change.changed_ms.max(changed_ms);
+    }
+}

@@ -1,0 +1,283 @@
+//! A row as close as it can be held: what the rules of the fold ask of the row before, and what the
+//! digest of the state is of. Its text stands elsewhere.
+//!
+//! What tells where a version stands in history (position, actor, ordinal …) is left out: the next
+//! version has its own.
+
+use icm_log::facts::{Importance, ScopeKind, Trust};
+use icm_log::{ActorId, EventId, Name, OriginId, Position, SubjectId, Time};
+
+use super::record::{Keyword, Source, Stamp, Version, Writer};
+use super::texts::Span;
+
+const HAS_NAME: u32 = 1 << 16;
+const HAS_OCCURRED: u32 = 1 << 17;
+const HAS_KEYWORDS: u32 = 1 << 18;
+/// One writer holds every value: the one that the id is from.
+const ONE_WRITER: u32 = 1 << 19;
+
+/// Appends a row.
+pub(super) fn pack(version: &Version<Span>, out: &mut Vec<u8>) {
+    let texts = version.texts();
+    let mut has = 0;
+    for (bit, _) in texts.iter().enumerate().filter(|(_, text)| text.is_some()) {
+        has |= 1 << bit;
+    }
+    let sole = match &version.writers[..] {
+        [writer] if writer.stamp == version.id_stamp => Some(writer),
+        _ => None,
+    };
+    for (given, bit) in [
+        (!version.name.is_zero(), HAS_NAME),
+        (version.occurred_at_ms.is_some(), HAS_OCCURRED),
+        (!version.keywords.is_empty(), HAS_KEYWORDS),
+        (sole.is_some(), ONE_WRITER),
+    ] {
+        has |= if given { bit } else { 0 };
+    }
+    let mut put = |bytes: &[u8]| out.extend_from_slice(bytes);
+    put(&has.to_le_bytes());
+    put(&version.id.0);
+    put_stamp(&mut put, &version.id_stamp);
+    put(&version.causal_length.to_le_bytes());
+    put(&version.withheld.to_le_bytes());
+    put(&version.weight_ppm.to_le_bytes());
+    put(&[
+        version.scope_kind.code(),
+        version.importance.code(),
+        version.trust.code(),
+    ]);
+    put(&version.created_ms.to_le_bytes());
+    put(&version.updated_ms.to_le_bytes());
+    for span in texts.into_iter().flatten() {
+        put(&span.bits().to_le_bytes());
+    }
+    if has & HAS_NAME != 0 {
+        put(&version.name.0);
+    }
+    if let Some(ms) = version.occurred_at_ms {
+        put(&ms.to_le_bytes());
+    }
+    if has & HAS_KEYWORDS != 0 {
+        put(&(version.keywords.len() as u32).to_le_bytes());
+        for keyword in &version.keywords {
+            put(&keyword.event.0);
+            put(&keyword.index.to_le_bytes());
+            put(&keyword.text.map_or(0, |span| span.bits()).to_le_bytes());
+        }
+    }
+    if let Some(writer) = sole {
+        put(&writer.fields.to_le_bytes());
+        return;
+    }
+    put(&(version.writers.len() as u32).to_le_bytes());
+    for writer in &version.writers {
+        put_stamp(&mut put, &writer.stamp);
+        put(&writer.fields.to_le_bytes());
+    }
+}
+
+fn put_stamp(put: &mut impl FnMut(&[u8]), stamp: &Stamp) {
+    put(&stamp.time.0.to_le_bytes());
+    put(&stamp.origin.0);
+    put(&stamp.event.0);
+}
+
+/// The row that was packed; without its writers unless they are asked for.
+pub(super) fn unpack(bytes: &[u8], writers: bool) -> Version<Span> {
+    let mut at = Reader(bytes);
+    let has = at.u32();
+    let id = SubjectId(at.take());
+    let id_stamp = at.stamp();
+    let (causal_length, withheld, weight_ppm) = (at.u32(), at.u32(), at.u32());
+    let [scope_kind, importance, trust] = at.take();
+    let (created_ms, updated_ms) = (at.u64(), at.u64());
+    let mut version = Version {
+        from: Position(0),
+        stamp: id_stamp,
+        kind: 0,
+        actor: ActorId::ZERO,
+        changed: 0,
+        id,
+        id_stamp,
+        name: Name::ZERO,
+        causal_length,
+        ordinal: None,
+        topic: None,
+        content: None,
+        raw_excerpt: None,
+        key: None,
+        scope_kind: ScopeKind::from_code(scope_kind).expect("it was packed"),
+        scope: None,
+        importance: Importance::from_code(importance).expect("it was packed"),
+        trust: Trust::from_code(trust).expect("it was packed"),
+        source: Source::default(),
+        occurred_at_ms: None,
+        metadata: None,
+        keywords: Vec::new(),
+        created_ms,
+        updated_ms,
+        weight_ppm,
+        withheld,
+        writers: Vec::new(),
+    };
+    for (bit, text) in version.texts_mut().into_iter().enumerate() {
+        if has & (1 << bit) != 0 {
+            *text = Span::of_bits(at.u64());
+        }
+    }
+    if has & HAS_NAME != 0 {
+        version.name = Name(at.take());
+    }
+    if has & HAS_OCCURRED != 0 {
+        version.occurred_at_ms = Some(i64::from_le_bytes(at.take()));
+    }
+    if has & HAS_KEYWORDS != 0 {
+        let count = at.u32();
+        version.keywords = (0..count).map(|_| at.keyword()).collect();
+    }
+    if writers && has & ONE_WRITER != 0 {
+        version.writers.push(Writer {
+            stamp: id_stamp,
+            fields: at.u32(),
+        });
+    } else if writers {
+        let count = at.u32();
+        version.writers = (0..count).map(|_| at.writer()).collect();
+    }
+    version
+}
+
+/// Reads what this process packed, so it is whole.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let (first, rest) = self.0.split_first_chunk().expect("it was packed");
+        self.0 = rest;
+        *first
+    }
+
+    fn u32(&mut self) -> u32 {
+        u32::from_le_bytes(self.take())
+    }
+
+    fn u64(&mut self) -> u64 {
+        u64::from_le_bytes(self.take())
+    }
+
+    fn stamp(&mut self) -> Stamp {
+        Stamp {
+            time: Time(self.u64()),
+            origin: OriginId(self.take()),
+            event: EventId(self.take()),
+        }
+    }
+
+    fn keyword(&mut self) -> Keyword<Span> {
+        Keyword {
+            event: EventId(self.take()),
+            index: u16::from_le_bytes(self.take()),
+            text: Span::of_bits(self.u64()),
+        }
+    }
+
+    fn writer(&mut self) -> Writer {
+        Writer {
+            stamp: self.stamp(),
+            fields: self.u32(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fold::texts::{Arena, Texts};
+
+    fn stamp(n: u8) -> Stamp {
+        Stamp {
+            time: Time(u64::from(n) << 40),
+            origin: OriginId([n; 16]),
+            event: EventId([n; 32]),
+        }
+    }
+
+    fn row(arena: &mut Arena) -> Version<Span> {
+        let mut row = Version {
+            from: Position(0),
+            stamp: stamp(1),
+            kind: 0,
+            actor: ActorId::ZERO,
+            changed: 0,
+            id: SubjectId([9; 16]),
+            id_stamp: stamp(1),
+            name: Name([8; 16]),
+            causal_length: 3,
+            ordinal: None,
+            topic: None,
+            content: None,
+            raw_excerpt: None,
+            key: None,
+            scope_kind: ScopeKind::Project,
+            scope: None,
+            importance: Importance::High,
+            trust: Trust::External,
+            source: Source::default(),
+            occurred_at_ms: Some(-5),
+            metadata: None,
+            keywords: Vec::new(),
+            created_ms: 17,
+            updated_ms: 18,
+            weight_ppm: 19,
+            withheld: 20,
+            writers: vec![Writer {
+                stamp: stamp(1),
+                fields: 21,
+            }],
+        };
+        for (n, text) in row.texts_mut().into_iter().enumerate() {
+            *text = Some(arena.keep(&n.to_string()));
+        }
+        row
+    }
+
+    #[test]
+    fn there_and_back() {
+        let mut arena = Arena::default();
+        let full = row(&mut arena);
+        let mut rows = vec![full.clone()];
+        for missing in 0..full.texts().len() {
+            let mut row = full.clone();
+            *row.texts_mut()[missing] = None;
+            row.name = Name::ZERO;
+            row.occurred_at_ms = None;
+            row.keywords = [Some(arena.keep("a")), None, Some(arena.keep(""))]
+                .into_iter()
+                .zip(0..)
+                .map(|(text, index)| Keyword {
+                    event: EventId([3; 32]),
+                    index,
+                    text,
+                })
+                .collect();
+            row.writers = (0..missing as u8)
+                .map(|n| Writer {
+                    stamp: stamp(n + 2),
+                    fields: 1 << n,
+                })
+                .collect();
+            rows.push(row);
+        }
+        for row in rows {
+            let mut bytes = Vec::new();
+            pack(&row, &mut bytes);
+            assert_eq!(unpack(&bytes, true), row);
+            let shown = Version {
+                writers: Vec::new(),
+                ..row
+            };
+            assert_eq!(unpack(&bytes, false), shown);
+        }
+    }
+}

@@ -202,3 +202,45 @@ impl Folder<Newest> {
         tally
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fold::packed::tests::row;
+
+    #[test]
+    fn many_changes_of_few_memories_take_little_room() {
+        let (one, other, still) = ([1; 16], [2; 16], [3; 16]);
+        let [one, other, still] = [one, other, still].map(SubjectId);
+        let mut folder = Folder::<Newest>::default();
+        let quiet = row(&mut folder.texts);
+        folder.kept.put(&mut folder.texts, still, None, quiet);
+        for n in 0..25_000_u64 {
+            for entity in [one, other] {
+                let before = folder.kept.newest(&NoBase, entity).expect("no base");
+                let ended = before.as_deref().map(Ended::of);
+                let mut row = row(&mut folder.texts);
+                row.content = Some(folder.texts.keep(&format!("{n} of {entity}")));
+                folder.kept.put(&mut folder.texts, entity, ended, row);
+            }
+        }
+        assert!(folder.kept.replaced <= REPLACED_MIN);
+        let mut rows = 0;
+        folder.kept.rows.each(|_, _| rows += 1);
+        assert_eq!(rows, 3);
+        for entity in [one, other] {
+            let row = folder.kept.newest(&NoBase, entity).expect("no base");
+            let row = row.expect("it is there");
+            let text = row.content.map(|text| folder.texts.get(&text).to_owned());
+            assert_eq!(text, Some(format!("24999 of {entity}")));
+            assert_eq!(row.writers.len(), 1);
+        }
+        let row = folder.kept.newest(&NoBase, still).expect("no base");
+        let row = row.expect("it is there");
+        let texts = row
+            .texts()
+            .map(|text| text.map(|text| folder.texts.get(&text).to_owned()));
+        let expected = std::array::from_fn(|n| Some(n.to_string()));
+        assert_eq!(texts, expected);
+    }
+}

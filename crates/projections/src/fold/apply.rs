@@ -163,7 +163,7 @@ pub struct Ended<K: Keep> {
 }
 
 impl<K: Keep> Ended<K> {
-    fn of(version: &Row<K>) -> Self {
+    pub(super) fn of(version: &Row<K>) -> Self {
         Ended {
             alive: version.is_alive(),
             ordinal: version.ordinal,

@@ -191,7 +191,7 @@ impl Reader<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::fold::texts::{Arena, Texts};
 
@@ -203,7 +203,7 @@ mod tests {
         }
     }
 
-    fn row(arena: &mut Arena) -> Version<Span> {
+    pub(in crate::fold) fn row(arena: &mut Arena) -> Version<Span> {
         let mut row = Version {
             from: Position(0),
             stamp: stamp(1),

@@ -6,6 +6,7 @@
 //! `KIND.vN.json` what it says. `golden/stores/NAME/` holds a store, with `expected.json` beside its
 //! files: what is read from it and what verify finds.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -450,8 +451,7 @@ pub fn describe_store(files: &Files) -> Value {
     })
 }
 
-/// What the service shows of a store: every row, and the hash over them, which changes with the
-/// version of the fold and never otherwise.
+/// What the service shows of a store: every row.
 fn describe_state(files: &Files) -> Value {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let dir = folder.path().join("store");
@@ -486,8 +486,40 @@ fn describe_state(files: &Files) -> Value {
             })
         })
         .collect();
+    json!({ "rows": rows })
+}
+
+/// The hash over what a store shows, which changes with the version of the fold and never otherwise.
+pub fn state_hash(files: &Files) -> String {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let dir = folder.path().join("store");
+    crate::folder::write(&dir, files);
+    let service = crate::store::open(&dir, Arc::new(SimEnv::new(0))).expect("it opens");
     let report = service.verify(&NoProgress).expect("it verifies");
-    json!({ "rows": rows, "state_hash": report.state_hash })
+    format!("{}\n", report.state_hash.expect("a fold afresh has one"))
+}
+
+/// Name of the file with the state hash of a golden store, one a version of the fold.
+pub fn state_hash_file() -> String {
+    format!("{STATE_HASH}{}", icm_projections::fold::FOLD_VERSION)
+}
+
+/// Start of those names.
+pub const STATE_HASH: &str = "state_hash.v";
+
+/// Takes what is noted about a golden store out of its files: by name, what the notes say.
+pub fn take_notes(files: &mut Files) -> BTreeMap<String, Vec<u8>> {
+    let is_note = |name: &str| name == EXPECTED || name.starts_with(STATE_HASH);
+    let names: Vec<_> = files
+        .keys()
+        .filter_map(|path| path.to_str().filter(|name| is_note(name)))
+        .map(str::to_owned)
+        .collect();
+    let take = |name: String| {
+        let bytes = files.remove(Path::new(&name))?;
+        Some((name, bytes))
+    };
+    names.into_iter().filter_map(take).collect()
 }
 
 /// Name of the file beside a golden store's own files.

@@ -8,10 +8,9 @@ use icm_log::{Cursor, Log, Name, RequestKey, SubjectId};
 use rustc_hash::FxHashMap;
 
 use super::apply::{Access, Base, Ended, Folder, Keep, NoBase, Request, Row, Tally};
-use super::digests::Digests;
 use super::packed::{pack, unpack};
 use super::record::EntityId;
-use super::state_hash::{StateSum, write_row};
+use super::state_hash::row_digest;
 use super::texts::{Arena, Texts};
 use crate::error::Result;
 
@@ -49,7 +48,6 @@ struct Newest {
     replaced: usize,
     names: FxHashMap<Name, EntityId>,
     aliases: FxHashMap<SubjectId, EntityId>,
-    digests: Digests,
 }
 
 impl Keep for Newest {
@@ -97,10 +95,6 @@ impl Keep for Newest {
     }
 
     fn access(&mut self, _: EntityId, _: Access) {}
-
-    fn add_up(&mut self, sum: &mut StateSum, message: &[u8]) {
-        self.digests.add(sum, message);
-    }
 
     fn request(&mut self, _: RequestKey, _: impl FnOnce() -> Request) {}
 }
@@ -188,17 +182,12 @@ impl Folder<Newest> {
             kept,
             texts,
         } = self;
-        let mut digests = kept.digests;
-        let mut message = Vec::new();
         kept.rows.each(|_, bytes| {
             let row = unpack(bytes, false);
             if row.is_alive() {
-                message.clear();
-                write_row(&texts, &row, &mut message);
-                digests.add(&mut tally.sum, &message);
+                tally.sum.add(row_digest(&texts, &row));
             }
         });
-        digests.finish(&mut tally.sum);
         tally
     }
 }

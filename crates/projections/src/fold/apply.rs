@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::memory;
 use super::overlay::Overlay;
 use super::record::{EntityId, Version};
-use super::state_hash::{StateHash, StateSum, access_message, row_digest};
+use super::state_hash::{StateHash, StateSum, access_digest, row_digest};
 use super::texts::Texts;
 use crate::error::Result;
 
@@ -139,10 +139,6 @@ pub trait Keep: Default {
     fn set_alias(&mut self, id: SubjectId, entity: EntityId) -> bool;
     /// A recall showed a memory.
     fn access(&mut self, entity: EntityId, access: Access);
-    /// Adds the digest of a message to a sum; one that hashes many at a time may do so later.
-    fn add_up(&mut self, sum: &mut StateSum, message: &[u8]) {
-        sum.add(blake3::hash(message).as_bytes());
-    }
     /// An idempotency key was used, unless it was before.
     fn request(&mut self, key: RequestKey, make: impl FnOnce() -> Request);
 }
@@ -273,8 +269,7 @@ impl<K: Keep> Folder<K> {
                 for shown in &facts.results {
                     let entity = self.resolve(base, shown.id)?;
                     self.kept.access(entity, access);
-                    let message = access_message(shown.id, event.id);
-                    self.kept.add_up(&mut self.tally.sum, &message);
+                    self.tally.sum.add(access_digest(shown.id, event.id));
                 }
                 Ok(Applied::default())
             }
@@ -341,7 +336,7 @@ impl<K: Keep> Folder<K> {
         if before.is_alive() {
             tally.memories -= 1;
             if !K::SUMS_AT_END {
-                tally.sum.remove(&row_digest(texts, before));
+                tally.sum.remove(row_digest(texts, before));
             }
         } else {
             tally.forgotten -= 1;
@@ -356,7 +351,7 @@ impl<K: Keep> Folder<K> {
             self.tally.next_ordinal += 1;
             self.tally.memories += 1;
             if !K::SUMS_AT_END {
-                self.tally.sum.add(&row_digest(&self.texts, &version));
+                self.tally.sum.add(row_digest(&self.texts, &version));
             }
         } else {
             self.tally.forgotten += 1;

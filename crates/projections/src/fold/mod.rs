@@ -3,7 +3,6 @@
 
 mod afresh;
 mod apply;
-mod digests;
 mod memory;
 mod overlay;
 mod packed;
@@ -20,4 +19,4 @@ pub use texts::{Owned, Texts};
 
 /// Rises whenever a fold gives another row for the same events; views of another version are
 /// dropped and rebuilt.
-pub const FOLD_VERSION: u32 = 1;
+pub const FOLD_VERSION: u32 = 2;

@@ -1,21 +1,24 @@
 //! The state hash: over the living values, whatever history led to them, whatever the order.
 //!
-//! Each living row and each access is hashed by itself and the digests are added up modulo 2^256,
-//! so a change costs two hashes and not a pass over the store, and rows may be taken in any order.
-//! It finds accidents (a view that disagrees with the log); it is no proof against somebody who
-//! builds colliding rows, which the chain of event ids is for.
+//! Each living row and each access has a digest of its own (XXH3, 128 bits) and the digests are added
+//! up modulo 2^128, so a change costs two short digests and not a pass over the store, and rows may
+//! be taken in any order. It finds accidents (a view that disagrees with the log); it is no proof
+//! against somebody who builds colliding rows, which the chain of event ids is for.
+
+use std::cell::RefCell;
 
 use icm_log::{EventId, SubjectId, to_hex};
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
 
 use super::FOLD_VERSION;
 use super::record::Version;
 use super::texts::Texts;
 
-/// A sum of digests: 256 bits, least significant limb first.
+/// A sum of digests: 128 bits, least significant limb first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StateSum {
-    limbs: [u64; 4],
+    limbs: [u64; 2],
 }
 
 /// The hash that is shown and compared.
@@ -29,35 +32,22 @@ impl std::fmt::Display for StateHash {
 }
 
 impl StateSum {
-    fn limbs_of(digest: &[u8; 32]) -> [u64; 4] {
-        let mut limbs = [0; 4];
-        for (limb, chunk) in limbs.iter_mut().zip(digest.chunks_exact(8)) {
-            let mut eight = [0; 8];
-            eight.copy_from_slice(chunk);
-            *limb = u64::from_le_bytes(eight);
-        }
-        limbs
+    fn set(&mut self, sum: u128) {
+        self.limbs = [sum as u64, (sum >> 64) as u64];
     }
 
-    /// Adds the digest of a living row.
-    pub fn add(&mut self, digest: &[u8; 32]) {
-        let mut carry = 0;
-        for (mine, theirs) in self.limbs.iter_mut().zip(Self::limbs_of(digest)) {
-            let sum = u128::from(*mine) + u128::from(theirs) + carry;
-            *mine = sum as u64;
-            carry = sum >> 64;
-        }
+    fn get(&self) -> u128 {
+        u128::from(self.limbs[0]) | u128::from(self.limbs[1]) << 64
+    }
+
+    /// Adds the digest of a living row or an access.
+    pub fn add(&mut self, digest: u128) {
+        self.set(self.get().wrapping_add(digest));
     }
 
     /// Takes a digest away that was added.
-    pub fn remove(&mut self, digest: &[u8; 32]) {
-        let mut borrow = false;
-        for (mine, theirs) in self.limbs.iter_mut().zip(Self::limbs_of(digest)) {
-            let (less, under_1) = mine.overflowing_sub(theirs);
-            let (less, under_2) = less.overflowing_sub(u64::from(borrow));
-            *mine = less;
-            borrow = under_1 || under_2;
-        }
+    pub fn remove(&mut self, digest: u128) {
+        self.set(self.get().wrapping_sub(digest));
     }
 
     /// The hash of a state with this sum.
@@ -73,24 +63,31 @@ impl StateSum {
     }
 }
 
-/// What the digest of an access is of: a recall showed a memory.
-pub(super) fn access_message(memory: SubjectId, recall: EventId) -> [u8; 49] {
+/// Digest of an access: a recall showed a memory.
+pub(super) fn access_digest(memory: SubjectId, recall: EventId) -> u128 {
     let mut bytes = [0; 49];
     bytes[0] = b'a';
     bytes[1..17].copy_from_slice(&memory.0);
     bytes[17..].copy_from_slice(&recall.0);
-    bytes
+    xxh3_128(&bytes)
 }
 
 /// Digest of what a living row shows: no positions, no ordinals, no machine-local facts.
-pub(super) fn row_digest<X: Texts>(texts: &X, version: &Version<X::Text>) -> [u8; 32] {
-    let mut bytes = Vec::with_capacity(512);
-    write_row(texts, version, &mut bytes);
-    *blake3::hash(&bytes).as_bytes()
+pub(super) fn row_digest<X: Texts>(texts: &X, version: &Version<X::Text>) -> u128 {
+    ROW.with_borrow_mut(|bytes| {
+        bytes.clear();
+        write_row(texts, version, bytes);
+        xxh3_128(bytes)
+    })
+}
+
+thread_local! {
+    /// Kept from row to row.
+    static ROW: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 /// What the digest of a row is of.
-pub(super) fn write_row<X: Texts>(texts: &X, version: &Version<X::Text>, bytes: &mut Vec<u8>) {
+fn write_row<X: Texts>(texts: &X, version: &Version<X::Text>, bytes: &mut Vec<u8>) {
     bytes.push(b'r');
     bytes.extend_from_slice(&version.id.0);
     bytes.extend_from_slice(&version.withheld.to_le_bytes());
@@ -129,17 +126,20 @@ mod tests {
 
     #[test]
     fn adding_and_removing_in_any_order() {
-        let digests: Vec<[u8; 32]> = (0u8..20)
-            .map(|n| *blake3::hash(&[n]).as_bytes())
-            .chain([[0xff; 32]])
+        let digests: Vec<u128> = (0u8..20)
+            .map(|n| xxh3_128(&[n]))
+            .chain([u128::MAX])
             .collect();
         let mut forward = StateSum::default();
         let mut backward = StateSum::default();
-        digests.iter().for_each(|digest| forward.add(digest));
-        digests.iter().rev().for_each(|digest| backward.add(digest));
+        digests.iter().for_each(|digest| forward.add(*digest));
+        digests
+            .iter()
+            .rev()
+            .for_each(|digest| backward.add(*digest));
         assert_eq!(forward, backward);
         assert_ne!(forward.hash(1), forward.hash(2));
-        digests.iter().for_each(|digest| forward.remove(digest));
+        digests.iter().for_each(|digest| forward.remove(*digest));
         assert_eq!(forward, StateSum::default());
     }
 }

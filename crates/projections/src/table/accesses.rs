@@ -114,7 +114,7 @@ mod tests {
                 folder.kept.accesses.entry(one).or_default().push(access);
             }
             folder.kept.accesses.entry(other).or_default().push(all[0]);
-            flush(&db, &folder, &Cursor::START, false).expect("it writes");
+            flush(&db, &folder, &Cursor::START).expect("it writes");
         }
         let table = Table::of(&db).expect("it reads");
         for position in (0..end + 20).map(Position) {

@@ -1,7 +1,7 @@
 //! Taking an overlay into the table.
 
 use icm_log::Cursor;
-use redb::{Database, Durability, ReadableTable, WriteTransaction};
+use redb::{Database, ReadableTable, WriteTransaction};
 
 use super::accesses;
 use super::{
@@ -22,20 +22,10 @@ fn encode<T: serde::Serialize>(value: &T) -> Vec<u8> {
     rmp_serde::to_vec(value).expect("rows are plain values")
 }
 
-/// Writes what is new in one transaction, with the place it reaches.
-///
-/// Without `durable` the transaction is not synced: the log is the truth, and a table that power
-/// loss leaves behind is older or dropped.
-pub(crate) fn flush(
-    db: &Database,
-    folder: &Folder,
-    checkpoint: &Cursor,
-    durable: bool,
-) -> Result<()> {
-    let mut transaction = db.begin_write().map_err(bad)?;
-    if !durable {
-        transaction.set_durability(Durability::None).map_err(bad)?;
-    }
+/// Writes what is new in one transaction, with the place it reaches. Synced, although the log is the
+/// truth: redb uses pages again only after a transaction that is.
+pub(crate) fn flush(db: &Database, folder: &Folder, checkpoint: &Cursor) -> Result<()> {
+    let transaction = db.begin_write().map_err(bad)?;
     fill(&transaction, folder, checkpoint)?;
     transaction.commit().map_err(bad)
 }

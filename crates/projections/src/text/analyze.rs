@@ -57,7 +57,10 @@ pub(crate) struct Terms {
 
 impl Terms {
     pub(crate) fn push(&mut self, term: &str) {
-        debug_assert!(!term.is_empty() && !term.contains('\n'), "{term:?}");
+        debug_assert!(!term.contains('\n'), "{term:?}");
+        if term.is_empty() {
+            return; // a compound of nothing but marks
+        }
         if self.count > 0 {
             self.lines.push('\n');
         }

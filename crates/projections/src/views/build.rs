@@ -214,7 +214,7 @@ impl Views {
             let db = redb_builder()
                 .open(generation.join(TABLE_FILE))
                 .map_err(table_error)?;
-            table::flush(&db, folder, &checkpoint.cursor, true)?;
+            table::flush(&db, folder, &checkpoint.cursor)?;
             db.close().map_err(table_error)?;
             Ok(writer.commit(&checkpoint.to_text())?)
         })?;
@@ -339,7 +339,7 @@ fn fill(
             tally: tail.folder.tally.clone(),
         };
         let end = !full;
-        table::flush(db, &tail.folder, &cursor, end)?;
+        table::flush(db, &tail.folder, &cursor)?;
         if end {
             break;
         }

@@ -8,9 +8,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{DirEntry, Disk, DiskFile, DiskLock, OpenMode, Stamp};
 
-/// Two changes within this time may bear the same time: twice the coarsest clock of a file system
-/// in use.
-const SETTLES_AFTER_NS: i128 = 4_000_000_000;
+/// Two changes within this time may bear the same time: several ticks of a kernel's clock, or twice
+/// the coarsest clock of a file system in use.
+const SETTLES_AFTER_NS: i128 = 100_000_000;
+const SETTLES_AFTER_COARSE_NS: i128 = 4_000_000_000;
 
 /// The file system of this machine.
 #[derive(Debug, Default, Clone, Copy)]
@@ -195,7 +196,12 @@ fn stamp_of(metadata: &fs::Metadata) -> (Stamp, bool) {
         len: metadata.len(),
         changed,
     };
-    (stamp, changed + SETTLES_AFTER_NS < now)
+    // A file system that counts in whole seconds has no other times.
+    let settles_after = match changed % 1_000_000_000 {
+        0 => SETTLES_AFTER_COARSE_NS,
+        _ => SETTLES_AFTER_NS,
+    };
+    (stamp, changed + settles_after < now)
 }
 
 struct RealFile(File);

@@ -19,8 +19,10 @@ use super::error::{Doing, TextError};
 use super::folder::Folder;
 use super::schema::{Analysed, ORDINAL, VERSION, fields, tokenizers};
 
-/// The least that tantivy takes.
+/// What a writer holds in memory before it writes a segment: the least that tantivy takes.
 const WRITER_HEAP_BYTES: usize = 15_000_000;
+/// The same for a build from nothing, where few large segments make every later search cheaper.
+const BUILD_HEAP_BYTES: usize = 100_000_000;
 /// A hit decompresses one block of stored fields, so they are small.
 const STORE_BLOCK_BYTES: usize = 4_096;
 /// Blocks of stored fields kept decompressed, for each segment.
@@ -167,7 +169,16 @@ impl TextIndex {
 
     /// Starts writing. There is one writer at a time; a second one is `Busy`.
     pub fn writer(&self) -> Result<TextWriter, TextError> {
-        let live = self.live.writer()?;
+        self.writer_with(WRITER_HEAP_BYTES)
+    }
+
+    /// As [`TextIndex::writer`], for more documents than fit into the memory of one.
+    pub fn build_writer(&self) -> Result<TextWriter, TextError> {
+        self.writer_with(BUILD_HEAP_BYTES)
+    }
+
+    fn writer_with(&self, heap_bytes: usize) -> Result<TextWriter, TextError> {
+        let live = open_writer(&self.live.index, heap_bytes)?;
         if self.read_commit()? != self.commit {
             return Err(TextError::Busy);
         }
@@ -185,6 +196,7 @@ impl TextIndex {
             live,
             closed: LazyWriter {
                 index: self.closed.index.clone(),
+                heap_bytes,
                 writer: None,
             },
             unseen_from,
@@ -304,16 +316,12 @@ impl Tier {
             .doing("opening the index")?;
         Ok(Self { index, reader })
     }
-
-    fn writer(&self) -> Result<IndexWriter, TextError> {
-        open_writer(&self.index)
-    }
 }
 
-fn open_writer(index: &Index) -> Result<IndexWriter, TextError> {
+fn open_writer(index: &Index, heap_bytes: usize) -> Result<IndexWriter, TextError> {
     let options = IndexWriterOptions::builder()
         .num_worker_threads(1)
-        .memory_budget_per_thread(WRITER_HEAP_BYTES)
+        .memory_budget_per_thread(heap_bytes)
         .num_merge_threads(1)
         .build();
     let writer = index.writer_with_options(options);
@@ -346,6 +354,7 @@ pub struct TextWriter {
 /// The writer of a tier that most commits leave alone.
 struct LazyWriter {
     index: Index,
+    heap_bytes: usize,
     writer: Option<IndexWriter>,
 }
 
@@ -462,7 +471,7 @@ impl LazyWriter {
     fn get(&mut self) -> Result<&mut IndexWriter, TextError> {
         match &mut self.writer {
             Some(writer) => Ok(writer),
-            empty => Ok(empty.insert(open_writer(&self.index)?)),
+            empty => Ok(empty.insert(open_writer(&self.index, self.heap_bytes)?)),
         }
     }
 }

@@ -44,8 +44,7 @@ impl Views {
         let _lock = home.lock(wait)?;
         let generation = home.begin()?;
         let path = generation.join(TABLE_FILE);
-        // Nobody else sees the generation yet, so it can be filled without a sync a chunk.
-        let db = redb::Builder::new().create(&path).map_err(table_error)?;
+        let mut db = redb::Builder::new().create(&path).map_err(table_error)?;
         let mut text = TextIndex::create(&generation.join(TEXT_DIR))?;
         let rows_path = generation.join(ROWS_FILE);
         rows::write(&rows_path, 0, &[], &Default::default())?;
@@ -66,6 +65,8 @@ impl Views {
         }
         let rows = Rows::open(&rows_path, base.tally.next_ordinal)?;
         index_all(&mut text, &Table::of(&db)?, &rows, &base, progress)?;
+        // A build leaves pages behind that nothing uses, often more than those in use.
+        db.compact().map_err(table_error)?;
         db.close().map_err(table_error)?;
         waypoints::write(&generation, Position(0), &waypoints)?;
         let manifest = Manifest::take(&generation, None, VERSIONS)?;
@@ -362,7 +363,7 @@ fn index_all(
     base: &Checkpoint,
     progress: Progress<'_>,
 ) -> Result<()> {
-    let mut writer = text.writer()?;
+    let mut writer = text.build_writer()?;
     let versions = table.reader()?;
     for ordinal in 0..rows.count() {
         let missing = |view| ViewError::Unusable {

@@ -118,6 +118,8 @@ pub(crate) enum Part {
     Now,
     /// The closed tier, which only answers about earlier moments are from.
     History,
+    /// All but text: what a command decides by. A commit changes some of them.
+    Table,
 }
 
 /// Files of the closed tier.
@@ -196,6 +198,7 @@ impl Manifest {
                 Part::All => true,
                 Part::Now => !is_history,
                 Part::History => is_history,
+                Part::Table => !is_hashed(name),
             }
         });
         files.all(|(name, entry)| {
@@ -255,11 +258,14 @@ mod tests {
         }
         let manifest = Manifest::take(dir.path(), None, (1, 1)).expect("it reads");
         let seen = |part| manifest.looks_same(dir.path(), part);
-        assert!(seen(Part::All) && seen(Part::Now) && seen(Part::History));
+        let parts = [Part::All, Part::Now, Part::History, Part::Table];
+        assert!(parts.into_iter().all(seen));
         fs::write(dir.path().join("text/closed/b.idx"), "other length").expect("written");
         assert!(!seen(Part::All) && seen(Part::Now) && !seen(Part::History));
         fs::write(dir.path().join("text/closed/b.idx"), "whole").expect("written");
         fs::remove_file(dir.path().join("text/live/a.idx")).expect("removed");
-        assert!(!seen(Part::All) && !seen(Part::Now));
+        assert!(!seen(Part::All) && !seen(Part::Now) && seen(Part::Table));
+        fs::write(dir.path().join("rows"), "other length").expect("written");
+        assert!(!seen(Part::Table));
     }
 }

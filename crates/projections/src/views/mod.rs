@@ -198,6 +198,11 @@ impl Views {
         !self.look_same(Part::Now)
     }
 
+    /// The same of the files that a command decides by: it searches no text.
+    pub fn are_stale_for_commands(&self) -> bool {
+        !self.look_same(Part::Table)
+    }
+
     fn look_same(&self, part: Part) -> bool {
         match &self.place {
             Place::Memory { .. } => true,

@@ -108,7 +108,7 @@ impl Service {
             // held at its last refresh.
             let mut held = locked(&self.views);
             let looked = super::guarded(|| {
-                let views = self.current_views(&mut held)?;
+                let views = self.current_views(&mut held, Views::are_stale)?;
                 Ok((views.check(), views.tally().clone()))
             });
             match looked {

@@ -158,7 +158,7 @@ impl Service {
     fn with_views<T>(&self, ask: impl Fn(&Views) -> std::result::Result<T, Ask>) -> Result<T> {
         self.log.refresh()?;
         let mut held = locked(&self.views);
-        let answer = self.with_held_views(&mut held, ask)?;
+        let answer = self.with_held_views(&mut held, Views::are_stale, ask)?;
         if let Some(remark) = self.remark_on_the_log(held.as_ref()) {
             let mut told = locked(&self.told);
             if told.as_ref() != Some(&remark) {
@@ -209,11 +209,12 @@ impl Service {
     fn with_held_views<T>(
         &self,
         held: &mut Option<Views>,
+        stale: fn(&Views) -> bool,
         ask: impl Fn(&Views) -> std::result::Result<T, Ask>,
     ) -> Result<T> {
         let mut tried = false;
         loop {
-            let result = guarded(|| self.current_views(held).and_then(&ask));
+            let result = guarded(|| self.current_views(held, stale).and_then(&ask));
             match result {
                 Ok(answer) => return Ok(answer),
                 Err(Ask::View(ViewError::Unusable { view, why })) if !tried => {
@@ -231,12 +232,14 @@ impl Service {
         }
     }
 
-    /// Views that have seen every event as of the last refresh of the log.
+    /// Views that have seen every event as of the last refresh of the log; opened anew when `stale`
+    /// says so of those that are held.
     fn current_views<'v>(
         &self,
         held: &'v mut Option<Views>,
+        stale: fn(&Views) -> bool,
     ) -> std::result::Result<&'v Views, Ask> {
-        if held.as_ref().is_some_and(Views::are_stale) {
+        if held.as_ref().is_some_and(stale) {
             *held = None;
         }
         if held.is_none() {

@@ -413,7 +413,8 @@ impl Service {
             named: false,
             appended: false,
         });
-        let answer = self.with_held_views(&mut held, |views| {
+        let stale = Views::are_stale_for_commands;
+        let answer = self.with_held_views(&mut held, stale, |views| {
             if let Some(newer) = &views.tally().newer {
                 return Err(ServiceError::NewerFormat {
                     what: newer.clone(),

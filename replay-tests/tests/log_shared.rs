@@ -196,3 +196,36 @@ fn waypoints_there_and_back() {
         }
     }
 }
+
+/// Another process appends over several pages and its sync fails; this one, which has the segment
+/// open, reads what it finds, appends to it and is told that all is durable. So it must be.
+#[test]
+fn what_another_process_could_not_sync_is_written_again() {
+    let long = || (2..12).map(|number| numbered(number, 2_000)).collect();
+    let mut failed = 0;
+    for (n, seed) in (1..40).flat_map(|n| (0..4).map(move |seed| (n, seed))) {
+        let disk = SimDisk::new();
+        disk.seed_faults(seed);
+        let env = SimEnv::new(5);
+        let (one, other) = (open(&disk), open(&disk));
+        append(&one, &env, vec![numbered(1, 20)], Durability::Synced).expect("it is appended");
+        disk.fail_at(disk.op_count() + n);
+        let tried = append(&other, &env, long(), Durability::Synced);
+        disk.heal();
+        one.refresh().expect("it reads");
+        let whole = one.tip().map(|tip| tip.position) == Some(Position(13));
+        if tried.is_ok() || !whole {
+            continue;
+        }
+        failed += 1;
+        append(&one, &env, vec![numbered(12, 20)], Durability::Synced).expect("it is appended");
+        for plan in replay_tests::simdisk::CrashPlan::all(3) {
+            let found = open(&disk.crash(plan));
+            let (seen, ended) = read(&found);
+            assert!(ended.is_none(), "operation {n}, {plan:?}: {ended:?}");
+            let newest = seen.last().and_then(|event| event.number());
+            assert_eq!(newest, Some(12), "operation {n}, {plan:?}");
+        }
+    }
+    assert!(failed > 0, "a sync failed");
+}

@@ -92,7 +92,7 @@ pub enum LogError {
 pub type Result<T> = std::result::Result<T, LogError>;
 
 /// Adds what was being done to an [`io::Error`], telling a full disk and a store that cannot be
-/// written from the rest.
+/// written from the rest. What only reads says "reading": it is never about writing.
 pub(crate) fn at(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> LogError {
     let path = path.to_owned();
     move |source| match source.kind() {

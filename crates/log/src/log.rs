@@ -250,18 +250,28 @@ impl Log {
             return Ok(false);
         }
         let before = state.looks.take();
-        let segment = state.tip.as_ref().map(|place| place.segment.clone());
+        let tip = state.tip.clone();
         state.hold.acked = None;
         self.read_state(state)?;
-        let here = state.tip.as_ref().map(|place| &place.segment) == segment.as_ref();
+        let place = |tip: &Option<TipPlace>| {
+            let place = tip.as_ref()?;
+            Some((place.segment.clone(), place.tip.event, place.end))
+        };
+        let segment = |tip: &Option<TipPlace>| tip.as_ref().map(|place| place.segment.clone());
+        let unmoved = place(&state.tip) == place(&tip);
         let same_file = before.is_some_and(|before| {
             let of = |looks: &Looks| (looks.segment.identity, looks.chain);
             looks.as_ref().map(of) == Some(of(&before))
         });
-        if !(here && same_file) {
+        if !(unmoved && same_file) {
+            // This process does not vouch for what others appended: whoever syncs the segment next
+            // opens it anew and writes again what is not known durable.
             state.hold.file = None;
         }
-        if here && state.trouble.is_none() && state.refusal.is_none() {
+        if segment(&state.tip) == segment(&tip)
+            && state.trouble.is_none()
+            && state.refusal.is_none()
+        {
             state.looks = looks;
         }
         Ok(true)
@@ -491,7 +501,7 @@ impl Log {
                 let file = self
                     .disk
                     .open(&segment.path, crate::disk::OpenMode::Read)
-                    .map_err(at("opening", &segment.path))?;
+                    .map_err(at("reading", &segment.path))?;
                 sum += file.len().map_err(at("reading", &segment.path))?;
             }
         }

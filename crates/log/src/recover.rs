@@ -300,7 +300,7 @@ fn look(
     let header = {
         let handle = disk
             .open(&newest.path, OpenMode::Read)
-            .map_err(at("opening", &newest.path))?;
+            .map_err(at("reading", &newest.path))?;
         let mut bytes = [0; HEADER_LEN];
         let read = handle
             .read_at(&mut bytes, 0)
@@ -590,7 +590,7 @@ fn later_synced(
     const STRIDE: usize = 4 * 1_024 * 1_024;
     let file = disk
         .open(path, OpenMode::Read)
-        .map_err(at("opening", path))?;
+        .map_err(at("reading", path))?;
     let len = file.len().map_err(at("reading", path))?;
     let mut best = Seq(0);
     let mut bytes = Vec::new();

@@ -58,7 +58,7 @@ impl SegmentScan {
     ) -> Result<SegmentScan> {
         let file = disk
             .open(path, OpenMode::Read)
-            .map_err(at("opening", path))?;
+            .map_err(at("reading", path))?;
         let limit = match limit {
             u64::MAX => file.len().map_err(at("reading", path))?,
             _ => limit,

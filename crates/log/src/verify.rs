@@ -544,7 +544,7 @@ impl Verify<'_> {
             .log
             .disk
             .open(path, OpenMode::Read)
-            .map_err(at("opening", path))?;
+            .map_err(at("reading", path))?;
         let mut bytes = [0; HEADER_LEN];
         let read = file.read_at(&mut bytes, 0).map_err(at("reading", path))?;
         let first = Some(segment.name.first_seq);

@@ -199,7 +199,6 @@ impl<'a> Writer<'a> {
         }
         // Until the log was looked at nothing is known durable: no slot is written when that fails.
         state.hold.durable = Seq(0);
-        let before = state.tip.clone();
         let changed = log.refresh_state(state)?;
         if let Some(refusal) = &state.refusal {
             return Err(refusal.to_error(&log.dir));
@@ -219,17 +218,6 @@ impl<'a> Writer<'a> {
             if let Some(refusal) = &state.refusal {
                 return Err(refusal.to_error(&log.dir));
             }
-        }
-        let same = |a: &TipPlace, b: &TipPlace| {
-            a.tip.event == b.tip.event && a.end == b.end && a.segment == b.segment
-        };
-        let unmoved = match (&before, &state.tip) {
-            (Some(before), Some(now)) => same(before, now),
-            _ => false,
-        };
-        if !unmoved {
-            // Another process may have appended, or put another file in the segment's place.
-            state.hold.file = None;
         }
         log.mint_if_needed(state, env, changed)?;
         let slot = state.slot;
@@ -607,6 +595,7 @@ impl Log {
     /// Mints an origin where there is none, where the store is a copy of the one it was minted for,
     /// and where the clock went back behind the newest event by more than a day.
     fn mint_if_needed(&self, state: &mut State, env: &dyn Env, changed: bool) -> Result<()> {
+        let mut moved = None;
         let fingerprint = match &state.store {
             Some(store) if !changed => store.fingerprint.clone(),
             _ => self.fingerprint(env)?,
@@ -622,14 +611,10 @@ impl Log {
             if store.fingerprint == fingerprint && !ahead {
                 return Ok(());
             }
-            let why = if ahead {
-                "its clock went back"
-            } else {
-                "it is a copy or has moved"
-            };
-            state.notices.push(format!(
-                "the store writes under a new origin from here on: {why}"
-            ));
+            moved = Some(match ahead {
+                true => "its clock went back",
+                false => "it is a copy or has moved",
+            });
         }
         // What a new origin continues has to be whole: from here on nobody looks back.
         self.walk_of(state)
@@ -647,6 +632,9 @@ impl Log {
             continues: Log::continues(state),
         };
         store.write(&*self.disk, &self.dir)?;
+        state.notices.extend(
+            moved.map(|why| format!("the store writes under a new origin from here on: {why}")),
+        );
         state.parts = walk::parts(&*self.disk, &self.dir, store.origin, store.continues)?;
         state.looks = None;
         state.segments = None;
@@ -745,7 +733,7 @@ impl Log {
         let file = self
             .disk
             .open(path, OpenMode::Read)
-            .map_err(at("opening", path))?;
+            .map_err(at("reading", path))?;
         let mut bytes = [0; HEADER_LEN];
         let read = file.read_at(&mut bytes, 0).map_err(at("reading", path))?;
         Ok(SegmentHeader::parse(&bytes[..read]).is_ok_and(|header| header.format <= FORMAT))

@@ -31,6 +31,10 @@ const FOLD_SHARE: u64 = 5;
 const PROGRESS_VERSIONS: u64 = 10_000;
 /// Events folded before they are taken into the files of a generation that is being built.
 const CHUNK_EVENTS: u64 = 100_000;
+/// And bytes of their records: memories may be long.
+const CHUNK_LEN: u64 = 256 * 1_024 * 1_024;
+/// Bytes of redb's cache while a table is built.
+const BUILD_CACHE_LEN: usize = 256 * 1_024 * 1_024;
 
 impl Views {
     /// Builds a new generation below `dir` from the log alone, and makes it current.
@@ -41,10 +45,10 @@ impl Views {
     pub fn rebuild(dir: &Path, log: &Log, wait: Duration, progress: Progress<'_>) -> Result<Views> {
         create_private(dir)?;
         let home = Home::new(dir);
-        let _lock = home.lock(wait)?;
-        let generation = home.begin()?;
+        let mut begun = home.begin(wait)?;
+        let generation = begun.dir.clone();
         let path = generation.join(TABLE_FILE);
-        let mut db = redb::Builder::new().create(&path).map_err(table_error)?;
+        let mut db = build_builder().create(&path).map_err(table_error)?;
         let mut text = TextIndex::create(&generation.join(TEXT_DIR))?;
         let rows_path = generation.join(ROWS_FILE);
         rows::write(&rows_path, 0, &[], &Default::default())?;
@@ -56,7 +60,6 @@ impl Views {
             log,
             &db,
             &mut |events| progress(events / FOLD_SHARE),
-            u64::MAX,
             &mut |next, opened, closed| rows::write(&rows_path, next, opened, closed),
         )?;
         if let Some(why) = stopped {
@@ -71,8 +74,8 @@ impl Views {
         waypoints::write(&generation, Position(0), &waypoints)?;
         let manifest = Manifest::take(&generation, None, VERSIONS)?;
         manifest.write(&generation)?;
-        home.turn(&generation)?;
-        let waypoints = Kept::open(&generation)?;
+        home.turn(&mut begun, wait)?;
+        let waypoints = Kept::open(&generation);
         let tail = Tail::new(&base);
         let place = Place::Disk {
             home,
@@ -94,11 +97,11 @@ impl Views {
     pub fn build_table(dir: &Path, log: &Log, progress: Progress<'_>) -> Result<Tally> {
         create_private(dir)?;
         let path = dir.join(TABLE_FILE);
-        let db = redb::Builder::new().create(&path).map_err(table_error)?;
+        let db = build_builder().create(&path).map_err(table_error)?;
         let rows_path = dir.join(ROWS_FILE);
         rows::write(&rows_path, 0, &[], &Default::default())?;
         let Filled { base, stopped, .. } =
-            fill(log, &db, progress, u64::MAX, &mut |next, opened, closed| {
+            fill(log, &db, progress, &mut |next, opened, closed| {
                 rows::write(&rows_path, next, opened, closed)
             })?;
         match stopped {
@@ -110,7 +113,7 @@ impl Views {
     /// Views that hold nothing but their tail: for a store so small that files would not pay.
     pub fn empty() -> Result<Views> {
         let backend = redb::backends::InMemoryBackend::new();
-        let db = redb::Builder::new()
+        let db = build_builder()
             .create_with_backend(backend)
             .map_err(table_error)?;
         let base = Checkpoint::start();
@@ -125,11 +128,10 @@ impl Views {
         })
     }
 
-    /// Builds views in memory, for a store that cannot be written, and for the events up to a time
-    /// (milliseconds since the epoch) alone.
-    pub fn in_memory(log: &Log, until_ms: u64, progress: Progress<'_>) -> Result<Views> {
+    /// Builds views in memory, for a store that cannot be written.
+    pub fn in_memory(log: &Log, progress: Progress<'_>) -> Result<Views> {
         let backend = redb::backends::InMemoryBackend::new();
-        let db = redb::Builder::new()
+        let db = build_builder()
             .create_with_backend(backend)
             .map_err(table_error)?;
         let mut text = TextIndex::in_memory()?;
@@ -142,7 +144,6 @@ impl Views {
             log,
             &db,
             &mut |events| progress(events / FOLD_SHARE),
-            until_ms,
             &mut |_, opened, closed| {
                 rows.absorb(opened, closed);
                 Ok(())
@@ -235,6 +236,12 @@ impl Views {
     }
 }
 
+fn build_builder() -> redb::Builder {
+    let mut builder = redb::Builder::new();
+    builder.set_cache_size(BUILD_CACHE_LEN);
+    builder
+}
+
 type RowSink<'a> = &'a mut dyn FnMut(u64, &[(u64, Row)], &FxHashMap<u64, Closed>) -> Result<()>;
 
 /// What an overlay changes in the row facts: new records (already closed where they no longer hold)
@@ -306,13 +313,7 @@ struct Filled {
 }
 
 /// Folds the whole log, chunk by chunk, into an empty table and empty rows.
-fn fill(
-    log: &Log,
-    db: &Database,
-    progress: Progress<'_>,
-    until_ms: u64,
-    rows: RowSink<'_>,
-) -> Result<Filled> {
+fn fill(log: &Log, db: &Database, progress: Progress<'_>, rows: RowSink<'_>) -> Result<Filled> {
     let mut base = Checkpoint::start();
     let mut waypoints = Vec::new();
     let mut tail = Tail::new(&base);
@@ -320,15 +321,12 @@ fn fill(
     loop {
         let before = tail.folder.tally.events;
         let mut full = false;
-        tail.fold(
-            &table,
-            log,
-            &mut |event| event.head.time().ms() <= until_ms,
-            &mut |folder| {
-                full = folder.tally.events - before >= CHUNK_EVENTS;
-                full
-            },
-        )?;
+        let mut len = 0;
+        tail.fold(&table, log, &mut |folder, event| {
+            len += event.place.len as u64;
+            full = folder.tally.events - before >= CHUNK_EVENTS || len >= CHUNK_LEN;
+            full
+        })?;
         progress(tail.folder.tally.events);
         let next = base.tally.next_ordinal;
         let (opened, closed) = row_changes(&tail.folder);

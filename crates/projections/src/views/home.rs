@@ -12,11 +12,27 @@ use crate::error::{Result, ViewError, io};
 /// Names the current generation.
 const CURRENT: &str = "current";
 const LOCK: &str = "lock";
+const BUILD_LOCK: &str = "build.lock";
 
 /// The folder of the views.
 #[derive(Debug, Clone)]
 pub(crate) struct Home {
     dir: PathBuf,
+}
+
+/// A generation that is being built; it goes again unless the page is turned to it.
+pub(crate) struct Begun {
+    pub(crate) dir: PathBuf,
+    turned: bool,
+    _lock: HomeLock,
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        if !self.turned {
+            let _ = fs::remove_dir_all(&self.dir);
+        }
+    }
 }
 
 /// Held while views are written (exclusive) or opened (shared).
@@ -44,9 +60,11 @@ impl Home {
         self.dir.join(CURRENT).exists()
     }
 
-    /// A new, empty folder for a generation.
-    pub(crate) fn begin(&self) -> Result<PathBuf> {
+    /// A new, empty folder for a generation. One is built at a time; what an earlier build left goes.
+    pub(crate) fn begin(&self, wait: Duration) -> Result<Begun> {
+        let lock = self.lock_named(BUILD_LOCK, wait)?;
         let taken = self.generations();
+        self.remove_all_but(self.current().as_deref());
         let next = taken
             .iter()
             .filter_map(|name| name[1..].parse::<u64>().ok())
@@ -54,25 +72,33 @@ impl Home {
             .unwrap_or(0);
         let dir = self.dir.join(format!("g{}", next + 1));
         create_private(&dir)?;
-        Ok(dir)
+        Ok(Begun {
+            dir,
+            turned: false,
+            _lock: lock,
+        })
     }
 
     /// Makes a generation the current one and removes the others. What another process still has
-    /// open of them stays readable to it.
-    pub(crate) fn turn(&self, generation: &Path) -> Result<()> {
-        let name = generation
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned());
-        let name = name.unwrap_or_default();
+    /// open of them stays readable to it; whoever is opening views is waited for.
+    pub(crate) fn turn(&self, begun: &mut Begun, wait: Duration) -> Result<()> {
+        let _lock = self.lock(wait)?;
+        let name = begun.dir.file_name().unwrap_or_default();
         let beside = self.dir.join("current.tmp");
-        fs::write(&beside, &name).map_err(io("writing", &beside))?;
+        fs::write(&beside, name.as_encoded_bytes()).map_err(io("writing", &beside))?;
         fs::rename(&beside, self.dir.join(CURRENT)).map_err(io("renaming", &beside))?;
-        for other in self.generations() {
-            if other != name {
-                let _ = fs::remove_dir_all(self.dir.join(other));
+        begun.turned = true;
+        self.remove_all_but(Some(&begun.dir));
+        Ok(())
+    }
+
+    fn remove_all_but(&self, kept: Option<&Path>) {
+        for name in self.generations() {
+            let dir = self.dir.join(name);
+            if Some(dir.as_path()) != kept {
+                let _ = fs::remove_dir_all(dir);
             }
         }
-        Ok(())
     }
 
     fn generations(&self) -> Vec<String> {
@@ -89,21 +115,21 @@ impl Home {
             .collect()
     }
 
-    fn lock_file(&self) -> Result<File> {
+    fn lock_named(&self, name: &str, wait: Duration) -> Result<HomeLock> {
         create_private(&self.dir)?;
-        let path = self.dir.join(LOCK);
+        let path = self.dir.join(name);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(&path).map_err(io("opening", &path))
+        let file = options.open(&path).map_err(io("opening", &path))?;
+        wait_for(wait, || file.try_lock())?;
+        Ok(HomeLock(file))
     }
 
     /// The right to write views, waited for up to `wait`.
     pub(crate) fn lock(&self, wait: Duration) -> Result<HomeLock> {
-        let file = self.lock_file()?;
-        wait_for(wait, || file.try_lock())?;
-        Ok(HomeLock(file))
+        self.lock_named(LOCK, wait)
     }
 
     /// The right to open views: nobody writes them meanwhile. Where not even the lock file can be

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::waypoints::WAYPOINTS_FILE;
 use crate::error::{Result, ViewError, io};
 
 /// File name within a generation.
@@ -80,9 +81,9 @@ fn is_hashed(name: &str) -> bool {
     name.starts_with("text/")
 }
 
-/// Lock files and the like say nothing.
+/// Lock files and the like say nothing, and hints are held against the log.
 fn is_ignored(name: &str) -> bool {
-    name == MANIFEST || name.ends_with(".lock") || name.ends_with(".tmp")
+    name == MANIFEST || name == WAYPOINTS_FILE || name.ends_with(".lock") || name.ends_with(".tmp")
 }
 
 fn walk(root: &Path, below: &Path, files: &mut Vec<(String, PathBuf, Stamp)>) -> Result<()> {

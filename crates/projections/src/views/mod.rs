@@ -34,7 +34,7 @@ const TABLE_FILE: &str = "table.redb";
 const ROWS_FILE: &str = "rows";
 const TEXT_DIR: &str = "text";
 /// How long an opener waits for somebody who writes the views.
-const OPEN_WAIT: Duration = Duration::from_millis(2_000);
+const OPEN_WAIT: Duration = Duration::from_secs(10);
 /// Bytes of redb's cache in a reader.
 const CACHE_LEN: usize = 64 * 1_024 * 1_024;
 
@@ -162,14 +162,20 @@ impl Views {
         }
         let text = guarded("text", || Ok(TextIndex::open(&generation.join(TEXT_DIR))?))?;
         let base = Checkpoint::parse(text.checkpoint().unwrap_or_default())?;
-        if !log.holds(&base.cursor)? {
+        let mut holds = log.holds(&base.cursor)?;
+        if !holds {
+            // Somebody may have appended and committed since the log was looked at.
+            log.refresh()?;
+            holds = log.holds(&base.cursor)?;
+        }
+        if !holds {
             return Err(ViewError::Unusable {
                 view: "text",
                 why: "the log no longer holds its checkpoint".into(),
             });
         }
         let rows = Rows::open(&generation.join(ROWS_FILE), base.tally.next_ordinal)?;
-        let waypoints = waypoints::Kept::open(&generation)?;
+        let waypoints = waypoints::Kept::open(&generation);
         let tail = tail::Tail::new(&base);
         let place = Place::Disk {
             home,
@@ -323,15 +329,20 @@ impl Views {
         else {
             return Ok(());
         };
+        let shared = home.lock_shared(OPEN_WAIT)?;
+        let look = manifest.look(generation, true)?;
+        self.rows.check()?;
+        guarded("text", || Ok(self.text.validate().map(|_| ())?))?;
+        drop(shared);
+        // redb checks its file as its writer.
         let _lock = match home.lock(OPEN_WAIT) {
             Err(ViewError::Io { .. }) => None,
             other => Some(other?),
         };
-        if let Look::Touched(files) = manifest.look(generation, true)? {
-            check_touched(generation, &files)?;
+        match look {
+            Look::Touched(files) => check_touched(generation, &files),
+            Look::Same => Ok(()),
         }
-        self.rows.check()?;
-        guarded("text", || Ok(self.text.validate().map(|_| ())?))
     }
 }
 

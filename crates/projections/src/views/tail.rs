@@ -38,27 +38,23 @@ impl Tail {
         self.cursor.unwrap_or(Cursor::START)
     }
 
-    /// Folds what is new, as far as `takes` wants it, until `enough` says so.
+    /// Folds what is new, until `enough` says so of the event folded last.
     pub(super) fn fold(
         &mut self,
         base: &dyn Base,
         log: &Log,
-        takes: &mut dyn FnMut(&Event<'_>) -> bool,
-        enough: &mut dyn FnMut(&Folder) -> bool,
+        enough: &mut dyn FnMut(&Folder, &Event<'_>) -> bool,
     ) -> Result<()> {
         let mut failed = None;
         let (folder, waypoints) = (&mut self.folder, &mut self.waypoints);
         let (cursor, stopped) =
             log.scan_whole(&self.cursor.unwrap_or(Cursor::START), &mut |event| {
-                if !takes(event) {
-                    return ControlFlow::Continue(());
-                }
                 if let Err(error) = folder.apply(base, event) {
                     failed = Some(error);
                     return ControlFlow::Break(());
                 }
                 waypoints.extend(Waypoint::at(event));
-                match enough(folder) {
+                match enough(folder, event) {
                     true => ControlFlow::Break(()),
                     false => ControlFlow::Continue(()),
                 }
@@ -85,7 +81,7 @@ impl Tail {
         if end.position == self.folder.tally.position && end.event == event {
             return Ok(());
         }
-        self.fold(views, log, &mut |_| true, &mut |_| false)?;
+        self.fold(views, log, &mut |_, _| false)?;
         let overlay = &self.folder.kept;
         for (ordinal, entity, from) in &overlay.opened[self.text_has..] {
             if let Some(version) = overlay_version(overlay, *entity, *from) {

@@ -23,10 +23,15 @@ pub(super) enum Kept {
 }
 
 impl Kept {
-    pub(super) fn open(generation: &Path) -> Result<Kept> {
+    /// Those of a generation; none when they cannot be opened.
+    pub(super) fn open(generation: &Path) -> Kept {
         let path = generation.join(WAYPOINTS_FILE);
-        let file = File::open(&path).map_err(io("opening", &path))?;
-        Ok(Kept::File(Mutex::new(file)))
+        // Whatever is no file there may never answer.
+        let is_file = std::fs::metadata(&path).is_ok_and(|found| found.is_file());
+        match is_file.then(|| File::open(&path)) {
+            Some(Ok(file)) => Kept::File(Mutex::new(file)),
+            _ => Kept::Memory(Vec::new()),
+        }
     }
 
     fn last(&self, before: &dyn Fn(&Waypoint) -> bool) -> Option<Waypoint> {
@@ -78,7 +83,7 @@ pub(super) fn write(generation: &Path, base: Position, waypoints: &[Waypoint]) -
     let mut file = options.open(&path).map_err(io("opening", &path))?;
     let count = file.metadata().map_err(io("reading", &path))?.len() / LEN;
     let known = |file: &mut File, index| Some(read(file, index)?.cursor.position <= base);
-    // A damaged one leaves a gap in the hints.
+    // Where one is damaged the hints begin anew.
     let kept = partition_point(count, |index| known(&mut file, index)).unwrap_or(0);
     let bytes: Vec<u8> = waypoints.iter().flat_map(Waypoint::encode).collect();
     let mut put = || {

@@ -89,14 +89,19 @@ impl Service {
         if self.log.tip().is_none() {
             return Ok(report);
         }
-        progress.start("folding the log afresh", Some(report.events));
-        let mut done = 0;
-        let folded = fold_afresh(&self.log, &mut |events| {
-            progress.advance(events - done);
-            done = events;
-        });
-        progress.finish();
-        let fresh = match folded {
+        let mut held = locked(&self.views);
+        let events = report.events;
+        let fold = || {
+            progress.start("folding the log afresh", Some(events));
+            let mut done = 0;
+            let folded = fold_afresh(&self.log, &mut |events| {
+                progress.advance(events.saturating_sub(done));
+                done = events;
+            });
+            progress.finish();
+            folded
+        };
+        let mut fresh = match fold() {
             Ok(tally) => tally,
             // The chain's findings say where the log cannot be read.
             Err(_) if !report.ok => return Ok(report),
@@ -104,9 +109,6 @@ impl Service {
         };
         report.state_hash = Some(fresh.state_hash().to_string());
         let (checked, shown) = {
-            // Nobody appends between the fold and the look at the views: both see what the log
-            // held at its last refresh.
-            let mut held = locked(&self.views);
             let looked = super::guarded(|| {
                 let views = self.current_views(&mut held, Views::are_stale)?;
                 Ok((views.check(), views.tally().clone()))
@@ -120,17 +122,23 @@ impl Service {
                 }
             }
         };
+        if shown.position != fresh.position {
+            // Somebody appended between the fold and the look at the views.
+            fresh = fold()?;
+            report.state_hash = Some(fresh.state_hash().to_string());
+        }
         let wrong = match checked {
             Err(error @ ViewError::Unusable { .. }) => Some(error),
             Err(error) => return Err(error.into()),
-            Ok(()) if shown != fresh => Some(ViewError::Unusable {
-                view: "table",
-                why: "it disagrees with a fresh fold of the log".to_owned(),
-            }),
+            Ok(()) if shown.position == fresh.position && shown != fresh => {
+                Some(ViewError::Unusable {
+                    view: "table",
+                    why: "it disagrees with a fresh fold of the log".to_owned(),
+                })
+            }
             Ok(()) => None,
         };
         if let Some(error) = wrong {
-            let mut held = locked(&self.views);
             self.rebuild_after(&mut held, &error, &mut report)?;
         }
         Ok(report)

@@ -156,8 +156,8 @@ impl Service {
     /// Runs a question on views that have seen the whole log. A view that turns out to be damaged
     /// is dropped, rebuilt from the log, and asked again.
     fn with_views<T>(&self, ask: impl Fn(&Views) -> std::result::Result<T, Ask>) -> Result<T> {
-        self.log.refresh()?;
         let mut held = locked(&self.views);
+        self.log.refresh()?;
         let answer = self.with_held_views(&mut held, Views::are_stale, ask)?;
         if let Some(remark) = self.remark_on_the_log(held.as_ref()) {
             let mut told = locked(&self.told);
@@ -280,7 +280,7 @@ impl Service {
     /// Builds views: on disk where that can be written, else in memory, and then says why.
     fn build(&self) -> std::result::Result<(Views, Option<String>), ViewError> {
         let in_memory = |why: String| {
-            let views = Views::in_memory(&self.log, u64::MAX, &mut |_| {})?;
+            let views = Views::in_memory(&self.log, &mut |_| {})?;
             Ok((views, Some(why)))
         };
         // Views on disk may hold what can no longer be read of a damaged log: they stay.
@@ -460,6 +460,9 @@ impl From<ViewError> for ServiceError {
         match error {
             ViewError::Log(error) => error.into(),
             ViewError::Stopped { why } => ServiceError::Damaged { what: why },
+            ViewError::Busy => ServiceError::Busy {
+                waited_ms: VIEWS_WAIT.as_millis() as u64,
+            },
             ViewError::Io {
                 doing,
                 path,

@@ -1,0 +1,95 @@
+//! Building views beside others that are in use: nobody is kept out meanwhile, and a build that
+//! fails leaves nothing behind.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use icm_log::disk::RealDisk;
+use icm_log::{Cursor, Log};
+use icm_projections::{ViewError, Views};
+use icm_server::api::{Caller, StoreRequest};
+use replay_tests::env::SimEnv;
+use replay_tests::store;
+
+const WAIT: Duration = Duration::from_millis(10);
+
+/// A store of some events, and a log of it.
+fn some(dir: &Path) -> Log {
+    let service = store::open(dir, Arc::new(SimEnv::new(1))).expect("it opens");
+    for n in 0..5 {
+        let request = StoreRequest {
+            topic: "t".into(),
+            content: format!("memory {n}"),
+            ..StoreRequest::default()
+        };
+        service
+            .store(&Caller::default(), request)
+            .expect("it is stored");
+    }
+    Log::open(Arc::new(RealDisk), dir).expect("it opens")
+}
+
+fn generations(views: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(views).expect("it is there");
+    let names = entries.map(|entry| entry.expect("an entry").file_name());
+    let mut names: Vec<String> = names
+        .map(|name| name.into_string().expect("plain names"))
+        .filter(|name| name.starts_with('g'))
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn views_are_opened_while_others_are_built() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = some(folder.path());
+    let views = folder.path().join("views");
+    Views::rebuild(&views, &log, WAIT, &mut |_| {}).expect("it builds");
+    let mut opened = 0;
+    Views::rebuild(&views, &log, WAIT, &mut |_| {
+        let found = Views::open(&views, &log).expect("it opens");
+        assert_eq!(
+            Some(found.tally().position),
+            log.tip().map(|tip| tip.position)
+        );
+        // Another build waits for this one.
+        let second = Views::rebuild(&views, &log, WAIT, &mut |_| {});
+        assert!(matches!(second, Err(ViewError::Busy)));
+        opened += 1;
+    })
+    .expect("it builds");
+    assert!(opened > 0, "progress was told");
+    assert_eq!(generations(&views), ["g2"]);
+}
+
+#[test]
+fn a_build_that_fails_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = some(folder.path());
+    let views = folder.path().join("views");
+    Views::rebuild(&views, &log, WAIT, &mut |_| {}).expect("it builds");
+    // What a process that was killed left goes with the next build.
+    std::fs::create_dir(views.join("g7")).expect("made");
+    let mut places = Vec::new();
+    log.scan(&Cursor::START, &mut |event| {
+        places.push((event.place.path.to_owned(), event.place.offset));
+        ControlFlow::Continue(())
+    })
+    .expect("it is whole");
+    let (path, offset) = &places[places.len() / 2];
+    let mut bytes = std::fs::read(path).expect("read");
+    bytes[*offset as usize + 30] ^= 1;
+    std::fs::write(path, bytes).expect("written");
+    for _ in 0..3 {
+        let failed = Views::rebuild(&views, &log, WAIT, &mut |_| {});
+        assert!(matches!(failed, Err(ViewError::Stopped { .. })));
+        assert_eq!(
+            generations(&views),
+            ["g1"],
+            "the views that there were stay"
+        );
+    }
+}

@@ -145,7 +145,8 @@ def by_pipes(icm):
             send(json.dumps(ping).encode() + b"\r")
             expect(receive()["result"] == {}, f"a ping after {line[:80]}")
         send(surrogate)
-        expect(receive()["result"].get("isError") is not True, "half a surrogate pair")
+        reply = receive()
+        expect("surrogate" in str(reply) and "content" in str(reply), f"half a surrogate pair: {reply}")
         store = {"name": "icm_memory_store"}
         for number in range(200):
             store["arguments"] = {"topic": "many", "content": f"number {number}"}
@@ -164,7 +165,7 @@ def by_pipes(icm):
             timeout=20,
         )
         last = json.loads(answer.stdout.splitlines()[-1])
-        expect(last["result"]["structuredContent"]["memories"] == 201, f"after a restart: {last}")
+        expect(last["result"]["structuredContent"]["memories"] == 200, f"after a restart: {last}")
     print(f"pipes: {len(broken)} broken lines answered, 200 answers after the end of the input")
 
 

@@ -93,3 +93,48 @@ fn a_build_that_fails_leaves_nothing() {
         );
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_through_a_link_or_into_a_pipe() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = some(&folder.path().join("store"));
+    let views = folder.path().join("store/views");
+    let mine = folder.path().join("mine");
+    std::fs::write(&mine, "mine").expect("written");
+    Views::rebuild(&views, &log, WAIT, &mut |_| {}).expect("it builds");
+    std::os::unix::fs::symlink(&mine, views.join("current.tmp")).expect("linked");
+    Views::rebuild(&views, &log, WAIT, &mut |_| {}).expect("it builds");
+    assert_eq!(std::fs::read(&mine).expect("read"), b"mine");
+    let made = std::process::Command::new("mkfifo")
+        .arg(views.join("current.tmp"))
+        .status();
+    assert!(made.is_ok_and(|status| status.success()), "a FIFO");
+    // Somebody's folder, whatever it is called, stays.
+    std::fs::create_dir(views.join("g77")).expect("made");
+    std::fs::write(views.join("g77/page.html"), "mine").expect("written");
+    Views::rebuild(&views, &log, WAIT, &mut |_| {}).expect("it builds");
+    assert!(Views::open(&views, &log).is_ok());
+    assert!(views.join("g77/page.html").exists());
+}
+
+#[test]
+fn a_few_long_memories_are_worth_view_files() {
+    for (len, has_files) in [(100, false), (60_000, true)] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = store::open(folder.path(), Arc::new(SimEnv::new(1))).expect("it opens");
+        for n in 0..20 {
+            let request = StoreRequest {
+                topic: "t".into(),
+                content: format!("{n} {}", "word ".repeat(len / 5)),
+                ..StoreRequest::default()
+            };
+            service
+                .store(&Caller::default(), request)
+                .expect("it is stored");
+            service.settle();
+        }
+        let files = folder.path().join("views/current").exists();
+        assert_eq!(files, has_files, "{len} bytes each");
+    }
+}

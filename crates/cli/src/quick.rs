@@ -76,6 +76,8 @@ mod tests {
             "icm --config file recall x -- --json",
             "icm store -t a -c b -i high -k c,d -k e --metadata {}",
             "icm store -t a",
+            "icm store -t a -c -b",
+            "icm update id -c --- -t a",
             "icm get id --at yesterday",
             "icm list --all --sort weight",
             "icm update id -k c",

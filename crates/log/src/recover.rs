@@ -171,6 +171,7 @@ pub(crate) fn examine(
         Some(slot) => find_slot(disk, &segments, slot)?,
         None => None,
     };
+    let slot_start = start;
     let slot_offset = start.map(|hint| hint.offset);
     let slot_present = start.is_some();
     if let Some(known) = known {
@@ -204,15 +205,25 @@ pub(crate) fn examine(
                 segments: all,
             });
         };
-        let looked = look(
-            disk,
-            store,
-            origin,
-            &newest,
-            evidence_seq,
-            slot_state,
-            start,
-        )?;
+        let look_from = |start| {
+            look(
+                disk,
+                store,
+                origin,
+                &newest,
+                evidence_seq,
+                slot_state,
+                start,
+            )
+        };
+        let mut looked = look_from(start)?;
+        for earlier in [slot_start, None] {
+            // The event at which the look began may be the one that is damaged.
+            if looked.tip.is_none() && start.is_some() {
+                start = earlier;
+                looked = look_from(start)?;
+            }
+        }
         match looked {
             Looked {
                 tip: None,

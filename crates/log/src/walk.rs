@@ -457,6 +457,17 @@ impl Walk<'_> {
         tip < index(part.origin)
     }
 
+    fn damaged(&self, case: Case, place: (&SegmentFile, Seq, u64), what: &str) -> LogError {
+        let (segment, seq, offset_bytes) = place;
+        LogError::Damaged {
+            case,
+            file: chain::relative(self.store, &segment.path),
+            seq,
+            offset_bytes,
+            what: what.to_owned(),
+        }
+    }
+
     fn forward_segment(
         &self,
         part: Part,
@@ -465,13 +476,8 @@ impl Walk<'_> {
         cursor: &mut Cursor,
         each: Each<'_>,
     ) -> Result<ControlFlow<()>> {
-        let damaged = |case, seq, offset_bytes, what: &str| LogError::Damaged {
-            case,
-            file: chain::relative(self.store, &segment.path),
-            seq,
-            offset_bytes,
-            what: what.to_owned(),
-        };
+        let damaged =
+            |case, seq, offset, what: &str| self.damaged(case, (segment, seq, offset), what);
         let mut scan = self.scan(part.origin, segment, HEADER_LEN as u64)?;
         if cursor.origin == part.origin && cursor.segment == segment.name.first_seq {
             scan = self.scan(part.origin, segment, cursor.offset)?;
@@ -497,10 +503,7 @@ impl Walk<'_> {
             let (offset, record, id) = match scan.step()? {
                 Step::Record { offset, record, id } => (offset, record, id),
                 Step::End => return Ok(ControlFlow::Continue(())),
-                Step::Newer { .. } => {
-                    let what = format!("event {expected} was written by a newer version of icm");
-                    return Err(LogError::NewerFormat { what });
-                }
+                Step::Newer { .. } => return Err(newer(*expected)),
                 Step::Bad { offset } => {
                     return Err(damaged(
                         Case::C,
@@ -586,6 +589,12 @@ impl Walk<'_> {
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+}
+
+fn newer(seq: Seq) -> LogError {
+    LogError::NewerFormat {
+        what: format!("event {seq} was written by a newer version of icm"),
     }
 }
 

@@ -593,6 +593,54 @@ fn segments_that_are_gone_and_strays_are_named() {
 }
 
 #[test]
+fn what_is_whole_stays_when_the_newest_event_known_is_damaged() {
+    let store = Store::new();
+    let log = store.open();
+    append(&log, &store.env, vec![forget(1)]);
+    try_append(&log, &store.env, vec![forget(2)], Durability::Lazy).expect("append");
+    let reader = store.open();
+    let before = reader.tip().expect("a tip").position;
+    let (at, mut last) = store.records().pop().expect("a record");
+    *last.last_mut().expect("a byte") ^= 1;
+    store.put_at(at, &last);
+    for log in [&log, &reader] {
+        log.refresh().expect("refresh");
+        let tip = log.tip().expect("the events before are whole");
+        assert_eq!(tip.position.0 + 1, before.0);
+        assert_eq!(positions(log, &Cursor::START).len() as u64, tip.position.0);
+    }
+}
+
+#[test]
+fn going_back_says_that_what_is_newest_cannot_be_reached() {
+    let store = Store::new();
+    let log = store.open();
+    for n in 1..=4 {
+        append(&log, &store.env, vec![forget(n)]);
+    }
+    let (at, _) = store.records()[2];
+    let path = store.segments().remove(0);
+    let mut bytes = std::fs::read(&path).expect("read");
+    bytes[at + 30] ^= 1;
+    std::fs::write(&path, bytes).expect("write");
+    for most in [1, 100] {
+        let mut seen = Vec::new();
+        let ended = store.open().scan_back(None, &mut |event| {
+            seen.push(event.position.0);
+            match seen.len() < most {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        });
+        assert_eq!(seen, [2, 1][..most.min(2)]);
+        assert!(
+            matches!(ended, Err(LogError::Damaged { case: Case::C, .. })),
+            "{ended:?}"
+        );
+    }
+}
+
+#[test]
 fn a_copy_of_a_damaged_log_is_not_carried_on() {
     let store = Store::new();
     let log = store.open();

@@ -23,7 +23,7 @@ pub(crate) struct StoreArgs {
     topic: String,
     /// The text, at most 64 KiB; `-` for stdin, which is also read when this is missing and
     /// something is piped in. One line end at the end of stdin is cut off
-    #[arg(short, long, value_name = "TEXT")]
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     content: Option<String>,
     /// How much it matters [default: medium]
     #[arg(short, long, value_name = "IMPORTANCE")]

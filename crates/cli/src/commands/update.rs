@@ -18,7 +18,7 @@ pub(crate) struct UpdateArgs {
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
     /// The new text; `-` for stdin
-    #[arg(short, long, value_name = "TEXT")]
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     content: Option<String>,
     /// How much it matters now
     #[arg(short, long, value_name = "IMPORTANCE")]

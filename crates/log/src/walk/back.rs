@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use super::{Each, Place, Walk, event_of, place_of, read_head};
+use super::{Each, Place, Walk, event_of, newer, place_of, read_head};
+use crate::cases::Case;
 use crate::chain::SegmentFile;
 use crate::error::{LogError, Result};
 use crate::facts::Facts;
@@ -13,6 +14,8 @@ use crate::scan::{Step, read_one};
 use crate::segment::HEADER_LEN;
 
 impl Walk<'_> {
+    /// What is whole of a damaged segment is handed out, and then said that it is damaged: what
+    /// lies beyond the damage cannot be reached.
     pub(super) fn backward(&self, from: Position, each: Each<'_>) -> Result<()> {
         for part in self.parts.iter().rev() {
             if self.tip_is_before(*part) {
@@ -28,18 +31,34 @@ impl Walk<'_> {
                 }
                 let mut offsets = Vec::new();
                 let mut scan = self.scan(part.origin, segment, HEADER_LEN as u64)?;
-                while let Step::Record { offset, record, id } = scan.step()? {
-                    if part.until.is_none_or(|until| record.seq() <= until) {
-                        offsets.push((offset, id));
+                let mut expected = segment.name.first_seq;
+                let broken = loop {
+                    match scan.step()? {
+                        Step::Record { offset, record, id } => {
+                            expected = Seq(record.seq().0.saturating_add(1));
+                            if part.until.is_none_or(|until| record.seq() <= until) {
+                                offsets.push((offset, id));
+                            }
+                        }
+                        Step::End => break None,
+                        Step::Newer { .. } => break Some(newer(expected)),
+                        Step::Bad { offset } => {
+                            let what = "bytes that are no record";
+                            let place = (segment, expected, offset);
+                            break Some(self.damaged(Case::C, place, what));
+                        }
                     }
-                }
+                };
                 for (offset, id) in offsets.into_iter().rev() {
                     if self
                         .one_backward(segment, offset, id, from, each)?
                         .is_break()
                     {
-                        return Ok(());
+                        return broken.map_or(Ok(()), Err);
                     }
+                }
+                if let Some(error) = broken {
+                    return Err(error);
                 }
             }
         }

@@ -2,7 +2,7 @@
 //! beside the current one and then turns the page, so nobody ever sees a half-built view.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -48,7 +48,12 @@ impl Home {
 
     /// The current generation, if there is one.
     pub(crate) fn current(&self) -> Option<PathBuf> {
-        let name = fs::read_to_string(self.dir.join(CURRENT)).ok()?;
+        let path = self.dir.join(CURRENT);
+        // A pipe in its place would never answer.
+        let name = match fs::metadata(&path).ok()?.is_file() {
+            true => fs::read_to_string(&path).ok()?,
+            false => return None,
+        };
         let name = name.trim();
         let plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
         let dir = self.dir.join(name);
@@ -84,9 +89,7 @@ impl Home {
     pub(crate) fn turn(&self, begun: &mut Begun, wait: Duration) -> Result<()> {
         let _lock = self.lock(wait)?;
         let name = begun.dir.file_name().unwrap_or_default();
-        let beside = self.dir.join("current.tmp");
-        fs::write(&beside, name.as_encoded_bytes()).map_err(io("writing", &beside))?;
-        fs::rename(&beside, self.dir.join(CURRENT)).map_err(io("renaming", &beside))?;
+        replace(&self.dir.join(CURRENT), name.as_encoded_bytes())?;
         begun.turned = true;
         self.remove_all_but(Some(&begun.dir));
         Ok(())
@@ -95,7 +98,7 @@ impl Home {
     fn remove_all_but(&self, kept: Option<&Path>) {
         for name in self.generations() {
             let dir = self.dir.join(name);
-            if Some(dir.as_path()) != kept {
+            if Some(dir.as_path()) != kept && is_generation(&dir) {
                 let _ = fs::remove_dir_all(dir);
             }
         }
@@ -146,6 +149,12 @@ impl Home {
     }
 }
 
+/// Whether a folder is one of ours: it holds a table, or nothing yet.
+fn is_generation(dir: &Path) -> bool {
+    dir.join(super::TABLE_FILE).symlink_metadata().is_ok()
+        || fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_none())
+}
+
 fn wait_for(
     wait: Duration,
     mut try_lock: impl FnMut() -> std::result::Result<(), TryLockError>,
@@ -168,4 +177,23 @@ pub(crate) fn create_private(dir: &Path) -> Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(dir).map_err(io("creating", dir))
+}
+
+/// Replaces a file in one step, by one beside it that is new: nothing is written through a link or
+/// into a pipe that lies there.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let beside = path.with_extension("tmp");
+    match fs::remove_file(&beside) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(io("removing", &beside)(error));
+        }
+        _ => {}
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&beside).map_err(io("creating", &beside))?;
+    file.write_all(bytes).map_err(io("writing", &beside))?;
+    fs::rename(&beside, path).map_err(io("renaming", &beside))
 }

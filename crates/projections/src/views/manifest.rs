@@ -76,9 +76,14 @@ fn hash_of(path: &Path) -> Result<String> {
     }
 }
 
-/// Whether a file's contents are hashed: tantivy's are; the table and the rows check themselves.
-fn is_hashed(name: &str) -> bool {
+/// Whether a file is of the text view.
+fn is_text(name: &str) -> bool {
     name.starts_with("text/")
+}
+
+/// Whether a file's contents are hashed: the table and the rows check themselves.
+fn is_hashed(name: &str) -> bool {
+    is_text(name) || name == WAYPOINTS_FILE
 }
 
 /// Lock files and the like say nothing, and hints are held against the log.
@@ -164,12 +169,10 @@ impl Manifest {
     /// Writes the manifest in one step.
     pub(crate) fn write(&self, dir: &Path) -> Result<()> {
         let path = dir.join(MANIFEST);
-        let beside = dir.join("manifest.tmp");
         let body = rmp_serde::to_vec_named(self).expect("plain values encode");
         let mut bytes = blake3::hash(&body).as_bytes().to_vec();
         bytes.extend_from_slice(&body);
-        fs::write(&beside, bytes).map_err(io("writing", &beside))?;
-        fs::rename(&beside, &path).map_err(io("renaming", &beside))
+        super::home::replace(&path, &bytes)
     }
 
     /// Reads the manifest; an error when it is damaged or another version's.
@@ -199,7 +202,7 @@ impl Manifest {
                 Part::All => true,
                 Part::Now => !is_history,
                 Part::History => is_history,
-                Part::Table => !is_hashed(name),
+                Part::Table => !is_text(name),
             }
         });
         files.all(|(name, entry)| {
@@ -216,7 +219,7 @@ impl Manifest {
         for (name, entry) in &self.files {
             let path = dir.join(name);
             let bad = |why: &str| ViewError::Unusable {
-                view: if is_hashed(name) { "text" } else { "table" },
+                view: if is_text(name) { "text" } else { "table" },
                 why: format!("{name} {why}"),
             };
             let metadata = fs::metadata(&path).map_err(|error| match error.kind() {

@@ -288,6 +288,11 @@ impl Views {
         self.tail.folder.tally.events - self.base.tally.events
     }
 
+    /// Bytes of their records.
+    pub fn tail_bytes(&self) -> u64 {
+        self.tail.len_bytes
+    }
+
     /// Folds what was appended since the last call. Cheap when there is nothing new.
     pub fn follow(&mut self, log: &Log) -> Result<()> {
         let mut tail = std::mem::take(&mut self.tail);

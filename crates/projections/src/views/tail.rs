@@ -16,6 +16,8 @@ pub(super) struct Tail {
     pub(super) cursor: Option<Cursor>,
     pub(super) text: text::Tail,
     pub(super) waypoints: Vec<Waypoint>,
+    /// Bytes of the records that were folded.
+    pub(super) len_bytes: u64,
     /// Ordinals in `folder.kept.opened` that the text tail already has.
     text_has: usize,
     /// Why the log cannot be read beyond what is folded.
@@ -29,6 +31,7 @@ impl Tail {
             cursor: Some(base.cursor),
             text: text::Tail::new(),
             waypoints: Vec::new(),
+            len_bytes: 0,
             text_has: 0,
             stopped: None,
         }
@@ -47,6 +50,7 @@ impl Tail {
     ) -> Result<()> {
         let mut failed = None;
         let (folder, waypoints) = (&mut self.folder, &mut self.waypoints);
+        let len_bytes = &mut self.len_bytes;
         let (cursor, stopped) =
             log.scan_whole(&self.cursor.unwrap_or(Cursor::START), &mut |event| {
                 if let Err(error) = folder.apply(base, event) {
@@ -54,6 +58,7 @@ impl Tail {
                     return ControlFlow::Break(());
                 }
                 waypoints.extend(Waypoint::at(event));
+                *len_bytes += event.place.len as u64;
                 match enough(folder, event) {
                     true => ControlFlow::Break(()),
                     false => ControlFlow::Continue(()),

@@ -30,6 +30,8 @@ use crate::system::SystemEnv;
 
 /// Events that may lie between the views' files and the log before somebody takes them in.
 const TAIL_MAX: u64 = 500;
+/// And bytes of their records.
+const TAIL_LEN_MAX: u64 = 1_024 * 1_024;
 /// How long an answer waits for the views' files while another process writes them.
 const VIEWS_WAIT: Duration = Duration::from_secs(10);
 
@@ -355,7 +357,9 @@ impl Service {
         let mut held = locked(&self.views);
         let Some(views) = held.as_ref() else { return };
         let newest = self.log.tip().map_or(0, |tip| tip.position.0);
-        if newest - views.base_position().0.min(newest) <= TAIL_MAX || self.log.refresh().is_err() {
+        let events = newest - views.base_position().0.min(newest);
+        let is_short = events <= TAIL_MAX && views.tail_bytes() <= TAIL_LEN_MAX;
+        if is_short || self.log.refresh().is_err() {
             return;
         }
         // The next command finds out what is wrong, and says so.
@@ -377,7 +381,7 @@ impl Service {
             return Ok(());
         };
         views.follow(&self.log)?;
-        if views.tail_len() <= TAIL_MAX {
+        if views.tail_len() <= TAIL_MAX && views.tail_bytes() <= TAIL_LEN_MAX {
             return Ok(());
         }
         let wait = Duration::from_millis(10);

@@ -111,7 +111,7 @@ impl Service {
         let foreign = entries
             .iter()
             .map(|entry| entry.name.as_str())
-            .filter(|name| !OURS.contains(name))
+            .filter(|name| !self.is_ours(name))
             .min();
         match foreign {
             None => Ok(()),
@@ -126,6 +126,28 @@ impl Service {
                     dir.join("icm").display()
                 ),
             )),
+        }
+    }
+
+    /// Whether icm makes what has this name in a store's folder, with what is in it.
+    fn is_ours(&self, name: &str) -> bool {
+        let below = |fits: fn(&str) -> bool| {
+            let path = self.options.dir.join(name);
+            let entries = self.ground.disk.read_dir(&path);
+            entries.is_ok_and(|entries| entries.iter().all(|entry| fits(&entry.name)))
+        };
+        match name {
+            "log" => below(|chain| {
+                chain.len() == 32 && chain.bytes().all(|byte| byte.is_ascii_hexdigit())
+            }),
+            "views" => below(|view| {
+                let generation = view.strip_prefix('g').is_some_and(|number| {
+                    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+                });
+                generation || ["current", "current.tmp", "lock", "build.lock"].contains(&view)
+            }),
+            "torn" => below(|bytes| bytes.ends_with(".torn") || bytes.ends_with(".new")),
+            _ => OURS.contains(&name),
         }
     }
 

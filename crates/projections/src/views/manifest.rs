@@ -86,9 +86,9 @@ fn is_hashed(name: &str) -> bool {
     is_text(name) || name == WAYPOINTS_FILE
 }
 
-/// Lock files and the like say nothing, and hints are held against the log.
+/// Lock files and the like say nothing.
 fn is_ignored(name: &str) -> bool {
-    name == MANIFEST || name == WAYPOINTS_FILE || name.ends_with(".lock") || name.ends_with(".tmp")
+    name == MANIFEST || name.ends_with(".lock") || name.ends_with(".tmp")
 }
 
 fn walk(root: &Path, below: &Path, files: &mut Vec<(String, PathBuf, Stamp)>) -> Result<()> {

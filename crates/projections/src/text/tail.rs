@@ -90,11 +90,6 @@ impl Tail {
         Some(&self.docs[at as usize].analysed)
     }
 
-    /// Takes every document out, after a commit that holds them.
-    pub fn clear(&mut self) {
-        *self = Self::new();
-    }
-
     /// How many documents there are.
     pub fn len(&self) -> usize {
         self.docs.len()

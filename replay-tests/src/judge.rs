@@ -359,6 +359,26 @@ impl Judge {
         self.recall(query, at.as_deref(), None)
     }
 
+    /// Every answer to some queries, now and at every position, as `--json` prints it.
+    ///
+    /// # Panics
+    /// When a query fails.
+    pub fn answers(&self) -> Vec<String> {
+        let end = self.run.basis().position;
+        let moments = (1..=end).map(|position| Some(format!("@{position}")));
+        let moments: Vec<_> = moments.chain([None]).collect();
+        let queries = ["green tea", "running support E0308 the", EVERYWHERE];
+        let asked = queries.iter().flat_map(|query| {
+            let answers = moments
+                .iter()
+                .map(|at| self.recall(query, at.as_deref(), None));
+            answers.flatten().collect::<Vec<_>>()
+        });
+        asked
+            .map(|answer| serde_json::to_string(&answer).expect("answers are plain values"))
+            .collect()
+    }
+
     /// Stores twice with one request id, then with other content.
     ///
     /// # Errors

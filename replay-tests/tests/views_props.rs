@@ -40,6 +40,21 @@ proptest! {
         judge.same_always().map_err(TestCaseError::fail)?;
     }
 
+    /// Deleting `views/` and asking again gives the same answers to the last byte: order, scores
+    /// and all.
+    #[test]
+    fn answers_are_the_same_after_a_rebuild(script in eventful()) {
+        let mut judge = Judge::new();
+        for command in &script.0 {
+            judge.step(command).map_err(TestCaseError::fail)?;
+        }
+        let before = judge.answers();
+        for command in [Command::DropViews, Command::Rebuild, Command::DropViews] {
+            judge.step(&command).map_err(TestCaseError::fail)?;
+            prop_assert_eq!(&judge.answers(), &before, "after {}", command);
+        }
+    }
+
     /// 16 and 18: what the text finds are the live rows, whatever was asked and settled before.
     #[test]
     fn text_and_rows_agree(script in generate::script(prop_oneof![

@@ -334,7 +334,7 @@ fn allowed(reader: &SegmentReader, filters: &[Term]) -> tantivy::Result<Allowed>
     Ok(Allowed::Many(bits))
 }
 
-fn postings(
+pub(crate) fn postings(
     reader: &SegmentReader,
     field: Field,
     term: &Term,
@@ -344,7 +344,7 @@ fn postings(
 }
 
 /// Moves on to the first document at or after `doc`.
-fn seek(postings: &mut SegmentPostings, doc: DocId) -> DocId {
+pub(crate) fn seek(postings: &mut SegmentPostings, doc: DocId) -> DocId {
     if postings.doc() < doc {
         postings.seek(doc)
     } else {

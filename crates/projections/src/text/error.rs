@@ -37,6 +37,12 @@ pub enum TextError {
         /// Their names within the folder of the view.
         files: Vec<String>,
     },
+    /// A version was given to one writer twice, or a new one after a newer one.
+    #[error("full text: version {ordinal} is given out of turn")]
+    OutOfTurn {
+        /// Its ordinal.
+        ordinal: u64,
+    },
     /// Another writer has the index, or has committed since it was loaded.
     #[error("full text: another writer has the index or has changed it; reload it")]
     Busy,

@@ -3,21 +3,25 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
 
 use tantivy::directory::error::LockError;
 use tantivy::directory::{MmapDirectory, RamDirectory};
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::schema::IndexRecordOption;
 use tantivy::{
-    Directory, Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Searcher,
-    TantivyError, Term,
+    Directory, DocId, DocSet, Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy,
+    Searcher, SegmentReader, TERMINATED, TantivyError, Term,
 };
 
 use super::Doc;
+use super::analyze::TextField;
 use super::error::{Doing, TextError};
 use super::folder::Folder;
 use super::schema::{Analysed, ORDINAL, VERSION, fields, tokenizers};
+use super::stats::Tokens;
 
 /// What a writer holds in memory before it writes a segment: the least that tantivy takes.
 const WRITER_HEAP_BYTES: usize = 15_000_000;
@@ -36,6 +40,15 @@ pub struct TextIndex {
     live: Tier,
     closed: Tier,
     commit: Commit,
+    /// See [`TextIndex::deleted`].
+    deleted: OnceLock<[Vec<Vec<DocId>>; 2]>,
+}
+
+/// Where a document is within a tier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Location {
+    pub(crate) segment: usize,
+    pub(crate) doc: DocId,
 }
 
 /// One index. Its reader is reloaded by hand, and has no thread.
@@ -50,6 +63,8 @@ struct Tier {
 struct Commit {
     live_opstamp: u64,
     closed_opstamp: u64,
+    /// Of the documents of the live tier, and of the closed one.
+    tokens: [Tokens; 2],
     checkpoint: Option<String>,
 }
 
@@ -107,6 +122,7 @@ impl TextIndex {
             live,
             closed,
             commit: Commit::default(),
+            deleted: OnceLock::new(),
         };
         index.reload()?;
         Ok(index)
@@ -120,6 +136,7 @@ impl TextIndex {
     /// Moves on to the last commit, of this process or of another.
     pub fn reload(&mut self) -> Result<(), TextError> {
         let mut commit = self.read_commit()?;
+        self.deleted = OnceLock::new();
         loop {
             self.live.reader.reload().doing("reading the live tier")?;
             self.closed
@@ -148,19 +165,15 @@ impl TextIndex {
                 .index
                 .load_metas()
                 .doing("reading the live tier")?;
-            let (closed_opstamp, checkpoint) = match &live.payload {
-                None => (0, None),
-                Some(payload) => {
-                    let (closed_opstamp, checkpoint) = parse_payload(payload)?;
-                    (closed_opstamp, Some(checkpoint.to_owned()))
-                }
-            };
-            if closed_opstamp == closed.opstamp {
-                return Ok(Commit {
+            let commit = match &live.payload {
+                None => Commit {
                     live_opstamp: live.opstamp,
-                    closed_opstamp,
-                    checkpoint,
-                });
+                    ..Commit::default()
+                },
+                Some(payload) => parse_payload(live.opstamp, payload)?,
+            };
+            if commit.closed_opstamp == closed.opstamp {
+                return Ok(commit);
             }
             thread::sleep(OPEN_WAIT);
         }
@@ -199,8 +212,31 @@ impl TextIndex {
                 heap_bytes,
                 writer: None,
             },
-            unseen_from,
+            before: [self.live_searcher(), self.closed_searcher()],
+            tokens: self.commit.tokens,
+            first_new: unseen_from,
+            next_new: unseen_from,
+            replaced: BTreeSet::new(),
             error: None,
+        })
+    }
+
+    /// Where the document of a version is in the live tier.
+    pub(crate) fn find_live(&self, ordinal: u64) -> Result<Option<Location>, TextError> {
+        find(&self.live_searcher(), ordinal)
+    }
+
+    /// The tokens of the documents of the live tier, and of the closed one.
+    pub(crate) fn tokens(&self) -> [Tokens; 2] {
+        self.commit.tokens
+    }
+
+    /// Documents that still stand in the files of the live tier, and of the closed one,
+    /// though they were taken out: by segment, ascending.
+    pub(crate) fn deleted(&self) -> &[Vec<Vec<DocId>>; 2] {
+        self.deleted.get_or_init(|| {
+            [self.live_searcher(), self.closed_searcher()]
+                .map(|tier| tier.segment_readers().iter().map(deleted_docs).collect())
         })
     }
 
@@ -341,13 +377,21 @@ fn open_writer(index: &Index, heap_bytes: usize) -> Result<IndexWriter, TextErro
 
 /// Writes to both tiers; nothing is seen, nor kept, before `commit`.
 ///
+/// A version is given at most once, and new ones in the order of their ordinals.
+///
 /// Additions cannot fail at once: tantivy indexes them on a thread of its own. What went
 /// wrong is told by `commit`. Dropping a writer forgets all it was given.
 pub struct TextWriter {
     live: IndexWriter,
     closed: LazyWriter,
+    /// Both tiers as they are without what is being written.
+    before: [Searcher; 2],
+    tokens: [Tokens; 2],
     /// Every ordinal in the index is below this one, so others need not be looked for.
-    unseen_from: u64,
+    first_new: u64,
+    next_new: u64,
+    /// The others that were given.
+    replaced: BTreeSet<u64>,
     error: Option<TextError>,
 }
 
@@ -401,6 +445,7 @@ impl TextWriter {
 
     fn try_add_live(&mut self, doc: &Analysed) -> Result<(), TextError> {
         self.try_remove(doc.ordinal)?;
+        self.tokens[0].add(doc.norm_ids());
         self.live
             .add_document(doc.document())
             .doing("adding a document")?;
@@ -409,6 +454,7 @@ impl TextWriter {
 
     fn try_add_closed(&mut self, doc: &Analysed) -> Result<(), TextError> {
         self.try_remove(doc.ordinal)?;
+        self.tokens[1].add(doc.norm_ids());
         let closed = self.closed.get()?;
         closed
             .add_document(doc.document())
@@ -417,12 +463,28 @@ impl TextWriter {
     }
 
     fn try_remove(&mut self, ordinal: u64) -> Result<(), TextError> {
-        if ordinal < self.unseen_from {
-            let term = Term::from_field_u64(fields().ordinal, ordinal);
-            self.live.delete_term(term.clone());
-            self.closed.get()?.delete_term(term);
+        if ordinal >= self.first_new {
+            if ordinal < self.next_new {
+                return Err(TextError::OutOfTurn { ordinal });
+            }
+            self.next_new = ordinal.saturating_add(1);
+            return Ok(());
         }
-        self.unseen_from = self.unseen_from.max(ordinal.saturating_add(1));
+        if !self.replaced.insert(ordinal) {
+            return Err(TextError::OutOfTurn { ordinal });
+        }
+        for tier in [0, 1] {
+            let Some(at) = find(&self.before[tier], ordinal)? else {
+                continue;
+            };
+            let segment = &self.before[tier].segment_readers()[at.segment];
+            self.tokens[tier].remove(norm_ids(segment, at.doc).doing("reading lengths")?);
+            let writer = match tier {
+                0 => &mut self.live,
+                _ => self.closed.get()?,
+            };
+            writer.delete_term(Term::from_field_u64(fields().ordinal, ordinal));
+        }
         Ok(())
     }
 
@@ -449,7 +511,7 @@ impl TextWriter {
                 closed.commit().doing("committing the closed tier")?
             }
         };
-        live.set_payload(&format!("{}{closed_opstamp}\n{checkpoint}", prefix()));
+        live.set_payload(&payload(closed_opstamp, self.tokens, checkpoint));
         live.commit().doing("committing the live tier")?;
         for writer in [Some(self.live), self.closed.writer].into_iter().flatten() {
             writer.wait_merging_threads().doing("merging")?;
@@ -461,7 +523,7 @@ impl TextWriter {
 impl fmt::Debug for TextWriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TextWriter")
-            .field("unseen_from", &self.unseen_from)
+            .field("next_new", &self.next_new)
             .field("error", &self.error)
             .finish_non_exhaustive()
     }
@@ -486,13 +548,81 @@ fn prefix() -> String {
     format!("icm-text {VERSION} closed ")
 }
 
-/// Takes the payload of a live commit apart: the closed tier's commit and the checkpoint.
-fn parse_payload(payload: &str) -> Result<(u64, &str), TextError> {
-    payload
-        .strip_prefix(&prefix())
-        .and_then(|rest| rest.split_once('\n'))
-        .and_then(|(opstamp, checkpoint)| Some((opstamp.parse().ok()?, checkpoint)))
-        .ok_or_else(|| TextError::Format {
-            found: payload.lines().next().unwrap_or_default().to_owned(),
+/// What a live commit carries: the closed tier's commit, the tokens of both, the checkpoint.
+fn payload(closed_opstamp: u64, tokens: [Tokens; 2], checkpoint: &str) -> String {
+    let [Tokens([a, b]), Tokens([c, d])] = tokens;
+    let prefix = prefix();
+    format!("{prefix}{closed_opstamp} tokens {a} {b} {c} {d}\n{checkpoint}")
+}
+
+fn parse_payload(live_opstamp: u64, payload: &str) -> Result<Commit, TextError> {
+    let parse = || {
+        let (first, checkpoint) = payload.strip_prefix(&prefix())?.split_once('\n')?;
+        let (closed_opstamp, tokens) = first.split_once(" tokens ")?;
+        let counts: Result<Vec<u64>, _> = tokens.split(' ').map(str::parse).collect();
+        let counts: [u64; 4] = counts.ok()?.try_into().ok()?;
+        let [a, b, c, d] = counts;
+        Some(Commit {
+            live_opstamp,
+            closed_opstamp: closed_opstamp.parse().ok()?,
+            tokens: [Tokens([a, b]), Tokens([c, d])],
+            checkpoint: Some(checkpoint.to_owned()),
         })
+    };
+    parse().ok_or_else(|| TextError::Format {
+        found: payload.lines().next().unwrap_or_default().to_owned(),
+    })
+}
+
+/// Where the document of a version is.
+fn find(tier: &Searcher, ordinal: u64) -> Result<Option<Location>, TextError> {
+    let term = Term::from_field_u64(fields().ordinal, ordinal);
+    for (segment, reader) in tier.segment_readers().iter().enumerate() {
+        let ordinals = reader
+            .fast_fields()
+            .u64(ORDINAL)
+            .doing("reading ordinals")?;
+        if !(ordinals.min_value()..=ordinals.max_value()).contains(&ordinal) {
+            continue;
+        }
+        let docs = reader
+            .inverted_index(fields().ordinal)
+            .and_then(|index| Ok(index.read_postings(&term, IndexRecordOption::Basic)?))
+            .doing("looking for a version")?;
+        let Some(mut docs) = docs else { continue };
+        while docs.doc() != TERMINATED {
+            let doc = docs.doc();
+            if reader
+                .alive_bitset()
+                .is_none_or(|alive| alive.is_alive(doc))
+            {
+                return Ok(Some(Location { segment, doc }));
+            }
+            docs.advance();
+        }
+    }
+    Ok(None)
+}
+
+/// The lengths of a document's text fields, as tantivy keeps them.
+pub(crate) fn norm_ids(reader: &SegmentReader, doc: DocId) -> tantivy::Result<[u8; 2]> {
+    let mut ids = [0; 2];
+    for field in [TextField::Body, TextField::Exact] {
+        let norms = reader.get_fieldnorms_reader(fields().text(field))?;
+        ids[field as usize] = norms.fieldnorm_id(doc);
+    }
+    Ok(ids)
+}
+
+fn deleted_docs(reader: &SegmentReader) -> Vec<DocId> {
+    let mut deleted = Vec::new();
+    if let Some(alive) = reader.alive_bitset() {
+        let mut next = 0;
+        for doc in alive.iter_alive() {
+            deleted.extend(next..doc);
+            next = doc + 1;
+        }
+        deleted.extend(next..reader.max_doc());
+    }
+    deleted
 }

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use tantivy::TantivyDocument;
+use tantivy::fieldnorm::FieldNormReader;
 use tantivy::schema::{
     Field, IndexRecordOption, NumericOptions, STORED, Schema, TextFieldIndexing, TextOptions,
 };
@@ -14,7 +15,7 @@ use super::analyze::{
 };
 
 /// Version of the schema and of the analyser. Another one means: rebuild.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 /// Name of the fast field that holds a document's ordinal.
 pub(crate) const ORDINAL: &str = "ordinal";
 
@@ -88,6 +89,14 @@ impl Analysed {
             filters: doc_filters(doc),
             stored: doc.stored.to_vec(),
         }
+    }
+
+    /// The lengths of its text fields, as coarsely as tantivy keeps them.
+    pub(crate) fn norm_ids(&self) -> [u8; 2] {
+        let mut ids = [0; 2];
+        ids[TextField::Body as usize] = FieldNormReader::fieldnorm_to_id(self.terms.body.count);
+        ids[TextField::Exact as usize] = FieldNormReader::fieldnorm_to_id(self.terms.exact.count);
+        ids
     }
 
     /// The document as tantivy takes it.

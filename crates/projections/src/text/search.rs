@@ -71,7 +71,7 @@ pub struct TextAnswer {
     pub searched_docs: u64,
     /// Documents in the tail.
     pub tail_docs: u64,
-    /// Documents that the statistics of BM25 are of: live tier and tail.
+    /// Versions that the statistics of BM25 are of: those that hold now.
     pub stats_docs: u64,
     /// Their average length in tokens, stemmed and exact.
     pub average_len: [f32; 2],
@@ -98,8 +98,8 @@ impl TextIndex {
     /// Words are alternatives: a document that holds one of them matches. `visible` is
     /// asked, by ordinal, about documents that would otherwise be in the answer; it may be
     /// asked more than once about one. The set of matches is exact; the order follows the
-    /// statistics of the collection as it is indexed now (see `CollectionStats`), whatever
-    /// moment `visible` stands for.
+    /// statistics of the versions that hold now (see `CollectionStats`), whatever moment
+    /// `visible` stands for.
     ///
     /// A query without words matches nothing.
     pub fn search(
@@ -121,8 +121,7 @@ impl TextIndex {
         if terms.is_empty() || query.limit == 0 {
             return Ok(answer);
         }
-        let stats = CollectionStats::gather(&tiers[0], tiers.get(1), tail, &terms)
-            .doing("counting terms")?;
+        let stats = CollectionStats::gather(self, tail, &terms)?;
         keep_rarest(&mut terms, &stats);
         answer.stats_docs = stats.docs;
         answer.average_len =

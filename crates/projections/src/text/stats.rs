@@ -1,63 +1,133 @@
 //! One set of collection statistics for every tier.
 
 use rustc_hash::FxHashMap;
+use tantivy::fieldnorm::FieldNormReader;
 use tantivy::query::{Bm25StatisticsProvider, Bm25Weight};
-use tantivy::schema::Field;
-use tantivy::{Searcher, Term};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocId, Searcher, SegmentReader, Term};
 
-use super::Tail;
 use super::analyze::{QueryTerm, TextField};
+use super::collect::{postings, seek};
+use super::index::norm_ids;
 use super::schema::fields;
+use super::{Tail, TextError, TextIndex};
+use crate::text::error::Doing;
 
-/// What BM25 needs to know of a collection: the live tier and the tail, also when closed
-/// versions are searched, so that scores compare across tiers.
+/// Tokens by field: a sum of lengths as tantivy keeps them with each document (exact up to 40,
+/// coarser beyond), so that a document can be taken out again without its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Tokens(pub(crate) [u64; 2]);
+
+impl Tokens {
+    /// Counts a document in.
+    pub(crate) fn add(&mut self, norm_ids: [u8; 2]) {
+        for (sum, id) in self.0.iter_mut().zip(norm_ids) {
+            *sum += u64::from(FieldNormReader::id_to_fieldnorm(id));
+        }
+    }
+
+    /// Counts a document out.
+    pub(crate) fn remove(&mut self, norm_ids: [u8; 2]) {
+        for (sum, id) in self.0.iter_mut().zip(norm_ids) {
+            *sum = sum.saturating_sub(u64::from(FieldNormReader::id_to_fieldnorm(id)));
+        }
+    }
+
+    fn add_all(&mut self, other: Tokens) {
+        for (sum, more) in self.0.iter_mut().zip(other.0) {
+            *sum += more;
+        }
+    }
+}
+
+/// What BM25 needs to know of a collection: of the versions that hold now, wherever they are,
+/// and whatever moment is asked about, so that scores compare across tiers.
 ///
-/// The counts of the live tier include versions that were closed until their segment is
-/// merged, and a version that the tail replaces counts twice until the commit. So the same
-/// memories can rank a little differently before and after a commit that closes some, or
-/// after a rebuild; which of them match never changes.
-#[derive(Debug)]
+/// It is a function of those versions alone: what was closed and still stands in a file is
+/// counted out, so an answer is the same before and after a commit, a merge or a rebuild.
+#[derive(Debug, Default)]
 pub(crate) struct CollectionStats {
     pub(crate) docs: u64,
-    pub(crate) tokens: [u64; 2],
+    tokens: Tokens,
     doc_freqs: FxHashMap<Term, u64>,
 }
 
 impl CollectionStats {
     /// Counts the documents, and those that hold each of the terms.
     pub(crate) fn gather(
-        live: &Searcher,
-        closed: Option<&Searcher>,
+        index: &TextIndex,
         tail: &Tail,
         terms: &[QueryTerm],
-    ) -> tantivy::Result<Self> {
-        let of_live = Self::of_tier(live, Some(tail), terms)?;
-        match closed {
-            // Everything has been closed: its own counts are the only ones there are.
-            Some(closed) if of_live.docs == 0 => Self::of_tier(closed, None, terms),
-            _ => Ok(of_live),
+    ) -> Result<Self, TextError> {
+        let live = index.live_searcher();
+        let [deleted, deleted_closed] = index.deleted();
+        let mut out = deleted.clone();
+        for at in tail.closed_in_index() {
+            out[at.segment].push(at.doc);
         }
+        for docs in &mut out {
+            docs.sort_unstable();
+        }
+        let [live_tokens, closed_tokens] = index.tokens();
+        let mut stats = Self::default();
+        stats
+            .add_tier(&live, live_tokens, &out, terms)
+            .doing("counting terms")?;
+        for at in tail.closed_in_index() {
+            let segment = &live.segment_readers()[at.segment];
+            let norm_ids = norm_ids(segment, at.doc).doing("reading lengths")?;
+            stats.tokens.remove(norm_ids);
+        }
+        stats.add_tail(tail, false, terms);
+        if stats.docs > 0 {
+            return Ok(stats);
+        }
+        // Everything is closed: what there ever was is all there is to go by.
+        let mut stats = Self::default();
+        stats
+            .add_tier(&live, live_tokens, deleted, terms)
+            .doing("counting terms")?;
+        stats
+            .add_tier(
+                &index.closed_searcher(),
+                closed_tokens,
+                deleted_closed,
+                terms,
+            )
+            .doing("counting terms")?;
+        stats.add_tail(tail, true, terms);
+        Ok(stats)
     }
 
-    fn of_tier(tier: &Searcher, tail: Option<&Tail>, terms: &[QueryTerm]) -> tantivy::Result<Self> {
-        let docs = tier.total_num_docs()? + tail.map_or(0, |tail| tail.len() as u64);
-        let mut tokens = [0; 2];
-        for field in [TextField::Body, TextField::Exact] {
-            tokens[field as usize] = tier.total_num_tokens(fields().text(field))?
-                + tail.map_or(0, |tail| tail.total_tokens(field));
+    /// Adds the documents of a tier but for those in `out`.
+    fn add_tier(
+        &mut self,
+        tier: &Searcher,
+        tokens: Tokens,
+        out: &[Vec<DocId>],
+        terms: &[QueryTerm],
+    ) -> tantivy::Result<()> {
+        self.tokens.add_all(tokens);
+        for (reader, out) in tier.segment_readers().iter().zip(out) {
+            self.docs += u64::from(reader.max_doc()) - out.len() as u64;
+            for query_term in terms {
+                let freq = doc_freq(reader, query_term, out)?;
+                *self.doc_freqs.entry(term_of(query_term)).or_default() += freq;
+            }
         }
-        let mut doc_freqs = FxHashMap::default();
+        Ok(())
+    }
+
+    fn add_tail(&mut self, tail: &Tail, all: bool, terms: &[QueryTerm]) {
+        self.docs += match all {
+            true => tail.len() as u64,
+            false => tail.open_len(),
+        };
+        self.tokens.add_all(tail.tokens(all));
         for query_term in terms {
-            let term = term_of(query_term);
-            let doc_freq = tier.doc_freq(&term)?
-                + tail.map_or(0, |tail| tail.doc_freq(query_term.field, &query_term.term));
-            doc_freqs.insert(term, doc_freq);
+            let freq = tail.doc_freq(query_term.field, &query_term.term, all);
+            *self.doc_freqs.entry(term_of(query_term)).or_default() += freq;
         }
-        Ok(Self {
-            docs,
-            tokens,
-            doc_freqs,
-        })
     }
 
     /// The number of documents that hold a term.
@@ -69,7 +139,7 @@ impl CollectionStats {
     pub(crate) fn average_len(&self, field: TextField) -> f32 {
         // Never zero: a collection without tokens has nothing to score, but a closed
         // version may still be scored against it.
-        (self.tokens[field as usize].max(1)) as f32 / (self.docs.max(1)) as f32
+        (self.tokens.0[field as usize].max(1)) as f32 / (self.docs.max(1)) as f32
     }
 
     /// The weight of a term.
@@ -89,7 +159,7 @@ impl Bm25StatisticsProvider for CollectionStats {
         } else {
             TextField::Exact
         };
-        Ok(self.tokens[field as usize].max(1))
+        Ok(self.tokens.0[field as usize].max(1))
     }
 
     fn total_num_docs(&self) -> tantivy::Result<u64> {
@@ -99,6 +169,21 @@ impl Bm25StatisticsProvider for CollectionStats {
     fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
         Ok(self.freq(term))
     }
+}
+
+/// The number of documents of a segment that hold a term and are not in `out`, which ascends.
+fn doc_freq(reader: &SegmentReader, query_term: &QueryTerm, out: &[DocId]) -> tantivy::Result<u64> {
+    let field = fields().text(query_term.field);
+    let term = term_of(query_term);
+    if out.is_empty() {
+        return Ok(u64::from(reader.inverted_index(field)?.doc_freq(&term)?));
+    }
+    let Some(mut held) = postings(reader, field, &term, IndexRecordOption::Basic)? else {
+        return Ok(0);
+    };
+    let freq = u64::from(held.doc_freq());
+    let gone = out.iter().filter(|&&doc| seek(&mut held, doc) == doc);
+    Ok(freq - gone.count() as u64)
 }
 
 /// The term as tantivy spells it.

@@ -2,20 +2,21 @@
 
 use std::collections::hash_map::Entry;
 
-use rustc_hash::FxHashMap;
-use tantivy::fieldnorm::FieldNormReader;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tantivy::query::Bm25Weight;
 
-use super::Doc;
 use super::analyze::TextField;
 use super::collect::Scored;
+use super::index::{Location, TextIndex};
 use super::schema::Analysed;
+use super::stats::Tokens;
+use super::{Doc, TextError};
 
 /// Documents that no commit holds yet, a few thousand at most.
 ///
 /// They are analysed, counted and scored as they will be once committed, so a commit does
-/// not move them in an answer. A version that the tail has closed still stands in the
-/// index; the caller's `visible` says so.
+/// not move them in an answer. A version that the tail has closed is still a document, of
+/// the index or the tail: `visible` says so to a search, and [`Tail::close`] to the statistics.
 #[derive(Debug, Default)]
 pub struct Tail {
     docs: Vec<TailDoc>,
@@ -23,12 +24,19 @@ pub struct Tail {
     ordinals: FxHashMap<u64, u32>,
     /// By field.
     postings: [FxHashMap<Box<str>, Vec<Posting>>; 2],
-    tokens: [u64; 2],
+    open_docs: u64,
+    open_tokens: Tokens,
+    all_tokens: Tokens,
+    /// Every ordinal that was closed.
+    closed: FxHashSet<u64>,
+    /// Those of them that are in the index.
+    closed_in_index: Vec<Location>,
 }
 
 #[derive(Debug)]
 struct TailDoc {
     norm_ids: [u8; 2],
+    closed: bool,
     analysed: Analysed,
 }
 
@@ -60,14 +68,15 @@ impl Tail {
             Entry::Vacant(place) => place.insert(at),
         };
         let analysed = Analysed::of(doc);
-        let mut norm_ids = [0; 2];
+        let norm_ids = analysed.norm_ids();
+        self.open_docs += 1;
+        self.open_tokens.add(norm_ids);
+        self.all_tokens.add(norm_ids);
         for (field, terms) in [
             (TextField::Body, &analysed.terms.body),
             (TextField::Exact, &analysed.terms.exact),
         ] {
             let field = field as usize;
-            self.tokens[field] += u64::from(terms.count);
-            norm_ids[field] = FieldNormReader::fieldnorm_to_id(terms.count);
             for term in terms.iter() {
                 match self.postings[field].get_mut(term) {
                     Some(postings) => match postings.last_mut() {
@@ -81,7 +90,44 @@ impl Tail {
                 }
             }
         }
-        self.docs.push(TailDoc { norm_ids, analysed });
+        self.docs.push(TailDoc {
+            norm_ids,
+            closed: false,
+            analysed,
+        });
+    }
+
+    /// Leaves a version out of the statistics: it no longer holds. `index` is the one that is
+    /// searched with this tail, as long as the tail lives.
+    pub fn close(&mut self, index: &TextIndex, ordinal: u64) -> Result<(), TextError> {
+        if !self.closed.insert(ordinal) {
+            return Ok(());
+        }
+        match self.ordinals.get(&ordinal) {
+            Some(&at) => {
+                let doc = &mut self.docs[at as usize];
+                doc.closed = true;
+                self.open_docs -= 1;
+                self.open_tokens.remove(doc.norm_ids);
+            }
+            None => self.closed_in_index.extend(index.find_live(ordinal)?),
+        }
+        Ok(())
+    }
+
+    /// How many versions were closed.
+    pub(crate) fn closed_len(&self) -> usize {
+        self.closed.len()
+    }
+
+    /// Documents of the index that were closed here.
+    pub(crate) fn closed_in_index(&self) -> &[Location] {
+        &self.closed_in_index
+    }
+
+    /// How many of its documents hold.
+    pub(crate) fn open_len(&self) -> u64 {
+        self.open_docs
     }
 
     /// The document of an ordinal, as it was analysed.
@@ -100,14 +146,19 @@ impl Tail {
         self.docs.is_empty()
     }
 
-    /// The number of tokens of a field over all documents.
-    pub(crate) fn total_tokens(&self, field: TextField) -> u64 {
-        self.tokens[field as usize]
+    /// The tokens of the documents that hold, or of all.
+    pub(crate) fn tokens(&self, all: bool) -> Tokens {
+        match all {
+            true => self.all_tokens,
+            false => self.open_tokens,
+        }
     }
 
-    /// The number of documents that hold a term.
-    pub(crate) fn doc_freq(&self, field: TextField, term: &str) -> u64 {
-        self.postings(field, term).len() as u64
+    /// The number of documents with a term, among those that hold or among all.
+    pub(crate) fn doc_freq(&self, field: TextField, term: &str, all: bool) -> u64 {
+        let postings = self.postings(field, term).iter();
+        let counted = |posting: &&Posting| all || !self.docs[posting.doc as usize].closed;
+        postings.filter(counted).count() as u64
     }
 
     /// The bytes given with a document.

@@ -263,12 +263,17 @@ fn adding_again_changes_nothing() -> Outcome {
     let mut index = index_of(&[doc(0, "apple"), doc(1, "pear")], 1)?;
     let mut writer = index.writer()?;
     writer.add_live(&doc(0, "apple"));
-    writer.add_live(&doc(2, "plum"));
-    writer.add_live(&doc(2, "plum"));
     writer.close(&doc(1, "pear"));
-    writer.close(&doc(1, "pear"));
+    writer.add_live(&doc(2, "plum"));
     writer.commit("again")?;
     index.reload()?;
+    let tokens = index.tokens();
+    let mut writer = index.writer()?;
+    writer.close(&doc(1, "pear"));
+    writer.add_live(&doc(2, "plum"));
+    writer.commit("and again")?;
+    index.reload()?;
+    assert_eq!(index.tokens(), tokens);
     assert_eq!((index.live_docs(), index.closed_docs()), (2, 1));
     let mut tail = Tail::new();
     tail.add(&doc(2, "plum"));
@@ -515,6 +520,64 @@ proptest! {
         prop_assert_eq!(&hits(&[], 1, &docs)?, &one_segment);
     }
 
+    /// Closed in the tail, in a file, in both tiers or in a build from nothing: what no longer
+    /// holds has no say in a score.
+    #[test]
+    fn scores_are_of_what_holds(
+        versions in prop::collection::vec((any_text(), 0..5_usize), 1..60),
+        query in any_text(),
+    ) {
+        // A version is learned in one of three steps and closed in the same or a later one.
+        const STEPS: usize = 3;
+        let third = versions.len().div_ceil(STEPS);
+        let docs: Vec<Doc<'_>> = versions.iter().enumerate()
+            .map(|(n, (content, _))| doc(n as u64, content)).collect();
+        let born = |n: usize| n / third;
+        let closed = |n: usize| Some(versions[n].1).filter(|step| *step < STEPS)
+            .map(|step| step.max(born(n)));
+        let query = TextQuery { limit: 100, history: true, ..ask(&query) };
+        let hits = |commits: usize| -> Result<Vec<Hit>, TextError> {
+            let mut index = TextIndex::in_memory()?;
+            for step in 0..commits {
+                let mut writer = index.writer()?;
+                for (n, doc) in docs.iter().enumerate() {
+                    match (born(n), closed(n)) {
+                        (then, Some(end)) if then == step && end == step => writer.add_closed(doc),
+                        (then, _) if then == step => writer.add_live(doc),
+                        (then, Some(end)) if then < step && end == step => writer.close(doc),
+                        _ => {}
+                    }
+                }
+                writer.commit("step")?;
+                index.reload()?;
+            }
+            let mut tail = Tail::new();
+            for (n, doc) in docs.iter().enumerate() {
+                if born(n) >= commits {
+                    tail.add(doc);
+                }
+                if closed(n).is_some_and(|end| end >= commits) {
+                    tail.close(&index, n as u64)?;
+                }
+            }
+            Ok(index.search(&tail, &query, &|_| true)?.hits)
+        };
+        let mut index = TextIndex::in_memory()?;
+        let mut writer = index.build_writer()?;
+        for (n, doc) in docs.iter().enumerate() {
+            match closed(n) {
+                None => writer.add_live(doc),
+                Some(_) => writer.add_closed(doc),
+            }
+        }
+        writer.commit("all")?;
+        index.reload()?;
+        let built = index.search(&Tail::new(), &query, &|_| true)?.hits;
+        for commits in 0..=STEPS {
+            prop_assert_eq!(&hits(commits)?, &built, "{} commits", commits);
+        }
+    }
+
     /// Any text can be indexed and asked for.
     #[test]
     fn any_text_finds_itself(text in "\\PC{0,40}|[a-zA-Z0-9_.:/' ёйЖא-תกข่าが日é\u{300}\u{200d}-]{0,40}") {
@@ -577,7 +640,7 @@ fn pruning_loses_nothing() -> Outcome {
         .collect();
     let docs: Vec<Doc<'_>> = (0_u64..)
         .zip(&contents)
-        .map(|(n, content)| doc((6_000 - n) * 7_919 % 6_007, content))
+        .map(|(n, content)| doc((n + 3_000) % 6_000, content))
         .collect();
     let queries = [
         "apple",
@@ -593,12 +656,13 @@ fn pruning_loses_nothing() -> Outcome {
 
 #[test]
 fn equal_scores_go_by_ordinal() -> Outcome {
-    let docs: Vec<Doc<'_>> = (0..500).rev().map(|n| doc(n, "apple")).collect();
+    let halves = (250..500).chain(0..250);
+    let docs: Vec<Doc<'_>> = halves.map(|n| doc(n, "apple")).collect();
     let query = TextQuery {
         limit: 3,
         ..ask("apple")
     };
-    for commits in [1, 3] {
+    for commits in [2, 4] {
         let index = index_of(&docs, commits)?;
         assert_eq!(ordinals(&index, &Tail::new(), &query)?, [0, 1, 2]);
     }

@@ -94,6 +94,11 @@ impl Tail {
             }
         }
         self.text_has = overlay.opened.len();
+        if overlay.closed.len() > self.text.closed_len() {
+            for ordinal in overlay.closed.keys() {
+                self.text.close(&views.text, *ordinal)?;
+            }
+        }
         Ok(())
     }
 }

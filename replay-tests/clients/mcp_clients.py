@@ -21,6 +21,7 @@ TOOLS = {
     "icm_memory_stats",
     "icm_memory_store",
     "icm_memory_update",
+    "icm_undo",
 }
 
 
@@ -83,6 +84,12 @@ async def by_package(icm, mode):
             await call("icm_memory_forget", {"id": stored["id"]})
             _, found = await call("icm_memory_recall", {"query": "pool"})
             expect(found["results"] == [], found)
+            _, plan = await call("icm_undo", {"last": 1})
+            expect(plan["dry_run"] and plan["event"] is None, plan)
+            _, done = await call("icm_undo", {"last": 1, "confirm": True})
+            expect(done["changes"][0]["id"] == stored["id"], done)
+            _, found = await call("icm_memory_recall", {"query": "pool"})
+            expect(len(found["results"]) == 1, found)
             text, _ = await call("icm_memory_store", {"topic": "db"}, fails=True)
             expect("`content`" in text, text)
     print(f"mcp package, {mode}: {len(listed)} tools, {calls} calls")

@@ -74,7 +74,8 @@ inspector() {
     inspect_tool icm_memory_list_topics
     inspect_tool icm_memory_stats
     inspect_tool icm_memory_forget --tool-arg "id=$id"
-    echo "inspector: $tools tools listed without a complaint, 8 calls"
+    inspect_tool icm_undo --tool-arg last=1 confirm=true
+    echo "inspector: $tools tools listed without a complaint, 9 calls"
 }
 
 python_client

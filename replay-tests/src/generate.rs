@@ -123,6 +123,27 @@ pub fn change() -> impl Strategy<Value = Command> {
     ]
 }
 
+/// An undo, of what there may or may not be.
+pub fn undo() -> impl Strategy<Value = Command> {
+    let event = || (3..40_u64).prop_map(|position| format!("@{position}"));
+    let range = (3..30_u64, 0..12_u64).prop_map(|(from, len)| format!("@{from}..@{}", from + len));
+    let chosen = prop_oneof![
+        3 => (1..4_usize).prop_map(|last| (Vec::new(), Some(last), None)),
+        3 => prop::collection::vec(event(), 1..4).prop_map(|events| (events, None, None)),
+        2 => range.prop_map(|range| (vec![range], None, None)),
+        1 => one_of(&TOPICS).prop_map(|topic| (Vec::new(), None, Some(topic))),
+    ];
+    (chosen, prop::bool::weighted(0.2), prop::bool::weighted(0.2)).prop_map(
+        |((events, last, topic), only, cascade)| Command::Undo {
+            events,
+            last,
+            topic,
+            only,
+            cascade,
+        },
+    )
+}
+
 /// A command that changes no memory.
 pub fn look() -> impl Strategy<Value = Command> {
     prop_oneof![

@@ -163,6 +163,31 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
             .encode(),
             payload::encode(&serde_json::Map::<String, Value>::new()),
         ),
+        Kind::LOG_UNDONE => (
+            SubjectId::ZERO,
+            facts::LogUndone {
+                ranges: vec![
+                    facts::UndoneRange {
+                        origin: OriginId(*b"another origin 1"),
+                        from_seq: Seq(2),
+                        to_seq: Seq(2),
+                        head: EventId([4; 32]),
+                    },
+                    facts::UndoneRange {
+                        origin: ORIGIN,
+                        from_seq: Seq(1),
+                        to_seq: Seq(2),
+                        head: EventId([5; 32]),
+                    },
+                ],
+            }
+            .encode(),
+            payload::encode(&payload::LogUndone {
+                selector: Some("--last 2"),
+                reason: Some("wrong topic"),
+                request_digest: None,
+            }),
+        ),
         _ => return None,
     };
     let refs = if kind == Kind::MEMORY_STORED {
@@ -323,7 +348,13 @@ pub fn encode_again(bytes: &[u8]) -> Result<Vec<u8>, String> {
 const STORE: &str = "/golden/store";
 
 /// Names of the golden stores that today's code can build.
-pub const STORES: [&str; 4] = ["life", "two-origins", "torn-tail", "damaged-payload"];
+pub const STORES: [&str; 5] = [
+    "life",
+    "two-origins",
+    "torn-tail",
+    "damaged-payload",
+    "undone",
+];
 
 /// Builds a store.
 ///
@@ -358,6 +389,28 @@ pub fn build(name: &str) -> Files {
                 &disk,
                 of_kinds(&[Kind::MEMORY_REVIVED, Kind::LOG_ACTOR_NAMED]),
             );
+        }
+        "undone" => {
+            append(&disk, of_kinds(&[Kind::MEMORY_UPDATED]));
+            append(&disk, of_kinds(&[Kind::MEMORY_RECALLED]));
+            // The update, then the recall and the undo of the update, so that it counts again.
+            for (from, to) in [(4, 4), (5, 6)] {
+                let log = Log::open(Arc::new(disk.clone()), Path::new(STORE)).expect("it opens");
+                let (before, _) = crate::logbed::read(&log);
+                let head = before.iter().find(|seen| seen.seq == Seq(to));
+                let head = head.expect("it was appended");
+                let mut undo = event(Kind::LOG_UNDONE).expect("a known kind");
+                undo.facts = facts::LogUndone {
+                    ranges: vec![facts::UndoneRange {
+                        origin: head.origin,
+                        from_seq: Seq(from),
+                        to_seq: Seq(to),
+                        head: head.id,
+                    }],
+                }
+                .encode();
+                append(&disk, vec![undo]);
+            }
         }
         "two-origins" => {
             // A copy of the store, in another folder: it goes on under an origin of its own.

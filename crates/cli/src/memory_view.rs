@@ -40,6 +40,9 @@ pub(crate) fn print(ui: &Ui, memory: &Memory, extra: &str) -> Result<(), CliErro
     if memory.forgotten {
         about.push(ui.paint(WARN, "forgotten"));
     }
+    if memory.undone {
+        about.push(ui.paint(WARN, "undone"));
+    }
     if !extra.is_empty() {
         about.push(ui.paint(DIM, extra));
     }

@@ -49,6 +49,10 @@ fn parts(name: &str) -> Option<(Value, Value)> {
             schema_of::<payload::LogActorNamed>(),
         ),
         "log.imported" => (schema_of::<facts::LogImported>(), schema_of::<NoFacts>()),
+        "log.undone" => (
+            schema_of::<facts::LogUndone>(),
+            schema_of::<payload::LogUndone>(),
+        ),
         _ => return None,
     })
 }

@@ -284,6 +284,17 @@ impl Log {
         self.walk().cursor_before(position, known)
     }
 
+    /// The position of event `seq` of a chain that is walked; `None` when the walk does not come by
+    /// there.
+    pub fn position_of(
+        &self,
+        origin: OriginId,
+        seq: Seq,
+        known: &dyn Waypoints,
+    ) -> Result<Option<Position>> {
+        self.walk().position_of(origin, seq, known)
+    }
+
     /// Whether the log still holds the event that `cursor` names, where it names it.
     pub fn holds(&self, cursor: &Cursor) -> Result<bool> {
         self.walk().holds(cursor)

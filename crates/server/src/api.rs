@@ -218,6 +218,9 @@ pub struct Memory {
     pub metadata: Option<serde_json::Value>,
     /// True for a tombstone (only in history and where asked for).
     pub forgotten: bool,
+    /// True while nothing that stored it is in force (only in history and where asked for).
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub undone: bool,
     /// Names of the fields whose text is withheld.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub withheld: Vec<String>,
@@ -401,6 +404,114 @@ pub struct LogRequest {
     pub limit: Option<usize>,
     /// Continue before (or after, oldest first) this position.
     pub cursor: Option<u64>,
+}
+
+/// Asks to undo events: some that are named, or those that fit all of the rest.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct UndoRequest {
+    /// Event ids (prefixes) and positions; their commands are undone as wholes. Or one range,
+    /// `@12..@20`.
+    pub events: Vec<String>,
+    /// The named events alone, not the commands that they are part of.
+    pub only: bool,
+    /// The newest so many commands that changed something; recalls do not count.
+    pub last: Option<usize>,
+    /// Session id.
+    pub session: Option<String>,
+    /// Actor name.
+    pub actor: Option<String>,
+    /// Memories that are or were in this topic; with `/` at its end, below it too.
+    pub topic: Option<String>,
+    /// Not before this time.
+    pub since: Option<String>,
+    /// Also every later change of the same memories.
+    pub cascade: bool,
+    /// Why.
+    pub reason: Option<String>,
+    /// Only say what would change.
+    pub dry_run: bool,
+}
+
+/// What an undo did, or would do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UndoAnswer {
+    /// Nothing was done yet.
+    pub dry_run: bool,
+    /// The event that undoes them (the last one of several).
+    pub event: Option<String>,
+    /// Its position.
+    pub position: Option<u64>,
+    /// What was asked for, as it would be typed.
+    pub selector: String,
+    /// Events that are undone.
+    pub events: u64,
+    /// Events that were chosen but are undone already.
+    pub already_undone: u64,
+    /// The commands that they are of, oldest first; the newest 100.
+    pub commands: Vec<UndoneCommand>,
+    /// How many commands there are.
+    pub commands_total: u64,
+    /// Chosen events that cannot be undone.
+    pub skipped: Vec<SkippedEvent>,
+    /// Memories that look different after it.
+    pub changes: Vec<UndoChange>,
+}
+
+/// A command that is undone, at least in part.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UndoneCommand {
+    /// Position of its first event that is undone.
+    pub position: u64,
+    /// That event.
+    pub event: String,
+    /// When, RFC 3339.
+    pub at: String,
+    /// Kind of that event.
+    pub kind: String,
+    /// Its events that are undone.
+    pub events: u64,
+}
+
+/// An event that cannot be undone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SkippedEvent {
+    /// Event id.
+    pub event: String,
+    /// Its position.
+    pub position: u64,
+    /// Its kind.
+    pub kind: String,
+}
+
+/// What becomes of a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UndoAction {
+    /// It is no longer seen.
+    Gone,
+    /// It is seen again.
+    Back,
+    /// It looks different.
+    Changed,
+}
+
+/// What an undo makes of a memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UndoChange {
+    /// ULID.
+    pub id: String,
+    /// Its topic.
+    pub topic: String,
+    /// What becomes of it.
+    pub action: UndoAction,
+    /// What differs, where it is changed.
+    pub fields: Vec<String>,
+    /// As it was; `null` when it was undone.
+    pub before: Option<Memory>,
+    /// As it is then; `null` when no event that stores it is left in force.
+    pub after: Option<Memory>,
+    /// Later changes of it that stay in force.
+    pub later_changes: u64,
 }
 
 /// One event of the log, for people and scripts.

@@ -23,7 +23,8 @@ impl NewIds {
         bytes[..6].copy_from_slice(&env.now_ms().to_be_bytes()[2..]);
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh = u128::from_be_bytes(bytes);
-        let same_ms = fresh >> 80 == *last >> 80;
+        // Also when the clock was set back.
+        let same_ms = fresh >> 80 <= *last >> 80;
         *last = if same_ms {
             last.saturating_add(1 + (fresh & u128::from(u64::MAX)))
         } else {

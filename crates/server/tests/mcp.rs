@@ -131,7 +131,7 @@ fn every_tool_says_what_it_is_for_and_what_it_may_do() {
         assert_eq!(hints["openWorldHint"], false, "{name}");
         assert_eq!(
             hints["destructiveHint"],
-            name == "icm_memory_forget",
+            ["icm_memory_forget", "icm_undo"].contains(&&*name),
             "{name}"
         );
         names.push(name);
@@ -149,6 +149,7 @@ fn every_tool_says_what_it_is_for_and_what_it_may_do() {
             "icm_memory_stats",
             "icm_memory_store",
             "icm_memory_update",
+            "icm_undo",
         ]
     );
 }
@@ -172,7 +173,7 @@ fn the_list_is_as_checked_in() {
 #[test]
 fn the_list_stays_within_its_budget() {
     let tokens = tool_list(McpOptions::default()).to_string().len() / 4;
-    assert!(tokens <= 1_600, "{tokens} tokens");
+    assert!(tokens <= 2_500, "{tokens} tokens");
     assert!(
         INSTRUCTIONS.chars().count() <= 600,
         "{}",
@@ -486,6 +487,19 @@ async fn every_tool(client: &mut Client, actor: &str) {
     let (text, receipt) = client.ok("icm_memory_forget", json!({"id": id})).await;
     assert_eq!(receipt["action"], "forgotten");
     assert!(text.starts_with(&format!("forgotten {id}")), "{text}");
+
+    let (text, plan) = client.ok("icm_undo", json!({"last": 1})).await;
+    assert_eq!(plan["dry_run"], true);
+    assert_eq!(plan["changes"][0]["action"], "back");
+    assert!(text.starts_with("would undo 1 event;"), "{text}");
+    let (text, done) = client
+        .ok("icm_undo", json!({"last": 1, "confirm": true}))
+        .await;
+    assert_eq!(done["changes"][0]["after"]["id"], id.as_str());
+    assert!(text.starts_with("undone 1 event (event "), "{text}");
+    let undo = json!({"event": done["event"], "confirm": true});
+    let (_, done) = client.ok("icm_undo", undo).await;
+    assert_eq!(done["changes"][0]["action"], "gone");
 
     let request = json!({"kind": "memory.stored", "limit": 5});
     let (text, log) = client.ok("icm_log", request).await;

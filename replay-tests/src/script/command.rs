@@ -58,6 +58,14 @@ pub enum Command {
     ForgetTopic { topic: String },
     /// `revive $a`
     Revive { alias: String },
+    /// `undo @5 @7`, `undo @3..@9`, `undo --last 2`
+    Undo {
+        events: Vec<String>,
+        last: Option<usize>,
+        topic: Option<String>,
+        only: bool,
+        cascade: bool,
+    },
     /// `recall QUERY …`
     Recall {
         query: String,
@@ -190,6 +198,22 @@ impl fmt::Display for Command {
             Command::Forget { aliases } => write!(f, "forget {}", aliases.join(" ")),
             Command::ForgetTopic { topic } => write!(f, "forget-topic {}", Word(topic)),
             Command::Revive { alias } => write!(f, "revive {alias}"),
+            Command::Undo {
+                events,
+                last,
+                topic,
+                only,
+                cascade,
+            } => {
+                f.write_str("undo")?;
+                events
+                    .iter()
+                    .try_for_each(|event| write!(f, " {}", Word(event)))?;
+                option(f, "--last", last.map(|last| last.to_string()).as_deref())?;
+                option(f, "-t", topic.as_deref())?;
+                f.write_str(if *only { " --only" } else { "" })?;
+                f.write_str(if *cascade { " --cascade" } else { "" })
+            }
             Command::Recall {
                 query,
                 topic,

@@ -75,6 +75,16 @@ impl FromStr for Command {
             "revive" => Command::Revive {
                 alias: words.alias()?,
             },
+            "undo" => Command::Undo {
+                last: words
+                    .value("--last")?
+                    .map(|text| number(&text))
+                    .transpose()?,
+                topic: words.value("-t")?,
+                only: words.flag("--only"),
+                cascade: words.flag("--cascade"),
+                events: std::mem::take(&mut words.0),
+            },
             "recall" => Command::Recall {
                 query: words.plain()?,
                 topic: words.value("-t")?,
@@ -256,6 +266,9 @@ update $a -c new -i low -k \"\" -t a/b --scope global
 forget $a $b
 forget-topic prefs
 revive $a
+undo @3..@7 --cascade
+undo @5 %then --only
+undo --last 2 -t a
 recall \"green tea\" -t a -k b -l 3 --at %then --happened-by 2026-01-01 --record
 get $a --at @3
 history $a

@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use icm_server::ServiceError;
 use icm_server::api::{
-    LogEntry, Memory, RecallAnswer, Receipt, TopicSummary, VerifyReport, Version,
+    LogEntry, Memory, RecallAnswer, Receipt, TopicSummary, UndoAction, UndoAnswer, VerifyReport,
+    Version,
 };
 
 use super::command::{importance_name, trust_name};
@@ -69,6 +70,29 @@ pub(super) fn receipt(aliases: &Aliases, receipt: &Receipt) -> String {
         action_name(receipt.action),
         receipt.position
     )
+}
+
+pub(super) fn undone(aliases: &Aliases, answer: &UndoAnswer) -> String {
+    let mut text = format!(
+        "undone {} @{}\n",
+        answer.events,
+        answer.position.unwrap_or(0)
+    );
+    for change in &answer.changes {
+        let action = match change.action {
+            UndoAction::Gone => "gone",
+            UndoAction::Back => "back",
+            UndoAction::Changed => "changed",
+        };
+        let fields = change.fields.join(",");
+        let _ = write!(text, "  {action} {} {fields}", aliases.alias(&change.id));
+        if change.later_changes > 0 {
+            let _ = write!(text, " (+{} later)", change.later_changes);
+        }
+        text = text.trim_end().to_owned();
+        text.push('\n');
+    }
+    text
 }
 
 pub(super) fn error(aliases: &Aliases, error: &ServiceError) -> String {

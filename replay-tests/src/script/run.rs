@@ -7,7 +7,7 @@ use std::sync::Arc;
 use icm_server::Service;
 use icm_server::api::{
     Basis, Caller, ListRequest, LogRequest, Memory, NoProgress, RecallRequest, Receipt,
-    StoreRequest, Trust, UpdateRequest,
+    StoreRequest, Trust, UndoRequest, UpdateRequest,
 };
 
 use super::command::{Command, Damage};
@@ -240,6 +240,25 @@ impl Run {
             Command::Revive { alias } => {
                 let receipt = service.revive(&self.caller, &aliases.id(alias))?;
                 Ok(self.done(vec![receipt]))
+            }
+            Command::Undo {
+                events,
+                last,
+                topic,
+                only,
+                cascade,
+            } => {
+                let events = events.iter().map(|event| self.time(&Some(event.clone())));
+                let request = UndoRequest {
+                    events: events.flatten().collect(),
+                    last: *last,
+                    topic: topic.clone(),
+                    only: *only,
+                    cascade: *cascade,
+                    ..UndoRequest::default()
+                };
+                let answer = service.undo(&self.caller, &request)?;
+                Ok(render::undone(aliases, &answer))
             }
             Command::Recall {
                 query,

@@ -80,6 +80,9 @@ fn print(ui: &Ui, versions: &[Version]) -> Result<(), CliError> {
 fn print_changes(ui: &Ui, version: &Version, before: &Memory) -> Result<(), CliError> {
     let memory = &version.memory;
     let mut lines = Vec::new();
+    if memory.undone {
+        lines.push("undone: there is no memory from here on".to_owned());
+    }
     let mut turned = |name: &str, from: &str, to: &str| {
         if from != to {
             lines.push(format!("{name}: {from} → {to}"));

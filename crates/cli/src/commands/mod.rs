@@ -19,5 +19,6 @@ pub(crate) mod serve;
 pub(crate) mod stats;
 pub(crate) mod store;
 pub(crate) mod topics;
+pub(crate) mod undo;
 pub(crate) mod update;
 pub(crate) mod verify;

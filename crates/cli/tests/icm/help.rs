@@ -62,6 +62,7 @@ fn every_command_has_help() {
         "update",
         "forget",
         "revive",
+        "undo",
         "topics",
         "stats",
         "history",

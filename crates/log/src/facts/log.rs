@@ -144,9 +144,112 @@ impl LogImported {
     }
 }
 
+/// Consecutive events of a chain that are undone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct UndoneRange {
+    /// The chain.
+    pub origin: OriginId,
+    /// Seq of the first one.
+    pub from_seq: Seq,
+    /// Seq of the last one.
+    pub to_seq: Seq,
+    /// Event id of the last one: with a fork it says which branch.
+    pub head: EventId,
+}
+
+impl UndoneRange {
+    /// Whether the range holds the event at `seq` of `origin`.
+    pub fn holds(&self, origin: OriginId, seq: Seq) -> bool {
+        self.origin == origin && self.from_seq <= seq && seq <= self.to_seq
+    }
+}
+
+/// Facts of `log.undone`: 8 bytes and 64 a range.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LogUndone {
+    /// Sorted by origin and seq; none empty, none that meet within one origin.
+    pub ranges: Vec<UndoneRange>,
+}
+
+impl LogUndone {
+    /// Ranges that one event has room for.
+    pub const RANGES_MAX: usize = 4_000;
+
+    /// Encodes the facts.
+    ///
+    /// # Panics
+    /// With more ranges than `u32::MAX`; the ceiling of facts is far below.
+    pub fn encode(&self) -> Vec<u8> {
+        let count = u32::try_from(self.ranges.len()).expect("the ceiling of facts is far below");
+        let mut out = Vec::with_capacity(8 + self.ranges.len() * 64);
+        out.extend_from_slice(&count.to_le_bytes());
+        out.extend_from_slice(&[0; 4]);
+        for range in &self.ranges {
+            out.extend_from_slice(&range.origin.0);
+            out.extend_from_slice(&range.from_seq.0.to_le_bytes());
+            out.extend_from_slice(&range.to_seq.0.to_le_bytes());
+            out.extend_from_slice(&range.head.0);
+        }
+        out
+    }
+
+    /// Reads the facts.
+    pub fn decode(bytes: &[u8]) -> Result<Self, FactsError> {
+        let mut at = Fields::new("log.undone", bytes);
+        let (count, _) = (at.u32()? as usize, at.u32()?);
+        at.expect_items(count, 64)?;
+        let mut ranges: Vec<UndoneRange> = Vec::with_capacity(count);
+        for _ in 0..count {
+            let range = UndoneRange {
+                origin: OriginId(at.array()?),
+                from_seq: Seq(at.u64()?),
+                to_seq: Seq(at.u64()?),
+                head: EventId(at.array()?),
+            };
+            if range.from_seq.0 == 0 || range.from_seq > range.to_seq || range.to_seq.0 > PLACE_MAX
+            {
+                return Err(at.error("a range that no chain has"));
+            }
+            if let Some(before) = ranges.last()
+                && (before.origin, before.to_seq) >= (range.origin, range.from_seq)
+            {
+                return Err(at.error("its ranges are not in order"));
+            }
+            ranges.push(range);
+        }
+        Ok(LogUndone { ranges })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn undone_ranges_are_in_order() {
+        let range = |origin: u8, from: u64, to: u64| UndoneRange {
+            origin: OriginId([origin; 16]),
+            from_seq: Seq(from),
+            to_seq: Seq(to),
+            head: EventId([7; 32]),
+        };
+        let good = LogUndone {
+            ranges: vec![range(1, 2, 2), range(1, 3, 9), range(2, 1, 1)],
+        };
+        assert_eq!(good.encode().len(), 8 + 3 * 64);
+        assert_eq!(LogUndone::decode(&good.encode()), Ok(good));
+        for wrong in [
+            vec![range(1, 0, 2)],
+            vec![range(1, 3, 2)],
+            vec![range(1, 2, PLACE_MAX + 1)],
+            vec![range(1, 2, 4), range(1, 4, 5)],
+            vec![range(2, 1, 1), range(1, 1, 1)],
+        ] {
+            let facts = LogUndone { ranges: wrong };
+            assert!(LogUndone::decode(&facts.encode()).is_err(), "{facts:?}");
+        }
+        assert!(LogUndone::decode(&[1, 0, 0, 0, 0, 0, 0, 0]).is_err());
+    }
 
     #[test]
     fn there_and_back() {

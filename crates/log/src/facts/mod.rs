@@ -9,7 +9,7 @@ mod wire;
 use serde_json::Value;
 use thiserror::Error;
 
-pub use log::{Continues, ImportedRange, LogImported, LogOriginStarted};
+pub use log::{Continues, ImportedRange, LogImported, LogOriginStarted, LogUndone, UndoneRange};
 pub use memory::{
     Alive, Importance, MemoryRecalled, MemoryStored, MemoryUpdated, Recalled, Removal, ScopeKind,
     Trust, fields,
@@ -47,6 +47,8 @@ pub enum Facts {
     ActorNamed,
     /// `log.imported`
     Imported(LogImported),
+    /// `log.undone`
+    Undone(LogUndone),
     /// A kind or version that this version does not understand: folds as nothing.
     Opaque,
 }
@@ -67,6 +69,7 @@ impl Facts {
             Kind::LOG_ORIGIN_STARTED => Facts::OriginStarted(LogOriginStarted::decode(bytes)?),
             Kind::LOG_ACTOR_NAMED => Facts::ActorNamed,
             Kind::LOG_IMPORTED => Facts::Imported(LogImported::decode(bytes)?),
+            Kind::LOG_UNDONE => Facts::Undone(LogUndone::decode(bytes)?),
             _ => Facts::Opaque,
         })
     }
@@ -81,6 +84,7 @@ impl Facts {
             Facts::Forgotten(facts) | Facts::Revived(facts) => json(serde_json::to_value(facts)),
             Facts::OriginStarted(facts) => json(serde_json::to_value(facts)),
             Facts::Imported(facts) => json(serde_json::to_value(facts)),
+            Facts::Undone(facts) => json(serde_json::to_value(facts)),
             Facts::ActorNamed => Value::Object(serde_json::Map::new()),
             Facts::Opaque => Value::Null,
         }

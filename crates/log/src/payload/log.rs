@@ -18,3 +18,17 @@ pub struct LogActorNamed<'a> {
     #[serde(borrow)]
     pub name: &'a str,
 }
+
+/// Payload of `log.undone`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LogUndone<'a> {
+    /// How the events were chosen, as it was asked for: `--last 1`, `--session s1`.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub selector: Option<&'a str>,
+    /// Why, in the words of who did it.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'a str>,
+    /// Digest (hexadecimal) of the command, when it came with an idempotency key.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub request_digest: Option<&'a str>,
+}

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::{Cursor, Each, Event, Walk, event_of, place_of, read_head};
-use crate::chain::SegmentFile;
+use crate::chain::{SegmentFile, holding};
 use crate::error::{LogError, Result};
 use crate::head::Head;
 use crate::id::{EventId, OriginId, Position, Seq, Time};
@@ -214,6 +214,61 @@ impl Walk<'_> {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
+            }
+        })?;
+        Ok(found)
+    }
+
+    pub(super) fn position_of(
+        &self,
+        origin: OriginId,
+        seq: Seq,
+        known: &dyn Waypoints,
+    ) -> Result<Option<Position>> {
+        let part = self.parts.iter().find(|part| part.origin == origin);
+        let Some(part) = part.filter(|part| part.until.is_none_or(|until| seq <= until)) else {
+            return Ok(None);
+        };
+        let segments = self.segments(*part)?;
+        let Some(index) = holding(&segments, seq) else {
+            return Ok(None);
+        };
+        let segment = &segments[index];
+        let first = self.first_of(segment, |head| (head.position(), head.id(), head.seq()))?;
+        let Some((position, event, first_seq)) = first else {
+            return Ok(None);
+        };
+        let mut from = Cursor {
+            position,
+            event,
+            origin,
+            seq: first_seq,
+            segment: segment.name.first_seq,
+            offset: HEADER_LEN as u64,
+        };
+        let nearer = known.last(&|waypoint| {
+            waypoint.cursor.position <= from.position
+                || (waypoint.cursor.origin == origin && waypoint.cursor.seq <= seq)
+        });
+        if let Some(Waypoint { cursor, .. }) = nearer
+            && cursor.position > from.position
+            && cursor.origin == origin
+            && cursor.seq <= seq
+            && self.holds(&cursor)?
+        {
+            from = cursor;
+        }
+        if from.seq == seq {
+            return Ok(Some(from.position));
+        }
+        let mut found = None;
+        self.forward(&from, &mut |event| {
+            if event.own && event.head.seq() == seq && event.head.origin() == origin {
+                found = Some(event.position);
+            }
+            match found.is_some() || (event.own && event.head.origin() != origin) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
             }
         })?;
         Ok(found)

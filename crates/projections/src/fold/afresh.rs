@@ -4,14 +4,17 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use icm_log::{Cursor, Log, Name, RequestKey, SubjectId};
+use icm_log::facts::Facts;
+use icm_log::{Cursor, Kind, Log, Name, Position, RequestKey, SubjectId};
 use rustc_hash::FxHashMap;
 
 use super::apply::{Access, Base, Ended, Folder, Keep, NoBase, Request, Row, Tally};
+use super::memory::facts_of;
 use super::packed::{pack, unpack};
 use super::record::EntityId;
 use super::state_hash::row_digest;
 use super::texts::{Arena, Texts};
+use super::undo::Undos;
 use crate::error::Result;
 
 /// Events between two reports of progress.
@@ -23,9 +26,18 @@ const REPLACED_MIN: usize = 10_000;
 /// how many events are folded, now and then.
 pub fn fold_afresh(log: &Log, progress: &mut dyn FnMut(u64)) -> Result<Tally> {
     let mut folder = Folder::<Newest>::default();
+    let mut undos = Undos::default();
     let mut failed = None;
     log.scan(&Cursor::START, &mut |event| {
-        if let Err(error) = folder.apply(&NoBase, event) {
+        if event.head.kind() == Kind::LOG_UNDONE
+            && let Facts::Undone(facts) = facts_of(event)
+        {
+            undos.push(event, &facts);
+        }
+        // Once there is an undo, what counts is only known at the end.
+        if undos == Undos::default()
+            && let Err(error) = folder.apply(&NoBase, event)
+        {
             failed = Some(error);
             return ControlFlow::Break(());
         }
@@ -34,6 +46,21 @@ pub fn fold_afresh(log: &Log, progress: &mut dyn FnMut(u64)) -> Result<Tally> {
         }
         ControlFlow::Continue(())
     })?;
+    if undos != Undos::default() {
+        folder = Folder::default();
+        let undone = undos.undone();
+        log.scan(&Cursor::START, &mut |event| {
+            let in_force = !undone.holds(event.head.origin(), event.head.seq());
+            if let Err(error) = folder.apply_as(&NoBase, event, in_force) {
+                failed = Some(error);
+                return ControlFlow::Break(());
+            }
+            if folder.tally.events.is_multiple_of(PROGRESS_EVENTS) {
+                progress(folder.tally.events);
+            }
+            ControlFlow::Continue(())
+        })?;
+    }
     match failed {
         Some(error) => Err(error),
         None => Ok(folder.sum_up()),
@@ -93,6 +120,8 @@ impl Keep for Newest {
     fn set_alias(&mut self, id: SubjectId, entity: EntityId) -> bool {
         self.aliases.insert(id, entity).is_none()
     }
+
+    fn waits(&mut self, _: EntityId, _: Position) {}
 
     fn access(&mut self, _: EntityId, _: Access) {}
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use icm_log::facts::Facts;
+use icm_log::facts::{Facts, fields};
 use icm_log::{ActorId, Event, EventId, Name, Position, RequestKey, SubjectId, payload};
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +12,7 @@ use super::overlay::Overlay;
 use super::record::{EntityId, Version};
 use super::state_hash::{StateHash, StateSum, access_digest, row_digest};
 use super::texts::Texts;
+use super::undo::Undo;
 use crate::error::Result;
 
 /// What is folded already, and an [`Overlay`] lies on.
@@ -22,6 +23,12 @@ pub trait Base {
     fn named(&self, name: Name) -> Result<Option<EntityId>>;
     /// The memory that an id stands for, when that is not the id itself.
     fn alias(&self, id: SubjectId) -> Result<Option<EntityId>>;
+    /// Every undo.
+    fn undos(&self) -> Result<Vec<Undo>>;
+    /// Positions of the events about a memory, and perhaps of some undos.
+    fn touched(&self, entity: EntityId) -> Result<Vec<Position>>;
+    /// Positions of the recalls that showed a memory, in force or not, ascending.
+    fn accessed(&self, entity: EntityId) -> Result<Vec<Position>>;
 }
 
 /// Nothing is folded yet.
@@ -38,6 +45,15 @@ impl Base for NoBase {
     fn alias(&self, _: SubjectId) -> Result<Option<EntityId>> {
         Ok(None)
     }
+    fn undos(&self) -> Result<Vec<Undo>> {
+        Ok(Vec::new())
+    }
+    fn touched(&self, _: EntityId) -> Result<Vec<Position>> {
+        Ok(Vec::new())
+    }
+    fn accessed(&self, _: EntityId) -> Result<Vec<Position>> {
+        Ok(Vec::new())
+    }
 }
 
 /// A recall that showed a memory.
@@ -45,8 +61,11 @@ impl Base for NoBase {
 pub struct Access {
     /// Position of the recall.
     pub position: Position,
-    /// Its time, milliseconds since the epoch.
+    /// Its time, milliseconds since the epoch; of an undo, that of the last recall that still
+    /// counts, and 0 when none does.
     pub at_ms: u64,
+    /// An undo, after which so many recalls count; `None` for a recall.
+    pub counted: Option<u64>,
 }
 
 /// What an idempotency key was used for.
@@ -85,6 +104,8 @@ pub struct Tally {
     pub last_ms: Option<u64>,
     /// Ids that stand for another one.
     pub aliases: u64,
+    /// Undos, in force or not.
+    pub undos: u64,
     /// Names of the actors.
     pub actors: BTreeMap<ActorId, String>,
     /// A critical kind that this version does not know was met: what is folded may be wrong.
@@ -94,6 +115,16 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Whether another fold of the same events came to the same state. One that knows from the
+    /// start what is undone gives fewer ordinals.
+    pub fn agrees(&self, other: &Tally) -> bool {
+        let mut other = other.clone();
+        if self.undos > 0 {
+            other.next_ordinal = self.next_ordinal;
+        }
+        *self == other
+    }
+
     /// The state hash.
     pub fn state_hash(&self) -> StateHash {
         self.sum.hash(self.memories)
@@ -137,6 +168,8 @@ pub trait Keep: Default {
     fn name(&mut self, name: Name, entity: EntityId);
     /// From now on `id` stands for a memory; whether that is new.
     fn set_alias(&mut self, id: SubjectId, entity: EntityId) -> bool;
+    /// An event about a memory made no version of it.
+    fn waits(&mut self, entity: EntityId, position: Position);
     /// A recall showed a memory.
     fn access(&mut self, entity: EntityId, access: Access);
     /// An idempotency key was used, unless it was before.
@@ -152,8 +185,6 @@ pub struct Ended<K: Keep> {
     pub alive: bool,
     /// Its ordinal.
     pub ordinal: Option<u64>,
-    /// Its name.
-    pub name: Name,
     /// Its topic.
     pub topic: Option<<K::Texts as Texts>::Text>,
 }
@@ -163,7 +194,6 @@ impl<K: Keep> Ended<K> {
         Ended {
             alive: version.is_alive(),
             ordinal: version.ordinal,
-            name: version.name,
             topic: version.topic.clone(),
         }
     }
@@ -215,6 +245,16 @@ impl<K: Keep> Folder<K> {
     /// Applies the next event of the walk. Events at or before the newest one are passed over, so
     /// that applying twice is applying once.
     pub fn apply(&mut self, base: &dyn Base, event: &Event<'_>) -> Result<Applied> {
+        self.apply_as(base, event, true)
+    }
+
+    /// As `apply`, of an event that is in force or undone.
+    pub(super) fn apply_as(
+        &mut self,
+        base: &dyn Base,
+        event: &Event<'_>,
+        in_force: bool,
+    ) -> Result<Applied> {
         if event.position <= self.tally.position {
             return Ok(Applied::default());
         }
@@ -234,37 +274,41 @@ impl<K: Keep> Folder<K> {
         }
         self.note_request(event);
         match memory::facts_of(event) {
-            Facts::Stored(facts) => {
-                let first = memory::first(&mut self.texts, event, &facts);
+            Facts::Stored(stored) => {
+                let name = memory::name_of_stored(event, &stored);
                 let id = event.head.subject();
-                if event.own && first.name.is_zero() {
+                let facts = Facts::Stored(stored);
+                if event.own && name.is_zero() {
                     // The writer gave it an id that nothing else has.
-                    return Ok(self.push(id, None, first));
+                    return self.step(base, id, event, &facts, in_force, true);
                 }
-                let known = self.named(base, first.name)?;
+                let known = self.named(base, name)?;
                 let entity = known.unwrap_or(self.resolve(base, id)?);
-                let Some(before) = self.kept.newest(base, entity)? else {
-                    return Ok(self.push(entity, None, first));
-                };
-                let version = memory::stored_again(event, &facts, first, &before);
-                let ended = Self::end(&mut self.tally, &self.texts, &before);
                 if entity != id && self.kept.set_alias(id, entity) {
                     self.tally.aliases += 1;
                 }
-                Ok(self.push(entity, Some(ended), version))
+                if known.is_none() && !name.is_zero() {
+                    self.kept.name(name, entity);
+                }
+                self.step(base, entity, event, &facts, in_force, false)
             }
-            Facts::Updated(facts) => self.change(base, event, |texts, before| {
-                Some(memory::updated(texts, event, &facts, before))
-            }),
-            Facts::Forgotten(facts) | Facts::Revived(facts) => {
-                self.change(base, event, |_, before| {
-                    memory::alive(event, &facts, before)
-                })
+            facts @ (Facts::Updated(_) | Facts::Forgotten(_) | Facts::Revived(_)) => {
+                let entity = self.resolve(base, event.head.subject())?;
+                if let Facts::Updated(updated) = &facts
+                    && updated.fields & (fields::TOPIC | fields::SCOPE | fields::KEY) != 0
+                    && !updated.name.is_zero()
+                    && self.named(base, updated.name)?.is_none()
+                {
+                    self.kept.name(updated.name, entity);
+                }
+                self.step(base, entity, event, &facts, in_force, false)
             }
+            Facts::Recalled(_) if !in_force => Ok(Applied::default()),
             Facts::Recalled(facts) => {
                 let access = Access {
                     position: event.position,
                     at_ms: ms,
+                    counted: None,
                 };
                 for shown in &facts.results {
                     let entity = self.resolve(base, shown.id)?;
@@ -282,6 +326,11 @@ impl<K: Keep> Folder<K> {
                     let actor = ActorId(event.head.subject().0);
                     self.tally.actors.insert(actor, payload.name.to_owned());
                 }
+                Ok(Applied::default())
+            }
+            Facts::Undone(_) => {
+                // What it changes is worked out by who can read the past.
+                self.tally.undos += 1;
                 Ok(Applied::default())
             }
             Facts::OriginStarted(_) | Facts::Imported(_) | Facts::Opaque => Ok(Applied::default()),
@@ -313,39 +362,56 @@ impl<K: Keep> Folder<K> {
         });
     }
 
-    fn change(
+    /// The next version of a memory, if the event makes one. `new`: there is no other.
+    fn step(
         &mut self,
         base: &dyn Base,
+        entity: EntityId,
         event: &Event<'_>,
-        make: impl FnOnce(&mut K::Texts, &Row<K>) -> Option<Row<K>>,
+        facts: &Facts,
+        in_force: bool,
+        new: bool,
     ) -> Result<Applied> {
-        let entity = self.resolve(base, event.head.subject())?;
-        // A change of a memory whose `stored` is not here waits for it.
-        let Some(before) = self.kept.newest(base, entity)? else {
+        let before = match new {
+            true => None,
+            false => self.kept.newest(base, entity)?,
+        };
+        let version = memory::next(&mut self.texts, event, facts, before.as_deref(), in_force);
+        let Some(version) = version else {
+            // It may have one later: when the `stored` comes, or an undo.
+            self.kept.waits(entity, event.position);
             return Ok(Applied::default());
         };
-        let Some(version) = make(&mut self.texts, &before) else {
-            return Ok(Applied::default());
-        };
-        let ended = Self::end(&mut self.tally, &self.texts, &before);
-        Ok(self.push(entity, Some(ended), version))
+        let ended = before.map(|before| {
+            Self::end(&mut self.tally, &self.texts, &before);
+            Ended::of(&before)
+        });
+        Ok(self.push(entity, ended, version))
+    }
+
+    pub(super) fn end_row(&mut self, before: &Row<K>) {
+        Self::end(&mut self.tally, &self.texts, before);
     }
 
     /// Takes a version out of the numbers.
-    fn end(tally: &mut Tally, texts: &K::Texts, before: &Row<K>) -> Ended<K> {
+    fn end(tally: &mut Tally, texts: &K::Texts, before: &Row<K>) {
         if before.is_alive() {
             tally.memories -= 1;
             if !K::SUMS_AT_END {
                 tally.sum.remove(row_digest(texts, before));
             }
-        } else {
+        } else if before.is_forgotten() {
             tally.forgotten -= 1;
         }
-        Ended::of(before)
     }
 
     /// Opens a version.
-    fn push(&mut self, entity: EntityId, before: Option<Ended<K>>, mut version: Row<K>) -> Applied {
+    pub(super) fn push(
+        &mut self,
+        entity: EntityId,
+        before: Option<Ended<K>>,
+        mut version: Row<K>,
+    ) -> Applied {
         if version.is_alive() {
             version.ordinal = Some(self.tally.next_ordinal);
             self.tally.next_ordinal += 1;
@@ -353,12 +419,8 @@ impl<K: Keep> Folder<K> {
             if !K::SUMS_AT_END {
                 self.tally.sum.add(row_digest(&self.texts, &version));
             }
-        } else {
+        } else if version.is_forgotten() {
             self.tally.forgotten += 1;
-        }
-        let name = version.name;
-        if !name.is_zero() && before.as_ref().map(|before| before.name) != Some(name) {
-            self.kept.name(name, entity);
         }
         self.kept.put(&mut self.texts, entity, before, version);
         Applied {

@@ -121,8 +121,15 @@ fn updated_values<X: Texts>(texts: &mut X, event: &Event<'_>) -> Values<X::Text>
 /// Fields whose value stands in the payload, not in the facts.
 const IN_PAYLOAD: u32 = fields::ALL & !(fields::IMPORTANCE | fields::TRUST);
 
-/// The name that a `stored` gives its memory: the one in the facts, or for an imported line
-/// without a key one made of its payload.
+/// The name that a `stored` gives its memory.
+pub(super) fn name_of_stored(event: &Event<'_>, facts: &MemoryStored) -> Name {
+    match facts.name.is_zero() {
+        true => name_of(facts, stored_values(event).as_ref()),
+        false => facts.name,
+    }
+}
+
+/// The name in the facts, or for an imported line without a key one made of its payload.
 fn name_of(facts: &MemoryStored, payload: Option<&payload::MemoryStored<'_>>) -> Name {
     let line = payload.and_then(|payload| Some((payload, payload.nth_line?)));
     match line {
@@ -155,11 +162,7 @@ fn given<T>(values: &Values<T>) -> u32 {
 }
 
 /// The first version of a memory.
-pub(super) fn first<X: Texts>(
-    texts: &mut X,
-    event: &Event<'_>,
-    facts: &MemoryStored,
-) -> Version<X::Text> {
+fn first<X: Texts>(texts: &mut X, event: &Event<'_>, facts: &MemoryStored) -> Version<X::Text> {
     let payload = stored_values(event);
     let values = own_stored(texts, payload.as_ref());
     let stamp = stamp_of(event);
@@ -184,6 +187,8 @@ pub(super) fn first<X: Texts>(
         id_stamp: stamp,
         name,
         causal_length: facts.causal_length.max(1),
+        length_seen: facts.causal_length.max(1),
+        hidden: false,
         ordinal: None,
         topic: values.topic,
         content: values.content,
@@ -219,19 +224,73 @@ fn additions<T>(event: EventId, count: u16, words: Vec<T>) -> Vec<Keyword<T>> {
         .collect()
 }
 
+/// The version that follows `before`, if the event makes one. `in_force`: whether nothing undoes it;
+/// what is undone has a say in the id and in the next causal length only.
+pub(super) fn next<X: Texts>(
+    texts: &mut X,
+    event: &Event<'_>,
+    facts: &Facts,
+    before: Option<&Version<X::Text>>,
+    in_force: bool,
+) -> Option<Version<X::Text>> {
+    match (facts, before) {
+        (Facts::Stored(facts), before) => {
+            let mut first = first(texts, event, facts);
+            let Some(before) = before else {
+                first.hidden = !in_force;
+                return Some(first);
+            };
+            let mut version = match (in_force, before.hidden) {
+                (true, false) => stored_again(event, facts, first, before),
+                (true, true) => Version {
+                    id: before.id,
+                    id_stamp: before.id_stamp,
+                    ..first
+                },
+                (false, _) => follow(event, before),
+            };
+            take_id(event, &mut version);
+            version.length_seen = before.length_seen.max(facts.causal_length);
+            Some(version)
+        }
+        (Facts::Updated(facts), Some(before)) if in_force && !before.hidden => {
+            Some(updated(texts, event, facts, before))
+        }
+        (Facts::Forgotten(facts) | Facts::Revived(facts), Some(before)) => {
+            alive(event, facts, before, in_force)
+        }
+        _ => None,
+    }
+}
+
+/// The id of the earliest `stored` is shown, in force or not.
+fn take_id<T>(event: &Event<'_>, version: &mut Version<T>) {
+    let stamp = stamp_of(event);
+    if stamp < version.id_stamp {
+        version.id = event.head.subject();
+        version.id_stamp = stamp;
+        version.created_ms = stamp.time.ms();
+    }
+}
+
 /// The version that follows `before`, where the event only says that the memory lives or not; `None`
-/// when it changes nothing that is seen.
-pub(super) fn alive<T: Clone>(
+/// when it changes nothing that is kept.
+fn alive<T: Clone>(
     event: &Event<'_>,
     facts: &Alive,
     before: &Version<T>,
+    in_force: bool,
 ) -> Option<Version<T>> {
-    if facts.causal_length <= before.causal_length {
+    let counts = in_force && !before.hidden && facts.causal_length > before.causal_length;
+    if !counts && facts.causal_length <= before.length_seen {
         return None;
     }
     let was = before.is_alive();
     let mut version = follow(event, before);
-    version.causal_length = facts.causal_length;
+    version.length_seen = before.length_seen.max(facts.causal_length);
+    if counts {
+        version.causal_length = facts.causal_length;
+    }
     version.changed = if was == version.is_alive() {
         0
     } else {
@@ -241,7 +300,7 @@ pub(super) fn alive<T: Clone>(
 }
 
 /// The version that follows `before` through an update.
-pub(super) fn updated<X: Texts>(
+fn updated<X: Texts>(
     texts: &mut X,
     event: &Event<'_>,
     facts: &MemoryUpdated,
@@ -292,7 +351,7 @@ pub(super) fn updated<X: Texts>(
 
 /// A `stored` that names a memory which is there already: the writes of both stand, and the id of
 /// the earlier one is shown. `again` is what it would have made of its own.
-pub(super) fn stored_again<T: Clone>(
+fn stored_again<T: Clone>(
     event: &Event<'_>,
     facts: &MemoryStored,
     again: Version<T>,
@@ -324,11 +383,6 @@ pub(super) fn stored_again<T: Clone>(
     version.causal_length = version.causal_length.max(facts.causal_length);
     version.changed = facts.fields | changed::KEYWORDS;
     version.updated_ms = version.updated_ms.max(version.stamp.time.ms());
-    if version.stamp < version.id_stamp {
-        version.id = event.head.subject();
-        version.id_stamp = version.stamp;
-        version.created_ms = version.stamp.time.ms();
-    }
     version
 }
 

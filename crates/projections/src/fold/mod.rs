@@ -9,6 +9,7 @@ mod packed;
 mod record;
 mod state_hash;
 mod texts;
+mod undo;
 
 pub use afresh::fold_afresh;
 pub use apply::{Access, Applied, Base, Ended, Folder, Keep, NoBase, Request, Row, Tally};
@@ -16,6 +17,7 @@ pub use overlay::{Closed, Overlay, TopicChange};
 pub use record::{EntityId, Keyword, Source, Stamp, Version, Writer, changed};
 pub use state_hash::{StateHash, StateSum};
 pub use texts::{Owned, Texts};
+pub use undo::{Change, Past, Undo, Undos, difference};
 
 /// Rises whenever a fold gives another row for the same events; views of another version are
 /// dropped and rebuilt.

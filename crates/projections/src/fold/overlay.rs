@@ -4,10 +4,12 @@ use std::borrow::Cow;
 
 use icm_log::{Name, Position, RequestKey, SubjectId};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 use super::apply::{Access, Base, Ended, Keep, Request};
 use super::record::{EntityId, Version};
 use super::texts::Owned;
+use super::undo::Undo;
 use crate::error::Result;
 
 /// The end of a version.
@@ -45,6 +47,10 @@ pub struct Overlay {
     pub topics: FxHashMap<String, TopicChange>,
     /// Memories that are or were in a topic, as far as that is new.
     pub members: Vec<(String, EntityId)>,
+    /// Events about a memory that made no version of it, oldest first.
+    pub waiting: FxHashMap<EntityId, Vec<Position>>,
+    /// Undos that are new, or newly in force or out of it.
+    pub undos: BTreeMap<Position, Undo>,
     /// Ordinals that no longer hold.
     pub closed: FxHashMap<u64, Closed>,
     /// Ordinals given, with their memory and first position; ascending.
@@ -112,6 +118,10 @@ impl Keep for Overlay {
 
     fn set_alias(&mut self, id: SubjectId, entity: EntityId) -> bool {
         self.aliases.insert(id, entity).is_none()
+    }
+
+    fn waits(&mut self, entity: EntityId, position: Position) {
+        self.waiting.entry(entity).or_default().push(position);
     }
 
     fn access(&mut self, entity: EntityId, access: Access) {

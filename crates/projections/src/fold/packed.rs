@@ -15,6 +15,7 @@ const HAS_OCCURRED: u32 = 1 << 17;
 const HAS_KEYWORDS: u32 = 1 << 18;
 /// One writer holds every value: the one that the id is from.
 const ONE_WRITER: u32 = 1 << 19;
+const HIDDEN: u32 = 1 << 20;
 
 /// Appends a row.
 pub(super) fn pack(version: &Version<Span>, out: &mut Vec<u8>) {
@@ -32,6 +33,7 @@ pub(super) fn pack(version: &Version<Span>, out: &mut Vec<u8>) {
         (version.occurred_at_ms.is_some(), HAS_OCCURRED),
         (!version.keywords.is_empty(), HAS_KEYWORDS),
         (sole.is_some(), ONE_WRITER),
+        (version.hidden, HIDDEN),
     ] {
         has |= if given { bit } else { 0 };
     }
@@ -102,6 +104,8 @@ pub(super) fn unpack(bytes: &[u8], writers: bool) -> Version<Span> {
         id_stamp,
         name: Name::ZERO,
         causal_length,
+        length_seen: causal_length,
+        hidden: has & HIDDEN != 0,
         ordinal: None,
         topic: None,
         content: None,
@@ -214,6 +218,8 @@ pub(super) mod tests {
             id_stamp: stamp(1),
             name: Name([8; 16]),
             causal_length: 3,
+            length_seen: 3,
+            hidden: false,
             ordinal: None,
             topic: None,
             content: None,
@@ -251,6 +257,7 @@ pub(super) mod tests {
             let mut row = full.clone();
             *row.texts_mut()[missing] = None;
             row.name = Name::ZERO;
+            row.hidden = missing % 2 == 0;
             row.occurred_at_ms = None;
             row.keywords = [Some(arena.keep("a")), None, Some(arena.keep(""))]
                 .into_iter()

@@ -24,6 +24,8 @@ pub mod changed {
     pub const KEYWORDS: u32 = 1 << 16;
     /// Forgotten or revived.
     pub const ALIVE: u32 = 1 << 17;
+    /// Something else that the row carries: times, or who holds its values.
+    pub const ROW: u32 = 1 << 18;
 }
 
 /// Where a memory came from.
@@ -112,6 +114,10 @@ pub struct Version<T = String> {
     pub name: Name,
     /// Odd alive, even forgotten.
     pub causal_length: u32,
+    /// The largest causal length of any event about it, in force or not.
+    pub length_seen: u32,
+    /// No event that stores it is in force: there is a row only to keep its id.
+    pub hidden: bool,
     /// Number shared by text and vectors; one a living version.
     pub ordinal: Option<u64>,
     /// Topic.
@@ -151,9 +157,14 @@ pub struct Version<T = String> {
 }
 
 impl<T> Version<T> {
-    /// Whether it is no tombstone.
+    /// Whether it is to be seen: no tombstone, and not undone.
     pub fn is_alive(&self) -> bool {
-        self.causal_length % 2 == 1
+        self.causal_length % 2 == 1 && !self.hidden
+    }
+
+    /// Whether it is a tombstone.
+    pub fn is_forgotten(&self) -> bool {
+        self.causal_length.is_multiple_of(2) && !self.hidden
     }
 
     /// Its texts but the keywords, in the order that the state hash takes them in.

@@ -5,6 +5,9 @@
 //! block:  accesses before it (8) · accesses, oldest first
 //! access: position (8) · time, milliseconds since the epoch (8)
 //! ```
+//! An undo that changes which recalls count starts a block of its own, whose number is the new count
+//! and whose first access stands for no recall: the top bit of its position is set, and its time is
+//! that of the last recall that counts.
 
 use icm_log::Position;
 
@@ -16,24 +19,40 @@ use crate::fold::Access;
 const BLOCK_ACCESSES: usize = 64;
 const COUNT_LEN: usize = 8;
 const ACCESS_LEN: usize = 16;
+/// In a position: this is an undo and no recall.
+const NO_RECALL: u64 = 1 << 63;
 
 /// Divides accesses into blocks. Those at one position stay together: a block is found by its first.
 pub(super) fn blocks(mut accesses: &[Access]) -> impl Iterator<Item = &[Access]> {
     std::iter::from_fn(move || {
         let last = accesses.get(..BLOCK_ACCESSES.min(accesses.len()))?.last()?;
-        let len = accesses.partition_point(|access| access.position <= last.position);
+        let mut len = accesses.partition_point(|access| access.position <= last.position);
+        let undo = accesses[1..len].iter().position(|a| a.counted.is_some());
+        if let Some(undo) = undo {
+            len = undo + 1;
+        }
         let (block, rest) = accesses.split_at(len);
         accesses = rest;
         Some(block)
     })
 }
 
+/// How many recalls count after a block that `before` precede.
+pub(super) fn count_after(before: u64, block: &[Access]) -> u64 {
+    match block.first().and_then(|first| first.counted) {
+        Some(count) => count + block.len() as u64 - 1,
+        None => before + block.len() as u64,
+    }
+}
+
 /// The value of a block that `before` accesses precede.
 pub(super) fn encode(before: u64, block: &[Access]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(COUNT_LEN + block.len() * ACCESS_LEN);
-    bytes.extend_from_slice(&before.to_be_bytes());
+    let counted = block.first().and_then(|first| first.counted);
+    bytes.extend_from_slice(&counted.unwrap_or(before).to_be_bytes());
     for access in block {
-        bytes.extend_from_slice(&access.position.0.to_be_bytes());
+        let flag = access.counted.map_or(0, |_| NO_RECALL);
+        bytes.extend_from_slice(&(access.position.0 | flag).to_be_bytes());
         bytes.extend_from_slice(&access.at_ms.to_be_bytes());
     }
     bytes
@@ -62,25 +81,37 @@ impl Block<'_> {
 
     /// Accesses up to the end of the block.
     pub(super) fn count(&self) -> u64 {
-        self.before + self.accesses.len() as u64
+        self.before + (self.accesses.len() - self.undos()) as u64
+    }
+
+    /// 1 when the first access is an undo.
+    fn undos(&self) -> usize {
+        usize::from(number(&self.accesses[0], 0) & NO_RECALL != 0)
+    }
+
+    /// Positions of its recalls.
+    pub(super) fn positions(&self) -> impl Iterator<Item = Position> {
+        let recalls = self.accesses[self.undos()..].iter();
+        recalls.map(|access| Position(number(access, 0)))
     }
 
     /// How many accesses there were up to `position`, and when the last one was.
     pub(super) fn at(&self, position: Position) -> (u64, Option<u64>) {
-        let number = |bytes: &[u8; ACCESS_LEN], at: usize| {
-            let mut eight = [0; 8];
-            eight.copy_from_slice(&bytes[at..at + 8]);
-            u64::from_be_bytes(eight)
-        };
         let seen = self
             .accesses
-            .partition_point(|access| number(access, 0) <= position.0);
+            .partition_point(|access| number(access, 0) & !NO_RECALL <= position.0);
         let last = self.accesses[..seen].last();
         (
-            self.before + seen as u64,
-            last.map(|access| number(access, 8)),
+            self.before + seen.saturating_sub(self.undos()) as u64,
+            last.map(|access| number(access, 8)).filter(|ms| *ms != 0),
         )
     }
+}
+
+fn number(bytes: &[u8; ACCESS_LEN], at: usize) -> u64 {
+    let mut eight = [0; 8];
+    eight.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_be_bytes(eight)
 }
 
 #[cfg(test)]
@@ -109,6 +140,7 @@ mod tests {
                 let access = Access {
                     position: Position(10 + end),
                     at_ms: 1_000 * end + flushed,
+                    counted: None,
                 };
                 all.push(access);
                 folder.kept.accesses.entry(one).or_default().push(access);

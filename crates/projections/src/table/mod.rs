@@ -28,6 +28,10 @@ const MEMBERS: Bytes = TableDefinition::new("members");
 const TOPICS: Bytes = TableDefinition::new("topics");
 /// request key → what it was used for.
 const REQUESTS: Bytes = TableDefinition::new("requests");
+/// (memory, position of an event about it that made no version) → nothing.
+const WAITING: Bytes = TableDefinition::new("waiting");
+/// position → an undo.
+const UNDOS: Bytes = TableDefinition::new("undos");
 /// `tally`, `checkpoint`.
 const META: Bytes = TableDefinition::new("meta");
 

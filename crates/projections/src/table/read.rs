@@ -8,11 +8,11 @@ use redb::{
 use super::accesses::Block;
 use super::{
     ACCESSES, ALIASES, Bytes, MEMBERS, META, META_CHECKPOINT, META_TALLY, NAMES, REQUESTS, TOPICS,
-    VERSIONS, member_key, versioned_key,
+    UNDOS, VERSIONS, WAITING, member_key, versioned_key,
 };
 use crate::error::{Result, ViewError};
 use crate::fold::Tally;
-use crate::fold::{Base, EntityId, Request, Version};
+use crate::fold::{Base, EntityId, Request, Undo, Version};
 
 /// A topic and how many living memories it has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -301,6 +301,22 @@ impl Table {
         Ok(topics)
     }
 
+    /// The positions that a memory has keys for.
+    fn positions(&self, definition: Bytes, entity: EntityId) -> Result<Vec<Position>> {
+        let Some(table) = self.open(definition)? else {
+            return Ok(Vec::new());
+        };
+        let (first, last) = all_of(entity);
+        let mut positions = Vec::new();
+        for entry in table.range(&first[..]..=&last[..]).map_err(bad)? {
+            let entry = entry.map_err(bad)?;
+            let position = entry.0.value().get(16..).and_then(|at| at.try_into().ok());
+            let position = position.ok_or_else(|| unreadable("key"))?;
+            positions.push(Position(u64::from_be_bytes(position)));
+        }
+        Ok(positions)
+    }
+
     /// What an idempotency key was used for.
     pub fn request(&self, key: RequestKey) -> Result<Option<Request>> {
         self.get(REQUESTS, &key.0, |bytes| decode("request", bytes))
@@ -319,4 +335,42 @@ impl Base for Table {
     fn alias(&self, id: SubjectId) -> Result<Option<EntityId>> {
         self.get(ALIASES, &id.0, |bytes| subject("alias", bytes))
     }
+
+    fn undos(&self) -> Result<Vec<Undo>> {
+        let Some(table) = self.open(UNDOS)? else {
+            return Ok(Vec::new());
+        };
+        let mut undos = Vec::new();
+        for entry in table.iter().map_err(bad)? {
+            undos.push(decode("undo", entry.map_err(bad)?.1.value())?);
+        }
+        Ok(undos)
+    }
+
+    fn touched(&self, entity: EntityId) -> Result<Vec<Position>> {
+        let mut positions = self.positions(VERSIONS, entity)?;
+        positions.extend(self.positions(WAITING, entity)?);
+        Ok(positions)
+    }
+
+    fn accessed(&self, entity: EntityId) -> Result<Vec<Position>> {
+        let Some(table) = self.open(ACCESSES)? else {
+            return Ok(Vec::new());
+        };
+        let (first, last) = all_of(entity);
+        let mut positions = Vec::new();
+        for entry in table.range(&first[..]..=&last[..]).map_err(bad)? {
+            let entry = entry.map_err(bad)?;
+            positions.extend(Block::parse(entry.1.value())?.positions());
+        }
+        Ok(positions)
+    }
+}
+
+/// The keys of a memory's first and last possible version.
+fn all_of(entity: EntityId) -> ([u8; 24], [u8; 24]) {
+    (
+        versioned_key(entity, Position(0)),
+        versioned_key(entity, Position(u64::MAX)),
+    )
 }

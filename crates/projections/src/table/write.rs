@@ -5,8 +5,8 @@ use redb::{Database, ReadableTable, WriteTransaction};
 
 use super::accesses;
 use super::{
-    ACCESSES, ALIASES, MEMBERS, META, META_CHECKPOINT, META_TALLY, NAMES, REQUESTS, TOPICS,
-    VERSIONS, member_key, versioned_key,
+    ACCESSES, ALIASES, MEMBERS, META, META_CHECKPOINT, META_TALLY, NAMES, REQUESTS, TOPICS, UNDOS,
+    VERSIONS, WAITING, member_key, versioned_key,
 };
 use crate::error::{Result, ViewError};
 use crate::fold::Folder;
@@ -69,7 +69,7 @@ fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) ->
                 table
                     .insert(&key[..], &accesses::encode(count, block)[..])
                     .map_err(bad)?;
-                count += block.len() as u64;
+                count = accesses::count_after(count, block);
             }
         }
     }
@@ -121,6 +121,22 @@ fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) ->
                     .insert(&key.0[..], &encode(request)[..])
                     .map_err(bad)?;
             }
+        }
+    }
+    {
+        let mut table = transaction.open_table(WAITING).map_err(bad)?;
+        for (entity, positions) in &overlay.waiting {
+            for position in positions {
+                let key = versioned_key(*entity, *position);
+                table.insert(&key[..], &[][..]).map_err(bad)?;
+            }
+        }
+    }
+    {
+        let mut table = transaction.open_table(UNDOS).map_err(bad)?;
+        for (position, undo) in &overlay.undos {
+            let key = position.0.to_be_bytes();
+            table.insert(&key[..], &encode(undo)[..]).map_err(bad)?;
         }
     }
     let mut table = transaction.open_table(META).map_err(bad)?;

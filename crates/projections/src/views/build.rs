@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::home::{Home, create_private};
 use super::manifest::{Manifest, Part};
 use super::tail::{Tail, overlay_version, with_doc};
-use super::waypoints::{self, Kept};
+use super::waypoints::{self, Kept, Known};
 use super::{
     Checkpoint, Place, ROWS_FILE, TABLE_FILE, TEXT_DIR, VERSIONS, Views, guarded, redb_builder,
     table_error,
@@ -322,7 +322,7 @@ fn fill(log: &Log, db: &Database, progress: Progress<'_>, rows: RowSink<'_>) -> 
         let before = tail.folder.tally.events;
         let mut full = false;
         let mut len = 0;
-        tail.fold(&table, log, &mut |folder, event| {
+        tail.fold(&table, log, &Known(&waypoints), &mut |folder, event| {
             len += event.place.len as u64;
             full = folder.tally.events - before >= CHUNK_EVENTS || len >= CHUNK_LEN;
             full

@@ -4,6 +4,7 @@
 mod build;
 mod home;
 mod manifest;
+mod past;
 mod query;
 mod tail;
 mod waypoints;
@@ -28,7 +29,7 @@ pub use build::Progress;
 pub use query::{ALL_IDS, RecallHit, RecallQuery, Recalled, topic_fits};
 
 /// Rises whenever the files of a view mean something else.
-const VIEWS_VERSION: u32 = 4;
+const VIEWS_VERSION: u32 = 5;
 const VERSIONS: (u32, u32) = (FOLD_VERSION, VIEWS_VERSION);
 const TABLE_FILE: &str = "table.redb";
 const ROWS_FILE: &str = "rows";

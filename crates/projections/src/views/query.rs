@@ -3,11 +3,13 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use icm_log::{ActorId, Name, Position, RequestKey, SubjectId};
+use icm_log::facts::UndoneRange;
+use icm_log::{ActorId, Event, Log, Name, Position, RequestKey, SubjectId};
 
 use super::Views;
+use super::past::LogPast;
 use crate::error::{Result, ViewError};
-use crate::fold::{Base, EntityId, Request, Version};
+use crate::fold::{Base, Change, EntityId, Past, Request, Undo, Undos, Version};
 use crate::table::TopicCount;
 use crate::text::{TextAnswer, TextFilter, TextQuery};
 
@@ -154,8 +156,8 @@ impl Views {
             .flatten()
         {
             if access.position <= position {
-                count += 1;
-                last = Some(access.at_ms);
+                count = access.counted.unwrap_or(count + 1);
+                last = Some(access.at_ms).filter(|ms| *ms != 0);
             }
         }
         Ok((count, last))
@@ -274,6 +276,40 @@ impl Views {
         self.tail.folder.named(self, name)
     }
 
+    /// Every undo.
+    pub fn undos(&self) -> Result<Undos> {
+        self.tail.folder.undos(self)
+    }
+
+    /// What undoing these events would make of the rows.
+    pub fn what_if_undone(&self, log: &Log, ranges: &[UndoneRange]) -> Result<Vec<Change>> {
+        let past = self.past(log);
+        self.tail.folder.what_if(self, &past, ranges)
+    }
+
+    /// Positions of the events about a memory, ascending.
+    pub fn touched(&self, entity: EntityId) -> Result<Vec<Position>> {
+        self.tail.folder.touched(self, entity)
+    }
+
+    /// Hands out the events at these positions, which ascend.
+    pub fn events_at(
+        &self,
+        log: &Log,
+        positions: &[Position],
+        take: &mut dyn FnMut(&Event<'_>),
+    ) -> Result<()> {
+        self.past(log).events_at(positions, take)
+    }
+
+    fn past<'a>(&'a self, log: &'a Log) -> LogPast<'a> {
+        LogPast {
+            log,
+            older: &self.waypoints,
+            newer: &self.tail.waypoints,
+        }
+    }
+
     /// The memory that an id stands for.
     pub fn resolve(&self, id: SubjectId) -> Result<EntityId> {
         self.tail.folder.resolve(self, id)
@@ -300,5 +336,17 @@ impl Base for Views {
 
     fn alias(&self, id: SubjectId) -> Result<Option<EntityId>> {
         self.table()?.alias(id)
+    }
+
+    fn undos(&self) -> Result<Vec<Undo>> {
+        self.table()?.undos()
+    }
+
+    fn touched(&self, entity: EntityId) -> Result<Vec<Position>> {
+        self.table()?.touched(entity)
+    }
+
+    fn accessed(&self, entity: EntityId) -> Result<Vec<Position>> {
+        self.table()?.accessed(entity)
     }
 }

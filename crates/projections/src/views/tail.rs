@@ -2,8 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use icm_log::{Cursor, Event, EventId, Log, LogError, Position, Waypoint};
+use icm_log::{Cursor, Event, EventId, Log, LogError, Position, Waypoint, Waypoints};
 
+use super::past::LogPast;
 use super::{Checkpoint, Views};
 use crate::error::Result;
 use crate::fold::{Base, EntityId, Folder, Version};
@@ -46,6 +47,7 @@ impl Tail {
         &mut self,
         base: &dyn Base,
         log: &Log,
+        older: &dyn Waypoints,
         enough: &mut dyn FnMut(&Folder, &Event<'_>) -> bool,
     ) -> Result<()> {
         let mut failed = None;
@@ -53,7 +55,12 @@ impl Tail {
         let len_bytes = &mut self.len_bytes;
         let (cursor, stopped) =
             log.scan_whole(&self.cursor.unwrap_or(Cursor::START), &mut |event| {
-                if let Err(error) = folder.apply(base, event) {
+                let past = LogPast {
+                    log,
+                    older,
+                    newer: waypoints,
+                };
+                if let Err(error) = folder.apply_next(base, &past, event) {
                     failed = Some(error);
                     return ControlFlow::Break(());
                 }
@@ -86,7 +93,7 @@ impl Tail {
         if end.position == self.folder.tally.position && end.event == event {
             return Ok(());
         }
-        self.fold(views, log, &mut |_, _| false)?;
+        self.fold(views, log, &views.waypoints, &mut |_, _| false)?;
         let overlay = &self.folder.kept;
         for (ordinal, entity, from) in &overlay.opened[self.text_has..] {
             if let Some(version) = overlay_version(overlay, *entity, *from) {

@@ -33,7 +33,18 @@ impl Kept {
             _ => Kept::Memory(Vec::new()),
         }
     }
+}
 
+/// Waypoints in memory.
+pub(super) struct Known<'a>(pub(super) &'a [Waypoint]);
+
+impl Waypoints for Known<'_> {
+    fn last(&self, before: &dyn Fn(&Waypoint) -> bool) -> Option<Waypoint> {
+        last_of(self.0, before)
+    }
+}
+
+impl Waypoints for Kept {
     fn last(&self, before: &dyn Fn(&Waypoint) -> bool) -> Option<Waypoint> {
         match self {
             Kept::Memory(waypoints) => last_of(waypoints, before),
@@ -47,7 +58,10 @@ impl Kept {
     }
 }
 
-fn last_of(waypoints: &[Waypoint], before: &dyn Fn(&Waypoint) -> bool) -> Option<Waypoint> {
+pub(super) fn last_of(
+    waypoints: &[Waypoint],
+    before: &dyn Fn(&Waypoint) -> bool,
+) -> Option<Waypoint> {
     let index = waypoints.partition_point(before);
     Some(waypoints[index.checked_sub(1)?])
 }

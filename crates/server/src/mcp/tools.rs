@@ -9,6 +9,7 @@ mod log;
 mod recall;
 mod stats;
 mod store;
+mod undo;
 mod update;
 
 use std::borrow::Cow;
@@ -25,7 +26,7 @@ use crate::sanitize::{clean, clean_line};
 use crate::service::Service;
 
 /// Every tool, in the order of their names.
-pub(super) static TOOLS: [&Tool; 7] = [
+pub(super) static TOOLS: [&Tool; 8] = [
     &log::TOOL,
     &forget::TOOL,
     &list_topics::TOOL,
@@ -33,6 +34,7 @@ pub(super) static TOOLS: [&Tool; 7] = [
     &stats::TOOL,
     &store::TOOL,
     &update::TOOL,
+    &undo::TOOL,
 ];
 
 /// One tool.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use icm_log::facts::Facts;
+use icm_log::facts::{Facts, UndoneRange};
 use icm_log::record::Body;
 use icm_log::{Event, Kind, Position, SubjectId, hash, payload};
 use icm_projections::Views;
@@ -352,6 +352,13 @@ fn summary_of(facts: &Facts, payload: &Value) -> String {
         Facts::OriginStarted(_) => text("program").to_owned(),
         Facts::ActorNamed => text("name").to_owned(),
         Facts::Imported(facts) => format!("{} ranges", facts.ranges.len()),
+        Facts::Undone(facts) => {
+            let len = |range: &UndoneRange| range.to_seq.0 - range.from_seq.0 + 1;
+            match facts.ranges.iter().map(len).sum() {
+                1_u64 => format!("1 event: {}", text("selector")),
+                events => format!("{events} events: {}", text("selector")),
+            }
+        }
         Facts::Opaque => "a kind that this version does not know".to_owned(),
     }
 }

@@ -356,6 +356,12 @@ fn import_batch(
         };
         // What was ever stored here is not news, even if it was changed or forgotten since.
         let versions = views.versions(entity, NEWEST)?;
+        if versions.last().is_some_and(|version| version.hidden) {
+            // An import that was undone is done anew.
+            events.push(stored_event(command, &line.checked));
+            fates.push(Fate::Added);
+            continue;
+        }
         let known = versions
             .iter()
             .any(|version| version.content.as_deref() == Some(line.checked.content.as_str()));

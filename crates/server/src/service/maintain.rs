@@ -130,7 +130,7 @@ impl Service {
         let wrong = match checked {
             Err(error @ ViewError::Unusable { .. }) => Some(error),
             Err(error) => return Err(error.into()),
-            Ok(()) if shown.position == fresh.position && shown != fresh => {
+            Ok(()) if shown.position == fresh.position && !shown.agrees(&fresh) => {
                 Some(ViewError::Unusable {
                     view: "table",
                     why: "it disagrees with a fresh fold of the log".to_owned(),

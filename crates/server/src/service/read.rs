@@ -47,7 +47,7 @@ impl Service {
         let mut versions: Vec<fold::Version> = Vec::new();
         let wanted = |version: &fold::Version| {
             let topic = version.topic.as_deref().unwrap_or_default();
-            (request.forgotten || version.is_alive())
+            (version.is_alive() || (request.forgotten && version.is_forgotten()))
                 && request
                     .topic
                     .as_deref()

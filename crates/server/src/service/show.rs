@@ -99,7 +99,8 @@ pub(super) fn memory(version: &Version, accesses: (u64, Option<u64>)) -> Memory 
             .metadata
             .as_deref()
             .and_then(|text| serde_json::from_str(text).ok()),
-        forgotten: !version.is_alive(),
+        forgotten: version.is_forgotten(),
+        undone: version.hidden,
         withheld: field_names(version.withheld),
     }
 }

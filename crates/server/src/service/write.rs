@@ -16,6 +16,7 @@ use icm_projections::Views;
 use icm_projections::fold::{Source, Version};
 use serde::Serialize;
 
+use super::undo::hidden_error;
 use super::{Ask, Service, locked};
 use crate::api::{self, Action, Caller, Receipt, StoreRequest, UpdateRequest};
 use crate::error::{Result, ServiceError};
@@ -295,11 +296,17 @@ fn turned(before: &Version, kind: Kind) -> NewEvent {
         subject: before.id,
         refs: before.observed(),
         facts: Alive {
-            causal_length: before.causal_length + 1,
+            causal_length: next_length(before),
         }
         .encode(),
         payload: payload::encode(&payload::MemoryForgotten::default()),
     }
+}
+
+/// The least causal length that turns a row and lies above every one there was, undone ones too.
+fn next_length(before: &Version) -> u32 {
+    let next = before.length_seen.max(before.causal_length) + 1;
+    next + u32::from(next % 2 == before.causal_length % 2)
 }
 
 /// A command that holds the lock and has seen everything before it.
@@ -646,7 +653,7 @@ impl Service {
         }
         self.command(caller, None, RequestKeyOf(None), |command, views| {
             let mut versions = newest_of_topic(views, topic)?;
-            versions.retain(|version| !version.is_alive());
+            versions.retain(Version::is_forgotten);
             turn_all(command, views, &versions, Kind::MEMORY_REVIVED)
         })
     }
@@ -660,6 +667,9 @@ impl Service {
             let mut versions: Vec<Version> = Vec::new();
             for id in ids {
                 let version = self.newest(views, id)?;
+                if version.hidden {
+                    return Err(hidden_error(&version).into());
+                }
                 if versions.iter().all(|other| other.id != version.id) {
                     versions.push(version);
                 }
@@ -691,6 +701,9 @@ impl Service {
         if version.is_alive() {
             return Ok(version);
         }
+        if version.hidden {
+            return Err(hidden_error(&version).into());
+        }
         let id = id_text(version.id);
         Err(ServiceError::invalid_with(
             format!("memory {id} is forgotten"),
@@ -711,8 +724,11 @@ pub(super) fn store_in(
         Some(entity) => views.version_at(entity, newest)?,
         None => None,
     };
-    let Some(before) = known else {
-        let id = command.new_id();
+    let hidden = known.as_ref().filter(|version| version.hidden);
+    let id = hidden.map(|version| version.id);
+    let Some(before) = known.filter(|version| !version.hidden) else {
+        // What was undone and is stored again is the same memory.
+        let id = id.unwrap_or_else(|| command.new_id());
         let appended = command.append(views, vec![checked.stored(id)])?;
         return Ok(Receipt {
             id: id_text(id),

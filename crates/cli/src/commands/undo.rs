@@ -1,0 +1,255 @@
+//! `icm undo`
+
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+use icm_server::api::{Memory, UndoAction, UndoAnswer, UndoChange, UndoRequest};
+
+use crate::app::App;
+use crate::error::{CliError, Outcome};
+use crate::memory_view::{self, short_event};
+use crate::text::{self, count};
+use crate::ui::{BAD, BOLD, DIM, GOOD, TOPIC, WARN};
+
+/// How many memories are shown before asking.
+const PREVIEW: usize = 20;
+
+/// Take events back; undoing an undo brings things back again
+///
+/// Nothing is lost: an undo is an event of its own, after which memories look as if the events it
+/// names had not happened. What it would change is shown first and asked about; without a terminal
+/// that needs `--yes`.
+///
+/// A named event stands for the whole command that it is part of, such as the import of a file.
+/// Recalls do not count for `--last`, undos do: `icm undo --last 1` twice changes nothing.
+///
+/// Examples: `icm undo --last 1` · `icm undo @120..@140` · `icm undo --session s1 --since yesterday`
+/// · `icm undo 3fa9c2 --cascade`
+#[derive(Debug, Args)]
+pub(crate) struct UndoArgs {
+    /// Events (`3fa9c2`, `@12`), or one range (`@12..@20`); `icm log` lists them
+    #[arg(value_name = "EVENT", value_parser = NonEmptyStringValueParser::new(),
+          required_unless_present_any = ["last", "session", "actor", "topic"],
+          conflicts_with_all = ["last", "session", "actor", "topic"])]
+    events: Vec<String>,
+    /// The newest N commands that changed something
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    last: Option<u32>,
+    /// What this session did
+    #[arg(long)]
+    session: Option<String>,
+    /// What this actor did
+    #[arg(long)]
+    actor: Option<String>,
+    /// What was done to memories that are or were in this topic; `a/` for `a` and all below it
+    #[arg(short, long)]
+    topic: Option<String>,
+    /// Nothing from before this time
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// The named events alone, not the commands they are part of
+    #[arg(long, requires = "events")]
+    only: bool,
+    /// Also undo every later change of the same memories
+    #[arg(long)]
+    cascade: bool,
+    /// Why; it stands in the log
+    #[arg(long)]
+    reason: Option<String>,
+    /// Only show what would change
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) fn run(args: UndoArgs, app: &App) -> Result<Outcome, CliError> {
+    let mut request = UndoRequest {
+        events: args.events,
+        only: args.only,
+        last: args.last.map(|last| last as usize),
+        session: args.session,
+        actor: args.actor,
+        topic: args.topic,
+        since: args.since,
+        cascade: args.cascade,
+        reason: args.reason,
+        dry_run: true,
+    };
+    let service = app.service()?;
+    let caller = app.caller()?;
+    if args.dry_run || !app.global.yes {
+        let plan = service.undo(&caller, &request)?;
+        if args.dry_run {
+            match app.ui.json {
+                true => app.ui.json(&plan)?,
+                false => print(app, &plan, &mut |line| app.ui.line(format_args!("{line}")))?,
+            }
+            return Ok(Outcome::Fine);
+        }
+        print(app, &plan, &mut |line| {
+            app.ui.remark(format_args!("{line}"));
+            Ok(())
+        })?;
+        let what = count(plan.events, "event", "events");
+        match app.ui.confirm(&format!("Undo {what}?")) {
+            Some(true) => {}
+            Some(false) => {
+                app.ui.remark(format_args!("nothing was undone"));
+                return Ok(Outcome::No);
+            }
+            None => {
+                return Err(
+                    CliError::invalid(format!("undoing {what} has to be confirmed"))
+                        .with_hint("give `--yes`, or `--dry-run` to only look"),
+                );
+            }
+        }
+    }
+    request.dry_run = false;
+    let done = service.undo(&caller, &request)?;
+    if app.ui.json {
+        app.ui.json(&done)?;
+        return Ok(Outcome::Fine);
+    }
+    if app.global.yes {
+        print(app, &done, &mut |line| app.ui.line(format_args!("{line}")))?;
+    }
+    let event = done.event.as_deref().map_or("", short_event);
+    app.ui.line(format_args!(
+        "{} {} {}",
+        app.ui.paint(BOLD, "undone"),
+        count(done.events, "event", "events"),
+        app.ui.paint(
+            DIM,
+            &format!(
+                "@{}  (`icm undo {event}` brings it back)",
+                done.position.unwrap_or_default()
+            )
+        ),
+    ))?;
+    Ok(Outcome::Fine)
+}
+
+type Print<'a> = &'a mut dyn FnMut(String) -> Result<(), CliError>;
+
+fn print(app: &App, answer: &UndoAnswer, put: Print<'_>) -> Result<(), CliError> {
+    let ui = &app.ui;
+    let verb = if answer.dry_run {
+        "would undo"
+    } else {
+        "undoes"
+    };
+    put(format!(
+        "{verb} {} of {}",
+        count(answer.events, "event", "events"),
+        count(answer.commands_total, "command", "commands"),
+    ))?;
+    if answer.already_undone > 0 {
+        put(format!(
+            "{} undone already",
+            count(answer.already_undone, "event is", "events are")
+        ))?;
+    }
+    for skipped in &answer.skipped {
+        put(format!(
+            "@{} stays: a {} cannot be undone",
+            skipped.position,
+            text::one_line(&skipped.kind)
+        ))?;
+    }
+    if answer.changes.is_empty() {
+        put("no memory looks different after it".to_owned())?;
+    }
+    for change in answer.changes.iter().take(PREVIEW) {
+        print_change(app, change, put)?;
+    }
+    if answer.changes.len() > PREVIEW {
+        put(format!("… and {} more", answer.changes.len() - PREVIEW))?;
+    }
+    let later: u64 = answer
+        .changes
+        .iter()
+        .map(|change| change.later_changes)
+        .sum();
+    if later > 0 {
+        let word = count(later, "later change", "later changes");
+        put(ui.paint(
+            WARN,
+            &format!("{word} of these memories stay in force; `--cascade` undoes them too"),
+        ))?;
+    }
+    Ok(())
+}
+
+fn print_change(app: &App, change: &UndoChange, put: Print<'_>) -> Result<(), CliError> {
+    let ui = &app.ui;
+    let (style, word) = match change.action {
+        UndoAction::Gone => (BAD, "- gone   "),
+        UndoAction::Back => (GOOD, "+ back   "),
+        UndoAction::Changed => (WARN, "~ changed"),
+    };
+    let content = |memory: &Option<Memory>| {
+        let content = memory.as_ref().and_then(|memory| memory.content.clone());
+        content.unwrap_or_else(|| "(withheld)".to_owned())
+    };
+    let room = ui.columns.unwrap_or(120).saturating_sub(4);
+    put(format!(
+        "{}  {}  {}{}",
+        ui.paint(style, word),
+        text::one_line(&change.id),
+        ui.paint(TOPIC, &text::one_line(&change.topic)),
+        match change.fields.is_empty() {
+            true => String::new(),
+            false => ui.paint(DIM, &format!("  {}", change.fields.join(", "))),
+        }
+    ))?;
+    let mut quote = |sign: &str, text: &str| {
+        put(format!(
+            "    {sign}{}",
+            text::cut(&text::one_line(text), room)
+        ))
+    };
+    let (before, after) = (content(&change.before), content(&change.after));
+    match change.action {
+        UndoAction::Gone => quote("", &before),
+        UndoAction::Back => quote("", &after),
+        UndoAction::Changed if before == after => print_values(change, &mut quote),
+        UndoAction::Changed => {
+            quote("- ", &before)?;
+            quote("+ ", &after)
+        }
+    }
+}
+
+/// The short values that differ where the text does not.
+fn print_values(
+    change: &UndoChange,
+    quote: &mut dyn FnMut(&str, &str) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    let (Some(before), Some(after)) = (&change.before, &change.after) else {
+        return Ok(());
+    };
+    let pairs = [
+        ("topic", before.topic.clone(), after.topic.clone()),
+        (
+            "importance",
+            memory_view::importance(before.importance).to_owned(),
+            memory_view::importance(after.importance).to_owned(),
+        ),
+        ("scope", before.scope.clone(), after.scope.clone()),
+        (
+            "keywords",
+            before.keywords.join(","),
+            after.keywords.join(","),
+        ),
+        (
+            "recalled",
+            before.access_count.to_string(),
+            after.access_count.to_string(),
+        ),
+    ];
+    for (name, before, after) in pairs {
+        if before != after {
+            quote("", &format!("{name}: {before} → {after}"))?;
+        }
+    }
+    Ok(())
+}

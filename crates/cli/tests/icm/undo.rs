@@ -1,0 +1,165 @@
+//! `icm undo`
+
+use crate::world::World;
+
+#[test]
+fn what_was_done_is_taken_back() {
+    let world = World::with_memories();
+    let id = world.id("owner");
+    world.icm(["update", &id, "-c", "Ada owns billing"]).ok();
+    let plan = world.icm(["undo", "--last", "1", "--dry-run"]).ok();
+    assert!(
+        plan.out.contains("would undo 1 event of 1 command"),
+        "{}",
+        plan.out
+    );
+    assert!(plan.out.contains("- Ada owns billing"), "{}", plan.out);
+    assert!(plan.out.contains("+ Mira owns billing"), "{}", plan.out);
+    assert_eq!(world.json(["get", &id])["content"], "Ada owns billing");
+
+    let done = world.json(["undo", "--last", "1", "--yes"]);
+    assert_eq!(done["events"], 1);
+    assert_eq!(done["changes"][0]["action"], "changed");
+    assert_eq!(done["changes"][0]["fields"][0], "content");
+    assert_eq!(world.json(["get", &id])["content"], "Mira owns billing");
+    let event = done["event"].as_str().unwrap();
+    world.icm(["undo", event, "--yes"]).ok();
+    assert_eq!(world.json(["get", &id])["content"], "Ada owns billing");
+    let history = world.icm(["history", &id]).ok().out;
+    assert_eq!(history.matches("log.undone").count(), 2, "{history}");
+    let log = world.icm(["log", "--kind", "log.undone"]).ok().out;
+    assert!(log.contains("1 event: --last 1"), "{log}");
+}
+
+#[test]
+fn undo_has_to_be_confirmed() {
+    let world = World::with_memories();
+    let run = world
+        .icm(["undo", "--last", "2"])
+        .fails(2, "has to be confirmed");
+    assert!(run.err.contains("--yes"), "{}", run.err);
+    assert!(run.err.contains("Prices are integer cents"), "{}", run.err);
+    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 3);
+    world.icm(["undo", "--last", "2", "--yes"]).ok();
+    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn an_import_is_undone_as_a_whole() {
+    let world = World::with_memories();
+    let lines: String = (0..700)
+        .map(|n| format!("{{\"topic\":\"many\",\"content\":\"line number {n}\"}}\n"))
+        .collect();
+    let file = world.write("many.jsonl", lines);
+    let file = file.to_str().unwrap();
+    world.icm(["import", "jsonl", file]).ok();
+    let position = world.json(["stats"])["positions"].as_u64().unwrap();
+    let one = format!("@{position}");
+    let plan = world.json(["undo", &one, "--only", "--dry-run"]);
+    assert_eq!(plan["events"], 1);
+    let done = world.json(["undo", &one, "--yes"]);
+    assert_eq!(done["events"], 700);
+    assert_eq!(world.json(["list", "--all"]).as_array().unwrap().len(), 3);
+    world.icm(["recall", "line number 5"]).ends(1);
+    world.icm(["verify"]).ok();
+    let again = world.json(["import", "jsonl", file]);
+    assert_eq!(again["added"], 700, "{again}");
+    assert_eq!(world.json(["list", "--all"]).as_array().unwrap().len(), 703);
+    world.icm(["rebuild"]).ok();
+    world.icm(["verify"]).ok();
+    assert_eq!(world.json(["list", "--all"]).as_array().unwrap().len(), 703);
+}
+
+#[test]
+fn a_session_is_undone() {
+    let world = World::with_memories();
+    let session = |args: &[&str]| {
+        let mut command = world.command(args);
+        assert!(command.env("ICM_SESSION", "s7").status().unwrap().success());
+    };
+    session(&["store", "-t", "people", "-c", "Bo owns search"]);
+    session(&["forget", "-t", "decisions", "--yes"]);
+    let done = world.json(["undo", "--session", "s7", "--yes"]);
+    assert_eq!(done["changes"].as_array().unwrap().len(), 3, "{done}");
+    let contents: Vec<_> = world
+        .json(["list"])
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|memory| memory["content"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(contents.len(), 3, "{contents:?}");
+    world
+        .icm(["undo", "--session", "nobody", "--yes"])
+        .fails(2, "nothing to undo");
+}
+
+#[test]
+fn what_was_undone_says_so() {
+    let world = World::with_memories();
+    let id = world.id("owner");
+    let event = world.json(["history", &id])[0]["event"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    world.icm(["undo", &event, "--yes"]).ok();
+    let shown = world.icm(["get", &id]).ok().out;
+    assert!(shown.contains("undone"), "{shown}");
+    for change in [
+        ["update", &id, "-c", "x"].as_slice(),
+        &["forget", &id],
+        &["revive", &id],
+    ] {
+        let run = world.icm(change).fails(2, "was undone");
+        assert!(run.err.contains("icm undo "), "{}", run.err);
+    }
+    assert!(!world.icm(["list", "--forgotten"]).ok().out.contains(&id));
+    // Storing the key anew is the same memory.
+    let again = world.json([
+        "store",
+        "-t",
+        "people",
+        "--key",
+        "owner",
+        "-c",
+        "Bo owns it",
+    ]);
+    assert_eq!(again["id"], id.as_str());
+    assert_eq!(world.json(["get", &id])["content"], "Bo owns it");
+    world.icm(["verify"]).ok();
+}
+
+#[test]
+fn what_cannot_be_undone_is_refused() {
+    let world = World::new();
+    world
+        .icm(["undo", "--last", "1", "--yes"])
+        .fails(2, "nothing to undo");
+    assert!(!world.store().exists());
+    let world = World::with_memories();
+    let id = world.id("owner");
+    let before = world.json(["stats"])["events"].clone();
+    for (arguments, says) in [
+        (["undo", "@1", "--yes"].as_slice(), "cannot be undone"),
+        (&["undo", "@999", "--yes"], "no event at"),
+        (&["undo", &id, "--yes"], "no event id"),
+        (&["undo", "@5..@3", "--yes"], "no range"),
+        (&["undo", "--yes"], "required"),
+        (&["undo", "@3", "--last", "1"], "cannot be used with"),
+        (&["undo", "--last", "0"], "0"),
+        (
+            &["undo", "--last", "1", "--since", "2099-01-01"],
+            "nothing to undo",
+        ),
+    ] {
+        world.icm(arguments).fails(2, says);
+    }
+    world.icm(["undo", "ffffffff", "--yes"]).ends(1);
+    world.icm(["undo", "@3", "--yes"]).ok();
+    let run = world
+        .icm(["undo", "@3", "--yes"])
+        .fails(2, "undone already");
+    assert!(run.err.contains("icm undo "), "{}", run.err);
+    let after = world.json(["stats"])["events"].as_u64().unwrap();
+    assert_eq!(after, before.as_u64().unwrap() + 1);
+}

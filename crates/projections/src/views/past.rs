@@ -1,0 +1,74 @@
+//! Events that were folded already, read from the log again.
+
+use std::ops::ControlFlow;
+
+use icm_log::facts::UndoneRange;
+use icm_log::{Event, Log, Position, Waypoint, Waypoints};
+
+use super::waypoints::last_of;
+use crate::error::Result;
+use crate::fold::Past;
+
+/// Positions that lie no further apart are read in one go.
+const NEAR: u64 = 64;
+
+/// The log, with the waypoints that are known of it.
+pub(super) struct LogPast<'a> {
+    pub(super) log: &'a Log,
+    /// Those up to some place, and those beyond it.
+    pub(super) older: &'a dyn Waypoints,
+    pub(super) newer: &'a [Waypoint],
+}
+
+impl Waypoints for LogPast<'_> {
+    fn last(&self, before: &dyn Fn(&Waypoint) -> bool) -> Option<Waypoint> {
+        last_of(self.newer, before).or_else(|| self.older.last(before))
+    }
+}
+
+impl Past for LogPast<'_> {
+    fn events_at(&self, positions: &[Position], take: &mut dyn FnMut(&Event<'_>)) -> Result<()> {
+        let mut rest = positions;
+        while let Some(first) = rest.first() {
+            let from = self.log.cursor_before(*first, self)?;
+            self.log.scan(&from, &mut |event| {
+                while let Some((next, after)) = rest.split_first()
+                    && *next <= event.position
+                {
+                    if *next == event.position {
+                        take(event);
+                    }
+                    rest = after;
+                }
+                match rest.first() {
+                    Some(next) if next.0 - event.position.0 <= NEAR => ControlFlow::Continue(()),
+                    _ => ControlFlow::Break(()),
+                }
+            })?;
+            if rest.first() == Some(first) {
+                // The log does not reach there.
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn events_in(&self, range: &UndoneRange, take: &mut dyn FnMut(&Event<'_>)) -> Result<()> {
+        let first = self.log.position_of(range.origin, range.from_seq, self)?;
+        let Some(first) = first else {
+            return Ok(());
+        };
+        let from = self.log.cursor_before(first, self)?;
+        self.log.scan(&from, &mut |event| {
+            let (origin, seq) = (event.head.origin(), event.head.seq());
+            if range.holds(origin, seq) {
+                take(event);
+            }
+            match origin == range.origin && seq >= range.to_seq {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,125 @@
+//! `icm_undo`
+
+use std::fmt::Write;
+
+use serde_json::json;
+
+use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value, count, short};
+use crate::api::{UndoAction, UndoAnswer, UndoRequest};
+use crate::error::ServiceError;
+use crate::mcp::schema::Args;
+use crate::sanitize::clean_line;
+
+/// Changes that a reply lists.
+const CHANGES_MAX: usize = 50;
+const LAST_MAX: u64 = 1_000;
+
+pub(super) static TOOL: Tool = Tool {
+    name: "icm_undo",
+    title: "Undo changes",
+    description: "Take changes back: an event, the last N changing commands, what a session did or what befell a topic. Call it when a change was wrong; without confirm it only previews. An undo is undone the same way. Not for erasing secrets.",
+    hints: Hints {
+        read_only: false,
+        destructive: true,
+        idempotent: false,
+    },
+    leaves_work: true,
+    params: &[
+        Param {
+            name: "event",
+            kind: Kind::Text,
+            required: false,
+            about: "event id, @position or range @12..@20 from icm_log",
+        },
+        Param {
+            name: "last",
+            kind: Kind::Whole {
+                min: 1,
+                max: LAST_MAX,
+            },
+            required: false,
+            about: "the newest N changing commands",
+        },
+        Param {
+            name: "session",
+            kind: Kind::Text,
+            required: false,
+            about: "what this session did",
+        },
+        Param {
+            name: "topic",
+            kind: Kind::Text,
+            required: false,
+            about: "what was done to memories of this topic",
+        },
+        Param {
+            name: "cascade",
+            kind: Kind::Flag,
+            required: false,
+            about: "also later changes of the same memories",
+        },
+        Param {
+            name: "confirm",
+            kind: Kind::Flag,
+            required: false,
+            about: "true: do it; else only preview",
+        },
+    ],
+    output: None,
+    run,
+};
+
+fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+    let request = UndoRequest {
+        events: args.text("event").into_iter().collect(),
+        last: args.whole("last").map(|last| last as usize),
+        session: args.text("session"),
+        topic: args.text("topic"),
+        cascade: args.flag("cascade"),
+        dry_run: !args.flag("confirm"),
+        ..UndoRequest::default()
+    };
+    let mut answer = call.service.undo(call.caller, &request)?;
+    let total = answer.changes.len();
+    answer.changes.truncate(CHANGES_MAX);
+    let text = text_of(&answer, total);
+    let mut structured =
+        serde_json::to_value(&answer).map_err(|error| ServiceError::Internal(error.to_string()))?;
+    structured["changes_total"] = json!(total);
+    clean_value(&mut structured);
+    Ok(Reply { text, structured })
+}
+
+fn text_of(answer: &UndoAnswer, total: usize) -> String {
+    let events = count(answer.events, "event", "events");
+    let mut text = match (&answer.event, answer.position) {
+        (Some(event), Some(position)) => {
+            format!("undone {events} (event {}, @{position})", short(event))
+        }
+        _ => format!("would undo {events}; call again with confirm: true to do it"),
+    };
+    for change in &answer.changes {
+        let word = match change.action {
+            UndoAction::Gone => "gone",
+            UndoAction::Back => "back",
+            UndoAction::Changed => "changed",
+        };
+        let _ = write!(
+            text,
+            "\n{word} {} in \"{}\"",
+            change.id,
+            clean_line(&change.topic)
+        );
+        if !change.fields.is_empty() {
+            let _ = write!(text, ": {}", change.fields.join(", "));
+        }
+        if change.later_changes > 0 {
+            let later = count(change.later_changes, "later change", "later changes");
+            let _ = write!(text, " ({later} stay in force)");
+        }
+    }
+    if total > answer.changes.len() {
+        let _ = write!(text, "\n… and {} more", total - answer.changes.len());
+    }
+    text
+}

@@ -1,0 +1,548 @@
+//! Undo: choosing events, showing what goes with them, and taking them out of force.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use icm_log::facts::{LogUndone, UndoneRange};
+use icm_log::{CommandId, Event, EventId, Kind, NewEvent, OriginId, Position, Seq, SubjectId};
+use icm_log::{hash, payload};
+use icm_projections::Views;
+use icm_projections::fold::{Change, Undos, Version, difference};
+
+use super::show::field_names;
+use super::write::RequestKeyOf;
+use super::{Ask, Service};
+use crate::api::{
+    Caller, SkippedEvent, UndoAction, UndoAnswer, UndoChange, UndoRequest, UndoneCommand,
+};
+use crate::error::{Result, ServiceError};
+use crate::ids::{event_prefix, id_text};
+use crate::limits;
+use crate::when::{self, DayMeans, When, rfc3339};
+
+/// Commands that an answer lists; it counts all of them.
+const COMMANDS_MAX: usize = 100;
+
+/// An event that was chosen.
+#[derive(Debug, Clone)]
+struct Picked {
+    position: Position,
+    origin: OriginId,
+    seq: Seq,
+    event: EventId,
+    command: CommandId,
+    kind: Kind,
+    ms: u64,
+    subject: SubjectId,
+}
+
+impl Picked {
+    fn of(event: &Event<'_>) -> Picked {
+        Picked {
+            position: event.position,
+            origin: event.head.origin(),
+            seq: event.head.seq(),
+            event: event.id,
+            command: event.head.command(),
+            kind: event.head.kind(),
+            ms: event.head.time().ms(),
+            subject: event.head.subject(),
+        }
+    }
+}
+
+/// What is asked for, resolved.
+#[derive(Default)]
+struct Wanted {
+    positions: Option<BTreeSet<Position>>,
+    range: Option<(Position, Position)>,
+    commands: Option<BTreeSet<CommandId>>,
+    session: Option<icm_log::SessionId>,
+    actor: Option<String>,
+    topic: Option<BTreeSet<SubjectId>>,
+    since: Option<Position>,
+    since_ms: Option<u64>,
+}
+
+/// Whether undo reaches events of a kind: everything but the log's own, and of those the undos.
+fn can_be_undone(kind: Kind) -> bool {
+    kind == Kind::LOG_UNDONE || !kind.name().starts_with("log.")
+}
+
+/// Whether an event changes something that people would call a change.
+fn is_change(kind: Kind) -> bool {
+    can_be_undone(kind) && kind != Kind::MEMORY_RECALLED
+}
+
+impl Service {
+    /// Undoes events, or says what that would change.
+    ///
+    /// # Errors
+    /// `Invalid` when nothing or too much is asked for, when what is named cannot be undone or is
+    /// undone already; `NotFound` and `Ambiguous` for event ids.
+    pub fn undo(&self, caller: &Caller, request: &UndoRequest) -> Result<UndoAnswer> {
+        let selector = selector_of(request)?;
+        if self.is_empty()? {
+            return Err(nothing_to_undo(&selector));
+        }
+        if request.dry_run {
+            return self.with_views(|views| {
+                let (answer, _) = self.undo_plan(views, request, &selector)?;
+                Ok(answer)
+            });
+        }
+        self.command(caller, None, RequestKeyOf(None), |command, views| {
+            let (mut answer, ranges) = self.undo_plan(views, request, &selector)?;
+            let events = ranges.chunks(LogUndone::RANGES_MAX).map(|ranges| {
+                let payload = payload::LogUndone {
+                    selector: Some(&selector),
+                    reason: request.reason.as_deref(),
+                    request_digest: None,
+                };
+                let heads = ranges.iter().map(|range| range.head);
+                NewEvent {
+                    kind: Kind::LOG_UNDONE,
+                    subject: SubjectId::ZERO,
+                    refs: heads.take(icm_log::head::REFS_MAX).collect(),
+                    facts: LogUndone {
+                        ranges: ranges.to_vec(),
+                    }
+                    .encode(),
+                    payload: payload::encode(&payload),
+                }
+            });
+            let appended = command.append(views, events.collect())?;
+            answer.dry_run = false;
+            answer.event = appended.last().map(|last| last.event.to_string());
+            answer.position = appended.last().map(|last| last.position.0);
+            Ok(answer)
+        })
+    }
+
+    fn undo_plan(
+        &self,
+        views: &Views,
+        request: &UndoRequest,
+        selector: &str,
+    ) -> std::result::Result<(UndoAnswer, Vec<UndoneRange>), Ask> {
+        let wanted = self.undo_wanted(views, request)?;
+        let undos = views.undos()?;
+        let mut picked = self.pick(views, &wanted)?;
+        let mut skipped = Vec::new();
+        let mut already = 0;
+        let mut undone_by = None;
+        let chosen: BTreeSet<_> = picked.iter().map(|p| (p.origin, p.seq)).collect();
+        picked.retain(|picked| {
+            if !can_be_undone(picked.kind) {
+                skipped.push(SkippedEvent {
+                    event: picked.event.to_string(),
+                    position: picked.position.0,
+                    kind: picked.kind.name(),
+                });
+                return false;
+            }
+            let mut in_force = undos.in_force(picked.origin, picked.seq).peekable();
+            if in_force.peek().is_none() {
+                return true;
+            }
+            // What is undone only by what is undone here would come back.
+            let stays = in_force.find(|undo| !chosen.contains(&(undo.origin, undo.seq)));
+            if let Some(undo) = stays {
+                already += 1;
+                undone_by = Some(undo.event);
+            }
+            stays.is_none()
+        });
+        if picked.is_empty() {
+            return Err(why_nothing(selector, undone_by, &skipped).into());
+        }
+        // What every command names beside what was asked for is no news.
+        skipped.retain(|skipped| skipped.kind != "log.actor_named");
+        skipped.retain(|skipped| skipped.kind != "log.origin_started");
+        let later = self.later(views, &picked, &undos, request.cascade)?;
+        if request.cascade {
+            picked.extend(later.iter().cloned());
+            picked.sort_by_key(|picked| picked.position);
+        }
+        let ranges = ranges_of(&picked);
+        let changes = views.what_if_undone(&self.log, &ranges)?;
+        let mut later_of: BTreeMap<SubjectId, u64> = BTreeMap::new();
+        if !request.cascade {
+            for picked in &later {
+                *later_of.entry(views.resolve(picked.subject)?).or_default() += 1;
+            }
+        }
+        let mut answer = UndoAnswer {
+            dry_run: true,
+            event: None,
+            position: None,
+            selector: selector.to_owned(),
+            events: picked.len() as u64,
+            already_undone: already,
+            commands: Vec::new(),
+            commands_total: 0,
+            skipped,
+            changes: Vec::with_capacity(changes.len()),
+        };
+        for change in &changes {
+            let later = later_of.get(&change.entity).copied().unwrap_or(0);
+            answer.changes.push(self.undo_change(views, change, later)?);
+        }
+        let mut commands: BTreeMap<CommandId, UndoneCommand> = BTreeMap::new();
+        for picked in &picked {
+            let entry = commands.entry(picked.command).or_insert(UndoneCommand {
+                position: picked.position.0,
+                event: picked.event.to_string(),
+                at: rfc3339(picked.ms),
+                kind: picked.kind.name(),
+                events: 0,
+            });
+            entry.events += 1;
+        }
+        answer.commands_total = commands.len() as u64;
+        answer.commands = commands.into_values().collect();
+        answer.commands.sort_by_key(|command| command.position);
+        let more = answer.commands.len().saturating_sub(COMMANDS_MAX);
+        answer.commands.drain(..more);
+        Ok((answer, ranges))
+    }
+
+    fn undo_change(
+        &self,
+        views: &Views,
+        change: &Change,
+        later: u64,
+    ) -> std::result::Result<UndoChange, Ask> {
+        let newest = views.tally().position;
+        let shown = |version: &Version| self.memory_at(views, version, newest);
+        let (before, after) = (&change.before, &change.after);
+        let action = match (before.is_alive(), after.is_alive()) {
+            (true, false) => UndoAction::Gone,
+            (false, true) => UndoAction::Back,
+            _ => UndoAction::Changed,
+        };
+        let fields = match action {
+            UndoAction::Changed => field_names(difference(before, after)),
+            _ => Vec::new(),
+        };
+        let some = |version: &Version| (!version.hidden).then(|| shown(version)).transpose();
+        Ok(UndoChange {
+            id: id_text(after.id),
+            topic: after
+                .topic
+                .clone()
+                .or_else(|| before.topic.clone())
+                .unwrap_or_default(),
+            action,
+            fields,
+            before: some(before)?,
+            after: some(after)?,
+            later_changes: later,
+        })
+    }
+
+    fn undo_wanted(
+        &self,
+        views: &Views,
+        request: &UndoRequest,
+    ) -> std::result::Result<Wanted, Ask> {
+        let mut wanted = Wanted {
+            session: request.session.as_deref().map(hash::session_id),
+            actor: request.actor.clone(),
+            ..Wanted::default()
+        };
+        if let Some(topic) = &request.topic {
+            wanted.topic = Some(views.members(topic)?.into_iter().collect());
+        }
+        if let Some(since) = &request.since {
+            match when::parse(since, self.now_ms(), &self.zone(), DayMeans::Start)? {
+                When::Time(ms) => wanted.since_ms = Some(ms),
+                When::Position(position) => wanted.since = Some(Position(position)),
+                When::Event(prefix) => wanted.since = Some(self.find_event(&prefix)?),
+            }
+        }
+        let mut positions = BTreeSet::new();
+        for event in &request.events {
+            match event.split_once("..") {
+                Some((from, to)) => {
+                    let range = (self.undo_place(views, from)?, self.undo_place(views, to)?);
+                    if request.events.len() > 1 || range.0 > range.1 {
+                        return Err(ServiceError::invalid_with(
+                            format!("`{event}` is no range that can be undone"),
+                            "give one range alone, the earlier end first: `@12..@20`",
+                        )
+                        .into());
+                    }
+                    wanted.range = Some(range);
+                }
+                None => {
+                    positions.insert(self.undo_place(views, event)?);
+                }
+            }
+        }
+        if !positions.is_empty() && request.only {
+            wanted.positions = Some(positions);
+        } else if !positions.is_empty() {
+            let mut commands = BTreeSet::new();
+            let positions: Vec<_> = positions.into_iter().collect();
+            let mut refused = None;
+            views.events_at(&self.log, &positions, &mut |event| {
+                commands.insert(event.head.command());
+                if !can_be_undone(event.head.kind()) {
+                    refused = Some((event.position, event.head.kind()));
+                }
+            })?;
+            if let Some((position, kind)) = refused {
+                return Err(cannot_be_undone(position.0, &kind.name()).into());
+            }
+            wanted.commands = Some(commands);
+        }
+        if let Some(last) = request.last {
+            wanted.commands = Some(self.last_commands(&wanted, views, last)?);
+            // The commands as wholes; what chose them has done its part.
+            wanted.since = None;
+            wanted.since_ms = None;
+        }
+        Ok(wanted)
+    }
+
+    /// The newest commands that changed something.
+    fn last_commands(
+        &self,
+        wanted: &Wanted,
+        views: &Views,
+        last: usize,
+    ) -> std::result::Result<BTreeSet<CommandId>, Ask> {
+        let mut commands = BTreeSet::new();
+        self.log.scan_back(None, &mut |event| {
+            let known = commands.contains(&event.head.command());
+            if is_change(event.head.kind()) && !known && wanted.fits(views, event) {
+                if commands.len() == last {
+                    return ControlFlow::Break(());
+                }
+                commands.insert(event.head.command());
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(commands)
+    }
+
+    /// The position of an event that a user names.
+    fn undo_place(&self, views: &Views, text: &str) -> std::result::Result<Position, Ask> {
+        let newest = views.tally().position;
+        let text = text.trim();
+        if let Some(number) = text.strip_prefix('@') {
+            return match number.parse() {
+                Ok(number) if number > 0 && number <= newest.0 => Ok(Position(number)),
+                _ => Err(ServiceError::invalid_with(
+                    format!("there is no event at `{text}`"),
+                    format!("the newest position is @{newest}; `icm log` lists events"),
+                )
+                .into()),
+            };
+        }
+        let Some(prefix) = event_prefix(text) else {
+            let hint = match self.find_memory(views, text) {
+                Ok(id) => {
+                    let id = id_text(id);
+                    format!("{id} is a memory: `icm history {id}` lists its events")
+                }
+                Err(_) => "name an event as `icm log` shows it, or its position: `@12`".to_owned(),
+            };
+            return Err(
+                ServiceError::invalid_with(format!("`{text}` is no event id"), hint).into(),
+            );
+        };
+        Ok(self.find_event(&prefix)?)
+    }
+
+    /// Every event that is wanted, ascending.
+    fn pick(&self, views: &Views, wanted: &Wanted) -> std::result::Result<Vec<Picked>, Ask> {
+        let mut picked = Vec::new();
+        if let Some(positions) = &wanted.positions {
+            let positions: Vec<_> = positions.iter().copied().collect();
+            views.events_at(&self.log, &positions, &mut |event| {
+                picked.push(Picked::of(event));
+            })?;
+            return Ok(picked);
+        }
+        // A command's events may lie anywhere, among those of others.
+        self.log.scan(&icm_log::Cursor::START, &mut |event| {
+            if wanted.fits(views, event) {
+                picked.push(Picked::of(event));
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(picked)
+    }
+
+    /// Events in force that came later and are about the same memories. With `cascade` also those
+    /// that are about what these are about.
+    fn later(
+        &self,
+        views: &Views,
+        picked: &[Picked],
+        undos: &Undos,
+        cascade: bool,
+    ) -> std::result::Result<Vec<Picked>, Ask> {
+        let chosen: BTreeSet<Position> = picked.iter().map(|picked| picked.position).collect();
+        let mut first: BTreeMap<SubjectId, Position> = BTreeMap::new();
+        for picked in picked {
+            if picked.kind != Kind::LOG_UNDONE && !picked.subject.is_zero() {
+                let entity = views.resolve(picked.subject)?;
+                first.entry(entity).or_insert(picked.position);
+            }
+        }
+        let mut later = Vec::new();
+        for (entity, first) in first {
+            let positions = views.touched(entity)?;
+            let positions: Vec<_> = (positions.into_iter())
+                .filter(|position| *position > first && !chosen.contains(position))
+                .collect();
+            views.events_at(&self.log, &positions, &mut |event| {
+                let (origin, seq) = (event.head.origin(), event.head.seq());
+                let counts = event.head.kind() != Kind::LOG_UNDONE && !undos.is_undone(origin, seq);
+                if counts {
+                    later.push(Picked::of(event));
+                }
+            })?;
+        }
+        if cascade {
+            later.sort_by_key(|picked| picked.position);
+            later.dedup_by_key(|picked| picked.position);
+        }
+        Ok(later)
+    }
+}
+
+impl Wanted {
+    fn fits(&self, views: &Views, event: &Event<'_>) -> bool {
+        let head = &event.head;
+        let position = event.position;
+        let commands = &self.commands;
+        (commands.as_ref()).is_none_or(|commands| commands.contains(&head.command()))
+            && self
+                .range
+                .is_none_or(|(from, to)| from <= position && position <= to)
+            && self.session.is_none_or(|session| session == head.session())
+            && self.since.is_none_or(|since| position >= since)
+            && self.since_ms.is_none_or(|since| head.time().ms() >= since)
+            && self.actor.as_deref().is_none_or(|actor| {
+                let named = views.actor(head.actor());
+                named.map_or_else(|| head.actor().to_string() == actor, |name| name == actor)
+            })
+            && (self.topic.as_ref()).is_none_or(|members| {
+                let entity = views.resolve(head.subject());
+                entity.is_ok_and(|entity| members.contains(&entity))
+            })
+    }
+}
+
+/// Neighbours in a chain as one range each.
+fn ranges_of(picked: &[Picked]) -> Vec<UndoneRange> {
+    let mut places: Vec<_> = picked.iter().map(|p| (p.origin, p.seq, p.event)).collect();
+    places.sort_unstable();
+    places.dedup();
+    let mut ranges: Vec<UndoneRange> = Vec::new();
+    for (origin, seq, event) in places {
+        match ranges.last_mut() {
+            Some(last) if last.origin == origin && last.to_seq.0 + 1 == seq.0 => {
+                last.to_seq = seq;
+                last.head = event;
+            }
+            _ => ranges.push(UndoneRange {
+                origin,
+                from_seq: seq,
+                to_seq: seq,
+                head: event,
+            }),
+        }
+    }
+    ranges
+}
+
+/// The request as it would be typed; it stands in the event.
+fn selector_of(request: &UndoRequest) -> Result<String> {
+    let mut parts: Vec<String> = request.events.clone();
+    if request.last == Some(0) {
+        return Err(ServiceError::invalid("`--last 0` undoes nothing"));
+    }
+    parts.extend(request.last.map(|last| format!("--last {last}")));
+    for (name, value) in [
+        ("--session", &request.session),
+        ("--actor", &request.actor),
+        ("--topic", &request.topic),
+    ] {
+        if let Some(value) = value {
+            limits::label(name, value, limits::TOPIC_LEN_MAX)?;
+            parts.push(format!("{name} {value}"));
+        }
+    }
+    if parts.is_empty() {
+        return Err(ServiceError::invalid_with(
+            "nothing was chosen to undo",
+            "name an event, or give --last, --session, --actor or --topic",
+        ));
+    }
+    if !request.events.is_empty() && parts.len() > request.events.len() {
+        return Err(ServiceError::invalid(
+            "events are named or chosen by --last, --session, --actor and --topic, not both",
+        ));
+    }
+    if let Some(reason) = &request.reason {
+        limits::text("the reason", reason, limits::RAW_EXCERPT_LEN_MAX)?;
+    }
+    parts.extend(
+        request
+            .since
+            .as_ref()
+            .map(|since| format!("--since {since}")),
+    );
+    for (name, given) in [("--only", request.only), ("--cascade", request.cascade)] {
+        if given {
+            parts.push(name.to_owned());
+        }
+    }
+    Ok(parts.join(" "))
+}
+
+fn nothing_to_undo(selector: &str) -> ServiceError {
+    ServiceError::invalid_with(
+        format!("there is nothing to undo for `{selector}`"),
+        "`icm log` lists what there is",
+    )
+}
+
+fn why_nothing(
+    selector: &str,
+    undone_by: Option<EventId>,
+    skipped: &[SkippedEvent],
+) -> ServiceError {
+    if let Some(undo) = undone_by {
+        let undo = undo.to_string();
+        return ServiceError::invalid_with(
+            format!("`{selector}` is undone already"),
+            format!("bring it back with `icm undo {}`", &undo[..12]),
+        );
+    }
+    match skipped.first() {
+        Some(skipped) => cannot_be_undone(skipped.position, &skipped.kind),
+        None => nothing_to_undo(selector),
+    }
+}
+
+fn cannot_be_undone(position: u64, kind: &str) -> ServiceError {
+    ServiceError::invalid_with(
+        format!("event @{position} is a {kind}, which cannot be undone"),
+        "undo reaches what was done to memories, and other undos",
+    )
+}
+
+/// The undo that hides a memory, for who asks for it.
+pub(super) fn hidden_error(version: &Version) -> ServiceError {
+    let (id, event) = (id_text(version.id), version.stamp.event.to_string());
+    ServiceError::invalid_with(
+        format!("memory {id} was undone"),
+        format!("bring it back with `icm undo {}`", &event[..12]),
+    )
+}

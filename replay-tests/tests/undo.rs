@@ -1,0 +1,242 @@
+//! Undo: invariant 25, and what an undo must leave alone.
+
+use expect_test::expect;
+use icm_server::api::{Caller, ListRequest, Memory, NoProgress, UndoRequest};
+use proptest::prelude::*;
+use replay_tests::generate;
+use replay_tests::judge;
+use replay_tests::script::{Command, Run, Script, check};
+
+fn config() -> ProptestConfig {
+    ProptestConfig {
+        failure_persistence: None,
+        ..judge::config(64)
+    }
+}
+
+/// Every memory, tombstones too, as of a moment.
+fn rows(run: &Run, at: Option<String>) -> Vec<Memory> {
+    let request = ListRequest {
+        at,
+        forgotten: true,
+        ..ListRequest::default()
+    };
+    run.service().list(&request).expect("it lists")
+}
+
+fn rows_everywhere(run: &Run, end: u64) -> Vec<Vec<Memory>> {
+    (1..=end)
+        .map(|at| rows(run, Some(format!("@{at}"))))
+        .collect()
+}
+
+/// The state hash of a fold of the events in force; the views agree with it.
+fn verified(run: &Run) -> Result<Option<String>, TestCaseError> {
+    let report = run.service().verify(&NoProgress);
+    let report = report.map_err(|error| TestCaseError::fail(error.to_string()))?;
+    prop_assert!(report.ok && report.findings.is_empty(), "{report:#?}");
+    Ok(report.state_hash)
+}
+
+fn undo(run: &Run, events: &[&str], last: Option<usize>) -> icm_server::Result<String> {
+    let request = UndoRequest {
+        events: events.iter().map(|event| (*event).to_owned()).collect(),
+        last,
+        ..UndoRequest::default()
+    };
+    let answer = run.service().undo(&Caller::default(), &request)?;
+    Ok(answer.event.expect("it was done"))
+}
+
+fn eventful() -> impl Strategy<Value = Script> {
+    let command = prop_oneof![
+        6 => generate::change(), 3 => generate::undo(), 1 => generate::mishap()
+    ];
+    generate::script(command, 1..25)
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    /// Views that learn of an undo event by event agree with a fold that leaves out, from the
+    /// start, what is undone; moments before it stay as they were; the views can be dropped.
+    #[test]
+    fn undoing_is_folding_without(script in eventful()) {
+        let mut run = Run::new(0);
+        for command in &script.0 {
+            let end = run.basis().position;
+            let before = match command {
+                Command::Undo { .. } => Some(rows_everywhere(&run, end)),
+                _ => None,
+            };
+            run.step(command);
+            if let Some(before) = before {
+                verified(&run)?;
+                prop_assert_eq!(rows_everywhere(&run, end), before, "before {}", command);
+            }
+        }
+        if run.basis().position > 0 {
+            let hash = verified(&run)?;
+            let now = rows(&run, None);
+            let always = rows_everywhere(&run, run.basis().position);
+            for command in [Command::DropViews, Command::Rebuild] {
+                run.step(&command);
+                prop_assert_eq!(&rows(&run, None), &now, "after {}", command);
+                prop_assert_eq!(&rows_everywhere(&run, run.basis().position), &always);
+                prop_assert_eq!(&verified(&run)?, &hash);
+            }
+        }
+    }
+
+    /// 25: undo(undo(e)) is as before, whatever e is; and what a preview says is what is done.
+    #[test]
+    fn undoing_an_undo_restores(script in eventful(), pick in any::<prop::sample::Index>()) {
+        let mut run = Run::new(0);
+        for command in &script.0 {
+            run.step(command);
+        }
+        let end = run.basis().position;
+        prop_assume!(end > 2);
+        let event = format!("@{}", 3 + pick.index(end as usize - 2));
+        let (before, hash) = (rows(&run, None), verified(&run)?);
+        let mut request = UndoRequest { events: vec![event], dry_run: true, ..UndoRequest::default() };
+        let Ok(plan) = run.service().undo(&Caller::default(), &request) else {
+            // It is undone already, or an event of the log's own.
+            return Ok(());
+        };
+        prop_assert_eq!(run.basis().position, end, "a preview writes nothing");
+        request.dry_run = false;
+        let done = run.service().undo(&Caller::default(), &request);
+        let done = done.map_err(|error| TestCaseError::fail(error.to_string()))?;
+        prop_assert_eq!(&done.changes, &plan.changes);
+        for change in &done.changes {
+            let now = rows(&run, None).into_iter().find(|memory| memory.id == change.id);
+            prop_assert_eq!(now.map(|m| m.content), change.after.clone().map(|m| m.content));
+        }
+        let event = done.event.unwrap_or_default();
+        let again = undo(&run, &[&event], None);
+        prop_assert!(again.is_ok(), "{again:?}");
+        prop_assert_eq!(rows(&run, None), before);
+        prop_assert_eq!(verified(&run)?, hash);
+    }
+
+    /// Undoing the last command gives what was there before it.
+    #[test]
+    fn undoing_the_last_is_as_if_it_had_not_been(
+        script in generate::script(generate::change(), 1..20),
+    ) {
+        let mut run = Run::new(0);
+        for command in &script.0 {
+            let before = (run.basis().position, rows(&run, None));
+            run.step(command);
+            let changed = !run.receipts().is_empty() && run.basis().position > before.0;
+            if changed && before.0 > 0 {
+                let after = (rows(&run, None), verified(&run)?);
+                undo(&run, &[], Some(1)).map_err(|error| TestCaseError::fail(error.to_string()))?;
+                prop_assert_eq!(rows(&run, None), before.1, "{}", command);
+                undo(&run, &[], Some(1)).map_err(|error| TestCaseError::fail(error.to_string()))?;
+                prop_assert_eq!((rows(&run, None), verified(&run)?), after, "{}", command);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_store_an_update_and_their_undo() {
+    check(
+        "
+store $a -t prefs -c \"likes tea\" --key drink
+store $b -t prefs -c \"likes cake\"
+update $a -c \"likes coffee\"
+undo @3
+list
+undo @6
+list
+undo @3 --cascade
+list --forgotten
+store $c -t prefs -c \"likes water\" --key drink
+list
+history $a
+undo @3
+undo @1
+undo @99
+undo --last 50
+list
+undo --last 1
+list
+verify
+",
+        expect![[r#"
+            $a stored @3
+            $b stored @4
+            $a updated @5
+            undone 1 @6
+              gone $a  (+1 later)
+            $b prefs "likes cake"
+            undone 1 @7
+              back $a
+            $b prefs "likes cake"
+            $a prefs "likes coffee" key=drink
+            undone 2 @8
+              gone $a
+            $b prefs "likes cake"
+            $a stored @9
+            $b prefs "likes cake"
+            $a prefs "likes water" key=drink
+            @3..@5 memory.stored (topic,content,importance,key,trust) $a prefs "likes tea" key=drink
+            @5..@6 memory.updated (content) $a prefs "likes coffee" key=drink
+            @6..@7 log.undone (content,forgotten) $a prefs "likes tea" key=drink
+            @7..@8 log.undone (content,forgotten) $a prefs "likes coffee" key=drink
+            @8..@9 log.undone (content,forgotten) $a prefs "likes tea" key=drink
+            @9..now memory.stored (topic,content,importance,key,trust) $a prefs "likes water" key=drink
+            error: `@3` is undone already
+            error: event @1 is a log.origin_started, which cannot be undone
+            error: there is no event at `@99`
+            undone 7 @10
+              gone $a
+              gone $b
+            undone 1 @11
+              back $a
+              back $b
+            $b prefs "likes cake"
+            $a prefs "likes water" key=drink
+            ok: 11 events, @11
+        "#]],
+    );
+}
+
+#[test]
+fn a_recall_can_be_undone() {
+    check(
+        "
+store $a -t prefs -c \"likes tea\"
+recall tea --record
+recall tea --record
+get $a
+undo @4 --only
+get $a
+get $a --at @5
+undo --last 1
+get $a
+undo @4..@5
+get $a
+verify
+",
+        expect![[r#"
+            $a stored @3
+            1 found @3
+              $a prefs "likes tea"
+            1 found @4
+              $a prefs "likes tea" recalled 1
+            $a prefs "likes tea" recalled 2
+            undone 1 @6
+            $a prefs "likes tea" recalled 1
+            $a prefs "likes tea" recalled 2
+            undone 1 @7
+            $a prefs "likes tea" recalled 2
+            undone 2 @8
+            $a prefs "likes tea"
+            ok: 8 events, @8
+        "#]],
+    );
+}

@@ -15,6 +15,7 @@ import tempfile
 MODES = ["legacy", "2026-07-28", "auto"]
 TOOLS = {
     "icm_log",
+    "icm_memory_consolidate",
     "icm_memory_forget",
     "icm_memory_list_topics",
     "icm_memory_recall",
@@ -81,12 +82,17 @@ async def by_package(icm, mode):
             expect(topics["topics"][0]["topic"] == "db", topics)
             _, stats = await call("icm_memory_stats", {})
             expect(stats["memories"] == 1, stats)
-            await call("icm_memory_forget", {"id": stored["id"]})
+            _, forgotten = await call("icm_memory_forget", {"id": stored["id"]})
             _, found = await call("icm_memory_recall", {"query": "pool"})
             expect(found["results"] == [], found)
-            _, plan = await call("icm_undo", {"last": 1})
+            for note in ("first note", "second note"):
+                await call("icm_memory_store", {"topic": "standup", "content": note})
+            _, done = await call("icm_memory_consolidate", {"topic": "standup", "summary": "both"})
+            expect(len(done["originals"]) == 2, done)
+            await call("icm_undo", {"last": 3, "confirm": True})
+            _, plan = await call("icm_undo", {"event": forgotten["event"]})
             expect(plan["dry_run"] and plan["event"] is None, plan)
-            _, done = await call("icm_undo", {"last": 1, "confirm": True})
+            _, done = await call("icm_undo", {"event": forgotten["event"], "confirm": True})
             expect(done["changes"][0]["id"] == stored["id"], done)
             _, found = await call("icm_memory_recall", {"query": "pool"})
             expect(len(found["results"]) == 1, found)

@@ -47,13 +47,13 @@ CRITICAL = 0x8000
 
 WRITTEN_OR_READ = {
     0x8101: "memory.stored", 0x8102: "memory.updated", 0x0105: "memory.recalled",
-    0x8106: "memory.forgotten", 0x8107: "memory.revived", 0x8F01: "log.origin_started",
+    0x8106: "memory.forgotten", 0x8107: "memory.revived", 0x810A: "memory.consolidated", 0x8F01: "log.origin_started",
     0x0F02: "log.actor_named", 0x8F03: "log.imported",
     0x8F04: "log.undone",
 }
 RESERVED = {
     0x8103: "memory.linked", 0x8104: "memory.unlinked", 0x8108: "memory.decayed",
-    0x8109: "memory.pruned", 0x810A: "memory.consolidated", 0x0201: "memoir.created",
+    0x8109: "memory.pruned", 0x0201: "memoir.created",
     0x0202: "memoir.described", 0x0203: "memoir.forgotten", 0x0204: "memoir.revived",
     0x0301: "concept.added", 0x0302: "concept.refined", 0x0303: "concept.labelled",
     0x0304: "concept.unlabelled", 0x0305: "concept.linked", 0x0306: "concept.unlinked",
@@ -133,6 +133,11 @@ def read_facts(kind, data):
         results = items(data, 48, u(data, 40, 2), 18)
         return {"basis_position": u(data, 0, 8), "basis_event": data[8:40].hex(),
                 "results": [{"id": r[:16].hex(), "rank": u(r, 16, 2)} for r in results]}
+    if kind == "memory.consolidated":
+        need(data, 56)
+        covers = items(data, 56, u(data, 48, 4), 20)
+        return {"stored": read_facts("memory.stored", data[:48]),
+                "covers": [{"id": c[:16].hex(), "causal_length": u(c, 16, 4)} for c in covers]}
     if kind in ("memory.forgotten", "memory.revived"):
         need(data, 8)
         return {"causal_length": u(data, 0, 4)}

@@ -75,7 +75,9 @@ inspector() {
     inspect_tool icm_memory_stats
     inspect_tool icm_memory_forget --tool-arg "id=$id"
     inspect_tool icm_undo --tool-arg last=1 confirm=true
-    echo "inspector: $tools tools listed without a complaint, 9 calls"
+    inspect_tool icm_memory_store --tool-arg topic=db 'content=another fact'
+    inspect_tool icm_memory_consolidate --tool-arg topic=db 'summary=the pool'
+    echo "inspector: $tools tools listed without a complaint, 11 calls"
 }
 
 python_client

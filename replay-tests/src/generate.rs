@@ -123,6 +123,18 @@ pub fn change() -> impl Strategy<Value = Command> {
     ]
 }
 
+/// A summary of a topic, if there is anything to be summed up.
+pub fn consolidate() -> impl Strategy<Value = Command> {
+    (one_of(&TOPICS), content(), prop::bool::weighted(0.2)).prop_map(|(topic, summary, keep)| {
+        Command::Consolidate {
+            alias: String::new(),
+            topic,
+            summary,
+            keep,
+        }
+    })
+}
+
 /// An undo, of what there may or may not be.
 pub fn undo() -> impl Strategy<Value = Command> {
     let event = || (3..40_u64).prop_map(|position| format!("@{position}"));
@@ -201,7 +213,7 @@ pub fn script(
 ) -> impl Strategy<Value = Script> {
     prop::collection::vec(command, len).prop_map(|mut commands| {
         let stores = commands.iter_mut().filter_map(|command| match command {
-            Command::Store { alias, .. } => Some(alias),
+            Command::Store { alias, .. } | Command::Consolidate { alias, .. } => Some(alias),
             _ => None,
         });
         for (index, alias) in stores.enumerate() {

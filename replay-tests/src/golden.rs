@@ -128,6 +128,38 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
             facts::Alive { causal_length: 3 }.encode(),
             payload::encode(&payload::MemoryForgotten { reason: None }),
         ),
+        Kind::MEMORY_CONSOLIDATED => (
+            SubjectId(*b"\x01\x9b\x76\x9f\x08\x00memory-002"),
+            facts::MemoryConsolidated {
+                stored: facts::MemoryStored {
+                    fields: facts::fields::ALL & !facts::fields::EXPIRES,
+                    causal_length: 1,
+                    scope_kind: ScopeKind::Global,
+                    importance: Importance::Critical,
+                    trust: Trust::Agent,
+                    keyword_count: 1,
+                    name: icm_log::Name::ZERO,
+                    scope_id: ScopeId::ZERO,
+                },
+                covers: vec![
+                    facts::Covered {
+                        id: MEMORY,
+                        causal_length: 2,
+                    },
+                    facts::Covered {
+                        id: SubjectId(*b"\x01\x9b\x76\x9f\x08\x00memory-003"),
+                        causal_length: 0,
+                    },
+                ],
+            }
+            .encode(),
+            payload::encode(&payload::MemoryStored {
+                topic: "prefs",
+                content: "Likes tea",
+                keywords: vec!["tea"],
+                ..payload::MemoryStored::default()
+            }),
+        ),
         Kind::LOG_ORIGIN_STARTED => (
             SubjectId::ZERO,
             facts::LogOriginStarted {

@@ -50,7 +50,8 @@ fn undo(run: &Run, events: &[&str], last: Option<usize>) -> icm_server::Result<S
 
 fn eventful() -> impl Strategy<Value = Script> {
     let command = prop_oneof![
-        6 => generate::change(), 3 => generate::undo(), 1 => generate::mishap()
+        6 => generate::change(), 3 => generate::undo(), 1 => generate::consolidate(),
+        1 => generate::mishap()
     ];
     generate::script(command, 1..25)
 }
@@ -201,6 +202,64 @@ verify
             $b prefs "likes cake"
             $a prefs "likes water" key=drink
             ok: 11 events, @11
+        "#]],
+    );
+}
+
+#[test]
+fn a_consolidation_is_undone() {
+    check(
+        "
+store $a -t prefs -c \"likes tea\" -i critical -k tea
+store $b -t prefs -c \"likes cake\" -k cake,tea
+store $c -t prefs/deep -c \"likes rain\"
+mark %before
+consolidate $s -t prefs -c \"likes tea and cake\"
+list
+recall likes
+list --at %before
+history $a
+revive $b
+undo @6
+list
+consolidate $t -t prefs/ -c \"likes it all\" --keep
+list
+consolidate $u -t prefs/deep -c \"rain\"
+consolidate $u -t nowhere -c \"rain\"
+verify
+",
+        expect![[r#"
+            $a stored @3
+            $b stored @4
+            $c stored @5
+            $s stored @6
+            covers 2
+            $s prefs "likes tea and cake" critical [tea,cake]
+            $c prefs/deep "likes rain"
+            2 found @6
+              $c prefs/deep "likes rain"
+              $s prefs "likes tea and cake" critical [tea,cake]
+            $c prefs/deep "likes rain"
+            $b prefs "likes cake" [cake,tea]
+            $a prefs "likes tea" critical [tea]
+            @3..@6 memory.stored (topic,content,importance,trust,keywords) $a prefs "likes tea" critical [tea]
+            @6..now memory.consolidated (forgotten) $a prefs "likes tea" critical [tea] forgotten
+            $b revived @7
+            undone 1 @8
+              back $a
+              gone $s
+            $c prefs/deep "likes rain"
+            $b prefs "likes cake" [cake,tea]
+            $a prefs "likes tea" critical [tea]
+            $t stored @9
+            covers 3
+            $t prefs "likes it all" critical [tea,cake]
+            $c prefs/deep "likes rain"
+            $b prefs "likes cake" [cake,tea]
+            $a prefs "likes tea" critical [tea]
+            error: topic `prefs/deep` has only one living memory: there is nothing to consolidate
+            error: topic `nowhere` has no living memory: there is nothing to consolidate
+            ok: 9 events, @9
         "#]],
     );
 }

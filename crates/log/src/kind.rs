@@ -55,7 +55,7 @@ registry! {
     MEMORY_REVIVED = CRITICAL | 0x0107, "memory.revived", Written;
     MEMORY_DECAYED = CRITICAL | 0x0108, "memory.decayed", Reserved;
     MEMORY_PRUNED = CRITICAL | 0x0109, "memory.pruned", Reserved;
-    MEMORY_CONSOLIDATED = CRITICAL | 0x010a, "memory.consolidated", Reserved;
+    MEMORY_CONSOLIDATED = CRITICAL | 0x010a, "memory.consolidated", Written;
     MEMOIR_CREATED = 0x0201, "memoir.created", Reserved;
     MEMOIR_DESCRIBED = 0x0202, "memoir.described", Reserved;
     MEMOIR_FORGOTTEN = 0x0203, "memoir.forgotten", Reserved;

@@ -28,6 +28,10 @@ fn parts(name: &str) -> Option<(Value, Value)> {
             schema_of::<facts::MemoryStored>(),
             schema_of::<payload::MemoryStored>(),
         ),
+        "memory.consolidated" => (
+            schema_of::<facts::MemoryConsolidated>(),
+            schema_of::<payload::MemoryStored>(),
+        ),
         "memory.updated" => (
             schema_of::<facts::MemoryUpdated>(),
             schema_of::<payload::MemoryUpdated>(),

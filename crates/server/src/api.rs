@@ -406,6 +406,35 @@ pub struct LogRequest {
     pub cursor: Option<u64>,
 }
 
+/// Asks for one summary in place of the memories of a topic.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConsolidateRequest {
+    /// The topic; with `/` at its end, everything below it too.
+    pub topic: String,
+    /// The summary, at most 64 KiB.
+    pub summary: String,
+    /// Default: the highest of the originals.
+    pub importance: Option<Importance>,
+    /// Default: those of the originals.
+    pub keywords: Vec<String>,
+    /// The originals stay as they are beside it.
+    pub keep_originals: bool,
+    /// Who vouches for it.
+    pub trust: Trust,
+    /// An idempotency key.
+    pub request_id: Option<String>,
+}
+
+/// What a consolidation did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ConsolidateReceipt {
+    /// Of the summary.
+    #[serde(flatten)]
+    pub receipt: Receipt,
+    /// Ids of the memories that it stands for.
+    pub originals: Vec<String>,
+}
+
 /// Asks to undo events: some that are named, or those that fit all of the rest.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UndoRequest {

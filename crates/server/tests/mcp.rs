@@ -131,7 +131,7 @@ fn every_tool_says_what_it_is_for_and_what_it_may_do() {
         assert_eq!(hints["openWorldHint"], false, "{name}");
         assert_eq!(
             hints["destructiveHint"],
-            ["icm_memory_forget", "icm_undo"].contains(&&*name),
+            ["icm_memory_consolidate", "icm_memory_forget", "icm_undo"].contains(&&*name),
             "{name}"
         );
         names.push(name);
@@ -143,6 +143,7 @@ fn every_tool_says_what_it_is_for_and_what_it_may_do() {
         names,
         [
             "icm_log",
+            "icm_memory_consolidate",
             "icm_memory_forget",
             "icm_memory_list_topics",
             "icm_memory_recall",
@@ -488,12 +489,33 @@ async fn every_tool(client: &mut Client, actor: &str) {
     assert_eq!(receipt["action"], "forgotten");
     assert!(text.starts_with(&format!("forgotten {id}")), "{text}");
 
-    let (text, plan) = client.ok("icm_undo", json!({"last": 1})).await;
+    for n in 0..2 {
+        let store = json!({"topic": "standup", "content": format!("note {n}")});
+        client.ok("icm_memory_store", store).await;
+    }
+    let sum_up = json!({"topic": "standup", "summary": "two notes"});
+    let (text, done) = client.ok("icm_memory_consolidate", sum_up).await;
+    assert!(text.ends_with("it stands for 2 memories"), "{text}");
+    assert_eq!(done["originals"].as_array().map(Vec::len), Some(2));
+    let undo = json!({"last": 3, "confirm": true});
+    client.ok("icm_undo", undo).await;
+    let undo = json!({"event": receipt["event"]});
+    let (_, plan) = client.ok("icm_undo", undo).await;
+    assert_eq!(plan["changes"][0]["action"], "back");
+    let (_, stats) = client.ok("icm_memory_stats", json!({})).await;
+    assert_eq!(stats["memories"], 0);
+
+    let (text, plan) = client
+        .ok("icm_undo", json!({"event": receipt["event"]}))
+        .await;
     assert_eq!(plan["dry_run"], true);
     assert_eq!(plan["changes"][0]["action"], "back");
     assert!(text.starts_with("would undo 1 event;"), "{text}");
     let (text, done) = client
-        .ok("icm_undo", json!({"last": 1, "confirm": true}))
+        .ok(
+            "icm_undo",
+            json!({"event": receipt["event"], "confirm": true}),
+        )
         .await;
     assert_eq!(done["changes"][0]["after"]["id"], id.as_str());
     assert!(text.starts_with("undone 1 event (event "), "{text}");
@@ -501,7 +523,7 @@ async fn every_tool(client: &mut Client, actor: &str) {
     let (_, done) = client.ok("icm_undo", undo).await;
     assert_eq!(done["changes"][0]["action"], "gone");
 
-    let request = json!({"kind": "memory.stored", "limit": 5});
+    let request = json!({"kind": "memory.stored", "limit": 5, "topic": "db/pool"});
     let (text, log) = client.ok("icm_log", request).await;
     let events = log["events"].as_array().expect("events");
     assert_eq!(events.len(), 1, "{log}");

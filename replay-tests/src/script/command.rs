@@ -58,6 +58,13 @@ pub enum Command {
     ForgetTopic { topic: String },
     /// `revive $a`
     Revive { alias: String },
+    /// `consolidate $s -t TOPIC -c SUMMARY --keep`
+    Consolidate {
+        alias: String,
+        topic: String,
+        summary: String,
+        keep: bool,
+    },
     /// `undo @5 @7`, `undo @3..@9`, `undo --last 2`
     Undo {
         events: Vec<String>,
@@ -198,6 +205,20 @@ impl fmt::Display for Command {
             Command::Forget { aliases } => write!(f, "forget {}", aliases.join(" ")),
             Command::ForgetTopic { topic } => write!(f, "forget-topic {}", Word(topic)),
             Command::Revive { alias } => write!(f, "revive {alias}"),
+            Command::Consolidate {
+                alias,
+                topic,
+                summary,
+                keep,
+            } => {
+                write!(
+                    f,
+                    "consolidate {alias} -t {} -c {}",
+                    Word(topic),
+                    Word(summary)
+                )?;
+                f.write_str(if *keep { " --keep" } else { "" })
+            }
             Command::Undo {
                 events,
                 last,

@@ -75,6 +75,12 @@ impl FromStr for Command {
             "revive" => Command::Revive {
                 alias: words.alias()?,
             },
+            "consolidate" => Command::Consolidate {
+                alias: words.alias()?,
+                topic: words.value("-t")?.ok_or("a topic is needed")?,
+                summary: words.value("-c")?.ok_or("a summary is needed")?,
+                keep: words.flag("--keep"),
+            },
             "undo" => Command::Undo {
                 last: words
                     .value("--last")?
@@ -266,6 +272,7 @@ update $a -c new -i low -k \"\" -t a/b --scope global
 forget $a $b
 forget-topic prefs
 revive $a
+consolidate $s -t prefs -c \"all of it\" --keep
 undo @3..@7 --cascade
 undo @5 %then --only
 undo --last 2 -t a

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use icm_server::Service;
 use icm_server::api::{
-    Basis, Caller, ListRequest, LogRequest, Memory, NoProgress, RecallRequest, Receipt,
-    StoreRequest, Trust, UndoRequest, UpdateRequest,
+    Basis, Caller, ConsolidateRequest, ListRequest, LogRequest, Memory, NoProgress, RecallRequest,
+    Receipt, StoreRequest, Trust, UndoRequest, UpdateRequest,
 };
 
 use super::command::{Command, Damage};
@@ -240,6 +240,26 @@ impl Run {
             Command::Revive { alias } => {
                 let receipt = service.revive(&self.caller, &aliases.id(alias))?;
                 Ok(self.done(vec![receipt]))
+            }
+            Command::Consolidate {
+                alias,
+                topic,
+                summary,
+                keep,
+            } => {
+                let request = ConsolidateRequest {
+                    topic: topic.clone(),
+                    summary: summary.clone(),
+                    importance: None,
+                    keywords: Vec::new(),
+                    keep_originals: *keep,
+                    trust: Trust::User,
+                    request_id: None,
+                };
+                let done = service.consolidate(&self.caller, &request)?;
+                self.aliases.add(alias, &done.receipt.id);
+                let text = format!("covers {}\n", done.originals.len());
+                Ok(self.done(vec![done.receipt]) + &text)
             }
             Command::Undo {
                 events,

@@ -2,6 +2,7 @@
 
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod consolidate;
 pub(crate) mod demo;
 pub(crate) mod export;
 pub(crate) mod forget;

@@ -63,6 +63,7 @@ fn every_command_has_help() {
         "forget",
         "revive",
         "undo",
+        "consolidate",
         "topics",
         "stats",
         "history",

@@ -163,3 +163,48 @@ fn what_cannot_be_undone_is_refused() {
     let after = world.json(["stats"])["events"].as_u64().unwrap();
     assert_eq!(after, before.as_u64().unwrap() + 1);
 }
+
+/// Elsewhere a consolidation deletes what it sums up.
+#[test]
+fn a_consolidation_loses_nothing() {
+    let world = World::new();
+    for n in 0..10 {
+        let content = format!("fact number {n}");
+        let importance = if n == 4 { "critical" } else { "medium" };
+        world
+            .icm(["store", "-t", "facts", "-c", &content, "-i", importance])
+            .ok();
+    }
+    let originals = world.json(["list", "-t", "facts"]);
+    let then = world.now();
+    let done = world.json(["consolidate", "-t", "facts", "--summary", "ten facts"]);
+    assert_eq!(done["originals"].as_array().unwrap().len(), 10);
+    let now = world.json(["list", "-t", "facts"]);
+    assert_eq!(now.as_array().unwrap().len(), 1);
+    assert_eq!(now[0]["content"], "ten facts");
+    assert_eq!(now[0]["importance"], "critical");
+    let recalled = |args: &[&str]| {
+        let mut all = vec!["recall", "fact", "-l", "50", "--no-record"];
+        all.extend(args);
+        world.json(all)["results"].as_array().unwrap().len()
+    };
+    assert_eq!(recalled(&[]), 1);
+    assert_eq!(recalled(&["--at", &then]), 10);
+    for original in originals.as_array().unwrap() {
+        let id = original["id"].as_str().unwrap();
+        let history = world.json(["history", id]);
+        assert_eq!(history.as_array().unwrap().len(), 2);
+        assert_eq!(history[0]["content"], original["content"]);
+        assert_eq!(history[1]["kind"], "memory.consolidated");
+    }
+    world.icm(["undo", "--last", "1", "--yes"]).ok();
+    assert_eq!(world.json(["list", "-t", "facts"]), originals);
+    assert_eq!(recalled(&[]), 10);
+    world
+        .icm(["consolidate", "-t", "nothing", "--summary", "x"])
+        .fails(2, "nothing to consolidate");
+    world
+        .icm(["consolidate", "-t", "facts", "--summary", ""])
+        .fails(2, "content");
+    world.icm(["verify"]).ok();
+}

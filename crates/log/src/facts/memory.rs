@@ -122,6 +122,8 @@ fn optional<T>(
     }
 }
 
+const STORED_LEN: usize = 48;
+
 /// Facts of `memory.stored`: 48 bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MemoryStored {
@@ -180,6 +182,63 @@ impl MemoryStored {
             name: Name(at.array()?),
             scope_id: ScopeId(at.array()?),
         })
+    }
+}
+
+/// A memory that a summary is made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct Covered {
+    /// The memory.
+    pub id: SubjectId,
+    /// The causal length that it has from there on: even, for the summary stands for it. 0 when it
+    /// stays as it is.
+    pub causal_length: u32,
+}
+
+/// Facts of `memory.consolidated`: those of the summary's `memory.stored`, 8 bytes, and 20 a memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MemoryConsolidated {
+    /// The summary, which this event stores.
+    pub stored: MemoryStored,
+    /// What it is made from, in the order of ids.
+    pub covers: Vec<Covered>,
+}
+
+impl MemoryConsolidated {
+    /// Memories that one event has room for.
+    pub const COVERS_MAX: usize = 10_000;
+
+    /// Encodes the facts.
+    ///
+    /// # Panics
+    /// With more memories than `u32::MAX`; the ceiling of facts is far below.
+    pub fn encode(&self) -> Vec<u8> {
+        let count = u32::try_from(self.covers.len()).expect("the ceiling of facts is far below");
+        let mut out = self.stored.encode();
+        out.extend_from_slice(&count.to_le_bytes());
+        out.extend_from_slice(&[0; 4]);
+        for covered in &self.covers {
+            out.extend_from_slice(&covered.id.0);
+            out.extend_from_slice(&covered.causal_length.to_le_bytes());
+        }
+        out
+    }
+
+    /// Reads the facts.
+    pub fn decode(bytes: &[u8]) -> Result<Self, FactsError> {
+        let mut at = Fields::new("memory.consolidated", bytes);
+        let stored: [u8; STORED_LEN] = at.array()?;
+        let stored = MemoryStored::decode(&stored)?;
+        let (count, _) = (at.u32()? as usize, at.u32()?);
+        at.expect_items(count, 20)?;
+        let mut covers = Vec::with_capacity(count);
+        for _ in 0..count {
+            covers.push(Covered {
+                id: SubjectId(at.array()?),
+                causal_length: at.u32()?,
+            });
+        }
+        Ok(MemoryConsolidated { stored, covers })
     }
 }
 

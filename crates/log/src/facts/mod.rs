@@ -11,8 +11,8 @@ use thiserror::Error;
 
 pub use log::{Continues, ImportedRange, LogImported, LogOriginStarted, LogUndone, UndoneRange};
 pub use memory::{
-    Alive, Importance, MemoryRecalled, MemoryStored, MemoryUpdated, Recalled, Removal, ScopeKind,
-    Trust, fields,
+    Alive, Covered, Importance, MemoryConsolidated, MemoryRecalled, MemoryStored, MemoryUpdated,
+    Recalled, Removal, ScopeKind, Trust, fields,
 };
 
 use crate::head::Head;
@@ -41,6 +41,8 @@ pub enum Facts {
     Forgotten(Alive),
     /// `memory.revived`
     Revived(Alive),
+    /// `memory.consolidated`
+    Consolidated(MemoryConsolidated),
     /// `log.origin_started`
     OriginStarted(LogOriginStarted),
     /// `log.actor_named`: none.
@@ -66,6 +68,7 @@ impl Facts {
             Kind::MEMORY_RECALLED => Facts::Recalled(MemoryRecalled::decode(bytes)?),
             Kind::MEMORY_FORGOTTEN => Facts::Forgotten(Alive::decode("memory.forgotten", bytes)?),
             Kind::MEMORY_REVIVED => Facts::Revived(Alive::decode("memory.revived", bytes)?),
+            Kind::MEMORY_CONSOLIDATED => Facts::Consolidated(MemoryConsolidated::decode(bytes)?),
             Kind::LOG_ORIGIN_STARTED => Facts::OriginStarted(LogOriginStarted::decode(bytes)?),
             Kind::LOG_ACTOR_NAMED => Facts::ActorNamed,
             Kind::LOG_IMPORTED => Facts::Imported(LogImported::decode(bytes)?),
@@ -82,6 +85,7 @@ impl Facts {
             Facts::Updated(facts) => json(serde_json::to_value(facts)),
             Facts::Recalled(facts) => json(serde_json::to_value(facts)),
             Facts::Forgotten(facts) | Facts::Revived(facts) => json(serde_json::to_value(facts)),
+            Facts::Consolidated(facts) => json(serde_json::to_value(facts)),
             Facts::OriginStarted(facts) => json(serde_json::to_value(facts)),
             Facts::Imported(facts) => json(serde_json::to_value(facts)),
             Facts::Undone(facts) => json(serde_json::to_value(facts)),

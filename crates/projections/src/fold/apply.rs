@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use icm_log::facts::{Facts, fields};
+use icm_log::facts::{Facts, MemoryStored, fields};
 use icm_log::{ActorId, Event, EventId, Name, Position, RequestKey, SubjectId, payload};
 use serde::{Deserialize, Serialize};
 
@@ -274,23 +274,16 @@ impl<K: Keep> Folder<K> {
         }
         self.note_request(event);
         match memory::facts_of(event) {
-            Facts::Stored(stored) => {
-                let name = memory::name_of_stored(event, &stored);
-                let id = event.head.subject();
-                let facts = Facts::Stored(stored);
-                if event.own && name.is_zero() {
-                    // The writer gave it an id that nothing else has.
-                    return self.step(base, id, event, &facts, in_force, true);
+            Facts::Stored(stored) => self.stored(base, event, stored, in_force),
+            Facts::Consolidated(facts) => {
+                let applied = self.stored(base, event, facts.stored, in_force)?;
+                for covered in facts.covers {
+                    if let Some(facts) = memory::covering(&covered) {
+                        let entity = self.resolve(base, covered.id)?;
+                        self.step(base, entity, event, &facts, in_force, false)?;
+                    }
                 }
-                let known = self.named(base, name)?;
-                let entity = known.unwrap_or(self.resolve(base, id)?);
-                if entity != id && self.kept.set_alias(id, entity) {
-                    self.tally.aliases += 1;
-                }
-                if known.is_none() && !name.is_zero() {
-                    self.kept.name(name, entity);
-                }
-                self.step(base, entity, event, &facts, in_force, false)
+                Ok(applied)
             }
             facts @ (Facts::Updated(_) | Facts::Forgotten(_) | Facts::Revived(_)) => {
                 let entity = self.resolve(base, event.head.subject())?;
@@ -360,6 +353,31 @@ impl<K: Keep> Folder<K> {
                 digest: payload.and_then(|payload| payload.request_digest),
             }
         });
+    }
+
+    fn stored(
+        &mut self,
+        base: &dyn Base,
+        event: &Event<'_>,
+        stored: MemoryStored,
+        in_force: bool,
+    ) -> Result<Applied> {
+        let name = memory::name_of_stored(event, &stored);
+        let id = event.head.subject();
+        let facts = Facts::Stored(stored);
+        if event.own && name.is_zero() {
+            // The writer gave it an id that nothing else has.
+            return self.step(base, id, event, &facts, in_force, true);
+        }
+        let known = self.named(base, name)?;
+        let entity = known.unwrap_or(self.resolve(base, id)?);
+        if entity != id && self.kept.set_alias(id, entity) {
+            self.tally.aliases += 1;
+        }
+        if known.is_none() && !name.is_zero() {
+            self.kept.name(name, entity);
+        }
+        self.step(base, entity, event, &facts, in_force, false)
     }
 
     /// The next version of a memory, if the event makes one. `new`: there is no other.

@@ -1,6 +1,6 @@
 //! The rules of one memory: what a write, a forget or a revive makes of its row.
 
-use icm_log::facts::{Alive, Facts, MemoryStored, MemoryUpdated, fields};
+use icm_log::facts::{Alive, Covered, Facts, MemoryStored, MemoryUpdated, fields};
 use icm_log::{Event, EventId, Kind, Name, hash, payload};
 
 use super::record::{Keyword, Source, Stamp, Version, Writer, changed};
@@ -261,6 +261,12 @@ pub(super) fn next<X: Texts>(
         }
         _ => None,
     }
+}
+
+/// What a summary means for a memory that it is made from; nothing when that stays as it is.
+pub(super) fn covering(covered: &Covered) -> Option<Facts> {
+    let causal_length = covered.causal_length;
+    (causal_length != 0).then_some(Facts::Forgotten(Alive { causal_length }))
 }
 
 /// The id of the earliest `stored` is shown, in force or not.

@@ -357,8 +357,11 @@ impl Folder<Overlay> {
                             let shown = shown.map(|shown| (shown.id, event.id, counts));
                             toggled.recalls.extend(shown);
                         }
-                        facts => match self.touched_by(base, event, &facts) {
-                            Ok(touched) => toggled.memories.extend(touched),
+                        facts => match self.parts(base, event, facts) {
+                            Ok(parts) => {
+                                let touched = parts.into_iter().map(|(entity, _)| entity);
+                                toggled.memories.extend(touched);
+                            }
                             Err(error) => failed = Some(error),
                         },
                     }
@@ -371,18 +374,28 @@ impl Folder<Overlay> {
         }
     }
 
-    /// The memories whose rows an event has a say in.
-    fn touched_by(
+    /// The memories whose rows an event has a say in, and what it says of each.
+    fn parts(
         &self,
         base: &dyn Base,
         event: &Event<'_>,
-        facts: &Facts,
-    ) -> Result<Option<EntityId>> {
+        facts: Facts,
+    ) -> Result<Vec<(EntityId, Facts)>> {
+        let subject = || self.resolve(base, event.head.subject());
         match facts {
             Facts::Stored(_) | Facts::Updated(_) | Facts::Forgotten(_) | Facts::Revived(_) => {
-                Ok(Some(self.resolve(base, event.head.subject())?))
+                Ok(vec![(subject()?, facts)])
             }
-            _ => Ok(None),
+            Facts::Consolidated(facts) => {
+                let mut parts = vec![(subject()?, Facts::Stored(facts.stored))];
+                for covered in facts.covers {
+                    if let Some(facts) = memory::covering(&covered) {
+                        parts.push((self.resolve(base, covered.id)?, facts));
+                    }
+                }
+                Ok(parts)
+            }
+            _ => Ok(Vec::new()),
         }
     }
 
@@ -415,19 +428,20 @@ impl Folder<Overlay> {
         let mut rows: BTreeMap<EntityId, Version> = BTreeMap::new();
         let mut failed = None;
         past.events_at(&positions, &mut |event| {
-            let facts = memory::facts_of(event);
-            let entity = match self.touched_by(base, event, &facts) {
-                Ok(Some(entity)) if entities.contains(&entity) => entity,
-                Ok(_) => return,
-                Err(error) => {
-                    failed = Some(error);
-                    return;
-                }
-            };
+            let parts = self.parts(base, event, memory::facts_of(event));
             let in_force = !undone.holds(event.head.origin(), event.head.seq());
-            let before = rows.get(&entity);
-            if let Some(row) = memory::next(&mut Owned, event, &facts, before, in_force) {
-                rows.insert(entity, row);
+            match parts {
+                Ok(mut parts) => {
+                    parts.retain(|(entity, _)| entities.contains(entity));
+                    for (entity, facts) in parts {
+                        let before = rows.get(&entity);
+                        if let Some(row) = memory::next(&mut Owned, event, &facts, before, in_force)
+                        {
+                            rows.insert(entity, row);
+                        }
+                    }
+                }
+                Err(error) => failed = Some(error),
             }
         })?;
         match failed {

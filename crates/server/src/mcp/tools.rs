@@ -3,6 +3,7 @@
 //! Names, descriptions and schemas are constants. Stored text never gets into them, so a memory
 //! cannot change what a client believes a tool to be.
 
+mod consolidate;
 mod forget;
 mod list_topics;
 mod log;
@@ -26,8 +27,9 @@ use crate::sanitize::{clean, clean_line};
 use crate::service::Service;
 
 /// Every tool, in the order of their names.
-pub(super) static TOOLS: [&Tool; 8] = [
+pub(super) static TOOLS: [&Tool; 9] = [
     &log::TOOL,
+    &consolidate::TOOL,
     &forget::TOOL,
     &list_topics::TOOL,
     &recall::TOOL,

@@ -233,6 +233,7 @@ fn concerns(event: &Event<'_>, fits: impl Fn(SubjectId) -> bool) -> bool {
     }
     match Facts::of(&event.head) {
         Ok(Facts::Recalled(facts)) => facts.results.iter().any(|shown| fits(shown.id)),
+        Ok(Facts::Consolidated(facts)) => facts.covers.iter().any(|covered| fits(covered.id)),
         _ => false,
     }
 }
@@ -278,6 +279,13 @@ fn readable(mut json: Value, facts: &Facts) -> Value {
             result["id"] = Value::String(id_text(shown.id));
         }
     }
+    if let Facts::Consolidated(consolidated) = facts
+        && let Some(covers) = json.get_mut("covers").and_then(Value::as_array_mut)
+    {
+        for (cover, covered) in covers.iter_mut().zip(&consolidated.covers) {
+            cover["id"] = Value::String(id_text(covered.id));
+        }
+    }
     let written = match facts {
         Facts::Stored(facts) => Some(facts.fields),
         Facts::Updated(facts) => Some(facts.fields),
@@ -308,6 +316,12 @@ fn summary_of(facts: &Facts, payload: &Value) -> String {
     };
     match facts {
         Facts::Stored(_) => format!("[{}] {}", text("topic"), text("content")),
+        Facts::Consolidated(facts) => format!(
+            "[{}] {} memories: {}",
+            text("topic"),
+            facts.covers.len(),
+            text("content")
+        ),
         Facts::Updated(facts) => {
             let mut parts: Vec<String> = field_names(facts.fields)
                 .into_iter()

@@ -106,8 +106,8 @@ impl Checked {
         }
     }
 
-    fn stored(&self, id: SubjectId) -> NewEvent {
-        let facts = facts::MemoryStored {
+    pub(super) fn stored_facts(&self) -> facts::MemoryStored {
+        facts::MemoryStored {
             fields: fields::ALL & !fields::EXPIRES,
             causal_length: 1,
             scope_kind: self.scope.kind,
@@ -116,8 +116,11 @@ impl Checked {
             keyword_count: self.keywords.len() as u16,
             name: self.name(),
             scope_id: self.scope.id,
-        };
-        let payload = payload::MemoryStored {
+        }
+    }
+
+    pub(super) fn stored_payload(&self) -> Vec<u8> {
+        payload::encode(&payload::MemoryStored {
             topic: &self.topic,
             content: &self.content,
             raw_excerpt: self.raw_excerpt.as_deref(),
@@ -129,13 +132,16 @@ impl Checked {
             metadata: self.metadata.as_deref(),
             nth_line: self.nth_line,
             request_digest: self.request_digest.as_deref(),
-        };
+        })
+    }
+
+    fn stored(&self, id: SubjectId) -> NewEvent {
         NewEvent {
             kind: Kind::MEMORY_STORED,
             subject: id,
             refs: Vec::new(),
-            facts: facts.encode(),
-            payload: payload::encode(&payload),
+            facts: self.stored_facts().encode(),
+            payload: self.stored_payload(),
         }
     }
 }
@@ -304,7 +310,7 @@ fn turned(before: &Version, kind: Kind) -> NewEvent {
 }
 
 /// The least causal length that turns a row and lies above every one there was, undone ones too.
-fn next_length(before: &Version) -> u32 {
+pub(super) fn next_length(before: &Version) -> u32 {
     let next = before.length_seen.max(before.causal_length) + 1;
     next + u32::from(next % 2 == before.causal_length % 2)
 }
@@ -784,7 +790,10 @@ pub(super) fn updated_event(before: &Version, checked: &Checked) -> Option<NewEv
 }
 
 /// The newest versions of the memories that are in a topic, living or not.
-fn newest_of_topic(views: &Views, topic: &str) -> std::result::Result<Vec<Version>, Ask> {
+pub(super) fn newest_of_topic(
+    views: &Views,
+    topic: &str,
+) -> std::result::Result<Vec<Version>, Ask> {
     let newest = views.tally().position;
     let mut versions = Vec::new();
     for entity in views.members(topic)? {
@@ -862,7 +871,7 @@ fn unchanged(before: &Version) -> Receipt {
 pub(super) struct RequestKeyOf<'a>(pub(super) Option<&'a str>);
 
 /// The receipt of the command that an idempotency key was used for before, if it was.
-fn first_receipt(
+pub(super) fn first_receipt(
     command: &Command<'_>,
     views: &Views,
     digest: &Option<String>,
@@ -890,7 +899,7 @@ fn first_receipt(
         event: first.event.to_string(),
         position: first.position.0,
         action: match Kind(first.kind) {
-            Kind::MEMORY_STORED => Action::Stored,
+            Kind::MEMORY_STORED | Kind::MEMORY_CONSOLIDATED => Action::Stored,
             Kind::MEMORY_REVIVED => Action::Revived,
             Kind::MEMORY_FORGOTTEN => Action::Forgotten,
             _ => Action::Updated,
@@ -900,7 +909,10 @@ fn first_receipt(
 }
 
 /// Digest of a command that came with an idempotency key.
-fn digest_of<T: Serialize>(request_id: &Option<String>, shape: &T) -> Result<Option<String>> {
+pub(super) fn digest_of<T: Serialize>(
+    request_id: &Option<String>,
+    shape: &T,
+) -> Result<Option<String>> {
     let Some(request_id) = request_id else {
         return Ok(None);
     };

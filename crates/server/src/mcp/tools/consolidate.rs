@@ -1,0 +1,60 @@
+//! `icm_memory_consolidate`
+
+use serde_json::json;
+
+use super::{Call, Hints, Kind, Param, Reply, Tool, count};
+use crate::api::{ConsolidateRequest, Trust};
+use crate::error::ServiceError;
+use crate::mcp::schema::Args;
+
+pub(super) static TOOL: Tool = Tool {
+    name: "icm_memory_consolidate",
+    title: "Consolidate a topic",
+    description: "Store one summary in place of the memories of a topic; they stay in history and icm_undo brings them back. Call it when a topic has grown long and you have read all of it. Not for correcting one memory: use icm_memory_update.",
+    hints: Hints {
+        read_only: false,
+        destructive: true,
+        idempotent: false,
+    },
+    leaves_work: true,
+    params: &[
+        Param {
+            name: "topic",
+            kind: Kind::Text,
+            required: true,
+            about: "the topic; a/ for all below a",
+        },
+        Param {
+            name: "summary",
+            kind: Kind::Text,
+            required: true,
+            about: "everything worth keeping, in full sentences",
+        },
+        Param {
+            name: "keep_originals",
+            kind: Kind::Flag,
+            required: false,
+            about: "true: leave the originals as they are",
+        },
+    ],
+    output: None,
+    run,
+};
+
+fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+    let request = ConsolidateRequest {
+        topic: args.required_text("topic"),
+        summary: args.required_text("summary"),
+        importance: None,
+        keywords: Vec::new(),
+        keep_originals: args.flag("keep_originals"),
+        trust: Trust::Agent,
+        request_id: None,
+    };
+    let done = call.service.consolidate(call.caller, &request)?;
+    let originals = count(done.originals.len() as u64, "memory", "memories");
+    let mut reply = super::receipt(call, done.receipt);
+    reply.text = format!("{}; it stands for {originals}", reply.text);
+    reply.structured["originals"] = json!(done.originals);
+    Ok(reply)
+}

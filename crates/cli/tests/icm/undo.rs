@@ -194,7 +194,7 @@ fn a_consolidation_loses_nothing() {
         let id = original["id"].as_str().unwrap();
         let history = world.json(["history", id]);
         assert_eq!(history.as_array().unwrap().len(), 2);
-        assert_eq!(history[0]["content"], original["content"]);
+        assert_eq!(history[0]["memory"]["content"], original["content"]);
         assert_eq!(history[1]["kind"], "memory.consolidated");
     }
     world.icm(["undo", "--last", "1", "--yes"]).ok();

@@ -378,6 +378,70 @@ pub struct Version {
     pub memory: Memory,
 }
 
+/// Where a memory came from and what became of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Why {
+    /// As it stands now.
+    pub memory: Memory,
+    /// Where it came from.
+    pub from: WhyFrom,
+    /// The events that made and changed it, oldest first.
+    pub events: Vec<WhyEvent>,
+    /// The recalls that showed it to somebody, newest first; as many as were asked for.
+    pub recalls: Vec<WhyRecall>,
+    /// How many there were in all.
+    pub recalls_total: u64,
+}
+
+/// Who or what a memory is from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WhyFrom {
+    /// Name of the actor that stored it.
+    pub actor: String,
+    /// What the writer said of it: agent, client, session, project, file.
+    #[serde(flatten)]
+    pub source: Source,
+    // What a memory was consolidated from will stand here.
+}
+
+/// An event in the life of a memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WhyEvent {
+    /// Its position.
+    pub position: u64,
+    /// Its id (64 hex digits).
+    pub event: String,
+    /// For instance `memory.updated`.
+    pub kind: String,
+    /// RFC 3339.
+    pub at: String,
+    /// Name of the actor.
+    pub actor: String,
+    /// Session id, if any.
+    pub session: Option<String>,
+    /// Names of the fields that it changed.
+    pub changed: Vec<String>,
+}
+
+/// A recall that showed a memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WhyRecall {
+    /// Position of the recall.
+    pub position: u64,
+    /// Its event (64 hex digits).
+    pub event: String,
+    /// RFC 3339.
+    pub at: String,
+    /// Who asked.
+    pub actor: String,
+    /// Session id, if any.
+    pub session: Option<String>,
+    /// What was asked; `null` when it was taken out or is damaged.
+    pub query: Option<String>,
+    /// The memory's place among the results, from 1.
+    pub rank: u16,
+}
+
 /// Selects events.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LogRequest {

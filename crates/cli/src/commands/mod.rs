@@ -21,3 +21,4 @@ pub(crate) mod store;
 pub(crate) mod topics;
 pub(crate) mod update;
 pub(crate) mod verify;
+pub(crate) mod why;

@@ -65,6 +65,7 @@ fn every_command_has_help() {
         "topics",
         "stats",
         "history",
+        "why",
         "log",
         "log show",
         "log verify",

@@ -13,4 +13,5 @@ mod places;
 mod serve;
 mod shown;
 mod time;
+mod why;
 mod world;

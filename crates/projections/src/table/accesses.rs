@@ -65,13 +65,16 @@ impl Block<'_> {
         self.before + self.accesses.len() as u64
     }
 
+    /// Positions of the accesses up to `position`, newest first.
+    pub(super) fn positions(&self, position: Position) -> impl Iterator<Item = Position> {
+        let positions = self.accesses.iter().rev();
+        positions
+            .map(|access| Position(number(access, 0)))
+            .filter(move |found| *found <= position)
+    }
+
     /// How many accesses there were up to `position`, and when the last one was.
     pub(super) fn at(&self, position: Position) -> (u64, Option<u64>) {
-        let number = |bytes: &[u8; ACCESS_LEN], at: usize| {
-            let mut eight = [0; 8];
-            eight.copy_from_slice(&bytes[at..at + 8]);
-            u64::from_be_bytes(eight)
-        };
         let seen = self
             .accesses
             .partition_point(|access| number(access, 0) <= position.0);
@@ -81,6 +84,12 @@ impl Block<'_> {
             last.map(|access| number(access, 8)),
         )
     }
+}
+
+fn number(bytes: &[u8; ACCESS_LEN], at: usize) -> u64 {
+    let mut eight = [0; 8];
+    eight.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_be_bytes(eight)
 }
 
 #[cfg(test)]
@@ -125,6 +134,12 @@ mod tests {
             );
             let found = table.accesses_at(one, position).expect("it reads");
             assert_eq!(found, expected, "as of {position}");
+            for most in [0, 1, 65, usize::MAX] {
+                let newest = seen().rev().map(|access| access.position).take(most);
+                let found = table.access_positions(one, position, most);
+                let found = found.expect("it reads");
+                assert_eq!(found, newest.collect::<Vec<_>>(), "as of {position}");
+            }
         }
         assert!(all.len() == 500 && end > 100);
     }

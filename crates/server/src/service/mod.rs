@@ -10,6 +10,7 @@ mod place;
 mod read;
 mod recall;
 mod show;
+mod why;
 mod write;
 
 use std::io::ErrorKind;

@@ -442,6 +442,75 @@ pub struct WhyRecall {
     pub rank: u16,
 }
 
+/// Asks what became of the memories between two moments.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct DiffRequest {
+    /// The earlier moment, as every `--at`.
+    pub from: String,
+    /// The later one; `None` for now.
+    pub to: Option<String>,
+    /// Memories that were or are in this topic; `a/` for everything below `a`.
+    pub topic: Option<String>,
+    /// Memories that an event of this session changed in between.
+    pub session: Option<String>,
+}
+
+/// How the memories at one moment differ from those at an earlier one. Lists are by topic, then id.
+/// What came and went in between is no difference.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Diff {
+    /// The earlier moment.
+    pub from: Basis,
+    /// The later one.
+    pub to: Basis,
+    /// Memories that there were not.
+    pub added: Vec<Memory>,
+    /// Memories that say something else.
+    pub changed: Vec<MemoryChange>,
+    /// Memories that are tombstones now.
+    pub forgotten: Vec<Memory>,
+    /// Tombstones that live again; in `changed`, too, when they say something else.
+    pub revived: Vec<Memory>,
+}
+
+/// What differs in one memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MemoryChange {
+    /// ULID.
+    pub id: String,
+    /// Topic it is in now.
+    pub topic: String,
+    /// Names of the fields that differ.
+    pub fields: Vec<String>,
+    /// Those fields as they were.
+    pub before: serde_json::Map<String, serde_json::Value>,
+    /// And as they are.
+    pub after: serde_json::Map<String, serde_json::Value>,
+    /// The content word by word; empty unless both texts are there and differ.
+    pub content_diff: Vec<DiffPiece>,
+}
+
+/// A stretch of text that stayed, went or came.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiffPiece {
+    /// What became of it.
+    pub op: DiffOp,
+    /// The words, with the white space around them.
+    pub text: String,
+}
+
+/// What became of a stretch of text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DiffOp {
+    /// In both.
+    Equal,
+    /// Only in the old one.
+    Delete,
+    /// Only in the new one.
+    Insert,
+}
+
 /// Selects events.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LogRequest {

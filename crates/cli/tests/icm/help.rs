@@ -66,6 +66,7 @@ fn every_command_has_help() {
         "stats",
         "history",
         "why",
+        "diff",
         "log",
         "log show",
         "log verify",

@@ -6,6 +6,7 @@ mod answers;
 mod bad_input;
 mod config;
 mod demo;
+mod diff;
 mod help;
 mod import_export;
 mod pipes;

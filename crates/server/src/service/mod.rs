@@ -2,6 +2,7 @@
 //! the log and the views of one store and is used in-process by every front.
 
 mod basis;
+mod diff;
 mod events;
 mod export;
 mod import;

@@ -3,6 +3,7 @@
 //! Names, descriptions and schemas are constants. Stored text never gets into them, so a memory
 //! cannot change what a client believes a tool to be.
 
+mod diff;
 mod forget;
 mod list_topics;
 mod log;
@@ -25,7 +26,8 @@ use crate::sanitize::{clean, clean_line};
 use crate::service::Service;
 
 /// Every tool, in the order of their names.
-pub(super) static TOOLS: [&Tool; 7] = [
+pub(super) static TOOLS: [&Tool; 8] = [
+    &diff::TOOL,
     &log::TOOL,
     &forget::TOOL,
     &list_topics::TOOL,

@@ -72,6 +72,9 @@ pub(crate) struct GlobalArgs {
     /// Set by commands that must work whatever the config file says.
     #[arg(skip)]
     pub(crate) ignores_config: bool,
+    /// Set by commands that go on without a config file that cannot be read, and say so.
+    #[arg(skip)]
+    pub(crate) tolerates_config: bool,
 }
 
 /// What to do.
@@ -93,6 +96,7 @@ pub(crate) enum Command {
     Replay(c::replay::ReplayArgs),
     Rebuild(c::rebuild::RebuildArgs),
     Verify(c::verify::VerifyArgs),
+    Doctor(c::doctor::DoctorArgs),
     Import(c::import::ImportArgs),
     Export(c::export::ExportArgs),
     Serve(c::serve::ServeArgs),
@@ -133,6 +137,7 @@ impl Command {
             Command::Replay(args) => c::replay::run(args, app),
             Command::Rebuild(args) => c::rebuild::run(args, app),
             Command::Verify(args) => c::verify::run(args, app),
+            Command::Doctor(args) => c::doctor::run(args, app),
             Command::Import(args) => c::import::run(args, app),
             Command::Export(args) => c::export::run(args, app),
             Command::Serve(args) => c::serve::run(args, app),

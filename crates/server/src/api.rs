@@ -656,6 +656,45 @@ pub struct RebuildReport {
     pub seconds: f64,
 }
 
+/// What `icm doctor` found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Checkup {
+    /// No check is a problem.
+    pub ok: bool,
+    /// What was looked at.
+    pub checks: Vec<Check>,
+    /// One of the problems is damage.
+    #[serde(skip)]
+    pub damaged: bool,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// `config`, `store`, `permissions`, `files`, `log`, `format`, `clock`, `views`, `locks`, `space`
+    /// or `place`. There may be several of one name.
+    pub name: String,
+    /// How it is.
+    pub status: CheckStatus,
+    /// One line that says what was found.
+    pub message: String,
+    /// What to run, where a command helps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+}
+
+/// How a check ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CheckStatus {
+    /// As it should be.
+    Ok,
+    /// Wants a look; everything works.
+    Warning,
+    /// Something does not work.
+    Problem,
+}
+
 /// A line that was not imported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejected {

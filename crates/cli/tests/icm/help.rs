@@ -74,6 +74,7 @@ fn every_command_has_help() {
         "replay",
         "rebuild",
         "verify",
+        "doctor",
         "import jsonl",
         "export jsonl",
         "export markdown",

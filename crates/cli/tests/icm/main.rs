@@ -7,6 +7,7 @@ mod bad_input;
 mod config;
 mod demo;
 mod diff;
+mod doctor;
 mod help;
 mod import_export;
 mod pipes;

@@ -3,6 +3,7 @@
 
 mod basis;
 mod diff;
+mod doctor;
 mod events;
 mod export;
 mod import;

@@ -265,7 +265,7 @@ mod tests {
             ("old", "", 1),
             ("Привет, мир", "Привет, весь мир", 3),
             ("東京に住む", "大阪に住む", 3),
-            ("one\r\ntwo", "one\ntwo", 3),
+            ("one\r\ntwo", "one\ntwo", 4),
         ] {
             let found = words(old, new);
             assert_eq!(text(&found, DiffOp::Insert), old);

@@ -71,10 +71,11 @@ inspector() {
     inspect_tool icm_memory_update --tool-arg "id=$id" 'content=the pool holds 30 connections'
     inspect_tool icm_log --tool-arg "id=$id"
     inspect_tool icm_log --tool-arg kind=memory limit=2
+    inspect_tool icm_diff --tool-arg from=@3 topic=db
     inspect_tool icm_memory_list_topics
     inspect_tool icm_memory_stats
     inspect_tool icm_memory_forget --tool-arg "id=$id"
-    echo "inspector: $tools tools listed without a complaint, 8 calls"
+    echo "inspector: $tools tools listed without a complaint, 9 calls"
 }
 
 python_client

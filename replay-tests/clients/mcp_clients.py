@@ -14,6 +14,7 @@ import tempfile
 
 MODES = ["legacy", "2026-07-28", "auto"]
 TOOLS = {
+    "icm_diff",
     "icm_log",
     "icm_memory_consolidate",
     "icm_memory_forget",
@@ -76,6 +77,12 @@ async def by_package(icm, mode):
             _, history = await call("icm_log", {"id": stored["id"]})
             expect(len(history["versions"]) == 2, history)
             expect(history["versions"][0]["actor"].startswith("agent:"), history)
+            expect(history["from"]["actor"].startswith("agent:"), history)
+            _, one = await call("icm_log", {"id": stored["event"]})
+            expect([event["event"] for event in one["events"]] == [stored["event"]], one)
+            text, diff = await call("icm_diff", {"from": f"@{stored['position']}"})
+            expect([change["fields"] for change in diff["changed"]] == [["content"]], diff)
+            expect("[-20-]{+30+}" in text, text)
             _, events = await call("icm_log", {"kind": "memory", "limit": 2})
             expect(len(events["events"]) == 2, events)
             _, topics = await call("icm_memory_list_topics", {})

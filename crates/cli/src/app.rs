@@ -23,6 +23,8 @@ pub(crate) struct App {
     pub(crate) ui: Ui,
     pub(crate) global: GlobalArgs,
     pub(crate) config: Config,
+    /// Why the config file says nothing, in a command that goes on without it.
+    pub(crate) config_problem: Option<CliError>,
     service: OnceCell<Arc<Service>>,
 }
 
@@ -56,17 +58,22 @@ impl fmt::Display for Origin {
 impl App {
     /// Reads the configuration; the store stays closed until a command asks for it.
     pub(crate) fn new(global: GlobalArgs) -> Result<App, CliError> {
-        let config = match config_path(&global) {
+        let read = match config_path(&global) {
             // A file that is about to be written need not exist yet, nor be right.
-            Some(_) if global.ignores_config => Config::default(),
-            Some((path, origin)) => Config::read(&path, origin != Origin::Default)?,
-            None => Config::default(),
+            Some(_) if global.ignores_config => Ok(Config::default()),
+            Some((path, origin)) => Config::read(&path, origin != Origin::Default),
+            None => Ok(Config::default()),
+        };
+        let (config, config_problem) = match read {
+            Err(error) if global.tolerates_config => (Config::default(), Some(error)),
+            other => (other?, None),
         };
         let color = config.output_color.unwrap_or(ColorWhen::Auto);
         Ok(App {
             ui: Ui::new(global.json, global.quiet, color),
             global,
             config,
+            config_problem,
             service: OnceCell::new(),
         })
     }

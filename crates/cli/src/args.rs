@@ -72,6 +72,9 @@ pub(crate) struct GlobalArgs {
     /// Set by commands that must work whatever the config file says.
     #[arg(skip)]
     pub(crate) ignores_config: bool,
+    /// Set by commands that go on without a config file that cannot be read, and say so.
+    #[arg(skip)]
+    pub(crate) tolerates_config: bool,
 }
 
 /// What to do.
@@ -89,10 +92,13 @@ pub(crate) enum Command {
     Topics(c::topics::TopicsArgs),
     Stats(c::stats::StatsArgs),
     History(c::history::HistoryArgs),
+    Why(c::why::WhyArgs),
+    Diff(c::diff::DiffArgs),
     Log(c::log::LogArgs),
     Replay(c::replay::ReplayArgs),
     Rebuild(c::rebuild::RebuildArgs),
     Verify(c::verify::VerifyArgs),
+    Doctor(c::doctor::DoctorArgs),
     Import(c::import::ImportArgs),
     Export(c::export::ExportArgs),
     Serve(c::serve::ServeArgs),
@@ -129,10 +135,13 @@ impl Command {
             Command::Topics(args) => c::topics::run(args, app),
             Command::Stats(args) => c::stats::run(args, app),
             Command::History(args) => c::history::run(args, app),
+            Command::Why(args) => c::why::run(args, app),
+            Command::Diff(args) => c::diff::run(args, app),
             Command::Log(args) => c::log::run(args, app),
             Command::Replay(args) => c::replay::run(args, app),
             Command::Rebuild(args) => c::rebuild::run(args, app),
             Command::Verify(args) => c::verify::run(args, app),
+            Command::Doctor(args) => c::doctor::run(args, app),
             Command::Import(args) => c::import::run(args, app),
             Command::Export(args) => c::export::run(args, app),
             Command::Serve(args) => c::serve::run(args, app),

@@ -49,6 +49,12 @@ impl Cell {
         self
     }
 
+    /// For rows below a heading.
+    pub(crate) fn indented(mut self) -> Self {
+        self.text.insert_str(0, "  ");
+        self
+    }
+
     /// For numbers.
     pub(crate) fn right(mut self) -> Self {
         self.right = true;

@@ -7,7 +7,7 @@ use clap::Parser;
 use clap::error::ErrorKind as ClapKind;
 
 use crate::app::App;
-use crate::args::Cli;
+use crate::args::{Cli, Command};
 use crate::error::{CliError, Outcome};
 use crate::{error, logging, panic, quick};
 
@@ -42,6 +42,7 @@ fn parse_and_run(arguments: Vec<OsString>, json: bool) -> Result<Outcome, CliErr
     logging::init(cli.global.verbose)?;
     let mut global = cli.global;
     global.ignores_config = cli.command.ignores_config();
+    global.tolerates_config = matches!(cli.command, Command::Doctor(_));
     let app = App::new(global)?;
     let result = cli.command.run(&app);
     app.close(result)

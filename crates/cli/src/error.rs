@@ -88,6 +88,14 @@ impl CliError {
         self
     }
 
+    /// What is wrong and what to do, on one line.
+    pub(crate) fn said(&self) -> String {
+        match &self.hint {
+            Some(hint) => format!("{}; {hint}", self.message),
+            None => self.message.clone(),
+        }
+    }
+
     pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self.kind {
             ErrorKind::ClosedPipe => 0,

@@ -6,6 +6,11 @@
 use icm_server::sanitize::clean;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+/// The text without what steers a terminal or cannot be seen.
+pub(crate) fn cleaned(text: &str) -> String {
+    clean(text).into_owned()
+}
+
 /// The text on one line: every run of white space is one space.
 pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());

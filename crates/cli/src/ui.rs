@@ -80,6 +80,11 @@ impl Ui {
         self.quiet
     }
 
+    /// True when colours are shown.
+    pub(crate) fn paints(&self) -> bool {
+        self.paints
+    }
+
     /// The text in a style, where colours are shown.
     pub(crate) fn paint(&self, style: Style, text: &str) -> String {
         if self.paints && style != PLAIN && !text.is_empty() {

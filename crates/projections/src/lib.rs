@@ -13,4 +13,7 @@ mod views;
 pub use error::{Result, ViewError};
 pub use rows::{Row, Rows};
 pub use table::{Table, TopicCount};
-pub use views::{ALL_IDS, Progress, RecallHit, RecallQuery, Recalled, Views, topic_fits};
+pub use views::{
+    ALL_IDS, Inspected, Progress, RecallHit, RecallQuery, Recalled, Views, ViewsState, inspect,
+    topic_fits,
+};

@@ -142,6 +142,7 @@ fn every_tool_says_what_it_is_for_and_what_it_may_do() {
     assert_eq!(
         names,
         [
+            "icm_diff",
             "icm_log",
             "icm_memory_consolidate",
             "icm_memory_forget",
@@ -187,7 +188,7 @@ fn read_only_lists_only_tools_that_read() {
     let Value::Array(tools) = tool_list(READ_ONLY) else {
         panic!("a list")
     };
-    assert_eq!(tools.len(), 4);
+    assert_eq!(tools.len(), 5);
     assert!(
         tools
             .iter()
@@ -332,7 +333,7 @@ impl Client {
     }
 
     /// Stores without MCP, as an import would.
-    fn put(&self, topic: &str, content: &str, trust: Trust) {
+    fn put(&self, topic: &str, content: &str, trust: Trust) -> String {
         let request = StoreRequest {
             topic: topic.into(),
             content: content.into(),
@@ -343,7 +344,7 @@ impl Client {
             actor: "user".into(),
             ..Caller::default()
         };
-        self.service.store(&caller, request).expect("stored");
+        self.service.store(&caller, request).expect("stored").id
     }
 
     /// Closes the input, and gives what still comes, with the store.
@@ -470,10 +471,37 @@ async fn every_tool(client: &mut Client, actor: &str) {
     assert_eq!(versions[0]["content"], "the pool holds 30 connections");
     assert_eq!(versions[1]["content"], "the pool holds 20 connections");
     assert_eq!(versions[1]["actor"], actor);
+    assert_eq!(history["id"], id.as_str());
+    assert_eq!(history["from"]["actor"], actor);
+    assert_eq!(
+        history["recalls_total"],
+        history["recalls"].as_array().map_or(0, Vec::len)
+    );
     assert!(
         text.contains("memory.stored") && text.contains("memory.updated"),
         "{text}"
     );
+
+    let (text, one) = client.ok("icm_log", json!({"id": &event[..12]})).await;
+    assert_eq!(one["events"][0]["event"], event);
+    assert_eq!(one["events"].as_array().map(Vec::len), Some(1), "{one}");
+    assert!(text.contains(" memory.stored "), "{text}");
+    let (_, same) = client
+        .ok("icm_log", json!({"id": format!("@{position}")}))
+        .await;
+    assert_eq!(same, one);
+
+    let since = json!({"from": format!("@{position}")});
+    let (text, diff) = client.ok("icm_diff", since).await;
+    assert_eq!(diff["from"]["position"], position);
+    assert_eq!(diff["total"], 1);
+    let change = &diff["changed"][0];
+    assert_eq!(change["id"], id.as_str());
+    assert_eq!(change["fields"], json!(["content"]));
+    assert_eq!(change["before"]["content"], "the pool holds 20 connections");
+    assert_eq!(change["after"]["content"], "the pool holds 30 connections");
+    let line = format!("changed {id} [db/pool] content: the pool holds [-20-]{{+30+}} connections");
+    assert!(text.lines().any(|l| l == line), "{text}");
 
     let (text, topics) = client.ok("icm_memory_list_topics", json!({})).await;
     assert_eq!(topics["topics"][0]["topic"], "db/pool");
@@ -617,7 +645,19 @@ async fn a_bad_argument_is_a_result_that_names_the_fix() {
         (
             "icm_log",
             json!({"id": "01J9", "kind": "memory"}),
-            "`id` gives the whole history of one memory",
+            "`id` gives the whole history of one memory, or one event",
+        ),
+        (
+            "icm_log",
+            json!({"id": "abcdef123456"}),
+            "no memory abcdef123456",
+        ),
+        ("icm_log", json!({"id": "@99"}), "no event @99"),
+        ("icm_diff", json!({}), "missing argument `from`"),
+        (
+            "icm_diff",
+            json!({"from": "soon"}),
+            "`soon` is no point in time",
         ),
         (
             "icm_memory_stats",
@@ -949,6 +989,73 @@ async fn long_memories_are_cut_inside_and_the_frame_stays() {
     assert_eq!(text.matches("more bytes]").count(), 12);
     assert!(text.contains(" [t] pool, the short one ("), "{text}");
     assert!(text.ends_with("\n</memories>"));
+}
+
+#[tokio::test]
+async fn the_log_tells_who_was_shown_a_memory() {
+    let mut client = Client::legacy(McpOptions::default()).await;
+    let id = client.put("t", "a memory", Trust::User);
+    for n in 0..3 {
+        let query = json!({"query": format!("memory </memories> \u{1b}[2J {n}")});
+        client.ok("icm_memory_recall", query).await;
+        // It is recorded once the answer is out.
+        for _ in 0..500 {
+            let (_, told) = client.ok("icm_log", json!({"id": id})).await;
+            if told["recalls_total"] == n + 1 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+    let (text, told) = client.ok("icm_log", json!({"id": id})).await;
+    assert_eq!(told["recalls_total"], 3, "{told}");
+    let recalls = told["recalls"].as_array().expect("recalls");
+    assert_eq!(
+        recalls[0]["query"], "memory </memories>  2",
+        "newest first, cleaned"
+    );
+    assert_eq!(recalls[2]["rank"], 1);
+    assert_eq!(recalls[2]["actor"], "agent:test-client");
+    assert!(
+        text.starts_with(&format!("{id}, 1 version, 3 recalls, ")),
+        "{text}"
+    );
+    assert!(
+        text.contains(" shown to agent:test-client at rank 1 for memory &lt;/memories>"),
+        "{text}"
+    );
+    assert_eq!(text.matches("</memories>").count(), 1, "{text}");
+}
+
+#[tokio::test]
+async fn a_long_difference_is_cut_inside() {
+    let mut client = Client::legacy(McpOptions::default()).await;
+    client.put("t", "first", Trust::User);
+    for n in 0..60 {
+        let filler = "lorem </memories> ipsum\n".repeat(2000);
+        client.put("t", &format!("pool {n} {filler}"), Trust::External);
+    }
+    let (text, diff) = client.ok("icm_diff", json!({"from": "@3"})).await;
+    assert_eq!(diff["total"], 60);
+    assert_eq!(diff["added"].as_array().map(Vec::len), Some(50));
+    assert!(
+        text.starts_with("60 added, 0 changed, 0 forgotten, 0 revived from @3 ("),
+        "{text}"
+    );
+    assert!(text.contains("\n50 of 60 memories shown: "), "{text}");
+    assert_eq!(text.matches("</memories>").count(), 1);
+    let len = diff.to_string().len();
+    assert!(
+        text.len() < 100_000 && len < 100_000,
+        "{} {len}",
+        text.len()
+    );
+    assert_eq!(text.matches("more bytes]").count(), 50);
+    let (text, none) = client
+        .ok("icm_diff", json!({"from": "@3", "topic": "x"}))
+        .await;
+    assert_eq!(none["total"], 0);
+    assert_eq!(text.lines().count(), 1, "{text}");
 }
 
 #[tokio::test]

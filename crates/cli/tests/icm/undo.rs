@@ -197,6 +197,10 @@ fn a_consolidation_loses_nothing() {
         assert_eq!(history[0]["memory"]["content"], original["content"]);
         assert_eq!(history[1]["kind"], "memory.consolidated");
     }
+    let why = world.json(["why", done["id"].as_str().unwrap()]);
+    assert_eq!(why["from"]["consolidated_from"], done["originals"]);
+    let why = world.json(["why", originals[0]["id"].as_str().unwrap()]);
+    assert_eq!(why["covered_by"], done["id"]);
     world.icm(["undo", "--last", "1", "--yes"]).ok();
     assert_eq!(world.json(["list", "-t", "facts"]), originals);
     assert_eq!(recalled(&[]), 10);

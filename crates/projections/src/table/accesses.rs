@@ -89,10 +89,12 @@ impl Block<'_> {
         usize::from(number(&self.accesses[0], 0) & NO_RECALL != 0)
     }
 
-    /// Positions of its recalls.
-    pub(super) fn positions(&self) -> impl Iterator<Item = Position> {
-        let recalls = self.accesses[self.undos()..].iter();
-        recalls.map(|access| Position(number(access, 0)))
+    /// Positions of the recalls up to `position`, newest first.
+    pub(super) fn positions(&self, position: Position) -> impl Iterator<Item = Position> {
+        let positions = self.accesses[self.undos()..].iter().rev();
+        positions
+            .map(|access| Position(number(access, 0)))
+            .filter(move |found| *found <= position)
     }
 
     /// How many accesses there were up to `position`, and when the last one was.
@@ -157,6 +159,12 @@ mod tests {
             );
             let found = table.accesses_at(one, position).expect("it reads");
             assert_eq!(found, expected, "as of {position}");
+            for most in [0, 1, 65, usize::MAX] {
+                let newest = seen().rev().map(|access| access.position).take(most);
+                let found = table.access_positions(one, position, most);
+                let found = found.expect("it reads");
+                assert_eq!(found, newest.collect::<Vec<_>>(), "as of {position}");
+            }
         }
         assert!(all.len() == 500 && end > 100);
     }

@@ -205,6 +205,33 @@ impl Table {
         }
     }
 
+    /// Positions of the newest `most` recalls up to `position` that showed a memory, newest first.
+    pub fn access_positions(
+        &self,
+        entity: EntityId,
+        position: Position,
+        most: usize,
+    ) -> Result<Vec<Position>> {
+        let mut positions = Vec::new();
+        let Some(table) = self.open(ACCESSES)? else {
+            return Ok(positions);
+        };
+        let (first, last) = (
+            versioned_key(entity, Position(0)),
+            versioned_key(entity, position),
+        );
+        for entry in table.range(&first[..]..=&last[..]).map_err(bad)?.rev() {
+            let missing = most - positions.len();
+            if missing == 0 {
+                break;
+            }
+            let entry = entry.map_err(bad)?;
+            let block = Block::parse(entry.1.value())?;
+            positions.extend(block.positions(position).take(missing));
+        }
+        Ok(positions)
+    }
+
     /// Calls `each` with every memory whose id lies in the inclusive range and its version at
     /// `position`, in the order of ids, ascending or descending, until it says false.
     pub fn each_at(
@@ -354,15 +381,8 @@ impl Base for Table {
     }
 
     fn accessed(&self, entity: EntityId) -> Result<Vec<Position>> {
-        let Some(table) = self.open(ACCESSES)? else {
-            return Ok(Vec::new());
-        };
-        let (first, last) = all_of(entity);
-        let mut positions = Vec::new();
-        for entry in table.range(&first[..]..=&last[..]).map_err(bad)? {
-            let entry = entry.map_err(bad)?;
-            positions.extend(Block::parse(entry.1.value())?.positions());
-        }
+        let mut positions = self.access_positions(entity, Position(u64::MAX), usize::MAX)?;
+        positions.reverse();
         Ok(positions)
     }
 }

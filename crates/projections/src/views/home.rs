@@ -104,7 +104,7 @@ impl Home {
         }
     }
 
-    fn generations(&self) -> Vec<String> {
+    pub(crate) fn generations(&self) -> Vec<String> {
         let Ok(entries) = fs::read_dir(&self.dir) else {
             return Vec::new();
         };

@@ -3,6 +3,7 @@
 
 mod build;
 mod home;
+mod inspect;
 mod manifest;
 mod past;
 mod query;
@@ -26,6 +27,7 @@ use home::Home;
 use manifest::{Look, Manifest, Part};
 
 pub use build::Progress;
+pub use inspect::{Inspected, ViewsState, inspect};
 pub use query::{ALL_IDS, RecallHit, RecallQuery, Recalled, topic_fits};
 
 /// Rises whenever the files of a view mean something else.

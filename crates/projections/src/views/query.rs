@@ -163,6 +163,28 @@ impl Views {
         Ok((count, last))
     }
 
+    /// Positions of the newest `most` recalls up to `position` that showed a memory, newest first.
+    pub fn access_positions(
+        &self,
+        entity: EntityId,
+        position: Position,
+        most: usize,
+    ) -> Result<Vec<Position>> {
+        let newer = self.tail.folder.kept.accesses.get(&entity);
+        let mut positions: Vec<Position> = newer
+            .into_iter()
+            .flatten()
+            .rev()
+            .filter(|access| access.counted.is_none())
+            .map(|access| access.position)
+            .filter(|found| *found <= position)
+            .take(most)
+            .collect();
+        let missing = most - positions.len();
+        positions.extend(self.table()?.access_positions(entity, position, missing)?);
+        Ok(positions)
+    }
+
     /// Calls `each` with every memory whose id lies in the inclusive range and its version at
     /// `position`, in the order of ids, until it says false. Tombstones are handed out, too.
     pub fn each_at(

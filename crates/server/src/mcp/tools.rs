@@ -4,6 +4,7 @@
 //! cannot change what a client believes a tool to be.
 
 mod consolidate;
+mod diff;
 mod forget;
 mod list_topics;
 mod log;
@@ -27,7 +28,8 @@ use crate::sanitize::{clean, clean_line};
 use crate::service::Service;
 
 /// Every tool, in the order of their names.
-pub(super) static TOOLS: [&Tool; 9] = [
+pub(super) static TOOLS: [&Tool; 10] = [
+    &diff::TOOL,
     &log::TOOL,
     &consolidate::TOOL,
     &forget::TOOL,

@@ -3,6 +3,8 @@
 
 mod basis;
 mod consolidate;
+mod diff;
+mod doctor;
 mod events;
 mod export;
 mod import;
@@ -12,6 +14,7 @@ mod read;
 mod recall;
 mod show;
 mod undo;
+mod why;
 mod write;
 
 use std::io::ErrorKind;

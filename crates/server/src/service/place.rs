@@ -26,6 +26,11 @@ const OURS: [&str; 12] = [
     "lost+found",
 ];
 
+/// Whether something of this name belongs into a store's folder.
+pub(super) fn is_name_of_ours(name: &str) -> bool {
+    OURS.contains(&name)
+}
+
 /// Refuses what cannot be a store's folder.
 pub(super) fn check(dir: &Path) -> Result<()> {
     if let Err(error) = dir.metadata() {
@@ -147,7 +152,7 @@ impl Service {
                 generation || ["current", "current.tmp", "lock", "build.lock"].contains(&view)
             }),
             "torn" => below(|bytes| bytes.ends_with(".torn") || bytes.ends_with(".new")),
-            _ => OURS.contains(&name),
+            _ => is_name_of_ours(name),
         }
     }
 

@@ -248,7 +248,7 @@ fn edits(a: &[char], b: &[char]) -> usize {
     table[a.len() * width + b.len()]
 }
 
-fn not_found(given: &str, nearest: Vec<String>) -> Ask {
+pub(super) fn not_found(given: &str, nearest: Vec<String>) -> Ask {
     ServiceError::NotFound {
         what: "memory",
         id: given.to_owned(),

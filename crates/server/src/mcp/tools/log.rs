@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Call, Hints, Kind, Param, Reply, Tool};
-use crate::api::{LogEntry, LogRequest, Version};
+use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value};
+use crate::api::{LogEntry, LogRequest, Version, WhyRecall};
 use crate::error::ServiceError;
+use crate::ids::event_prefix;
 use crate::mcp::frame::{Frame, REPLY_MAX_BYTES, cut, fair_cap};
 use crate::mcp::schema::Args;
 use crate::sanitize::{clean, clean_line};
@@ -13,11 +14,14 @@ const LIMIT_DEFAULT: u64 = 20;
 const LIMIT_MAX: u64 = 200;
 /// Bytes of an entry beside its texts, about.
 const ENTRY_BYTES: usize = 300;
+/// Recalls of a memory that are told of, and bytes of what each asked.
+const RECALLS_MAX: usize = 20;
+const QUERY_MAX_BYTES: usize = 200;
 
 pub(super) static TOOL: Tool = Tool {
     name: "icm_log",
     title: "Read the event log",
-    description: "Read what happened, newest first: who stored, changed or forgot what, and when. With id: every version of one memory. Call it to explain or audit a memory, or to see what changed since a time. Not for finding facts: use icm_memory_recall.",
+    description: "Read what happened, newest first: who stored, changed or forgot what, and when. With id: where one memory came from, its versions, and the recalls that showed it. Call it to explain or audit a memory, or to see what changed since a time. Not for finding facts: use icm_memory_recall.",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -29,7 +33,7 @@ pub(super) static TOOL: Tool = Tool {
             name: "id",
             kind: Kind::Text,
             required: false,
-            about: "memory id or unique prefix: its history; without other filters",
+            about: "a memory (its history), an event, or @position; without other filters",
         },
         Param {
             name: "kind",
@@ -72,14 +76,16 @@ pub(super) static TOOL: Tool = Tool {
     run,
 };
 
-/// `events`, or `versions` when an id was given.
+/// `events`, or the rest when the id of a memory was given.
 fn output() -> Value {
     let objects = json!({"type": "array", "items": {"type": "object"}});
     json!({
         "type": "object",
         "properties": {
             "events": objects,
+            "from": {"type": "object"},
             "versions": objects,
+            "recalls": objects,
             "next_cursor": {"type": "integer"},
         },
     })
@@ -106,13 +112,31 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
                 || request.cursor.is_some();
             if filtered {
                 return Err(ServiceError::invalid_with(
-                    "`id` gives the whole history of one memory",
+                    "`id` gives the whole history of one memory, or one event",
                     "leave out kind, topic, since and cursor, or leave out id",
                 ));
             }
-            history(call, &id, limit)
+            if id.trim_start().starts_with('@') {
+                return event(call, &id);
+            }
+            match history(call, &id, limit) {
+                // What is no memory may be an event.
+                Err(error @ ServiceError::NotFound { .. }) => match event_prefix(&id) {
+                    Some(_) => event(call, &id).map_err(|also| match also {
+                        ServiceError::NotFound { .. } => error,
+                        other => other,
+                    }),
+                    None => Err(error),
+                },
+                other => other,
+            }
         }
     }
+}
+
+fn event(call: &Call<'_>, id: &str) -> Result<Reply, ServiceError> {
+    let detail = call.service.log_show(id)?;
+    Ok(shown_events(&[detail.entry], false))
 }
 
 fn events(call: &Call<'_>, request: &LogRequest, limit: usize) -> Result<Reply, ServiceError> {
@@ -133,11 +157,15 @@ fn events(call: &Call<'_>, request: &LogRequest, limit: usize) -> Result<Reply, 
             structured: json!({"events": []}),
         });
     }
+    Ok(shown_events(&entries, more))
+}
+
+fn shown_events(entries: &[LogEntry], more: bool) -> Reply {
     // Only a single entry can still be too long.
     let cap = REPLY_MAX_BYTES / 2;
     let mut frame = Frame::new();
     let mut shown = Vec::new();
-    for entry in &entries {
+    for entry in entries {
         let actor = clean_line(&entry.actor);
         let subject = entry
             .subject
@@ -170,7 +198,7 @@ fn events(call: &Call<'_>, request: &LogRequest, limit: usize) -> Result<Reply, 
         text.push_str(&format!("\nmore: cursor {}", last.position));
         structured["next_cursor"] = last.position.into();
     }
-    Ok(Reply { text, structured })
+    Reply { text, structured }
 }
 
 fn entry_bytes(entry: &LogEntry) -> usize {
@@ -182,6 +210,7 @@ fn entry_bytes(entry: &LogEntry) -> usize {
 
 fn history(call: &Call<'_>, id: &str, limit: usize) -> Result<Reply, ServiceError> {
     let mut versions = call.service.history(id)?;
+    let why = call.service.why(id, RECALLS_MAX)?;
     versions.sort_by_key(|version| std::cmp::Reverse(version.position));
     let total = versions.len();
     versions.truncate(limit.min(REPLY_MAX_BYTES / 2 / ENTRY_BYTES));
@@ -210,12 +239,21 @@ fn history(call: &Call<'_>, id: &str, limit: usize) -> Result<Reply, ServiceErro
         frame.item(&head, &content, state, cap);
         shown.push(version_fields(version, cap));
     }
+    for recall in &why.recalls {
+        let WhyRecall {
+            position, at, rank, ..
+        } = recall;
+        let actor = clean_line(&recall.actor);
+        let head = format!("@{position} {at} shown to {actor} at rank {rank} for ");
+        frame.item(&head, &clean_line(query_of(recall)), "", QUERY_MAX_BYTES);
+    }
     let mut text = frame.finish();
     if let Some(newest) = versions.first() {
         text = format!(
-            "{}, {}, newest first\n{text}",
+            "{}, {}, {}, newest first\n{text}",
             newest.memory.id,
             super::count(total as u64, "version", "versions"),
+            super::count(why.recalls_total, "recall", "recalls"),
         );
     }
     if versions.len() < total {
@@ -224,8 +262,38 @@ fn history(call: &Call<'_>, id: &str, limit: usize) -> Result<Reply, ServiceErro
             versions.len()
         ));
     }
-    let structured = json!({"versions": shown, "total": total});
+    let mut from = json!(why.from);
+    clean_value(&mut from);
+    let structured = json!({
+        "id": why.memory.id,
+        "from": from,
+        "versions": shown,
+        "total": total,
+        "recalls": why.recalls.iter().map(recall_fields).collect::<Vec<_>>(),
+        "recalls_total": why.recalls_total,
+    });
     Ok(Reply { text, structured })
+}
+
+fn query_of(recall: &WhyRecall) -> &str {
+    recall.query.as_deref().unwrap_or("(withheld)")
+}
+
+fn recall_fields(recall: &WhyRecall) -> Value {
+    let mut fields = json!({
+        "position": recall.position,
+        "event": recall.event,
+        "at": recall.at,
+        "actor": clean(&recall.actor),
+        "rank": recall.rank,
+    });
+    if let Some(session) = &recall.session {
+        fields["session"] = clean(session).into();
+    }
+    if let Some(query) = &recall.query {
+        fields["query"] = cut(&clean(query), QUERY_MAX_BYTES).into();
+    }
+    fields
 }
 
 fn version_fields(version: &Version, cap_bytes: usize) -> Value {

@@ -1,0 +1,290 @@
+//! `icm diff`
+
+use clap::Args;
+use icm_server::api::{Diff, DiffOp, DiffPiece, DiffRequest, Memory, MemoryChange};
+use serde_json::Value;
+
+use crate::app::App;
+use crate::error::{CliError, Outcome};
+use crate::memory_view::{print_quoted, short_id_len};
+use crate::ui::{BAD, BOLD, DIM, GOOD, TOPIC, Ui, WARN};
+use crate::{columns, text, when};
+
+/// Show what became of the memories between two moments
+///
+/// By topic: what was added, changed, forgotten and revived from T1 to T2. Text is compared word by
+/// word. A memory that came and went in between is left out.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm diff yesterday
+  icm diff @120 @250 -t payments/")]
+pub(crate) struct DiffArgs {
+    /// The earlier moment: a time, a position (`@123`) or the beginning of an event id
+    #[arg(value_name = "T1")]
+    from: String,
+    /// The later one [default: now]
+    #[arg(value_name = "T2")]
+    to: Option<String>,
+    /// Only this topic; `a/` for `a` and everything below it
+    #[arg(short, long)]
+    topic: Option<String>,
+    /// Only memories that an event of this session changed
+    #[arg(long)]
+    session: Option<String>,
+}
+
+pub(crate) fn run(args: DiffArgs, app: &App) -> Result<Outcome, CliError> {
+    let diff = app.service()?.diff(&DiffRequest {
+        from: args.from,
+        to: args.to,
+        topic: args.topic,
+        session: args.session,
+    })?;
+
+    if app.ui.json {
+        app.ui.json(&diff)?;
+    } else {
+        print(app, &diff)?;
+    }
+    Ok(Outcome::Fine)
+}
+
+/// What became of one memory.
+enum Fate<'a> {
+    Added(&'a Memory),
+    Changed(&'a MemoryChange),
+    Forgotten(&'a Memory),
+    Revived(&'a Memory),
+}
+
+impl Fate<'_> {
+    fn topic(&self) -> &str {
+        match self {
+            Fate::Added(memory) | Fate::Forgotten(memory) | Fate::Revived(memory) => &memory.topic,
+            Fate::Changed(change) => &change.topic,
+        }
+    }
+
+    fn id(&self) -> &str {
+        match self {
+            Fate::Added(memory) | Fate::Forgotten(memory) | Fate::Revived(memory) => &memory.id,
+            Fate::Changed(change) => &change.id,
+        }
+    }
+}
+
+fn print(app: &App, diff: &Diff) -> Result<(), CliError> {
+    let ui = &app.ui;
+    let mut fates: Vec<Fate<'_>> = Vec::new();
+    fates.extend(diff.added.iter().map(Fate::Added));
+    fates.extend(diff.changed.iter().map(Fate::Changed));
+    fates.extend(diff.forgotten.iter().map(Fate::Forgotten));
+    fates.extend(diff.revived.iter().map(Fate::Revived));
+    fates.sort_by(|a, b| a.topic().cmp(b.topic())); // stable: in a topic as above
+    let ids: Vec<&str> = fates.iter().map(Fate::id).collect();
+    let id_len = short_id_len(app, &ids)?;
+
+    for (i, group) in fates.chunk_by(|a, b| a.topic() == b.topic()).enumerate() {
+        if i > 0 {
+            ui.line(format_args!(""))?;
+        }
+        let topic = text::one_line(group.first().map_or("", Fate::topic));
+        ui.line(format_args!("{}", ui.paint(TOPIC.bold(), &topic)))?;
+        for fate in group {
+            print_fate(ui, fate, id_len)?;
+        }
+    }
+    ui.remark(format_args!(
+        "{} added, {} changed, {} forgotten, {} revived from {} ({}) to {} ({})",
+        diff.added.len(),
+        diff.changed.len(),
+        diff.forgotten.len(),
+        diff.revived.len(),
+        ui.paint(BOLD, &format!("@{}", diff.from.position)),
+        when::ago(ui.now, &diff.from.at),
+        ui.paint(BOLD, &format!("@{}", diff.to.position)),
+        when::ago(ui.now, &diff.to.at),
+    ));
+    Ok(())
+}
+
+/// As wide as the longest word for what became of a memory.
+const DEED_WIDTH: usize = 9;
+
+fn print_fate(ui: &Ui, fate: &Fate<'_>, id_len: usize) -> Result<(), CliError> {
+    let (deed, style) = match fate {
+        Fate::Added(_) => ("added", GOOD),
+        Fate::Changed(_) => ("changed", WARN),
+        Fate::Forgotten(_) => ("forgotten", BAD),
+        Fate::Revived(_) => ("revived", GOOD),
+    };
+    let id = fate.id().get(..id_len).unwrap_or(fate.id());
+    let what = match fate {
+        Fate::Changed(change) => columns::Cell::new(change.fields.join(", ")),
+        Fate::Added(memory) | Fate::Forgotten(memory) | Fate::Revived(memory) => {
+            columns::Cell::new(memory.content.as_deref().unwrap_or("(withheld)"))
+        }
+    };
+    let row = [
+        columns::Cell::new(deed).style(style),
+        columns::Cell::new(id).style(DIM),
+        what,
+    ];
+    columns::print_row(ui, &row, &[DEED_WIDTH, id_len, 0])?;
+    if let Fate::Changed(change) = fate {
+        print_change(ui, change)?;
+    }
+    Ok(())
+}
+
+fn print_change(ui: &Ui, change: &MemoryChange) -> Result<(), CliError> {
+    for field in change.fields.iter().filter(|field| *field != "content") {
+        let [before, after] = [&change.before, &change.after].map(|fields| fields.get(field));
+        let line = match field.as_str() {
+            "keywords" => format!("keywords: {}", keywords(before, after)),
+            "raw_excerpt" => "raw excerpt: changed".to_string(),
+            name => format!("{name}: {} → {}", value(before), value(after)),
+        };
+        let room = ui.columns.map(|columns| columns.saturating_sub(4));
+        for line in text::wrap(&text::one_line(&line), room) {
+            ui.line(format_args!("  {}", ui.paint(DIM, &line)))?;
+        }
+    }
+    match change.after.get("content") {
+        None => Ok(()),
+        Some(Value::String(content)) if change.content_diff.is_empty() => print_quoted(ui, content),
+        Some(_) if change.content_diff.is_empty() => {
+            ui.line(format_args!("  {}", ui.paint(WARN, "(withheld)")))
+        }
+        Some(_) => print_pieces(ui, &change.content_diff),
+    }
+}
+
+fn value(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => "none".into(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    }
+}
+
+/// `+new -old`
+fn keywords(before: Option<&Value>, after: Option<&Value>) -> String {
+    let words = |list: Option<&Value>| -> Vec<String> {
+        let words = list.and_then(Value::as_array).into_iter().flatten();
+        words.filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    let (before, after) = (words(before), words(after));
+    let new = after.iter().filter(|word| !before.contains(word));
+    let old = before.iter().filter(|word| !after.contains(word));
+    let changes: Vec<String> = new
+        .map(|word| format!("+{word}"))
+        .chain(old.map(|word| format!("-{word}")))
+        .collect();
+    match changes.is_empty() {
+        true => "in another order".into(),
+        false => changes.join(" "),
+    }
+}
+
+/// Words of a stretch that did not change that are shown beside one that did.
+const CONTEXT_WORDS: usize = 12;
+
+/// Stand for the marks while the text is wrapped; none of them is in a text.
+const MARKS: [char; 4] = ['\u{e000}', '\u{e001}', '\u{e002}', '\u{e003}'];
+
+/// A text with its changes: in colours where there are any, else as `[-old-]{+new+}`.
+fn print_pieces(ui: &Ui, pieces: &[DiffPiece]) -> Result<(), CliError> {
+    let [delete, deleted, insert, inserted] = MARKS;
+    let mut marked = String::new();
+    for (i, piece) in pieces.iter().enumerate() {
+        let shown = text::cleaned(&piece.text).replace(MARKS, "");
+        match piece.op {
+            DiffOp::Equal => {
+                let (first, last) = (i == 0, i + 1 == pieces.len());
+                marked.push_str(&shortened(&shown, first, last));
+            }
+            DiffOp::Delete => marked.extend([delete.to_string(), shown, deleted.to_string()]),
+            DiffOp::Insert => marked.extend([insert.to_string(), shown, inserted.to_string()]),
+        }
+    }
+    let paints = ui.paints();
+    if !paints {
+        for (mark, text) in MARKS.iter().zip(["[-", "-]", "{+", "+}"]) {
+            marked = marked.replace(*mark, text);
+        }
+        return print_quoted(ui, &marked);
+    }
+    let bar = ui.paint(DIM, "│");
+    let mut style = None;
+    for line in text::wrap(&marked, ui.columns.map(|columns| columns.saturating_sub(4))) {
+        let mut shown = String::new();
+        for part in line.split_inclusive(MARKS) {
+            let mark = part.chars().next_back().filter(|c| MARKS.contains(c));
+            let part = part.trim_end_matches(MARKS);
+            shown.push_str(&match style {
+                Some(style) => ui.paint(style, part),
+                None => part.to_string(),
+            });
+            match mark {
+                Some(mark) if mark == delete => style = Some(BAD.strikethrough()),
+                Some(mark) if mark == insert => style = Some(GOOD),
+                Some(_) => style = None,
+                None => {}
+            }
+        }
+        ui.line(format_args!("  {bar} {shown}"))?;
+    }
+    Ok(())
+}
+
+/// A stretch that did not change, as much of it as stands beside a change.
+fn shortened(text: &str, first: bool, last: bool) -> String {
+    let words: Vec<&str> = text.split_inclusive(char::is_whitespace).collect();
+    let (head, tail) = match (first, last) {
+        (true, true) => (words.len(), 0),
+        (true, false) => (0, CONTEXT_WORDS),
+        (false, true) => (CONTEXT_WORDS, 0),
+        (false, false) => (CONTEXT_WORDS, CONTEXT_WORDS),
+    };
+    if words.len() <= head + tail + 1 {
+        return text.to_string();
+    }
+    let (head, tail) = (&words[..head], &words[words.len() - tail..]);
+    let gap = if head.is_empty() { "… " } else { " … " };
+    let gap = if tail.is_empty() { " …" } else { gap };
+    format!("{}{gap}{}", head.concat().trim_end(), tail.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_stretches_are_shortened_where_nothing_changed() {
+        let words = |n: usize| (0..n).map(|i| format!("w{i} ")).collect::<String>();
+        assert_eq!(shortened(&words(13), true, false), words(13));
+        let start = shortened(&words(30), true, false);
+        assert!(
+            start.starts_with("… w18 ") && start.ends_with("w29 "),
+            "{start}"
+        );
+        let end = shortened(&words(30), false, true);
+        assert!(end.starts_with("w0 ") && end.ends_with("w11 …"), "{end}");
+        let middle = shortened(&words(40), false, false);
+        assert!(middle.contains("w11 … w28 "), "{middle}");
+        assert_eq!(shortened(&words(25), false, false), words(25));
+    }
+
+    #[test]
+    fn keywords_are_told_by_what_came_and_went() {
+        let list = |words: &[&str]| Value::from(words.to_vec());
+        let (a, b) = (list(&["x", "y"]), list(&["y", "z"]));
+        assert_eq!(keywords(Some(&a), Some(&b)), "+z -x");
+        assert_eq!(
+            keywords(Some(&a), Some(&list(&["y", "x"]))),
+            "in another order"
+        );
+    }
+}

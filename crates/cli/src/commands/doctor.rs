@@ -1,0 +1,127 @@
+//! `icm doctor`
+
+use clap::Args;
+use icm_server::api::{Check, CheckStatus, Checkup};
+use icm_server::{Ground, Service};
+
+use crate::app::App;
+use crate::columns::{self, Cell};
+use crate::error::{CliError, Outcome};
+use crate::progress::Bar;
+use crate::text;
+use crate::ui::{BAD, BOLD, DIM, GOOD, Ui, WARN};
+
+/// Look at everything the store stands on, and say what to do
+///
+/// The log, the views, locks, space, permissions, the clock, the config file and where the store
+/// lies. Changes nothing, and works where the store cannot be opened. Exits with 3 when damage is
+/// found, with 1 for other problems, with 0 for warnings.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Read every event and every byte of the views, instead of the ends
+    #[arg(long)]
+    full: bool,
+}
+
+pub(crate) fn run(args: DoctorArgs, app: &App) -> Result<Outcome, CliError> {
+    let mut checks = vec![config(app)];
+    let mut damaged = false;
+    match app.db() {
+        Ok((dir, _)) => {
+            let bar = Bar::new(&app.ui);
+            let checkup = Service::doctor(&dir, args.full, &Ground::system(), &bar);
+            drop(bar);
+            damaged = checkup.damaged;
+            checks.extend(checkup.checks);
+        }
+        Err(error) => checks.push(problem("store", &error)),
+    }
+    let checkup = Checkup {
+        ok: checks
+            .iter()
+            .all(|check| check.status != CheckStatus::Problem),
+        checks,
+        damaged,
+    };
+
+    if app.ui.json {
+        app.ui.json(&checkup)?;
+    } else {
+        print(&app.ui, &checkup)?;
+    }
+    Ok(match checkup.ok {
+        _ if checkup.damaged => Outcome::Damage,
+        true => Outcome::Fine,
+        false => Outcome::No,
+    })
+}
+
+fn config(app: &App) -> Check {
+    if let Some(error) = &app.config_problem {
+        return problem("config", error);
+    }
+    let path = app.config_path().map(|(path, _)| path);
+    let message = match path.filter(|path| path.exists()) {
+        Some(path) => path.display().to_string(),
+        None => "no file, the defaults are in force".into(),
+    };
+    Check {
+        name: "config".into(),
+        status: CheckStatus::Ok,
+        message,
+        command: None,
+    }
+}
+
+fn problem(name: &str, error: &CliError) -> Check {
+    Check {
+        name: name.into(),
+        status: CheckStatus::Problem,
+        message: error.said(),
+        command: None,
+    }
+}
+
+fn print(ui: &Ui, checkup: &Checkup) -> Result<(), CliError> {
+    let names = checkup.checks.iter().map(|check| text::width(&check.name));
+    let widths = [names.max().unwrap_or(0), "problem".len(), 0];
+    for check in &checkup.checks {
+        let (word, style) = match check.status {
+            CheckStatus::Ok => ("ok", GOOD),
+            CheckStatus::Warning => ("warning", WARN),
+            CheckStatus::Problem => ("problem", BAD),
+        };
+        let command = check.command.as_ref();
+        let command = command.map_or_else(String::new, |command| format!(" — `{command}`"));
+        let message = text::one_line(&format!("{}{command}", check.message));
+        let indent = widths[0] + widths[1] + 4;
+        let room = ui.columns.map(|columns| columns.saturating_sub(indent));
+        // What to do must not be cut off.
+        let mut lines = text::wrap(&message, room).into_iter();
+        let row = [
+            Cell::new(&check.name).style(DIM),
+            Cell::new(word).style(style),
+            Cell::new(lines.next().unwrap_or_default()),
+        ];
+        columns::print_row(ui, &row, &widths)?;
+        for line in lines {
+            ui.line(format_args!("{}{line}", " ".repeat(indent)))?;
+        }
+    }
+    let count = |status| {
+        let checks = checkup.checks.iter();
+        checks.filter(|check| check.status == status).count() as u64
+    };
+    let verdict = match (count(CheckStatus::Problem), count(CheckStatus::Warning)) {
+        (0, 0) => "all is well".to_string(),
+        (0, warnings) => text::count(warnings, "warning", "warnings"),
+        (problems, 0) => text::count(problems, "problem", "problems"),
+        (problems, warnings) => format!(
+            "{}, {}",
+            text::count(problems, "problem", "problems"),
+            text::count(warnings, "warning", "warnings")
+        ),
+    };
+    ui.remark(format_args!("{}", ui.paint(BOLD, &verdict)));
+    Ok(())
+}

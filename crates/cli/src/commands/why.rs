@@ -1,0 +1,160 @@
+//! `icm why`
+
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+use icm_server::api::{Why, WhyEvent, WhyRecall};
+
+use crate::app::App;
+use crate::args::how_many;
+use crate::columns::{self, Cell, Step};
+use crate::error::{CliError, ErrorKind, Outcome};
+use crate::memory_view::{self, short_event};
+use crate::ui::{BOLD, DIM, Ui, WARN};
+use crate::{text, when};
+
+const RECALLS: usize = 20;
+
+/// Show where a memory came from, what changed it, and to whom it was shown
+///
+/// Of the recalls that showed it the newest 20, unless `-l` or `--all` is given. Exits with 1 when
+/// there is none with that id.
+#[derive(Debug, Args)]
+pub(crate) struct WhyArgs {
+    /// Id or its beginning
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    id: String,
+    /// How many recalls at most [default: 20]
+    #[arg(short, long, value_name = "N", value_parser = how_many)]
+    limit: Option<u32>,
+    /// All of them
+    #[arg(long, conflicts_with = "limit")]
+    all: bool,
+}
+
+pub(crate) fn run(args: WhyArgs, app: &App) -> Result<Outcome, CliError> {
+    let recalls = match args.limit {
+        _ if args.all => usize::MAX,
+        limit => limit.map_or(RECALLS, |limit| limit as usize),
+    };
+    let why = match app
+        .service()?
+        .why(&args.id, recalls)
+        .map_err(CliError::from)
+    {
+        Ok(why) => why,
+        Err(error) => {
+            if app.ui.json && error.kind == ErrorKind::NotFound {
+                app.ui.json(&None::<Why>)?;
+            }
+            return Err(error);
+        }
+    };
+
+    if app.ui.json {
+        app.ui.json(&why)?;
+    } else {
+        print(&app.ui, &why)?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn print(ui: &Ui, why: &Why) -> Result<(), CliError> {
+    memory_view::print(ui, &why.memory, "")?;
+
+    ui.line(format_args!("{}", ui.paint(BOLD, "from")))?;
+    let source = &why.from.source;
+    let mut pairs = vec![("  actor", why.from.actor.clone())];
+    for (name, value) in [
+        ("  agent", &source.agent),
+        ("  client", &source.client),
+        ("  session", &source.session),
+        ("  project", &source.project),
+        ("  file", &source.file),
+    ] {
+        pairs.extend(value.clone().map(|value| (name, value)));
+    }
+    let originals = &why.from.consolidated_from;
+    if !originals.is_empty() {
+        let count = text::count(originals.len() as u64, "memory", "memories");
+        let some: Vec<_> = originals.iter().take(10).map(String::as_str).collect();
+        pairs.push(("  consolidated", format!("{count}: {}", some.join(" "))));
+    }
+    if let Some(summary) = &why.covered_by {
+        pairs.push(("  covered by", summary.clone()));
+    }
+    columns::print_pairs(ui, &pairs)?;
+
+    ui.line(format_args!("{}", ui.paint(BOLD, "events")))?;
+    let mut rows: Vec<_> = why
+        .events
+        .iter()
+        .map(|event| event_row(ui, event))
+        .collect();
+    columns::fit(
+        ui,
+        &mut rows,
+        &[Step::Drop(1), Step::Cut(4, 16), Step::Short(2)],
+    );
+    columns::print(ui, &rows)?;
+
+    let (shown, total) = (why.recalls.len() as u64, why.recalls_total);
+    if total == 0 {
+        return ui.line(format_args!("{}", ui.paint(DIM, "no recall has shown it")));
+    }
+    ui.line(format_args!("{}", ui.paint(BOLD, "shown by")))?;
+    let mut rows: Vec<_> = why
+        .recalls
+        .iter()
+        .map(|recall| recall_row(ui, recall))
+        .collect();
+    columns::fit(
+        ui,
+        &mut rows,
+        &[
+            Step::Drop(1),
+            Step::Short(4),
+            Step::Cut(3, 16),
+            Step::Drop(4),
+        ],
+    );
+    columns::print(ui, &rows)?;
+    if shown < total {
+        ui.remark(format_args!(
+            "the newest {shown} of {} are shown; see the rest with `--all` or `-l N`",
+            text::count(total, "recall", "recalls")
+        ));
+    }
+    Ok(())
+}
+
+fn event_row(ui: &Ui, event: &WhyEvent) -> Vec<Cell> {
+    let deed = event.kind.split_once('.').map_or("", |(_, deed)| deed);
+    vec![
+        Cell::new(format!("@{}", event.position))
+            .style(BOLD)
+            .indented(),
+        Cell::new(short_event(&event.event)).style(DIM),
+        Cell::new(&event.kind).or_short(deed),
+        Cell::new(when::ago(ui.now, &event.at)).style(DIM),
+        Cell::new(&event.actor).style(DIM),
+        Cell::new(event.changed.join(", ")),
+    ]
+}
+
+fn recall_row(ui: &Ui, recall: &WhyRecall) -> Vec<Cell> {
+    let session = recall.session.as_deref().unwrap_or("no session");
+    let query = match &recall.query {
+        Some(query) => Cell::new(format!("\"{query}\"")),
+        None => Cell::new("(withheld)").style(WARN),
+    };
+    vec![
+        Cell::new(format!("@{}", recall.position))
+            .style(BOLD)
+            .indented(),
+        Cell::new(when::ago(ui.now, &recall.at)).style(DIM),
+        Cell::new(format!("rank {}", recall.rank)),
+        Cell::new(&recall.actor).style(DIM),
+        Cell::new(session).or_short(short_event(session)).style(DIM),
+        query,
+    ]
+}

@@ -1,0 +1,263 @@
+//! `icm diff`: what became of the memories between two moments.
+
+use serde_json::{Value, json};
+
+use crate::world::{World, run};
+
+fn ids(list: &Value) -> Vec<&str> {
+    let list = list.as_array().unwrap();
+    list.iter()
+        .map(|memory| memory["id"].as_str().unwrap())
+        .collect()
+}
+
+#[track_caller]
+fn counts(diff: &Value) -> [usize; 4] {
+    ["added", "changed", "forgotten", "revived"].map(|list| diff[list].as_array().unwrap().len())
+}
+
+#[test]
+fn everything_that_became_of_memories() {
+    let world = World::with_memories();
+    let before = world.now();
+    let (database, money, owner) = (world.id("database"), world.id("money"), world.id("owner"));
+    world
+        .icm(["update", &database, "-c", "Invoices live in MySQL now"])
+        .ok();
+    world
+        .icm(["update", &database, "-i", "high", "-k", "sql"])
+        .ok();
+    world.icm(["forget", &money]).ok();
+    let between = world.now();
+    let added = world.json(["store", "-t", "people", "-c", "Ann owns tests"]);
+    let passing = world.json(["store", "-t", "people", "-c", "Bo was here"]);
+    world.icm(["forget", passing["id"].as_str().unwrap()]).ok();
+    world.icm(["recall", "owns"]).ok();
+    world.icm(["revive", &money]).ok();
+    world.icm(["forget", &owner]).ok();
+
+    let diff = world.json(["diff", &before, &between]);
+    assert_eq!(counts(&diff), [0, 1, 1, 0], "{diff}");
+    assert_eq!(
+        diff["from"]["position"],
+        before[1..].parse::<u64>().unwrap()
+    );
+    assert_eq!(diff["to"]["position"], between[1..].parse::<u64>().unwrap());
+    assert_eq!(ids(&diff["forgotten"]), [&money]);
+    assert_eq!(diff["forgotten"][0]["forgotten"], true);
+    let change = &diff["changed"][0];
+    assert_eq!(change["id"], database);
+    assert_eq!(change["topic"], "decisions");
+    assert_eq!(
+        change["fields"],
+        json!(["content", "importance", "keywords"])
+    );
+    assert_eq!(
+        change["before"],
+        json!({
+            "content": "Invoices live in PostgreSQL",
+            "importance": "medium",
+            "keywords": [],
+        })
+    );
+    assert_eq!(change["after"]["keywords"], json!(["sql"]));
+    assert_eq!(
+        change["content_diff"],
+        json!([
+            {"op": "equal", "text": "Invoices live in "},
+            {"op": "delete", "text": "PostgreSQL"},
+            {"op": "insert", "text": "MySQL now"},
+        ])
+    );
+
+    // From there to now, by a basis that was given.
+    let event = diff["to"]["event"].as_str().unwrap();
+    let later = world.json(["diff", &event[..16]]);
+    assert_eq!(counts(&later), [1, 0, 1, 1], "{later}");
+    assert_eq!(ids(&later["added"]), [added["id"].as_str().unwrap()]);
+    assert_eq!(ids(&later["forgotten"]), [&owner]);
+    assert_eq!(ids(&later["revived"]), [&money]);
+
+    // All of it: what was forgotten and revived is as it was.
+    let whole = world.json(["diff", &before]);
+    assert_eq!(counts(&whole), [1, 1, 1, 0], "{whole}");
+    world.icm(["rebuild"]).ok();
+    assert_eq!(world.json(["diff", &before]), whole);
+    assert_eq!(world.json(["diff", &before, &between]), diff);
+}
+
+#[test]
+fn a_memory_that_changed_and_was_revived_is_both() {
+    let world = World::with_memories();
+    let id = world.id("money");
+    world.icm(["forget", &id]).ok();
+    let before = world.now();
+    world.icm(["revive", &id]).ok();
+    world.icm(["update", &id, "-i", "low"]).ok();
+    let diff = world.json(["diff", &before]);
+    assert_eq!(counts(&diff), [0, 1, 0, 1], "{diff}");
+    assert_eq!(diff["changed"][0]["fields"], json!(["importance"]));
+    assert_eq!(diff["changed"][0]["content_diff"], json!([]));
+}
+
+#[test]
+fn what_was_changed_back_is_no_difference() {
+    let world = World::with_memories();
+    let id = world.id("money");
+    let before = world.now();
+    world.icm(["update", &id, "-i", "low"]).ok();
+    world.icm(["update", &id, "-i", "medium"]).ok();
+    let diff = world.icm(["diff", &before, "--json"]).ok().json();
+    assert_eq!(counts(&diff), [0; 4], "{diff}");
+    let run = world.icm(["diff", &before]).ok();
+    assert_eq!(run.out, "");
+    assert!(
+        run.err
+            .starts_with("0 added, 0 changed, 0 forgotten, 0 revived from "),
+        "{run:#?}"
+    );
+}
+
+#[test]
+fn only_a_topic() {
+    let world = World::with_memories();
+    let before = world.now();
+    for topic in ["a", "a/b", "ab"] {
+        world.icm(["store", "-t", topic, "-c", "text"]).ok();
+    }
+    let id = world.id("money");
+    world.icm(["update", &id, "-t", "prices"]).ok();
+    for (topic, expected) in [
+        ("a", [1, 0, 0, 0]),
+        ("a/", [2, 0, 0, 0]),
+        ("ab", [1, 0, 0, 0]),
+        // It left one and came into the other.
+        ("decisions", [0, 1, 0, 0]),
+        ("prices", [0, 1, 0, 0]),
+        ("people", [0; 4]),
+        ("nowhere", [0; 4]),
+    ] {
+        let diff = world.json(["diff", &before, "-t", topic]);
+        assert_eq!(counts(&diff), expected, "{topic}: {diff}");
+    }
+}
+
+#[test]
+fn only_what_a_session_changed() {
+    let world = World::with_memories();
+    let before = world.now();
+    let (database, money, owner) = (world.id("database"), world.id("money"), world.id("owner"));
+    let within = |session: &str, args: &[&str]| {
+        run(world.command(args).env("ICM_SESSION", session), b"").ok();
+    };
+    within("night", &["update", &database, "-i", "high"]);
+    within(
+        "day",
+        &["update", &database, "-c", "Invoices live on paper"],
+    );
+    within("day", &["forget", &money]);
+    within("night", &["recall", "Mira"]);
+    world.icm(["update", &owner, "-i", "low"]).ok();
+    let after = world.now();
+    within("night", &["update", &owner, "-i", "critical"]);
+
+    let night = world.json(["diff", &before, &after, "--session", "night"]);
+    assert_eq!(counts(&night), [0, 1, 0, 0], "{night}");
+    // The difference is of the two moments, whoever made the rest of it.
+    assert_eq!(night["changed"][0]["id"], database);
+    assert_eq!(
+        night["changed"][0]["fields"],
+        json!(["content", "importance"])
+    );
+    let day = world.json(["diff", &before, &after, "--session", "day"]);
+    assert_eq!(counts(&day), [0, 1, 1, 0], "{day}");
+    let nobody = world.json(["diff", &before, "--session", "nobody"]);
+    assert_eq!(counts(&nobody), [0; 4]);
+    let night = world.json(["diff", &before, "--session", "night"]);
+    assert_eq!(counts(&night), [0, 2, 0, 0], "{night}");
+}
+
+#[test]
+fn people_read_it_by_topic() {
+    let world = World::with_memories();
+    let before = world.now();
+    let (database, money) = (world.id("database"), world.id("money"));
+    world
+        .icm([
+            "update",
+            &database,
+            "-c",
+            "Invoices live in MySQL",
+            "-i",
+            "high",
+        ])
+        .ok();
+    world.icm(["forget", &money]).ok();
+    world
+        .icm(["store", "-t", "people", "-c", "Ann owns tests"])
+        .ok();
+    let run = world.icm(["diff", &before]).ok();
+    let lines: Vec<&str> = run.out.lines().collect();
+    assert_eq!(
+        lines[..6],
+        [
+            "decisions",
+            &format!("changed    {database}  content, importance"),
+            "  importance: medium → high",
+            "  │ Invoices live in [-PostgreSQL-]{+MySQL+}",
+            &format!("forgotten  {money}  Prices are integer cents"),
+            "",
+        ],
+        "{run:#?}"
+    );
+    assert_eq!(lines[6], "people");
+    assert!(lines[7].starts_with("added      "), "{run:#?}");
+    assert!(lines[7].ends_with("  Ann owns tests"), "{run:#?}");
+    assert!(
+        run.err.starts_with("1 added, 1 changed, 1 forgotten"),
+        "{run:#?}"
+    );
+
+    let config = world.write("colours.toml", "[output]\ncolor = \"always\"\n");
+    let mut command = world.command(["diff", &before]);
+    let painted = crate::world::run(command.env("ICM_CONFIG", &config), b"")
+        .ok()
+        .out;
+    assert!(!painted.contains("[-"), "{painted}");
+    assert!(painted.contains("PostgreSQL\u{1b}[0m\u{1b}"), "{painted}");
+}
+
+#[test]
+fn changed_text_is_cleaned_for_a_terminal() {
+    let world = World::with_memories();
+    let before = world.now();
+    let id = world.id("money");
+    let text = "Prices \u{1b}[31mare\u{202e} red \u{e001}";
+    world.icm(["update", &id, "-c", text]).ok();
+    let out = world.icm(["diff", &before]).ok().out;
+    assert!(!out.contains(['\u{1b}', '\u{202e}', '\u{e001}']), "{out}");
+    assert!(out.contains("red"), "{out}");
+}
+
+#[test]
+fn moments_that_are_none() {
+    let world = World::with_memories();
+    let run = world
+        .icm(["diff", "@5", "@3"])
+        .fails(2, "`@5` (@5) is after `@3` (@3)");
+    assert!(
+        run.err.contains("hint: give the earlier moment first"),
+        "{run:#?}"
+    );
+    world.icm(["diff", "@99"]).fails(2, "in the future");
+    world.icm(["diff", "@3", "@99"]).fails(2, "in the future");
+    world.icm(["diff", "nonsense"]).fails(2, "no point in time");
+    world
+        .icm(["diff", "yesterday"])
+        .fails(2, "before the first event");
+    world.icm(["diff"]).ends(2);
+    world.icm(["diff", "@4", "@4"]).ok();
+    let nothing = World::new();
+    nothing.icm(["diff", "@1"]).fails(2, "in the future");
+    assert!(!nothing.store().exists());
+}

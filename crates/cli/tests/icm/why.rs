@@ -1,0 +1,177 @@
+//! `icm why`: where a memory came from, what changed it, and who was shown it.
+
+use serde_json::{Value, json};
+
+use crate::world::{World, run};
+
+/// A memory that two sessions changed and three recalls showed.
+fn told() -> (World, String) {
+    let world = World::with_memories();
+    let id = world.id("database");
+    world.icm(["recall", "invoices"]).ok();
+    let mut command = world.command(["update", &id, "-c", "Invoices live in MySQL", "-i", "high"]);
+    command.env("ICM_ACTOR", "mira").env("ICM_SESSION", "night");
+    run(&mut command, b"").ok();
+    let mut command = world.command(["recall", "where do invoices live"]);
+    command.env("CLAUDECODE", "1").env("ICM_SESSION", "day");
+    run(&mut command, b"").ok();
+    world.icm(["recall", "nothing of the kind"]).ends(1);
+    world.icm(["recall", "billing live cents"]).ok();
+    (world, id)
+}
+
+fn positions(list: &Value) -> Vec<u64> {
+    let list = list.as_array().unwrap();
+    list.iter()
+        .map(|item| item["position"].as_u64().unwrap())
+        .collect()
+}
+
+#[test]
+fn it_tells_source_events_and_recalls() {
+    let (world, id) = told();
+    let why = world.json(["why", &id[..14]]);
+    assert_eq!(why["memory"]["id"], id);
+    assert_eq!(why["memory"]["content"], "Invoices live in MySQL");
+    assert_eq!(why["from"]["actor"], "user");
+    assert_eq!(
+        why["from"]["client"],
+        concat!("icm-cli/", env!("CARGO_PKG_VERSION"))
+    );
+    assert!(why["from"].get("consolidated").is_none(), "{why}");
+
+    let events = why["events"].as_array().unwrap();
+    assert_eq!(events.len(), 2, "{why}");
+    assert_eq!(events[0]["kind"], "memory.stored");
+    assert_eq!(events[0]["session"], Value::Null);
+    assert_eq!(events[1]["kind"], "memory.updated");
+    assert_eq!(events[1]["actor"], "mira");
+    assert_eq!(events[1]["changed"], json!(["content", "importance"]));
+    assert!(events[1]["session"].is_string(), "{why}");
+    let shown = world.json(["log", "show", events[1]["event"].as_str().unwrap()]);
+    assert_eq!(shown["position"], events[1]["position"]);
+    assert_eq!(shown["session"], events[1]["session"]);
+
+    assert_eq!(why["recalls_total"], 3);
+    let recalls = why["recalls"].as_array().unwrap();
+    let queries: Vec<_> = recalls.iter().map(|recall| &recall["query"]).collect();
+    assert_eq!(
+        queries,
+        ["billing live cents", "where do invoices live", "invoices"]
+    );
+    assert_eq!(recalls[1]["actor"], "agent:claude-code");
+    assert_eq!(recalls[1]["rank"], 1);
+    assert!(recalls[1]["session"].is_string(), "{why}");
+    for recall in recalls {
+        let shown = world.json(["log", "show", recall["event"].as_str().unwrap()]);
+        assert_eq!(shown["kind"], "memory.recalled");
+        assert_eq!(shown["position"], recall["position"]);
+        let results = shown["facts"]["results"].as_array().unwrap();
+        let result = results.iter().find(|result| result["id"] == id).unwrap();
+        assert_eq!(result["rank"], recall["rank"]);
+    }
+}
+
+#[test]
+fn views_on_disk_say_the_same() {
+    let (world, id) = told();
+    let before = world.json(["why", &id]);
+    world.icm(["rebuild"]).ok();
+    assert_eq!(world.json(["why", &id]), before);
+    world.icm(["recall", "MySQL"]).ok();
+    let after = world.json(["why", &id]);
+    assert_eq!(after["recalls_total"], 4);
+    assert_eq!(
+        positions(&after["recalls"])[1..],
+        positions(&before["recalls"])
+    );
+}
+
+#[test]
+fn the_newest_recalls_unless_told_otherwise() {
+    let world = World::with_memories();
+    let id = world.id("database");
+    for _ in 0..22 {
+        world.icm(["recall", "invoices"]).ok();
+    }
+    let all = world.json(["why", &id, "--all"]);
+    assert_eq!(all["recalls_total"], 22);
+    let all = positions(&all["recalls"]);
+    assert_eq!(all.len(), 22);
+    assert!(all.is_sorted_by(|a, b| a > b), "{all:?}");
+    let few = world.json(["why", &id]);
+    assert_eq!(few["recalls_total"], 22);
+    assert_eq!(positions(&few["recalls"]), all[..20]);
+    let two = world.json(["why", &id, "-l", "2"]);
+    assert_eq!(positions(&two["recalls"]), all[..2]);
+
+    let run = world.icm(["why", &id]).ok();
+    assert_eq!(run.out.matches("\"invoices\"").count(), 20, "{run:#?}");
+    assert!(
+        run.err.contains("the newest 20 of 22 recalls are shown"),
+        "{run:#?}"
+    );
+    world.icm(["why", &id, "-l", "0"]).ends(2);
+    world.icm(["why", &id, "-l", "2", "--all"]).ends(2);
+}
+
+#[test]
+fn people_read_it_in_columns() {
+    let (world, id) = told();
+    let why = world.icm(["why", &id]).ok().out;
+    let lines: Vec<&str> = why.lines().collect();
+    assert_eq!(lines[1], "  │ Invoices live in MySQL");
+    assert_eq!(lines[2], "from");
+    assert!(lines[3].starts_with("  actor"), "{why}");
+    let column = |row: &str, word: &str| row.find(word).expect(word);
+    let at = lines.iter().position(|line| *line == "events").unwrap();
+    assert_eq!(
+        column(lines[at + 1], "memory.stored"),
+        column(lines[at + 2], "memory.updated")
+    );
+    assert!(lines[at + 2].ends_with("content, importance"), "{why}");
+    let at = lines.iter().position(|line| *line == "shown by").unwrap();
+    assert_eq!(column(lines[at + 1], "rank"), column(lines[at + 2], "rank"));
+    assert!(lines[at + 2].contains("rank 1  agent:claude-code"), "{why}");
+    assert!(
+        lines[at + 2].ends_with("\"where do invoices live\""),
+        "{why}"
+    );
+    assert_eq!(lines.len(), at + 4, "{why}");
+    // Nothing of what there is not.
+    let other = world.icm(["why", &world.id("owner")]).ok().out;
+    assert!(!other.contains("file"), "{other}");
+}
+
+#[test]
+fn a_memory_that_nobody_was_shown() {
+    let world = World::with_memories();
+    let id = world.id("owner");
+    let why = world.json(["why", &id]);
+    assert_eq!(why["recalls"], json!([]));
+    assert_eq!(why["recalls_total"], 0);
+    let run = world.icm(["why", &id]).ok();
+    assert!(run.out.ends_with("no recall has shown it\n"), "{run:#?}");
+}
+
+#[test]
+fn no_such_memory() {
+    let world = World::with_memories();
+    world.icm(["why", "zzzz"]).fails(1, "no memory zzzz");
+    let run = world.icm(["why", "zzzz", "--json"]).ends(1);
+    assert_eq!(run.out, "null\n");
+    world.icm(["why", ""]).ends(2);
+}
+
+#[test]
+fn what_was_asked_is_cleaned_for_a_terminal() {
+    let world = World::with_memories();
+    let id = world.id("database");
+    world.icm(["recall", "invoices \u{1b}[31m\u{202e}red"]).ok();
+    let out = world.icm(["why", &id]).ok().out;
+    assert!(
+        !out.contains('\u{1b}') && !out.contains('\u{202e}'),
+        "{out}"
+    );
+    assert!(out.contains("invoices"), "{out}");
+}

@@ -1,0 +1,101 @@
+//! What lies in the folder of the views, looked at without changing, building or waiting for
+//! anything.
+
+use std::path::Path;
+use std::time::Duration;
+
+use icm_log::{Log, Position};
+
+use super::home::Home;
+use super::manifest::{Look, Manifest};
+use super::{Checkpoint, ROWS_FILE, TABLE_FILE, TEXT_DIR, VERSIONS, guarded, open_read_only};
+use crate::error::{Result, ViewError};
+use crate::fold::Tally;
+use crate::rows::Rows;
+use crate::table::Table;
+use crate::text::TextIndex;
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Inspected {
+    /// How the current generation is.
+    pub state: ViewsState,
+    /// Generations that nobody reads any more.
+    pub left_over: Vec<String>,
+}
+
+/// How the current generation is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ViewsState {
+    /// There is none.
+    None,
+    /// Somebody writes it now.
+    Busy,
+    /// It is going to be rebuilt, because of this.
+    Unusable(String),
+    /// It can be used.
+    Usable {
+        /// The place it has reached.
+        position: Position,
+        /// What was folded up to there.
+        tally: Box<Tally>,
+    },
+}
+
+/// Looks at the views below `dir`; with `whole` at every byte that a reader may look at.
+pub fn inspect(dir: &Path, log: &Log, whole: bool) -> Inspected {
+    let home = Home::new(dir);
+    let current = home.current();
+    let name = current.as_deref().and_then(Path::file_name);
+    let mut left_over = home.generations();
+    left_over.retain(|generation| Some(generation.as_ref()) != name);
+    left_over.sort();
+    let state = match &current {
+        None if home.exists() => ViewsState::Unusable("`current` names no generation".to_owned()),
+        None => ViewsState::None,
+        Some(generation) => match look(&home, generation, log, whole) {
+            Ok(checkpoint) => ViewsState::Usable {
+                position: checkpoint.cursor.position,
+                tally: Box::new(checkpoint.tally),
+            },
+            Err(ViewError::Busy) => ViewsState::Busy,
+            Err(ViewError::Unusable { why, .. }) => ViewsState::Unusable(why),
+            Err(error) => ViewsState::Unusable(error.to_string()),
+        },
+    };
+    Inspected { state, left_over }
+}
+
+fn look(home: &Home, generation: &Path, log: &Log, whole: bool) -> Result<Checkpoint> {
+    let _shared = home.lock_shared(Duration::ZERO)?;
+    let manifest = Manifest::read(generation, VERSIONS)?;
+    let touched = match manifest.look(generation, whole)? {
+        Look::Same => false,
+        Look::Touched(_) => true,
+    };
+    let text = guarded("text", || Ok(TextIndex::open(&generation.join(TEXT_DIR))?))?;
+    let base = Checkpoint::parse(text.checkpoint().unwrap_or_default())?;
+    if !log.holds(&base.cursor)? {
+        return Err(ViewError::Unusable {
+            view: "text",
+            why: "the log no longer holds its checkpoint".to_owned(),
+        });
+    }
+    let rows = Rows::open(&generation.join(ROWS_FILE), base.tally.next_ordinal)?;
+    let table = guarded("table", || {
+        Table::of_read_only(&open_read_only(&generation.join(TABLE_FILE))?)
+    })?;
+    if table.checkpoint != base.cursor || table.tally != base.tally {
+        return Err(ViewError::Unusable {
+            view: "table",
+            why: "table and text are not at the same place".to_owned(),
+        });
+    }
+    if touched {
+        rows.check()?;
+    }
+    if whole {
+        guarded("text", || Ok(text.validate().map(|_| ())?))?;
+    }
+    Ok(base)
+}

@@ -1,0 +1,249 @@
+//! `icm_diff`
+
+use serde_json::{Map, Value, json};
+
+use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value};
+use crate::api::{Diff, DiffOp, DiffRequest, Memory, MemoryChange};
+use crate::error::ServiceError;
+use crate::mcp::frame::{Frame, REPLY_MAX_BYTES, cut, fair_cap};
+use crate::mcp::schema::Args;
+use crate::sanitize::{clean, clean_line};
+
+/// Memories that one reply tells of.
+const MEMORIES_MAX: usize = 50;
+/// Bytes of a memory beside its texts, about.
+const ENTRY_BYTES: usize = 250;
+
+pub(super) static TOOL: Tool = Tool {
+    name: "icm_diff",
+    title: "Compare two moments",
+    description: "Compare the memories at two moments: what was added, changed, forgotten and revived. Call it to see what a session did, or what is new since you last looked. Not for the steps in between: use icm_log.",
+    hints: Hints {
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+    },
+    leaves_work: false,
+    params: &[
+        Param {
+            name: "from",
+            kind: Kind::Text,
+            required: true,
+            about: "date, RFC 3339, 2h ago, @position or event id",
+        },
+        Param {
+            name: "to",
+            kind: Kind::Text,
+            required: false,
+            about: "the later moment; default now",
+        },
+        Param {
+            name: "topic",
+            kind: Kind::Text,
+            required: false,
+            about: "only this topic; a/ for all below a",
+        },
+        Param {
+            name: "session",
+            kind: Kind::Text,
+            required: false,
+            about: "only what this session changed",
+        },
+    ],
+    output: Some(output),
+    run,
+};
+
+/// Of a changed memory `before` and `after` hold the fields that differ.
+fn output() -> Value {
+    let memories = json!({"type": "array"});
+    json!({
+        "type": "object",
+        "properties": {
+            "from": {"type": "object"},
+            "to": {"type": "object"},
+            "added": memories,
+            "changed": memories,
+            "forgotten": memories,
+            "revived": memories,
+            "total": {"type": "integer"},
+        },
+    })
+}
+
+fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+    let mut diff = call.service.diff(&DiffRequest {
+        from: args.required_text("from"),
+        to: args.text("to"),
+        topic: args.text("topic"),
+        session: args.text("session"),
+    })?;
+    let counts = format!(
+        "{} added, {} changed, {} forgotten, {} revived from @{} ({}) to @{} ({})",
+        diff.added.len(),
+        diff.changed.len(),
+        diff.forgotten.len(),
+        diff.revived.len(),
+        diff.from.position,
+        diff.from.at,
+        diff.to.position,
+        diff.to.at,
+    );
+    let total = diff.added.len() + diff.changed.len() + diff.forgotten.len() + diff.revived.len();
+    let mut left = MEMORIES_MAX;
+    shorten(&mut diff.changed, &mut left);
+    shorten(&mut diff.added, &mut left);
+    shorten(&mut diff.forgotten, &mut left);
+    shorten(&mut diff.revived, &mut left);
+    let shown = MEMORIES_MAX - left;
+
+    let mut text = counts;
+    if shown > 0 {
+        text.push('\n');
+        text.push_str(&in_frame(&diff, shown));
+    }
+    if shown < total {
+        text.push_str(&format!(
+            "\n{shown} of {total} memories shown: give topic or session, or moments closer together"
+        ));
+    }
+    Ok(Reply {
+        text,
+        structured: structured(&diff, shown, total),
+    })
+}
+
+fn shorten<T>(list: &mut Vec<T>, left: &mut usize) {
+    list.truncate(*left);
+    *left -= list.len();
+}
+
+fn in_frame(diff: &Diff, shown: usize) -> String {
+    let changes: Vec<String> = diff.changed.iter().map(change_text).collect();
+    let lists = [
+        ("added", &diff.added),
+        ("forgotten", &diff.forgotten),
+        ("revived", &diff.revived),
+    ];
+    let content = |memory: &Memory| memory.content.as_ref().map_or(0, String::len);
+    let lengths = lists.iter().flat_map(|(_, list)| list.iter().map(content));
+    let lengths = lengths.chain(changes.iter().map(String::len));
+    let cap = fair_cap(lengths, REPLY_MAX_BYTES.saturating_sub(shown * ENTRY_BYTES));
+
+    let mut frame = Frame::new();
+    for (change, text) in diff.changed.iter().zip(&changes) {
+        let head = format!("changed {} [{}] ", change.id, clean_line(&change.topic));
+        frame.item(&head, text, "", cap);
+    }
+    for (deed, list) in lists {
+        for memory in list {
+            let head = format!("{deed} {} [{}] ", memory.id, clean_line(&memory.topic));
+            let content = memory.content.as_deref().unwrap_or("(withheld)");
+            frame.item(&head, content, "", cap);
+        }
+    }
+    frame.finish()
+}
+
+/// The fields that differ, then the content with `[-old-]{+new+}`.
+fn change_text(change: &MemoryChange) -> String {
+    let value = |fields: &Map<String, Value>, name: &str| match fields.get(name) {
+        None | Some(Value::Null) => "none".to_owned(),
+        Some(Value::String(text)) => clean_line(text).into_owned(),
+        Some(other) => clean_line(&other.to_string()).into_owned(),
+    };
+    let mut parts: Vec<String> = change
+        .fields
+        .iter()
+        .map(|name| match name.as_str() {
+            "raw_excerpt" => "raw_excerpt changed".to_owned(),
+            "content" if !change.content_diff.is_empty() => {
+                let mut text = "content: ".to_owned();
+                for piece in &change.content_diff {
+                    let words = clean(&piece.text);
+                    match piece.op {
+                        DiffOp::Equal => text.push_str(&words),
+                        DiffOp::Delete => text.extend(["[-", &words, "-]"]),
+                        DiffOp::Insert => text.extend(["{+", &words, "+}"]),
+                    }
+                }
+                text
+            }
+            name => format!(
+                "{name}: {} → {}",
+                value(&change.before, name),
+                value(&change.after, name)
+            ),
+        })
+        .collect();
+    // The long one last.
+    parts.sort_by_key(|part| part.starts_with("content: "));
+    parts.join("; ")
+}
+
+fn structured(diff: &Diff, shown: usize, total: usize) -> Value {
+    let mut reply = json!({
+        "from": diff.from,
+        "to": diff.to,
+        "added": diff.added.iter().map(memory_fields).collect::<Vec<_>>(),
+        "changed": diff.changed.iter().map(|change| json!({
+            "id": change.id,
+            "topic": change.topic,
+            "fields": change.fields,
+            "before": change.before,
+            "after": change.after,
+        })).collect::<Vec<_>>(),
+        "forgotten": diff.forgotten.iter().map(memory_fields).collect::<Vec<_>>(),
+        "revived": diff.revived.iter().map(memory_fields).collect::<Vec<_>>(),
+        "total": total,
+    });
+    for change in reply["changed"].as_array_mut().into_iter().flatten() {
+        for side in ["before", "after"] {
+            let fields = change[side].as_object_mut().into_iter().flatten();
+            for (_, value) in fields.filter(|(_, value)| !value.is_string()) {
+                let text = value.to_string();
+                if text.len() > NESTED_MAX_BYTES {
+                    *value = text.into();
+                }
+            }
+        }
+    }
+    clean_value(&mut reply);
+    let mut lengths = Vec::new();
+    each_text(&mut reply, &mut |text| lengths.push(text.len()));
+    // Short texts are within what an entry takes beside its long ones.
+    let cap = fair_cap(
+        lengths.into_iter().filter(|length| *length > SHORT_BYTES),
+        REPLY_MAX_BYTES.saturating_sub(shown * ENTRY_BYTES),
+    );
+    each_text(&mut reply, &mut |text| {
+        if text.len() > cap.max(SHORT_BYTES) {
+            *text = cut(text, cap.max(SHORT_BYTES)).into_owned();
+        }
+    });
+    reply
+}
+
+/// Lists and objects beyond this go out as text, which can be cut.
+const NESTED_MAX_BYTES: usize = 1_000;
+/// Ids of events are this long, and are never cut.
+const SHORT_BYTES: usize = 64;
+
+fn memory_fields(memory: &Memory) -> Value {
+    json!({
+        "id": memory.id,
+        "topic": memory.topic,
+        "content": memory.content,
+        "importance": memory.importance,
+        "trust": memory.trust,
+    })
+}
+
+fn each_text(value: &mut Value, each: &mut dyn FnMut(&mut String)) {
+    match value {
+        Value::String(text) => each(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| each_text(item, each)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| each_text(field, each)),
+        _ => {}
+    }
+}

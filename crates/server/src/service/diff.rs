@@ -1,0 +1,301 @@
+//! What became of the memories between two moments.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use icm_log::{Position, hash};
+use icm_projections::fold::Version;
+use icm_projections::{ALL_IDS, Views, topic_fits};
+use serde_json::{Map, Value};
+use similar::{ChangeTag, TextDiff};
+
+use super::basis::At;
+use super::show::memory;
+use super::{Ask, Service};
+use crate::api::{Diff, DiffOp, DiffPiece, DiffRequest, Memory, MemoryChange};
+use crate::error::{Result, ServiceError};
+use crate::ids::id_text;
+
+/// What two states of a memory are compared by, as in its JSON.
+const FIELDS: [&str; 12] = [
+    "topic",
+    "content",
+    "raw_excerpt",
+    "importance",
+    "weight",
+    "keywords",
+    "scope",
+    "key",
+    "trust",
+    "source",
+    "occurred_at",
+    "metadata",
+];
+
+impl Service {
+    /// How the memories at one moment differ from those at an earlier one. Walks the memories once,
+    /// and with a session the events in between.
+    pub fn diff(&self, request: &DiffRequest) -> Result<Diff> {
+        self.with_views(|views| self.diff_in(views, request))
+    }
+
+    fn diff_in(&self, views: &Views, request: &DiffRequest) -> std::result::Result<Diff, Ask> {
+        let from = self.at(views, Some(&request.from), None)?;
+        let to = self.at(views, request.to.as_deref(), None)?;
+        if from.position > to.position {
+            return Err(backwards(request, from, to).into());
+        }
+        let mut diff = Diff {
+            from: from.to_basis(),
+            to: to.to_basis(),
+            added: Vec::new(),
+            changed: Vec::new(),
+            forgotten: Vec::new(),
+            revived: Vec::new(),
+        };
+        for (before, after) in self.moved(views, request, from, to)? {
+            self.compare(views, &mut diff, before.as_ref(), &after, to)?;
+        }
+        let by_topic = |a: &Memory, b: &Memory| (&a.topic, &a.id).cmp(&(&b.topic, &b.id));
+        diff.added.sort_by(by_topic);
+        diff.forgotten.sort_by(by_topic);
+        diff.revived.sort_by(by_topic);
+        (diff.changed).sort_by(|a, b| (&a.topic, &a.id).cmp(&(&b.topic, &b.id)));
+        Ok(diff)
+    }
+
+    /// The memories that have another version at `to` than at `from`, with both.
+    fn moved(
+        &self,
+        views: &Views,
+        request: &DiffRequest,
+        from: At,
+        to: At,
+    ) -> std::result::Result<Vec<(Option<Version>, Version)>, Ask> {
+        let session = match &request.session {
+            Some(session) => Some(self.events_of(views, session, from, to)?),
+            None => None,
+        };
+        let topic = request.topic.as_deref();
+        let fits = |version: &Version| {
+            let held = version.topic.as_deref().unwrap_or_default();
+            topic.is_none_or(|asked| topic_fits(asked, held))
+        };
+        // A version that already held then is no difference: what it says, weight included, is its
+        // own. Once weights fade with time alone they have to be compared for all.
+        let mut entities = Vec::new();
+        let mut look = |entity, version: &Version| {
+            if version.from > from.position {
+                entities.push((entity, version.clone()));
+            }
+        };
+        match topic {
+            Some(topic) => {
+                for entity in views.members(topic)? {
+                    if let Some(version) = views.version_at(entity, to.position)? {
+                        look(entity, &version);
+                    }
+                }
+            }
+            None => views.each_at(ALL_IDS, to.position, false, &mut |entity, version| {
+                look(entity, version);
+                Ok(true)
+            })?,
+        }
+        let mut moved = Vec::new();
+        for (entity, after) in entities {
+            let before = views.version_at(entity, from.position)?;
+            if !fits(&after) && !before.as_ref().is_some_and(fits) {
+                continue;
+            }
+            if let Some(events) = &session {
+                let versions = views.versions(entity, to.position)?;
+                if !versions
+                    .iter()
+                    .any(|version| events.contains(&version.from))
+                {
+                    continue;
+                }
+            }
+            moved.push((before, after));
+        }
+        Ok(moved)
+    }
+
+    /// Positions of the events of a session after `from`, up to `to`.
+    fn events_of(
+        &self,
+        views: &Views,
+        session: &str,
+        from: At,
+        to: At,
+    ) -> std::result::Result<BTreeSet<Position>, Ask> {
+        let session = hash::session_id(session);
+        let mut events = BTreeSet::new();
+        let after = Position(from.position.0.saturating_add(1));
+        let cursor = self.log.cursor_before(after, views)?;
+        self.log.scan(&cursor, &mut |event| {
+            if event.position > to.position {
+                return ControlFlow::Break(());
+            }
+            if event.position >= after && event.head.session() == session {
+                events.insert(event.position);
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(events)
+    }
+
+    fn compare(
+        &self,
+        views: &Views,
+        diff: &mut Diff,
+        before: Option<&Version>,
+        after: &Version,
+        to: At,
+    ) -> std::result::Result<(), Ask> {
+        let lived = before.is_some_and(Version::is_alive);
+        match (lived, after.is_alive()) {
+            // Stored and forgotten in between, or forgotten all along.
+            (false, false) => return Ok(()),
+            (true, false) => {
+                let forgotten = self.memory_at(views, after, to.position)?;
+                diff.forgotten.push(forgotten);
+                return Ok(());
+            }
+            (false, true) => {
+                let memory = self.memory_at(views, after, to.position)?;
+                match before {
+                    None => diff.added.push(memory),
+                    Some(_) => diff.revived.push(memory),
+                }
+            }
+            (true, true) => {}
+        }
+        if let Some(before) = before {
+            diff.changed.extend(change(before, after));
+        }
+        Ok(())
+    }
+}
+
+/// What differs between two versions of a memory, if anything does.
+fn change(before: &Version, after: &Version) -> Option<MemoryChange> {
+    let [old, new] = [before, after].map(|version| memory(version, (0, None)));
+    let content_diff = match (&old.content, &new.content) {
+        (Some(old), Some(new)) if old != new => words(old, new),
+        _ => Vec::new(),
+    };
+    let (topic, id) = (new.topic.clone(), id_text(after.id));
+    let [mut old, mut new] = [old, new].map(|memory| match serde_json::to_value(memory) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    });
+    let value = |fields: &mut Map<String, Value>, name| fields.remove(name).unwrap_or_default();
+    let mut change = MemoryChange {
+        id,
+        topic,
+        fields: Vec::new(),
+        before: Map::new(),
+        after: Map::new(),
+        content_diff,
+    };
+    for name in FIELDS {
+        let (old, new) = (value(&mut old, name), value(&mut new, name));
+        if old != new {
+            change.fields.push(name.to_owned());
+            change.before.insert(name.to_owned(), old);
+            change.after.insert(name.to_owned(), new);
+        }
+    }
+    (!change.fields.is_empty()).then_some(change)
+}
+
+/// The difference between two texts, word by word. The pieces that are no insertions make up the
+/// old text, those that are no deletions the new one.
+fn words(old: &str, new: &str) -> Vec<DiffPiece> {
+    let mut pieces: Vec<DiffPiece> = Vec::new();
+    for change in TextDiff::from_unicode_words(old, new).iter_all_changes() {
+        let op = match change.tag() {
+            ChangeTag::Equal => DiffOp::Equal,
+            ChangeTag::Delete => DiffOp::Delete,
+            ChangeTag::Insert => DiffOp::Insert,
+        };
+        match pieces.last_mut() {
+            Some(last) if last.op == op => last.text.push_str(change.value()),
+            _ => pieces.push(DiffPiece {
+                op,
+                text: change.value().to_owned(),
+            }),
+        }
+    }
+    pieces
+}
+
+fn backwards(request: &DiffRequest, from: At, to: At) -> ServiceError {
+    let later = request.to.as_deref().unwrap_or("now");
+    ServiceError::invalid_with(
+        format!(
+            "`{}` (@{}) is after `{later}` (@{})",
+            request.from, from.position, to.position
+        ),
+        "give the earlier moment first",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(pieces: &[DiffPiece], without: DiffOp) -> String {
+        let kept = pieces.iter().filter(|piece| piece.op != without);
+        kept.map(|piece| piece.text.as_str()).collect()
+    }
+
+    #[test]
+    fn pieces_make_up_both_texts() {
+        for (old, new, pieces) in [
+            (
+                "Invoices live in PostgreSQL",
+                "Invoices live in MySQL now",
+                3,
+            ),
+            ("a b c", "a c", 3),
+            ("", "new", 1),
+            ("old", "", 1),
+            ("Привет, мир", "Привет, весь мир", 3),
+            ("東京に住む", "大阪に住む", 3),
+            ("one\r\ntwo", "one\ntwo", 4),
+        ] {
+            let found = words(old, new);
+            assert_eq!(text(&found, DiffOp::Insert), old);
+            assert_eq!(text(&found, DiffOp::Delete), new);
+            assert_eq!(found.len(), pieces, "{found:?}");
+            assert!(found.windows(2).all(|two| two[0].op != two[1].op));
+        }
+    }
+
+    /// Two texts of the largest size that have their letters in common and little else.
+    #[test]
+    fn the_longest_texts_take_no_longer_than_a_moment() {
+        let mut state = 1_u64;
+        let mut letters = || {
+            let mut text = String::new();
+            while text.len() < 64 * 1024 {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                text.push(char::from(b'a' + (state >> 33) as u8 % 26));
+                text.push(' ');
+            }
+            text
+        };
+        let (old, new) = (letters(), letters());
+        let start = std::time::Instant::now();
+        let found = words(&old, &new);
+        assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+        assert_eq!(text(&found, DiffOp::Insert), old);
+        assert_eq!(text(&found, DiffOp::Delete), new);
+        assert!(found.len() > 100);
+    }
+}

@@ -1,0 +1,65 @@
+//! Who writes now. Locks are the operating system's: one whose process is gone is free.
+
+use std::fs::{File, TryLockError};
+use std::path::Path;
+
+use icm_log::LOCK_FILE;
+
+use super::{Checks, Patient};
+
+const LOCKS: [(&str, &str); 3] = [
+    (LOCK_FILE, "writes to the log"),
+    ("views/lock", "writes the views"),
+    ("views/build.lock", "builds views"),
+];
+
+pub(super) fn locks(patient: &Patient<'_>, checks: &mut Checks) {
+    let before = checks.list.len();
+    for (name, deed) in LOCKS {
+        let path = patient.dir.join(name);
+        let is_file = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+        if is_file && is_held(&path) {
+            let who = holder(&path).unwrap_or_else(|| "a process".to_owned());
+            let why = format!("{who} {deed} now; if that lasts, see what it does");
+            checks.warning("locks", why, None);
+        }
+    }
+    if checks.list.len() == before {
+        checks.ok("locks", "free");
+    }
+}
+
+/// Asked without waiting, and given back at once.
+fn is_held(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else {
+        return false;
+    };
+    let asked = file.try_lock_shared();
+    matches!(asked, Err(TryLockError::WouldBlock))
+}
+
+/// `process 123 (icm)`, where the system tells.
+#[cfg(target_os = "linux")]
+fn holder(path: &Path) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+
+    let inode = format!(":{}", path.metadata().ok()?.ino());
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    let holder = locks.lines().find_map(|line| {
+        // `1: FLOCK  ADVISORY  WRITE 9558 fe:00:10985478 0 EOF`
+        let mut words = line.split_whitespace().skip(3);
+        let (mode, process, file) = (words.next()?, words.next()?, words.next()?);
+        (mode == "WRITE" && file.ends_with(&inode)).then(|| process.to_owned())
+    })?;
+    let process: u32 = holder.parse().ok().filter(|process| *process > 0)?;
+    let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
+    Some(match name.trim() {
+        "" => format!("process {process}"),
+        name => format!("process {process} ({name})"),
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn holder(_: &Path) -> Option<String> {
+    None
+}

@@ -1,0 +1,132 @@
+//! The log: its ends, or all of it; what a newer version wrote; the clock.
+
+use std::ops::ControlFlow;
+
+use icm_log::verify::Severity;
+use icm_log::{Cursor, Log, Refusal, SKEW_MAX_MS};
+
+use super::{Checks, Patient};
+use crate::error::plain;
+use crate::when::rfc3339;
+
+/// A clock that runs so much behind the newest event is no news.
+const SKEW_FINE_MS: u64 = 60_000;
+
+pub(super) fn log(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
+    let verify = || Some(patient.icm("log verify"));
+    match log.refusal() {
+        Some(refusal @ Refusal::Damaged { .. }) => {
+            checks.damaged = true;
+            let why = plain(refusal.to_error(patient.dir));
+            let why = format!("{why}; what is before can be read, keep a copy of the folder");
+            checks.problem("log", why, verify());
+        }
+        Some(Refusal::Newer { what }) => {
+            let why = format!("a newer icm wrote it ({what}): update icm to write again");
+            checks.problem("format", why, None);
+        }
+        Some(Refusal::NoStoreFile { why }) => {
+            let why = format!("{why}: it can be read but not written; put it back from a backup");
+            let into = patient.icm("export jsonl -o memories.jsonl");
+            checks.problem("log", why, Some(into));
+        }
+        None => {}
+    }
+    if patient.whole {
+        every_event(patient, log, checks);
+        unknown_kinds(log, checks);
+    } else if !checks.damaged {
+        match (log.heads(), log.tip()) {
+            (Err(error), _) => checks.failed("log", &error.into()),
+            (Ok(_), None) => checks.ok("log", "no events yet"),
+            (Ok(heads), Some(tip)) => {
+                let chains = match heads.len() {
+                    1 => "1 chain".to_owned(),
+                    n => format!("{n} chains"),
+                };
+                let said = format!(
+                    "newest event @{}, {chains}; only the ends were looked at, `--full` reads all",
+                    tip.position
+                );
+                checks.ok("log", said);
+            }
+        }
+    }
+}
+
+fn every_event(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
+    let progress = patient.progress;
+    progress.start("verifying the log", log.len_bytes().ok());
+    let report = log.verify(&mut |bytes| progress.advance(bytes));
+    progress.finish();
+    let report = match report {
+        Ok(report) => report,
+        Err(error) => return checks.failed("log", &error.into()),
+    };
+    let worst = report
+        .findings
+        .iter()
+        .max_by_key(|finding| finding.severity);
+    let more = match report.findings.len() {
+        0 | 1 => String::new(),
+        n => format!(" (the worst of {n} findings)"),
+    };
+    let command = || Some(patient.icm("log verify"));
+    match worst {
+        None => checks.ok(
+            "log",
+            format!("{} events, each of them whole", report.events),
+        ),
+        Some(finding) => {
+            let why = format!("{}{more}", finding.message);
+            match finding.severity {
+                Severity::Notice | Severity::Newer => checks.warning("log", why, command()),
+                Severity::Damage => {
+                    checks.damaged = true;
+                    checks.problem("log", why, command());
+                }
+            }
+        }
+    }
+}
+
+fn unknown_kinds(log: &Log, checks: &mut Checks) {
+    let mut unknown = 0_u64;
+    let scanned = log.scan(&Cursor::START, &mut |event| {
+        unknown += u64::from(event.head.kind().info().is_none());
+        ControlFlow::Continue(())
+    });
+    // Where it stops is said of the log.
+    match unknown {
+        0 if scanned.is_err() => {}
+        0 => checks.ok("format", "every kind of event is known"),
+        n => {
+            let why = format!("{n} events of a kind that this version does not know; update icm");
+            checks.warning("format", why, None);
+        }
+    }
+}
+
+/// Events never go back in time, so a clock that does is met by every write.
+pub(super) fn clock(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
+    let Some(tip) = log.tip() else { return };
+    let now_ms = patient.env.now_ms();
+    let ahead_ms = tip.time.ms().saturating_sub(now_ms);
+    let message = format!(
+        "the newest event is of {}, and the clock shows {}",
+        rfc3339(tip.time.ms()),
+        rfc3339(now_ms)
+    );
+    if ahead_ms > SKEW_MAX_MS {
+        let why = format!("{message}: set it before anything is written, or a new chain begins");
+        checks.warning("clock", why, Some("date".to_owned()));
+    } else if ahead_ms > SKEW_FINE_MS {
+        checks.warning(
+            "clock",
+            format!("{message}: set it"),
+            Some("date".to_owned()),
+        );
+    } else {
+        checks.ok("clock", "not behind the newest event");
+    }
+}

@@ -1,0 +1,120 @@
+//! Where a memory came from, and what became of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use icm_log::facts::Facts;
+use icm_log::{Position, SessionId, payload};
+use icm_projections::Views;
+use serde_json::Value;
+
+use super::show::field_names;
+use super::{Ask, Service};
+use crate::api::{Why, WhyEvent, WhyFrom, WhyRecall};
+use crate::error::Result;
+use crate::ids::id_text;
+use crate::when::rfc3339;
+
+impl Service {
+    /// Where a memory came from, the events that changed it, and the newest `recalls` of those that
+    /// showed it. Costs as many events of the log as are told of, not the whole log.
+    pub fn why(&self, id: &str, recalls: usize) -> Result<Why> {
+        self.with_views(|views| self.why_in(views, id, recalls))
+    }
+
+    fn why_in(&self, views: &Views, id: &str, recalls: usize) -> std::result::Result<Why, Ask> {
+        let entity = self.find_memory(views, id)?;
+        let newest = views.tally().position;
+        let versions = views.versions(entity, newest)?;
+        let shown = views.access_positions(entity, newest, recalls)?;
+        let (recalls_total, _) = views.accesses_at(entity, newest)?;
+        let mut wanted: BTreeSet<Position> = shown.iter().copied().collect();
+        wanted.extend(versions.iter().map(|version| version.from));
+        let wanted: Vec<Position> = wanted.into_iter().collect();
+        let undos = views.undos()?;
+
+        let (mut consolidated_from, mut covered_by) = (Vec::new(), None);
+        let mut sessions = BTreeMap::new();
+        let mut recalls = Vec::with_capacity(shown.len());
+        let mut failed = None;
+        views.events_at(&self.log, &wanted, &mut |event| {
+            let session = session_text(event.head.session());
+            let undone = undos.is_undone(event.head.origin(), event.head.seq());
+            let facts = match Facts::of(&event.head) {
+                Ok(Facts::Recalled(facts)) => facts,
+                other => {
+                    sessions.insert(event.position, session);
+                    if let (Ok(Facts::Consolidated(facts)), false) = (other, undone) {
+                        match views.resolve(event.head.subject()) {
+                            Ok(subject) if subject == entity => {
+                                let ids = facts.covers.iter().map(|covered| id_text(covered.id));
+                                consolidated_from = ids.collect();
+                            }
+                            Ok(subject) => covered_by = Some(id_text(subject)),
+                            Err(error) => failed = Some(error),
+                        }
+                    }
+                    return;
+                }
+            };
+            let mut rank = None;
+            for result in &facts.results {
+                match views.resolve(result.id) {
+                    Ok(found) if found == entity => {
+                        rank = Some(result.rank);
+                        break;
+                    }
+                    Ok(_) => {}
+                    Err(error) => failed = Some(error),
+                }
+            }
+            let payload = event.body.payload().and_then(payload::to_json);
+            let query = payload.as_ref().and_then(|payload| payload.get("query"));
+            recalls.push(WhyRecall {
+                position: event.position.0,
+                event: event.id.to_string(),
+                at: rfc3339(event.head.time().ms()),
+                actor: self.actor_name(views, event.head.actor()),
+                session,
+                query: query.and_then(Value::as_str).map(str::to_owned),
+                rank: rank.unwrap_or_default(),
+                undone,
+            });
+        })?;
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        recalls.reverse();
+
+        let (Some(first), Some(last)) = (versions.first(), versions.last()) else {
+            return Err(super::show::not_found(id, Vec::new()));
+        };
+        let memory = self.memory_at(views, last, newest)?;
+        Ok(Why {
+            from: WhyFrom {
+                actor: self.actor_name(views, first.actor),
+                source: memory.source.clone(),
+                consolidated_from,
+            },
+            covered_by: covered_by.filter(|_| memory.forgotten),
+            memory,
+            events: versions
+                .iter()
+                .map(|version| WhyEvent {
+                    position: version.from.0,
+                    event: version.stamp.event.to_string(),
+                    kind: version.kind().name(),
+                    at: rfc3339(version.stamp.time.ms()),
+                    actor: self.actor_name(views, version.actor),
+                    session: sessions.remove(&version.from).flatten(),
+                    changed: field_names(version.changed),
+                })
+                .collect(),
+            recalls_total: recalls_total.max(recalls.len() as u64),
+            recalls,
+        })
+    }
+}
+
+fn session_text(session: SessionId) -> Option<String> {
+    (!session.is_zero()).then(|| session.to_string())
+}

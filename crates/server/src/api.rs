@@ -93,6 +93,8 @@ pub struct StoreRequest {
     pub trust: Trust,
     /// An idempotency key: the same key and content gives the first receipt again.
     pub request_id: Option<String>,
+    /// Store it even if it holds a secret.
+    pub allow_secret: bool,
 }
 
 impl Default for StoreRequest {
@@ -110,6 +112,7 @@ impl Default for StoreRequest {
             scope: None,
             trust: Trust::User,
             request_id: None,
+            allow_secret: false,
         }
     }
 }
@@ -131,6 +134,8 @@ pub struct UpdateRequest {
     pub scope: Option<String>,
     /// An idempotency key.
     pub request_id: Option<String>,
+    /// Write it even if it holds a secret.
+    pub allow_secret: bool,
 }
 
 /// What a changing command did.
@@ -164,6 +169,9 @@ pub struct Receipt {
     pub action: Action,
     /// The topic the memory is in.
     pub topic: String,
+    /// What to tell whoever wrote it, a line each: a secret was stored, or masked.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub warnings: Vec<String>,
 }
 
 /// A basis: what an answer was computed at. Giving `event` or `@position` back repeats the answer.
@@ -545,6 +553,9 @@ pub struct ImportReport {
     pub unchanged: u64,
     /// Bad lines.
     pub rejected: Vec<Rejected>,
+    /// Lines with a secret that was stored, or masked.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub warnings: Vec<String>,
 }
 
 /// Told how long work goes on. Silent unless somebody watches.

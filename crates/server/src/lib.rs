@@ -12,6 +12,7 @@ pub mod json;
 pub mod limits;
 pub mod mcp;
 pub mod sanitize;
+pub mod secrets;
 mod service;
 mod system;
 pub mod when;

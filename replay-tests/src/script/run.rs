@@ -224,6 +224,7 @@ impl Run {
                         topic: topic.clone(),
                         scope: scope.clone(),
                         request_id: request.clone(),
+                        allow_secret: false,
                     },
                 )?;
                 Ok(self.done(vec![receipt]))

@@ -10,6 +10,7 @@ mod help;
 mod import_export;
 mod pipes;
 mod places;
+mod secrets;
 mod serve;
 mod shown;
 mod time;

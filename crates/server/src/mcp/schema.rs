@@ -22,6 +22,8 @@ pub(super) enum Kind {
     OneOf(&'static [&'static str]),
     /// An array of strings.
     Texts,
+    /// True or false.
+    Flag,
     /// A whole number, both bounds inclusive.
     Whole { min: u64, max: u64 },
 }
@@ -35,6 +37,7 @@ pub(super) fn input_schema(params: &[Param]) -> Map<String, Value> {
                 Kind::Text => json!({"type": "string"}),
                 Kind::OneOf(values) => json!({"type": "string", "enum": values}),
                 Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
+                Kind::Flag => json!({"type": "boolean"}),
                 // Positions reach beyond what a client's double can hold; no need to say so.
                 Kind::Whole { min, max: u64::MAX } => json!({"type": "integer", "minimum": min}),
                 Kind::Whole { min, max } => {
@@ -129,6 +132,11 @@ impl Args {
         }
     }
 
+    /// Whether it was said.
+    pub(super) fn flag(&self, name: &str) -> bool {
+        self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
+    }
+
     /// A whole number.
     pub(super) fn whole(&self, name: &str) -> Option<u64> {
         self.0.get(name).and_then(Value::as_u64)
@@ -154,6 +162,8 @@ impl Param {
         match self.kind {
             Kind::Text if value.is_string() => Ok(()),
             Kind::Text => Err(format!("`{name}` must be a string")),
+            Kind::Flag if value.is_boolean() => Ok(()),
+            Kind::Flag => Err(format!("`{name}` must be true or false")),
             Kind::OneOf(values) if value.as_str().is_some_and(|v| values.contains(&v)) => Ok(()),
             Kind::OneOf(values) => Err(format!("`{name}` must be one of {}", values.join(", "))),
             Kind::Texts => match value.as_array() {

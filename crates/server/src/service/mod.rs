@@ -26,6 +26,7 @@ use jiff::tz::TimeZone;
 
 use crate::error::{Result, ServiceError, plain};
 use crate::ids::NewIds;
+use crate::secrets::Policy;
 use crate::system::SystemEnv;
 
 /// Events that may lie between the views' files and the log before somebody takes them in.
@@ -81,6 +82,8 @@ pub struct Service {
     told: Mutex<Option<String>>,
     /// The first write may go into a folder that holds other files.
     any_folder: bool,
+    /// What is done about secrets.
+    secrets: Policy,
     /// A command of this process was written.
     wrote: AtomicBool,
 }
@@ -110,6 +113,7 @@ impl Service {
             new_ids: NewIds::default(),
             told: Mutex::new(None),
             any_folder: false,
+            secrets: Policy::default(),
             wrote: AtomicBool::new(false),
         })
     }
@@ -123,6 +127,12 @@ impl Service {
     /// that is refused, so that a store is not strewn over somebody's folder by mistake.
     pub fn in_any_folder(mut self) -> Service {
         self.any_folder = true;
+        self
+    }
+
+    /// What is done about secrets; unless it is said here they are refused.
+    pub fn with_secrets(mut self, policy: Policy) -> Service {
+        self.secrets = policy;
         self
     }
 

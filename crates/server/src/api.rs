@@ -531,6 +531,36 @@ pub struct RebuildReport {
     pub seconds: f64,
 }
 
+/// What a backup holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BackupReceipt {
+    /// Where it is; what is no Unicode of it is replaced.
+    pub file: String,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Events in it.
+    pub events: u64,
+    /// Newest position in it.
+    pub position: u64,
+    /// Heads in it.
+    pub origins: Vec<OriginHead>,
+}
+
+/// What was restored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RestoreReceipt {
+    /// Where the store is; what is no Unicode of it is replaced.
+    pub store: String,
+    /// Bytes of its files.
+    pub bytes: u64,
+    /// Events in it.
+    pub events: u64,
+    /// Newest position in it.
+    pub position: u64,
+    /// Heads in it.
+    pub origins: Vec<OriginHead>,
+}
+
 /// A line that was not imported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejected {

@@ -67,6 +67,14 @@ pub enum ServiceError {
         /// What is too new.
         what: String,
     },
+    /// A backup is cut, changed or damaged; nothing was restored of it.
+    #[error("the backup {file} is damaged: {why}")]
+    BadBackup {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The store cannot be written.
     #[error("the store cannot be written: {why}")]
     ReadOnly {
@@ -141,6 +149,9 @@ impl ServiceError {
             }
             ServiceError::Damaged { .. } => {
                 Some("see `icm log verify`; what is whole can still be read".into())
+            }
+            ServiceError::BadBackup { .. } => {
+                Some("nothing was restored: use another backup, or copy this one again".into())
             }
             ServiceError::NewerFormat { .. } => Some("update icm; reading still works".into()),
             ServiceError::NoSpace { .. } => {

@@ -6,6 +6,7 @@
 //! down.
 
 pub mod api;
+mod backup;
 mod error;
 mod ids;
 pub mod json;
@@ -17,6 +18,7 @@ mod service;
 mod system;
 pub mod when;
 
+pub use backup::restore;
 pub use error::{Result, ServiceError, plain};
 pub use ids::{ID_LEN, id_text};
 pub use service::{Ground, OpenOptions, Service};

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod answers;
+mod backup;
 mod bad_input;
 mod config;
 mod demo;

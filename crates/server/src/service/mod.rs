@@ -5,7 +5,7 @@ mod basis;
 mod events;
 mod export;
 mod import;
-mod maintain;
+pub(crate) mod maintain;
 mod place;
 mod read;
 mod recall;
@@ -157,7 +157,11 @@ impl Service {
         self.options.dir.join("views")
     }
 
-    fn now_ms(&self) -> u64 {
+    pub(crate) fn disk(&self) -> &dyn Disk {
+        &*self.ground.disk
+    }
+
+    pub(crate) fn now_ms(&self) -> u64 {
         self.ground.env.now_ms()
     }
 

@@ -1,6 +1,6 @@
 //! Looking for secrets in a text.
 //!
-//! One pass of an automaton over all keywords says which rules are worth a try; only their patterns
+//! One pass that looks for the keywords of all rules says which rules are worth a try; only their patterns
 //! are compiled, once, when they are first tried. A text without a keyword costs that pass. Patterns
 //! have no unbounded look ahead without consuming it, so a hostile text costs time in proportion to
 //! its length.
@@ -8,7 +8,6 @@
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex::{Regex, RegexBuilder};
 
 use super::rules::{RULES, Rule};
@@ -30,46 +29,87 @@ pub struct Found {
 /// Bytes of a secret whose shape is looked at; what is longer is no placeholder.
 const PLACEHOLDER_LEN_MAX: usize = 200;
 
+/// Places of a table by the first two bytes of a word, whatever their case.
+const PAIRS: usize = 1_024;
+/// No further word.
+const NONE: u16 = u16::MAX;
+
 struct Detector {
-    keywords: AhoCorasick,
-    /// Of each keyword: its rule, and whether its case matters.
-    of_keyword: Vec<(usize, Option<&'static str>)>,
+    /// By their first two bytes: the first of the keywords that begin so.
+    first: [u16; PAIRS],
+    keywords: Vec<Keyword>,
     patterns: Vec<OnceLock<Regex>>,
 }
 
-static DETECTOR: LazyLock<Detector> = LazyLock::new(|| {
-    let mut words = Vec::new();
-    let mut of_keyword = Vec::new();
-    for (index, rule) in RULES.iter().enumerate() {
-        for word in rule.keywords {
-            let exact = word.bytes().any(|byte| byte.is_ascii_uppercase());
-            words.push(*word);
-            of_keyword.push((index, exact.then_some(*word)));
+struct Keyword {
+    word: &'static str,
+    /// One with a capital is met only as it is written.
+    exact: bool,
+    rule: usize,
+    /// The next one that begins with the same two bytes, or with two that share their place.
+    next: u16,
+}
+
+impl Keyword {
+    fn begins(&self, text: &[u8]) -> bool {
+        let word = self.word.as_bytes();
+        match text.get(..word.len()) {
+            Some(start) if self.exact => start == word,
+            Some(start) => start.eq_ignore_ascii_case(word),
+            None => false,
         }
     }
-    let keywords = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .match_kind(MatchKind::Standard)
-        .kind(Some(AhoCorasickKind::ContiguousNFA))
-        .build(&words)
-        .expect("the keywords of the table make an automaton");
+}
+
+fn place_of(pair: &[u8]) -> usize {
+    // The low five bits are the same for both cases of a letter.
+    usize::from(pair[0] & 31) << 5 | usize::from(pair[1] & 31)
+}
+
+/// Made when first needed, by every process: that has to take microseconds, so no automaton.
+static DETECTOR: LazyLock<Detector> = LazyLock::new(|| {
+    let mut first = [NONE; PAIRS];
+    let mut keywords: Vec<Keyword> = Vec::with_capacity(256);
+    for (rule, word) in (RULES.iter().enumerate())
+        .flat_map(|(index, rule)| rule.keywords.iter().map(move |word| (index, *word)))
+    {
+        let place = &mut first[place_of(word.as_bytes())];
+        let next = std::mem::replace(place, keywords.len() as u16);
+        keywords.push(Keyword {
+            word,
+            exact: word.bytes().any(|byte| byte.is_ascii_uppercase()),
+            rule,
+            next,
+        });
+    }
     Detector {
+        first,
         keywords,
-        of_keyword,
         patterns: RULES.iter().map(|_| OnceLock::new()).collect(),
     }
 });
 
+impl Detector {
+    /// The rules of which a keyword stands in the text, a bit each.
+    fn wanted(&self, text: &[u8]) -> u128 {
+        let mut wanted = 0;
+        for (at, pair) in text.windows(2).enumerate() {
+            let mut next = self.first[place_of(pair)];
+            while let Some(keyword) = self.keywords.get(usize::from(next)) {
+                if keyword.begins(&text[at..]) {
+                    wanted |= 1 << keyword.rule;
+                }
+                next = keyword.next;
+            }
+        }
+        wanted
+    }
+}
+
 /// The secrets of a text, in the order of the rules; they may overlap.
 pub fn find(text: &str) -> Vec<Found> {
     let detector = &*DETECTOR;
-    let mut wanted: u128 = 0;
-    for hit in detector.keywords.find_overlapping_iter(text) {
-        let (rule, exact) = detector.of_keyword[hit.pattern().as_usize()];
-        if exact.is_none_or(|word| &text[hit.range()] == word) {
-            wanted |= 1 << rule;
-        }
-    }
+    let mut wanted = detector.wanted(text.as_bytes());
     let mut found = Vec::new();
     while wanted != 0 {
         let index = wanted.trailing_zeros() as usize;

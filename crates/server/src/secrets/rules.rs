@@ -111,7 +111,7 @@ pub(super) static RULES: &[Rule] = &[
     ),
     token(
         "digitalocean-token",
-        &["do"],
+        &["doo_v1_", "dop_v1_", "dor_v1_"],
         r"\bdo[opr]_v1_[0-9a-f]{64}\b",
     ),
     token(

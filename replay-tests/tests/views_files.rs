@@ -74,7 +74,7 @@ fn import(run: &Run, numbers: std::ops::Range<u32>) {
     );
     let report = run
         .service()
-        .import_jsonl(&caller, vec![file], &NoProgress)
+        .import_jsonl(&caller, vec![file], false, &NoProgress)
         .expect("it imports");
     assert!(report.rejected.is_empty(), "{report:?}");
 }

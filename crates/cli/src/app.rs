@@ -123,7 +123,8 @@ impl App {
             dir,
             lock_wait: LOCK_WAIT,
             read_only,
-        })?;
+        })?
+        .with_secrets(self.config.secrets()?);
         if origin == Origin::Default {
             // A folder that is icm's by name, whatever else a platform keeps in it.
             service = service.in_any_folder();

@@ -3,12 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use directories::{BaseDirs, ProjectDirs};
+use icm_server::secrets::{Action, Policy};
 use toml::Value;
 
 use crate::error::CliError;
 
 /// Every key, in the order in which they are shown.
-pub(crate) const KEYS: [&str; 4] = ["db", "recall.limit", "recall.record", "output.color"];
+pub(crate) const KEYS: [&str; 6] = [
+    "db",
+    "recall.limit",
+    "recall.record",
+    "secrets.action",
+    "secrets.allow",
+    "output.color",
+];
 
 /// The file that `icm config init` writes.
 pub(crate) const TEMPLATE: &str = "\
@@ -24,6 +32,14 @@ pub(crate) const TEMPLATE: &str = "\
 
 # Recalls are events of the log, unless this is false or `--no-record` is given.
 # record = true
+
+[secrets]
+# What to do with a text that holds a password, a token or a key: refuse it, warn and store it,
+# mask the secret in it, or off. Names are refused where a text is masked.
+# action = \"refuse\"
+
+# Regular expressions of what is no secret, tried on what was found.
+# allow = []
 
 [output]
 # When to use colours: auto, always or never.
@@ -58,6 +74,8 @@ pub(crate) struct Config {
     pub(crate) db: Option<PathBuf>,
     pub(crate) recall_limit: Option<usize>,
     pub(crate) recall_record: Option<bool>,
+    pub(crate) secrets_action: Option<Action>,
+    pub(crate) secrets_allow: Option<Vec<String>>,
     pub(crate) output_color: Option<ColorWhen>,
 }
 
@@ -85,6 +103,13 @@ impl Config {
                 })
             }
         }
+    }
+
+    /// What is done about secrets.
+    pub(crate) fn secrets(&self) -> Result<Policy, CliError> {
+        let allow = self.secrets_allow.as_deref().unwrap_or_default();
+        Policy::new(self.secrets_action.unwrap_or_default(), allow)
+            .map_err(|why| CliError::invalid(format!("`secrets.allow`: {why}")))
     }
 
     fn parse(text: &str, path: &Path) -> Result<Config, CliError> {
@@ -134,6 +159,22 @@ impl Config {
             }
             "recall.record" => {
                 self.recall_record = Some(value.as_bool().ok_or_else(|| wrong("true or false"))?);
+            }
+            "secrets.action" => {
+                let action = value.as_str();
+                let action = (Action::ALL.into_iter()).find(|a| Some(a.name()) == action);
+                let wanted = || wrong("\"refuse\", \"warn\", \"mask\" or \"off\"");
+                self.secrets_action = Some(action.ok_or_else(wanted)?);
+            }
+            "secrets.allow" => {
+                let wanted = || wrong("a list of regular expressions");
+                let patterns = value.as_array().ok_or_else(wanted)?.iter();
+                let patterns: Option<Vec<String>> =
+                    patterns.map(|p| p.as_str().map(str::to_owned)).collect();
+                let patterns = patterns.ok_or_else(wanted)?;
+                Policy::new(Action::default(), &patterns)
+                    .map_err(|why| wrong(&format!("a list of regular expressions: {why}")))?;
+                self.secrets_allow = Some(patterns);
             }
             "output.color" => {
                 self.output_color = Some(match value.as_str() {
@@ -216,6 +257,8 @@ mod tests {
         assert!(config.db.is_some());
         assert_eq!(config.recall_limit, Some(10));
         assert_eq!(config.recall_record, Some(true));
+        assert_eq!(config.secrets_action, Some(Action::Refuse));
+        assert_eq!(config.secrets_allow, Some(Vec::new()));
         assert_eq!(config.output_color, Some(ColorWhen::Auto));
     }
 
@@ -228,6 +271,9 @@ mod tests {
             "[recall]\nlimit = 0",
             "[recall]\nlimit = '3'",
             "[output]\ncolor = 'blue'",
+            "[secrets]\naction = 'no'",
+            "[secrets]\nallow = 'x'",
+            "[secrets]\nallow = ['(']",
             "recall = 3",
             "db = ",
         ] {

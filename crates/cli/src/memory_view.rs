@@ -159,6 +159,9 @@ fn row(ui: &Ui, memory: &Memory, id_len: usize) -> Vec<Cell> {
 
 /// Reports what a changing command did to one memory.
 pub(crate) fn print_receipt(ui: &Ui, receipt: &Receipt) -> Result<(), CliError> {
+    for warning in &receipt.warnings {
+        ui.note(warning);
+    }
     ui.line(format_args!(
         "{} {} in {} {}",
         ui.paint(BOLD, action(receipt)),

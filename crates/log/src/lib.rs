@@ -3,6 +3,7 @@
 pub mod acked;
 pub mod cases;
 mod chain;
+pub mod copy;
 pub mod disk;
 pub mod env;
 mod error;

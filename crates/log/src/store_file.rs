@@ -81,7 +81,7 @@ impl StoreFile {
         disk::replace(disk, &path, self.to_text().as_bytes()).map_err(at("writing", &path))
     }
 
-    fn to_text(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         let text = Text {
             format: FORMAT,
             origin: self.origin.to_string(),

@@ -93,6 +93,8 @@ pub struct StoreRequest {
     pub trust: Trust,
     /// An idempotency key: the same key and content gives the first receipt again.
     pub request_id: Option<String>,
+    /// Store it even if it holds a secret.
+    pub allow_secret: bool,
 }
 
 impl Default for StoreRequest {
@@ -110,6 +112,7 @@ impl Default for StoreRequest {
             scope: None,
             trust: Trust::User,
             request_id: None,
+            allow_secret: false,
         }
     }
 }
@@ -131,6 +134,8 @@ pub struct UpdateRequest {
     pub scope: Option<String>,
     /// An idempotency key.
     pub request_id: Option<String>,
+    /// Write it even if it holds a secret.
+    pub allow_secret: bool,
 }
 
 /// What a changing command did.
@@ -164,6 +169,9 @@ pub struct Receipt {
     pub action: Action,
     /// The topic the memory is in.
     pub topic: String,
+    /// What to tell whoever wrote it, a line each: a secret was stored, or masked.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub warnings: Vec<String>,
 }
 
 /// A basis: what an answer was computed at. Giving `event` or `@position` back repeats the answer.
@@ -560,6 +568,8 @@ pub struct ConsolidateRequest {
     pub keywords: Vec<String>,
     /// The originals stay as they are beside it.
     pub keep_originals: bool,
+    /// What looks like a secret is stored all the same.
+    pub allow_secret: bool,
     /// Who vouches for it.
     pub trust: Trust,
     /// An idempotency key.
@@ -843,6 +853,36 @@ pub enum CheckStatus {
     Problem,
 }
 
+/// What a backup holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BackupReceipt {
+    /// Where it is; what is no Unicode of it is replaced.
+    pub file: String,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Events in it.
+    pub events: u64,
+    /// Newest position in it.
+    pub position: u64,
+    /// Heads in it.
+    pub origins: Vec<OriginHead>,
+}
+
+/// What was restored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RestoreReceipt {
+    /// Where the store is; what is no Unicode of it is replaced.
+    pub store: String,
+    /// Bytes of its files.
+    pub bytes: u64,
+    /// Events in it.
+    pub events: u64,
+    /// Newest position in it.
+    pub position: u64,
+    /// Heads in it.
+    pub origins: Vec<OriginHead>,
+}
+
 /// A line that was not imported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejected {
@@ -865,6 +905,9 @@ pub struct ImportReport {
     pub unchanged: u64,
     /// Bad lines.
     pub rejected: Vec<Rejected>,
+    /// Lines with a secret that was stored, or masked.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub warnings: Vec<String>,
 }
 
 /// Told how long work goes on. Silent unless somebody watches.

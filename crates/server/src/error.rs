@@ -15,6 +15,14 @@ pub enum ServiceError {
         /// What to do.
         hint: Option<String>,
     },
+    /// A text holds a secret; nothing was written. The secret itself is never repeated.
+    #[error("the {field} holds what looks like a secret ({rule}): it was not stored")]
+    Secret {
+        /// `content`, `topic`, …
+        field: String,
+        /// Name of the rule that found it.
+        rule: &'static str,
+    },
     /// No such memory, event, …
     #[error("no {what} {id}")]
     NotFound {
@@ -58,6 +66,14 @@ pub enum ServiceError {
     NewerFormat {
         /// What is too new.
         what: String,
+    },
+    /// A backup is cut, changed or damaged; nothing was restored of it.
+    #[error("the backup {file} is damaged: {why}")]
+    BadBackup {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        why: String,
     },
     /// The store cannot be written.
     #[error("the store cannot be written: {why}")]
@@ -105,6 +121,14 @@ impl ServiceError {
     pub fn hint(&self) -> Option<String> {
         match self {
             ServiceError::Invalid { hint, .. } => hint.clone(),
+            ServiceError::Secret { field, .. } if is_of_caller(field) => Some(format!(
+                "the log would keep it: give another {field}, or see `[secrets]` in the config file"
+            )),
+            ServiceError::Secret { .. } => Some(
+                "the log would keep it: say where it is kept instead, or store it anyway with \
+                 `--allow-secret` (over MCP `allow_secret: true`)"
+                    .into(),
+            ),
             ServiceError::NotFound { what, nearest, id } => {
                 if nearest.is_empty() {
                     Some(match *what {
@@ -125,6 +149,9 @@ impl ServiceError {
             }
             ServiceError::Damaged { .. } => {
                 Some("see `icm log verify`; what is whole can still be read".into())
+            }
+            ServiceError::BadBackup { .. } => {
+                Some("nothing was restored: use another backup, or copy this one again".into())
             }
             ServiceError::NewerFormat { .. } => Some("update icm; reading still works".into()),
             ServiceError::NoSpace { .. } => {
@@ -147,6 +174,11 @@ impl ServiceError {
             ServiceError::Io { .. } | ServiceError::Internal(_) => None,
         }
     }
+}
+
+/// Fields that no single write can allow: they name the caller in all of them.
+fn is_of_caller(field: &str) -> bool {
+    ["actor", "session", "client", "project"].contains(&field)
 }
 
 /// Shorthand.

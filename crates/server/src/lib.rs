@@ -6,16 +6,19 @@
 //! down.
 
 pub mod api;
+mod backup;
 mod error;
 mod ids;
 pub mod json;
 pub mod limits;
 pub mod mcp;
 pub mod sanitize;
+pub mod secrets;
 mod service;
 mod system;
 pub mod when;
 
+pub use backup::restore;
 pub use error::{Result, ServiceError, plain};
 pub use ids::{ID_LEN, id_text};
 pub use service::{Ground, OpenOptions, Service};

@@ -224,6 +224,7 @@ impl Run {
                         topic: topic.clone(),
                         scope: scope.clone(),
                         request_id: request.clone(),
+                        allow_secret: false,
                     },
                 )?;
                 Ok(self.done(vec![receipt]))
@@ -253,6 +254,7 @@ impl Run {
                     importance: None,
                     keywords: Vec::new(),
                     keep_originals: *keep,
+                    allow_secret: false,
                     trust: Trust::User,
                     request_id: None,
                 };

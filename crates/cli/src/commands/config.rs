@@ -100,6 +100,17 @@ fn settings(app: &App) -> Result<Vec<Setting>, CliError> {
         config.recall_record.unwrap_or(true).into(),
         from(config.recall_record.is_some()),
     );
+    let secrets = config.secrets_action;
+    add(
+        "secrets.action",
+        secrets.unwrap_or_default().name().into(),
+        from(secrets.is_some()),
+    );
+    add(
+        "secrets.allow",
+        config.secrets_allow.clone().unwrap_or_default().into(),
+        from(config.secrets_allow.is_some()),
+    );
     add(
         "output.color",
         config.output_color.unwrap_or(ColorWhen::Auto).name().into(),

@@ -35,6 +35,9 @@ pub(crate) struct ConsolidateArgs {
     /// Leave the originals as they are
     #[arg(long)]
     keep_originals: bool,
+    /// Store it even if something in it looks like a secret
+    #[arg(long)]
+    allow_secret: bool,
 }
 
 pub(crate) fn run(args: ConsolidateArgs, app: &App) -> Result<Outcome, CliError> {
@@ -46,6 +49,7 @@ pub(crate) fn run(args: ConsolidateArgs, app: &App) -> Result<Outcome, CliError>
         importance: args.importance.map(Into::into),
         keywords: words(args.keywords),
         keep_originals: args.keep_originals,
+        allow_secret: args.allow_secret,
         trust: if by_agent { Trust::Agent } else { Trust::User },
         request_id: None,
     };

@@ -36,6 +36,9 @@ struct JsonlArgs {
     /// Files; `-` for stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Take lines even if they look like they hold a secret
+    #[arg(long)]
+    allow_secret: bool,
 }
 
 pub(crate) fn run(args: ImportArgs, app: &App) -> Result<Outcome, CliError> {
@@ -53,14 +56,14 @@ pub(crate) fn run(args: ImportArgs, app: &App) -> Result<Outcome, CliError> {
     let caller = app.caller()?;
     let bar = Arc::new(Bar::new(&app.ui));
     let report = match total_bytes {
-        None => service.import_jsonl(&caller, files, &*bar)?,
+        None => service.import_jsonl(&caller, files, args.allow_secret, &*bar)?,
         Some(total) => {
             bar.start_bytes("importing", total);
             let counted = files.into_iter().map(|(name, input)| {
                 let bar = Arc::clone(&bar);
                 (name, Box::new(Counted { input, bar }) as Box<dyn BufRead>)
             });
-            service.import_jsonl(&caller, counted.collect(), &NoProgress)?
+            service.import_jsonl(&caller, counted.collect(), args.allow_secret, &NoProgress)?
         }
     };
     bar.finish();
@@ -129,6 +132,9 @@ fn print(report: &ImportReport, app: &App) -> Result<Outcome, CliError> {
                 line.line,
                 text::one_line(&line.why)
             ));
+        }
+        for warning in &report.warnings {
+            app.ui.note(warning);
         }
         app.ui.line(format_args!(
             "{} added, {} updated, {} unchanged, {} rejected",

@@ -1,5 +1,6 @@
 //! One file a command. The argument struct's doc comment is the help.
 
+pub(crate) mod backup;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod consolidate;
@@ -17,6 +18,7 @@ pub(crate) mod man;
 pub(crate) mod rebuild;
 pub(crate) mod recall;
 pub(crate) mod replay;
+pub(crate) mod restore;
 pub(crate) mod revive;
 pub(crate) mod serve;
 pub(crate) mod stats;

@@ -52,6 +52,9 @@ pub(crate) struct StoreArgs {
     /// Makes a retry safe: the same id and content are stored once
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
+    /// Store it even if it looks like it holds a secret
+    #[arg(long)]
+    allow_secret: bool,
 }
 
 pub(crate) fn run(args: StoreArgs, app: &App) -> Result<Outcome, CliError> {
@@ -74,6 +77,7 @@ pub(crate) fn run(args: StoreArgs, app: &App) -> Result<Outcome, CliError> {
         scope: args.scope,
         trust: if by_agent { Trust::Agent } else { Trust::User },
         request_id: args.request_id,
+        allow_secret: args.allow_secret,
     };
 
     let receipt = app.service()?.store(&caller, request)?;

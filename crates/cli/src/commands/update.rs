@@ -35,6 +35,9 @@ pub(crate) struct UpdateArgs {
     /// Makes a retry safe: the same id and change are written once
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
+    /// Write it even if it looks like it holds a secret
+    #[arg(long)]
+    allow_secret: bool,
 }
 
 pub(crate) fn run(args: UpdateArgs, app: &App) -> Result<Outcome, CliError> {
@@ -59,6 +62,7 @@ pub(crate) fn run(args: UpdateArgs, app: &App) -> Result<Outcome, CliError> {
         topic: args.topic,
         scope: args.scope,
         request_id: args.request_id,
+        allow_secret: args.allow_secret,
     };
 
     let receipt = app.service()?.update(&app.caller()?, request)?;

@@ -80,6 +80,8 @@ fn every_command_has_help() {
         "import jsonl",
         "export jsonl",
         "export markdown",
+        "backup",
+        "restore",
         "serve",
         "config show",
         "config init",

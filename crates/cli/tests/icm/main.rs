@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod answers;
+mod backup;
 mod bad_input;
 mod config;
 mod demo;
@@ -12,6 +13,7 @@ mod help;
 mod import_export;
 mod pipes;
 mod places;
+mod secrets;
 mod serve;
 mod shown;
 mod time;

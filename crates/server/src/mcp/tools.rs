@@ -100,6 +100,13 @@ impl Tool {
     }
 }
 
+const ALLOW_SECRET: Param = Param {
+    name: "allow_secret",
+    kind: Kind::Flag,
+    required: false,
+    about: "store a secret too, if the user insists",
+};
+
 const IMPORTANCE: Kind = Kind::OneOf(&["low", "medium", "high", "critical"]);
 
 /// The receipt of a changing tool.
@@ -110,6 +117,7 @@ fn receipt(call: &Call<'_>, receipt: Receipt) -> Reply {
         position,
         action,
         topic,
+        warnings,
     } = &receipt;
     let done = match action {
         Action::Stored => "stored",
@@ -119,7 +127,7 @@ fn receipt(call: &Call<'_>, receipt: Receipt) -> Reply {
         Action::Forgotten => "forgotten",
         Action::Revived => "revived",
     };
-    let text = if call.options.compact {
+    let mut text = if call.options.compact {
         format!("ok:{id}")
     } else {
         let topic = clean_line(topic);
@@ -128,13 +136,17 @@ fn receipt(call: &Call<'_>, receipt: Receipt) -> Reply {
             short(event)
         )
     };
-    let structured = json!({
+    let mut structured = json!({
         "id": id,
         "event": event,
         "position": position,
         "action": done,
         "topic": clean(topic),
     });
+    if !warnings.is_empty() {
+        structured["warnings"] = json!(warnings);
+        text.push_str(&format!("\nwarning: {}", warnings.join("; ")));
+    }
     Reply { text, structured }
 }
 

@@ -8,7 +8,7 @@ use icm_projections::fold::Version;
 
 use super::Service;
 use super::write::{RequestKeyOf, digest_of, first_receipt, newest_of_topic, next_length};
-use crate::api::{Caller, ConsolidateReceipt, ConsolidateRequest, Source, StoreRequest};
+use crate::api::{Caller, ConsolidateReceipt, ConsolidateRequest, StoreRequest};
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
 use crate::limits::KEYWORDS_MAX;
@@ -24,22 +24,21 @@ impl Service {
         caller: &Caller,
         request: &ConsolidateRequest,
     ) -> Result<ConsolidateReceipt> {
-        let mut checked = self.check_store(
-            caller,
-            &StoreRequest {
-                topic: request.topic.trim_end_matches('/').to_owned(),
-                content: request.summary.clone(),
-                importance: request.importance,
-                keywords: request.keywords.clone(),
-                source: Source::default(),
-                trust: request.trust,
-                ..StoreRequest::default()
-            },
-        )?;
+        let mut store = StoreRequest {
+            topic: request.topic.trim_end_matches('/').to_owned(),
+            content: request.summary.clone(),
+            importance: request.importance,
+            keywords: request.keywords.clone(),
+            trust: request.trust,
+            allow_secret: request.allow_secret,
+            ..StoreRequest::default()
+        };
+        let warnings = self.guard_store(&mut store)?;
+        let mut checked = self.check_store(caller, &store)?;
         let shape = (
             "consolidate",
             &request.topic,
-            &request.summary,
+            &store.content,
             request.keep_originals,
         );
         checked.request_digest = digest_of(&request.request_id, &shape)?;
@@ -108,6 +107,7 @@ impl Service {
                     position: appended[0].position.0,
                     action: crate::api::Action::Stored,
                     topic: summary.topic.clone(),
+                    warnings: warnings.clone(),
                 },
                 originals: originals
                     .iter()

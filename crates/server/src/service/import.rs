@@ -88,11 +88,13 @@ enum Fate {
 
 impl Service {
     /// Imports JSON lines; the names are used in rejections. Good lines are kept whatever the
-    /// others are. Importing again what is there adds nothing.
+    /// others are. Importing again what is there adds nothing. A line that holds a secret is a bad
+    /// one, unless the policy or `allow_secret` says otherwise.
     pub fn import_jsonl(
         &self,
         caller: &Caller,
         files: Vec<(String, Box<dyn BufRead>)>,
+        allow_secret: bool,
         progress: &dyn Progress,
     ) -> Result<ImportReport> {
         let mut report = ImportReport::default();
@@ -108,9 +110,11 @@ impl Service {
             while let Some(text) = next_line(&mut *input, &name, number + 1)? {
                 number += 1;
                 progress.advance(1);
-                match self.parse_line(caller, text, &mut seen, &mut ignored) {
+                match self.parse_line(caller, text, allow_secret, &mut seen, &mut ignored) {
                     Ok(None) => {}
-                    Ok(Some(line)) => {
+                    Ok(Some((line, warnings))) => {
+                        let place = |warning| format!("{name}:{number}: {warning}");
+                        report.warnings.extend(warnings.into_iter().map(place));
                         bytes += line.checked.content.len();
                         lines.push(line);
                     }
@@ -181,9 +185,10 @@ impl Service {
         &self,
         caller: &Caller,
         text: Vec<u8>,
+        allow_secret: bool,
         seen: &mut HashMap<Name, u32>,
         ignored: &mut BTreeSet<String>,
-    ) -> Result<Option<Line>> {
+    ) -> Result<Option<(Line, Vec<String>)>> {
         if text.len() > LINE_LEN_MAX {
             return Err(ServiceError::invalid(format!(
                 "the line is longer than {} KiB",
@@ -202,7 +207,9 @@ impl Service {
             return Err(ServiceError::invalid("not a JSON object"));
         };
         ignored.extend(object.keys().filter(|key| !is_known(key)).cloned());
-        let request = request_of(&object)?;
+        let mut request = request_of(&object)?;
+        request.allow_secret = allow_secret;
+        let warnings = self.guard_store(&mut request)?;
         let mut checked = self.check_store(caller, &request)?;
         let name = match &checked.key {
             Some(_) => checked.name(),
@@ -224,7 +231,7 @@ impl Service {
                 name
             }
         };
-        Ok(Some(Line { checked, name }))
+        Ok(Some((Line { checked, name }, warnings)))
     }
 }
 
@@ -320,6 +327,7 @@ fn request_of(object: &Map<String, Value>) -> Result<StoreRequest> {
         scope: text("scope")?,
         trust: Trust::External,
         request_id: None,
+        allow_secret: false,
     })
 }
 

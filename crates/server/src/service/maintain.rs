@@ -212,7 +212,7 @@ impl Service {
     }
 }
 
-fn verify_report(report: &Report) -> VerifyReport {
+pub(crate) fn verify_report(report: &Report) -> VerifyReport {
     VerifyReport {
         ok: report.ok(),
         events: report.events,

@@ -8,7 +8,7 @@ mod doctor;
 mod events;
 mod export;
 mod import;
-mod maintain;
+pub(crate) mod maintain;
 mod place;
 mod read;
 mod recall;
@@ -31,6 +31,7 @@ use jiff::tz::TimeZone;
 
 use crate::error::{Result, ServiceError, plain};
 use crate::ids::NewIds;
+use crate::secrets::Policy;
 use crate::system::SystemEnv;
 
 /// Events that may lie between the views' files and the log before somebody takes them in.
@@ -86,6 +87,8 @@ pub struct Service {
     told: Mutex<Option<String>>,
     /// The first write may go into a folder that holds other files.
     any_folder: bool,
+    /// What is done about secrets.
+    secrets: Policy,
     /// A command of this process was written.
     wrote: AtomicBool,
 }
@@ -115,6 +118,7 @@ impl Service {
             new_ids: NewIds::default(),
             told: Mutex::new(None),
             any_folder: false,
+            secrets: Policy::default(),
             wrote: AtomicBool::new(false),
         })
     }
@@ -128,6 +132,12 @@ impl Service {
     /// that is refused, so that a store is not strewn over somebody's folder by mistake.
     pub fn in_any_folder(mut self) -> Service {
         self.any_folder = true;
+        self
+    }
+
+    /// What is done about secrets; unless it is said here they are refused.
+    pub fn with_secrets(mut self, policy: Policy) -> Service {
+        self.secrets = policy;
         self
     }
 
@@ -152,7 +162,11 @@ impl Service {
         self.options.dir.join("views")
     }
 
-    fn now_ms(&self) -> u64 {
+    pub(crate) fn disk(&self) -> &dyn Disk {
+        &*self.ground.disk
+    }
+
+    pub(crate) fn now_ms(&self) -> u64 {
         self.ground.env.now_ms()
     }
 

@@ -157,7 +157,7 @@ impl Service {
     }
 
     /// What to say where `store.toml` keeps a store from being written.
-    pub(super) fn explained(&self, error: icm_log::LogError) -> ServiceError {
+    pub(crate) fn explained(&self, error: icm_log::LogError) -> ServiceError {
         let Some(Refusal::NoStoreFile { why }) = self.log.refusal() else {
             return error.into();
         };

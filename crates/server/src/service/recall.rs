@@ -37,12 +37,27 @@ impl Service {
         if request.record && at.position.0 > 0 && !self.options.read_only {
             locked(&self.pending).push(Pending {
                 caller: caller.clone(),
-                request: request.clone(),
+                request: self.without_secrets(request),
                 basis: (at.position, at.event),
                 results: ids,
             });
         }
         Ok(answer)
+    }
+
+    /// The request as the log may keep it.
+    fn without_secrets(&self, request: &RecallRequest) -> RecallRequest {
+        let mut request = request.clone();
+        let mask = |text: &mut String| {
+            if let Some(masked) = self.secrets.masked(text) {
+                *text = masked;
+            }
+        };
+        mask(&mut request.query);
+        for text in [&mut request.topic, &mut request.keyword, &mut request.scope] {
+            text.iter_mut().for_each(mask);
+        }
+        request
     }
 
     fn recall_in(

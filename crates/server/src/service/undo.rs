@@ -82,6 +82,8 @@ impl Service {
     /// undone already; `NotFound` and `Ambiguous` for event ids.
     pub fn undo(&self, caller: &Caller, request: &UndoRequest) -> Result<UndoAnswer> {
         let selector = selector_of(request)?;
+        let harmless = |text: &str| self.without_secret(text);
+        let (selector, reason) = (harmless(&selector), request.reason.as_deref().map(harmless));
         if self.is_empty()? {
             return Err(nothing_to_undo(&selector));
         }
@@ -96,7 +98,7 @@ impl Service {
             let events = ranges.chunks(LogUndone::RANGES_MAX).map(|ranges| {
                 let payload = payload::LogUndone {
                     selector: Some(&selector),
-                    reason: request.reason.as_deref(),
+                    reason: reason.as_deref(),
                     request_digest: None,
                 };
                 let heads = ranges.iter().map(|range| range.head);
@@ -117,6 +119,12 @@ impl Service {
             answer.position = appended.last().map(|last| last.position.0);
             Ok(answer)
         })
+    }
+
+    /// Text for the log, with what looks like a secret masked.
+    fn without_secret(&self, text: &str) -> String {
+        let masked = self.secrets.masked(text);
+        masked.unwrap_or_else(|| text.to_owned())
     }
 
     fn undo_plan(

@@ -25,6 +25,7 @@ use crate::limits::{
     self, ACTOR_LEN_MAX, CONTENT_LEN_MAX, KEY_LEN_MAX, RAW_EXCERPT_LEN_MAX, REQUEST_ID_LEN_MAX,
     SOURCE_LEN_MAX, TOPIC_LEN_MAX,
 };
+use crate::secrets::Guard;
 use crate::when::{self, DayMeans};
 
 /// Memories that one batch forgets or revives.
@@ -407,6 +408,7 @@ impl Service {
     ) -> Result<T> {
         self.refuse_read_only()?;
         check_caller(caller)?;
+        Guard::new(&self.secrets, false).caller(caller)?;
         self.refuse_foreign_folder()?;
         let mut held = locked(&self.views);
         let env = &*self.ground.env;
@@ -460,6 +462,7 @@ impl Service {
 
     /// Appends one event that may get lost with the machine's power.
     pub(super) fn append_lazily(&self, caller: &Caller, event: NewEvent) -> Result<()> {
+        Guard::new(&self.secrets, false).caller(caller)?;
         let held = locked(&self.views);
         let Some(views) = held.as_ref() else {
             return Ok(());
@@ -551,7 +554,8 @@ impl Service {
     }
 
     /// Stores a memory; with a key that its topic has already, updates that one.
-    pub fn store(&self, caller: &Caller, request: StoreRequest) -> Result<Receipt> {
+    pub fn store(&self, caller: &Caller, mut request: StoreRequest) -> Result<Receipt> {
+        let warnings = self.guard_store(&mut request)?;
         let checked = self.check_store(caller, &request)?;
         let request_id = RequestKeyOf(request.request_id.as_deref());
         self.command(caller, None, request_id, |command, views| {
@@ -562,10 +566,24 @@ impl Service {
             }
             store_in(command, views, &checked)
         })
+        .map(|receipt| Receipt {
+            warnings,
+            ..receipt
+        })
+    }
+
+    /// Sees to the secrets of a store; what is to be told of them.
+    pub(super) fn guard_store(&self, request: &mut StoreRequest) -> Result<Vec<String>> {
+        let mut guard = Guard::new(&self.secrets, request.allow_secret);
+        guard.store(request)?;
+        Ok(guard.warnings())
     }
 
     /// Changes a memory.
-    pub fn update(&self, caller: &Caller, request: UpdateRequest) -> Result<Receipt> {
+    pub fn update(&self, caller: &Caller, mut request: UpdateRequest) -> Result<Receipt> {
+        let mut guard = Guard::new(&self.secrets, request.allow_secret);
+        guard.update(&mut request)?;
+        let warnings = guard.warnings();
         let change = Change {
             topic: match &request.topic {
                 Some(topic) => Some(limits::name("the topic", topic, TOPIC_LEN_MAX)?),
@@ -618,6 +636,10 @@ impl Service {
                 }
                 None => Ok(unchanged(&before)),
             }
+        })
+        .map(|receipt| Receipt {
+            warnings,
+            ..receipt
         })
     }
 
@@ -742,6 +764,7 @@ pub(super) fn store_in(
             position: appended[0].position.0,
             action: Action::Stored,
             topic: checked.topic.clone(),
+            warnings: Vec::new(),
         });
     };
     let change = Change {
@@ -853,6 +876,7 @@ fn receipt(before: &Version, event: Appended, action: Action, topic: Option<Stri
         position: event.position.0,
         action,
         topic: topic.or_else(|| before.topic.clone()).unwrap_or_default(),
+        warnings: Vec::new(),
     }
 }
 
@@ -863,6 +887,7 @@ fn unchanged(before: &Version) -> Receipt {
         position: before.from.0,
         action: Action::Unchanged,
         topic: before.topic.clone().unwrap_or_default(),
+        warnings: Vec::new(),
     }
 }
 
@@ -905,6 +930,7 @@ pub(super) fn first_receipt(
             _ => Action::Updated,
         },
         topic,
+        warnings: Vec::new(),
     }))
 }
 

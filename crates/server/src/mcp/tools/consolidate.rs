@@ -36,6 +36,12 @@ pub(super) static TOOL: Tool = Tool {
             required: false,
             about: "true: leave the originals as they are",
         },
+        Param {
+            name: "allow_secret",
+            kind: Kind::Flag,
+            required: false,
+            about: "true: store what looks like a secret",
+        },
     ],
     output: None,
     run,
@@ -48,6 +54,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         importance: None,
         keywords: Vec::new(),
         keep_originals: args.flag("keep_originals"),
+        allow_secret: args.flag("allow_secret"),
         trust: Trust::Agent,
         request_id: None,
     };

@@ -1,6 +1,6 @@
 //! `icm_memory_store`
 
-use super::{Call, Hints, IMPORTANCE, Kind, Param, Reply, Tool};
+use super::{ALLOW_SECRET, Call, Hints, IMPORTANCE, Kind, Param, Reply, Tool};
 use crate::api::{StoreRequest, Trust};
 use crate::error::ServiceError;
 use crate::mcp::schema::Args;
@@ -46,6 +46,7 @@ pub(super) static TOOL: Tool = Tool {
             required: false,
             about: "verbatim code or message behind it",
         },
+        ALLOW_SECRET,
     ],
     output: None,
     run,
@@ -59,6 +60,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         keywords: args.texts("keywords").unwrap_or_default(),
         raw_excerpt: args.text("raw_excerpt"),
         trust: Trust::Agent,
+        allow_secret: args.flag("allow_secret"),
         ..StoreRequest::default()
     };
     let receipt = call.service.store(call.caller, request)?;

@@ -1,6 +1,6 @@
 //! `icm_memory_update`
 
-use super::{Call, Hints, IMPORTANCE, Kind, Param, Reply, Tool};
+use super::{ALLOW_SECRET, Call, Hints, IMPORTANCE, Kind, Param, Reply, Tool};
 use crate::api::UpdateRequest;
 use crate::error::ServiceError;
 use crate::mcp::schema::Args;
@@ -40,6 +40,7 @@ pub(super) static TOOL: Tool = Tool {
             required: false,
             about: "replace all keywords; left out: they stay",
         },
+        ALLOW_SECRET,
     ],
     output: None,
     run,
@@ -51,6 +52,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         content: args.text("content"),
         importance: args.one_of("importance"),
         keywords: args.texts("keywords"),
+        allow_secret: args.flag("allow_secret"),
         ..UpdateRequest::default()
     };
     let receipt = call.service.update(call.caller, request)?;

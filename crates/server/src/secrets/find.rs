@@ -1,0 +1,166 @@
+//! Looking for secrets in a text.
+//!
+//! One pass that looks for the keywords of all rules says which rules are worth a try; only their patterns
+//! are compiled, once, when they are first tried. A text without a keyword costs that pass. Patterns
+//! have no unbounded look ahead without consuming it, so a hostile text costs time in proportion to
+//! its length.
+
+use std::ops::Range;
+use std::sync::{LazyLock, OnceLock};
+
+use regex::{Regex, RegexBuilder};
+
+use super::rules::{RULES, Rule};
+use super::shape;
+
+/// A secret in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Name of the rule.
+    pub rule: &'static str,
+    /// Where the secret stands, in bytes.
+    pub secret: Range<usize>,
+    /// That, and the name it is assigned to.
+    pub(super) whole: Range<usize>,
+    /// Place of the rule in the table: of two that overlap the first one names the secret.
+    index: usize,
+}
+
+/// Bytes of a secret whose shape is looked at; what is longer is no placeholder.
+const PLACEHOLDER_LEN_MAX: usize = 200;
+
+/// Places of a table by the first two bytes of a word, whatever their case.
+const PAIRS: usize = 1_024;
+/// No further word.
+const NONE: u16 = u16::MAX;
+
+struct Detector {
+    /// By their first two bytes: the first of the keywords that begin so.
+    first: [u16; PAIRS],
+    keywords: Vec<Keyword>,
+    patterns: Vec<OnceLock<Regex>>,
+}
+
+struct Keyword {
+    word: &'static str,
+    /// One with a capital is met only as it is written.
+    exact: bool,
+    rule: usize,
+    /// The next one that begins with the same two bytes, or with two that share their place.
+    next: u16,
+}
+
+impl Keyword {
+    fn begins(&self, text: &[u8]) -> bool {
+        let word = self.word.as_bytes();
+        match text.get(..word.len()) {
+            Some(start) if self.exact => start == word,
+            Some(start) => start.eq_ignore_ascii_case(word),
+            None => false,
+        }
+    }
+}
+
+fn place_of(pair: &[u8]) -> usize {
+    // The low five bits are the same for both cases of a letter.
+    usize::from(pair[0] & 31) << 5 | usize::from(pair[1] & 31)
+}
+
+/// Made when first needed, by every process: that has to take microseconds, so no automaton.
+static DETECTOR: LazyLock<Detector> = LazyLock::new(|| {
+    let mut first = [NONE; PAIRS];
+    let mut keywords: Vec<Keyword> = Vec::with_capacity(256);
+    for (rule, word) in (RULES.iter().enumerate())
+        .flat_map(|(index, rule)| rule.keywords.iter().map(move |word| (index, *word)))
+    {
+        let place = &mut first[place_of(word.as_bytes())];
+        let next = std::mem::replace(place, keywords.len() as u16);
+        keywords.push(Keyword {
+            word,
+            exact: word.bytes().any(|byte| byte.is_ascii_uppercase()),
+            rule,
+            next,
+        });
+    }
+    Detector {
+        first,
+        keywords,
+        patterns: RULES.iter().map(|_| OnceLock::new()).collect(),
+    }
+});
+
+impl Detector {
+    /// The rules of which a keyword stands in the text, a bit each.
+    fn wanted(&self, text: &[u8]) -> u128 {
+        let mut wanted = 0;
+        for (at, pair) in text.windows(2).enumerate() {
+            let mut next = self.first[place_of(pair)];
+            while let Some(keyword) = self.keywords.get(usize::from(next)) {
+                if keyword.begins(&text[at..]) {
+                    wanted |= 1 << keyword.rule;
+                }
+                next = keyword.next;
+            }
+        }
+        wanted
+    }
+}
+
+/// The secrets of a text, in the order of the rules; they may overlap.
+pub fn find(text: &str) -> Vec<Found> {
+    let detector = &*DETECTOR;
+    let mut wanted = detector.wanted(text.as_bytes());
+    let mut found = Vec::new();
+    while wanted != 0 {
+        let index = wanted.trailing_zeros() as usize;
+        wanted &= wanted - 1;
+        let rule = &RULES[index];
+        let pattern = detector.patterns[index].get_or_init(|| compiled(rule));
+        for captures in pattern.captures_iter(text) {
+            let whole = captures.get(0).expect("a match has a group 0");
+            let group = captures.iter().skip(1).flatten().next();
+            let secret = group.unwrap_or(whole);
+            if is_secret(rule, secret.as_str(), &text[secret.end()..]) {
+                found.push(Found {
+                    rule: rule.name,
+                    secret: secret.range(),
+                    whole: whole.range(),
+                    index,
+                });
+            }
+        }
+    }
+    found
+}
+
+fn compiled(rule: &Rule) -> Regex {
+    RegexBuilder::new(rule.pattern)
+        .unicode(false)
+        .build()
+        .expect("a test compiles every pattern of the table")
+}
+
+fn is_secret(rule: &Rule, secret: &str, after: &str) -> bool {
+    let placeholder = secret.len() <= PLACEHOLDER_LEN_MAX && shape::is_placeholder(secret);
+    !placeholder
+        && shape::entropy(secret) >= rule.entropy_min
+        && rule.fits.is_none_or(|fits| fits(secret, after))
+}
+
+/// In the order of the text, with those that overlap as one.
+pub(super) fn merged(mut found: Vec<Found>) -> Vec<Found> {
+    found.sort_by_key(|found| found.secret.start);
+    let mut merged: Vec<Found> = Vec::with_capacity(found.len());
+    for next in found {
+        match merged.last_mut() {
+            Some(last) if next.secret.start < last.secret.end => {
+                last.secret.end = last.secret.end.max(next.secret.end);
+                if next.index < last.index {
+                    (last.rule, last.index) = (next.rule, next.index);
+                }
+            }
+            _ => merged.push(next),
+        }
+    }
+    merged
+}

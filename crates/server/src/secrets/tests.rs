@@ -1,0 +1,377 @@
+//! Each rule hits what it is for, and nothing that only looks like it. The secrets are made up while
+//! the test runs, so that other scanners have nothing to find in this file.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use super::rules::RULES;
+use super::*;
+
+/// `len` characters of an alphabet, in an order without a pattern.
+fn made(alphabet: &str, len: usize) -> String {
+    let alphabet: Vec<char> = alphabet.chars().collect();
+    let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
+    (0..len)
+        .map(|_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            alphabet[(state % alphabet.len() as u64) as usize]
+        })
+        .collect()
+}
+
+fn alnum(len: usize) -> String {
+    made(
+        "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789",
+        len,
+    )
+}
+
+fn hex(len: usize) -> String {
+    made("0123456789abcdef", len)
+}
+
+fn upper(len: usize) -> String {
+    made("ABCDEFGHJKLMNPQRSTUVWXYZ234567", len)
+}
+
+fn digits(len: usize) -> String {
+    made("123456789", len)
+}
+
+/// Of each rule: a text that it must find something in, and one in which nothing may be found.
+fn cases() -> Vec<(&'static str, String, String)> {
+    let mut cases: Vec<(&str, String, String)> = Vec::new();
+    let mut add = |rule, hit: String, miss: String| cases.push((rule, hit, miss));
+    let block = |what: &str, body: &str| {
+        format!(
+            "-----{} {what}-----\n{body}\n-----{} {what}-----",
+            "BEGIN", "END"
+        )
+    };
+    let rsa = ["RSA ", "PRIVATE", " KEY"].concat();
+    add(
+        "private-key",
+        format!("the key:\n{}\nand more", block(&rsa, &alnum(64))),
+        format!(
+            "a file that starts with -----{} {rsa}----- is a key",
+            "BEGIN"
+        ),
+    );
+    // A prefix, what follows it, and what is wrong with the miss: one character too few.
+    let mut short = |rule, prefix: &[&str], body: String| {
+        let hit = format!("use {}{body} for it", prefix.concat());
+        let miss = format!(
+            "use {}{} for it",
+            prefix.concat(),
+            &body[..body.len() / 2 - 1]
+        );
+        add(rule, hit, miss);
+    };
+    short(
+        "age-secret-key",
+        &["AGE-SECRET", "-KEY-1"],
+        made("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58),
+    );
+    short("aws-access-key-id", &["AK", "IA"], upper(16));
+    short(
+        "aws-secret-access-key",
+        &["aws_secret", "_access_key = "],
+        alnum(40),
+    );
+    short("aws-bedrock-key", &["AB", "SK"], alnum(128));
+    short("gcp-api-key", &["AI", "za"], alnum(35));
+    short("gcp-oauth-secret", &["GOC", "SPX-"], alnum(28));
+    short("gcp-oauth-token", &["ya", "29."], alnum(58));
+    short("azure-storage-key", &["Account", "Key="], alnum(86) + "==");
+    short("azure-client-secret", &["8Q8", "8Q~"], alnum(34));
+    short(
+        "azure-sas",
+        &["https://a.blob/c?sv=1&si", "g="],
+        alnum(43) + "%3D",
+    );
+    short("digitalocean-token", &["dop", "_v1_"], hex(64));
+    short(
+        "cloudflare-origin-key",
+        &["v1.", "0-", &hex(24), "-"],
+        hex(146),
+    );
+    short("heroku-key", &["HR", "KU-"], alnum(60));
+    short("databricks-token", &["da", "pi"], hex(32));
+    short("vault-token", &["hv", "s."], alnum(40));
+    short("terraform-token", &[&alnum(14), ".atlas", "v1."], alnum(66));
+    short("doppler-token", &["dp.", "pt."], alnum(43));
+    short("planetscale-secret", &["pscale", "_tkn_"], alnum(43));
+    short("supabase-token", &["sb", "p_"], hex(40));
+    short("github-fine-grained-pat", &["github", "_pat_"], alnum(82));
+    short("github-pat", &["gh", "p_"], alnum(36));
+    short("github-oauth-token", &["gh", "o_"], alnum(36));
+    short("github-app-token", &["gh", "s_"], alnum(36));
+    short("gitlab-pat", &["gl", "pat-"], alnum(20));
+    short("gitlab-token", &["gl", "rt-"], alnum(20));
+    short("bitbucket-token", &["AT", "BB"], alnum(32));
+    short("atlassian-token", &["ATA", "TT3"], alnum(90));
+    short("npm-token", &["np", "m_"], alnum(36));
+    short("pypi-token", &["py", "pi-Ag", "EI"], alnum(90));
+    short("rubygems-token", &["ruby", "gems_"], hex(48));
+    short("dockerhub-token", &["dckr", "_pat_"], alnum(27));
+    short("nuget-key", &["oy", "2"], made("abcdefghij0123456789", 43));
+    short("slack-token", &["xo", "xb-"], digits(12) + "-" + &alnum(24));
+    short(
+        "slack-app-token",
+        &["xa", "pp-1-"],
+        format!("{}-{}-{}", upper(11), digits(13), hex(64)),
+    );
+    short(
+        "slack-webhook",
+        &["https://hooks.slack", ".com/services/"],
+        format!("T{}/B{}/{}", upper(8), upper(8), alnum(24)),
+    );
+    short(
+        "discord-webhook",
+        &["https://discord.com/api", "/webhooks/", &digits(18), "/"],
+        alnum(68),
+    );
+    short("telegram-bot-token", &[&digits(9), ":", "AA"], alnum(33));
+    short("twilio-key", &["S", "K"], hex(32));
+    short("sendgrid-key", &["S", "G.", &alnum(22), "."], alnum(43));
+    short("mailgun-key", &["ke", "y-"], hex(32));
+    short("stripe-key", &["sk", "_live_"], alnum(24));
+    short("webhook-secret", &["wh", "sec_"], alnum(32));
+    short("shopify-token", &["shp", "at_"], hex(32));
+    short("square-token", &["sq0", "atp-"], alnum(22));
+    short("anthropic-key", &["sk-", "ant-api03-"], alnum(60));
+    short("openrouter-key", &["sk-", "or-v1-"], hex(64));
+    short("openai-key", &["sk-", "proj-"], alnum(74));
+    short("huggingface-token", &["h", "f_"], alnum(34));
+    short("replicate-token", &["r", "8_"], alnum(37));
+    short("groq-key", &["gs", "k_"], alnum(52));
+    short("perplexity-key", &["pp", "lx-"], alnum(48));
+    short("xai-key", &["xa", "i-"], alnum(80));
+    short("postman-key", &["PM", "AK-", &hex(24), "-"], hex(34));
+    short("linear-key", &["lin", "_api_"], alnum(40));
+    short("notion-token", &["nt", "n_"], alnum(46));
+    short("newrelic-key", &["NR", "AK-"], upper(27));
+    short("grafana-token", &["gl", "sa_", &alnum(32), "_"], hex(8));
+    short("sentry-token", &["snt", "rys_"], alnum(100));
+    short(
+        "jwt",
+        &["ey", "J", &alnum(33), ".ey", "J", &alnum(60), "."],
+        alnum(30),
+    );
+    let mut add = |rule, hit: String, miss: String| cases.push((rule, hit, miss));
+    add(
+        "mailchimp-key",
+        format!("{}-us{}", hex(32), 12),
+        format!("{}-usb{}", hex(32), 12),
+    );
+    let url = |scheme: &str, password: &str| format!("{scheme}://app:{password}@db.internal/x");
+    add(
+        "database-url",
+        url("postgres", &alnum(12)),
+        url("postgres", "postgres"),
+    );
+    add(
+        "basic-auth-url",
+        url("https", &alnum(12)),
+        url("https", "${PASSWORD}"),
+    );
+    add(
+        "authorization-bearer",
+        format!("Authorization: Bearer {}", alnum(32)),
+        "Authorization: Bearer tokens-are-checked-by-middleware".into(),
+    );
+    add(
+        "authorization-basic",
+        format!("authorization: Basic {}=", alnum(23)),
+        "authorization: basic authentication".into(),
+    );
+    add(
+        "curl-user",
+        format!("curl -s -u admin:{} https://x", alnum(12)),
+        "curl -s -u admin:$PASSWORD https://x".into(),
+    );
+    add(
+        "password-assignment",
+        format!("DB_PASSWORD={}", alnum(12)),
+        "password: at least twelve characters, rotated every 90 days".into(),
+    );
+    add(
+        "secret-assignment",
+        format!("my_token: \"{}\"", alnum(24)),
+        "token = config.service2.token_from_environment".into(),
+    );
+    cases
+}
+
+fn rules_of(text: &str) -> Vec<&'static str> {
+    let policy = Policy::default();
+    policy.found(text).iter().map(|found| found.rule).collect()
+}
+
+#[test]
+fn every_rule_hits_and_misses() {
+    let cases = cases();
+    let covered: BTreeSet<&str> = cases.iter().map(|(rule, ..)| *rule).collect();
+    let all: BTreeSet<&str> = RULES.iter().map(|rule| rule.name).collect();
+    assert_eq!(covered, all);
+    assert_eq!(all.len(), RULES.len(), "names are unique");
+    assert!(RULES.len() <= 128);
+    let words = || RULES.iter().flat_map(|rule| rule.keywords);
+    assert!(words().all(|word| word.len() >= 2) && words().count() < 1_000);
+    for (rule, hit, miss) in cases {
+        assert_eq!(rules_of(&hit), [rule], "{hit}");
+        assert!(!rules_of(&miss).contains(&rule), "{rule}: {miss}");
+    }
+}
+
+#[test]
+fn a_placeholder_is_no_secret() {
+    let github = ["gh", "p_"].concat();
+    for text in [
+        ["AKIAIOSFODNN7", "EXAMPLE"].concat(),
+        format!("{github}{}", "x".repeat(36)),
+        format!("{github}{}EXAMPLE{}", alnum(15), alnum(14)),
+        "password=<your password here 1>".into(),
+        "password = \"${DB_PASSWORD_1}\"".into(),
+        "password: {{ vault_password_2 }}".into(),
+        "api_key: YOUR_API_KEY_GOES_HERE_1".into(),
+        "token: 00000000-0000-0000-0000-000000000000".into(),
+        "password=$(cat /run/secrets/db1)".into(),
+        "password = os.environ1['PASSWORD']".into(),
+    ] {
+        assert_eq!(rules_of(&text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn what_programs_write_is_no_secret_unless_it_is_assigned() {
+    let sha = hex(40);
+    let uuid = format!("{}-{}-4{}-a{}-{}", hex(8), hex(4), hex(3), hex(3), hex(12));
+    for text in [
+        format!("fixed in commit {sha}, see blake3 {}{}", hex(32), hex(32)),
+        format!("request {uuid} failed"),
+        "see /home/mira/src/secrets/token2/api_key.rs:12 and C:\\keys\\token1.txt".into(),
+        format!("<img src=\"data:image/png;base64,{}\">", alnum(2_000)),
+        "the token is refreshed by auth/refresh2.ts; the secret: never commit it".into(),
+        "key: release-2026-11-22T10-30".into(),
+        "password policy: minimum 12, password reset: /reset/2fa".into(),
+        "the password is stored as argon2id".into(),
+        "git@github.com:org/repo.git, https://host:8080/a@b, mailto:a@b.c".into(),
+        "eyJ is how a JWT begins".into(),
+        "max_tokens: 4096, token_count=128000, tokenizer: cl100k_base".into(),
+    ] {
+        assert_eq!(rules_of(&text), [""; 0], "{text}");
+    }
+    assert_eq!(rules_of(&format!("token={sha}")), ["secret-assignment"]);
+    assert_eq!(rules_of(&format!("api_key: {uuid}")), ["secret-assignment"]);
+}
+
+#[test]
+fn masking_leaves_nothing_of_the_secret() {
+    let policy = Policy::new(Action::Mask, &[]).expect("it is fine");
+    for (rule, hit, _) in cases() {
+        let masked = policy.masked(&hit).expect(rule);
+        assert!(masked.contains(&format!("[secret: {rule}]")), "{masked}");
+        assert_eq!(policy.masked(&masked), None, "{masked}");
+    }
+    let token = format!("{}{}", ["gh", "p_"].concat(), alnum(36));
+    let masked = policy.masked(&format!("é token={token}… und {token}\n"));
+    let expected = "é token=[secret: github-pat]… und [secret: github-pat]\n";
+    assert_eq!(masked.as_deref(), Some(expected));
+}
+
+#[test]
+fn what_is_allowed_is_no_secret() {
+    let text = format!("password: {}", alnum(12));
+    let allow = |pattern: &str| Policy::new(Action::Refuse, &[pattern.to_owned()]);
+    let found = |pattern: &str| allow(pattern).expect("it is fine").found(&text).len();
+    assert_eq!(found("^nothing$"), 1);
+    assert_eq!(found("^password: "), 0);
+    assert_eq!(found(&alnum(12)), 0);
+    let why = allow("(").expect_err("no pattern");
+    assert!(!why.contains('\n') && !why.is_empty(), "{why}");
+}
+
+/// Conversations of people, where nobody says a password: `ICM_LOCOMO` names a folder of them.
+#[test]
+#[allow(clippy::print_stderr)]
+fn nothing_is_found_in_conversations() {
+    let Some(folder) = std::env::var_os("ICM_LOCOMO") else {
+        eprintln!("skipped: ICM_LOCOMO names no folder of conversations");
+        return;
+    };
+    let mut lines = 0;
+    for entry in std::fs::read_dir(&folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        for line in std::fs::read_to_string(&path).expect("a text").lines() {
+            lines += 1;
+            assert_eq!(rules_of(line), [""; 0], "{line}");
+        }
+    }
+    assert!(lines > 1_000, "only {lines} lines were looked at");
+    eprintln!("{lines} lines");
+}
+
+/// A bound that a slow machine keeps and a quadratic search does not.
+#[test]
+fn hostile_texts_cost_time_in_proportion() {
+    let parts = [
+        ["-----BEGIN ", "PRIVATE KEY-----"].concat(),
+        "curl -u ".to_owned(),
+        "a://b:".to_owned(),
+        "postgres://x:".to_owned(),
+        ["ey", "JAAAAAAAAAAAAAAAAA."].concat(),
+        "password=".to_owned(),
+        "token:".to_owned(),
+        "secret=a1".to_owned(),
+        "bearer ".to_owned(),
+        "Q~".to_owned(),
+        ["sk-", "a-T3Blbk", "FJ"].concat(),
+        ["dp.", "st."].concat(),
+        "-".to_owned(),
+        "a".to_owned(),
+    ];
+    for part in parts {
+        let text = part.repeat(64 * 1_024 / part.len());
+        find(&text); // compiles
+        let start = Instant::now();
+        find(&text);
+        let took = start.elapsed();
+        assert!(took.as_millis() < 500, "{part}: {took:?}");
+    }
+}
+
+/// `cargo test -p icm-server --release -- --ignored --nocapture speed_of`
+#[test]
+#[ignore = "prints times"]
+#[allow(clippy::print_stderr)]
+fn speed_of_the_search() {
+    let start = Instant::now();
+    find("");
+    eprintln!("keywords: {:?}", start.elapsed());
+    let memory = "The invoices service keeps its data in PostgreSQL 16; migrations run at deploy \
+        and the nightly job on the second replica writes a report that finance reads, see docs/run.md.";
+    let with_words =
+        "The token endpoint rotates the secret; see https://example.com/a for the rest";
+    for text in [memory, with_words] {
+        find(text);
+        let start = Instant::now();
+        for _ in 0..10_000 {
+            std::hint::black_box(find(std::hint::black_box(text)));
+        }
+        eprintln!("{} bytes: {:?}", text.len(), start.elapsed() / 10_000);
+    }
+    for rule in RULES {
+        let start = Instant::now();
+        let pattern = regex::RegexBuilder::new(rule.pattern)
+            .unicode(false)
+            .build();
+        let took = start.elapsed();
+        assert!(pattern.is_ok());
+        if took.as_micros() > 200 {
+            eprintln!("compiling {}: {took:?}", rule.name);
+        }
+    }
+}

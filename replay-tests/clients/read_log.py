@@ -49,7 +49,7 @@ WRITTEN_OR_READ = {
     0x8101: "memory.stored", 0x8102: "memory.updated", 0x0105: "memory.recalled",
     0x8106: "memory.forgotten", 0x8107: "memory.revived", 0x810A: "memory.consolidated", 0x8F01: "log.origin_started",
     0x0F02: "log.actor_named", 0x8F03: "log.imported",
-    0x8F04: "log.undone",
+    0x8F04: "log.undone", 0x8F05: "log.redacted",
 }
 RESERVED = {
     0x8103: "memory.linked", 0x8104: "memory.unlinked", 0x8108: "memory.decayed",
@@ -59,7 +59,7 @@ RESERVED = {
     0x0304: "concept.unlabelled", 0x0305: "concept.linked", 0x0306: "concept.unlinked",
     0x0307: "concept.forgotten", 0x0308: "concept.revived", 0x0401: "feedback.recorded",
     0x0402: "feedback.applied", 0x0501: "transcript.session_started",
-    0x0502: "transcript.message_recorded", 0x8F05: "log.redacted",
+    0x0502: "transcript.message_recorded",
     0x8F06: "log.repaired",
 }
 FIELDS = ["topic", "content", "raw_excerpt", "importance", "scope", "key", "source", "occurred_at",
@@ -159,6 +159,9 @@ def read_facts(kind, data):
             ranges.append({"origin": r[:16].hex(), "base": r[16:48].hex(), "head": r[48:80].hex(),
                            "from_seq": first, "to_seq": last})
         return {"ranges": ranges}
+    if kind == "log.redacted":
+        need(data, 8)
+        return {"subjects": [i.hex() for i in items(data, 8, u(data, 0, 4), 16)]}
     if kind == "log.undone":
         need(data, 8)
         ranges = []

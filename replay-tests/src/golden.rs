@@ -195,6 +195,16 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
             .encode(),
             payload::encode(&serde_json::Map::<String, Value>::new()),
         ),
+        Kind::LOG_REDACTED => (
+            SubjectId::ZERO,
+            facts::LogRedacted {
+                subjects: vec![MEMORY],
+            }
+            .encode(),
+            payload::encode(&payload::LogRedacted {
+                reason: Some("held a password"),
+            }),
+        ),
         Kind::LOG_UNDONE => (
             SubjectId::ZERO,
             facts::LogUndone {

@@ -16,6 +16,7 @@ mod log;
 pub mod payload;
 pub mod record;
 mod recover;
+pub mod redact;
 mod scan;
 pub mod schema;
 pub mod segment;

@@ -53,6 +53,10 @@ fn parts(name: &str) -> Option<(Value, Value)> {
             schema_of::<payload::LogActorNamed>(),
         ),
         "log.imported" => (schema_of::<facts::LogImported>(), schema_of::<NoFacts>()),
+        "log.redacted" => (
+            schema_of::<facts::LogRedacted>(),
+            schema_of::<payload::LogRedacted>(),
+        ),
         "log.undone" => (
             schema_of::<facts::LogUndone>(),
             schema_of::<payload::LogUndone>(),

@@ -13,7 +13,7 @@ use crate::disk::OpenMode;
 use crate::error::{LogError, Result, at};
 use crate::facts::{Facts, ImportedRange};
 use crate::head::HeadError;
-use crate::id::{EventId, OriginId, Position, Seq, Time};
+use crate::id::{EventId, OriginId, Position, Seq, SubjectId, Time};
 use crate::log::Log;
 use crate::record::Body;
 use crate::recover::{self, Trouble};
@@ -117,6 +117,22 @@ struct Verify<'a> {
     newer: BTreeSet<OriginId>,
     /// What the next writer sets aside.
     torn: Option<Trouble>,
+    /// What redactions name, with the position of the last that does.
+    redacted_subjects: BTreeMap<SubjectId, Position>,
+    redacted_events: BTreeSet<EventId>,
+    /// Bodies that are withheld, to be held against the redactions once all are known.
+    withheld: Vec<Withheld>,
+}
+
+/// An event whose body is withheld.
+struct Withheld {
+    id: EventId,
+    position: Position,
+    subjects: Vec<SubjectId>,
+    path: PathBuf,
+    offset: u64,
+    seq: Seq,
+    walked: bool,
 }
 
 impl Log {
@@ -135,6 +151,9 @@ impl Log {
             continued: Vec::new(),
             newer: BTreeSet::new(),
             torn: None,
+            redacted_subjects: BTreeMap::new(),
+            redacted_events: BTreeSet::new(),
+            withheld: Vec::new(),
         };
         verify.run()?;
         Ok(verify.report)
@@ -200,6 +219,7 @@ impl Verify<'_> {
         for origin in origins {
             self.chain(origin, None, None, false)?;
         }
+        self.check_withheld();
         self.check_slot();
         self.check_continued();
         self.check_imported()
@@ -480,6 +500,13 @@ impl Verify<'_> {
                                 self.imported.extend(facts.ranges);
                             }
                         }
+                        Ok(Facts::Redacted(facts)) => {
+                            self.redacted_events.extend(head.refs());
+                            for subject in facts.subjects {
+                                let at = self.redacted_subjects.entry(subject).or_default();
+                                *at = head.position().max(*at);
+                            }
+                        }
                         Ok(_) => {}
                         Err(error) => {
                             wrong.push((Case::F, "unreadable_facts", error.to_string()));
@@ -675,24 +702,49 @@ impl Verify<'_> {
             }
             Body::Withheld => {
                 self.report.missing_bodies += 1;
-                let (severity, message) = match walked {
-                    true => (
-                        Severity::Damage,
-                        "the payload was taken out, but no redaction says so",
-                    ),
-                    false => (Severity::Notice, "the payload was taken out by its author"),
-                };
-                let message = message.to_owned();
-                self.find(
-                    Some(Case::I),
-                    "withheld_payload",
-                    severity,
-                    path,
+                let mut subjects = vec![head.subject()];
+                if let Ok(Facts::Recalled(facts)) = Facts::of(head) {
+                    subjects.extend(facts.results.iter().map(|shown| shown.id));
+                }
+                self.withheld.push(Withheld {
+                    id: head.id(),
+                    position: head.position(),
+                    subjects,
+                    path: path.to_owned(),
                     offset,
-                    seq,
-                    message,
-                );
+                    seq: head.seq(),
+                    walked,
+                });
             }
+        }
+    }
+
+    /// A body that is withheld and that no redaction names was lost otherwise.
+    fn check_withheld(&mut self) {
+        for withheld in std::mem::take(&mut self.withheld) {
+            let named = |subject: &SubjectId| {
+                let redacted = self.redacted_subjects.get(subject);
+                redacted.is_some_and(|at| withheld.position < *at || !withheld.walked)
+            };
+            if self.redacted_events.contains(&withheld.id) || withheld.subjects.iter().any(named) {
+                continue;
+            }
+            let (severity, message) = match withheld.walked {
+                true => (
+                    Severity::Damage,
+                    "the payload was taken out, but no redaction says so",
+                ),
+                false => (Severity::Notice, "the payload was taken out by its author"),
+            };
+            self.find(
+                Some(Case::I),
+                "withheld_payload",
+                severity,
+                &withheld.path,
+                withheld.offset,
+                Some(withheld.seq),
+                message.to_owned(),
+            );
         }
     }
 

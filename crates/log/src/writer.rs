@@ -98,7 +98,7 @@ pub enum Durability {
 /// The right to append. Other writers, threads and processes, wait while it is held; readers of the
 /// same [`Log`] do not.
 pub struct Writer<'a> {
-    log: &'a Log,
+    pub(crate) log: &'a Log,
     env: &'a dyn Env,
     /// This thread's turn among those of the process; given up while a commit waits for the disk.
     has_turn: bool,

@@ -17,6 +17,7 @@ pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod rebuild;
 pub(crate) mod recall;
+pub(crate) mod redact;
 pub(crate) mod replay;
 pub(crate) mod restore;
 pub(crate) mod revive;

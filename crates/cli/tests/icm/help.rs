@@ -64,6 +64,7 @@ fn every_command_has_help() {
         "revive",
         "undo",
         "consolidate",
+        "redact",
         "topics",
         "stats",
         "history",

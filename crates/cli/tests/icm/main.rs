@@ -13,6 +13,7 @@ mod help;
 mod import_export;
 mod pipes;
 mod places;
+mod redact;
 mod secrets;
 mod serve;
 mod shown;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::FactsError;
 use super::wire::Fields;
 use crate::head::PLACE_MAX;
-use crate::id::{EventId, OriginId, Seq};
+use crate::id::{EventId, OriginId, Seq, SubjectId};
 
 /// The place in another chain that a new origin carries on from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -144,6 +144,46 @@ impl LogImported {
     }
 }
 
+/// Facts of `log.redacted`: 8 bytes and 16 a subject. Single events are named by its refs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LogRedacted {
+    /// Every event about one of these, and every recall that shows one, is redacted: as far as its
+    /// author did not know of the redaction when it was written.
+    pub subjects: Vec<SubjectId>,
+}
+
+impl LogRedacted {
+    /// Subjects that one event has room for.
+    pub const SUBJECTS_MAX: usize = 10_000;
+
+    /// Encodes the facts.
+    ///
+    /// # Panics
+    /// With more subjects than `u32::MAX`; the ceiling of facts is far below.
+    pub fn encode(&self) -> Vec<u8> {
+        let count = u32::try_from(self.subjects.len()).expect("the ceiling of facts is far below");
+        let mut out = Vec::with_capacity(8 + self.subjects.len() * 16);
+        out.extend_from_slice(&count.to_le_bytes());
+        out.extend_from_slice(&[0; 4]);
+        for subject in &self.subjects {
+            out.extend_from_slice(&subject.0);
+        }
+        out
+    }
+
+    /// Reads the facts.
+    pub fn decode(bytes: &[u8]) -> Result<Self, FactsError> {
+        let mut at = Fields::new("log.redacted", bytes);
+        let (count, _) = (at.u32()? as usize, at.u32()?);
+        at.expect_items(count, 16)?;
+        let mut subjects = Vec::with_capacity(count);
+        for _ in 0..count {
+            subjects.push(SubjectId(at.array()?));
+        }
+        Ok(LogRedacted { subjects })
+    }
+}
+
 /// Consecutive events of a chain that are undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct UndoneRange {
@@ -224,6 +264,16 @@ impl LogUndone {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn redacted_subjects_there_and_back() {
+        let facts = LogRedacted {
+            subjects: vec![SubjectId([1; 16]), SubjectId([2; 16])],
+        };
+        assert_eq!(facts.encode().len(), 40);
+        assert_eq!(LogRedacted::decode(&facts.encode()), Ok(facts.clone()));
+        assert!(LogRedacted::decode(&facts.encode()[..39]).is_err());
+    }
 
     #[test]
     fn undone_ranges_are_in_order() {

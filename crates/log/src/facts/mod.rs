@@ -9,7 +9,9 @@ mod wire;
 use serde_json::Value;
 use thiserror::Error;
 
-pub use log::{Continues, ImportedRange, LogImported, LogOriginStarted, LogUndone, UndoneRange};
+pub use log::{
+    Continues, ImportedRange, LogImported, LogOriginStarted, LogRedacted, LogUndone, UndoneRange,
+};
 pub use memory::{
     Alive, Covered, Importance, MemoryConsolidated, MemoryRecalled, MemoryStored, MemoryUpdated,
     Recalled, Removal, ScopeKind, Trust, fields,
@@ -49,6 +51,8 @@ pub enum Facts {
     ActorNamed,
     /// `log.imported`
     Imported(LogImported),
+    /// `log.redacted`
+    Redacted(LogRedacted),
     /// `log.undone`
     Undone(LogUndone),
     /// A kind or version that this version does not understand: folds as nothing.
@@ -72,6 +76,7 @@ impl Facts {
             Kind::LOG_ORIGIN_STARTED => Facts::OriginStarted(LogOriginStarted::decode(bytes)?),
             Kind::LOG_ACTOR_NAMED => Facts::ActorNamed,
             Kind::LOG_IMPORTED => Facts::Imported(LogImported::decode(bytes)?),
+            Kind::LOG_REDACTED => Facts::Redacted(LogRedacted::decode(bytes)?),
             Kind::LOG_UNDONE => Facts::Undone(LogUndone::decode(bytes)?),
             _ => Facts::Opaque,
         })
@@ -88,6 +93,7 @@ impl Facts {
             Facts::Consolidated(facts) => json(serde_json::to_value(facts)),
             Facts::OriginStarted(facts) => json(serde_json::to_value(facts)),
             Facts::Imported(facts) => json(serde_json::to_value(facts)),
+            Facts::Redacted(facts) => json(serde_json::to_value(facts)),
             Facts::Undone(facts) => json(serde_json::to_value(facts)),
             Facts::ActorNamed => Value::Object(serde_json::Map::new()),
             Facts::Opaque => Value::Null,

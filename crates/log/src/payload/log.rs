@@ -32,3 +32,11 @@ pub struct LogUndone<'a> {
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub request_digest: Option<&'a str>,
 }
+
+/// Payload of `log.redacted`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LogRedacted<'a> {
+    /// Why, in the words of who did it.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'a str>,
+}

@@ -8,7 +8,7 @@ mod memory;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-pub use log::{LogActorNamed, LogOriginStarted, LogUndone};
+pub use log::{LogActorNamed, LogOriginStarted, LogRedacted, LogUndone};
 pub use memory::{MemoryForgotten, MemoryRecalled, MemoryStored, MemoryUpdated, SourceText};
 
 /// A payload that is not what its kind says.

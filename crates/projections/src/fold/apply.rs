@@ -326,7 +326,10 @@ impl<K: Keep> Folder<K> {
                 self.tally.undos += 1;
                 Ok(Applied::default())
             }
-            Facts::OriginStarted(_) | Facts::Imported(_) | Facts::Opaque => Ok(Applied::default()),
+            // Bodies that it takes out are not there when they are read.
+            Facts::Redacted(_) | Facts::OriginStarted(_) | Facts::Imported(_) | Facts::Opaque => {
+                Ok(Applied::default())
+            }
         }
     }
 

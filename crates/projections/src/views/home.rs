@@ -95,6 +95,26 @@ impl Home {
         Ok(())
     }
 
+    /// Removes everything but the lock files, while nobody builds, writes or opens views.
+    pub(crate) fn wipe(&self, wait: Duration) -> Result<()> {
+        let _build = self.lock_named(BUILD_LOCK, wait)?;
+        let _lock = self.lock(wait)?;
+        let entries = fs::read_dir(&self.dir).map_err(io("reading", &self.dir))?;
+        for entry in entries {
+            let entry = entry.map_err(io("reading", &self.dir))?;
+            let (path, name) = (entry.path(), entry.file_name());
+            if name == LOCK || name == BUILD_LOCK {
+                continue;
+            }
+            let removed = match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                true => fs::remove_dir_all(&path),
+                false => fs::remove_file(&path),
+            };
+            removed.map_err(io("removing", &path))?;
+        }
+        Ok(())
+    }
+
     fn remove_all_but(&self, kept: Option<&Path>) {
         for name in self.generations() {
             let dir = self.dir.join(name);

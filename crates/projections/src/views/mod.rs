@@ -18,7 +18,7 @@ use icm_log::{Cursor, Log, Position};
 use redb::{Builder, ConcurrencyMode, Database, ReadOnlyDatabase};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Result, ViewError};
+use crate::error::{Result, ViewError, io};
 use crate::fold::{FOLD_VERSION, Folder, Tally};
 use crate::rows::Rows;
 use crate::table::Table;
@@ -194,6 +194,20 @@ impl Views {
             base,
             tail,
         })
+    }
+
+    /// Removes every view below `dir`, so that no byte of them is left there. What another process
+    /// has open of them stays readable to it.
+    ///
+    /// # Errors
+    /// `Busy` when another process writes views for longer than `wait`; `Io` when something cannot
+    /// be removed.
+    pub fn wipe(dir: &Path, wait: Duration) -> Result<()> {
+        match dir.symlink_metadata() {
+            Err(_) => Ok(()),
+            Ok(found) if !found.is_dir() => std::fs::remove_file(dir).map_err(io("removing", dir)),
+            Ok(_) => Home::new(dir).wipe(wait),
+        }
     }
 
     /// Whether `dir` ever held views: when not, building them is no news.

@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use icm_log::{Cursor, Event, EventId, Log, LogError, Position, Waypoint, Waypoints};
+use icm_log::{Cursor, Event, EventId, Kind, Log, LogError, Position, Waypoint, Waypoints};
 
 use super::past::LogPast;
 use super::{Checkpoint, Views};
-use crate::error::Result;
+use crate::error::{Result, ViewError};
 use crate::fold::{Base, EntityId, Folder, Version};
 use crate::text::{self, Doc};
 
@@ -21,6 +21,8 @@ pub(super) struct Tail {
     pub(super) len_bytes: u64,
     /// Ordinals in `folder.kept.opened` that the text tail already has.
     text_has: usize,
+    /// A redaction was met after other events: texts that were folded are to go.
+    redacted: bool,
     /// Why the log cannot be read beyond what is folded.
     pub(super) stopped: Option<String>,
 }
@@ -34,6 +36,7 @@ impl Tail {
             waypoints: Vec::new(),
             len_bytes: 0,
             text_has: 0,
+            redacted: false,
             stopped: None,
         }
     }
@@ -52,7 +55,7 @@ impl Tail {
     ) -> Result<()> {
         let mut failed = None;
         let (folder, waypoints) = (&mut self.folder, &mut self.waypoints);
-        let len_bytes = &mut self.len_bytes;
+        let (len_bytes, redacted) = (&mut self.len_bytes, &mut self.redacted);
         let (cursor, stopped) =
             log.scan_whole(&self.cursor.unwrap_or(Cursor::START), &mut |event| {
                 let past = LogPast {
@@ -64,6 +67,7 @@ impl Tail {
                     failed = Some(error);
                     return ControlFlow::Break(());
                 }
+                *redacted |= event.head.kind() == Kind::LOG_REDACTED;
                 waypoints.extend(Waypoint::at(event));
                 *len_bytes += event.place.len as u64;
                 match enough(folder, event) {
@@ -93,7 +97,15 @@ impl Tail {
         if end.position == self.folder.tally.position && end.event == event {
             return Ok(());
         }
+        let goes_on = self.folder.tally.position.0 > 0;
+        self.redacted = false;
         self.fold(views, log, &views.waypoints, &mut |_, _| false)?;
+        if self.redacted && goes_on {
+            return Err(ViewError::Unusable {
+                view: "text",
+                why: "a redaction took texts out of the log".to_owned(),
+            });
+        }
         let overlay = &self.folder.kept;
         for (ordinal, entity, from) in &overlay.opened[self.text_has..] {
             if let Some(version) = overlay_version(overlay, *entity, *from) {

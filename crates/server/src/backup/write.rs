@@ -31,6 +31,7 @@ impl Service {
     ) -> Result<BackupReceipt> {
         let target = target_of(file, self.log_handle().dir())?;
         refuse_existing(&target, force)?;
+        self.finish_what_was_begun()?;
         let plan = self.log_handle().plan_copy();
         let Some(plan) = plan.map_err(|error| self.explained(error))? else {
             return Err(ServiceError::invalid_with(

@@ -279,6 +279,12 @@ fn readable(mut json: Value, facts: &Facts) -> Value {
             result["id"] = Value::String(id_text(shown.id));
         }
     }
+    if let Facts::Redacted(redacted) = facts
+        && let Some(object) = json.as_object_mut()
+    {
+        let ids: Vec<_> = redacted.subjects.iter().map(|id| id_text(*id)).collect();
+        object.insert("subjects".to_owned(), ids.into());
+    }
     if let Facts::Consolidated(consolidated) = facts
         && let Some(covers) = json.get_mut("covers").and_then(Value::as_array_mut)
     {
@@ -366,6 +372,11 @@ fn summary_of(facts: &Facts, payload: &Value) -> String {
         Facts::OriginStarted(_) => text("program").to_owned(),
         Facts::ActorNamed => text("name").to_owned(),
         Facts::Imported(facts) => format!("{} ranges", facts.ranges.len()),
+        Facts::Redacted(facts) => match facts.subjects.len() {
+            0 => "single events".to_owned(),
+            1 => "1 memory".to_owned(),
+            memories => format!("{memories} memories"),
+        },
         Facts::Undone(facts) => {
             let len = |range: &UndoneRange| range.to_seq.0 - range.from_seq.0 + 1;
             match facts.ranges.iter().map(len).sum() {

@@ -12,6 +12,7 @@ pub(crate) mod maintain;
 mod place;
 mod read;
 mod recall;
+mod redact;
 mod show;
 mod undo;
 mod why;
@@ -242,6 +243,7 @@ impl Service {
                     tried = true;
                     // Nothing of them is used again, whatever becomes of the rebuild.
                     *held = None;
+                    self.resume_redaction(held)?;
                     *held = Some(self.rebuilt(view, &why)?);
                 }
                 Err(Ask::View(error)) => {
@@ -264,6 +266,7 @@ impl Service {
             *held = None;
         }
         if held.is_none() {
+            self.resume_redaction(held)?;
             *held = Some(self.open_views()?);
         }
         let views = held.as_mut().expect("just filled");

@@ -122,7 +122,7 @@ impl Service {
     }
 
     /// Text for the log, with what looks like a secret masked.
-    fn without_secret(&self, text: &str) -> String {
+    pub(super) fn without_secret(&self, text: &str) -> String {
         let masked = self.secrets.masked(text);
         masked.unwrap_or_else(|| text.to_owned())
     }
@@ -336,7 +336,11 @@ impl Service {
     }
 
     /// The position of an event that a user names.
-    fn undo_place(&self, views: &Views, text: &str) -> std::result::Result<Position, Ask> {
+    pub(super) fn undo_place(
+        &self,
+        views: &Views,
+        text: &str,
+    ) -> std::result::Result<Position, Ask> {
         let newest = views.tally().position;
         let text = text.trim();
         if let Some(number) = text.strip_prefix('@') {

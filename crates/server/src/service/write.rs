@@ -363,6 +363,11 @@ impl<'a> Command<'a> {
         Ok(appended)
     }
 
+    /// See [`Writer::begin_redaction`].
+    pub(super) fn begin_redaction(&self) -> Result<()> {
+        Ok(self.writer.begin_redaction()?)
+    }
+
     pub(super) fn new_id(&self) -> SubjectId {
         self.service.new_ids.next(&*self.service.ground.env)
     }

@@ -1,0 +1,184 @@
+//! `icm redact`
+
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+use icm_server::api::{RedactAnswer, RedactRequest};
+
+use crate::app::App;
+use crate::error::{CliError, Outcome};
+use crate::memory_view::short_event;
+use crate::text::{self, count};
+use crate::ui::{BOLD, DIM, TOPIC, WARN};
+
+/// How many memories and events are shown before asking.
+const PREVIEW: usize = 20;
+
+/// Take texts out of the store for good, from every byte of it
+///
+/// For what must not be kept, such as a password. The events stay, with their ids and places, and
+/// the log still verifies; their text shows as withheld at every moment. It cannot be undone. What
+/// would go is shown first and asked about; without a terminal that needs `--yes`.
+///
+/// A memory goes with all events about it and every recall that showed it; an event goes alone.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm redact 01M808CE1S --reason 'held a password'
+  icm redact --match 'hunter2' --dry-run
+  icm redact @120 @131 --yes")]
+pub(crate) struct RedactArgs {
+    /// Memories (ids or their beginnings) and events (`3fa9c2`, `@12`)
+    #[arg(value_name = "MEMORY|EVENT", value_parser = NonEmptyStringValueParser::new(),
+          required_unless_present = "pattern")]
+    targets: Vec<String>,
+    /// Every event that holds this text, as it stands; `-` reads it from stdin, so that it gets into
+    /// no shell history
+    #[arg(long = "match", value_name = "TEXT", conflicts_with = "targets",
+          value_parser = NonEmptyStringValueParser::new(), allow_hyphen_values = true)]
+    pattern: Option<String>,
+    /// Why; it stays in the log
+    #[arg(long)]
+    reason: Option<String>,
+    /// Only show what would go
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) fn run(args: RedactArgs, app: &App) -> Result<Outcome, CliError> {
+    let pattern = match args.pattern.as_deref() {
+        Some("-") => Some(crate::input::text_or_stdin(Some("-"), "--match")?),
+        other => other.map(str::to_owned),
+    };
+    let mut request = RedactRequest {
+        targets: args.targets,
+        pattern,
+        reason: args.reason,
+        dry_run: true,
+    };
+    let service = app.service()?;
+    let caller = app.caller()?;
+    if args.dry_run || !app.global.yes {
+        let plan = service.redact(&caller, &request)?;
+        if args.dry_run {
+            match app.ui.json {
+                true => app.ui.json(&plan)?,
+                false => print(app, &plan, &mut |line| app.ui.line(format_args!("{line}")))?,
+            }
+            return Ok(Outcome::Fine);
+        }
+        print(app, &plan, &mut |line| {
+            app.ui.remark(format_args!("{line}"));
+            Ok(())
+        })?;
+        let what = count(plan.events, "event", "events");
+        let share = match plan.share >= 0.1 {
+            true => format!(", {:.0} % of all that have text", plan.share * 100.0),
+            false => String::new(),
+        };
+        let question = format!("Take the text of {what}{share} out for good?");
+        match app.ui.confirm(&question) {
+            Some(true) => {}
+            Some(false) => {
+                app.ui.remark(format_args!("nothing was redacted"));
+                return Ok(Outcome::No);
+            }
+            None => {
+                return Err(CliError::invalid(format!(
+                    "redacting {what}{share} has to be confirmed"
+                ))
+                .with_hint("give `--yes`, or `--dry-run` to only look"));
+            }
+        }
+    }
+    request.dry_run = false;
+    let done = service.redact(&caller, &request)?;
+    if app.ui.json {
+        app.ui.json(&done)?;
+        return Ok(Outcome::Fine);
+    }
+    if app.global.yes {
+        print(app, &done, &mut |line| app.ui.line(format_args!("{line}")))?;
+    }
+    receipt(app, &done)?;
+    Ok(Outcome::Fine)
+}
+
+/// What was cleaned, and what lies outside.
+fn receipt(app: &App, done: &RedactAnswer) -> Result<(), CliError> {
+    let ui = &app.ui;
+    ui.line(format_args!(
+        "{} {} {}",
+        ui.paint(BOLD, "redacted"),
+        count(done.events, "event", "events"),
+        ui.paint(DIM, &format!("@{}", done.position.unwrap_or_default())),
+    ))?;
+    ui.line(format_args!(
+        "  cleaned: {} of the log, every view, the cache{}",
+        count(done.segments, "segment", "segments"),
+        match done.torn_removed {
+            0 => String::new(),
+            removed => format!(", {} of torn/", count(removed, "file", "files")),
+        }
+    ))?;
+    ui.line(format_args!("  not within reach:"))?;
+    for place in &done.out_of_reach {
+        ui.line(format_args!("    {place}"))?;
+    }
+    Ok(())
+}
+
+fn print(
+    app: &App,
+    answer: &RedactAnswer,
+    put: &mut dyn FnMut(String) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    let ui = &app.ui;
+    let verb = if answer.dry_run {
+        "would take"
+    } else {
+        "takes"
+    };
+    put(format!(
+        "{verb} the text out of {}",
+        count(answer.events, "event", "events")
+    ))?;
+    for memory in answer.memories.iter().take(PREVIEW) {
+        let part = match memory.whole {
+            true => "all of it".to_owned(),
+            false => count(memory.events, "event", "events"),
+        };
+        put(format!(
+            "  {}  {}  {}",
+            text::one_line(&memory.id),
+            ui.paint(TOPIC, &text::one_line(&memory.topic)),
+            ui.paint(DIM, &part)
+        ))?;
+    }
+    if answer.memories.len() > PREVIEW {
+        put(format!("  … and {} more", answer.memories.len() - PREVIEW))?;
+    }
+    for event in answer.single_events.iter().take(PREVIEW) {
+        put(format!(
+            "  @{}  {}  {}",
+            event.position,
+            text::one_line(&event.kind),
+            ui.paint(DIM, short_event(&event.event))
+        ))?;
+    }
+    if answer.single_events_total as usize > PREVIEW {
+        put(format!(
+            "  … and {} more",
+            answer.single_events_total as usize - PREVIEW
+        ))?;
+    }
+    if !answer.summaries.is_empty() {
+        put(ui.paint(
+            WARN,
+            &format!(
+                "summaries made from them stay and may hold the same text: {}",
+                answer.summaries.join(" ")
+            ),
+        ))?;
+    }
+    Ok(())
+}

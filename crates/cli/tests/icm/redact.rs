@@ -1,0 +1,321 @@
+//! `icm redact`: the bytes are gone.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+/// No shape that the detector knows: it is for this command to find it.
+const SECRET: &str = "opensesame \"quoted\" naïve";
+
+/// The forms in which a text may lie in a file.
+fn forms(secret: &str) -> Vec<Vec<u8>> {
+    let json = serde_json::to_string(secret).unwrap();
+    let ascii: String = secret
+        .chars()
+        .map(|c| match c.is_ascii() {
+            true => c.to_string(),
+            false => format!("\\u{:04x}", u32::from(c)),
+        })
+        .collect();
+    let base64 = |shift: usize| {
+        let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let mut out = Vec::new();
+        for chunk in secret.as_bytes()[shift..].chunks_exact(3) {
+            let bits = u32::from_be_bytes([0, chunk[0], chunk[1], chunk[2]]);
+            out.extend([18, 12, 6, 0].map(|at| alphabet[(bits >> at) as usize & 63]));
+        }
+        out
+    };
+    let utf_16 = secret.encode_utf16();
+    vec![
+        secret.as_bytes().to_vec(),
+        json.trim_matches('"').as_bytes().to_vec(),
+        ascii.into_bytes(),
+        utf_16.clone().flat_map(u16::to_le_bytes).collect(),
+        utf_16.flat_map(u16::to_be_bytes).collect(),
+        base64(0),
+        base64(1),
+        base64(2),
+    ]
+}
+
+/// Files below a folder that hold the secret in any form.
+fn files_with(dir: &Path, secret: &str) -> Vec<String> {
+    let forms = forms(secret);
+    let mut found = Vec::new();
+    let mut dirs = vec![dir.to_owned()];
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                dirs.push(path);
+                continue;
+            }
+            let bytes = fs::read(&path).unwrap();
+            let holds = |form: &Vec<u8>| bytes.windows(form.len()).any(|window| window == form);
+            if forms.iter().any(holds) {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    found
+}
+
+/// A store with views on disk whose memory `pw` was stored, updated, recalled and summed up with the
+/// secret. Gives the ids of the memory and of the summary.
+fn with_secret() -> (World, String, String) {
+    let world = World::new();
+    let content = format!("the word is {SECRET}");
+    let metadata = json!({ "note": SECRET }).to_string();
+    world
+        .icm([
+            "store",
+            "-t",
+            "safe",
+            "--key",
+            "pw",
+            "-c",
+            &content,
+            "--metadata",
+            &metadata,
+        ])
+        .ok();
+    let lines: String = (0..600)
+        .map(|n| format!("{{\"topic\":\"many\",\"content\":\"line number {n}\"}}\n"))
+        .collect();
+    world
+        .icm_with(["import", "jsonl", "-"], lines.as_bytes())
+        .ok();
+    world.icm(["rebuild"]).ok();
+    let id = world.id("pw");
+    world
+        .icm(["update", &id, "-c", &format!("it was {SECRET}")])
+        .ok();
+    world.icm(["store", "-t", "safe", "-c", "harmless"]).ok();
+    world.icm(["recall", SECRET]).ok();
+    let summary = world.json(["consolidate", "-t", "safe", "--summary", &content]);
+    let summary = summary["id"].as_str().unwrap().to_owned();
+    (world, id, summary)
+}
+
+#[test]
+fn a_memory_is_gone_from_every_byte() {
+    let (world, id, summary) = with_secret();
+    world.icm(["export", "jsonl", "-o", "out.jsonl"]).ok();
+    assert!(!files_with(&world.store(), SECRET).is_empty());
+    let place = |entry: &Value| (entry["position"].clone(), entry["event"].clone());
+    let before: Vec<_> = world.icm(["log", "--json"]).ok().json_lines();
+    let before: Vec<_> = before.iter().map(place).collect();
+
+    let plan = world.json(["redact", &id, "--dry-run"]);
+    assert_eq!(plan["events"], 3, "{plan}");
+    assert_eq!(plan["summaries"], json!([summary]));
+    world.icm(["redact", &id]).fails(2, "has to be confirmed");
+    assert!(!files_with(&world.store(), SECRET).is_empty());
+    let done = world.json(["redact", &id, "--yes", "--reason", "a word"]);
+    assert_eq!(done["blanked_events"], 3, "{done}");
+    assert!(!done["out_of_reach"].as_array().unwrap().is_empty());
+    // What was made from it is named, and goes by itself.
+    world.icm(["redact", &summary, "--yes"]).ok();
+    assert_eq!(files_with(&world.store(), SECRET), Vec::<String>::new());
+
+    let report = world.json(["verify"]);
+    assert_eq!(report["ok"], true, "{report}");
+    assert_eq!(report["findings"], json!([]), "{report}");
+    let after: Vec<_> = world.icm(["log", "--json"]).ok().json_lines();
+    assert_eq!(after.len(), before.len() + 2);
+    let after: Vec<_> = after.iter().map(place).collect();
+    assert_eq!(after[2..], before[..]);
+    let then = world.json(["get", &id, "--at", "@3"]);
+    assert_eq!(then["content"], Value::Null);
+    assert!(
+        then["withheld"]
+            .as_array()
+            .unwrap()
+            .contains(&json!("content"))
+    );
+    assert!(world.icm(["history", &id]).ok().out.contains("(withheld)"));
+    // Views that are built from it hold nothing either.
+    world.icm(["rebuild"]).ok();
+    assert_eq!(files_with(&world.store(), SECRET), Vec::<String>::new());
+    world.icm(["recall", "opensesame"]).ends(1);
+    world.icm(["recall", "line", "number", "7"]).ok();
+    world
+        .icm(["redact", &id, "--yes"])
+        .fails(2, "redacted already");
+    world.icm(["undo", "--last", "1", "--yes"]).ok();
+    assert_eq!(world.json(["get", &id])["content"], Value::Null);
+    world.icm(["verify"]).ok();
+}
+
+#[test]
+fn what_matches_is_gone() {
+    let (world, id, _) = with_secret();
+    let plan = world.json(["redact", "--match", SECRET, "--dry-run"]);
+    assert_eq!(plan["single_events_total"], 4, "{plan}");
+    let run = world.icm_with(["redact", "--match", "-", "--yes"], SECRET.as_bytes());
+    assert!(run.ok().out.contains("redacted 4 events"));
+    assert_eq!(files_with(&world.store(), SECRET), Vec::<String>::new());
+    assert_eq!(world.json(["verify"])["findings"], json!([]));
+    world
+        .icm(["redact", "--match", SECRET, "--yes"])
+        .fails(2, "nothing in the log");
+    // Written in its knowledge: it stays.
+    world.icm(["revive", &id]).ok();
+    world.icm(["update", &id, "-c", "a new word"]).ok();
+    let other = world.json(["store", "-t", "safe", "-c", "another"]);
+    world
+        .icm(["redact", other["id"].as_str().unwrap(), "--yes"])
+        .ok();
+    assert_eq!(world.json(["get", &id])["content"], "a new word");
+}
+
+#[test]
+fn what_cannot_be_redacted_is_refused() {
+    let world = World::new();
+    world
+        .icm(["redact", "--match", "x", "--yes"])
+        .fails(2, "nothing in the log");
+    assert!(!world.store().exists());
+    let world = World::with_memories();
+    let id = world.id("owner");
+    for (arguments, says) in [
+        (["redact", "--yes"].as_slice(), "required"),
+        (&["redact", "--match", "", "--yes"], "value"),
+        (
+            &["redact", &id, "--match", "x", "--yes"],
+            "cannot be used with",
+        ),
+        (&["redact", "@99", "--yes"], "no event at"),
+        (
+            &["redact", "--match", "nowhere", "--yes"],
+            "nothing in the log",
+        ),
+    ] {
+        world.icm(arguments).fails(2, says);
+    }
+    world
+        .icm(["redact", "01AAAAAAAAAAAAAAAAAAAAAAAA", "--yes"])
+        .ends(1);
+    let run = world
+        .icm(["redact", "--match", "i"])
+        .fails(2, "has to be confirmed");
+    assert!(run.err.contains('%'), "{}", run.err);
+    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 3);
+    world.icm(["redact", "@3", "--yes"]).ok();
+    world
+        .icm(["redact", "@3", "--yes"])
+        .fails(2, "redacted already");
+}
+
+/// A server that has the text in memory stops telling it.
+#[test]
+fn a_server_that_runs_forgets_it() {
+    let (world, id, summary) = with_secret();
+    world.icm(["undo", "--last", "1", "--yes"]).ok();
+    let mut server = Server::start(&world);
+    assert!(server.recall("opensesame").contains("opensesame"));
+    world.icm(["redact", &id, &summary, "--yes"]).ok();
+    assert!(!server.recall("opensesame").contains("opensesame"));
+    assert_eq!(files_with(&world.store(), SECRET), Vec::<String>::new());
+    assert!(server.recall("harmless").contains("harmless"));
+    server.end();
+    assert_eq!(files_with(&world.store(), SECRET), Vec::<String>::new());
+    world.icm(["verify"]).ok();
+}
+
+/// Killed at any moment and run again, it ends as if it had never been killed.
+#[test]
+fn a_redaction_that_was_killed_is_finished() {
+    let (mut begun, mut unfinished) = (0, 0);
+    for step in 0..16_u64 {
+        let (world, id, summary) = with_secret();
+        let mut child = world
+            .command(["redact", &id, &summary, "--yes"])
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_micros(step * step * 700));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let marker = world.store().join("redacting").exists();
+        unfinished += u32::from(marker);
+        // Any command that opens the store does what is left.
+        world.icm(["topics"]).ok();
+        assert!(!world.store().join("redacting").exists());
+        let redacted = world.icm(["log", "--kind", "log.redacted"]).ok().out;
+        if redacted.is_empty() {
+            assert!(!files_with(&world.store(), SECRET).is_empty());
+            world.icm(["redact", &id, &summary, "--yes"]).ok();
+        } else {
+            begun += 1;
+        }
+        assert_eq!(
+            files_with(&world.store(), SECRET),
+            Vec::<String>::new(),
+            "step {step}"
+        );
+        let report = world.json(["verify"]);
+        assert_eq!(report["findings"], json!([]), "step {step}: {report}");
+        assert_eq!(report["missing_bodies"], 4, "step {step}: {report}");
+        world.icm(["recall", "line", "number", "7"]).ok();
+    }
+    assert!(begun > 0, "every kill came too early");
+    println!("{begun} begun, {unfinished} of them left a marker");
+}
+
+/// An MCP server on pipes.
+struct Server {
+    child: Child,
+    number: u64,
+    answers: BufReader<std::process::ChildStdout>,
+}
+
+impl Server {
+    fn start(world: &World) -> Server {
+        let mut child = world
+            .command(["serve"])
+            .stdin(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let answers = BufReader::new(child.stdout.take().unwrap());
+        let mut server = Server {
+            child,
+            number: 0,
+            answers,
+        };
+        server.ask(
+            "initialize",
+            json!({"protocolVersion": "2025-06-18", "capabilities": {},
+                   "clientInfo": {"name": "test", "version": "1"}}),
+        );
+        server
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.number += 1;
+        let line = json!({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params});
+        let stdin = self.child.stdin.as_mut().unwrap();
+        writeln!(stdin, "{line}").unwrap();
+        let mut answer = String::new();
+        self.answers.read_line(&mut answer).unwrap();
+        serde_json::from_str(&answer).unwrap()
+    }
+
+    fn recall(&mut self, query: &str) -> String {
+        let arguments = json!({"query": query});
+        let call = json!({"name": "icm_memory_recall", "arguments": arguments});
+        self.ask("tools/call", call)["result"]["structuredContent"].to_string()
+    }
+
+    fn end(mut self) {
+        drop(self.child.stdin.take());
+        self.child.wait().unwrap();
+    }
+}

@@ -1,0 +1,182 @@
+//! Taking the bodies of events out of the files: what is left of a record is its head, so ids, chains
+//! and positions hold.
+//!
+//! A redaction is an event first; that its bodies are gone from the files follows from it. A marker
+//! in the store says from before the event until the last file is clean that there is work left, so
+//! whoever opens the store after a crash finishes it.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use crate::chain;
+use crate::disk;
+use crate::error::{LogError, Result, at};
+use crate::id::{OriginId, Seq};
+use crate::log::{Log, TORN_DIR};
+use crate::record::{self, Body, Parsed};
+use crate::scan::{SegmentScan, Step};
+use crate::segment::HEADER_LEN;
+use crate::writer::Writer;
+
+/// Name of the marker.
+pub const REDACTING_FILE: &str = "redacting";
+
+const MARKER: &[u8] = b"A redaction was begun here. Whoever opens the store finishes it.\n";
+
+/// What was taken out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Blanked {
+    /// Events whose body was there.
+    pub events: u64,
+    /// Segments that were written anew.
+    pub segments: u64,
+    /// Files of `torn/` that were removed.
+    pub torn: u64,
+}
+
+impl Log {
+    /// Whether a redaction was begun and is not known to be finished.
+    pub fn redaction_pending(&self) -> bool {
+        let path = self.dir.join(REDACTING_FILE);
+        matches!(self.disk.stamp(&path), Ok(Some(_)))
+    }
+}
+
+impl Writer<'_> {
+    /// Says that a redaction is to be finished; durable when it returns.
+    pub fn begin_redaction(&self) -> Result<()> {
+        let path = self.log.dir.join(REDACTING_FILE);
+        disk::replace(&*self.log.disk, &path, MARKER).map_err(at("writing", &path))
+    }
+
+    /// Says that nothing is left to be done; durable when it returns.
+    pub fn end_redaction(&self) -> Result<()> {
+        let path = self.log.dir.join(REDACTING_FILE);
+        match self.log.disk.remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(at("removing", &path)(error));
+            }
+            _ => {}
+        }
+        self.log
+            .disk
+            .sync_dir(&self.log.dir)
+            .map_err(at("syncing", &self.log.dir))
+    }
+
+    /// Takes the bodies of these events out of every segment, and everything out of `torn/` that may
+    /// hold one. Durable when it returns; doing it again changes nothing.
+    ///
+    /// # Errors
+    /// `Damaged` where a segment cannot be read to its end: it is left as it was.
+    pub fn blank(&mut self, events: &BTreeSet<(OriginId, Seq)>) -> Result<Blanked> {
+        let mut blanked = Blanked::default();
+        let mut origins: Vec<OriginId> = events.iter().map(|(origin, _)| *origin).collect();
+        origins.dedup();
+        for origin in origins {
+            for segment in chain::segments(&*self.log.disk, &self.log.dir, origin)? {
+                self.blank_segment(origin, &segment, events, &mut blanked)?;
+            }
+        }
+        self.clean_torn(events, &mut blanked)?;
+        if blanked.segments > 0 {
+            // Records have moved, and the open file is no longer the one of that name.
+            let mut state = self.log.lock_state();
+            state.hold.file = None;
+            state.looks = None;
+            self.log.refresh_state(&mut state)?;
+        }
+        Ok(blanked)
+    }
+
+    fn blank_segment(
+        &self,
+        origin: OriginId,
+        segment: &chain::SegmentFile,
+        events: &BTreeSet<(OriginId, Seq)>,
+        blanked: &mut Blanked,
+    ) -> Result<()> {
+        let disk = &*self.log.disk;
+        let first = (origin, segment.name.first_seq);
+        if events
+            .range(first..=(origin, Seq(u64::MAX)))
+            .next()
+            .is_none()
+        {
+            return Ok(());
+        }
+        let damaged = |offset_bytes, seq| LogError::Damaged {
+            case: crate::cases::Case::C,
+            file: chain::relative(&self.log.dir, &segment.path),
+            seq,
+            offset_bytes,
+            what: "bytes that are no record".to_owned(),
+        };
+        let bytes =
+            disk::read_all(disk, &segment.path, u64::MAX).map_err(at("reading", &segment.path))?;
+        let mut out = bytes.get(..HEADER_LEN).unwrap_or_default().to_vec();
+        let (mut found, mut next) = (0, segment.name.first_seq);
+        let mut scan = SegmentScan::open(disk, &segment.path, HEADER_LEN as u64, u64::MAX)?;
+        loop {
+            match scan.step()? {
+                Step::Record { record, .. } => {
+                    let named = events.contains(&(origin, record.seq()));
+                    if named && record.is_of(origin) && record.body != Body::Withheld {
+                        record::encode(&mut out, record.synced, record.head, None);
+                        found += 1;
+                    } else {
+                        out.extend_from_slice(record.bytes);
+                    }
+                    next = Seq(record.seq().0 + 1);
+                }
+                Step::End => break,
+                Step::Bad { offset } | Step::Newer { offset } => return Err(damaged(offset, next)),
+            }
+        }
+        if found == 0 {
+            return Ok(());
+        }
+        disk::replace(disk, &segment.path, &out).map_err(at("writing", &segment.path))?;
+        blanked.events += found;
+        blanked.segments += 1;
+        Ok(())
+    }
+
+    /// Removes what recovery set aside, but for files of whole records that are none of these.
+    fn clean_torn(&self, events: &BTreeSet<(OriginId, Seq)>, blanked: &mut Blanked) -> Result<()> {
+        let (disk, dir) = (&*self.log.disk, self.log.dir.join(TORN_DIR));
+        let entries = match disk.read_dir(&dir) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            entries => entries.map_err(at("reading", &dir))?,
+        };
+        for entry in entries.iter().filter(|entry| !entry.is_dir) {
+            let path = dir.join(&entry.name);
+            let bytes = disk::read_all(disk, &path, u64::MAX).map_err(at("reading", &path))?;
+            if !is_accounted_for(&bytes, events) {
+                disk.remove_file(&path).map_err(at("removing", &path))?;
+                blanked.torn += 1;
+            }
+        }
+        if blanked.torn > 0 {
+            disk.sync_dir(&dir).map_err(at("syncing", &dir))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether bytes are whole records and none of them one of these events with its body.
+fn is_accounted_for(bytes: &[u8], events: &BTreeSet<(OriginId, Seq)>) -> bool {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let Parsed::Record(shape) = record::parse(rest) else {
+            return false;
+        };
+        let record = shape.view(rest);
+        let common = record.common();
+        if record.body != Body::Withheld && events.contains(&(common.origin, common.seq)) {
+            return false;
+        }
+        rest = &rest[shape.record_len()..];
+    }
+    true
+}

@@ -1,0 +1,389 @@
+//! Redaction: taking texts out of every byte under the store, while the log still verifies.
+//!
+//! A marker is written, then the event, then the bodies go out of the log, then the views go. Whoever
+//! opens the store while the marker is there does the rest.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use icm_log::facts::{Facts, LogRedacted};
+use icm_log::redact::Blanked;
+use icm_log::{
+    Cursor, Event, EventId, Kind, NewEvent, OriginId, Position, Seq, SubjectId, payload,
+};
+use icm_projections::fold::Version;
+use icm_projections::{ViewError, Views};
+use serde_json::Value;
+
+use super::write::RequestKeyOf;
+use super::{Ask, Service, locked};
+use crate::api::{Caller, RedactAnswer, RedactEvent, RedactMemory, RedactRequest};
+use crate::error::{Result, ServiceError};
+use crate::ids::id_text;
+use crate::limits;
+use crate::when::rfc3339;
+
+/// How long somebody who builds views is waited for.
+const WIPE_WAIT: Duration = Duration::from_secs(30);
+/// Single events that an answer lists; it counts all of them.
+const EVENTS_MAX: usize = 100;
+/// Folder of what is kept to save work; disposable.
+const CACHE_DIR: &str = "cache";
+
+/// What lies beyond a store's reach, told with every receipt.
+const OUT_OF_REACH: [&str; 4] = [
+    "exports, backups and other copies that were made before: redact or delete them too",
+    "answers that were given before: what agents and terminals keep of them",
+    "snapshots and free blocks of the file system or the disk",
+    "the digests that stay in the log: names of memories with a key, scopes, sessions",
+];
+
+/// What is to be redacted.
+struct Plan {
+    /// Every id of the memories.
+    subjects: BTreeSet<SubjectId>,
+    singles: Vec<EventId>,
+    answer: RedactAnswer,
+}
+
+impl Service {
+    /// Takes the texts of memories or single events out of the store, or says what that would take.
+    ///
+    /// # Errors
+    /// `Invalid` when nothing is named or matches, or a named event has nothing to take out.
+    pub fn redact(&self, caller: &Caller, request: &RedactRequest) -> Result<RedactAnswer> {
+        check(request)?;
+        if self.is_empty()? {
+            return Err(nothing());
+        }
+        if request.dry_run {
+            return self.with_views(|views| Ok(self.redact_plan(views, request)?.answer));
+        }
+        let reason = request
+            .reason
+            .as_deref()
+            .map(|text| self.without_secret(text));
+        let (answer, event) =
+            self.command(caller, None, RequestKeyOf(None), |command, views| {
+                let plan = self.redact_plan(views, request)?;
+                let subjects: Vec<_> = plan.subjects.iter().copied().collect();
+                let mut subjects = subjects.chunks(LogRedacted::SUBJECTS_MAX);
+                let mut singles = plan.singles.chunks(icm_log::head::REFS_MAX);
+                let mut events = Vec::new();
+                loop {
+                    let (subjects, refs) = (subjects.next(), singles.next());
+                    if subjects.is_none() && refs.is_none() {
+                        break;
+                    }
+                    let payload = payload::LogRedacted {
+                        reason: reason.as_deref(),
+                    };
+                    events.push(NewEvent {
+                        kind: Kind::LOG_REDACTED,
+                        subject: SubjectId::ZERO,
+                        refs: refs.unwrap_or_default().to_vec(),
+                        facts: LogRedacted {
+                            subjects: subjects.unwrap_or_default().to_vec(),
+                        }
+                        .encode(),
+                        payload: payload::encode(&payload),
+                    });
+                }
+                command.begin_redaction()?;
+                let appended = command.append(views, events)?;
+                Ok((plan.answer, appended.last().copied()))
+            })?;
+        let mut held = locked(&self.views);
+        let blanked = self.finish_redaction(&mut held)?;
+        Ok(RedactAnswer {
+            dry_run: false,
+            event: event.map(|event| event.event.to_string()),
+            position: event.map(|event| event.position.0),
+            blanked_events: blanked.events,
+            segments: blanked.segments,
+            torn_removed: blanked.torn,
+            ..answer
+        })
+    }
+
+    /// As [`Service::resume_redaction`], for who copies the log.
+    pub(crate) fn finish_what_was_begun(&self) -> Result<()> {
+        self.resume_redaction(&mut locked(&self.views))
+    }
+
+    /// Does what is left of a redaction that was begun, if one was.
+    pub(super) fn resume_redaction(&self, held: &mut Option<Views>) -> Result<()> {
+        if self.options.read_only || !self.log.redaction_pending() {
+            return Ok(());
+        }
+        let blanked = self.finish_redaction(held)?;
+        if blanked != Blanked::default() {
+            self.notice(format!(
+                "finished a redaction that was begun: {} events were cleaned",
+                blanked.events
+            ));
+        }
+        Ok(())
+    }
+
+    fn finish_redaction(&self, held: &mut Option<Views>) -> Result<Blanked> {
+        let writer = self.log.begin(&*self.ground.env, self.options.lock_wait);
+        let mut writer = writer.map_err(|error| self.explained(error))?;
+        let blanked = writer.blank(&self.redacted_events()?)?;
+        *held = None;
+        Views::wipe(&self.views_dir(), WIPE_WAIT)?;
+        let cache = self.options.dir.join(CACHE_DIR);
+        match std::fs::remove_dir_all(&cache) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                let (doing, path) = ("removing", cache);
+                return Err(ViewError::Io {
+                    doing,
+                    path,
+                    source: error,
+                }
+                .into());
+            }
+            _ => {}
+        }
+        writer.end_redaction()?;
+        Ok(blanked)
+    }
+
+    /// Every event that a redaction of the log names.
+    fn redacted_events(&self) -> Result<BTreeSet<(OriginId, Seq)>> {
+        let mut singles = BTreeSet::new();
+        let mut subjects: BTreeMap<SubjectId, Position> = BTreeMap::new();
+        self.log.scan(&Cursor::START, &mut |event| {
+            if event.head.kind() == Kind::LOG_REDACTED {
+                singles.extend(event.head.refs());
+                if let Ok(Facts::Redacted(facts)) = Facts::of(&event.head) {
+                    let all = facts.subjects.into_iter();
+                    subjects.extend(all.map(|subject| (subject, event.position)));
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+        let mut events = BTreeSet::new();
+        self.log.scan(&Cursor::START, &mut |event| {
+            // What came after it was written in its knowledge.
+            let named = |id| subjects.get(&id).is_some_and(|at| event.position < *at);
+            if singles.contains(&event.id) || concerns(event, named) {
+                events.insert((event.head.origin(), event.head.seq()));
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(events)
+    }
+
+    fn redact_plan(
+        &self,
+        views: &Views,
+        request: &RedactRequest,
+    ) -> std::result::Result<Plan, Ask> {
+        let newest = views.tally().position;
+        let mut entities = BTreeSet::new();
+        let mut singles = BTreeSet::new();
+        for target in &request.targets {
+            match self.find_memory(views, target) {
+                Ok(entity) if !target.trim().starts_with('@') => {
+                    entities.insert(entity);
+                }
+                missing => {
+                    let place = match self.undo_place(views, target) {
+                        Ok(place) => place,
+                        // A memory was meant, more likely than not.
+                        Err(_) if missing.is_err() && target.len() > 20 => {
+                            return Err(missing.err().unwrap_or_else(|| nothing().into()));
+                        }
+                        Err(error) => return Err(error),
+                    };
+                    singles.insert(place);
+                }
+            }
+        }
+        let mut subjects: BTreeSet<SubjectId> = BTreeSet::new();
+        let mut found: BTreeMap<EventId, (Position, RedactEvent)> = BTreeMap::new();
+        let mut touched: BTreeMap<SubjectId, u64> = BTreeMap::new();
+        let mut summaries = BTreeSet::new();
+        let (mut bodies, mut all) = (0, 0_u64);
+        let mut already = None;
+        let pattern = request.pattern.as_deref();
+        self.log.scan(&Cursor::START, &mut |event| {
+            let head = &event.head;
+            let of = |id| match views.resolve(id) {
+                Ok(entity) => entities.contains(&entity),
+                Err(_) => false,
+            };
+            all += u64::from(event.body.payload().is_some());
+            let about = concerns(event, of);
+            if about && head.kind().name().starts_with("memory.") && !head.subject().is_zero() {
+                subjects.insert(head.subject());
+            }
+            let covers = match Facts::of(head) {
+                Ok(Facts::Consolidated(facts)) => facts.covers,
+                _ => Vec::new(),
+            };
+            if !about && covers.iter().any(|covered| of(covered.id)) {
+                summaries.insert(head.subject());
+            }
+            let matches = match (pattern, event.body.payload()) {
+                (Some(pattern), Some(payload)) => holds(payload, pattern),
+                _ => false,
+            };
+            let single = singles.contains(&event.position) || matches;
+            if (about || single) && event.body.payload().is_some() {
+                bodies += 1;
+            }
+            if singles.contains(&event.position) && event.body.payload().is_none() {
+                already = Some(event.position);
+            }
+            if single && event.body.payload().is_some() && !about {
+                let event = (
+                    event.position,
+                    RedactEvent {
+                        event: event.id.to_string(),
+                        position: event.position.0,
+                        kind: head.kind().name(),
+                        at: rfc3339(head.time().ms()),
+                    },
+                );
+                found.insert(head.id(), event);
+            }
+            if (about || single) && !head.subject().is_zero() {
+                *touched.entry(head.subject()).or_default() += 1;
+            }
+            ControlFlow::Continue(())
+        })?;
+        if bodies == 0 {
+            return Err(match already {
+                Some(position) => {
+                    ServiceError::invalid(format!("event @{position} is redacted already"))
+                }
+                None if !entities.is_empty() => {
+                    ServiceError::invalid("these memories are redacted already")
+                }
+                None => nothing(),
+            }
+            .into());
+        }
+        let mut memories: BTreeMap<String, RedactMemory> = BTreeMap::new();
+        for (id, events) in touched {
+            let entity = views.resolve(id)?;
+            let Some(version) = views.version_at(entity, newest)? else {
+                continue;
+            };
+            let whole = entities.contains(&entity);
+            let memory = memories
+                .entry(id_text(version.id))
+                .or_insert_with(|| redact_memory(&version, whole));
+            memory.events += events;
+        }
+        let mut listed: Vec<_> = found.values().cloned().collect();
+        listed.sort_by_key(|(position, _)| *position);
+        let singles: Vec<EventId> = {
+            let mut ids: Vec<_> = found
+                .iter()
+                .map(|(id, (position, _))| (*position, *id))
+                .collect();
+            ids.sort_unstable();
+            ids.into_iter().map(|(_, id)| id).collect()
+        };
+        let answer = RedactAnswer {
+            dry_run: true,
+            event: None,
+            position: None,
+            events: bodies,
+            share: bodies as f64 / all.max(1) as f64,
+            memories: memories.into_values().collect(),
+            single_events_total: listed.len() as u64,
+            single_events: listed
+                .into_iter()
+                .map(|(_, event)| event)
+                .take(EVENTS_MAX)
+                .collect(),
+            summaries: summaries.into_iter().map(id_text).collect(),
+            blanked_events: 0,
+            segments: 0,
+            torn_removed: 0,
+            out_of_reach: OUT_OF_REACH.map(str::to_owned).to_vec(),
+        };
+        Ok(Plan {
+            subjects,
+            singles,
+            answer,
+        })
+    }
+}
+
+fn redact_memory(version: &Version, whole: bool) -> RedactMemory {
+    RedactMemory {
+        id: id_text(version.id),
+        topic: version
+            .topic
+            .clone()
+            .unwrap_or_else(|| "(withheld)".to_owned()),
+        whole,
+        events: 0,
+    }
+}
+
+/// Whether an event is about a memory that fits, or showed it.
+fn concerns(event: &Event<'_>, fits: impl Fn(SubjectId) -> bool) -> bool {
+    let subject = event.head.subject();
+    if !subject.is_zero() && event.head.kind().name().starts_with("memory.") && fits(subject) {
+        return true;
+    }
+    match Facts::of(&event.head) {
+        Ok(Facts::Recalled(facts)) => facts.results.iter().any(|shown| fits(shown.id)),
+        _ => false,
+    }
+}
+
+/// Whether a payload holds this text: as it stands, or within the JSON of its metadata.
+fn holds(payload: &[u8], pattern: &str) -> bool {
+    let bytes = pattern.as_bytes();
+    payload.windows(bytes.len()).any(|window| window == bytes)
+        || payload::to_json(payload).is_some_and(|payload| {
+            let metadata = payload.get("metadata").and_then(Value::as_str);
+            let metadata = metadata.and_then(|text| serde_json::from_str(text).ok());
+            metadata.is_some_and(|metadata| value_holds(&metadata, pattern))
+        })
+}
+
+fn value_holds(value: &Value, pattern: &str) -> bool {
+    match value {
+        Value::String(text) => text.contains(pattern),
+        Value::Array(items) => items.iter().any(|item| value_holds(item, pattern)),
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(name, item)| name.contains(pattern) || value_holds(item, pattern)),
+        _ => false,
+    }
+}
+
+fn check(request: &RedactRequest) -> Result<()> {
+    if let Some(pattern) = &request.pattern {
+        limits::text("the pattern", pattern, limits::CONTENT_LEN_MAX)?;
+    }
+    if let Some(reason) = &request.reason {
+        limits::text("the reason", reason, limits::SOURCE_LEN_MAX)?;
+    }
+    match (&request.pattern, request.targets.is_empty()) {
+        (Some(_), false) => Err(ServiceError::invalid(
+            "name memories and events, or give --match, not both",
+        )),
+        (None, true) => Err(ServiceError::invalid_with(
+            "nothing was named to be redacted",
+            "name memories or events, or give --match",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn nothing() -> ServiceError {
+    ServiceError::invalid_with(
+        "nothing in the log holds that",
+        "`icm log` and `icm recall` show what there is",
+    )
+}

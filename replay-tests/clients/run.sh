@@ -75,7 +75,7 @@ inspector() {
     inspect_tool icm_memory_list_topics
     inspect_tool icm_memory_stats
     inspect_tool icm_memory_forget --tool-arg "id=$id"
-    inspect_tool icm_undo --tool-arg last=1 confirm=true
+    inspect_tool icm_undo --tool-arg last=1
     inspect_tool icm_memory_store --tool-arg topic=db 'content=another fact'
     inspect_tool icm_memory_consolidate --tool-arg topic=db 'summary=the pool'
     echo "inspector: $tools tools listed without a complaint, 12 calls"

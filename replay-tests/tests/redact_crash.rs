@@ -39,7 +39,10 @@ fn before() -> (SimDisk, SimEnv) {
     (disk, env)
 }
 
-fn named(log: &Log) -> icm_log::Result<(Vec<EventId>, BTreeSet<(OriginId, Seq)>)> {
+/// Ids and places of events.
+type Named = (Vec<EventId>, BTreeSet<(OriginId, Seq)>);
+
+fn named(log: &Log) -> icm_log::Result<Named> {
     let (seen, error) = logbed::read(log);
     if let Some(error) = error {
         return Err(error);

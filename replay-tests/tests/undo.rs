@@ -265,6 +265,39 @@ verify
 }
 
 #[test]
+fn a_preview_says_what_is_seen() {
+    check(
+        "
+store $a -t prefs -c one
+forget $a
+undo @3
+undo --last 1
+store $b -t prefs -c two
+forget $b
+revive $b
+undo --last 2
+list --forgotten
+verify
+",
+        expect![[r#"
+            $a stored @3
+            $a forgotten @4
+            undone 1 @5
+              gone $a  (+1 later)
+            undone 1 @6
+              back $a
+            $b stored @7
+            $b forgotten @8
+            $b revived @9
+            undone 2 @10
+            $b prefs "two"
+            $a prefs "one" forgotten
+            ok: 10 events, @10
+        "#]],
+    );
+}
+
+#[test]
 fn a_recall_can_be_undone() {
     check(
         "

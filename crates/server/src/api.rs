@@ -566,6 +566,8 @@ pub struct ConsolidateRequest {
     pub importance: Option<Importance>,
     /// Default: those of the originals.
     pub keywords: Vec<String>,
+    /// Only memories of this scope. Without it they all have to be of one.
+    pub scope: Option<String>,
     /// The originals stay as they are beside it.
     pub keep_originals: bool,
     /// What looks like a secret is stored all the same.
@@ -599,6 +601,8 @@ pub struct RedactRequest {
     pub reason: Option<String>,
     /// Only say what would go.
     pub dry_run: bool,
+    /// The plan of the preview that was agreed to: with another one nothing is done.
+    pub plan: Option<String>,
 }
 
 /// What a redaction took out, or would take out.
@@ -606,6 +610,8 @@ pub struct RedactRequest {
 pub struct RedactAnswer {
     /// Nothing was done yet.
     pub dry_run: bool,
+    /// Names this plan: give it back to do just what was shown.
+    pub plan: String,
     /// The event that redacts (the last one of several).
     pub event: Option<String>,
     /// Its position.
@@ -682,6 +688,8 @@ pub struct UndoRequest {
     pub reason: Option<String>,
     /// Only say what would change.
     pub dry_run: bool,
+    /// The plan of the preview that was agreed to: with another one nothing is done.
+    pub plan: Option<String>,
 }
 
 /// What an undo did, or would do.
@@ -695,6 +703,8 @@ pub struct UndoAnswer {
     pub position: Option<u64>,
     /// What was asked for, as it would be typed.
     pub selector: String,
+    /// Names this plan: give it back to do just what was shown.
+    pub plan: String,
     /// Events that are undone.
     pub events: u64,
     /// Events that were chosen but are undone already.

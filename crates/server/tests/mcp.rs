@@ -525,7 +525,8 @@ async fn every_tool(client: &mut Client, actor: &str) {
     let (text, done) = client.ok("icm_memory_consolidate", sum_up).await;
     assert!(text.ends_with("it stands for 2 memories"), "{text}");
     assert_eq!(done["originals"].as_array().map(Vec::len), Some(2));
-    let undo = json!({"last": 3, "confirm": true});
+    let (_, plan) = client.ok("icm_undo", json!({"last": 3})).await;
+    let undo = json!({"last": 3, "confirm": plan["plan"]});
     client.ok("icm_undo", undo).await;
     let undo = json!({"event": receipt["event"]});
     let (_, plan) = client.ok("icm_undo", undo).await;
@@ -542,12 +543,16 @@ async fn every_tool(client: &mut Client, actor: &str) {
     let (text, done) = client
         .ok(
             "icm_undo",
-            json!({"event": receipt["event"], "confirm": true}),
+            json!({"event": receipt["event"], "confirm": plan["plan"]}),
         )
         .await;
     assert_eq!(done["changes"][0]["after"]["id"], id.as_str());
     assert!(text.starts_with("undone 1 event (event "), "{text}");
-    let undo = json!({"event": done["event"], "confirm": true});
+    let stale = json!({"event": done["event"], "confirm": plan["plan"]});
+    let refused = client.call("icm_undo", stale).await;
+    assert_eq!(refused["isError"], true, "{refused}");
+    let (_, plan) = client.ok("icm_undo", json!({"event": done["event"]})).await;
+    let undo = json!({"event": done["event"], "confirm": plan["plan"]});
     let (_, done) = client.ok("icm_undo", undo).await;
     assert_eq!(done["changes"][0]["action"], "gone");
 

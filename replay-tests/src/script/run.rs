@@ -253,6 +253,7 @@ impl Run {
                     summary: summary.clone(),
                     importance: None,
                     keywords: Vec::new(),
+                    scope: None,
                     keep_originals: *keep,
                     allow_secret: false,
                     trust: Trust::User,

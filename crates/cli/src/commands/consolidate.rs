@@ -26,6 +26,9 @@ pub(crate) struct ConsolidateArgs {
     /// The summary, at most 64 KiB; `-` for stdin
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     summary: String,
+    /// Only memories of this scope, which is the summary's then: `global`, `project:ID`, `session:ID`
+    #[arg(long)]
+    scope: Option<String>,
     /// How much it matters [default: the highest of the originals]
     #[arg(short, long, value_name = "IMPORTANCE")]
     importance: Option<ImportanceArg>,
@@ -48,6 +51,7 @@ pub(crate) fn run(args: ConsolidateArgs, app: &App) -> Result<Outcome, CliError>
         summary: input::text_or_stdin(Some(&args.summary), "--summary")?,
         importance: args.importance.map(Into::into),
         keywords: words(args.keywords),
+        scope: args.scope,
         keep_originals: args.keep_originals,
         allow_secret: args.allow_secret,
         trust: if by_agent { Trust::Agent } else { Trust::User },

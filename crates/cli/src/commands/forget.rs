@@ -54,7 +54,13 @@ fn forget_topic(topic: &str, app: &App) -> Result<Outcome, CliError> {
             count(memories.len() as u64, "memory", "memories")
         );
         match app.ui.confirm(&question) {
-            Some(true) => {}
+            Some(true) => {
+                // What was shown, whatever came to the topic since.
+                let ids: Vec<String> = memories.into_iter().map(|memory| memory.id).collect();
+                let receipts = service.forget(&app.caller()?, &ids)?;
+                report(&receipts, app)?;
+                return Ok(Outcome::Fine);
+            }
             Some(false) => {
                 app.ui.remark(format_args!("nothing was forgotten"));
                 return Ok(Outcome::No);

@@ -54,6 +54,7 @@ pub(crate) fn run(args: RedactArgs, app: &App) -> Result<Outcome, CliError> {
         pattern,
         reason: args.reason,
         dry_run: true,
+        plan: None,
     };
     let service = app.service()?;
     let caller = app.caller()?;
@@ -70,6 +71,7 @@ pub(crate) fn run(args: RedactArgs, app: &App) -> Result<Outcome, CliError> {
             app.ui.remark(format_args!("{line}"));
             Ok(())
         })?;
+        request.plan = Some(plan.plan.clone());
         let what = count(plan.events, "event", "events");
         let share = match plan.share >= 0.1 {
             true => format!(", {:.0} % of all that have text", plan.share * 100.0),

@@ -72,6 +72,7 @@ pub(crate) fn run(args: UndoArgs, app: &App) -> Result<Outcome, CliError> {
         cascade: args.cascade,
         reason: args.reason,
         dry_run: true,
+        plan: None,
     };
     let service = app.service()?;
     let caller = app.caller()?;
@@ -88,6 +89,7 @@ pub(crate) fn run(args: UndoArgs, app: &App) -> Result<Outcome, CliError> {
             app.ui.remark(format_args!("{line}"));
             Ok(())
         })?;
+        request.plan = Some(plan.plan.clone());
         let what = count(plan.events, "event", "events");
         match app.ui.confirm(&format!("Undo {what}?")) {
             Some(true) => {}
@@ -171,9 +173,10 @@ fn print(app: &App, answer: &UndoAnswer, put: Print<'_>) -> Result<(), CliError>
         .sum();
     if later > 0 {
         let word = count(later, "later change", "later changes");
+        let stay = if later == 1 { "stays" } else { "stay" };
         put(ui.paint(
             WARN,
-            &format!("{word} of these memories stay in force; `--cascade` undoes them too"),
+            &format!("{word} of these memories {stay} in force; `--cascade` takes in all of them"),
         ))?;
     }
     Ok(())

@@ -212,3 +212,20 @@ fn a_consolidation_loses_nothing() {
         .fails(2, "content");
     world.icm(["verify"]).ok();
 }
+
+#[test]
+fn memories_of_several_scopes_are_not_summed_up_as_one() {
+    let world = World::new();
+    for scope in ["project:p1", "project:p1", "global", "global"] {
+        world
+            .icm(["store", "-t", "a", "-c", "x", "--scope", scope])
+            .ok();
+    }
+    let sum_up = ["consolidate", "-t", "a", "--summary", "sum"];
+    world.icm(sum_up).fails(2, "several scopes");
+    let done = world.json(sum_up.into_iter().chain(["--scope", "project:p1"]));
+    assert_eq!(done["originals"].as_array().unwrap().len(), 2);
+    let summary = world.json(["get", done["id"].as_str().unwrap()]);
+    assert_eq!(summary["scope"], "project:p1");
+    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 3);
+}

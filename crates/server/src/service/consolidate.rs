@@ -7,7 +7,7 @@ use icm_log::{Kind, NewEvent};
 use icm_projections::fold::Version;
 
 use super::Service;
-use super::write::{RequestKeyOf, digest_of, first_receipt, newest_of_topic, next_length};
+use super::write::{RequestKeyOf, Scope, digest_of, first_receipt, newest_of_topic, next_length};
 use crate::api::{Caller, ConsolidateReceipt, ConsolidateRequest, StoreRequest};
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
@@ -35,10 +35,13 @@ impl Service {
         };
         let warnings = self.guard_store(&mut store)?;
         let mut checked = self.check_store(caller, &store)?;
+        let scope = request.scope.as_deref();
+        let scope = scope.map(|scope| Scope::parse(Some(scope))).transpose()?;
         let shape = (
             "consolidate",
             &request.topic,
             &store.content,
+            &request.scope,
             request.keep_originals,
         );
         checked.request_digest = digest_of(&request.request_id, &shape)?;
@@ -56,6 +59,22 @@ impl Service {
             }
             let mut originals = newest_of_topic(views, &request.topic)?;
             originals.retain(Version::is_alive);
+            if let Some(scope) = &scope {
+                originals.retain(|version| version.scope_text() == scope.to_text());
+            }
+            let scopes: BTreeSet<_> = originals.iter().map(Version::scope_text).collect();
+            if scopes.len() > 1 {
+                let scopes: Vec<_> = scopes.into_iter().collect();
+                return Err(ServiceError::invalid_with(
+                    format!(
+                        "the memories of `{}` are of several scopes: {}",
+                        request.topic,
+                        scopes.join(", ")
+                    ),
+                    "consolidate those of one scope: give it with --scope",
+                )
+                .into());
+            }
             originals.sort_by_key(|version| version.id);
             if originals.len() < 2 {
                 return Err(too_few(&request.topic, originals.len()).into());
@@ -124,10 +143,8 @@ fn inherit(summary: &mut super::write::Checked, originals: &[Version]) {
     if summary.importance.is_none() {
         summary.importance = originals.iter().map(|version| version.importance).max();
     }
-    let scopes: BTreeSet<_> = originals.iter().map(Version::scope_text).collect();
-    if let (1, Some(scope)) = (scopes.len(), scopes.first())
-        && let Ok(scope) = super::write::Scope::parse(Some(scope))
-    {
+    let scope = originals.first().map(Version::scope_text);
+    if let Some(Ok(scope)) = scope.map(|scope| Scope::parse(Some(&scope))) {
         summary.scope = scope;
     }
     if summary.keywords.is_empty() {

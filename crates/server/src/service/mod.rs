@@ -180,7 +180,7 @@ impl Service {
     fn with_views<T>(&self, ask: impl Fn(&Views) -> std::result::Result<T, Ask>) -> Result<T> {
         let mut held = locked(&self.views);
         self.log.refresh()?;
-        let answer = self.with_held_views(&mut held, Views::are_stale, ask)?;
+        let answer = self.with_held_views(&mut held, Views::are_stale, ask);
         if let Some(remark) = self.remark_on_the_log(held.as_ref()) {
             let mut told = locked(&self.told);
             if told.as_ref() != Some(&remark) {
@@ -188,7 +188,7 @@ impl Service {
                 *told = Some(remark);
             }
         }
-        Ok(answer)
+        answer
     }
 
     /// What whoever reads has to know of a log that is not in order.

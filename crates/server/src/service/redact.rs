@@ -16,6 +16,7 @@ use icm_projections::fold::Version;
 use icm_projections::{ViewError, Views};
 use serde_json::Value;
 
+use super::undo::changed_since;
 use super::write::RequestKeyOf;
 use super::{Ask, Service, locked};
 use crate::api::{Caller, RedactAnswer, RedactEvent, RedactMemory, RedactRequest};
@@ -68,6 +69,9 @@ impl Service {
             self.command(caller, None, RequestKeyOf(None), |command, views| {
                 let plan = self.redact_plan(views, request)?;
                 let subjects: Vec<_> = plan.subjects.iter().copied().collect();
+                if (request.plan.as_ref()).is_some_and(|agreed| *agreed != plan.answer.plan) {
+                    return Err(changed_since().into());
+                }
                 let mut subjects = subjects.chunks(LogRedacted::SUBJECTS_MAX);
                 let mut singles = plan.singles.chunks(icm_log::head::REFS_MAX);
                 let mut events = Vec::new();
@@ -289,8 +293,11 @@ impl Service {
             ids.sort_unstable();
             ids.into_iter().map(|(_, id)| id).collect()
         };
+        let planned = serde_json::to_vec(&(&subjects, &singles, bodies));
+        let planned = planned.map_err(|error| ServiceError::Internal(error.to_string()))?;
         let answer = RedactAnswer {
             dry_run: true,
+            plan: blake3::hash(&planned).to_hex()[..16].to_owned(),
             event: None,
             position: None,
             events: bodies,

@@ -95,6 +95,13 @@ impl Service {
         }
         self.command(caller, None, RequestKeyOf(None), |command, views| {
             let (mut answer, ranges) = self.undo_plan(views, request, &selector)?;
+            if request
+                .plan
+                .as_ref()
+                .is_some_and(|plan| *plan != answer.plan)
+            {
+                return Err(changed_since().into());
+            }
             let events = ranges.chunks(LogUndone::RANGES_MAX).map(|ranges| {
                 let payload = payload::LogUndone {
                     selector: Some(&selector),
@@ -185,6 +192,7 @@ impl Service {
             event: None,
             position: None,
             selector: selector.to_owned(),
+            plan: String::new(),
             events: picked.len() as u64,
             already_undone: already,
             commands: Vec::new(),
@@ -194,8 +202,11 @@ impl Service {
         };
         for change in &changes {
             let later = later_of.get(&change.entity).copied().unwrap_or(0);
-            answer.changes.push(self.undo_change(views, change, later)?);
+            answer
+                .changes
+                .extend(self.undo_change(views, change, later)?);
         }
+        answer.plan = plan_of(&ranges, &answer.changes)?;
         let mut commands: BTreeMap<CommandId, UndoneCommand> = BTreeMap::new();
         for picked in &picked {
             let entry = commands.entry(picked.command).or_insert(UndoneCommand {
@@ -220,21 +231,32 @@ impl Service {
         views: &Views,
         change: &Change,
         later: u64,
-    ) -> std::result::Result<UndoChange, Ask> {
+    ) -> std::result::Result<Option<UndoChange>, Ask> {
         let newest = views.tally().position;
         let shown = |version: &Version| self.memory_at(views, version, newest);
         let (before, after) = (&change.before, &change.after);
-        let action = match (before.is_alive(), after.is_alive()) {
-            (true, false) => UndoAction::Gone,
-            (false, true) => UndoAction::Back,
-            _ => UndoAction::Changed,
+        let action = match (before.hidden, after.hidden) {
+            (false, true) => UndoAction::Gone,
+            (true, false) => UndoAction::Back,
+            _ => match (before.is_alive(), after.is_alive()) {
+                (true, false) => UndoAction::Gone,
+                (false, true) => UndoAction::Back,
+                _ => UndoAction::Changed,
+            },
         };
-        let fields = match action {
+        let some = |version: &Version| (!version.hidden).then(|| shown(version)).transpose();
+        let (was, is) = (some(before)?, some(after)?);
+        if was == is {
+            return Ok(None);
+        }
+        let mut fields = match action {
             UndoAction::Changed => field_names(difference(before, after)),
             _ => Vec::new(),
         };
-        let some = |version: &Version| (!version.hidden).then(|| shown(version)).transpose();
-        Ok(UndoChange {
+        if action == UndoAction::Changed && fields.is_empty() {
+            fields.push("created_at".to_owned());
+        }
+        Ok(Some(UndoChange {
             id: id_text(after.id),
             topic: after
                 .topic
@@ -243,10 +265,10 @@ impl Service {
                 .unwrap_or_default(),
             action,
             fields,
-            before: some(before)?,
-            after: some(after)?,
+            before: was,
+            after: is,
             later_changes: later,
-        })
+        }))
     }
 
     fn undo_wanted(
@@ -476,6 +498,11 @@ fn ranges_of(picked: &[Picked]) -> Vec<UndoneRange> {
 /// The request as it would be typed; it stands in the event.
 fn selector_of(request: &UndoRequest) -> Result<String> {
     let mut parts: Vec<String> = request.events.clone();
+    if request.only && request.events.is_empty() {
+        return Err(ServiceError::invalid(
+            "`--only` goes with events that are named",
+        ));
+    }
     if request.last == Some(0) {
         return Err(ServiceError::invalid("`--last 0` undoes nothing"));
     }
@@ -516,6 +543,21 @@ fn selector_of(request: &UndoRequest) -> Result<String> {
         }
     }
     Ok(parts.join(" "))
+}
+
+/// Tells one plan from another: what would be undone, and what comes of it.
+fn plan_of(ranges: &[UndoneRange], changes: &[UndoChange]) -> Result<String> {
+    let bytes = serde_json::to_vec(&(ranges, changes));
+    let bytes = bytes.map_err(|error| ServiceError::Internal(error.to_string()))?;
+    Ok(blake3::hash(&bytes).to_hex()[..16].to_owned())
+}
+
+/// Somebody wrote between the preview and the word to go on.
+pub(super) fn changed_since() -> ServiceError {
+    ServiceError::invalid_with(
+        "the memories have changed since this was shown: nothing was done",
+        "look again, then say so again",
+    )
 }
 
 fn nothing_to_undo(selector: &str) -> ServiceError {

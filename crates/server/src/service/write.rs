@@ -624,12 +624,13 @@ impl Service {
             let before = self.living(views, &request.id)?;
             let name = change.name_after(&before);
             if let Some(other) = views.named(name)?.filter(|other| *other != before.id) {
+                let hint = "update that one and forget this one, or keep the topic as it is";
                 return Err(ServiceError::invalid_with(
                     format!(
-                        "the topic has another memory with that key, {}",
+                        "the topic has (or had) another memory with that key, {}",
                         id_text(other)
                     ),
-                    "forget one of them, or give it another key",
+                    format!("{hint}; storing the topic and key anew brings a forgotten one back"),
                 )
                 .into());
             }

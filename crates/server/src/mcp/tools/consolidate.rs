@@ -31,6 +31,12 @@ pub(super) static TOOL: Tool = Tool {
             about: "everything worth keeping, in full sentences",
         },
         Param {
+            name: "scope",
+            kind: Kind::Text,
+            required: false,
+            about: "only this scope, where the topic has several",
+        },
+        Param {
             name: "keep_originals",
             kind: Kind::Flag,
             required: false,
@@ -53,6 +59,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         summary: args.required_text("summary"),
         importance: None,
         keywords: Vec::new(),
+        scope: args.text("scope"),
         keep_originals: args.flag("keep_originals"),
         allow_secret: args.flag("allow_secret"),
         trust: Trust::Agent,

@@ -60,9 +60,9 @@ pub(super) static TOOL: Tool = Tool {
         },
         Param {
             name: "confirm",
-            kind: Kind::Flag,
+            kind: Kind::Text,
             required: false,
-            about: "true: do it; else only preview",
+            about: "the plan that the preview named: do just that",
         },
     ],
     output: None,
@@ -76,8 +76,13 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         session: args.text("session"),
         topic: args.text("topic"),
         cascade: args.flag("cascade"),
-        dry_run: !args.flag("confirm"),
         ..UndoRequest::default()
+    };
+    let plan = args.text("confirm");
+    let request = UndoRequest {
+        dry_run: plan.is_none(),
+        plan,
+        ..request
     };
     let mut answer = call.service.undo(call.caller, &request)?;
     let total = answer.changes.len();
@@ -96,7 +101,10 @@ fn text_of(answer: &UndoAnswer, total: usize) -> String {
         (Some(event), Some(position)) => {
             format!("undone {events} (event {}, @{position})", short(event))
         }
-        _ => format!("would undo {events}; call again with confirm: true to do it"),
+        _ => format!(
+            "would undo {events}; to do it call again with confirm: \"{}\"",
+            answer.plan
+        ),
     };
     for change in &answer.changes {
         let word = match change.action {
@@ -115,7 +123,12 @@ fn text_of(answer: &UndoAnswer, total: usize) -> String {
         }
         if change.later_changes > 0 {
             let later = count(change.later_changes, "later change", "later changes");
-            let _ = write!(text, " ({later} stay in force)");
+            let stay = if change.later_changes == 1 {
+                "stays"
+            } else {
+                "stay"
+            };
+            let _ = write!(text, " ({later} {stay} in force)");
         }
     }
     if total > answer.changes.len() {

@@ -9,7 +9,7 @@ use icm_log::{hash, payload};
 use icm_projections::Views;
 use icm_projections::fold::{Change, Undos, Version, difference};
 
-use super::show::field_names;
+use super::show::{field_names, memory};
 use super::write::RequestKeyOf;
 use super::{Ask, Service};
 use crate::api::{
@@ -122,7 +122,7 @@ impl Service {
     }
 
     /// Text for the log, with what looks like a secret masked.
-    fn without_secret(&self, text: &str) -> String {
+    pub(super) fn without_secret(&self, text: &str) -> String {
         let masked = self.secrets.masked(text);
         masked.unwrap_or_else(|| text.to_owned())
     }
@@ -222,7 +222,11 @@ impl Service {
         later: u64,
     ) -> std::result::Result<UndoChange, Ask> {
         let newest = views.tally().position;
-        let shown = |version: &Version| self.memory_at(views, version, newest);
+        let shown = |version: &Version| {
+            let entity = views.resolve(version.id)?;
+            // Without links: they are another matter than the row, and named as a field.
+            Ok::<_, Ask>(memory(version, views.accesses_at(entity, newest)?))
+        };
         let (before, after) = (&change.before, &change.after);
         let action = match (before.is_alive(), after.is_alive()) {
             (true, false) => UndoAction::Gone,
@@ -230,7 +234,11 @@ impl Service {
             _ => UndoAction::Changed,
         };
         let fields = match action {
-            UndoAction::Changed => field_names(difference(before, after)),
+            UndoAction::Changed => {
+                let mut names = field_names(difference(before, after));
+                names.extend(change.links.then(|| "links".to_owned()));
+                names
+            }
             _ => Vec::new(),
         };
         let some = |version: &Version| (!version.hidden).then(|| shown(version)).transpose();

@@ -472,10 +472,7 @@ pub fn build(name: &str) -> Files {
             // Without a key, which would make it the first one again.
             other.facts[16..32].fill(0);
             append(&disk, vec![other]);
-            append(
-                &disk,
-                of_kinds(&[Kind::MEMORY_LINKED, Kind::MEMORY_LINKED]),
-            );
+            append(&disk, of_kinds(&[Kind::MEMORY_LINKED, Kind::MEMORY_LINKED]));
             // It names the second of them: the first one stays.
             append(&disk, of_kinds(&[Kind::MEMORY_UNLINKED]));
         }

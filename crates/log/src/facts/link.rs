@@ -10,17 +10,7 @@ use crate::id::SubjectId;
 /// How one memory relates to another: a code, or 0 when the payload says it in words. A code that
 /// this version has no name for is kept as it is.
 #[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    JsonSchema,
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 pub struct Relation(pub u16);
 

@@ -43,7 +43,8 @@ pub struct Link {
 impl Link {
     fn of(event: &Event<'_>, facts: &MemoryLinked) -> Link {
         let bytes = event.body.payload();
-        let payload = bytes.and_then(|bytes| payload::decode::<payload::MemoryLinked<'_>>(bytes).ok());
+        let payload =
+            bytes.and_then(|bytes| payload::decode::<payload::MemoryLinked<'_>>(bytes).ok());
         let payload = payload.unwrap_or_default();
         let in_words = facts.relation == Relation::IN_WORDS;
         Link {

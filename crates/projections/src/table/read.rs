@@ -7,8 +7,8 @@ use redb::{
 
 use super::accesses::Block;
 use super::{
-    ACCESSES, ALIASES, Bytes, LINKS, MEMBERS, META, META_CHECKPOINT, META_TALLY, NAMES, REQUESTS, TOPICS,
-    UNDOS, VERSIONS, WAITING, member_key, versioned_key,
+    ACCESSES, ALIASES, Bytes, LINKS, MEMBERS, META, META_CHECKPOINT, META_TALLY, NAMES, REQUESTS,
+    TOPICS, UNDOS, VERSIONS, WAITING, member_key, versioned_key,
 };
 use crate::error::{Result, ViewError};
 use crate::fold::Tally;

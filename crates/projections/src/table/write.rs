@@ -5,8 +5,8 @@ use redb::{Database, ReadableTable, WriteTransaction};
 
 use super::accesses;
 use super::{
-    ACCESSES, ALIASES, LINKS, MEMBERS, META, META_CHECKPOINT, META_TALLY, NAMES, REQUESTS, TOPICS, UNDOS,
-    VERSIONS, WAITING, member_key, versioned_key,
+    ACCESSES, ALIASES, LINKS, MEMBERS, META, META_CHECKPOINT, META_TALLY, NAMES, REQUESTS, TOPICS,
+    UNDOS, VERSIONS, WAITING, member_key, versioned_key,
 };
 use crate::error::{Result, ViewError};
 use crate::fold::Folder;

@@ -41,8 +41,16 @@ mod tests {
     #[test]
     fn texts_are_compared_by_their_words() {
         for (a, b, expected) in [
-            ("Invoices live in PostgreSQL", "invoices, live in: postgresql!", 1_000_000),
-            ("Invoices live in PostgreSQL", "Invoices live in MySQL", 750_000),
+            (
+                "Invoices live in PostgreSQL",
+                "invoices, live in: postgresql!",
+                1_000_000,
+            ),
+            (
+                "Invoices live in PostgreSQL",
+                "Invoices live in MySQL",
+                750_000,
+            ),
             ("use tabs", "do not use tabs", 666_666),
             ("tea", "tea tea tea tea", 400_000),
             ("a b c", "d e f", 0),
@@ -60,7 +68,9 @@ mod tests {
     #[test]
     fn the_longest_texts_take_no_longer_than_a_moment() {
         let text = |seed: usize| -> String {
-            (0..10_000).map(|n| format!("w{} ", n * seed % 977)).collect()
+            (0..10_000)
+                .map(|n| format!("w{} ", n * seed % 977))
+                .collect()
         };
         let begun = std::time::Instant::now();
         similarity_ppm(&text(3), &text(7));

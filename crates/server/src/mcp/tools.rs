@@ -177,7 +177,10 @@ fn similar_line(similar: &Similar, content: &str, action: Action) -> String {
              and forget the new one"
         }
     };
-    format!("\nsimilar: {id} ({:.2}) says \"{shown}\": {way}", similar.score)
+    format!(
+        "\nsimilar: {id} ({:.2}) says \"{shown}\": {way}",
+        similar.score
+    )
 }
 
 /// The first characters of an event id: enough to name it.

@@ -185,7 +185,9 @@ pub(super) fn linked_event(
 
 /// The events that these rows are from.
 pub(super) fn observed(versions: &[&Version]) -> Vec<EventId> {
-    let events: BTreeSet<_> = (versions.iter()).map(|version| version.stamp.event).collect();
+    let events: BTreeSet<_> = (versions.iter())
+        .map(|version| version.stamp.event)
+        .collect();
     events.into_iter().collect()
 }
 

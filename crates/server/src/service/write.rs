@@ -867,7 +867,12 @@ fn turn_all(
     Ok(receipts)
 }
 
-pub(super) fn receipt(before: &Version, event: Appended, action: Action, topic: Option<String>) -> Receipt {
+pub(super) fn receipt(
+    before: &Version,
+    event: Appended,
+    action: Action,
+    topic: Option<String>,
+) -> Receipt {
     Receipt {
         id: id_text(before.id),
         event: event.event.to_string(),

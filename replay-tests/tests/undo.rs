@@ -391,7 +391,7 @@ unlink $a $b -r related
 get $a
 undo @7 --only
 get $a
-undo @8 --only
+undo @9
 get $a
 undo @5 @7 --only
 get $a

@@ -26,6 +26,8 @@ pub struct RecallQuery<'a> {
     pub scope: Option<&'a str>,
     /// Most results.
     pub limit: usize,
+    /// Search only for so many of the rarest terms.
+    pub rarest: Option<usize>,
 }
 
 /// One memory that was found.
@@ -82,6 +84,7 @@ impl Views {
         let text_query = TextQuery {
             text: query.text,
             limit: query.limit,
+            rarest: query.rarest,
             history,
             filter: TextFilter {
                 topic: query.topic,

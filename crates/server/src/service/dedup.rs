@@ -21,6 +21,11 @@ const CANDIDATES: usize = 5;
 /// Bytes of the text that are searched for. More would find no others: what is alike shares words
 /// from its beginning on, and the rarest of them are looked for.
 const QUERY_LEN_MAX: usize = 2 * 1_024;
+/// The most terms that are searched for, two a word. Texts that are alike share all but a few words,
+/// so one of the rarest quarter is among the shared ones; and rare words are quick to look up.
+const TERMS_MAX: usize = 16;
+/// The fewest.
+const TERMS_MIN: usize = 4;
 /// One, in parts per million.
 const ONE_PPM: u32 = 1_000_000;
 
@@ -101,8 +106,11 @@ impl Service {
         }
         let content = &checked.content;
         let scope = checked.scope.to_text();
+        let text = &content[..content.floor_char_boundary(QUERY_LEN_MAX)];
+        let words = text.split_whitespace().count();
         let query = RecallQuery {
-            text: &content[..content.floor_char_boundary(QUERY_LEN_MAX)],
+            text,
+            rarest: Some((TERMS_MIN + words / 2).min(TERMS_MAX)),
             topic: Some(&checked.topic),
             scope: Some(&scope),
             limit: CANDIDATES,

@@ -152,7 +152,10 @@ fn receipt(call: &Call<'_>, receipt: Receipt) -> Reply {
         let content = similar.content.as_deref().unwrap_or("(withheld)");
         structured["similar"] =
             json!({ "id": similar.id, "score": similar.score, "content": clean(content) });
-        text.push_str(&similar_line(similar, content, *action));
+        text.push_str(&match call.options.compact {
+            true => format!(" similar:{}", similar.id),
+            false => similar_line(similar, content, *action),
+        });
     }
     if !warnings.is_empty() {
         structured["warnings"] = json!(warnings);

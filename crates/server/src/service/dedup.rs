@@ -116,24 +116,35 @@ impl Service {
             limit: CANDIDATES,
             ..RecallQuery::default()
         };
+        let newest = views.tally().position;
         let mut nearest: Option<Near> = None;
-        for hit in views.recall(&query, views.tally().position)?.hits {
-            let version = hit.version;
-            let there = version.content.as_deref().unwrap_or_default();
-            if version.topic.as_ref() != Some(&checked.topic) {
-                continue;
-            }
+        for hit in views.recall(&query, newest)?.hits {
+            let there = hit.version.content.as_deref().unwrap_or_default();
             let same = there == content;
-            if same && checked.key.is_none() && Change::of_store(checked).event(&version).is_none()
-            {
-                return Ok(Found::Same(Box::new(version)));
-            }
             let score_ppm = match same {
                 true => ONE_PPM,
                 false => similarity_ppm(there, content),
             };
             let best = nearest.as_ref().map_or(0, |near| near.score_ppm);
-            if similar_ppm > 0 && score_ppm >= similar_ppm && score_ppm > best {
+            let near = similar_ppm > 0 && score_ppm >= similar_ppm && score_ppm > best;
+            if !same && !near {
+                continue;
+            }
+            // Text only tells where to look: what is written about is what the table says.
+            let version = views.version_at(views.resolve(hit.version.id)?, newest)?;
+            let Some(version) = version.filter(|version| {
+                let (topic, there) = (version.topic.as_ref(), version.content.as_ref());
+                version.is_alive()
+                    && topic == Some(&checked.topic)
+                    && there == hit.version.content.as_ref()
+            }) else {
+                continue;
+            };
+            let says_more = || Change::of_store(checked).event(&version).is_some();
+            if same && checked.key.is_none() && !says_more() {
+                return Ok(Found::Same(Box::new(version)));
+            }
+            if near {
                 nearest = Some(Near { version, score_ppm });
             }
         }

@@ -393,7 +393,7 @@ undo @7 --only
 get $a
 undo @9
 get $a
-undo @5 @7 --only
+undo @5 --only
 get $a
 verify
 drop-views
@@ -415,12 +415,14 @@ verify
             undone 1 @10
             $a prefs "likes tea"
             undone 1 @11
+              changed $a links
+            $a prefs "likes tea" related→$b
+            undone 1 @12
+              changed $a links
             $a prefs "likes tea"
-            error: `@5 @7 --only` is undone already
-            $a prefs "likes tea"
-            ok: 11 events, @11
+            ok: 12 events, @12
             $b prefs "likes coffee"
-            ok: 11 events, @11
+            ok: 12 events, @12
         "#]],
     );
 }

@@ -51,7 +51,7 @@ fn undo(run: &Run, events: &[&str], last: Option<usize>) -> icm_server::Result<S
 fn eventful() -> impl Strategy<Value = Script> {
     let command = prop_oneof![
         6 => generate::change(), 3 => generate::undo(), 1 => generate::consolidate(),
-        1 => generate::mishap(), 3 => generate::link(), 1 => generate::dedup()
+        1 => generate::mishap(), 4 => generate::link(), 1 => generate::dedup()
     ];
     generate::script(command, 1..25)
 }

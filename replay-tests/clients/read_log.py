@@ -49,10 +49,11 @@ WRITTEN_OR_READ = {
     0x8101: "memory.stored", 0x8102: "memory.updated", 0x0105: "memory.recalled",
     0x8106: "memory.forgotten", 0x8107: "memory.revived", 0x810A: "memory.consolidated", 0x8F01: "log.origin_started",
     0x0F02: "log.actor_named", 0x8F03: "log.imported",
-    0x8F04: "log.undone", 0x8F05: "log.redacted",
+    0x8F04: "log.undone", 0x8F05: "log.redacted", 0x8103: "memory.linked",
+    0x8104: "memory.unlinked",
 }
 RESERVED = {
-    0x8103: "memory.linked", 0x8104: "memory.unlinked", 0x8108: "memory.decayed",
+    0x8108: "memory.decayed",
     0x8109: "memory.pruned", 0x0201: "memoir.created",
     0x0202: "memoir.described", 0x0203: "memoir.forgotten", 0x0204: "memoir.revived",
     0x0301: "concept.added", 0x0302: "concept.refined", 0x0303: "concept.labelled",
@@ -138,6 +139,9 @@ def read_facts(kind, data):
         covers = items(data, 56, u(data, 48, 4), 20)
         return {"stored": read_facts("memory.stored", data[:48]),
                 "covers": [{"id": c[:16].hex(), "causal_length": u(c, 16, 4)} for c in covers]}
+    if kind == "memory.linked":
+        need(data, 24)
+        return {"other": data[:16].hex(), "relation": u(data, 16, 2)}
     if kind in ("memory.forgotten", "memory.revived"):
         need(data, 8)
         return {"causal_length": u(data, 0, 4)}
@@ -147,7 +151,7 @@ def read_facts(kind, data):
             return {"continues": None}
         return {"continues": {"origin": data[:16].hex(), "seq": u(data, 16, 8),
                               "event": data[24:56].hex()}}
-    if kind == "log.actor_named":
+    if kind in ("log.actor_named", "memory.unlinked"):
         return {}
     if kind == "log.imported":
         need(data, 8)

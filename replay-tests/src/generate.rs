@@ -1,7 +1,7 @@
 //! Random scripts for proptest. They shrink to the shortest script that still fails, which is
 //! printed as a script: paste it into a test.
 
-use icm_server::api::{Importance, Sort};
+use icm_server::api::{Importance, OnSimilar, Sort};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -133,6 +133,22 @@ pub fn consolidate() -> impl Strategy<Value = Command> {
             keep,
         }
     })
+}
+
+/// A link that is added or taken away, between memories that there may or may not be.
+pub fn link() -> impl Strategy<Value = Command> {
+    // Few, so that one is often added again, taken away or undone.
+    let end = || one_of(&["$a", "$b", "$c"]);
+    let ends = (end(), end(), one_of(&["related", "similar_to"]));
+    (ends, prop::bool::weighted(0.3)).prop_map(|((from, to, relation), away)| match away {
+        true => Command::Unlink { from, to, relation },
+        false => Command::Link { from, to, relation },
+    })
+}
+
+/// What stores do from now on where something near is there.
+pub fn dedup() -> impl Strategy<Value = Command> {
+    select(&OnSimilar::ALL[..]).prop_map(|on_similar| Command::Dedup { on_similar })
 }
 
 /// An undo, of what there may or may not be.

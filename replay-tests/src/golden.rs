@@ -32,6 +32,7 @@ pub fn dir() -> PathBuf {
 }
 
 const MEMORY: SubjectId = SubjectId(*b"\x01\x9b\x76\x9f\x08\x00memory-001");
+const OTHER: SubjectId = SubjectId(*b"\x01\x9b\x76\x9f\x08\x00memory-002");
 const ORIGIN: OriginId = OriginId(*b"golden origin 01");
 
 /// A sample event of a kind; `None` for kinds that are only reserved.
@@ -158,6 +159,26 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
                 content: "Likes tea",
                 keywords: vec!["tea"],
                 ..payload::MemoryStored::default()
+            }),
+        ),
+        Kind::MEMORY_LINKED => (
+            MEMORY,
+            facts::MemoryLinked {
+                other: OTHER,
+                relation: facts::Relation::SIMILAR_TO,
+            }
+            .encode(),
+            payload::encode(&payload::MemoryLinked {
+                relation: None,
+                reason: Some("found when it was stored"),
+                score_ppm: Some(923_076),
+            }),
+        ),
+        Kind::MEMORY_UNLINKED => (
+            MEMORY,
+            Vec::new(),
+            payload::encode(&payload::MemoryForgotten {
+                reason: Some("not so"),
             }),
         ),
         Kind::LOG_ORIGIN_STARTED => (
@@ -390,12 +411,13 @@ pub fn encode_again(bytes: &[u8]) -> Result<Vec<u8>, String> {
 const STORE: &str = "/golden/store";
 
 /// Names of the golden stores that today's code can build.
-pub const STORES: [&str; 5] = [
+pub const STORES: [&str; 6] = [
     "life",
     "two-origins",
     "torn-tail",
     "damaged-payload",
     "undone",
+    "linked",
 ];
 
 /// Builds a store.
@@ -453,6 +475,16 @@ pub fn build(name: &str) -> Files {
                 .encode();
                 append(&disk, vec![undo]);
             }
+        }
+        "linked" => {
+            let mut other = event(Kind::MEMORY_STORED).expect("a known kind");
+            other.subject = OTHER;
+            // Without a key, which would make it the first one again.
+            other.facts[16..32].fill(0);
+            append(&disk, vec![other]);
+            append(&disk, of_kinds(&[Kind::MEMORY_LINKED, Kind::MEMORY_LINKED]));
+            // It names the second of them: the first one stays.
+            append(&disk, of_kinds(&[Kind::MEMORY_UNLINKED]));
         }
         "two-origins" => {
             // A copy of the store, in another folder: it goes on under an origin of its own.

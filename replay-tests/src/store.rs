@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use icm_log::disk::{Disk, RealDisk};
+use icm_server::api::{Dedup, OnSimilar};
 use icm_server::{Ground, OpenOptions, Result, Service};
 use jiff::tz::TimeZone;
 
@@ -33,12 +34,15 @@ pub fn open_on(
         lock_wait: Duration::from_secs(5),
         read_only,
     };
-    Service::open_on(
-        options,
-        Ground {
-            disk,
-            env,
-            zone: || TimeZone::UTC,
-        },
-    )
+    let ground = Ground {
+        disk,
+        env,
+        zone: || TimeZone::UTC,
+    };
+    // What is stored twice is there twice, unless a test asks for something else.
+    let off = Dedup {
+        on_similar: OnSimilar::Off,
+        ..Dedup::default()
+    };
+    Ok(Service::open_on(options, ground)?.with_dedup(off))
 }

@@ -51,7 +51,7 @@ fn undo(run: &Run, events: &[&str], last: Option<usize>) -> icm_server::Result<S
 fn eventful() -> impl Strategy<Value = Script> {
     let command = prop_oneof![
         6 => generate::change(), 3 => generate::undo(), 1 => generate::consolidate(),
-        1 => generate::mishap()
+        1 => generate::mishap(), 4 => generate::link(), 1 => generate::dedup()
     ];
     generate::script(command, 1..25)
 }
@@ -329,6 +329,199 @@ verify
             undone 2 @8
             $a prefs "likes tea"
             ok: 8 events, @8
+        "#]],
+    );
+}
+
+#[test]
+fn links_hold_while_their_ends_are_seen() {
+    check(
+        "
+store $a -t prefs -c \"likes tea\"
+store $b -t prefs -c \"likes coffee\"
+link $a $b -r contradicts
+link $a $b -r contradicts
+link $b $a -r supersedes
+link $a $a -r related
+link $a $nobody -r related
+link $a $b -r loves
+list
+mark %linked
+forget $b
+link $a $b -r related
+get $a
+get $b
+get $a --at %linked
+revive $b
+unlink $a $b -r contradicts
+unlink $a $b -r contradicts
+list
+undo --last 1
+get $a
+undo --last 2
+get $a
+undo @5
+get $a
+get $a --at %linked
+log --kind memory.linked
+history $a
+rebuild
+get $b
+verify
+",
+        expect![[r#"
+            $a stored @3
+            $b stored @4
+            $a linked @5
+            $a unchanged @5
+            $b linked @6
+            error: $a cannot be linked to itself
+            error: no memory $nobody
+            error: `loves` is no relation
+            $b prefs "likes coffee" contradicts←$a supersedes→$a
+            $a prefs "likes tea" contradicts→$b supersedes←$b
+            $b forgotten @7
+            error: memory $b is forgotten
+            $a prefs "likes tea"
+            $b prefs "likes coffee" forgotten
+            $a prefs "likes tea" contradicts→$b supersedes←$b
+            $b revived @8
+            $a unlinked @9
+            $a unchanged @3
+            $b prefs "likes coffee" supersedes→$a
+            $a prefs "likes tea" supersedes←$b
+            undone 1 @10
+              changed $a links
+            $a prefs "likes tea" contradicts→$b supersedes←$b
+            undone 2 @11
+            $a prefs "likes tea" contradicts→$b supersedes←$b
+            undone 1 @12
+              changed $a links
+            $a prefs "likes tea" supersedes←$b
+            $a prefs "likes tea" contradicts→$b supersedes←$b
+            @5 memory.linked $a
+            @6 memory.linked $b
+            @3..now memory.stored (topic,content,importance,trust) $a prefs "likes tea" supersedes←$b
+            rebuilt 2 memories @12
+            $b prefs "likes coffee" supersedes→$a
+            ok: 12 events, @12
+        "#]],
+    );
+}
+
+#[test]
+fn a_link_is_taken_away_as_often_as_it_was_added() {
+    check(
+        "
+store $a -t prefs -c \"likes tea\"
+store $b -t prefs -c \"likes coffee\"
+link $a $b -r related
+undo @5
+link $a $b -r related
+undo @6
+get $a
+unlink $a $b -r related
+get $a
+undo @7 --only
+get $a
+undo @9
+get $a
+undo @5 --only
+get $a
+verify
+drop-views
+get $b
+verify
+",
+        expect![[r#"
+            $a stored @3
+            $b stored @4
+            $a linked @5
+            undone 1 @6
+              changed $a links
+            $a linked @7
+            undone 1 @8
+              changed $a links
+            $a prefs "likes tea" related→$b
+            $a unlinked @9
+            $a prefs "likes tea"
+            undone 1 @10
+            $a prefs "likes tea"
+            undone 1 @11
+              changed $a links
+            $a prefs "likes tea" related→$b
+            undone 1 @12
+              changed $a links
+            $a prefs "likes tea"
+            ok: 12 events, @12
+            $b prefs "likes coffee"
+            ok: 12 events, @12
+        "#]],
+    );
+}
+
+#[test]
+fn a_near_text_is_linked() {
+    check(
+        "
+store $a -t deploy -c \"the service listens on port 5432 behind the proxy\"
+dedup link
+store $b -t deploy -c \"the service listens on port 5433 behind the proxy\" --request r
+store $c -t deploy -c \"the service listens on port 5433 behind the proxy\"
+store $b -t deploy -c \"the service listens on port 5433 behind the proxy\" --request r
+store $d -t other -c \"the service listens on port 5433 behind the proxy\"
+store $e -t deploy -c \"the service listens on port 5433 behind the proxy\" --scope project:x
+store $f -t deploy -c \"the service listens on port 5433 behind the proxy\" -i high
+store $g -t deploy -c \"the service listens on port 5433 behind the proxy\" --key port
+list
+forget $b $f $g
+store $h -t deploy -c \"the service listens on port 5433 behind the proxy\"
+dedup update
+store $i -t deploy -c \"the service listens on port 5434 behind the proxy\" --request s
+store $i -t deploy -c \"the service listens on port 5434 behind the proxy\" --request s
+get $h
+undo --last 1
+get $h
+dedup off
+store $j -t deploy -c \"the service listens on port 5433 behind the proxy\"
+undo @4
+list
+verify
+",
+        expect![[r#"
+            $a stored @3
+            $b stored @4 near $a 0.89
+            $b unchanged @4
+            $b stored @4 near $a 0.89
+            $d stored @6
+            $e stored @7
+            $f stored @8 near $b 1.00
+            $g stored @10 near $b 1.00
+            $g deploy "the service listens on port 5433 behind the proxy" key=port similar_to→$b
+            $f deploy "the service listens on port 5433 behind the proxy" high similar_to→$b
+            $e deploy "the service listens on port 5433 behind the proxy" in project:x
+            $d other "the service listens on port 5433 behind the proxy"
+            $b deploy "the service listens on port 5433 behind the proxy" similar_to→$a similar_to←$f similar_to←$g
+            $a deploy "the service listens on port 5432 behind the proxy" similar_to←$b
+            $b forgotten @12
+            $f forgotten @13
+            $g forgotten @14
+            $h stored @15 near $a 0.89
+            $a updated @17 near $a 0.89
+            $a updated @17 near $a 0.89
+            $h deploy "the service listens on port 5433 behind the proxy" similar_to→$a
+            undone 1 @18
+              changed $a content
+            $h deploy "the service listens on port 5433 behind the proxy" similar_to→$a
+            $j stored @19
+            undone 2 @20
+              changed $b forgotten,links (+1 later)
+            $j deploy "the service listens on port 5433 behind the proxy"
+            $h deploy "the service listens on port 5433 behind the proxy" similar_to→$a
+            $e deploy "the service listens on port 5433 behind the proxy" in project:x
+            $d other "the service listens on port 5433 behind the proxy"
+            $a deploy "the service listens on port 5432 behind the proxy" similar_to←$h
+            ok: 20 events, @20
         "#]],
     );
 }

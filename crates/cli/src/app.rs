@@ -124,7 +124,8 @@ impl App {
             lock_wait: LOCK_WAIT,
             read_only,
         })?
-        .with_secrets(self.config.secrets()?);
+        .with_secrets(self.config.secrets()?)
+        .with_dedup(self.config.dedup());
         if origin == Origin::Default {
             // A folder that is icm's by name, whatever else a platform keeps in it.
             service = service.in_any_folder();

@@ -3,18 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use directories::{BaseDirs, ProjectDirs};
+use icm_server::api::{Dedup, OnSimilar};
 use icm_server::secrets::{Action, Policy};
 use toml::Value;
 
 use crate::error::CliError;
 
 /// Every key, in the order in which they are shown.
-pub(crate) const KEYS: [&str; 6] = [
+pub(crate) const KEYS: [&str; 8] = [
     "db",
     "recall.limit",
     "recall.record",
     "secrets.action",
     "secrets.allow",
+    "dedup.similar",
+    "dedup.on_similar",
     "output.color",
 ];
 
@@ -40,6 +43,14 @@ pub(crate) const TEMPLATE: &str = "\
 
 # Regular expressions of what is no secret, tried on what was found.
 # allow = []
+
+[dedup]
+# How alike two texts of a topic are, 0 to 1, for the newer one to be called similar. 0: only the
+# very same text is looked for.
+# similar = 0.85
+
+# What to do then: link the newer one to the older, update the older one, or off.
+# on_similar = \"link\"
 
 [output]
 # When to use colours: auto, always or never.
@@ -76,6 +87,8 @@ pub(crate) struct Config {
     pub(crate) recall_record: Option<bool>,
     pub(crate) secrets_action: Option<Action>,
     pub(crate) secrets_allow: Option<Vec<String>>,
+    pub(crate) dedup_similar: Option<f64>,
+    pub(crate) dedup_on_similar: Option<OnSimilar>,
     pub(crate) output_color: Option<ColorWhen>,
 }
 
@@ -110,6 +123,16 @@ impl Config {
         let allow = self.secrets_allow.as_deref().unwrap_or_default();
         Policy::new(self.secrets_action.unwrap_or_default(), allow)
             .map_err(|why| CliError::invalid(format!("`secrets.allow`: {why}")))
+    }
+
+    /// How stores treat what is there already.
+    pub(crate) fn dedup(&self) -> Dedup {
+        let default = Dedup::default();
+        Dedup {
+            similar_ppm: (self.dedup_similar)
+                .map_or(default.similar_ppm, |part| (part * 1e6).round() as u32),
+            on_similar: self.dedup_on_similar.unwrap_or(default.on_similar),
+        }
     }
 
     fn parse(text: &str, path: &Path) -> Result<Config, CliError> {
@@ -175,6 +198,17 @@ impl Config {
                 Policy::new(Action::default(), &patterns)
                     .map_err(|why| wrong(&format!("a list of regular expressions: {why}")))?;
                 self.secrets_allow = Some(patterns);
+            }
+            "dedup.similar" => {
+                let part = (value.as_float()).or(value.as_integer().map(|whole| whole as f64));
+                let part = part.filter(|part| (0.0..=1.0).contains(part));
+                self.dedup_similar = Some(part.ok_or_else(|| wrong("a number from 0 to 1"))?);
+            }
+            "dedup.on_similar" => {
+                let name = value.as_str();
+                let on_similar = (OnSimilar::ALL.into_iter()).find(|o| Some(o.name()) == name);
+                let wanted = || wrong("\"link\", \"update\" or \"off\"");
+                self.dedup_on_similar = Some(on_similar.ok_or_else(wanted)?);
             }
             "output.color" => {
                 self.output_color = Some(match value.as_str() {
@@ -259,6 +293,9 @@ mod tests {
         assert_eq!(config.recall_record, Some(true));
         assert_eq!(config.secrets_action, Some(Action::Refuse));
         assert_eq!(config.secrets_allow, Some(Vec::new()));
+        assert_eq!(config.dedup_similar, Some(0.85));
+        assert_eq!(config.dedup_on_similar, Some(OnSimilar::Link));
+        assert_eq!(config.dedup(), Dedup::default());
         assert_eq!(config.output_color, Some(ColorWhen::Auto));
     }
 
@@ -274,10 +311,38 @@ mod tests {
             "[secrets]\naction = 'no'",
             "[secrets]\nallow = 'x'",
             "[secrets]\nallow = ['(']",
+            "[dedup]\nsimilar = 1.1",
+            "[dedup]\nsimilar = -0.1",
+            "[dedup]\nsimilar = nan",
+            "[dedup]\nsimilar = '0.5'",
+            "[dedup]\non_similar = 'drop'",
+            "[dedup]\non_similar = true",
+            "dedup = 'off'",
             "recall = 3",
             "db = ",
         ] {
             assert!(parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn dedup_is_read() {
+        for (text, similar_ppm, on_similar) in [
+            ("", 850_000, OnSimilar::Link),
+            ("[dedup]\nsimilar = 0", 0, OnSimilar::Link),
+            ("[dedup]\nsimilar = 1", 1_000_000, OnSimilar::Link),
+            (
+                "[dedup]\nsimilar = 0.7\non_similar = 'update'",
+                700_000,
+                OnSimilar::Update,
+            ),
+            ("[dedup]\non_similar = 'off'", 850_000, OnSimilar::Off),
+        ] {
+            let wanted = Dedup {
+                similar_ppm,
+                on_similar,
+            };
+            assert_eq!(parse(text).unwrap().dedup(), wanted, "{text}");
         }
     }
 

@@ -4,7 +4,7 @@
 
 use anstyle::Style;
 use icm_server::ID_LEN;
-use icm_server::api::{Importance, Memory, Receipt};
+use icm_server::api::{Importance, Memory, Receipt, Similar};
 
 use crate::app::App;
 use crate::columns::{self, Cell};
@@ -168,7 +168,37 @@ pub(crate) fn print_receipt(ui: &Ui, receipt: &Receipt) -> Result<(), CliError> 
         text::one_line(&receipt.id),
         ui.paint(TOPIC, &text::one_line(&receipt.topic)),
         ui.paint(DIM, &format!("@{}", receipt.position)),
-    ))
+    ))?;
+    match &receipt.similar {
+        Some(similar) => print_similar(ui, receipt, similar),
+        None => Ok(()),
+    }
+}
+
+/// Says that a memory was near to what was stored, and what can be done about it.
+fn print_similar(ui: &Ui, receipt: &Receipt, similar: &Similar) -> Result<(), CliError> {
+    let (old, new) = (text::one_line(&similar.id), text::one_line(&receipt.id));
+    let score = format!("({:.2})", similar.score);
+    if receipt.action == icm_server::api::Action::Updated {
+        ui.line(format_args!(
+            "it said nearly the same {} and was updated; `icm undo --last 1` takes that back",
+            ui.paint(DIM, &score),
+        ))?;
+        return print_content(ui, similar.content.as_deref());
+    }
+    ui.line(format_args!(
+        "{} {old} {}: both are kept, and linked",
+        ui.paint(WARN, "similar to"),
+        ui.paint(DIM, &score),
+    ))?;
+    print_content(ui, similar.content.as_deref())?;
+    for way in [
+        format!("one instead of two: `icm update {old} -c …`, then `icm forget {new}`"),
+        format!("the new one counts: `icm link {new} {old} -r supersedes`"),
+    ] {
+        ui.remark(format_args!("{}", ui.paint(DIM, &way)));
+    }
+    Ok(())
 }
 
 pub(crate) fn importance(importance: Importance) -> &'static str {
@@ -195,6 +225,7 @@ fn action(receipt: &Receipt) -> &'static str {
         Action::Stored => "stored",
         Action::Updated => "updated",
         Action::Linked => "linked",
+        Action::Unlinked => "unlinked",
         Action::Unchanged => "unchanged",
         Action::Forgotten => "forgot",
         Action::Revived => "revived",

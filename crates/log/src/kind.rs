@@ -48,8 +48,8 @@ macro_rules! registry {
 registry! {
     MEMORY_STORED = CRITICAL | 0x0101, "memory.stored", Written;
     MEMORY_UPDATED = CRITICAL | 0x0102, "memory.updated", Written;
-    MEMORY_LINKED = CRITICAL | 0x0103, "memory.linked", Reserved;
-    MEMORY_UNLINKED = CRITICAL | 0x0104, "memory.unlinked", Reserved;
+    MEMORY_LINKED = CRITICAL | 0x0103, "memory.linked", Written;
+    MEMORY_UNLINKED = CRITICAL | 0x0104, "memory.unlinked", Written;
     MEMORY_RECALLED = 0x0105, "memory.recalled", Written;
     MEMORY_FORGOTTEN = CRITICAL | 0x0106, "memory.forgotten", Written;
     MEMORY_REVIVED = CRITICAL | 0x0107, "memory.revived", Written;

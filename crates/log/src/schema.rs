@@ -40,6 +40,14 @@ fn parts(name: &str) -> Option<(Value, Value)> {
             schema_of::<facts::MemoryRecalled>(),
             schema_of::<payload::MemoryRecalled>(),
         ),
+        "memory.linked" => (
+            schema_of::<facts::MemoryLinked>(),
+            schema_of::<payload::MemoryLinked>(),
+        ),
+        "memory.unlinked" => (
+            schema_of::<NoFacts>(),
+            schema_of::<payload::MemoryForgotten>(),
+        ),
         "memory.forgotten" | "memory.revived" => (
             schema_of::<facts::Alive>(),
             schema_of::<payload::MemoryForgotten>(),

@@ -146,8 +146,10 @@ pub enum Action {
     Stored,
     /// A memory got new values.
     Updated,
-    /// A near-duplicate was linked (later).
+    /// A memory was linked to another one.
     Linked,
+    /// A link was taken away.
+    Unlinked,
     /// Nothing to change, nothing was written.
     Unchanged,
     /// The memory is a tombstone now.
@@ -157,7 +159,7 @@ pub enum Action {
 }
 
 /// The receipt of a changing command.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Receipt {
     /// The memory.
     pub id: String,
@@ -169,9 +171,116 @@ pub struct Receipt {
     pub action: Action,
     /// The topic the memory is in.
     pub topic: String,
+    /// A memory of the topic that says nearly the same: it was linked to, or it is the one that was
+    /// updated.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub similar: Option<Similar>,
     /// What to tell whoever wrote it, a line each: a secret was stored, or masked.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub warnings: Vec<String>,
+}
+
+/// A memory that says nearly what was stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Similar {
+    /// ULID.
+    pub id: String,
+    /// How alike the texts are, 0 to 1.
+    pub score: f64,
+    /// What it said then; `null` when that was taken out or is damaged.
+    pub content: Option<String>,
+}
+
+/// What a store does where its topic says nearly the same already.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OnSimilar {
+    /// Both are kept, and linked.
+    #[default]
+    Link,
+    /// The one that is there gets the new text.
+    Update,
+    /// Nothing is looked for: what is stored twice is there twice.
+    Off,
+}
+
+impl OnSimilar {
+    /// Every one.
+    pub const ALL: [OnSimilar; 3] = [OnSimilar::Link, OnSimilar::Update, OnSimilar::Off];
+
+    /// As it stands in a config file.
+    pub fn name(self) -> &'static str {
+        match self {
+            OnSimilar::Link => "link",
+            OnSimilar::Update => "update",
+            OnSimilar::Off => "off",
+        }
+    }
+}
+
+/// How stores treat what is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dedup {
+    /// From here on texts are similar, parts per million; 0 when only the same text is looked for.
+    pub similar_ppm: u32,
+    /// What is done then.
+    pub on_similar: OnSimilar,
+}
+
+impl Default for Dedup {
+    fn default() -> Self {
+        Dedup {
+            similar_ppm: 850_000,
+            on_similar: OnSimilar::default(),
+        }
+    }
+}
+
+/// Links a memory to another one, or takes that away.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LinkRequest {
+    /// The memory that it goes out from: full id or a unique prefix.
+    pub from: String,
+    /// The memory that it goes to.
+    pub to: String,
+    /// `related`, `supersedes`, `contradicts`, `derived_from` or `similar_to`.
+    pub relation: String,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// The receipt of a link.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LinkReceipt {
+    /// Of the memory that it goes out from.
+    #[serde(flatten)]
+    pub receipt: Receipt,
+    /// How it relates to the other.
+    pub relation: String,
+    /// The other memory.
+    pub to: String,
+}
+
+/// Another memory that one is linked to or from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Related {
+    /// ULID.
+    pub id: String,
+    /// For instance `supersedes`.
+    pub relation: String,
+    /// Where the link goes.
+    pub direction: Direction,
+    /// The event that added it (64 hex digits).
+    pub event: String,
+}
+
+/// Where a link goes, seen from a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// To the other one.
+    Out,
+    /// From the other one.
+    In,
 }
 
 /// A basis: what an answer was computed at. Giving `event` or `@position` back repeats the answer.
@@ -232,6 +341,9 @@ pub struct Memory {
     /// Names of the fields whose text is withheld.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub withheld: Vec<String>,
+    /// Memories that it is linked to or from, while both are to be seen.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub related: Vec<Related>,
 }
 
 /// Asks for memories.

@@ -1075,3 +1075,31 @@ async fn recalls_are_recorded_after_the_answer() {
     let (_, store) = client.end().await;
     assert_eq!(recalls_recorded(&store), 3);
 }
+
+#[tokio::test]
+async fn a_store_says_what_was_there_already() {
+    let mut client = Client::legacy(McpOptions::default()).await;
+    let store = |n: u32| {
+        let content = format!("the pool of the billing service holds {n} connections");
+        json!({ "topic": "pool", "content": content })
+    };
+    let (_, old) = client.ok("icm_memory_store", store(20)).await;
+    let (text, again) = client.ok("icm_memory_store", store(20)).await;
+    assert_eq!(again["action"], "unchanged");
+    assert_eq!(again["id"], old["id"]);
+    assert_eq!(text.lines().count(), 1, "{text}");
+    let (text, new) = client.ok("icm_memory_store", store(30)).await;
+    assert_eq!(new["action"], "stored");
+    assert_eq!(new["similar"]["id"], old["id"]);
+    let content = "the pool of the billing service holds 20 connections";
+    assert_eq!(new["similar"]["content"], content);
+    let id = old["id"].as_str().expect("an id");
+    let line = text.lines().nth(1).expect("a line more");
+    assert!(line.starts_with(&format!("similar: {id} (0.89)")), "{text}");
+    assert!(
+        line.contains(content) && line.contains("icm_memory_update"),
+        "{text}"
+    );
+    assert_eq!(text.lines().count(), 2, "{text}");
+    client.end().await;
+}

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use icm_server::api::{Importance, Sort, Trust};
+use icm_server::api::{Importance, OnSimilar, Sort, Trust};
 
 /// A script: commands in order.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -65,6 +65,20 @@ pub enum Command {
         summary: String,
         keep: bool,
     },
+    /// `link $a $b -r RELATION`
+    Link {
+        from: String,
+        to: String,
+        relation: String,
+    },
+    /// `unlink $a $b -r RELATION`
+    Unlink {
+        from: String,
+        to: String,
+        relation: String,
+    },
+    /// `dedup link`: what a store does from now on where something near is there; `off` at first.
+    Dedup { on_similar: OnSimilar },
     /// `undo @5 @7`, `undo @3..@9`, `undo --last 2`
     Undo {
         events: Vec<String>,
@@ -219,6 +233,15 @@ impl fmt::Display for Command {
                 )?;
                 f.write_str(if *keep { " --keep" } else { "" })
             }
+            Command::Link { from, to, relation } => {
+                write!(f, "link {from} {to}")?;
+                option(f, "-r", Some(relation))
+            }
+            Command::Unlink { from, to, relation } => {
+                write!(f, "unlink {from} {to}")?;
+                option(f, "-r", Some(relation))
+            }
+            Command::Dedup { on_similar } => write!(f, "dedup {}", on_similar.name()),
             Command::Undo {
                 events,
                 last,

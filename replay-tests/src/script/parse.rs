@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use icm_server::api::{Importance, Sort, Trust};
+use icm_server::api::{Importance, OnSimilar, Sort, Trust};
 
 use super::command::{Command, Damage, Script};
 
@@ -81,6 +81,23 @@ impl FromStr for Command {
                 summary: words.value("-c")?.ok_or("a summary is needed")?,
                 keep: words.flag("--keep"),
             },
+            "link" => Command::Link {
+                from: words.alias()?,
+                to: words.alias()?,
+                relation: words.value("-r")?.ok_or("a relation is needed")?,
+            },
+            "unlink" => Command::Unlink {
+                from: words.alias()?,
+                to: words.alias()?,
+                relation: words.value("-r")?.ok_or("a relation is needed")?,
+            },
+            "dedup" => {
+                let name = words.plain()?;
+                let known = OnSimilar::ALL.into_iter().find(|o| o.name() == name);
+                Command::Dedup {
+                    on_similar: known.ok_or_else(|| format!("no dedup `{name}`"))?,
+                }
+            }
             "undo" => Command::Undo {
                 last: words
                     .value("--last")?
@@ -273,6 +290,9 @@ forget $a $b
 forget-topic prefs
 revive $a
 consolidate $s -t prefs -c \"all of it\" --keep
+link $a $b -r supersedes
+unlink $a $b -r supersedes
+dedup update
 undo @3..@7 --cascade
 undo @5 %then --only
 undo --last 2 -t a

@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use icm_server::ServiceError;
 use icm_server::api::{
-    LogEntry, Memory, RecallAnswer, Receipt, TopicSummary, UndoAction, UndoAnswer, VerifyReport,
-    Version,
+    Direction, LogEntry, Memory, RecallAnswer, Receipt, TopicSummary, UndoAction, UndoAnswer,
+    VerifyReport, Version,
 };
 
 use super::command::{importance_name, trust_name};
@@ -57,6 +57,7 @@ fn action_name(action: Action) -> &'static str {
         Action::Stored => "stored",
         Action::Updated => "updated",
         Action::Linked => "linked",
+        Action::Unlinked => "unlinked",
         Action::Unchanged => "unchanged",
         Action::Forgotten => "forgotten",
         Action::Revived => "revived",
@@ -64,12 +65,22 @@ fn action_name(action: Action) -> &'static str {
 }
 
 pub(super) fn receipt(aliases: &Aliases, receipt: &Receipt) -> String {
-    format!(
-        "{} {} @{}\n",
+    let mut line = format!(
+        "{} {} @{}",
         aliases.alias(&receipt.id),
         action_name(receipt.action),
         receipt.position
-    )
+    );
+    if let Some(similar) = &receipt.similar {
+        let _ = write!(
+            line,
+            " near {} {:.2}",
+            aliases.alias(&similar.id),
+            similar.score
+        );
+    }
+    line.push('\n');
+    line
 }
 
 pub(super) fn undone(aliases: &Aliases, answer: &UndoAnswer) -> String {
@@ -130,6 +141,18 @@ pub(super) fn memory(aliases: &Aliases, memory: &Memory) -> String {
     }
     if memory.forgotten {
         line.push_str(" forgotten");
+    }
+    for related in &memory.related {
+        let arrow = match related.direction {
+            Direction::Out => "→",
+            Direction::In => "←",
+        };
+        let _ = write!(
+            line,
+            " {}{arrow}{}",
+            related.relation,
+            aliases.alias(&related.id)
+        );
     }
     line.push('\n');
     line

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use icm_server::Service;
 use icm_server::api::{
-    Basis, Caller, ConsolidateRequest, ListRequest, LogRequest, Memory, NoProgress, RecallRequest,
-    Receipt, StoreRequest, Trust, UndoRequest, UpdateRequest,
+    Basis, Caller, ConsolidateRequest, Dedup, LinkRequest, ListRequest, LogRequest, Memory,
+    NoProgress, RecallRequest, Receipt, StoreRequest, Trust, UndoRequest, UpdateRequest,
 };
 
 use super::command::{Command, Damage};
@@ -30,6 +30,8 @@ pub struct Run {
     shown: Vec<String>,
     /// What the service told the user so far.
     notices: Vec<String>,
+    /// What stores do where something near is there.
+    dedup: Option<Dedup>,
 }
 
 impl Run {
@@ -51,6 +53,7 @@ impl Run {
             receipts: Vec::new(),
             shown: Vec::new(),
             notices: Vec::new(),
+            dedup: None,
         };
         run.open();
         run
@@ -113,7 +116,11 @@ impl Run {
 
     fn open(&mut self) {
         let service = crate::store::open(&self.dir(), self.env.clone());
-        self.service = Some(service.unwrap_or_else(|error| panic!("opening the store: {error}")));
+        let mut service = service.unwrap_or_else(|error| panic!("opening the store: {error}"));
+        if let Some(dedup) = self.dedup {
+            service = service.with_dedup(dedup);
+        }
+        self.service = Some(service);
     }
 
     fn close(&mut self) {
@@ -263,6 +270,27 @@ impl Run {
                 self.aliases.add(alias, &done.receipt.id);
                 let text = format!("covers {}\n", done.originals.len());
                 Ok(self.done(vec![done.receipt]) + &text)
+            }
+            Command::Link { from, to, relation } | Command::Unlink { from, to, relation } => {
+                let request = LinkRequest {
+                    from: aliases.id(from),
+                    to: aliases.id(to),
+                    relation: relation.clone(),
+                    reason: None,
+                };
+                let receipt = match command {
+                    Command::Link { .. } => service.link(&self.caller, &request)?,
+                    _ => service.unlink(&self.caller, &request)?,
+                };
+                Ok(self.done(vec![receipt.receipt]))
+            }
+            Command::Dedup { on_similar } => {
+                self.dedup = Some(Dedup {
+                    on_similar: *on_similar,
+                    ..Dedup::default()
+                });
+                self.while_closed(|_| {});
+                Ok(String::new())
             }
             Command::Undo {
                 events,

@@ -112,6 +112,16 @@ fn settings(app: &App) -> Result<Vec<Setting>, CliError> {
         from(config.secrets_allow.is_some()),
     );
     add(
+        "dedup.similar",
+        config.dedup_similar.unwrap_or(0.85).into(),
+        from(config.dedup_similar.is_some()),
+    );
+    add(
+        "dedup.on_similar",
+        config.dedup_on_similar.unwrap_or_default().name().into(),
+        from(config.dedup_on_similar.is_some()),
+    );
+    add(
         "output.color",
         config.output_color.unwrap_or(ColorWhen::Auto).name().into(),
         from(config.output_color.is_some()),

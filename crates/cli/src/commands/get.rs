@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_server::api::Memory;
+use icm_server::api::{Direction, Memory};
 
 use crate::app::App;
 use crate::columns;
@@ -76,6 +76,17 @@ fn print(ui: &Ui, memory: &Memory) -> Result<(), CliError> {
     let metadata = memory.metadata.as_ref().map(ToString::to_string);
     add("metadata", metadata.unwrap_or_default());
     add("withheld", memory.withheld.join(", "));
+    for related in &memory.related {
+        let id = text::one_line(&related.id);
+        let relation = text::one_line(&related.relation);
+        rows.push((
+            "link",
+            match related.direction {
+                Direction::Out => format!("{relation} {id}"),
+                Direction::In => format!("{id} {relation} this one"),
+            },
+        ));
+    }
     columns::print_pairs(ui, &rows)
 }
 

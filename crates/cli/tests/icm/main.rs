@@ -11,6 +11,7 @@ mod diff;
 mod doctor;
 mod help;
 mod import_export;
+mod links;
 mod pipes;
 mod places;
 mod redact;

@@ -216,9 +216,14 @@ fn a_consolidation_loses_nothing() {
 #[test]
 fn memories_of_several_scopes_are_not_summed_up_as_one() {
     let world = World::new();
-    for scope in ["project:p1", "project:p1", "global", "global"] {
+    for (scope, content) in [
+        ("project:p1", "one"),
+        ("project:p1", "two"),
+        ("global", "three"),
+        ("global", "four"),
+    ] {
         world
-            .icm(["store", "-t", "a", "-c", "x", "--scope", scope])
+            .icm(["store", "-t", "a", "-c", content, "--scope", scope])
             .ok();
     }
     let sum_up = ["consolidate", "-t", "a", "--summary", "sum"];

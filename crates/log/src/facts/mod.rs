@@ -2,6 +2,7 @@
 //! fields, bounded, no free text; bytes after the known ones are kept and hashed (they stay in the
 //! head, which is never encoded anew).
 
+mod link;
 mod log;
 mod memory;
 mod wire;
@@ -9,6 +10,7 @@ mod wire;
 use serde_json::Value;
 use thiserror::Error;
 
+pub use link::{MemoryLinked, Relation};
 pub use log::{
     Continues, ImportedRange, LogImported, LogOriginStarted, LogRedacted, LogUndone, UndoneRange,
 };
@@ -43,6 +45,10 @@ pub enum Facts {
     Forgotten(Alive),
     /// `memory.revived`
     Revived(Alive),
+    /// `memory.linked`
+    Linked(MemoryLinked),
+    /// `memory.unlinked`: none.
+    Unlinked,
     /// `memory.consolidated`
     Consolidated(MemoryConsolidated),
     /// `log.origin_started`
@@ -72,6 +78,8 @@ impl Facts {
             Kind::MEMORY_RECALLED => Facts::Recalled(MemoryRecalled::decode(bytes)?),
             Kind::MEMORY_FORGOTTEN => Facts::Forgotten(Alive::decode("memory.forgotten", bytes)?),
             Kind::MEMORY_REVIVED => Facts::Revived(Alive::decode("memory.revived", bytes)?),
+            Kind::MEMORY_LINKED => Facts::Linked(MemoryLinked::decode(bytes)?),
+            Kind::MEMORY_UNLINKED => Facts::Unlinked,
             Kind::MEMORY_CONSOLIDATED => Facts::Consolidated(MemoryConsolidated::decode(bytes)?),
             Kind::LOG_ORIGIN_STARTED => Facts::OriginStarted(LogOriginStarted::decode(bytes)?),
             Kind::LOG_ACTOR_NAMED => Facts::ActorNamed,
@@ -90,12 +98,13 @@ impl Facts {
             Facts::Updated(facts) => json(serde_json::to_value(facts)),
             Facts::Recalled(facts) => json(serde_json::to_value(facts)),
             Facts::Forgotten(facts) | Facts::Revived(facts) => json(serde_json::to_value(facts)),
+            Facts::Linked(facts) => json(serde_json::to_value(facts)),
             Facts::Consolidated(facts) => json(serde_json::to_value(facts)),
             Facts::OriginStarted(facts) => json(serde_json::to_value(facts)),
             Facts::Imported(facts) => json(serde_json::to_value(facts)),
             Facts::Redacted(facts) => json(serde_json::to_value(facts)),
             Facts::Undone(facts) => json(serde_json::to_value(facts)),
-            Facts::ActorNamed => Value::Object(serde_json::Map::new()),
+            Facts::ActorNamed | Facts::Unlinked => Value::Object(serde_json::Map::new()),
             Facts::Opaque => Value::Null,
         }
     }

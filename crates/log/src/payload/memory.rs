@@ -125,7 +125,21 @@ pub struct MemoryRecalled<'a> {
     pub limit: Option<u32>,
 }
 
-/// Payload of `memory.forgotten` and `memory.revived`.
+/// Payload of `memory.linked`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryLinked<'a> {
+    /// The relation in words, when the facts have no code for it.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub relation: Option<&'a str>,
+    /// Why, if said.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'a str>,
+    /// Of `similar_to`: how alike the texts are, in parts per million.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score_ppm: Option<u32>,
+}
+
+/// Payload of `memory.forgotten`, `memory.revived` and `memory.unlinked`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryForgotten<'a> {
     /// Why, if said.

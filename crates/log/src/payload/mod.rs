@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use log::{LogActorNamed, LogOriginStarted, LogRedacted, LogUndone};
-pub use memory::{MemoryForgotten, MemoryRecalled, MemoryStored, MemoryUpdated, SourceText};
+pub use memory::{
+    MemoryForgotten, MemoryLinked, MemoryRecalled, MemoryStored, MemoryUpdated, SourceText,
+};
 
 /// A payload that is not what its kind says.
 #[derive(Debug, Error)]

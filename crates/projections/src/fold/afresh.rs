@@ -9,6 +9,7 @@ use icm_log::{Cursor, Kind, Log, Name, Position, RequestKey, SubjectId};
 use rustc_hash::FxHashMap;
 
 use super::apply::{Access, Base, Ended, Folder, Keep, NoBase, Request, Row, Tally};
+use super::links::Link;
 use super::memory::facts_of;
 use super::packed::{pack, unpack};
 use super::record::EntityId;
@@ -75,6 +76,8 @@ struct Newest {
     replaced: usize,
     names: FxHashMap<Name, EntityId>,
     aliases: FxHashMap<SubjectId, EntityId>,
+    /// By the memory that they go out from.
+    links: FxHashMap<EntityId, Vec<Link>>,
 }
 
 impl Keep for Newest {
@@ -124,6 +127,19 @@ impl Keep for Newest {
     fn waits(&mut self, _: EntityId, _: Position) {}
 
     fn access(&mut self, _: EntityId, _: Access) {}
+
+    fn link(&mut self, from: EntityId, _: EntityId, link: Link) {
+        let links = self.links.entry(from).or_default();
+        links.retain(|older| older.event != link.event);
+        if link.holds() {
+            links.push(link);
+        }
+    }
+
+    /// Those that go out and hold: no other can be taken away.
+    fn links(&self, _: &dyn Base, entity: EntityId) -> Result<Vec<Link>> {
+        Ok(self.links.get(&entity).cloned().unwrap_or_default())
+    }
 
     fn request(&mut self, _: RequestKey, _: impl FnOnce() -> Request) {}
 }

@@ -7,6 +7,7 @@ use icm_log::facts::{Facts, MemoryStored, fields};
 use icm_log::{ActorId, Event, EventId, Name, Position, RequestKey, SubjectId, payload};
 use serde::{Deserialize, Serialize};
 
+use super::links::Link;
 use super::memory;
 use super::overlay::Overlay;
 use super::record::{EntityId, Version};
@@ -29,6 +30,8 @@ pub trait Base {
     fn touched(&self, entity: EntityId) -> Result<Vec<Position>>;
     /// Positions of the recalls that showed a memory, in force or not, ascending.
     fn accessed(&self, entity: EntityId) -> Result<Vec<Position>>;
+    /// Every link from or to a memory that there ever was, in the order of positions.
+    fn links(&self, entity: EntityId) -> Result<Vec<Link>>;
 }
 
 /// Nothing is folded yet.
@@ -52,6 +55,9 @@ impl Base for NoBase {
         Ok(Vec::new())
     }
     fn accessed(&self, _: EntityId) -> Result<Vec<Position>> {
+        Ok(Vec::new())
+    }
+    fn links(&self, _: EntityId) -> Result<Vec<Link>> {
         Ok(Vec::new())
     }
 }
@@ -106,6 +112,8 @@ pub struct Tally {
     pub aliases: u64,
     /// Undos, in force or not.
     pub undos: u64,
+    /// Links that were ever added, in force or not.
+    pub links: u64,
     /// Names of the actors.
     pub actors: BTreeMap<ActorId, String>,
     /// A critical kind that this version does not know was met: what is folded may be wrong.
@@ -172,6 +180,10 @@ pub trait Keep: Default {
     fn waits(&mut self, entity: EntityId, position: Position);
     /// A recall showed a memory.
     fn access(&mut self, entity: EntityId, access: Access);
+    /// A link, under both of its ends, which it may have had already.
+    fn link(&mut self, from: EntityId, to: EntityId, link: Link);
+    /// Every link from or to a memory that there ever was, in the order of positions.
+    fn links(&self, base: &dyn Base, entity: EntityId) -> Result<Vec<Link>>;
     /// An idempotency key was used, unless it was before.
     fn request(&mut self, key: RequestKey, make: impl FnOnce() -> Request);
 }
@@ -296,6 +308,8 @@ impl<K: Keep> Folder<K> {
                 }
                 self.step(base, entity, event, &facts, in_force, false)
             }
+            Facts::Linked(facts) => self.linked(base, event, &facts, in_force),
+            Facts::Unlinked => self.unlinked(base, event, in_force),
             Facts::Recalled(_) if !in_force => Ok(Applied::default()),
             Facts::Recalled(facts) => {
                 let access = Access {

@@ -3,6 +3,7 @@
 
 mod afresh;
 mod apply;
+mod links;
 mod memory;
 mod overlay;
 mod packed;
@@ -13,6 +14,7 @@ mod undo;
 
 pub use afresh::fold_afresh;
 pub use apply::{Access, Applied, Base, Ended, Folder, Keep, NoBase, Request, Row, Tally};
+pub use links::Link;
 pub use overlay::{Closed, Overlay, TopicChange};
 pub use record::{EntityId, Keyword, Source, Stamp, Version, Writer, changed};
 pub use state_hash::{StateHash, StateSum};

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 use super::apply::{Access, Base, Ended, Keep, Request};
+use super::links::Link;
 use super::record::{EntityId, Version};
 use super::texts::Owned;
 use super::undo::Undo;
@@ -49,6 +50,8 @@ pub struct Overlay {
     pub members: Vec<(String, EntityId)>,
     /// Events about a memory that made no version of it, oldest first.
     pub waiting: FxHashMap<EntityId, Vec<Position>>,
+    /// Links that are new or changed, by memory and position: each under both of its ends.
+    pub links: FxHashMap<EntityId, BTreeMap<Position, Link>>,
     /// Undos that are new, or newly in force or out of it.
     pub undos: BTreeMap<Position, Undo>,
     /// Ordinals that no longer hold.
@@ -126,6 +129,25 @@ impl Keep for Overlay {
 
     fn access(&mut self, entity: EntityId, access: Access) {
         self.accesses.entry(entity).or_default().push(access);
+    }
+
+    fn link(&mut self, from: EntityId, to: EntityId, link: Link) {
+        let mut put = |end, link: Link| {
+            let links: &mut BTreeMap<_, _> = self.links.entry(end).or_default();
+            links.insert(link.position, link);
+        };
+        put(to, link.clone());
+        put(from, link);
+    }
+
+    fn links(&self, base: &dyn Base, entity: EntityId) -> Result<Vec<Link>> {
+        let mut links = base.links(entity)?;
+        if let Some(newer) = self.links.get(&entity) {
+            links.retain(|link| !newer.contains_key(&link.position));
+            links.extend(newer.values().cloned());
+            links.sort_by_key(|link| link.position);
+        }
+        Ok(links)
     }
 
     fn request(&mut self, key: RequestKey, make: impl FnOnce() -> Request) {

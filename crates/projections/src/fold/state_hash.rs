@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::FOLD_VERSION;
+use super::links::Link;
 use super::record::Version;
 use super::texts::Texts;
 
@@ -69,6 +70,17 @@ pub(super) fn access_digest(memory: SubjectId, recall: EventId) -> u128 {
     bytes[0] = b'a';
     bytes[1..17].copy_from_slice(&memory.0);
     bytes[17..].copy_from_slice(&recall.0);
+    xxh3_128(&bytes)
+}
+
+/// Digest of a link that holds, whether its ends are there to be seen or not: of what its facts say.
+pub(super) fn link_digest(link: &Link) -> u128 {
+    let mut bytes = [0; 67];
+    bytes[0] = b'l';
+    bytes[1..33].copy_from_slice(&link.event.0);
+    bytes[33..49].copy_from_slice(&link.from.0);
+    bytes[49..65].copy_from_slice(&link.to.0);
+    bytes[65..].copy_from_slice(&link.relation.0.to_le_bytes());
     xxh3_128(&bytes)
 }
 

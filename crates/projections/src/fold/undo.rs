@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::apply::{Access, Applied, Base, Ended, Folder, Keep};
+use super::links::Link;
 use super::memory::{self, stamp_of};
 use super::overlay::Overlay;
 use super::record::{EntityId, Version, changed};
@@ -178,6 +179,8 @@ pub struct Change {
     pub before: Version,
     /// Its row after.
     pub after: Version,
+    /// It has other links after it.
+    pub links: bool,
 }
 
 /// Rows and accesses that an undo changes.
@@ -188,6 +191,8 @@ struct Effects {
     accesses: BTreeMap<EntityId, (u64, u64)>,
     /// Shown memory, recall, and whether it counts from now on.
     digests: Vec<(SubjectId, EventId, bool)>,
+    /// Links that hold from now on or do not, which is the other way round than before.
+    links: Vec<(EntityId, Link)>,
 }
 
 /// Events whose being in force changes, by what they touch.
@@ -195,6 +200,8 @@ struct Effects {
 struct Toggled {
     memories: BTreeSet<EntityId>,
     recalls: Vec<(SubjectId, EventId, bool)>,
+    /// By the memory that they go out from: events that added links.
+    links: BTreeMap<EntityId, Vec<EventId>>,
     /// Two ranges may name one event.
     seen: BTreeSet<EventId>,
 }
@@ -242,13 +249,32 @@ impl Folder<Overlay> {
         let after = before.with(ranges);
         let effects = self.effects(base, past, &before, &after)?;
         let rows = effects.rows.into_iter();
-        Ok(rows
-            .map(|(entity, (before, after))| Change {
-                entity,
-                before,
-                after,
+        let mut changes: BTreeMap<EntityId, Change> = rows
+            .map(|(entity, (before, after))| {
+                let change = Change {
+                    entity,
+                    before,
+                    after,
+                    links: false,
+                };
+                (entity, change)
             })
-            .collect())
+            .collect();
+        for (entity, _) in effects.links {
+            if let Some(change) = changes.get_mut(&entity) {
+                change.links = true;
+            } else if let Some(row) = self.kept.newest(base, entity)? {
+                let row = row.into_owned();
+                let change = Change {
+                    entity,
+                    before: row.clone(),
+                    after: row,
+                    links: true,
+                };
+                changes.insert(entity, change);
+            }
+        }
+        Ok(changes.into_values().collect())
     }
 
     fn undo(
@@ -289,6 +315,10 @@ impl Folder<Overlay> {
             };
             self.kept.access(entity, access);
         }
+        for (_, link) in effects.links {
+            let held = link.holds();
+            self.turn_link(base, link, held, !held, event.position)?;
+        }
         for (was, is) in before.0.iter().map(Some).chain([None]).zip(&after.0) {
             if was != Some(is) {
                 self.kept.undos.insert(is.position, is.clone());
@@ -323,6 +353,11 @@ impl Folder<Overlay> {
             effects.accesses.insert(entity, counted);
         }
         effects.digests = toggled.recalls;
+        for (entity, named) in &toggled.links {
+            let links = self.links_from(base, *entity, named)?.into_iter();
+            let turned = links.filter(|link| link.holds() != link.counts(after));
+            effects.links.extend(turned.map(|link| (*entity, link)));
+        }
         Ok(effects)
     }
 
@@ -351,7 +386,19 @@ impl Folder<Overlay> {
                     if counts != before.is_undone(origin, seq) || !toggled.seen.insert(event.id) {
                         return;
                     }
-                    match memory::facts_of(event) {
+                    let facts = memory::facts_of(event);
+                    let added: Vec<EventId> = match &facts {
+                        Facts::Linked(_) => vec![event.id],
+                        Facts::Unlinked => event.head.refs().collect(),
+                        _ => Vec::new(),
+                    };
+                    if !added.is_empty() {
+                        match self.resolve(base, event.head.subject()) {
+                            Ok(from) => toggled.links.entry(from).or_default().extend(added),
+                            Err(error) => failed = Some(error),
+                        }
+                    }
+                    match facts {
                         Facts::Recalled(facts) => {
                             let shown = facts.results.iter();
                             let shown = shown.map(|shown| (shown.id, event.id, counts));

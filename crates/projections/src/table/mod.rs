@@ -30,6 +30,8 @@ const TOPICS: Bytes = TableDefinition::new("topics");
 const REQUESTS: Bytes = TableDefinition::new("requests");
 /// (memory, position of an event about it that made no version) → nothing.
 const WAITING: Bytes = TableDefinition::new("waiting");
+/// (memory, position of the event that added it) → a link from or to the memory.
+const LINKS: Bytes = TableDefinition::new("links");
 /// position → an undo.
 const UNDOS: Bytes = TableDefinition::new("undos");
 /// `tally`, `checkpoint`.

@@ -7,12 +7,12 @@ use redb::{
 
 use super::accesses::Block;
 use super::{
-    ACCESSES, ALIASES, Bytes, MEMBERS, META, META_CHECKPOINT, META_TALLY, NAMES, REQUESTS, TOPICS,
-    UNDOS, VERSIONS, WAITING, member_key, versioned_key,
+    ACCESSES, ALIASES, Bytes, LINKS, MEMBERS, META, META_CHECKPOINT, META_TALLY, NAMES, REQUESTS,
+    TOPICS, UNDOS, VERSIONS, WAITING, member_key, versioned_key,
 };
 use crate::error::{Result, ViewError};
 use crate::fold::Tally;
-use crate::fold::{Base, EntityId, Request, Undo, Version};
+use crate::fold::{Base, EntityId, Link, Request, Undo, Version};
 
 /// A topic and how many living memories it has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -384,6 +384,18 @@ impl Base for Table {
         let mut positions = self.access_positions(entity, Position(u64::MAX), usize::MAX)?;
         positions.reverse();
         Ok(positions)
+    }
+
+    fn links(&self, entity: EntityId) -> Result<Vec<Link>> {
+        let Some(table) = self.open(LINKS)? else {
+            return Ok(Vec::new());
+        };
+        let (first, last) = all_of(entity);
+        let mut links = Vec::new();
+        for entry in table.range(&first[..]..=&last[..]).map_err(bad)? {
+            links.push(decode("link", entry.map_err(bad)?.1.value())?);
+        }
+        Ok(links)
     }
 }
 

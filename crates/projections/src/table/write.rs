@@ -5,8 +5,8 @@ use redb::{Database, ReadableTable, WriteTransaction};
 
 use super::accesses;
 use super::{
-    ACCESSES, ALIASES, MEMBERS, META, META_CHECKPOINT, META_TALLY, NAMES, REQUESTS, TOPICS, UNDOS,
-    VERSIONS, WAITING, member_key, versioned_key,
+    ACCESSES, ALIASES, LINKS, MEMBERS, META, META_CHECKPOINT, META_TALLY, NAMES, REQUESTS, TOPICS,
+    UNDOS, VERSIONS, WAITING, member_key, versioned_key,
 };
 use crate::error::{Result, ViewError};
 use crate::fold::Folder;
@@ -129,6 +129,17 @@ fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) ->
             for position in positions {
                 let key = versioned_key(*entity, *position);
                 table.insert(&key[..], &[][..]).map_err(bad)?;
+            }
+        }
+    }
+    {
+        let mut table = transaction.open_table(LINKS).map_err(bad)?;
+        let mut entities: Vec<_> = overlay.links.iter().collect();
+        entities.sort_unstable_by_key(|(entity, _)| **entity);
+        for (entity, links) in entities {
+            for (position, link) in links {
+                let key = versioned_key(*entity, *position);
+                table.insert(&key[..], &encode(link)[..]).map_err(bad)?;
             }
         }
     }

@@ -162,6 +162,18 @@ pub(crate) fn query_terms(text: &str, limit: usize) -> Vec<QueryTerm> {
     terms
 }
 
+/// The words of a text as written, folded, stopwords too, each as often as it occurs; of scripts
+/// without spaces the pairs of characters.
+pub(crate) fn plain_words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    tokens(text, false, &mut |token| {
+        if matches!(token.kind, Kind::Word | Kind::Gram) {
+            words.push(token.text.into_owned());
+        }
+    });
+    words
+}
+
 /// The form in which a keyword or a word is compared: folded and bounded.
 pub(crate) fn fold(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {

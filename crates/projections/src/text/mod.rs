@@ -37,6 +37,7 @@ mod folder;
 mod index;
 mod schema;
 mod search;
+mod similar;
 mod stats;
 mod stopwords;
 mod tail;
@@ -47,6 +48,7 @@ pub use error::TextError;
 pub use index::{TextIndex, TextWriter};
 pub(crate) use schema::Analysed;
 pub use search::{Hit, TermUse, TextAnswer, TextFilter, TextQuery};
+pub use similar::similarity_ppm;
 pub use tail::Tail;
 
 /// One content version to index.

@@ -32,6 +32,8 @@ pub struct TextQuery<'a> {
     pub limit: usize,
     /// Whether to search closed versions too.
     pub history: bool,
+    /// Search only for so many of the rarest terms, where that is fewer than usual.
+    pub rarest: Option<usize>,
     /// What hits must be besides.
     pub filter: TextFilter<'a>,
 }
@@ -122,7 +124,8 @@ impl TextIndex {
             return Ok(answer);
         }
         let stats = CollectionStats::gather(self, tail, &terms)?;
-        keep_rarest(&mut terms, &stats);
+        let most = query.rarest.unwrap_or(SEARCH_TERMS_MAX);
+        keep_rarest(&mut terms, &stats, most.min(SEARCH_TERMS_MAX));
         answer.stats_docs = stats.docs;
         answer.average_len =
             [TextField::Body, TextField::Exact].map(|field| stats.average_len(field));
@@ -259,8 +262,8 @@ impl Prepared<'_> {
 }
 
 /// Leaves the rarest terms of an overlong query, in their order.
-fn keep_rarest(terms: &mut Vec<QueryTerm>, stats: &CollectionStats) {
-    if terms.len() <= SEARCH_TERMS_MAX {
+fn keep_rarest(terms: &mut Vec<QueryTerm>, stats: &CollectionStats, most: usize) {
+    if terms.len() <= most {
         return;
     }
     let mut freqs: Vec<(bool, u64, usize)> = terms
@@ -270,7 +273,7 @@ fn keep_rarest(terms: &mut Vec<QueryTerm>, stats: &CollectionStats) {
         .map(|(freq, at)| (freq == 0, freq, at))
         .collect();
     freqs.sort_unstable();
-    freqs.truncate(SEARCH_TERMS_MAX);
+    freqs.truncate(most);
     let kept: BTreeSet<usize> = freqs.into_iter().map(|(.., at)| at).collect();
     *terms = std::mem::take(terms)
         .into_iter()

@@ -124,7 +124,8 @@ pub(crate) enum Part {
     Now,
     /// The closed tier, which only answers about earlier moments are from.
     History,
-    /// All but text: what a command decides by. A commit changes some of them.
+    /// All but text: what a command decides by (but for what a store is similar to, where a text that
+    /// somebody touched is no harm). A commit changes some of them.
     Table,
 }
 

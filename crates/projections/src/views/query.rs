@@ -9,7 +9,7 @@ use icm_log::{ActorId, Event, Log, Name, Position, RequestKey, SubjectId};
 use super::Views;
 use super::past::LogPast;
 use crate::error::{Result, ViewError};
-use crate::fold::{Base, Change, EntityId, Past, Request, Undo, Undos, Version};
+use crate::fold::{Base, Change, EntityId, Link, Past, Request, Undo, Undos, Version};
 use crate::table::TopicCount;
 use crate::text::{TextAnswer, TextFilter, TextQuery};
 
@@ -26,6 +26,8 @@ pub struct RecallQuery<'a> {
     pub scope: Option<&'a str>,
     /// Most results.
     pub limit: usize,
+    /// Search only for so many of the rarest terms.
+    pub rarest: Option<usize>,
 }
 
 /// One memory that was found.
@@ -82,6 +84,7 @@ impl Views {
         let text_query = TextQuery {
             text: query.text,
             limit: query.limit,
+            rarest: query.rarest,
             history,
             filter: TextFilter {
                 topic: query.topic,
@@ -314,6 +317,14 @@ impl Views {
         self.tail.folder.touched(self, entity)
     }
 
+    /// Links from or to a memory that held at `position`, oldest first. Whether the other end is to
+    /// be seen is for the caller to ask.
+    pub fn links_at(&self, entity: EntityId, position: Position) -> Result<Vec<Link>> {
+        let mut links = self.tail.folder.links(self, entity)?;
+        links.retain(|link| link.held_at(position));
+        Ok(links)
+    }
+
     /// Hands out the events at these positions, which ascend.
     pub fn events_at(
         &self,
@@ -370,5 +381,9 @@ impl Base for Views {
 
     fn accessed(&self, entity: EntityId) -> Result<Vec<Position>> {
         self.table()?.accessed(entity)
+    }
+
+    fn links(&self, entity: EntityId) -> Result<Vec<Link>> {
+        self.table()?.links(entity)
     }
 }

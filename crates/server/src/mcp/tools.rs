@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use super::McpOptions;
 use super::schema::{self, Args, Kind, Param};
-use crate::api::{Action, Basis, Caller, Receipt};
+use crate::api::{Action, Basis, Caller, Receipt, Similar};
 use crate::error::ServiceError;
 use crate::sanitize::{clean, clean_line};
 use crate::service::Service;
@@ -109,6 +109,9 @@ const ALLOW_SECRET: Param = Param {
 
 const IMPORTANCE: Kind = Kind::OneOf(&["low", "medium", "high", "critical"]);
 
+/// Characters of a similar memory that a line shows.
+const SIMILAR_SHOWN: usize = 120;
+
 /// The receipt of a changing tool.
 fn receipt(call: &Call<'_>, receipt: Receipt) -> Reply {
     let Receipt {
@@ -117,12 +120,14 @@ fn receipt(call: &Call<'_>, receipt: Receipt) -> Reply {
         position,
         action,
         topic,
+        similar,
         warnings,
     } = &receipt;
     let done = match action {
         Action::Stored => "stored",
         Action::Updated => "updated",
         Action::Linked => "linked",
+        Action::Unlinked => "unlinked",
         Action::Unchanged => "unchanged",
         Action::Forgotten => "forgotten",
         Action::Revived => "revived",
@@ -143,11 +148,42 @@ fn receipt(call: &Call<'_>, receipt: Receipt) -> Reply {
         "action": done,
         "topic": clean(topic),
     });
+    if let Some(similar) = similar {
+        let content = similar.content.as_deref().unwrap_or("(withheld)");
+        structured["similar"] =
+            json!({ "id": similar.id, "score": similar.score, "content": clean(content) });
+        text.push_str(&match call.options.compact {
+            true => format!(" similar:{}", similar.id),
+            false => similar_line(similar, content, *action),
+        });
+    }
     if !warnings.is_empty() {
         structured["warnings"] = json!(warnings);
         text.push_str(&format!("\nwarning: {}", warnings.join("; ")));
     }
     Reply { text, structured }
+}
+
+/// That a memory says nearly the same, and what can be done about it.
+fn similar_line(similar: &Similar, content: &str, action: Action) -> String {
+    let id = &similar.id;
+    let content = clean_line(content);
+    let mut said = content.chars();
+    let mut shown: String = said.by_ref().take(SIMILAR_SHOWN).collect();
+    if said.next().is_some() {
+        shown.push('…');
+    }
+    let way = match action {
+        Action::Updated => "it was updated in place; icm_undo brings the old text back",
+        _ => {
+            "both are kept and linked; if this one replaces it, update it with icm_memory_update \
+             and forget the new one"
+        }
+    };
+    format!(
+        "\nsimilar: {id} ({:.2}) says \"{shown}\": {way}",
+        similar.score
+    )
 }
 
 /// The first characters of an event id: enough to name it.

@@ -126,6 +126,7 @@ impl Service {
                     position: appended[0].position.0,
                     action: crate::api::Action::Stored,
                     topic: summary.topic.clone(),
+                    similar: None,
                     warnings: warnings.clone(),
                 },
                 originals: originals

@@ -234,6 +234,7 @@ fn concerns(event: &Event<'_>, fits: impl Fn(SubjectId) -> bool) -> bool {
     match Facts::of(&event.head) {
         Ok(Facts::Recalled(facts)) => facts.results.iter().any(|shown| fits(shown.id)),
         Ok(Facts::Consolidated(facts)) => facts.covers.iter().any(|covered| fits(covered.id)),
+        Ok(Facts::Linked(facts)) => fits(facts.other),
         _ => false,
     }
 }
@@ -290,6 +291,12 @@ fn readable(mut json: Value, facts: &Facts) -> Value {
     {
         for (cover, covered) in covers.iter_mut().zip(&consolidated.covers) {
             cover["id"] = Value::String(id_text(covered.id));
+        }
+    }
+    if let Facts::Linked(linked) = facts {
+        json["other"] = Value::String(id_text(linked.other));
+        if let Some(name) = linked.relation.name() {
+            json["relation"] = Value::String(name.to_owned());
         }
     }
     let written = match facts {
@@ -364,7 +371,11 @@ fn summary_of(facts: &Facts, payload: &Value) -> String {
         Facts::Recalled(facts) => {
             format!("\"{}\" showed {}", text("query"), facts.results.len())
         }
-        Facts::Forgotten(_) | Facts::Revived(_) => payload
+        Facts::Linked(facts) => {
+            let relation = (facts.relation.name()).unwrap_or_else(|| text("relation"));
+            format!("{relation} {}", id_text(facts.other))
+        }
+        Facts::Forgotten(_) | Facts::Revived(_) | Facts::Unlinked => payload
             .get("reason")
             .and_then(Value::as_str)
             .unwrap_or_default()

@@ -3,11 +3,13 @@
 
 mod basis;
 mod consolidate;
+mod dedup;
 mod diff;
 mod doctor;
 mod events;
 mod export;
 mod import;
+mod link;
 pub(crate) mod maintain;
 mod place;
 mod read;
@@ -30,6 +32,7 @@ use icm_log::{Log, LogError, Refusal};
 use icm_projections::{ViewError, Views};
 use jiff::tz::TimeZone;
 
+use crate::api::Dedup;
 use crate::error::{Result, ServiceError, plain};
 use crate::ids::NewIds;
 use crate::secrets::Policy;
@@ -90,6 +93,8 @@ pub struct Service {
     any_folder: bool,
     /// What is done about secrets.
     secrets: Policy,
+    /// How stores treat what is there already.
+    dedup: Dedup,
     /// A command of this process was written.
     wrote: AtomicBool,
 }
@@ -120,6 +125,7 @@ impl Service {
             told: Mutex::new(None),
             any_folder: false,
             secrets: Policy::default(),
+            dedup: Dedup::default(),
             wrote: AtomicBool::new(false),
         })
     }

@@ -73,6 +73,7 @@ impl Service {
             keyword: request.keyword.as_deref(),
             scope: request.scope.as_deref(),
             limit,
+            rarest: None,
         };
         let found = views.recall(&query, at.position)?;
         let mut results = Vec::with_capacity(found.hits.len());

@@ -102,11 +102,12 @@ pub(super) fn memory(version: &Version, accesses: (u64, Option<u64>)) -> Memory 
         forgotten: version.is_forgotten(),
         undone: version.hidden,
         withheld: field_names(version.withheld),
+        related: Vec::new(),
     }
 }
 
 impl Service {
-    /// A row with what recalls made of it.
+    /// A row with what recalls made of it, and its links.
     pub(super) fn memory_at(
         &self,
         views: &Views,
@@ -114,7 +115,10 @@ impl Service {
         position: Position,
     ) -> std::result::Result<Memory, Ask> {
         let entity = views.resolve(version.id)?;
-        Ok(memory(version, views.accesses_at(entity, position)?))
+        Ok(Memory {
+            related: self.related_at(views, version, position)?,
+            ..memory(version, views.accesses_at(entity, position)?)
+        })
     }
 
     /// The memory that a full id or a unique prefix names, living or not.

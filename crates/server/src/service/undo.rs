@@ -9,7 +9,7 @@ use icm_log::{hash, payload};
 use icm_projections::Views;
 use icm_projections::fold::{Change, Undos, Version, difference};
 
-use super::show::field_names;
+use super::show::{field_names, memory};
 use super::write::RequestKeyOf;
 use super::{Ask, Service};
 use crate::api::{
@@ -233,7 +233,11 @@ impl Service {
         later: u64,
     ) -> std::result::Result<Option<UndoChange>, Ask> {
         let newest = views.tally().position;
-        let shown = |version: &Version| self.memory_at(views, version, newest);
+        let shown = |version: &Version| {
+            let entity = views.resolve(version.id)?;
+            // Without links: they are another matter than the row, and named as a field.
+            Ok::<_, Ask>(memory(version, views.accesses_at(entity, newest)?))
+        };
         let (before, after) = (&change.before, &change.after);
         let action = match (before.hidden, after.hidden) {
             (false, true) => UndoAction::Gone,
@@ -246,11 +250,15 @@ impl Service {
         };
         let some = |version: &Version| (!version.hidden).then(|| shown(version)).transpose();
         let (was, is) = (some(before)?, some(after)?);
-        if was == is {
+        if was == is && !change.links {
             return Ok(None);
         }
         let mut fields = match action {
-            UndoAction::Changed => field_names(difference(before, after)),
+            UndoAction::Changed => {
+                let mut names = field_names(difference(before, after));
+                names.extend(change.links.then(|| "links".to_owned()));
+                names
+            }
             _ => Vec::new(),
         };
         if action == UndoAction::Changed && fields.is_empty() {

@@ -136,7 +136,7 @@ impl Checked {
         })
     }
 
-    fn stored(&self, id: SubjectId) -> NewEvent {
+    pub(super) fn stored(&self, id: SubjectId) -> NewEvent {
         NewEvent {
             kind: Kind::MEMORY_STORED,
             subject: id,
@@ -159,7 +159,7 @@ fn source_text(source: &Source) -> payload::SourceText<'_> {
 
 /// Values that an update writes; `None` stays as it is.
 #[derive(Debug, Clone, Default)]
-struct Change {
+pub(super) struct Change {
     topic: Option<String>,
     content: Option<String>,
     importance: Option<facts::Importance>,
@@ -172,8 +172,22 @@ struct Change {
 }
 
 impl Change {
+    /// What storing over a memory writes.
+    pub(super) fn of_store(checked: &Checked) -> Change {
+        Change {
+            content: Some(checked.content.clone()),
+            importance: checked.importance,
+            keywords: (!checked.keywords.is_empty()).then(|| checked.keywords.clone()),
+            raw_excerpt: checked.raw_excerpt.clone(),
+            occurred_at_ms: checked.occurred_at_ms,
+            metadata: checked.metadata.clone(),
+            request_digest: checked.request_digest.clone(),
+            ..Change::default()
+        }
+    }
+
     /// The event that makes `before` so, and nothing where it is so already.
-    fn event(&self, before: &Version) -> Option<NewEvent> {
+    pub(super) fn event(&self, before: &Version) -> Option<NewEvent> {
         let mut written = 0;
         let mut payload = payload::MemoryUpdated::default();
         let mut note = |differs: bool, field: u32| {
@@ -567,9 +581,10 @@ impl Service {
             if let Some(receipt) =
                 first_receipt(command, views, &checked.request_digest, request_id)?
             {
-                return Ok(receipt);
+                let similar = self.similar_of_first(views, &checked, &receipt)?;
+                return Ok(Receipt { similar, ..receipt });
             }
-            store_in(command, views, &checked)
+            self.store_once(command, views, &checked)
         })
         .map(|receipt| Receipt {
             warnings,
@@ -713,7 +728,7 @@ impl Service {
     }
 
     /// An empty store has no memory, and asking for one does not make it a store.
-    fn refuse_unknown(&self, id: &str) -> Result<()> {
+    pub(super) fn refuse_unknown(&self, id: &str) -> Result<()> {
         match self.is_empty()? {
             false => Ok(()),
             true => Err(ServiceError::NotFound {
@@ -724,13 +739,13 @@ impl Service {
         }
     }
 
-    fn newest(&self, views: &Views, id: &str) -> std::result::Result<Version, Ask> {
+    pub(super) fn newest(&self, views: &Views, id: &str) -> std::result::Result<Version, Ask> {
         let entity = self.find_memory(views, id)?;
         let version = views.version_at(entity, views.tally().position)?;
         version.ok_or_else(|| ServiceError::Internal("a memory without a version".into()).into())
     }
 
-    fn living(&self, views: &Views, id: &str) -> std::result::Result<Version, Ask> {
+    pub(super) fn living(&self, views: &Views, id: &str) -> std::result::Result<Version, Ask> {
         let version = self.newest(views, id)?;
         if version.is_alive() {
             return Ok(version);
@@ -770,19 +785,11 @@ pub(super) fn store_in(
             position: appended[0].position.0,
             action: Action::Stored,
             topic: checked.topic.clone(),
+            similar: None,
             warnings: Vec::new(),
         });
     };
-    let change = Change {
-        content: Some(checked.content.clone()),
-        importance: checked.importance,
-        keywords: (!checked.keywords.is_empty()).then(|| checked.keywords.clone()),
-        raw_excerpt: checked.raw_excerpt.clone(),
-        occurred_at_ms: checked.occurred_at_ms,
-        metadata: checked.metadata.clone(),
-        request_digest: checked.request_digest.clone(),
-        ..Change::default()
-    };
+    let change = Change::of_store(checked);
     let mut events: Vec<NewEvent> = change.event(&before).into_iter().collect();
     let action = if before.is_alive() {
         Action::Updated
@@ -806,16 +813,7 @@ pub(super) fn stored_event(command: &Command<'_>, checked: &Checked) -> NewEvent
 
 /// The event that gives a memory the content and other values of an imported line.
 pub(super) fn updated_event(before: &Version, checked: &Checked) -> Option<NewEvent> {
-    let change = Change {
-        content: Some(checked.content.clone()),
-        importance: checked.importance,
-        keywords: (!checked.keywords.is_empty()).then(|| checked.keywords.clone()),
-        raw_excerpt: checked.raw_excerpt.clone(),
-        occurred_at_ms: checked.occurred_at_ms,
-        metadata: checked.metadata.clone(),
-        ..Change::default()
-    };
-    change.event(before)
+    Change::of_store(checked).event(before)
 }
 
 /// The newest versions of the memories that are in a topic, living or not.
@@ -875,24 +873,31 @@ fn turn_all(
     Ok(receipts)
 }
 
-fn receipt(before: &Version, event: Appended, action: Action, topic: Option<String>) -> Receipt {
+pub(super) fn receipt(
+    before: &Version,
+    event: Appended,
+    action: Action,
+    topic: Option<String>,
+) -> Receipt {
     Receipt {
         id: id_text(before.id),
         event: event.event.to_string(),
         position: event.position.0,
         action,
         topic: topic.or_else(|| before.topic.clone()).unwrap_or_default(),
+        similar: None,
         warnings: Vec::new(),
     }
 }
 
-fn unchanged(before: &Version) -> Receipt {
+pub(super) fn unchanged(before: &Version) -> Receipt {
     Receipt {
         id: id_text(before.id),
         event: before.stamp.event.to_string(),
         position: before.from.0,
         action: Action::Unchanged,
         topic: before.topic.clone().unwrap_or_default(),
+        similar: None,
         warnings: Vec::new(),
     }
 }
@@ -936,6 +941,7 @@ pub(super) fn first_receipt(
             _ => Action::Updated,
         },
         topic,
+        similar: None,
         warnings: Vec::new(),
     }))
 }

@@ -1,0 +1,82 @@
+//! `icm link`
+
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+use icm_server::api::{LinkReceipt, LinkRequest};
+
+use crate::app::App;
+use crate::error::{CliError, Outcome};
+use crate::text;
+use crate::ui::{BOLD, DIM};
+
+/// Link a memory to another one
+///
+/// `icm get` shows the links of a memory from both ends. A link that is there already stays as it
+/// is; `icm unlink` takes it away. Neither changes what the memories say.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Relations: related, supersedes, contradicts, derived_from, similar_to
+
+Examples:
+  icm link 01M808CE1S 01M80WZ9B2 -r supersedes
+  icm link 01M808CE1S 01M80WZ9B2 -r contradicts --reason 'the ticket says otherwise'")]
+pub(crate) struct LinkArgs {
+    #[command(flatten)]
+    pub(crate) ends: EndsArgs,
+}
+
+/// What `link` and `unlink` name.
+#[derive(Debug, Args)]
+pub(crate) struct EndsArgs {
+    /// Id of the memory that it goes out from, or its beginning
+    #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
+    from: String,
+    /// Id of the memory that it goes to, or its beginning
+    #[arg(value_name = "OTHER", value_parser = NonEmptyStringValueParser::new())]
+    to: String,
+    /// How the first relates to the other
+    #[arg(short, long)]
+    relation: String,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+impl From<EndsArgs> for LinkRequest {
+    fn from(ends: EndsArgs) -> LinkRequest {
+        LinkRequest {
+            from: ends.from,
+            to: ends.to,
+            relation: ends.relation,
+            reason: ends.reason,
+        }
+    }
+}
+
+pub(crate) fn run(args: LinkArgs, app: &App) -> Result<Outcome, CliError> {
+    let receipt = app.service()?.link(&app.caller()?, &args.ends.into())?;
+    report(&receipt, "linked", app)
+}
+
+/// Says what became of a link.
+pub(super) fn report(receipt: &LinkReceipt, done: &str, app: &App) -> Result<Outcome, CliError> {
+    use icm_server::api::Action;
+    let ui = &app.ui;
+    if ui.json {
+        ui.json(receipt)?;
+        return Ok(Outcome::Fine);
+    }
+    let done = match receipt.receipt.action {
+        Action::Unchanged => "unchanged",
+        _ => done,
+    };
+    ui.line(format_args!(
+        "{} {} {} {} {}",
+        ui.paint(BOLD, done),
+        text::one_line(&receipt.receipt.id),
+        receipt.relation,
+        text::one_line(&receipt.to),
+        ui.paint(DIM, &format!("@{}", receipt.receipt.position)),
+    ))?;
+    Ok(Outcome::Fine)
+}

@@ -1,0 +1,22 @@
+//! `icm unlink`
+
+use clap::Args;
+
+use super::link::{EndsArgs, report};
+use crate::app::App;
+use crate::error::{CliError, Outcome};
+
+/// Take a link between two memories away
+///
+/// The link stays in the log, and is shown `--at` any moment before; `icm undo --last 1` brings it
+/// back.
+#[derive(Debug, Args)]
+pub(crate) struct UnlinkArgs {
+    #[command(flatten)]
+    ends: EndsArgs,
+}
+
+pub(crate) fn run(args: UnlinkArgs, app: &App) -> Result<Outcome, CliError> {
+    let receipt = app.service()?.unlink(&app.caller()?, &args.ends.into())?;
+    report(&receipt, "unlinked", app)
+}

@@ -1,0 +1,258 @@
+//! `icm link`, `icm unlink`, and what is stored a second time.
+
+use serde_json::Value;
+
+use crate::world::{Run, World};
+
+const OLD: &str = "the service listens on port 5432 behind the proxy";
+const NEW: &str = "the service listens on port 5433 behind the proxy";
+
+fn store(world: &World, args: &[&str]) -> Value {
+    world.json([["store", "-t", "deploy"].as_slice(), args].concat())
+}
+
+fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+    value[name].as_str().unwrap()
+}
+
+fn memories(world: &World) -> usize {
+    world.json(["list", "--all"]).as_array().unwrap().len()
+}
+
+fn events(world: &World) -> u64 {
+    world.json(["stats"])["events"].as_u64().unwrap()
+}
+
+#[test]
+fn the_same_text_is_stored_once() {
+    let world = World::new();
+    let first = store(&world, &["-c", OLD, "-i", "high"]);
+    let before = events(&world);
+    for again in [["-c", OLD].as_slice(), &["-c", OLD, "-i", "high"]] {
+        let receipt = store(&world, again);
+        assert_eq!(receipt["action"], "unchanged");
+        assert_eq!(receipt["id"], first["id"]);
+        assert!(receipt.get("similar").is_none(), "{receipt}");
+    }
+    assert_eq!(events(&world), before);
+    // Not where it says something else: elsewhere, or more.
+    for other in [
+        ["store", "-t", "other", "-c", OLD].as_slice(),
+        &["store", "-t", "deploy/deep", "-c", OLD],
+        &["store", "-t", "deploy", "-c", OLD, "--scope", "project:x"],
+        &["store", "-t", "deploy", "-c", OLD, "--key", "port"],
+        &[
+            "store",
+            "-t",
+            "deploy",
+            "-c",
+            OLD,
+            "--occurred-at",
+            "2026-01-01",
+        ],
+    ] {
+        assert_eq!(world.json(other)["action"], "stored", "{other:?}");
+    }
+    // Words are not looked for where there are none.
+    for _ in 0..2 {
+        assert_eq!(store(&world, &["-c", "?!"])["action"], "stored");
+    }
+    world.icm(["verify"]).ok();
+}
+
+#[test]
+fn what_is_forgotten_is_stored_anew() {
+    let world = World::new();
+    let first = store(&world, &["-c", OLD]);
+    world.icm(["forget", text(&first, "id")]).ok();
+    let again = store(&world, &["-c", OLD]);
+    assert_eq!(again["action"], "stored");
+    assert_ne!(again["id"], first["id"]);
+    assert!(again.get("similar").is_none(), "{again}");
+}
+
+#[test]
+fn a_near_text_is_kept_and_linked() {
+    let world = World::new();
+    let old = store(&world, &["-c", OLD]);
+    let new = store(&world, &["-c", NEW, "--request-id", "r"]);
+    assert_eq!(new["action"], "stored");
+    assert_eq!(new["similar"]["id"], old["id"]);
+    assert_eq!(new["similar"]["content"], OLD);
+    assert_eq!(new["similar"]["score"], 0.888_888);
+    let again = store(&world, &["-c", NEW, "--request-id", "r"]);
+    assert_eq!(again, new, "the first receipt");
+
+    let shown = world.json(["get", text(&new, "id")]);
+    let related = &shown["related"];
+    assert_eq!(related.as_array().unwrap().len(), 1);
+    assert_eq!(related[0]["id"], old["id"]);
+    assert_eq!(related[0]["relation"], "similar_to");
+    assert_eq!(related[0]["direction"], "out");
+    let other = world.json(["get", text(&old, "id")]);
+    assert_eq!(other["related"][0]["direction"], "in");
+    assert_eq!(other["related"][0]["event"], related[0]["event"]);
+    let detail = world.json(["log", "show", text(&related[0], "event")]);
+    assert_eq!(detail["facts"]["relation"], "similar_to");
+    assert_eq!(detail["facts"]["other"], old["id"]);
+    assert_eq!(detail["payload"]["score_ppm"], 888_888);
+
+    // One command: undone as a whole.
+    let plan = world.json(["undo", "--last", "1", "--yes"]);
+    assert_eq!(plan["events"], 2);
+    assert_eq!(memories(&world), 1);
+    let other = world.json(["get", text(&old, "id")]);
+    assert!(other.get("related").is_none(), "{other}");
+    world.icm(["verify"]).ok();
+    let said = world.icm(["store", "-t", "deploy", "-c", NEW]).ok();
+    assert!(said.out.contains("similar to"), "{said:?}");
+    assert!(said.out.contains(OLD), "{said:?}");
+    assert!(said.err.contains("icm update"), "{said:?}");
+    assert!(said.err.contains("-r supersedes"), "{said:?}");
+}
+
+#[test]
+fn the_config_says_what_a_near_text_means() {
+    let world = World::new();
+    let with = |text: &str, content: &str| {
+        world.write("icm.toml", text);
+        let args = ["-c", content, "--config", "icm.toml"];
+        store(&world, &args)
+    };
+    let old = with("", OLD);
+    let updated = with("[dedup]\non_similar = 'update'\n", NEW);
+    assert_eq!(updated["action"], "updated");
+    assert_eq!(updated["id"], old["id"]);
+    assert_eq!(updated["similar"]["content"], OLD);
+    assert_eq!(memories(&world), 1);
+    let history = world.json(["history", text(&old, "id")]);
+    assert_eq!(history[0]["memory"]["content"], OLD);
+    world.icm(["undo", "--last", "1", "--yes"]).ok();
+    assert_eq!(world.json(["get", text(&old, "id")])["content"], OLD);
+
+    let far = with("[dedup]\nsimilar = 0.95\n", NEW);
+    assert!(far.get("similar").is_none(), "{far}");
+    assert_eq!(with("[dedup]\nsimilar = 0\n", NEW)["action"], "unchanged");
+    let twice = with("[dedup]\non_similar = 'off'\n", NEW);
+    assert_eq!(twice["action"], "stored");
+    assert!(twice.get("similar").is_none(), "{twice}");
+    world.write("icm.toml", "[dedup]\non_similar = 'drop'\n");
+    world
+        .icm(["list", "--config", "icm.toml"])
+        .fails(2, "\"link\", \"update\" or \"off\"");
+    world.write("icm.toml", "[dedup]\nsimilar = 2\n");
+    world
+        .icm(["list", "--config", "icm.toml"])
+        .fails(2, "a number from 0 to 1");
+}
+
+#[test]
+fn an_import_goes_in_whole() {
+    let world = World::new();
+    let line = |text: &str| format!("{{\"topic\":\"deploy\",\"content\":\"{text}\"}}\n");
+    let file = world.write("in.jsonl", [line(OLD), line(NEW), line(OLD)].concat());
+    let done = world.json(["import", "jsonl", file.to_str().unwrap()]);
+    assert_eq!(done["added"], 3);
+    assert!(
+        world
+            .icm(["log", "--kind", "memory.linked"])
+            .ok()
+            .out
+            .is_empty()
+    );
+}
+
+#[test]
+fn memories_are_linked_and_unlinked() {
+    let world = World::with_memories();
+    let (a, b) = (world.id("database"), world.id("money"));
+    let done = world.json(["link", &a, &b, "-r", "supersedes", "--reason", "newer"]);
+    assert_eq!(done["action"], "linked");
+    assert_eq!(
+        (&done["id"], &done["to"]),
+        (&a.clone().into(), &b.clone().into())
+    );
+    assert_eq!(done["relation"], "supersedes");
+    let then = world.now();
+    let again = world.json(["link", &a, &b, "-r", "supersedes"]);
+    assert_eq!(again["action"], "unchanged");
+    assert_eq!(again["event"], done["event"]);
+    assert_eq!(world.now(), then);
+
+    let shown = world.icm(["get", &a]).ok().out;
+    assert!(shown.contains(&format!("supersedes {b}")), "{shown}");
+    let shown = world.icm(["get", &b]).ok().out;
+    assert!(
+        shown.contains(&format!("{a} supersedes this one")),
+        "{shown}"
+    );
+    let list = world.json(["list", "--all"]);
+    let linked = |memory: &&Value| memory.get("related").is_some();
+    assert_eq!(list.as_array().unwrap().iter().filter(linked).count(), 2);
+    let history = world.json(["history", &a]);
+    assert_eq!(history[0]["memory"]["related"][0]["id"], b.as_str());
+    let log = world.icm(["log", "--id", &b]).ok().out;
+    assert!(log.contains("memory.linked"), "{log}");
+
+    world.icm(["forget", &b]).ok();
+    assert!(world.json(["get", &a]).get("related").is_none());
+    world.icm(["revive", &b]).ok();
+    assert!(world.json(["get", &a]).get("related").is_some());
+
+    let done = world.json(["unlink", &a, &b, "--relation", "supersedes"]);
+    assert_eq!(done["action"], "unlinked");
+    assert!(world.json(["get", &a]).get("related").is_none());
+    assert!(
+        world
+            .json(["get", &a, "--at", &then])
+            .get("related")
+            .is_some()
+    );
+    let again = world.json(["unlink", &a, &b, "-r", "supersedes"]);
+    assert_eq!(again["action"], "unchanged");
+
+    let plan = world.json(["undo", "--last", "1", "--dry-run"]);
+    assert_eq!(plan["changes"][0]["id"], a.as_str());
+    assert_eq!(plan["changes"][0]["fields"], serde_json::json!(["links"]));
+    let plan = world.icm(["undo", "--last", "1", "--dry-run"]).ok().out;
+    assert!(plan.contains("links"), "{plan}");
+    world.icm(["undo", "--last", "1", "--yes"]).ok();
+    assert_eq!(world.json(["get", &a])["related"][0]["id"], b.as_str());
+    world.icm(["rebuild"]).ok();
+    assert_eq!(world.json(["get", &a])["related"][0]["id"], b.as_str());
+    world.icm(["verify"]).ok();
+}
+
+#[test]
+fn what_cannot_be_linked_is_named() {
+    let world = World::with_memories();
+    let (a, b) = (world.id("database"), world.id("money"));
+    let link = |from: &str, to: &str, relation: &str| -> Run {
+        world.icm(["link", from, to, "-r", relation])
+    };
+    let before = events(&world);
+    link(&a, &a, "related").fails(2, "cannot be linked to itself");
+    let run = link(&a, &b, "loves").fails(2, "`loves` is no relation");
+    assert!(
+        run.err.contains("related, supersedes, contradicts"),
+        "{run:?}"
+    );
+    link(&a, &b, "co_recalled").fails(2, "is no relation");
+    link(&a, "01ZZZZZZZZ", "related").fails(1, "no memory");
+    link("01ZZZZZZZZ", &a, "related").fails(1, "no memory");
+    world.icm(["link", &a, &b]).fails(2, "required");
+    world
+        .icm(["unlink", &a, &a, "-r", "related"])
+        .fails(2, "itself");
+    assert_eq!(events(&world), before);
+    world.icm(["forget", &b]).ok();
+    for (from, to) in [(&a, &b), (&b, &a)] {
+        let run = link(from, to, "related").fails(2, "is forgotten");
+        assert!(run.err.contains("icm revive"), "{run:?}");
+    }
+    let empty = World::new();
+    empty
+        .icm(["link", &a, &b, "-r", "related"])
+        .fails(1, "no memory");
+    assert!(!empty.store().exists());
+}

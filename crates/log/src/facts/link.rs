@@ -1,0 +1,131 @@
+//! Facts of links between memories.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::FactsError;
+use super::wire::Fields;
+use crate::id::SubjectId;
+
+/// How one memory relates to another: a code, or 0 when the payload says it in words. A code that
+/// this version has no name for is kept as it is.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+pub struct Relation(pub u16);
+
+impl Relation {
+    /// The payload says it.
+    pub const IN_WORDS: Relation = Relation(0);
+    /// They have to do with each other.
+    pub const RELATED: Relation = Relation(1);
+    /// It stands in the other's place.
+    pub const SUPERSEDES: Relation = Relation(2);
+    /// They cannot both be right.
+    pub const CONTRADICTS: Relation = Relation(3);
+    /// It was made from the other.
+    pub const DERIVED_FROM: Relation = Relation(4);
+    /// They say nearly the same.
+    pub const SIMILAR_TO: Relation = Relation(5);
+    /// They were shown together (reserved).
+    pub const CO_RECALLED: Relation = Relation(6);
+
+    /// Every code that has a name.
+    pub const NAMES: [(Relation, &'static str); 6] = [
+        (Relation::RELATED, "related"),
+        (Relation::SUPERSEDES, "supersedes"),
+        (Relation::CONTRADICTS, "contradicts"),
+        (Relation::DERIVED_FROM, "derived_from"),
+        (Relation::SIMILAR_TO, "similar_to"),
+        (Relation::CO_RECALLED, "co_recalled"),
+    ];
+
+    /// Its name, if it has one.
+    pub fn name(self) -> Option<&'static str> {
+        let mut names = Relation::NAMES.iter();
+        names.find(|(code, _)| *code == self).map(|(_, name)| *name)
+    }
+
+    /// The relation of this name.
+    pub fn parse(name: &str) -> Option<Relation> {
+        let mut names = Relation::NAMES.iter();
+        names
+            .find(|(_, known)| *known == name)
+            .map(|(code, _)| *code)
+    }
+}
+
+/// Facts of `memory.linked`: 24 bytes. The subject is the memory that the link goes out from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MemoryLinked {
+    /// The memory it goes to.
+    pub other: SubjectId,
+    /// How the subject relates to it.
+    pub relation: Relation,
+}
+
+impl MemoryLinked {
+    /// Encodes the facts.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(24);
+        out.extend_from_slice(&self.other.0);
+        out.extend_from_slice(&self.relation.0.to_le_bytes());
+        out.extend_from_slice(&[0; 6]);
+        out
+    }
+
+    /// Reads the facts.
+    pub fn decode(bytes: &[u8]) -> Result<Self, FactsError> {
+        let mut at = Fields::new("memory.linked", bytes);
+        let (other, relation) = (SubjectId(at.array()?), Relation(at.u16()?));
+        let _reserved: [u8; 6] = at.array()?;
+        Ok(MemoryLinked { other, relation })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_and_back() {
+        for relation in [0, 5, 999] {
+            let linked = MemoryLinked {
+                other: SubjectId([7; 16]),
+                relation: Relation(relation),
+            };
+            let mut bytes = linked.encode();
+            assert_eq!(bytes.len(), 24);
+            assert_eq!(MemoryLinked::decode(&bytes), Ok(linked));
+            assert!(MemoryLinked::decode(&bytes[..23]).is_err());
+            bytes.push(9);
+            assert_eq!(
+                MemoryLinked::decode(&bytes),
+                Ok(linked),
+                "later fields are left alone"
+            );
+        }
+    }
+
+    #[test]
+    fn codes_are_for_ever() {
+        let codes = Relation::NAMES.map(|(code, name)| (code.0, name));
+        assert_eq!(
+            codes,
+            [
+                (1, "related"),
+                (2, "supersedes"),
+                (3, "contradicts"),
+                (4, "derived_from"),
+                (5, "similar_to"),
+                (6, "co_recalled"),
+            ]
+        );
+        for (code, name) in Relation::NAMES {
+            assert_eq!(Relation::parse(name), Some(code));
+            assert_eq!(code.name(), Some(name));
+        }
+        assert_eq!(Relation::parse("loves"), None);
+        assert_eq!(Relation(7).name(), None);
+    }
+}

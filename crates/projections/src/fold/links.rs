@@ -1,0 +1,187 @@
+//! Links between memories: an add-wins set of the events that added them.
+//!
+//! A link holds while its `memory.linked` is in force and no `memory.unlinked` in force names it.
+//! Whether its ends are there to be seen is asked when it is shown, so it is no part of the link.
+
+use icm_log::facts::{MemoryLinked, Relation};
+use icm_log::{Event, EventId, OriginId, Position, Seq, SubjectId, payload};
+use serde::{Deserialize, Serialize};
+
+use super::apply::{Applied, Base, Folder, Keep};
+use super::record::EntityId;
+use super::state_hash::link_digest;
+use super::undo::Undos;
+use crate::error::Result;
+
+/// A link, with all that became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// The event that added it.
+    pub event: EventId,
+    /// Its position.
+    pub position: Position,
+    /// Its author.
+    pub origin: OriginId,
+    /// Its place in the author's chain.
+    pub seq: Seq,
+    /// The memory that it goes out from, as the event names it.
+    pub from: SubjectId,
+    /// The memory that it goes to, as the event names it.
+    pub to: SubjectId,
+    /// How the one relates to the other.
+    pub relation: Relation,
+    /// The relation in words, where there is no code for it.
+    pub words: Option<String>,
+    /// How alike the texts are, where that was said.
+    pub score_ppm: Option<u32>,
+    /// Events that took it away, in force or not: author, and place in the author's chain.
+    pub removed_by: Vec<(OriginId, Seq)>,
+    /// Where it held, oldest first: from a position on, up to before another one.
+    pub held: Vec<(Position, Option<Position>)>,
+}
+
+impl Link {
+    fn of(event: &Event<'_>, facts: &MemoryLinked) -> Link {
+        let bytes = event.body.payload();
+        let payload =
+            bytes.and_then(|bytes| payload::decode::<payload::MemoryLinked<'_>>(bytes).ok());
+        let payload = payload.unwrap_or_default();
+        let in_words = facts.relation == Relation::IN_WORDS;
+        Link {
+            event: event.id,
+            position: event.position,
+            origin: event.head.origin(),
+            seq: event.head.seq(),
+            from: event.head.subject(),
+            to: facts.other,
+            relation: facts.relation,
+            words: payload.relation.filter(|_| in_words).map(str::to_owned),
+            score_ppm: payload.score_ppm,
+            removed_by: Vec::new(),
+            held: vec![(event.position, None)],
+        }
+    }
+
+    /// Whether it holds now.
+    pub fn holds(&self) -> bool {
+        self.held.last().is_some_and(|(_, to)| to.is_none())
+    }
+
+    /// Whether it held at a position.
+    pub fn held_at(&self, position: Position) -> bool {
+        let mut held = self.held.iter();
+        held.any(|(from, to)| *from <= position && to.is_none_or(|to| position < to))
+    }
+
+    /// Whether it is in force when these are the undos.
+    pub(super) fn counts(&self, undos: &Undos) -> bool {
+        let mut removed = self.removed_by.iter();
+        !undos.is_undone(self.origin, self.seq)
+            && removed.all(|(origin, seq)| undos.is_undone(*origin, *seq))
+    }
+
+    /// From `position` on it holds, or does not.
+    fn turn(&mut self, holds: bool, position: Position) {
+        match (holds, self.held.last_mut()) {
+            (true, _) => self.held.push((position, None)),
+            (false, Some(last)) => last.1 = Some(position),
+            (false, None) => {}
+        }
+    }
+}
+
+impl<K: Keep> Folder<K> {
+    /// Every link from or to a memory that there ever was, in the order of positions.
+    pub fn links(&self, base: &dyn Base, entity: EntityId) -> Result<Vec<Link>> {
+        match self.tally.links {
+            0 => Ok(Vec::new()),
+            _ => self.kept.links(base, entity),
+        }
+    }
+
+    pub(super) fn linked(
+        &mut self,
+        base: &dyn Base,
+        event: &Event<'_>,
+        facts: &MemoryLinked,
+        in_force: bool,
+    ) -> Result<Applied> {
+        let from = self.resolve(base, event.head.subject())?;
+        let to = self.resolve(base, facts.other)?;
+        self.kept.waits(from, event.position);
+        if from == to {
+            return Ok(Applied::default());
+        }
+        self.tally.links += 1;
+        if in_force {
+            let link = Link::of(event, facts);
+            self.tally.sum.add(link_digest(&link));
+            self.kept.link(from, to, link);
+        }
+        Ok(Applied::default())
+    }
+
+    pub(super) fn unlinked(
+        &mut self,
+        base: &dyn Base,
+        event: &Event<'_>,
+        in_force: bool,
+    ) -> Result<Applied> {
+        let from = self.resolve(base, event.head.subject())?;
+        self.kept.waits(from, event.position);
+        if !in_force {
+            return Ok(Applied::default());
+        }
+        let named: Vec<EventId> = event.head.refs().collect();
+        for mut link in self.links_from(base, from, &named)? {
+            link.removed_by
+                .push((event.head.origin(), event.head.seq()));
+            let held = link.holds();
+            self.turn_link(base, link, held, false, event.position)?;
+        }
+        Ok(Applied::default())
+    }
+
+    /// The links that go out from a memory and were added by one of these events.
+    pub(super) fn links_from(
+        &self,
+        base: &dyn Base,
+        from: EntityId,
+        named: &[EventId],
+    ) -> Result<Vec<Link>> {
+        let mut links = self.links(base, from)?;
+        let mut failed = None;
+        links.retain(|link| {
+            let goes_out = self.resolve(base, link.from).unwrap_or_else(|error| {
+                failed = Some(error);
+                link.from
+            });
+            goes_out == from && named.contains(&link.event)
+        });
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(links),
+        }
+    }
+
+    /// Keeps a link that held or not and holds or not from a position on.
+    pub(super) fn turn_link(
+        &mut self,
+        base: &dyn Base,
+        mut link: Link,
+        held: bool,
+        holds: bool,
+        position: Position,
+    ) -> Result<()> {
+        if held != holds {
+            link.turn(holds, position);
+            match holds {
+                true => self.tally.sum.add(link_digest(&link)),
+                false => self.tally.sum.remove(link_digest(&link)),
+            }
+        }
+        let (from, to) = (self.resolve(base, link.from)?, self.resolve(base, link.to)?);
+        self.kept.link(from, to, link);
+        Ok(())
+    }
+}

@@ -1,0 +1,197 @@
+//! What is stored a second time, or nearly: nothing is thrown away for it.
+//!
+//! A text that its topic and scope have already, and that says nothing new, is not stored again.
+//! One that is nearly the same is stored and linked to the other, so that whoever wrote it can choose.
+
+use icm_log::SubjectId;
+use icm_log::facts::Relation;
+use icm_projections::fold::Version;
+use icm_projections::text::similarity_ppm;
+use icm_projections::{RecallQuery, Views};
+
+use super::link::{linked_event, observed};
+use super::write::{Change, Checked, Command, receipt, store_in, unchanged};
+use super::{Ask, Service};
+use crate::api::{Action, Dedup, OnSimilar, Receipt, Similar};
+use crate::error::ServiceError;
+use crate::ids::{id_range, id_text};
+
+/// Memories of the topic that are compared: those that a recall of the text finds first.
+const CANDIDATES: usize = 5;
+/// Bytes of the text that are searched for. More would find no others: what is alike shares words
+/// from its beginning on, and the rarest of them are looked for.
+const QUERY_LEN_MAX: usize = 2 * 1_024;
+/// The most terms that are searched for, two a word. Texts that are alike share all but a few words,
+/// so one of the rarest quarter is among the shared ones; and rare words are quick to look up.
+const TERMS_MAX: usize = 16;
+/// The fewest.
+const TERMS_MIN: usize = 4;
+/// One, in parts per million.
+const ONE_PPM: u32 = 1_000_000;
+
+/// A memory that says nearly the same.
+struct Near {
+    version: Version,
+    score_ppm: u32,
+}
+
+/// What is there already of what is to be stored.
+enum Found {
+    /// All of it.
+    Same(Box<Version>),
+    /// Something near it.
+    Near(Box<Near>),
+    Nothing,
+}
+
+impl Service {
+    /// How stores treat what is there already; unless it is said here near ones are linked.
+    pub fn with_dedup(mut self, dedup: Dedup) -> Service {
+        self.dedup = dedup;
+        self
+    }
+
+    /// Stores what is checked, unless it is there already.
+    pub(super) fn store_once(
+        &self,
+        command: &mut Command<'_>,
+        views: &Views,
+        checked: &Checked,
+    ) -> std::result::Result<Receipt, Ask> {
+        let keyed = checked.key.is_some();
+        let near = match self.look_for(views, checked)? {
+            Found::Nothing => return store_in(command, views, checked),
+            Found::Same(version) => return Ok(unchanged(&version)),
+            Found::Near(near) => near,
+        };
+        // A key says that it is a memory of its own.
+        if self.dedup.on_similar == OnSimilar::Update && !keyed {
+            let event = Change::of_store(checked).event(&near.version);
+            let event = event.ok_or_else(|| ServiceError::Internal("nothing changes".into()))?;
+            let appended = command.append(views, vec![event])?;
+            return Ok(Receipt {
+                similar: Some(similar(&near.version, near.score_ppm)),
+                ..receipt(&near.version, appended[0], Action::Updated, None)
+            });
+        }
+        let id = command.new_id();
+        let mut link = linked_event(
+            id,
+            near.version.id,
+            Relation::SIMILAR_TO,
+            None,
+            Some(near.score_ppm),
+        );
+        link.refs = observed(&[&near.version]);
+        let appended = command.append(views, vec![checked.stored(id), link])?;
+        Ok(Receipt {
+            id: id_text(id),
+            event: appended[0].event.to_string(),
+            position: appended[0].position.0,
+            action: Action::Stored,
+            topic: checked.topic.clone(),
+            similar: Some(similar(&near.version, near.score_ppm)),
+            warnings: Vec::new(),
+        })
+    }
+
+    /// The living memory of the topic and scope that says the same, or nearly.
+    fn look_for(&self, views: &Views, checked: &Checked) -> std::result::Result<Found, Ask> {
+        let Dedup {
+            similar_ppm,
+            on_similar,
+        } = self.dedup;
+        if on_similar == OnSimilar::Off || views.named(checked.name())?.is_some() {
+            return Ok(Found::Nothing);
+        }
+        let content = &checked.content;
+        let scope = checked.scope.to_text();
+        let text = &content[..content.floor_char_boundary(QUERY_LEN_MAX)];
+        let words = text.split_whitespace().count();
+        let query = RecallQuery {
+            text,
+            rarest: Some((TERMS_MIN + words / 2).min(TERMS_MAX)),
+            topic: Some(&checked.topic),
+            scope: Some(&scope),
+            limit: CANDIDATES,
+            ..RecallQuery::default()
+        };
+        let newest = views.tally().position;
+        let mut nearest: Option<Near> = None;
+        for hit in views.recall(&query, newest)?.hits {
+            let there = hit.version.content.as_deref().unwrap_or_default();
+            let same = there == content;
+            let score_ppm = match same {
+                true => ONE_PPM,
+                false => similarity_ppm(there, content),
+            };
+            let best = nearest.as_ref().map_or(0, |near| near.score_ppm);
+            let near = similar_ppm > 0 && score_ppm >= similar_ppm && score_ppm > best;
+            if !same && !near {
+                continue;
+            }
+            // Text only tells where to look: what is written about is what the table says.
+            let version = views.version_at(views.resolve(hit.version.id)?, newest)?;
+            let Some(version) = version.filter(|version| {
+                let (topic, there) = (version.topic.as_ref(), version.content.as_ref());
+                version.is_alive()
+                    && topic == Some(&checked.topic)
+                    && there == hit.version.content.as_ref()
+            }) else {
+                continue;
+            };
+            let says_more = || Change::of_store(checked).event(&version).is_some();
+            if same && checked.key.is_none() && !says_more() {
+                return Ok(Found::Same(Box::new(version)));
+            }
+            if near {
+                nearest = Some(Near { version, score_ppm });
+            }
+        }
+        Ok(nearest.map_or(Found::Nothing, |near| Found::Near(Box::new(near))))
+    }
+
+    /// What the first receipt of a store said of a near memory.
+    pub(super) fn similar_of_first(
+        &self,
+        views: &Views,
+        checked: &Checked,
+        receipt: &Receipt,
+    ) -> std::result::Result<Option<Similar>, Ask> {
+        let Some((id, _)) = id_range(&receipt.id) else {
+            return Ok(None);
+        };
+        let entity = views.resolve(id)?;
+        let before = |entity: SubjectId| {
+            let position = icm_log::Position(receipt.position.saturating_sub(1));
+            views.version_at(entity, position)
+        };
+        if receipt.action == Action::Updated && checked.key.is_none() {
+            return Ok(before(entity)?.map(|version| {
+                let content = version.content.as_deref().unwrap_or_default();
+                let score_ppm = match content == checked.content {
+                    true => ONE_PPM,
+                    false => similarity_ppm(content, &checked.content),
+                };
+                similar(&version, score_ppm)
+            }));
+        }
+        let position = icm_log::Position(receipt.position + 1);
+        for link in views.links_at(entity, position)? {
+            if let (true, Some(score_ppm)) = (link.position == position, link.score_ppm)
+                && let Some(version) = before(views.resolve(link.to)?)?
+            {
+                return Ok(Some(similar(&version, score_ppm)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn similar(version: &Version, score_ppm: u32) -> Similar {
+    Similar {
+        id: id_text(version.id),
+        score: f64::from(score_ppm) / f64::from(ONE_PPM),
+        content: version.content.clone(),
+    }
+}

@@ -1,0 +1,220 @@
+//! Links between memories: adding them, taking them away, and showing them with a memory.
+
+use std::collections::BTreeSet;
+
+use icm_log::facts::{MemoryLinked, Relation};
+use icm_log::head::REFS_MAX;
+use icm_log::{EventId, Kind, NewEvent, Position, SubjectId, payload};
+use icm_projections::Views;
+use icm_projections::fold::{Link, Version};
+
+use super::write::{RequestKeyOf, receipt, unchanged};
+use super::{Ask, Service};
+use crate::api::{Action, Caller, Direction, LinkReceipt, LinkRequest, Related};
+use crate::error::{Result, ServiceError};
+use crate::ids::id_text;
+use crate::limits;
+
+/// Relations that a caller may give.
+const GIVEN: [Relation; 5] = [
+    Relation::RELATED,
+    Relation::SUPERSEDES,
+    Relation::CONTRADICTS,
+    Relation::DERIVED_FROM,
+    Relation::SIMILAR_TO,
+];
+
+impl Service {
+    /// Links a memory to another one; one that is there already stays as it is.
+    ///
+    /// # Errors
+    /// `Invalid` for a relation there is none of, a memory and itself, and ends that are forgotten
+    /// or undone; `NotFound` and `Ambiguous` for ids.
+    pub fn link(&self, caller: &Caller, request: &LinkRequest) -> Result<LinkReceipt> {
+        let (relation, reason) = self.check_link(request)?;
+        self.command(caller, None, RequestKeyOf(None), |command, views| {
+            let from = self.living(views, &request.from)?;
+            let to = self.living(views, &request.to)?;
+            refuse_self(&from, &to)?;
+            let there = self.links_between(views, &from, &to, relation)?;
+            if let Some(link) = there.first() {
+                let mut receipt = unchanged(&from);
+                receipt.event = link.event.to_string();
+                receipt.position = link.position.0;
+                return Ok(link_receipt(receipt, &to, relation));
+            }
+            let event = NewEvent {
+                refs: observed(&[&from, &to]),
+                ..linked_event(from.id, to.id, relation, reason.as_deref(), None)
+            };
+            let appended = command.append(views, vec![event])?;
+            let receipt = receipt(&from, appended[0], Action::Linked, None);
+            Ok(link_receipt(receipt, &to, relation))
+        })
+    }
+
+    /// Takes the links from a memory to another one away that have this relation.
+    ///
+    /// # Errors
+    /// As [`Service::link`], but for ends that are forgotten.
+    pub fn unlink(&self, caller: &Caller, request: &LinkRequest) -> Result<LinkReceipt> {
+        let (relation, reason) = self.check_link(request)?;
+        self.command(caller, None, RequestKeyOf(None), |command, views| {
+            let from = self.newest(views, &request.from)?;
+            let to = self.newest(views, &request.to)?;
+            refuse_self(&from, &to)?;
+            let there = self.links_between(views, &from, &to, relation)?;
+            let named: Vec<EventId> = there.iter().map(|link| link.event).collect();
+            if named.is_empty() {
+                return Ok(link_receipt(unchanged(&from), &to, relation));
+            }
+            let events = named.chunks(REFS_MAX).map(|named| NewEvent {
+                kind: Kind::MEMORY_UNLINKED,
+                subject: from.id,
+                refs: named.to_vec(),
+                facts: Vec::new(),
+                payload: payload::encode(&payload::MemoryForgotten {
+                    reason: reason.as_deref(),
+                }),
+            });
+            let appended = command.append(views, events.collect())?;
+            let receipt = receipt(&from, appended[0], Action::Unlinked, None);
+            Ok(link_receipt(receipt, &to, relation))
+        })
+    }
+
+    fn check_link(&self, request: &LinkRequest) -> Result<(Relation, Option<String>)> {
+        let given = request.relation.trim();
+        let relation = Relation::parse(&given.replace('-', "_"));
+        let Some(relation) = relation.filter(|relation| GIVEN.contains(relation)) else {
+            let names: Vec<_> = GIVEN.iter().filter_map(|known| known.name()).collect();
+            return Err(ServiceError::invalid_with(
+                format!("`{given}` is no relation"),
+                format!("relations: {}", names.join(", ")),
+            ));
+        };
+        if let Some(reason) = &request.reason {
+            limits::text("the reason", reason, limits::RAW_EXCERPT_LEN_MAX)?;
+        }
+        self.refuse_unknown(&request.from)?;
+        let reason = request.reason.as_deref();
+        Ok((relation, reason.map(|text| self.without_secret(text))))
+    }
+
+    /// The links that hold between two memories and have this relation, oldest first.
+    fn links_between(
+        &self,
+        views: &Views,
+        from: &Version,
+        to: &Version,
+        relation: Relation,
+    ) -> std::result::Result<Vec<Link>, Ask> {
+        let (from, to) = (views.resolve(from.id)?, views.resolve(to.id)?);
+        let mut links = Vec::new();
+        for link in views.links_at(from, views.tally().position)? {
+            let ends = (views.resolve(link.from)?, views.resolve(link.to)?);
+            if ends == (from, to) && link.relation == relation {
+                links.push(link);
+            }
+        }
+        Ok(links)
+    }
+
+    /// The memories that a memory is linked to or from, as of a position; each once a relation and
+    /// direction, and none while it or the memory itself is not to be seen.
+    pub(super) fn related_at(
+        &self,
+        views: &Views,
+        version: &Version,
+        position: Position,
+    ) -> std::result::Result<Vec<Related>, Ask> {
+        let mut related = Vec::new();
+        if views.tally().links == 0 || !version.is_alive() {
+            return Ok(related);
+        }
+        let entity = views.resolve(version.id)?;
+        let mut shown = BTreeSet::new();
+        for link in views.links_at(entity, position)? {
+            let (from, to) = (views.resolve(link.from)?, views.resolve(link.to)?);
+            let (direction, other) = match from == entity {
+                true => (Direction::Out, to),
+                false => (Direction::In, from),
+            };
+            let relation = relation_text(&link);
+            if !shown.insert((from, to, relation.clone())) {
+                continue;
+            }
+            let other = views.version_at(other, position)?;
+            if let Some(other) = other.filter(Version::is_alive) {
+                related.push(Related {
+                    id: id_text(other.id),
+                    relation,
+                    direction,
+                    event: link.event.to_string(),
+                });
+            }
+        }
+        Ok(related)
+    }
+}
+
+/// The event that links one memory to another.
+pub(super) fn linked_event(
+    from: SubjectId,
+    to: SubjectId,
+    relation: Relation,
+    reason: Option<&str>,
+    score_ppm: Option<u32>,
+) -> NewEvent {
+    NewEvent {
+        kind: Kind::MEMORY_LINKED,
+        subject: from,
+        refs: Vec::new(),
+        facts: MemoryLinked {
+            other: to,
+            relation,
+        }
+        .encode(),
+        payload: payload::encode(&payload::MemoryLinked {
+            relation: None,
+            reason,
+            score_ppm,
+        }),
+    }
+}
+
+/// The events that these rows are from.
+pub(super) fn observed(versions: &[&Version]) -> Vec<EventId> {
+    let events: BTreeSet<_> = (versions.iter())
+        .map(|version| version.stamp.event)
+        .collect();
+    events.into_iter().collect()
+}
+
+/// A relation by its name, in words, or by its number.
+fn relation_text(link: &Link) -> String {
+    match (link.relation.name(), &link.words) {
+        (Some(name), _) => name.to_owned(),
+        (None, Some(words)) => words.clone(),
+        (None, None) if link.relation == Relation::IN_WORDS => "(withheld)".to_owned(),
+        (None, None) => format!("relation {}", link.relation.0),
+    }
+}
+
+fn refuse_self(from: &Version, to: &Version) -> Result<()> {
+    match from.id == to.id {
+        false => Ok(()),
+        true => Err(ServiceError::invalid_with(
+            format!("{} cannot be linked to itself", id_text(from.id)),
+            "name two memories",
+        )),
+    }
+}
+
+fn link_receipt(receipt: crate::api::Receipt, to: &Version, relation: Relation) -> LinkReceipt {
+    LinkReceipt {
+        receipt,
+        relation: relation.name().unwrap_or_default().to_owned(),
+        to: id_text(to.id),
+    }
+}

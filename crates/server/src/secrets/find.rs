@@ -29,6 +29,9 @@ pub struct Found {
 /// Bytes of a secret whose shape is looked at; what is longer is no placeholder.
 const PLACEHOLDER_LEN_MAX: usize = 200;
 
+/// Bytes of a match that is no secret and is searched again: a bound, so that time stays linear.
+const AGAIN_LEN_MAX: usize = 512;
+
 /// Places of a table by the first two bytes of a word, whatever their case.
 const PAIRS: usize = 1_024;
 /// No further word.
@@ -116,17 +119,22 @@ pub fn find(text: &str) -> Vec<Found> {
         wanted &= wanted - 1;
         let rule = &RULES[index];
         let pattern = detector.patterns[index].get_or_init(|| compiled(rule));
-        for captures in pattern.captures_iter(text) {
+        let mut from = 0;
+        while let Some(captures) = pattern.captures_at(text, from) {
             let whole = captures.get(0).expect("a match has a group 0");
             let group = captures.iter().skip(1).flatten().next();
             let secret = group.unwrap_or(whole);
-            if is_secret(rule, secret.as_str(), &text[secret.end()..]) {
+            from = whole.end();
+            if is_secret(rule, text, &whole.range(), &secret.range()) {
                 found.push(Found {
                     rule: rule.name,
                     secret: secret.range(),
                     whole: whole.range(),
                     index,
                 });
+            } else if whole.start() < secret.start() && whole.len() <= AGAIN_LEN_MAX {
+                // What was taken for the value may be the name of the next one.
+                from = secret.start();
             }
         }
     }
@@ -134,17 +142,30 @@ pub fn find(text: &str) -> Vec<Found> {
 }
 
 fn compiled(rule: &Rule) -> Regex {
-    RegexBuilder::new(rule.pattern)
+    // A token may be part of a name: `my_ghp_…`.
+    let pattern = match rule.pattern.strip_prefix(r"\b") {
+        Some(rest) if !has_group(rest) => format!(r"(?:\b|_)({rest})"),
+        _ => rule.pattern.to_owned(),
+    };
+    RegexBuilder::new(&pattern)
         .unicode(false)
         .build()
         .expect("a test compiles every pattern of the table")
 }
 
-fn is_secret(rule: &Rule, secret: &str, after: &str) -> bool {
+fn has_group(pattern: &str) -> bool {
+    pattern.replace("(?", "").contains('(')
+}
+
+fn is_secret(rule: &Rule, text: &str, whole: &Range<usize>, place: &Range<usize>) -> bool {
+    let secret = &text[place.clone()];
+    let after = &text[place.end..];
     let placeholder = secret.len() <= PLACEHOLDER_LEN_MAX && shape::is_placeholder(secret);
     !placeholder
         && shape::entropy(secret) >= rule.entropy_min
         && rule.fits.is_none_or(|fits| fits(secret, after))
+        && !(rule.name.ends_with("-assignment")
+            && shape::is_harmless_name(&text[..whole.start], &text[whole.clone()], secret))
 }
 
 /// In the order of the text, with those that overlap as one.

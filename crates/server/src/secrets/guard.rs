@@ -138,8 +138,21 @@ impl<'p> Guard<'p> {
 
     /// `{"password": "…"}`: the value says only together with its name that it is a secret.
     fn assigned(&mut self, name: &str, value: &mut Value) -> Result<()> {
-        let Value::String(text) = value else {
-            return Ok(());
+        let text = match value {
+            Value::String(text) => text,
+            Value::Array(items) => {
+                return items
+                    .iter_mut()
+                    .filter(|item| item.is_string())
+                    .try_for_each(|item| self.assigned(name, item));
+            }
+            Value::Object(fields) => {
+                return match fields.get_mut("value") {
+                    Some(value @ Value::String(_)) => self.assigned(name, value),
+                    _ => Ok(()),
+                };
+            }
+            _ => return Ok(()),
         };
         if self.action == Action::Off || !self.policy.found(text).is_empty() {
             return Ok(());

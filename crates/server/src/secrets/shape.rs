@@ -61,6 +61,58 @@ pub(super) fn is_value(value: &str, after: &str) -> bool {
         && !value.starts_with(['/', '.', '~'])
         && !after.starts_with(['(', '['])
         && !is_words(value)
+        && !is_address(value)
+}
+
+/// `0x` and 40 hex digits: a contract or an account, which everybody may see.
+fn is_address(value: &str) -> bool {
+    value
+        .strip_prefix("0x")
+        .is_some_and(|hex| hex.len() == 40 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// What an assignment is known not to give away by its name: a place in a list (`page_token`), an id of
+/// a token, the default of an expansion (`${DB_PASSWORD:default1}`).
+pub(super) fn is_harmless_name(before: &str, whole: &str, value: &str) -> bool {
+    let name = before.as_bytes();
+    let starts = |text: &str, start: &str| {
+        (text.as_bytes().get(..start.len()))
+            .is_some_and(|text| text.eq_ignore_ascii_case(start.as_bytes()))
+    };
+    if starts(whole, "token") {
+        let name = name
+            .strip_suffix(b"_")
+            .or(name.strip_suffix(b"-"))
+            .unwrap_or(name);
+        let is_page = ["page", "continuation", "continue"].iter().any(|word| {
+            let start = name.len().checked_sub(word.len());
+            start.is_some_and(|start| name[start..].eq_ignore_ascii_case(word.as_bytes()))
+        });
+        let stands_alone =
+            !before.ends_with(|c: char| c.is_ascii_alphanumeric() || "_-".contains(c));
+        if is_page || (stands_alone && is_uuid(value)) {
+            return true;
+        }
+    }
+    let part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
+    let part_len = name.iter().rev().take(64).take_while(part).count();
+    name[..name.len() - part_len].ends_with(b"${") && is_weak(value.trim_start_matches('-'))
+}
+
+fn is_uuid(text: &str) -> bool {
+    let lens = text.split('-').map(str::len);
+    lens.eq([8, 4, 4, 4, 12])
+        && text
+            .bytes()
+            .all(|byte| byte == b'-' || byte.is_ascii_hexdigit())
+}
+
+/// A short word and a number, as nobody protects anything with.
+fn is_weak(password: &str) -> bool {
+    let word = password.trim_end_matches(|c: char| c.is_ascii_digit());
+    password.len() <= 12
+        && password.len() - word.len() <= 4
+        && word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
 /// Text that is made of words and small numbers: `my-service-token-2`, `src/auth/token2.rs`.
@@ -69,12 +121,38 @@ fn is_words(text: &str) -> bool {
         .all(|piece| {
             let word = piece.trim_end_matches(|c: char| c.is_ascii_digit());
             let digits = piece.len() - word.len();
-            digits <= 4 && word.bytes().all(|byte| byte.is_ascii_alphabetic())
+            digits <= 4 && word.bytes().all(|byte| byte.is_ascii_alphabetic()) || is_name(piece)
         })
+}
+
+/// A name as programs have them, `AccessTokenV1WithClaims2`: letters only begin a word after a digit
+/// when they are capitals, and the words are long.
+fn is_name(text: &str) -> bool {
+    let (mut words, mut letters, mut last) = (0, 0, b' ');
+    for byte in text.bytes() {
+        if byte.is_ascii_lowercase() && last.is_ascii_digit() {
+            return false;
+        }
+        words += usize::from(byte.is_ascii_uppercase() || last == b' ');
+        letters += usize::from(byte.is_ascii_alphabetic());
+        last = byte;
+    }
+    letters >= words * 4 && text.len() - letters <= 6
 }
 
 /// A password as people choose them, which says less than a token.
 pub(super) fn is_password(value: &str, after: &str) -> bool {
+    if value.contains(char::is_whitespace) {
+        // A sentence, unless one of its words can only be a password.
+        let is_one = |word: &str| {
+            word.len() >= 8
+                && word.bytes().any(|byte| byte.is_ascii_digit())
+                && !word.contains(['[', '(', '{'])
+                && !is_words(word)
+                && is_password(word, "")
+        };
+        return value.split_whitespace().any(is_one);
+    }
     let value = value.trim_end_matches(['.', '!', '?', ',', ':', ';']);
     let has = |fits: fn(u8) -> bool| value.bytes().any(fits);
     let mixed = has(|byte| byte.is_ascii_digit() || b"!@#$%^&*+=?|~".contains(&byte));
@@ -90,8 +168,25 @@ pub(super) fn is_password(value: &str, after: &str) -> bool {
         && !is_path
         && !is_member
         && !value.contains("://")
+        && !is_limit(value)
+        && !NAMES.iter().any(|name| value.eq_ignore_ascii_case(name))
+        && !matches!(value.as_bytes(), [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic())
         && !value.starts_with(['/', '.', '~', '@', '&', '*', '#', '-', '='])
         && !after.starts_with(['(', '['])
+}
+
+/// How and where passwords are kept, as long as one and with a digit.
+const NAMES: [&str; 4] = ["argon2id", "1password", "pbkdf2-sha256", "scram-sha-256"];
+
+/// What is said about a password: `minLength=8`.
+fn is_limit(value: &str) -> bool {
+    value.split_once('=').is_some_and(|(name, limit)| {
+        (1..=4).contains(&limit.len())
+            && limit.bytes().all(|byte| byte.is_ascii_digit())
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+    })
 }
 
 /// Passwords of services on a developer's own machine, which protect nothing.
@@ -101,8 +196,16 @@ const WELL_KNOWN: [&str; 16] = [
 ];
 
 /// The password of a URL, or of `name:password`.
-pub(super) fn is_url_password(value: &str, _: &str) -> bool {
+pub(super) fn is_url_password(value: &str, after: &str) -> bool {
     let password = value.rsplit(':').next().unwrap_or(value);
+    let is_local = ["@localhost", "@127.0.0.1", "@[::1]"].iter().any(|host| {
+        (after.strip_prefix(host)).is_some_and(|rest| {
+            !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '.' || c == '-')
+        })
+    });
+    if is_local && is_weak(password) {
+        return false;
+    }
     let password = password.to_ascii_lowercase();
     !WELL_KNOWN.contains(&password.as_str()) && !is_placeholder(&password)
 }

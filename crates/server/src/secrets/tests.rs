@@ -2,10 +2,14 @@
 //! the test runs, so that other scanners have nothing to find in this file.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
 
 use super::rules::RULES;
 use super::*;
+use crate::api::{Caller, StoreRequest};
+use crate::service::{OpenOptions, Service};
 
 /// `len` characters of an alphabet, in an order without a pattern.
 fn made(alphabet: &str, len: usize) -> String {
@@ -268,6 +272,95 @@ fn what_programs_write_is_no_secret_unless_it_is_assigned() {
     assert_eq!(rules_of(&format!("api_key: {uuid}")), ["secret-assignment"]);
 }
 
+/// Ways to write an assignment: what is found, and what only looks like it.
+#[test]
+fn assignments_are_found_however_they_are_written() {
+    let word = ["Tr0ub", "4dor&3x"].concat();
+    let token = ["A7f9Kq2L", "xP0zWm3Rt8Vb"].concat();
+    for text in [
+        format!("DB_PASS={word}"),
+        format!("SMTP_PASS: {word}"),
+        format!("smtp_pass = '{word}'"),
+        format!("{{\"pass\":\"{word}\"}}"),
+        format!("The password is: {word}"),
+        format!("the password for admin: {word}"),
+        format!("mysql --password {word} -h db"),
+        format!("<password>{word}</password>"),
+        format!("passwords: {word}"),
+        format!(r#"{{\"password\": \"{word}\"}}"#),
+        format!(r#"{{\\\"pass\\\":\\\"{word}\\\"}}"#),
+        format!("password = \"two words {word}\""),
+        format!("password: password: {word}"),
+        format!("password: unchanged, password = {word}"),
+        format!("db.password=${{DB_PASSWORD:{word}}}"),
+    ] {
+        assert_eq!(rules_of(&text), ["password-assignment"], "{text}");
+        let masked = Policy::default().masked(&text).expect("it is found");
+        assert!(!masked.contains(&word[..8]), "{masked}");
+        assert_eq!(Policy::default().masked(&masked), None, "{masked}");
+    }
+    for text in [
+        format!("token is: {token}"),
+        format!("tokens: {token}"),
+        format!("Secrets: {token}"),
+        format!("api keys: {token}"),
+        format!("deploy --token {token}"),
+        format!("<api_key>{token}</api_key>"),
+        format!(r#"{{\"token\":\"{token}\"}}"#),
+        format!("access_token={token}"),
+        format!(
+            "access_token={}-{}-{}-{}-{}",
+            hex(8),
+            hex(4),
+            hex(4),
+            hex(4),
+            hex(12)
+        ),
+        format!("private_key=0x{}", hex(64)),
+    ] {
+        assert_eq!(rules_of(&text), ["secret-assignment"], "{text}");
+    }
+    let header = format!("Authorization: token {token}");
+    assert_eq!(rules_of(&header), ["authorization-bearer"]);
+    let pat = format!("my_{}{}", ["gh", "p_"].concat(), alnum(36));
+    let masked = Policy::default().masked(&pat);
+    assert_eq!(masked.as_deref(), Some("my_[secret: github-pat]"));
+    let strong = format!("postgres://dev:{word}@localhost/dev");
+    assert_eq!(rules_of(&strong), ["database-url"]);
+    let elsewhere = "postgres://dev:dev12345@localhost.example.org/dev".to_owned();
+    assert_eq!(rules_of(&elsewhere), ["database-url"]);
+
+    let uuid = format!("{}-{}-4{}-a{}-{}", hex(8), hex(4), hex(3), hex(3), hex(12));
+    for text in [
+        "first pass: refactor2everything, bypass=v2_of_the_cache".into(),
+        "render_pass = shadow_pass_2".into(),
+        "{\"pass\": true, \"passed\": \"12of14tests\"}".into(),
+        "the password is: rotated every 90 days".into(),
+        "the password for admin: see 1password".into(),
+        "run with --password $DB_PASS2 or --password-file /run/pw1".into(),
+        "<password>changeme123</password>".into(),
+        "passwords: argon2id, tokens: 128000, secrets: none".into(),
+        r#"{\"password\": \"unchanged\", \"token\": \"none\"}"#.into(),
+        "password = \"at least 12 characters, SHA-256 hashed\"".into(),
+        "password: password: unchanged".into(),
+        "\"password\": \"must match ^[A-Za-z0-9]{8,}$, rounds=12\"".into(),
+        "my_ghp_token is a name".into(),
+        "Authorization: token authentication".into(),
+        "export type Token = AccessTokenV1WithClaims2".into(),
+        "Secret: ExternalSecretsOperator2024Config".into(),
+        format!("nextPageToken={token} and page_token={token}"),
+        format!("token=0x{}", hex(40)),
+        format!("token: {uuid}"),
+        "password: minLength=8".into(),
+        "pwd: C:\\Users\\bob1\\src, cwd: C:\\Users\\bob1".into(),
+        "postgres://dev:dev123@localhost/dev, mysql://a:a1b@127.0.0.1:3306/x"
+            .replace("a1b", "abc1"),
+        "db.password=${DB_PASSWORD:default1}".into(),
+    ] {
+        assert_eq!(rules_of(&text), [""; 0], "{text}");
+    }
+}
+
 #[test]
 fn masking_leaves_nothing_of_the_secret() {
     let policy = Policy::new(Action::Mask, &[]).expect("it is fine");
@@ -326,6 +419,13 @@ fn hostile_texts_cost_time_in_proportion() {
         "password=".to_owned(),
         "token:".to_owned(),
         "secret=a1".to_owned(),
+        "password: password: ".to_owned(),
+        "password=minLength-".to_owned(),
+        "password=\"a ".to_owned(),
+        "token=token.".to_owned(),
+        "--password ".to_owned(),
+        "<password>".to_owned(),
+        r#"password\":\""#.to_owned(),
         "bearer ".to_owned(),
         "Q~".to_owned(),
         ["sk-", "a-T3Blbk", "FJ"].concat(),
@@ -374,4 +474,71 @@ fn speed_of_the_search() {
             eprintln!("compiling {}: {took:?}", rule.name);
         }
     }
+}
+
+fn stored(request: StoreRequest) -> StoreRequest {
+    StoreRequest {
+        topic: "t".to_owned(),
+        content: "c".to_owned(),
+        ..request
+    }
+}
+
+#[test]
+fn lists_and_values_of_metadata_are_assigned() {
+    let word = ["Tr0ub", "4dor&3x"].concat();
+    let policy = Policy::new(Action::Mask, &[]).expect("it is fine");
+    let masked = "[secret: password-assignment]";
+    for (given, expected) in [
+        (
+            json!({ "password": [word] }),
+            json!({ "password": [masked] }),
+        ),
+        (
+            json!({ "password": { "value": word, "age": "2d" } }),
+            json!({ "password": { "value": masked, "age": "2d" } }),
+        ),
+        (
+            json!({ "password": { "rule": "minLength=8" }, "rooms": [word] }),
+            json!({ "password": { "rule": "minLength=8" }, "rooms": [word] }),
+        ),
+    ] {
+        let mut request = stored(StoreRequest {
+            metadata: Some(given),
+            ..StoreRequest::default()
+        });
+        let mut guard = Guard::new(&policy, false);
+        guard.store(&mut request).expect("it is masked");
+        assert_eq!(request.metadata, Some(expected));
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_without_a_secret() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::open(OpenOptions {
+        dir: folder.path().to_owned(),
+        lock_wait: Duration::from_secs(5),
+        read_only: false,
+    })
+    .expect("it opens");
+    let token = format!("{}{}", ["gh", "p_"].concat(), alnum(36));
+    let store = |request| service.store(&Caller::default(), stored(request));
+    let error = store(StoreRequest {
+        occurred_at: Some(token.clone()),
+        ..StoreRequest::default()
+    });
+    let why = error.expect_err("it is no time").to_string();
+    assert_eq!(why, "`[secret: github-pat]` is no point in time");
+    let keyed = |key: &str| {
+        store(StoreRequest {
+            key: Some(key.to_owned()),
+            request_id: Some(token.clone()),
+            ..StoreRequest::default()
+        })
+    };
+    keyed("one").expect("it stores");
+    let why = keyed("two").expect_err("it was used").to_string();
+    assert!(why.contains("[secret: github-pat]"), "{why}");
+    assert!(!why.contains(&token), "{why}");
 }

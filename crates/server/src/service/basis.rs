@@ -64,7 +64,8 @@ impl Service {
             Some(text) => self.parse_at(views, text)?,
         };
         if let Some(text) = happened_by {
-            let by = when::parse(text, self.now_ms(), &self.zone(), DayMeans::End)?;
+            let by = when::parse(text, self.now_ms(), &self.zone(), DayMeans::End)
+                .map_err(|error| self.without_its_secrets(error))?;
             let When::Time(ms) = by else {
                 return Err(ServiceError::invalid_with(
                     format!("`{text}` is no time"),
@@ -111,7 +112,8 @@ impl Service {
 
     fn parse_at(&self, views: &Views, text: &str) -> std::result::Result<At, Ask> {
         let newest = views.tally().position;
-        let when = when::parse(text, self.now_ms(), &self.zone(), DayMeans::End)?;
+        let when = when::parse(text, self.now_ms(), &self.zone(), DayMeans::End)
+            .map_err(|error| self.without_its_secrets(error))?;
         let tip = match when {
             When::Position(0) => None,
             When::Position(position) if position > newest.0 => {

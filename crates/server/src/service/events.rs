@@ -102,7 +102,9 @@ impl Service {
         }
         let moment = |text: &Option<String>, day| match text {
             None => Ok((None, None)),
-            Some(text) => match when::parse(text, self.now_ms(), &self.zone(), day)? {
+            Some(text) => match when::parse(text, self.now_ms(), &self.zone(), day)
+                .map_err(|error| self.without_its_secrets(error))?
+            {
                 When::Time(ms) => Ok((Some(ms), None)),
                 When::Position(position) => Ok((None, Some(Position(position)))),
                 When::Event(prefix) => {

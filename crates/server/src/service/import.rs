@@ -120,6 +120,7 @@ impl Service {
                     }
                     Err(error) => {
                         let why = error.to_string();
+                        let why = self.secrets.masked(&why).unwrap_or(why);
                         report.rejected.push(Rejected {
                             line: number,
                             file: name.clone(),
@@ -137,7 +138,8 @@ impl Service {
         }
         progress.finish();
         if !ignored.is_empty() {
-            let fields: Vec<_> = ignored.into_iter().collect();
+            let masked = |field: String| self.secrets.masked(&field).unwrap_or(field);
+            let fields: Vec<_> = ignored.into_iter().map(masked).collect();
             self.notice(format!(
                 "fields that mean nothing here were left out: {}",
                 fields.join(", ")

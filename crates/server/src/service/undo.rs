@@ -293,7 +293,9 @@ impl Service {
             wanted.topic = Some(views.members(topic)?.into_iter().collect());
         }
         if let Some(since) = &request.since {
-            match when::parse(since, self.now_ms(), &self.zone(), DayMeans::Start)? {
+            match when::parse(since, self.now_ms(), &self.zone(), DayMeans::Start)
+                .map_err(|error| self.without_its_secrets(error))?
+            {
                 When::Time(ms) => wanted.since_ms = Some(ms),
                 When::Position(position) => wanted.since = Some(Position(position)),
                 When::Event(prefix) => wanted.since = Some(self.find_event(&prefix)?),

@@ -543,12 +543,10 @@ impl Service {
         };
         let now = self.now_ms();
         let occurred_at_ms = match &request.occurred_at {
-            Some(text) => Some(when::parse_moment(
-                text,
-                now,
-                &self.zone(),
-                DayMeans::Start,
-            )?),
+            Some(text) => Some(
+                when::parse_moment(text, now, &self.zone(), DayMeans::Start)
+                    .map_err(|error| self.without_its_secrets(error))?,
+            ),
             None => None,
         };
         let metadata = match &request.metadata {
@@ -570,6 +568,17 @@ impl Service {
             nth_line: None,
             request_digest: digest_of(&request.request_id, &request_shape(request))?,
         })
+    }
+
+    /// What is wrong with an argument, without a secret that the argument holds.
+    pub(super) fn without_its_secrets(&self, error: ServiceError) -> ServiceError {
+        match error {
+            ServiceError::Invalid { message, hint } => ServiceError::Invalid {
+                message: self.secrets.masked(&message).unwrap_or(message),
+                hint,
+            },
+            other => other,
+        }
     }
 
     /// Stores a memory; with a key that its topic has already, updates that one.
@@ -921,7 +930,8 @@ pub(super) fn first_receipt(
     };
     if first.digest.is_some() && first.digest != *digest {
         return Err(ServiceError::Conflict {
-            request_id: request_id.to_owned(),
+            request_id: (command.service.secrets.masked(request_id))
+                .unwrap_or_else(|| request_id.to_owned()),
         }
         .into());
     }

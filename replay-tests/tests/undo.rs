@@ -515,7 +515,7 @@ verify
             $h deploy "the service listens on port 5433 behind the proxy" similar_to→$a
             $j stored @19
             undone 2 @20
-              changed $b forgotten,links (+1 later)
+              gone $b  (+1 later)
             $j deploy "the service listens on port 5433 behind the proxy"
             $h deploy "the service listens on port 5433 behind the proxy" similar_to→$a
             $e deploy "the service listens on port 5433 behind the proxy" in project:x

@@ -77,8 +77,9 @@ inspector() {
     inspect_tool icm_memory_forget --tool-arg "id=$id"
     inspect_tool icm_undo --tool-arg last=1
     inspect_tool icm_memory_store --tool-arg topic=db 'content=another fact'
+    inspect_tool icm_memory_store --tool-arg topic=db 'content=the replicas lag by a second'
     inspect_tool icm_memory_consolidate --tool-arg topic=db 'summary=the pool'
-    echo "inspector: $tools tools listed without a complaint, 12 calls"
+    echo "inspector: $tools tools listed without a complaint, 13 calls"
 }
 
 python_client

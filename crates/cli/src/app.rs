@@ -56,6 +56,14 @@ impl fmt::Display for Origin {
 }
 
 impl App {
+    /// Asks whether to go on with what was shown; without a terminal that is an error.
+    pub(crate) fn agreed(&self, question: &str, unconfirmed: &str) -> Result<bool, CliError> {
+        self.ui.confirm(question).ok_or_else(|| {
+            CliError::invalid(format!("{unconfirmed} has to be confirmed"))
+                .with_hint("give `--yes`, or `--dry-run` to only look")
+        })
+    }
+
     /// Reads the configuration; the store stays closed until a command asks for it.
     pub(crate) fn new(global: GlobalArgs) -> Result<App, CliError> {
         let read = match config_path(&global) {

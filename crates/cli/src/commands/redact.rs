@@ -78,18 +78,9 @@ pub(crate) fn run(args: RedactArgs, app: &App) -> Result<Outcome, CliError> {
             false => String::new(),
         };
         let question = format!("Take the text of {what}{share} out for good?");
-        match app.ui.confirm(&question) {
-            Some(true) => {}
-            Some(false) => {
-                app.ui.remark(format_args!("nothing was redacted"));
-                return Ok(Outcome::No);
-            }
-            None => {
-                return Err(CliError::invalid(format!(
-                    "redacting {what}{share} has to be confirmed"
-                ))
-                .with_hint("give `--yes`, or `--dry-run` to only look"));
-            }
+        if !app.agreed(&question, &format!("redacting {what}{share}"))? {
+            app.ui.remark(format_args!("nothing was redacted"));
+            return Ok(Outcome::No);
         }
     }
     request.dry_run = false;

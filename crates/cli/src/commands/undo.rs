@@ -91,18 +91,9 @@ pub(crate) fn run(args: UndoArgs, app: &App) -> Result<Outcome, CliError> {
         })?;
         request.plan = Some(plan.plan.clone());
         let what = count(plan.events, "event", "events");
-        match app.ui.confirm(&format!("Undo {what}?")) {
-            Some(true) => {}
-            Some(false) => {
-                app.ui.remark(format_args!("nothing was undone"));
-                return Ok(Outcome::No);
-            }
-            None => {
-                return Err(
-                    CliError::invalid(format!("undoing {what} has to be confirmed"))
-                        .with_hint("give `--yes`, or `--dry-run` to only look"),
-                );
-            }
+        if !app.agreed(&format!("Undo {what}?"), &format!("undoing {what}"))? {
+            app.ui.remark(format_args!("nothing was undone"));
+            return Ok(Outcome::No);
         }
     }
     request.dry_run = false;

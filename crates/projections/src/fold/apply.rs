@@ -292,7 +292,9 @@ impl<K: Keep> Folder<K> {
                 for covered in facts.covers {
                     if let Some(facts) = memory::covering(&covered) {
                         let entity = self.resolve(base, covered.id)?;
-                        self.step(base, entity, event, &facts, in_force, false)?;
+                        self.step(base, entity, event, false, |texts, before| {
+                            memory::next(texts, event, &facts, before, in_force)
+                        })?;
                     }
                 }
                 Ok(applied)
@@ -306,7 +308,9 @@ impl<K: Keep> Folder<K> {
                 {
                     self.kept.name(updated.name, entity);
                 }
-                self.step(base, entity, event, &facts, in_force, false)
+                self.step(base, entity, event, false, |texts, before| {
+                    memory::next(texts, event, &facts, before, in_force)
+                })
             }
             Facts::Linked(facts) => self.linked(base, event, &facts, in_force),
             Facts::Unlinked => self.unlinked(base, event, in_force),
@@ -379,22 +383,24 @@ impl<K: Keep> Folder<K> {
         stored: MemoryStored,
         in_force: bool,
     ) -> Result<Applied> {
-        let name = memory::name_of_stored(event, &stored);
-        let id = event.head.subject();
-        let facts = Facts::Stored(stored);
-        if event.own && name.is_zero() {
-            // The writer gave it an id that nothing else has.
-            return self.step(base, id, event, &facts, in_force, true);
+        let first = memory::first(&mut self.texts, event, &stored);
+        let (id, name) = (event.head.subject(), first.name);
+        // The writer gave a memory without a name an id that nothing else has.
+        let new = event.own && name.is_zero();
+        let mut entity = id;
+        if !new {
+            let known = self.named(base, name)?;
+            entity = known.unwrap_or(self.resolve(base, id)?);
+            if entity != id && self.kept.set_alias(id, entity) {
+                self.tally.aliases += 1;
+            }
+            if known.is_none() && !name.is_zero() {
+                self.kept.name(name, entity);
+            }
         }
-        let known = self.named(base, name)?;
-        let entity = known.unwrap_or(self.resolve(base, id)?);
-        if entity != id && self.kept.set_alias(id, entity) {
-            self.tally.aliases += 1;
-        }
-        if known.is_none() && !name.is_zero() {
-            self.kept.name(name, entity);
-        }
-        self.step(base, entity, event, &facts, in_force, false)
+        self.step(base, entity, event, new, |_, before| {
+            Some(memory::stored(event, &stored, first, before, in_force))
+        })
     }
 
     /// The next version of a memory, if the event makes one. `new`: there is no other.
@@ -403,15 +409,14 @@ impl<K: Keep> Folder<K> {
         base: &dyn Base,
         entity: EntityId,
         event: &Event<'_>,
-        facts: &Facts,
-        in_force: bool,
         new: bool,
+        make: impl FnOnce(&mut K::Texts, Option<&Row<K>>) -> Option<Row<K>>,
     ) -> Result<Applied> {
         let before = match new {
             true => None,
             false => self.kept.newest(base, entity)?,
         };
-        let version = memory::next(&mut self.texts, event, facts, before.as_deref(), in_force);
+        let version = make(&mut self.texts, before.as_deref());
         let Some(version) = version else {
             // It may have one later: when the `stored` comes, or an undo.
             self.kept.waits(entity, event.position);

@@ -121,14 +121,6 @@ fn updated_values<X: Texts>(texts: &mut X, event: &Event<'_>) -> Values<X::Text>
 /// Fields whose value stands in the payload, not in the facts.
 const IN_PAYLOAD: u32 = fields::ALL & !(fields::IMPORTANCE | fields::TRUST);
 
-/// The name that a `stored` gives its memory.
-pub(super) fn name_of_stored(event: &Event<'_>, facts: &MemoryStored) -> Name {
-    match facts.name.is_zero() {
-        true => name_of(facts, stored_values(event).as_ref()),
-        false => facts.name,
-    }
-}
-
 /// The name in the facts, or for an imported line without a key one made of its payload.
 fn name_of(facts: &MemoryStored, payload: Option<&payload::MemoryStored<'_>>) -> Name {
     let line = payload.and_then(|payload| Some((payload, payload.nth_line?)));
@@ -162,7 +154,11 @@ fn given<T>(values: &Values<T>) -> u32 {
 }
 
 /// The first version of a memory.
-fn first<X: Texts>(texts: &mut X, event: &Event<'_>, facts: &MemoryStored) -> Version<X::Text> {
+pub(super) fn first<X: Texts>(
+    texts: &mut X,
+    event: &Event<'_>,
+    facts: &MemoryStored,
+) -> Version<X::Text> {
     let payload = stored_values(event);
     let values = own_stored(texts, payload.as_ref());
     let stamp = stamp_of(event);
@@ -235,23 +231,8 @@ pub(super) fn next<X: Texts>(
 ) -> Option<Version<X::Text>> {
     match (facts, before) {
         (Facts::Stored(facts), before) => {
-            let mut first = first(texts, event, facts);
-            let Some(before) = before else {
-                first.hidden = !in_force;
-                return Some(first);
-            };
-            let mut version = match (in_force, before.hidden) {
-                (true, false) => stored_again(event, facts, first, before),
-                (true, true) => Version {
-                    id: before.id,
-                    id_stamp: before.id_stamp,
-                    ..first
-                },
-                (false, _) => follow(event, before),
-            };
-            take_id(event, &mut version);
-            version.length_seen = before.length_seen.max(facts.causal_length);
-            Some(version)
+            let first = first(texts, event, facts);
+            Some(stored(event, facts, first, before, in_force))
         }
         (Facts::Updated(facts), Some(before)) if in_force && !before.hidden => {
             Some(updated(texts, event, facts, before))
@@ -267,6 +248,32 @@ pub(super) fn next<X: Texts>(
 pub(super) fn covering(covered: &Covered) -> Option<Facts> {
     let causal_length = covered.causal_length;
     (causal_length != 0).then_some(Facts::Forgotten(Alive { causal_length }))
+}
+
+/// The version that a `stored` makes, `first` being what it would make of its own.
+pub(super) fn stored<T: Clone>(
+    event: &Event<'_>,
+    facts: &MemoryStored,
+    mut first: Version<T>,
+    before: Option<&Version<T>>,
+    in_force: bool,
+) -> Version<T> {
+    let Some(before) = before else {
+        first.hidden = !in_force;
+        return first;
+    };
+    let mut version = match (in_force, before.hidden) {
+        (true, false) => stored_again(event, facts, first, before),
+        (true, true) => Version {
+            id: before.id,
+            id_stamp: before.id_stamp,
+            ..first
+        },
+        (false, _) => follow(event, before),
+    };
+    take_id(event, &mut version);
+    version.length_seen = before.length_seen.max(facts.causal_length);
+    version
 }
 
 /// The id of the earliest `stored` is shown, in force or not.

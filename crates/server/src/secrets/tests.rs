@@ -443,39 +443,6 @@ fn hostile_texts_cost_time_in_proportion() {
     }
 }
 
-/// `cargo test -p icm-server --release -- --ignored --nocapture speed_of`
-#[test]
-#[ignore = "prints times"]
-#[allow(clippy::print_stderr)]
-fn speed_of_the_search() {
-    let start = Instant::now();
-    find("");
-    eprintln!("keywords: {:?}", start.elapsed());
-    let memory = "The invoices service keeps its data in PostgreSQL 16; migrations run at deploy \
-        and the nightly job on the second replica writes a report that finance reads, see docs/run.md.";
-    let with_words =
-        "The token endpoint rotates the secret; see https://example.com/a for the rest";
-    for text in [memory, with_words] {
-        find(text);
-        let start = Instant::now();
-        for _ in 0..10_000 {
-            std::hint::black_box(find(std::hint::black_box(text)));
-        }
-        eprintln!("{} bytes: {:?}", text.len(), start.elapsed() / 10_000);
-    }
-    for rule in RULES {
-        let start = Instant::now();
-        let pattern = regex::RegexBuilder::new(rule.pattern)
-            .unicode(false)
-            .build();
-        let took = start.elapsed();
-        assert!(pattern.is_ok());
-        if took.as_micros() > 200 {
-            eprintln!("compiling {}: {took:?}", rule.name);
-        }
-    }
-}
-
 fn stored(request: StoreRequest) -> StoreRequest {
     StoreRequest {
         topic: "t".to_owned(),

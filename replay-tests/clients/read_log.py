@@ -49,7 +49,7 @@ WRITTEN_OR_READ = {
     0x8101: "memory.stored", 0x8102: "memory.updated", 0x0105: "memory.recalled",
     0x8106: "memory.forgotten", 0x8107: "memory.revived", 0x810A: "memory.consolidated", 0x8F01: "log.origin_started",
     0x0F02: "log.actor_named", 0x8F03: "log.imported",
-    0x8F04: "log.undone", 0x8F05: "log.redacted", 0x8103: "memory.linked",
+    0x8F04: "log.undone", 0x8F05: "log.redacted", 0x8F06: "log.repaired", 0x8103: "memory.linked",
     0x8104: "memory.unlinked",
 }
 RESERVED = {
@@ -61,7 +61,6 @@ RESERVED = {
     0x0307: "concept.forgotten", 0x0308: "concept.revived", 0x0401: "feedback.recorded",
     0x0402: "feedback.applied", 0x0501: "transcript.session_started",
     0x0502: "transcript.message_recorded",
-    0x8F06: "log.repaired",
 }
 FIELDS = ["topic", "content", "raw_excerpt", "importance", "scope", "key", "source", "occurred_at",
           "metadata", "expires", "trust"]
@@ -166,6 +165,21 @@ def read_facts(kind, data):
     if kind == "log.redacted":
         need(data, 8)
         return {"subjects": [i.hex() for i in items(data, 8, u(data, 0, 4), 16)]}
+    if kind == "log.repaired":
+        need(data, 8)
+        holes = []
+        for h in items(data, 8, u(data, 0, 4), 96):
+            first, last = u(h, 80, 8), u(h, 88, 8)
+            if not (first >= 1 and first - 1 <= last <= PLACE_MAX):
+                raise Unreadable("a hole that no chain has")
+            if (first == 1) != (h[16:48] == bytes(32)):
+                raise Unreadable("a hole that no chain has")
+            before = holes and (holes[-1]["origin"], holes[-1]["from_seq"], holes[-1]["to_seq"])
+            if before and before >= (h[:16].hex(), first, last):
+                raise Unreadable("holes that are not in order")
+            holes.append({"origin": h[:16].hex(), "last_good": h[16:48].hex(),
+                          "next_good": h[48:80].hex(), "from_seq": first, "to_seq": last})
+        return {"holes": holes}
     if kind == "log.undone":
         need(data, 8)
         ranges = []

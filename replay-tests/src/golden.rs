@@ -226,6 +226,31 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
                 reason: Some("held a password"),
             }),
         ),
+        Kind::LOG_REPAIRED => (
+            SubjectId::ZERO,
+            facts::LogRepaired {
+                holes: vec![
+                    facts::Hole {
+                        origin: OriginId(*b"another origin 1"),
+                        last_good: EventId([6; 32]),
+                        next_good: EventId::ZERO,
+                        from_seq: Seq(4),
+                        to_seq: Seq(5),
+                    },
+                    facts::Hole {
+                        origin: ORIGIN,
+                        last_good: EventId::ZERO,
+                        next_good: EventId([7; 32]),
+                        from_seq: Seq(1),
+                        to_seq: Seq(1),
+                    },
+                ],
+            }
+            .encode(),
+            payload::encode(&payload::LogRepaired {
+                reason: Some("the disk was dying"),
+            }),
+        ),
         Kind::LOG_UNDONE => (
             SubjectId::ZERO,
             facts::LogUndone {

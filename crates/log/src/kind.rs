@@ -74,10 +74,10 @@ registry! {
     TRANSCRIPT_MESSAGE_RECORDED = 0x0502, "transcript.message_recorded", Reserved;
     LOG_ORIGIN_STARTED = CRITICAL | 0x0f01, "log.origin_started", Written;
     LOG_ACTOR_NAMED = 0x0f02, "log.actor_named", Written;
-    LOG_IMPORTED = CRITICAL | 0x0f03, "log.imported", Read;
+    LOG_IMPORTED = CRITICAL | 0x0f03, "log.imported", Written;
     LOG_UNDONE = CRITICAL | 0x0f04, "log.undone", Written;
     LOG_REDACTED = CRITICAL | 0x0f05, "log.redacted", Written;
-    LOG_REPAIRED = CRITICAL | 0x0f06, "log.repaired", Reserved;
+    LOG_REPAIRED = CRITICAL | 0x0f06, "log.repaired", Written;
 }
 
 impl Kind {
@@ -137,8 +137,8 @@ mod tests {
         assert!(Kind::MEMORY_STORED.is_understood(1));
         assert!(!Kind::MEMORY_STORED.is_understood(2));
         assert!(!Kind::MEMORY_STORED.is_understood(0));
-        assert!(!Kind::LOG_REPAIRED.is_understood(1));
+        assert!(!Kind::MEMORY_DECAYED.is_understood(1));
         assert!(!Kind(0x7777).is_understood(1));
-        assert!(Kind::LOG_REPAIRED.is_critical() && !Kind::MEMORY_RECALLED.is_critical());
+        assert!(Kind::MEMORY_DECAYED.is_critical() && !Kind::MEMORY_RECALLED.is_critical());
     }
 }

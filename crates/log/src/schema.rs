@@ -65,6 +65,10 @@ fn parts(name: &str) -> Option<(Value, Value)> {
             schema_of::<facts::LogRedacted>(),
             schema_of::<payload::LogRedacted>(),
         ),
+        "log.repaired" => (
+            schema_of::<facts::LogRepaired>(),
+            schema_of::<payload::LogRepaired>(),
+        ),
         "log.undone" => (
             schema_of::<facts::LogUndone>(),
             schema_of::<payload::LogUndone>(),

@@ -261,6 +261,93 @@ impl LogUndone {
     }
 }
 
+/// Events of a chain that are gone, or a place where it does not hold together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct Hole {
+    /// The chain.
+    pub origin: OriginId,
+    /// The last event before it; zero at the start of the chain.
+    pub last_good: EventId,
+    /// The first event after it; zero where the chain ends.
+    pub next_good: EventId,
+    /// Seq of the first one that is gone.
+    pub from_seq: Seq,
+    /// Seq of the last one that is gone; one less than `from_seq` where nothing is gone, but
+    /// `next_good` does not name `last_good` as the event before it.
+    pub to_seq: Seq,
+}
+
+impl Hole {
+    /// Number of events that are gone.
+    pub fn count(&self) -> u64 {
+        (self.to_seq.0 + 1).saturating_sub(self.from_seq.0)
+    }
+}
+
+/// Facts of `log.repaired`: 8 bytes and 96 a hole. Events whose payload is gone are named by its
+/// refs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LogRepaired {
+    /// Sorted by origin and seq.
+    pub holes: Vec<Hole>,
+}
+
+impl LogRepaired {
+    /// Holes that one event has room for.
+    pub const HOLES_MAX: usize = 2_700;
+
+    /// Encodes the facts.
+    ///
+    /// # Panics
+    /// With more holes than `u32::MAX`; the ceiling of facts is far below.
+    pub fn encode(&self) -> Vec<u8> {
+        let count = u32::try_from(self.holes.len()).expect("the ceiling of facts is far below");
+        let mut out = Vec::with_capacity(8 + self.holes.len() * 96);
+        out.extend_from_slice(&count.to_le_bytes());
+        out.extend_from_slice(&[0; 4]);
+        for hole in &self.holes {
+            out.extend_from_slice(&hole.origin.0);
+            out.extend_from_slice(&hole.last_good.0);
+            out.extend_from_slice(&hole.next_good.0);
+            out.extend_from_slice(&hole.from_seq.0.to_le_bytes());
+            out.extend_from_slice(&hole.to_seq.0.to_le_bytes());
+        }
+        out
+    }
+
+    /// Reads the facts.
+    pub fn decode(bytes: &[u8]) -> Result<Self, FactsError> {
+        let mut at = Fields::new("log.repaired", bytes);
+        let (count, _) = (at.u32()? as usize, at.u32()?);
+        at.expect_items(count, 96)?;
+        let mut holes: Vec<Hole> = Vec::with_capacity(count);
+        for _ in 0..count {
+            let hole = Hole {
+                origin: OriginId(at.array()?),
+                last_good: EventId(at.array()?),
+                next_good: EventId(at.array()?),
+                from_seq: Seq(at.u64()?),
+                to_seq: Seq(at.u64()?),
+            };
+            if hole.from_seq.0 == 0
+                || hole.to_seq.0 > PLACE_MAX
+                || hole.to_seq.0 + 1 < hole.from_seq.0
+                || (hole.from_seq.0 == 1) != hole.last_good.is_zero()
+            {
+                return Err(at.error("a hole that no chain has"));
+            }
+            if let Some(before) = holes.last()
+                && (before.origin, before.from_seq, before.to_seq)
+                    >= (hole.origin, hole.from_seq, hole.to_seq)
+            {
+                return Err(at.error("its holes are not in order"));
+            }
+            holes.push(hole);
+        }
+        Ok(LogRepaired { holes })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -273,6 +360,40 @@ mod tests {
         assert_eq!(facts.encode().len(), 40);
         assert_eq!(LogRedacted::decode(&facts.encode()), Ok(facts.clone()));
         assert!(LogRedacted::decode(&facts.encode()[..39]).is_err());
+    }
+
+    #[test]
+    fn holes_are_those_of_a_chain() {
+        let hole = |origin: u8, from: u64, to: u64| Hole {
+            origin: OriginId([origin; 16]),
+            last_good: EventId([u8::from(from > 1); 32]),
+            next_good: EventId([9; 32]),
+            from_seq: Seq(from),
+            to_seq: Seq(to),
+        };
+        let good = LogRepaired {
+            holes: vec![hole(1, 1, 4), hole(1, 7, 6), hole(1, 9, 9), hole(2, 5, 6)],
+        };
+        assert_eq!(good.encode().len(), 8 + 4 * 96);
+        assert_eq!(LogRepaired::decode(&good.encode()), Ok(good.clone()));
+        let counts: Vec<u64> = good.holes.iter().map(Hole::count).collect();
+        assert_eq!(counts, [4, 0, 1, 2]);
+        let no_end = Hole {
+            last_good: EventId::ZERO,
+            ..hole(1, 2, 3)
+        };
+        for wrong in [
+            vec![hole(1, 0, 0)],
+            vec![hole(1, 5, 3)],
+            vec![hole(1, 5, u64::MAX)],
+            vec![hole(1, 5, 6), hole(1, 5, 6)],
+            vec![hole(2, 5, 6), hole(1, 5, 6)],
+            vec![no_end],
+        ] {
+            let facts = LogRepaired { holes: wrong };
+            assert!(LogRepaired::decode(&facts.encode()).is_err(), "{facts:?}");
+        }
+        assert!(LogRepaired::decode(&[1, 0, 0, 0, 0, 0, 0, 0]).is_err());
     }
 
     #[test]

@@ -12,7 +12,8 @@ use thiserror::Error;
 
 pub use link::{MemoryLinked, Relation};
 pub use log::{
-    Continues, ImportedRange, LogImported, LogOriginStarted, LogRedacted, LogUndone, UndoneRange,
+    Continues, Hole, ImportedRange, LogImported, LogOriginStarted, LogRedacted, LogRepaired,
+    LogUndone, UndoneRange,
 };
 pub use memory::{
     Alive, Covered, Importance, MemoryConsolidated, MemoryRecalled, MemoryStored, MemoryUpdated,
@@ -61,6 +62,8 @@ pub enum Facts {
     Redacted(LogRedacted),
     /// `log.undone`
     Undone(LogUndone),
+    /// `log.repaired`
+    Repaired(LogRepaired),
     /// A kind or version that this version does not understand: folds as nothing.
     Opaque,
 }
@@ -86,6 +89,7 @@ impl Facts {
             Kind::LOG_IMPORTED => Facts::Imported(LogImported::decode(bytes)?),
             Kind::LOG_REDACTED => Facts::Redacted(LogRedacted::decode(bytes)?),
             Kind::LOG_UNDONE => Facts::Undone(LogUndone::decode(bytes)?),
+            Kind::LOG_REPAIRED => Facts::Repaired(LogRepaired::decode(bytes)?),
             _ => Facts::Opaque,
         })
     }
@@ -104,6 +108,7 @@ impl Facts {
             Facts::Imported(facts) => json(serde_json::to_value(facts)),
             Facts::Redacted(facts) => json(serde_json::to_value(facts)),
             Facts::Undone(facts) => json(serde_json::to_value(facts)),
+            Facts::Repaired(facts) => json(serde_json::to_value(facts)),
             Facts::ActorNamed | Facts::Unlinked => Value::Object(serde_json::Map::new()),
             Facts::Opaque => Value::Null,
         }

@@ -40,3 +40,11 @@ pub struct LogRedacted<'a> {
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<&'a str>,
 }
+
+/// Payload of `log.repaired`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LogRepaired<'a> {
+    /// Why, in the words of who did it.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'a str>,
+}

@@ -8,7 +8,7 @@ mod memory;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-pub use log::{LogActorNamed, LogOriginStarted, LogRedacted, LogUndone};
+pub use log::{LogActorNamed, LogOriginStarted, LogRedacted, LogRepaired, LogUndone};
 pub use memory::{
     MemoryForgotten, MemoryLinked, MemoryRecalled, MemoryStored, MemoryUpdated, SourceText,
 };

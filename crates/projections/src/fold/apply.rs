@@ -345,9 +345,11 @@ impl<K: Keep> Folder<K> {
                 Ok(Applied::default())
             }
             // Bodies that it takes out are not there when they are read.
-            Facts::Redacted(_) | Facts::OriginStarted(_) | Facts::Imported(_) | Facts::Opaque => {
-                Ok(Applied::default())
-            }
+            Facts::Redacted(_)
+            | Facts::Repaired(_)
+            | Facts::OriginStarted(_)
+            | Facts::Imported(_)
+            | Facts::Opaque => Ok(Applied::default()),
         }
     }
 

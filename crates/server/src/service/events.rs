@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use icm_log::facts::{Facts, UndoneRange};
+use icm_log::facts::{Facts, Hole, UndoneRange};
 use icm_log::record::Body;
 use icm_log::{Event, Kind, Position, SubjectId, hash, payload};
 use icm_projections::Views;
@@ -384,7 +384,14 @@ fn summary_of(facts: &Facts, payload: &Value) -> String {
             .to_owned(),
         Facts::OriginStarted(_) => text("program").to_owned(),
         Facts::ActorNamed => text("name").to_owned(),
-        Facts::Imported(facts) => format!("{} ranges", facts.ranges.len()),
+        Facts::Imported(facts) => match facts.count() {
+            1 => "1 event".to_owned(),
+            events => format!("{events} events"),
+        },
+        Facts::Repaired(facts) => match facts.holes.iter().map(Hole::count).sum() {
+            1_u64 => "1 event is gone".to_owned(),
+            events => format!("{events} events are gone"),
+        },
         Facts::Redacted(facts) => match facts.subjects.len() {
             0 => "single events".to_owned(),
             1 => "1 memory".to_owned(),

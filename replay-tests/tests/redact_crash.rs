@@ -1,7 +1,6 @@
 //! A redaction at the log: power fails, or a disk operation fails, at every point of it; run again,
 //! it ends as if nothing had happened.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,9 +8,10 @@ use std::time::Duration;
 use icm_log::disk::Disk;
 use icm_log::facts::LogRedacted;
 use icm_log::record::Body;
+use icm_log::redact::Redacted;
 use icm_log::{
-    Batch, CommandId, Durability, EventId, Kind, Log, NewEvent, OriginId, RequestKey, Seq,
-    SessionId, SubjectId, payload,
+    Batch, CommandId, Durability, EventId, Kind, Log, NewEvent, RequestKey, SessionId, SubjectId,
+    payload,
 };
 use replay_tests::env::SimEnv;
 use replay_tests::logbed;
@@ -39,8 +39,8 @@ fn before() -> (SimDisk, SimEnv) {
     (disk, env)
 }
 
-/// Ids and places of events.
-type Named = (Vec<EventId>, BTreeSet<(OriginId, Seq)>);
+/// Ids of events, and the same by chain.
+type Named = (Vec<EventId>, Redacted);
 
 fn named(log: &Log) -> icm_log::Result<Named> {
     let (seen, error) = logbed::read(log);
@@ -48,14 +48,14 @@ fn named(log: &Log) -> icm_log::Result<Named> {
         return Err(error);
     }
     let mut ids = Vec::new();
-    let mut places = BTreeSet::new();
+    let mut places = Redacted::new();
     // The chain starts with two events of its own.
     for event in seen
         .iter()
         .filter(|seen| NAMED.contains(&(seen.seq.0.wrapping_sub(3))))
     {
         ids.push(event.id);
-        places.insert((event.origin, event.seq));
+        places.entry(event.origin).or_default().insert(event.id);
     }
     assert_eq!(ids.len(), NAMED.len());
     Ok((ids, places))
@@ -101,7 +101,7 @@ fn redact(disk: &SimDisk, env: &SimEnv) -> icm_log::Result<()> {
     finish(&log, env, &places)
 }
 
-fn finish(log: &Log, env: &SimEnv, places: &BTreeSet<(OriginId, Seq)>) -> icm_log::Result<()> {
+fn finish(log: &Log, env: &SimEnv, places: &Redacted) -> icm_log::Result<()> {
     let mut writer = log.begin(env, WAIT)?;
     if is_redacted(log)? {
         writer.blank(places)?;

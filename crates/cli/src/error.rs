@@ -110,7 +110,9 @@ impl From<ServiceError> for CliError {
     fn from(error: ServiceError) -> Self {
         let kind = match &error {
             ServiceError::NotFound { .. } => ErrorKind::NotFound,
-            ServiceError::Damaged { .. } | ServiceError::BadBackup { .. } => ErrorKind::Damage,
+            ServiceError::Damaged { .. }
+            | ServiceError::BadBackup { .. }
+            | ServiceError::BadExport { .. } => ErrorKind::Damage,
             // The service writes exports straight into our stdout.
             ServiceError::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
                 ErrorKind::ClosedPipe

@@ -19,6 +19,7 @@ mod error;
 mod input;
 mod logging;
 mod memory_view;
+mod output;
 mod panic;
 mod progress;
 mod quick;

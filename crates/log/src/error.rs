@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::cases::Case;
-use crate::id::Seq;
+use crate::id::{OriginId, Seq};
 
 /// Why the log could not do what was asked.
 #[derive(Debug, Error)]
@@ -80,12 +80,46 @@ pub enum LogError {
         /// Ceiling.
         max: usize,
     },
+    /// A bundle is cut, changed, or none at all; nothing of it was taken.
+    #[error("{} is not whole (byte {offset_bytes}): {what}", .path.display())]
+    BadBundle {
+        /// The file.
+        path: PathBuf,
+        /// Where in it.
+        offset_bytes: u64,
+        /// What is wrong.
+        what: String,
+    },
+    /// What a bundle holds does not join up with what is here; nothing of it was taken.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
+    Gaps(Vec<Gap>),
+    /// A bundle holds other events under a chain of this store than the store itself.
+    #[error(
+        "the file holds another event {seq} of this store's own chain {origin} than the store: a \
+         copy of the store wrote under the same origin"
+    )]
+    OwnFork {
+        /// The chain.
+        origin: OriginId,
+        /// First event that differs.
+        seq: Seq,
+    },
     /// The event that a cursor names is not there any more.
     #[error("the log no longer holds what the cursor at position {position} names")]
     StaleCursor {
         /// Its position.
         position: u64,
     },
+}
+
+/// Events that are missing between what is held and what was brought.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("need origin {origin} from seq {from_seq}")]
+pub struct Gap {
+    /// The chain.
+    pub origin: OriginId,
+    /// The first event that is missing.
+    pub from_seq: Seq,
 }
 
 /// Shorthand.

@@ -22,8 +22,11 @@ pub const CONTEXT_ACTOR: &str = "icm actor id v1";
 /// Mixed with the store's secret for request keys.
 pub const CONTEXT_REQUEST: &str = "icm request key v1";
 
+/// Key of the digest at the end of a bundle.
+pub const CONTEXT_BUNDLE: &str = "icm bundle v1";
+
 /// Every context in use.
-pub const CONTEXTS: [&str; 8] = [
+pub const CONTEXTS: [&str; 9] = [
     CONTEXT_EVENT,
     CONTEXT_COMMITMENT,
     CONTEXT_MEMORY_NAME,
@@ -32,6 +35,7 @@ pub const CONTEXTS: [&str; 8] = [
     CONTEXT_SESSION,
     CONTEXT_ACTOR,
     CONTEXT_REQUEST,
+    CONTEXT_BUNDLE,
 ];
 
 fn key_of(context: &str) -> [u8; 32] {
@@ -49,6 +53,11 @@ pub fn event_id(head: &[u8]) -> EventId {
 /// The commitment to a body: `body` is the salt (16 bytes) followed by the payload as stored.
 pub fn commitment(body: &[u8]) -> [u8; 32] {
     *blake3::keyed_hash(&COMMITMENT_KEY, body).as_bytes()
+}
+
+/// Hashes a bundle, piece by piece.
+pub(crate) fn bundle_hasher() -> blake3::Hasher {
+    blake3::Hasher::new_keyed(&key_of(CONTEXT_BUNDLE))
 }
 
 /// Text parts, each with its length before it, so that no two lists of parts give the same bytes.

@@ -1,6 +1,7 @@
 #![doc = include_str!("lib.md")]
 
 pub mod acked;
+pub mod bundle;
 pub mod cases;
 mod chain;
 pub mod copy;
@@ -12,11 +13,14 @@ pub mod hash;
 pub mod head;
 pub mod id;
 pub mod kind;
+pub mod learn;
 mod log;
 pub mod payload;
 pub mod record;
 mod recover;
 pub mod redact;
+pub mod redacted;
+mod runs;
 mod scan;
 pub mod schema;
 pub mod segment;
@@ -26,7 +30,7 @@ mod walk;
 mod writer;
 
 pub use chain::LOG_DIR;
-pub use error::{LogError, Result};
+pub use error::{Gap, LogError, Result};
 pub use id::*;
 pub use kind::Kind;
 pub use log::{LOCK_FILE, Log, Refusal, TORN_DIR};

@@ -5,13 +5,14 @@
 //! in the store says from before the event until the last file is clean that there is work left, so
 //! whoever opens the store after a crash finishes it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 
 use crate::chain;
 use crate::disk;
 use crate::error::{LogError, Result, at};
-use crate::id::{OriginId, Seq};
+use crate::hash;
+use crate::id::{EventId, OriginId, Seq};
 use crate::log::{Log, TORN_DIR};
 use crate::record::{self, Body, Parsed};
 use crate::scan::{SegmentScan, Step};
@@ -22,6 +23,9 @@ use crate::writer::Writer;
 pub const REDACTING_FILE: &str = "redacting";
 
 const MARKER: &[u8] = b"A redaction was begun here. Whoever opens the store finishes it.\n";
+
+/// Events by chain.
+pub type Redacted = BTreeMap<OriginId, HashSet<EventId>>;
 
 /// What was taken out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -69,13 +73,11 @@ impl Writer<'_> {
     ///
     /// # Errors
     /// `Damaged` where a segment cannot be read to its end: it is left as it was.
-    pub fn blank(&mut self, events: &BTreeSet<(OriginId, Seq)>) -> Result<Blanked> {
+    pub fn blank(&mut self, events: &Redacted) -> Result<Blanked> {
         let mut blanked = Blanked::default();
-        let mut origins: Vec<OriginId> = events.iter().map(|(origin, _)| *origin).collect();
-        origins.dedup();
-        for origin in origins {
-            for segment in chain::segments(&*self.log.disk, &self.log.dir, origin)? {
-                self.blank_segment(origin, &segment, events, &mut blanked)?;
+        for (origin, events) in events {
+            for segment in chain::segments(&*self.log.disk, &self.log.dir, *origin)? {
+                self.blank_segment(*origin, &segment, events, &mut blanked)?;
             }
         }
         self.clean_torn(events, &mut blanked)?;
@@ -93,18 +95,10 @@ impl Writer<'_> {
         &self,
         origin: OriginId,
         segment: &chain::SegmentFile,
-        events: &BTreeSet<(OriginId, Seq)>,
+        events: &HashSet<EventId>,
         blanked: &mut Blanked,
     ) -> Result<()> {
         let disk = &*self.log.disk;
-        let first = (origin, segment.name.first_seq);
-        if events
-            .range(first..=(origin, Seq(u64::MAX)))
-            .next()
-            .is_none()
-        {
-            return Ok(());
-        }
         let damaged = |offset_bytes, seq| LogError::Damaged {
             case: crate::cases::Case::C,
             file: chain::relative(&self.log.dir, &segment.path),
@@ -119,8 +113,8 @@ impl Writer<'_> {
         let mut scan = SegmentScan::open(disk, &segment.path, HEADER_LEN as u64, u64::MAX)?;
         loop {
             match scan.step()? {
-                Step::Record { record, .. } => {
-                    let named = events.contains(&(origin, record.seq()));
+                Step::Record { record, id, .. } => {
+                    let named = events.contains(&id);
                     if named && record.is_of(origin) && record.body != Body::Withheld {
                         record::encode(&mut out, record.synced, record.head, None);
                         found += 1;
@@ -143,7 +137,7 @@ impl Writer<'_> {
     }
 
     /// Removes what recovery set aside, but for files of whole records that are none of these.
-    fn clean_torn(&self, events: &BTreeSet<(OriginId, Seq)>, blanked: &mut Blanked) -> Result<()> {
+    fn clean_torn(&self, events: &Redacted, blanked: &mut Blanked) -> Result<()> {
         let (disk, dir) = (&*self.log.disk, self.log.dir.join(TORN_DIR));
         let entries = match disk.read_dir(&dir) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -165,15 +159,16 @@ impl Writer<'_> {
 }
 
 /// Whether bytes are whole records and none of them one of these events with its body.
-fn is_accounted_for(bytes: &[u8], events: &BTreeSet<(OriginId, Seq)>) -> bool {
+fn is_accounted_for(bytes: &[u8], events: &Redacted) -> bool {
     let mut rest = bytes;
     while !rest.is_empty() {
         let Parsed::Record(shape) = record::parse(rest) else {
             return false;
         };
         let record = shape.view(rest);
-        let common = record.common();
-        if record.body != Body::Withheld && events.contains(&(common.origin, common.seq)) {
+        let named = events.get(&record.common().origin);
+        let named = named.is_some_and(|ids| ids.contains(&hash::event_id(record.head)));
+        if record.body != Body::Withheld && named {
             return false;
         }
         rest = &rest[shape.record_len()..];

@@ -2,6 +2,7 @@
 //! with the ranges it imported spliced in directly before the `log.imported` that names them.
 
 mod back;
+mod foreign;
 mod seek;
 
 use std::ops::ControlFlow;
@@ -14,7 +15,7 @@ use crate::cases::Case;
 use crate::chain::{self, SegmentFile};
 use crate::disk::{Disk, DiskFile};
 use crate::error::{LogError, Result};
-use crate::facts::{Continues, Facts, ImportedRange};
+use crate::facts::{Continues, Facts};
 use crate::head::Head;
 use crate::id::{EventId, OriginId, Position, Seq, Time};
 use crate::kind::Kind;
@@ -23,6 +24,8 @@ use crate::record::{Body, Record};
 use crate::recover::{TipPlace, tip_of};
 use crate::scan::{SegmentScan, Step, read_one};
 use crate::segment::HEADER_LEN;
+
+use foreign::Reached;
 
 pub use seek::{Waypoint, Waypoints};
 
@@ -423,6 +426,7 @@ impl Walk<'_> {
     /// As `forward`; where it fails the cursor stands after the last own event handed out.
     fn forward_to(&self, cursor: &mut Cursor, each: Each<'_>) -> Result<()> {
         let from = *cursor;
+        let mut reached = Reached::default();
         if self.tip.is_none() && from.is_start() {
             return Ok(());
         }
@@ -449,7 +453,14 @@ impl Walk<'_> {
                     continue;
                 }
                 resumed |= within;
-                let flow = self.forward_segment(*part, &segment, &mut expected, cursor, each)?;
+                let flow = self.forward_segment(
+                    *part,
+                    &segment,
+                    &mut expected,
+                    cursor,
+                    &mut reached,
+                    each,
+                )?;
                 if flow.is_break() {
                     return Ok(());
                 }
@@ -485,6 +496,7 @@ impl Walk<'_> {
         segment: &SegmentFile,
         expected: &mut Seq,
         cursor: &mut Cursor,
+        reached: &mut Reached,
         each: Each<'_>,
     ) -> Result<ControlFlow<()>> {
         let damaged =
@@ -542,7 +554,10 @@ impl Walk<'_> {
             {
                 let mut position = cursor.position;
                 for range in &facts.ranges {
-                    if self.foreign(range, &mut position, each)?.is_break() {
+                    if self
+                        .foreign(range, &mut position, reached, each)?
+                        .is_break()
+                    {
                         return Ok(ControlFlow::Break(()));
                     }
                 }
@@ -561,45 +576,6 @@ impl Walk<'_> {
                 return Ok(ControlFlow::Break(()));
             }
         }
-    }
-
-    /// Hands out an imported range, ascending; what is missing of it takes up its positions.
-    fn foreign(
-        &self,
-        range: &ImportedRange,
-        position: &mut Position,
-        each: Each<'_>,
-    ) -> Result<ControlFlow<()>> {
-        let base = position.0;
-        let at = |seq: Seq| Position(base + 1 + (seq.0 - range.from_seq.0));
-        *position = Position(base + range.count());
-        let mut next = (range.from_seq, range.base);
-        let segments = chain::segments(self.disk, self.store, range.origin)?;
-        let Some(start) = chain::holding(&segments, range.from_seq) else {
-            return Ok(ControlFlow::Continue(()));
-        };
-        for segment in &segments[start..] {
-            let mut scan =
-                SegmentScan::open(self.disk, &segment.path, HEADER_LEN as u64, u64::MAX)?;
-            while let Step::Record { offset, record, id } = scan.step()? {
-                let seq = record.seq();
-                if seq > range.to_seq {
-                    return Ok(ControlFlow::Continue(()));
-                }
-                let other_branch = seq == next.0 && record.prev() != next.1;
-                if seq < next.0 || other_branch || !record.is_of(range.origin) {
-                    continue;
-                }
-                next = (Seq(seq.0 + 1), id);
-                let head = read_head(&record)?;
-                let place = place_of(segment, offset, &record);
-                let event = event_of(&record, head, id, at(seq), place, false);
-                if each(&event).is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
-            }
-        }
-        Ok(ControlFlow::Continue(()))
     }
 }
 

@@ -42,7 +42,10 @@ const SYNC_WAIT: Duration = Duration::from_secs(1);
 /// Tails that are set aside before an append; each leaves the log shorter.
 const SET_ASIDE_MAX: usize = 8;
 /// Most positions that one import may take.
-const POSITIONS_MAX: u64 = u32::MAX as u64;
+pub(crate) const POSITIONS_MAX: u64 = u32::MAX as u64;
+
+/// Ranges that one import has room for.
+pub(crate) const RANGES_MAX: usize = 2_730;
 
 /// An event to be appended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,7 +102,7 @@ pub enum Durability {
 /// same [`Log`] do not.
 pub struct Writer<'a> {
     pub(crate) log: &'a Log,
-    env: &'a dyn Env,
+    pub(crate) env: &'a dyn Env,
     /// This thread's turn among those of the process; given up while a commit waits for the disk.
     has_turn: bool,
     appended: Option<Seq>,
@@ -237,6 +240,13 @@ impl<'a> Writer<'a> {
             Seq(0)
         };
         Ok(())
+    }
+
+    /// Gives the store a new origin and says why.
+    pub(crate) fn mint(&mut self, why: &str) -> Result<()> {
+        let fingerprint = self.log.fingerprint(self.env)?;
+        let mut state = self.log.lock_state();
+        self.log.mint(&mut state, self.env, fingerprint, Some(why))
     }
 
     /// The newest event, before anything this writer appends.
@@ -616,6 +626,17 @@ impl Log {
                 false => "it is a copy or has moved",
             });
         }
+        self.mint(state, env, fingerprint, moved)
+    }
+
+    /// Gives this store a new origin, which continues what there is.
+    pub(crate) fn mint(
+        &self,
+        state: &mut State,
+        env: &dyn Env,
+        fingerprint: String,
+        why: Option<&str>,
+    ) -> Result<()> {
         // What a new origin continues has to be whole: from here on nobody looks back.
         self.walk_of(state)
             .forward(&walk::Cursor::START, &mut |_| ControlFlow::Continue(()))?;
@@ -633,7 +654,7 @@ impl Log {
         };
         store.write(&*self.disk, &self.dir)?;
         state.notices.extend(
-            moved.map(|why| format!("the store writes under a new origin from here on: {why}")),
+            why.map(|why| format!("the store writes under a new origin from here on: {why}")),
         );
         state.parts = walk::parts(&*self.disk, &self.dir, store.origin, store.continues)?;
         state.looks = None;
@@ -861,7 +882,7 @@ impl Log {
     }
 
     /// Makes the name of a segment durable, and those of the folders that it lies in.
-    fn sync_names(&self, chain_dir: &std::path::Path, first_seq: Seq) -> io::Result<()> {
+    pub(crate) fn sync_names(&self, chain_dir: &std::path::Path, first_seq: Seq) -> io::Result<()> {
         self.disk.sync_dir(chain_dir)?;
         self.disk.sync_dir(&self.dir.join(chain::LOG_DIR))?;
         self.disk.sync_dir(&self.dir)?;

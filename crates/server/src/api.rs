@@ -700,6 +700,57 @@ pub struct ConsolidateReceipt {
     pub originals: Vec<String>,
 }
 
+/// What an export of the log holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LogExported {
+    /// The file; `None` for a stream.
+    pub file: Option<String>,
+    /// Machines and installations whose events it holds.
+    pub origins: u64,
+    /// Events.
+    pub events: u64,
+    /// Events without their text: redacted, or damaged.
+    pub withheld: u64,
+    /// Its length.
+    pub bytes: u64,
+}
+
+/// What an import of a log brought, or would bring.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LogImportAnswer {
+    /// Nothing was done yet.
+    pub dry_run: bool,
+    /// Events that are new here.
+    pub added: u64,
+    /// Events that were here already.
+    pub unchanged: u64,
+    /// Events that were lost here and are back in their place.
+    pub refilled_events: u64,
+    /// Texts that were lost here and are back.
+    pub refilled_texts: u64,
+    /// Texts that were left out, since a redaction names them.
+    pub left_out: u64,
+    /// Texts of this store that were taken out, since a redaction came along.
+    pub redacted: u64,
+    /// Places where a chain branches: two machines wrote under one origin. Both branches are kept.
+    pub forks: Vec<ChainPlace>,
+    /// What lies more than a day in the future by this machine's clock, and was left out.
+    pub later: Vec<ChainPlace>,
+    /// The event that brought it; `None` where nothing had to be noted.
+    pub event: Option<String>,
+    /// Its position.
+    pub position: Option<u64>,
+}
+
+/// A place in a chain.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChainPlace {
+    /// The origin.
+    pub origin: String,
+    /// Place in its chain.
+    pub seq: u64,
+}
+
 /// Asks to take texts out of the store for good: of memories and events that are named, or of every
 /// event that holds a text.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -75,6 +75,18 @@ pub enum ServiceError {
         /// What is wrong with it.
         why: String,
     },
+    /// An export of a log is cut, changed or damaged; nothing of it was taken.
+    #[error("{why}")]
+    BadExport {
+        /// Which, and what is wrong with it.
+        why: String,
+    },
+    /// An export of a log does not join up with this store; nothing of it was taken.
+    #[error("{why}")]
+    DoesNotFit {
+        /// What is missing, or contradicts.
+        why: String,
+    },
     /// The store cannot be written.
     #[error("the store cannot be written: {why}")]
     ReadOnly {
@@ -153,6 +165,13 @@ impl ServiceError {
             ServiceError::BadBackup { .. } => {
                 Some("nothing was restored: use another backup, or copy this one again".into())
             }
+            ServiceError::BadExport { .. } => {
+                Some("nothing was taken: write it again with `icm log export`".into())
+            }
+            ServiceError::DoesNotFit { .. } => Some(
+                "nothing was taken: export all of it with `icm log export` on a machine that has it"
+                    .into(),
+            ),
             ServiceError::NewerFormat { .. } => Some("update icm; reading still works".into()),
             ServiceError::NoSpace { .. } => {
                 Some("nothing was lost; free some space and try again".into())

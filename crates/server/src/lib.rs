@@ -21,5 +21,5 @@ pub mod when;
 pub use backup::restore;
 pub use error::{Result, ServiceError, plain};
 pub use ids::{ID_LEN, id_text};
-pub use service::{Ground, OpenOptions, Service};
+pub use service::{ExportFile, Ground, OpenOptions, Service};
 pub use system::SystemEnv;

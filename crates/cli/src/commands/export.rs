@@ -1,7 +1,6 @@
 //! `icm export`
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -9,6 +8,7 @@ use icm_server::Service;
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
+use crate::output::{Readers, write_file};
 use crate::text;
 
 /// Export memories
@@ -60,7 +60,8 @@ pub(crate) fn run(args: ExportArgs, app: &App) -> Result<Outcome, CliError> {
 
     let memories = match args.output.as_deref() {
         Some(path) if path != Path::new("-") => {
-            let memories = write_file(path, |out| export(service, format, out, at))?;
+            let memories =
+                write_file(path, Readers::Usual, |out| export(service, format, out, at))?;
             if app.ui.json {
                 app.ui.json(
                     &serde_json::json!({ "memories": memories, "file": path.to_string_lossy() }),
@@ -93,41 +94,6 @@ fn export(
         Format::Jsonl => service.export_jsonl(out, at)?,
         Format::Markdown => service.export_markdown(out, at)?,
     })
-}
-
-/// Writes beside the file and renames, so that a failure leaves the old one. What is there and no
-/// regular file (a device, a pipe) is written into.
-fn write_file(
-    path: &Path,
-    work: impl FnOnce(&mut dyn Write) -> Result<u64, CliError>,
-) -> Result<u64, CliError> {
-    let failed = |e: io::Error| CliError::io(format!("cannot write {}", path.display()), &e);
-    let target = match std::fs::metadata(path) {
-        Ok(there) if !there.is_file() => {
-            let mut out = BufWriter::new(File::options().write(true).open(path).map_err(failed)?);
-            let memories = work(&mut out)?;
-            out.flush().map_err(failed)?;
-            return Ok(memories);
-        }
-        // Through a link, not over it.
-        Ok(_) => path.canonicalize().map_err(failed)?,
-        Err(_) => path.to_path_buf(),
-    };
-    let mut name = target.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = target.with_file_name(name);
-    let written = (|| {
-        let mut out = BufWriter::new(File::create_new(&part).map_err(failed)?);
-        let memories = work(&mut out)?;
-        out.flush().map_err(failed)?;
-        out.get_ref().sync_all().map_err(failed)?;
-        std::fs::rename(&part, &target).map_err(failed)?;
-        Ok(memories)
-    })();
-    if written.is_err() {
-        let _ = std::fs::remove_file(&part);
-    }
-    written
 }
 
 /// Lines for a terminal: without characters that could steer it.

@@ -11,7 +11,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use real::RealDisk;
+pub use real::{RealDisk, file_of};
 
 /// What stands in a folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use super::foreign::Reached;
 use super::{Each, Place, Walk, event_of, newer, place_of, read_head};
 use crate::cases::Case;
 use crate::chain::SegmentFile;
@@ -102,7 +103,7 @@ impl Walk<'_> {
         let mut before = Position(position.0.saturating_sub(1 + facts.count()));
         let mut places: Vec<(PathBuf, Seq, u64, EventId, Position)> = Vec::new();
         for range in &facts.ranges {
-            let _ = self.foreign(range, &mut before, &mut |event| {
+            let _ = self.foreign(range, &mut before, &mut Reached::default(), &mut |event| {
                 places.push((
                     event.place.path.to_owned(),
                     event.place.segment,

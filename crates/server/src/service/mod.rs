@@ -7,6 +7,7 @@ mod dedup;
 mod diff;
 mod doctor;
 mod events;
+mod exchange;
 mod export;
 mod import;
 mod link;
@@ -19,6 +20,8 @@ mod show;
 mod undo;
 mod why;
 mod write;
+
+pub use exchange::ExportFile;
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -478,6 +481,12 @@ impl From<LogError> for ServiceError {
             LogError::TooLarge { .. } | LogError::NotAStore { .. } => {
                 ServiceError::invalid(error.to_string())
             }
+            LogError::BadBundle { .. } => ServiceError::BadExport {
+                why: error.to_string(),
+            },
+            LogError::Gaps(_) | LogError::OwnFork { .. } => ServiceError::DoesNotFit {
+                why: error.to_string(),
+            },
             LogError::StaleCursor { .. } => ServiceError::Internal(error.to_string()),
             LogError::Damaged { .. } => ServiceError::Damaged {
                 what: error.to_string(),

@@ -9,9 +9,7 @@ use std::time::Duration;
 
 use icm_log::facts::{Facts, LogRedacted};
 use icm_log::redact::Blanked;
-use icm_log::{
-    Cursor, Event, EventId, Kind, NewEvent, OriginId, Position, Seq, SubjectId, payload,
-};
+use icm_log::{Cursor, Event, EventId, Kind, NewEvent, Position, SubjectId, payload};
 use icm_projections::fold::Version;
 use icm_projections::{ViewError, Views};
 use serde_json::Value;
@@ -131,10 +129,10 @@ impl Service {
         Ok(())
     }
 
-    fn finish_redaction(&self, held: &mut Option<Views>) -> Result<Blanked> {
+    pub(super) fn finish_redaction(&self, held: &mut Option<Views>) -> Result<Blanked> {
         let writer = self.log.begin(&*self.ground.env, self.options.lock_wait);
         let mut writer = writer.map_err(|error| self.explained(error))?;
-        let blanked = writer.blank(&self.redacted_events()?)?;
+        let blanked = writer.blank(&self.log.redacted()?)?;
         *held = None;
         Views::wipe(&self.views_dir(), WIPE_WAIT)?;
         let cache = self.options.dir.join(CACHE_DIR);
@@ -152,32 +150,6 @@ impl Service {
         }
         writer.end_redaction()?;
         Ok(blanked)
-    }
-
-    /// Every event that a redaction of the log names.
-    fn redacted_events(&self) -> Result<BTreeSet<(OriginId, Seq)>> {
-        let mut singles = BTreeSet::new();
-        let mut subjects: BTreeMap<SubjectId, Position> = BTreeMap::new();
-        self.log.scan(&Cursor::START, &mut |event| {
-            if event.head.kind() == Kind::LOG_REDACTED {
-                singles.extend(event.head.refs());
-                if let Ok(Facts::Redacted(facts)) = Facts::of(&event.head) {
-                    let all = facts.subjects.into_iter();
-                    subjects.extend(all.map(|subject| (subject, event.position)));
-                }
-            }
-            ControlFlow::Continue(())
-        })?;
-        let mut events = BTreeSet::new();
-        self.log.scan(&Cursor::START, &mut |event| {
-            // What came after it was written in its knowledge.
-            let named = |id| subjects.get(&id).is_some_and(|at| event.position < *at);
-            if singles.contains(&event.id) || concerns(event, named) {
-                events.insert((event.head.origin(), event.head.seq()));
-            }
-            ControlFlow::Continue(())
-        })?;
-        Ok(events)
     }
 
     fn redact_plan(

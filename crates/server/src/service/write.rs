@@ -6,8 +6,10 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use icm_log::bundle::Bundle;
 use icm_log::env::random_16;
 use icm_log::facts::{self, Alive, MemoryUpdated, Removal, ScopeKind, fields};
+use icm_log::learn::Learned;
 use icm_log::{
     Appended, Batch, CommandId, Durability, EventId, Kind, Name, NewEvent, Position, Refusal,
     RequestKey, ScopeId, SessionId, SubjectId, Writer, actor_named, hash, payload,
@@ -380,6 +382,11 @@ impl<'a> Command<'a> {
     /// See [`Writer::begin_redaction`].
     pub(super) fn begin_redaction(&self) -> Result<()> {
         Ok(self.writer.begin_redaction()?)
+    }
+
+    /// See [`Writer::learn`].
+    pub(super) fn learn(&mut self, bundle: &Bundle) -> Result<Learned> {
+        Ok(self.writer.learn(bundle)?)
     }
 
     pub(super) fn new_id(&self) -> SubjectId {

@@ -1,6 +1,8 @@
 //! `icm log`
 
+mod export;
 mod heads;
+mod import;
 mod show;
 mod verify;
 
@@ -39,6 +41,8 @@ enum LogCommand {
     Show(show::ShowArgs),
     Verify(verify::LogVerifyArgs),
     Heads(heads::HeadsArgs),
+    Export(export::LogExportArgs),
+    Import(import::LogImportArgs),
 }
 
 #[derive(Debug, Default, PartialEq, Args)]
@@ -87,6 +91,8 @@ pub(crate) fn run(args: LogArgs, app: &App) -> Result<Outcome, CliError> {
         Some(LogCommand::Show(args)) => show::run(args, app),
         Some(LogCommand::Verify(args)) => verify::run(args, app),
         Some(LogCommand::Heads(args)) => heads::run(args, app),
+        Some(LogCommand::Export(args)) => export::run(args, app),
+        Some(LogCommand::Import(args)) => import::run(args, app),
         None => list(args.filters, app),
     }
 }

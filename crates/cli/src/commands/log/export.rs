@@ -1,0 +1,82 @@
+//! `icm log export`
+
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use icm_server::api::LogExported;
+
+use crate::app::App;
+use crate::error::{CliError, Outcome};
+use crate::output::{Readers, write_file};
+use crate::progress::Bar;
+use crate::text::{self, bytes, count};
+use crate::ui::BOLD;
+
+/// Write every event into a file, to carry it to another machine
+///
+/// `icm log import` takes it in there: events that are there already are left as they are, so it can
+/// be done again and again, in both directions, and every machine ends with the same memories. What
+/// was redacted goes without its text. The file holds all memories (not the store's secret): keep it
+/// as private as the store.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm log export laptop.icmx
+  icm log export - | ssh desk icm log import -")]
+pub(crate) struct LogExportArgs {
+    /// The file to write, or `-` for stdout; it is replaced only when everything is written
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+pub(crate) fn run(args: LogExportArgs, app: &App) -> Result<Outcome, CliError> {
+    let to_stdout = args.file == Path::new("-");
+    if to_stdout && app.ui.json {
+        return Err(
+            CliError::invalid("an export on stdout leaves no room for JSON")
+                .with_hint("leave `--json` out, or name a file"),
+        );
+    }
+    if to_stdout && io::stdout().is_terminal() {
+        return Err(CliError::invalid("an export is no text for a terminal")
+            .with_hint("name a file, or pipe it into another program"));
+    }
+    let service = app.service()?;
+    let bar = Bar::new(&app.ui);
+    let exported = match to_stdout {
+        true => app.ui.with_writer(|out| {
+            let exported = service.export_log(out, &bar)?;
+            Ok::<_, CliError>(exported)
+        })?,
+        false => write_file(&args.file, Readers::Owner, |out| {
+            Ok(service.export_log(out, &bar)?)
+        })?,
+    };
+    drop(bar);
+    let file = (!to_stdout).then(|| args.file.to_string_lossy().into_owned());
+    let exported = LogExported { file, ..exported };
+
+    if app.ui.json {
+        app.ui.json(&exported)?;
+        return Ok(Outcome::Fine);
+    }
+    let line = format!(
+        "{} {} of {}{}, {}",
+        app.ui.paint(BOLD, "exported"),
+        count(exported.events, "event", "events"),
+        count(exported.origins, "origin", "origins"),
+        match exported.withheld {
+            0 => String::new(),
+            withheld => format!(", {withheld} without their text"),
+        },
+        bytes(exported.bytes),
+    );
+    match &exported.file {
+        Some(file) => app
+            .ui
+            .line(format_args!("{line} to {}", text::one_line(file)))?,
+        None => app.ui.remark(format_args!("{line}")),
+    }
+    Ok(Outcome::Fine)
+}

@@ -1,0 +1,112 @@
+//! `icm log import`
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use icm_server::ExportFile;
+use icm_server::api::{ChainPlace, LogImportAnswer};
+
+use crate::app::App;
+use crate::error::{CliError, Outcome};
+use crate::progress::Bar;
+use crate::text::count;
+use crate::ui::{BOLD, DIM, WARN};
+
+/// Take in the events of another machine, as `icm log export` wrote them
+///
+/// Everything in the file is checked before any of it is taken. Events that are here already stay as
+/// they are; what was lost here and is whole there comes back; what was redacted on either side is
+/// withheld on both. Which machine wrote what, and when this one learned it, stays known: `--at` a
+/// time before the import answers without it, and `icm undo` can take its events back.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm log import laptop.icmx --dry-run
+  ssh desk icm log export - | icm log import -")]
+pub(crate) struct LogImportArgs {
+    /// The file to read, or `-` for stdin
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Only say what it would bring
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) fn run(args: LogImportArgs, app: &App) -> Result<Outcome, CliError> {
+    let file = match args.file == Path::new("-") {
+        true => ExportFile::spool(&mut io::stdin().lock(), "stdin")?,
+        false => ExportFile::open(&args.file)?,
+    };
+    let bar = Bar::new(&app.ui);
+    let service = app.service()?;
+    let answer = service.import_log(&app.caller()?, &file, args.dry_run, &bar)?;
+    drop(bar);
+
+    if app.ui.json {
+        app.ui.json(&answer)?;
+        return Ok(Outcome::Fine);
+    }
+    print(app, &answer)?;
+    Ok(Outcome::Fine)
+}
+
+fn print(app: &App, answer: &LogImportAnswer) -> Result<(), CliError> {
+    let ui = &app.ui;
+    let verb = match answer.dry_run {
+        true => "would import",
+        false => "imported",
+    };
+    let position = answer.position.map(|position| format!("@{position}"));
+    ui.line(format_args!(
+        "{} {}, {} here already {}",
+        ui.paint(BOLD, verb),
+        count(answer.added, "event", "events"),
+        answer.unchanged,
+        ui.paint(DIM, &position.unwrap_or_default()),
+    ))?;
+    if answer.refilled_events + answer.refilled_texts > 0 {
+        ui.line(format_args!(
+            "  back from it: {} and {} that were lost here",
+            count(answer.refilled_events, "event", "events"),
+            count(answer.refilled_texts, "text", "texts"),
+        ))?;
+    }
+    if answer.left_out > 0 {
+        ui.line(format_args!(
+            "  left out: {} that a redaction names",
+            count(answer.left_out, "text", "texts"),
+        ))?;
+    }
+    if answer.redacted > 0 {
+        ui.line(format_args!(
+            "  {}",
+            ui.paint(
+                WARN,
+                &format!(
+                    "a redaction came along: {} of this store were taken out",
+                    count(answer.redacted, "text", "texts")
+                )
+            ),
+        ))?;
+    }
+    let places = |places: &[ChainPlace]| {
+        let places = places.iter();
+        let places = places.map(|place| format!("{} from seq {}", place.origin, place.seq));
+        places.collect::<Vec<_>>().join(", ")
+    };
+    if !answer.forks.is_empty() {
+        ui.remark(format_args!(
+            "two machines wrote under one origin, both branches are kept: {}",
+            places(&answer.forks)
+        ));
+    }
+    if !answer.later.is_empty() {
+        ui.remark(format_args!(
+            "left out, since they lie more than a day in the future by this machine's clock: {}; \
+             set the clock right and import again",
+            places(&answer.later)
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,182 @@
+//! Writing a bundle.
+
+use std::io::{self, Write};
+
+use super::mark::{self, HEADER_LEN, MARK_LEN, Mark};
+use super::{Bundle, Exported};
+use crate::acked;
+use crate::chain;
+use crate::error::{LogError, Result, at};
+use crate::facts::{Facts, Hole};
+use crate::hash;
+use crate::id::{OriginId, Seq};
+use crate::kind::Kind;
+use crate::log::Log;
+use crate::record::{self, Body, SALT_LEN};
+use crate::runs::{self, Run};
+use crate::scan::{SegmentScan, Step};
+
+/// Bytes between two reports of progress.
+const PROGRESS_LEN: u64 = 1_024 * 1_024;
+
+impl Log {
+    /// Writes every chain that is held, own and foreign, as a bundle: as far as it is durable, and
+    /// in whole batches. `progress` is told how many bytes were written, now and then.
+    ///
+    /// # Errors
+    /// `Damaged`, `NewerFormat` or `NotWritable` where the own chain is not in order; `Io` when
+    /// `out` cannot be written.
+    pub fn export(&self, out: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> Result<Exported> {
+        self.refresh()?;
+        if let Some(refusal) = self.refusal() {
+            return Err(refusal.to_error(&self.dir));
+        }
+        let mut chains = Vec::new();
+        let mut holes = Vec::new();
+        for origin in chain::origins(&*self.disk, &self.dir)? {
+            let until = self.durable_until(origin)?;
+            let runs = runs::runs_of(&*self.disk, &self.dir, origin, until, &mut |_, head, _| {
+                if head.kind() == Kind::LOG_REPAIRED
+                    && let Ok(Facts::Repaired(facts)) = Facts::of(head)
+                {
+                    holes.extend(facts.holes);
+                }
+            })?;
+            chains.push((origin, runs));
+        }
+        let mut writer = Writing {
+            out,
+            hasher: hash::bundle_hasher(),
+            done: Exported::default(),
+            told: 0,
+            progress,
+        };
+        writer.put(&mark::header())?;
+        for (origin, runs) in chains {
+            self.export_chain(origin, runs, &holes, &mut writer)?;
+        }
+        let end = Mark::Done {
+            ranges: writer.done.ranges,
+            events: writer.done.events,
+            digest: *writer.hasher.finalize().as_bytes(),
+        };
+        writer.put(&end.encode())?;
+        writer.out.flush().map_err(writing)?;
+        debug_assert!(writer.done.bytes >= (HEADER_LEN + MARK_LEN) as u64);
+        Ok(writer.done)
+    }
+
+    /// How far the chain that is written here is known to be durable; `None` for the others.
+    fn durable_until(&self, origin: OriginId) -> Result<Option<Seq>> {
+        if self.origin() != Some(origin) {
+            return Ok(None);
+        }
+        let tip = self.heads()?.into_iter().find(|tip| tip.origin == origin);
+        let slot = acked::read(&*self.disk, &self.dir)?.filter(|slot| slot.origin == origin);
+        let slot = slot.map_or(Seq(0), |slot| slot.seq);
+        Ok(Some(tip.map_or(slot, |tip| tip.seq)))
+    }
+
+    fn export_chain(
+        &self,
+        origin: OriginId,
+        runs: Vec<Run>,
+        holes: &[Hole],
+        writer: &mut Writing<'_>,
+    ) -> Result<()> {
+        let runs = runs::connected(runs, origin, holes);
+        let last = runs.iter().map(|run| run.from_seq).max();
+        let mut any = false;
+        for run in runs {
+            // Only before a hole a batch may lack its end.
+            let run = match Some(run.to_seq()) < last {
+                true => Some(run),
+                false => run.trimmed(),
+            };
+            if let Some(run) = run {
+                any = true;
+                self.export_run(origin, &run, writer)?;
+            }
+        }
+        writer.done.origins += u64::from(any);
+        Ok(())
+    }
+
+    fn export_run(&self, origin: OriginId, run: &Run, writer: &mut Writing<'_>) -> Result<()> {
+        let start = Mark::Range {
+            origin,
+            base: run.base,
+            from_seq: run.from_seq,
+        };
+        writer.put(&start.encode())?;
+        writer.done.ranges += 1;
+        let moved = || LogError::Io {
+            doing: "reading",
+            path: self.dir.clone(),
+            source: io::Error::other("the log was rewritten meanwhile; try again"),
+        };
+        let mut expected = run.from_seq;
+        let mut bytes = Vec::new();
+        for part in &run.parts {
+            let mut scan = SegmentScan::open(&*self.disk, &part.path, part.start, part.end)?;
+            while let Step::Record { record, .. } = scan.step()? {
+                if record.seq() != expected || !record.is_of(origin) {
+                    return Err(moved());
+                }
+                expected = Seq(expected.0 + 1);
+                bytes.clear();
+                let body = match record.body {
+                    Body::Present { salt, payload } => {
+                        let salt: &[u8; SALT_LEN] = salt.try_into().expect("a salt has its length");
+                        Some((salt, payload))
+                    }
+                    Body::Withheld | Body::Damaged => None,
+                };
+                writer.done.bodiless += u64::from(body.is_none());
+                record::encode(&mut bytes, Seq(0), record.head, body);
+                writer.put(&bytes)?;
+                writer.done.events += 1;
+            }
+        }
+        match expected.0 == run.to_seq().0 + 1 {
+            true => Ok(()),
+            false => Err(moved()),
+        }
+    }
+}
+
+struct Writing<'a> {
+    out: &'a mut dyn Write,
+    hasher: blake3::Hasher,
+    done: Exported,
+    told: u64,
+    progress: &'a mut dyn FnMut(u64),
+}
+
+fn writing(error: io::Error) -> LogError {
+    at("writing", std::path::Path::new("the export"))(error)
+}
+
+impl Writing<'_> {
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.out.write_all(bytes).map_err(writing)?;
+        self.hasher.update(bytes);
+        self.done.bytes += bytes.len() as u64;
+        self.told += bytes.len() as u64;
+        if self.told >= PROGRESS_LEN {
+            (self.progress)(self.told);
+            self.told = 0;
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Bundle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bundle")
+            .field("path", &self.path)
+            .field("ranges", &self.ranges)
+            .field("events", &self.events)
+            .finish()
+    }
+}

@@ -1,0 +1,91 @@
+//! Bundles: ranges of chains in one file, to be carried to another machine. Byte layout in
+//! `schemas/envelope.md`. The same events with the same bodies give the same bytes; nothing local
+//! goes along.
+
+mod export;
+mod mark;
+mod read;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::disk::DiskFile;
+use crate::error::Result;
+use crate::id::{EventId, OriginId, Seq};
+use crate::record::Record;
+use crate::scan::{SegmentScan, Step};
+
+/// Consecutive events of one chain within a bundle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BundleRange {
+    /// The chain.
+    pub origin: OriginId,
+    /// The event before the first one; zero for the start of the chain.
+    pub base: EventId,
+    /// Seq of the first one.
+    pub from_seq: Seq,
+    /// Seq of the last one.
+    pub to_seq: Seq,
+    /// The last one.
+    pub head: EventId,
+    /// Where its records start in the file, in bytes.
+    pub start: u64,
+    /// Where they end.
+    pub end: u64,
+}
+
+/// A bundle that was read to its end and found whole: every head hashed, every chain followed, every
+/// body held against its commitment.
+pub struct Bundle {
+    file: Arc<dyn DiskFile>,
+    path: PathBuf,
+    ranges: Vec<BundleRange>,
+    events: u64,
+}
+
+impl Bundle {
+    /// Its ranges, sorted by origin, first seq, base.
+    pub fn ranges(&self) -> &[BundleRange] {
+        &self.ranges
+    }
+
+    /// Number of events.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// What it was read from.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Hands out the records of a range, in order, each with its id and its place in the file.
+    pub(crate) fn records(
+        &self,
+        range: &BundleRange,
+        each: &mut dyn FnMut(u64, &Record<'_>, EventId) -> Result<()>,
+    ) -> Result<()> {
+        let mut scan = SegmentScan::of(Arc::clone(&self.file), &self.path, range.start, range.end);
+        while let Step::Record { offset, record, id } = scan.step()? {
+            each(offset, &record, id)?;
+        }
+        Ok(())
+    }
+}
+
+/// What an export wrote.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Exported {
+    /// Chains.
+    pub origins: u64,
+    /// Ranges.
+    pub ranges: u64,
+    /// Events.
+    pub events: u64,
+    /// Events without a body: redacted, or damaged.
+    pub bodiless: u64,
+    /// Bytes of the bundle.
+    pub bytes: u64,
+}

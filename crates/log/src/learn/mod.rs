@@ -1,0 +1,82 @@
+//! Learning from others: taking what a bundle holds and this store does not.
+//!
+//! A union of sets by event id. Foreign bytes are durable before the `log.imported` that names them,
+//! so what a crash leaves is kept and learned by the next import. What fills a hole of a walked chain
+//! goes back to where it was; a payload that is damaged or missing here and whole there comes back,
+//! unless a redaction names it.
+
+mod held;
+mod plan;
+mod write;
+
+use serde::Serialize;
+
+use crate::bundle::Bundle;
+use crate::error::{Gap, Result};
+use crate::facts::LogImported;
+use crate::id::{OriginId, Seq};
+use crate::log::Log;
+use crate::writer::Writer;
+
+/// A place where a chain branches: two events of one origin have one seq.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Fork {
+    /// The chain.
+    pub origin: OriginId,
+    /// The seq that two events have.
+    pub seq: Seq,
+}
+
+/// What was learned.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Learned {
+    /// Events that are new in the walk of this machine.
+    pub events: u64,
+    /// Events of the bundle that were here already.
+    pub unchanged: u64,
+    /// Events that were lost here and came back to their place.
+    pub refilled_events: u64,
+    /// Payloads that were lost here and came back.
+    pub refilled_bodies: u64,
+    /// Payloads that were left out, since a redaction names them.
+    pub left_out: u64,
+    /// Where chains branch that are new.
+    pub forks: Vec<Fork>,
+    /// What lies too far in the future by this machine's clock, and was left out.
+    pub later: Vec<Gap>,
+    /// Bodies that are here are to go: a redaction was learned.
+    pub redactions: bool,
+    /// What was folded before may fold differently now: views are to be dropped, which
+    /// [`Writer::begin_redaction`] has noted.
+    pub changes_the_past: bool,
+    /// The facts of the `log.imported` events that make it known; to be appended next.
+    pub facts: Vec<LogImported>,
+}
+
+impl Writer<'_> {
+    /// Takes what a bundle holds into the files; durable when it returns. What is new counts once the
+    /// facts of the receipt are appended, by this writer.
+    ///
+    /// # Errors
+    /// `Gaps` where something is missing between what is held and what is brought, `OwnFork` where
+    /// the bundle contradicts the chains that are walked here: nothing was taken.
+    pub fn learn(&mut self, bundle: &Bundle) -> Result<Learned> {
+        let plan = self.log.plan(bundle, self.env.now_ms())?;
+        if plan.redactions || plan.past || !plan.bodies.is_empty() {
+            // Views of what was there before are to go, whatever happens on the way.
+            self.begin_redaction()?;
+        }
+        self.take(bundle, plan)
+    }
+}
+
+impl Log {
+    /// What learning a bundle would come to. Takes nothing. `now_ms`: milliseconds since the epoch.
+    ///
+    /// # Errors
+    /// As [`Writer::learn`].
+    pub fn would_learn(&self, bundle: &Bundle, now_ms: u64) -> Result<Learned> {
+        self.refresh()?;
+        Ok(self.plan(bundle, now_ms)?.preview(bundle))
+    }
+}

@@ -1,0 +1,323 @@
+//! Deciding what of a bundle is taken, before anything is written.
+
+use std::collections::HashSet;
+
+use super::held::{Held, holes_of};
+use super::{Fork, Learned};
+use crate::bundle::{Bundle, BundleRange};
+use crate::error::{Gap, LogError, Result};
+use crate::facts::Hole;
+use crate::id::{EventId, OriginId, Seq};
+use crate::log::Log;
+use crate::record::Body;
+use crate::writer::SKEW_MAX_MS;
+
+/// Consecutive events of a bundle that are not held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) origin: OriginId,
+    pub(super) base: EventId,
+    pub(super) from_seq: Seq,
+    pub(super) to_seq: Seq,
+    pub(super) head: EventId,
+    /// Where its records lie in the bundle, in bytes.
+    pub(super) start: u64,
+    pub(super) end: u64,
+}
+
+impl Piece {
+    pub(super) fn count(&self) -> u64 {
+        self.to_seq.0 + 1 - self.from_seq.0
+    }
+
+    pub(super) fn range(&self) -> BundleRange {
+        BundleRange {
+            origin: self.origin,
+            base: self.base,
+            from_seq: self.from_seq,
+            to_seq: self.to_seq,
+            head: self.head,
+            start: self.start,
+            end: self.end,
+        }
+    }
+}
+
+/// What is to be taken.
+pub(super) struct Plan {
+    pub(super) held: Held,
+    pub(super) pieces: Vec<Piece>,
+    /// Events that are held without a body which the bundle has.
+    pub(super) bodies: HashSet<EventId>,
+    pub(super) left_out: u64,
+    pub(super) forks: Vec<Fork>,
+    pub(super) later: Vec<Gap>,
+    /// The own chain goes on in the bundle: somebody else has written it, or this store was restored.
+    pub(super) mint: bool,
+    /// Bodies that are held and that a redaction names.
+    pub(super) redactions: bool,
+    /// Something that is new comes before what was learned already.
+    pub(super) past: bool,
+}
+
+impl Plan {
+    /// What it comes to, without doing it.
+    pub(super) fn preview(self, bundle: &Bundle) -> Learned {
+        let new: u64 = self.pieces.iter().map(Piece::count).sum();
+        Learned {
+            events: new,
+            unchanged: bundle.events() - new,
+            refilled_bodies: self.bodies.len() as u64,
+            left_out: self.left_out,
+            forks: self.forks,
+            later: self.later,
+            redactions: self.redactions,
+            ..Learned::default()
+        }
+    }
+}
+
+impl Log {
+    pub(super) fn plan(&self, bundle: &Bundle, now_ms: u64) -> Result<Plan> {
+        let mut held = self.held()?;
+        let mut brought = HashSet::new();
+        let mut holes = std::mem::take(&mut held.holes);
+        for range in bundle.ranges() {
+            bundle.records(range, &mut |_, record, id| {
+                if let Ok(head) = record.parse_head() {
+                    held.redactions.note(&head);
+                    holes.extend(holes_of(&head));
+                }
+                brought.insert((range.origin, record.seq(), id));
+                Ok(())
+            })?;
+        }
+        held.redactions.settle();
+        let mut plan = Plan {
+            held,
+            pieces: Vec::new(),
+            bodies: HashSet::new(),
+            left_out: 0,
+            forks: Vec::new(),
+            later: Vec::new(),
+            mint: false,
+            redactions: false,
+            past: false,
+        };
+        let limit_ms = now_ms.saturating_add(SKEW_MAX_MS);
+        for range in bundle.ranges() {
+            plan.range(bundle, range, limit_ms)?;
+        }
+        plan.drop_unjoined(bundle, &brought, &holes)?;
+        plan.judge_walked()?;
+        plan.past = plan.pieces.iter().any(|piece| plan.is_past(piece));
+        plan.redactions = self.bodies_to_go(&plan.held)?;
+        Ok(plan)
+    }
+}
+
+impl Plan {
+    /// Cuts what is new out of a range.
+    fn range(&mut self, bundle: &Bundle, range: &BundleRange, limit_ms: u64) -> Result<()> {
+        let left_behind = |later: &[Gap]| {
+            let mut later = later.iter();
+            later.any(|gap| gap.origin == range.origin && gap.from_seq <= range.from_seq)
+        };
+        if left_behind(&self.later) {
+            return Ok(());
+        }
+        let mut open: Option<Piece> = None;
+        // The piece as of the last whole batch.
+        let mut whole: Option<Piece> = None;
+        let mut late: Option<Seq> = None;
+        let mut pieces = Vec::new();
+        bundle.records(range, &mut |offset, record, id| {
+            if late.is_some() {
+                return Ok(());
+            }
+            let Ok(head) = record.parse_head() else {
+                return Ok(()); // it was read before
+            };
+            let seq = head.seq();
+            let present = matches!(record.body, Body::Present { .. });
+            let redacted = present && self.held.redactions.names(&head, id);
+            if self.held.has(range.origin, seq, id) {
+                pieces.extend(open.take());
+                whole = None;
+                let missing = self.held.bodiless.get(&id);
+                if present && missing.is_some() && !redacted {
+                    self.bodies.insert(id);
+                }
+                return Ok(());
+            }
+            if head.time().ms() > limit_ms {
+                late = Some(
+                    whole.map_or(open.map_or(seq, |piece| piece.from_seq), |piece| {
+                        Seq(piece.to_seq.0 + 1)
+                    }),
+                );
+                return Ok(());
+            }
+            self.left_out += u64::from(redacted);
+            let end = offset + record.bytes.len() as u64;
+            let piece = Piece {
+                to_seq: seq,
+                head: id,
+                end,
+                ..open.unwrap_or(Piece {
+                    origin: range.origin,
+                    base: head.prev(),
+                    from_seq: seq,
+                    to_seq: seq,
+                    head: id,
+                    start: offset,
+                    end,
+                })
+            };
+            if open.is_none() && self.branches(range.origin, seq, head.prev()) {
+                let origin = range.origin;
+                self.forks.push(Fork { origin, seq });
+            }
+            open = Some(piece);
+            if head.batch_index() + 1 == head.batch_count() {
+                whole = open;
+            }
+            Ok(())
+        })?;
+        match late {
+            None => pieces.extend(open),
+            Some(from_seq) => {
+                pieces.extend(whole);
+                let origin = range.origin;
+                self.later.push(Gap { origin, from_seq });
+            }
+        }
+        self.pieces.extend(pieces);
+        Ok(())
+    }
+
+    /// Whether another event than the one brought goes on from `base`.
+    fn branches(&self, origin: OriginId, seq: Seq, base: EventId) -> bool {
+        let runs = self.held.runs.get(&origin).into_iter().flatten();
+        runs.into_iter().any(|run| {
+            let starts = run.from_seq == seq && run.base == base;
+            starts || (run.id_at(Seq(seq.0 - 1)) == Some(base) && run.id_at(seq).is_some())
+        })
+    }
+
+    fn holds_any_at(&self, origin: OriginId, seq: Seq) -> bool {
+        let runs = self.held.runs.get(&origin).into_iter().flatten();
+        runs.into_iter().any(|run| run.id_at(seq).is_some())
+    }
+
+    /// Refuses what does not join up with what is held or brought; but what hangs on events that are
+    /// left out is left out with them.
+    fn drop_unjoined(
+        &mut self,
+        bundle: &Bundle,
+        brought: &HashSet<(OriginId, Seq, EventId)>,
+        holes: &[Hole],
+    ) -> Result<()> {
+        let (mut joined, mut gaps) = (Vec::new(), Vec::new());
+        for piece in &self.pieces {
+            let before = Seq(piece.from_seq.0 - 1);
+            let base = (piece.origin, before, piece.base);
+            let joins = piece.from_seq == Seq(1)
+                || self.held.has(piece.origin, before, piece.base)
+                || brought.contains(&base);
+            if joins || explained(bundle, piece, holes)? {
+                joined.push(*piece);
+            } else if !self.later.iter().any(|gap| gap.origin == piece.origin) {
+                gaps.push(Gap {
+                    origin: piece.origin,
+                    from_seq: self.needed_from(piece),
+                });
+            }
+        }
+        gaps.dedup();
+        self.pieces = joined;
+        match gaps.is_empty() {
+            true => Ok(()),
+            false => Err(LogError::Gaps(gaps)),
+        }
+    }
+
+    /// The first event that has to be asked for so that a piece joins what is held.
+    fn needed_from(&self, piece: &Piece) -> Seq {
+        let runs = self.held.runs.get(&piece.origin).into_iter().flatten();
+        let before = runs.filter(|run| run.to_seq() < piece.from_seq);
+        let newest = before.map(|run| run.to_seq().0).max();
+        Seq(newest.unwrap_or(0) + 1)
+    }
+
+    /// Whether a piece lies where the walk comes by already.
+    fn is_past(&self, piece: &Piece) -> bool {
+        let walked = (self.held.part(piece.origin))
+            .is_some_and(|part| part.until.is_none_or(|until| piece.from_seq <= until));
+        let learned = self.held.learned.iter().any(|range| {
+            range.origin == piece.origin
+                && range.from_seq <= piece.to_seq
+                && piece.from_seq <= range.to_seq
+        });
+        // Where there are other events it is another branch.
+        let lost = !self.holds_any_at(piece.origin, piece.from_seq);
+        (walked && !self.mint) || (learned && lost)
+    }
+
+    /// What is new of the walked chains fills a hole of them, or comes after them.
+    fn judge_walked(&mut self) -> Result<()> {
+        let mut gaps = Vec::new();
+        for piece in &self.pieces {
+            let Some(part) = self.held.part(piece.origin) else {
+                continue;
+            };
+            let runs = self.held.runs.get(&piece.origin);
+            let runs = runs.map(Vec::as_slice).unwrap_or_default();
+            let newest = runs.iter().map(|run| run.to_seq()).max();
+            let end = part.until.or(newest).unwrap_or(Seq(0));
+            if piece.from_seq > end {
+                self.mint |= part.until.is_none();
+                continue;
+            }
+            let taken = |run: &crate::runs::Run| {
+                run.from_seq <= piece.to_seq && piece.from_seq <= run.to_seq()
+            };
+            if runs.iter().any(taken) {
+                return Err(LogError::OwnFork {
+                    origin: piece.origin,
+                    seq: piece.from_seq,
+                });
+            }
+            let after = Seq(piece.to_seq.0 + 1);
+            let closes = |run: &crate::runs::Run| run.from_seq == after && run.base == piece.head;
+            if !runs.iter().any(closes) {
+                gaps.push(Gap {
+                    origin: piece.origin,
+                    from_seq: after,
+                });
+            }
+        }
+        match gaps.is_empty() {
+            true => Ok(()),
+            false => Err(LogError::Gaps(gaps)),
+        }
+    }
+}
+
+/// Whether a repair says that the events before a piece are gone.
+fn explained(bundle: &Bundle, piece: &Piece, holes: &[Hole]) -> Result<bool> {
+    let before = Seq(piece.from_seq.0 - 1);
+    let fits = |hole: &&Hole| hole.origin == piece.origin && hole.to_seq == before;
+    let next_good: Vec<EventId> = (holes.iter().filter(fits))
+        .map(|hole| hole.next_good)
+        .collect();
+    if next_good.is_empty() {
+        return Ok(false);
+    }
+    let mut first = None;
+    bundle.records(&piece.range(), &mut |_, _, id| {
+        first.get_or_insert(id);
+        Ok(())
+    })?;
+    Ok(first.is_some_and(|first| next_good.contains(&first)))
+}

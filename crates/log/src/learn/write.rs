@@ -1,0 +1,409 @@
+//! Writing what is taken.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::path::PathBuf;
+
+use super::Learned;
+use super::held::Held;
+use super::plan::{Piece, Plan};
+use crate::bundle::Bundle;
+use crate::chain;
+use crate::disk::{self, OpenMode};
+use crate::error::{Result, at};
+use crate::facts::{ImportedRange, LogImported};
+use crate::head::FORMAT;
+use crate::id::{EventId, OriginId, Seq};
+use crate::log::Log;
+use crate::record::{self, Body, Record, SALT_LEN};
+use crate::redacted::Redactions;
+use crate::runs::{self, Run};
+use crate::scan::{SegmentScan, Step};
+use crate::segment::{HEADER_LEN, SEGMENT_LEN_TARGET, SegmentHeader, SegmentName};
+use crate::writer::{POSITIONS_MAX, RANGES_MAX, Writer};
+
+/// Where a piece goes on from what is held.
+struct Target {
+    path: PathBuf,
+    /// Where what is valid ends, in bytes.
+    end: u64,
+}
+
+impl Log {
+    /// Whether a body is in the files that a redaction names.
+    pub(super) fn bodies_to_go(&self, held: &Held) -> Result<bool> {
+        if held.redactions.is_empty() {
+            return Ok(false);
+        }
+        let (disk, dir) = (&*self.disk, &self.dir);
+        let mut found = false;
+        for origin in chain::origins(disk, dir)? {
+            runs::runs_of(disk, dir, origin, None, &mut |record, head, id| {
+                found |= record.body != Body::Withheld && held.redactions.names(head, id);
+            })?;
+        }
+        Ok(found)
+    }
+}
+
+impl Writer<'_> {
+    pub(super) fn take(&mut self, bundle: &Bundle, plan: Plan) -> Result<Learned> {
+        let new: u64 = plan.pieces.iter().map(Piece::count).sum();
+        let mut learned = Learned {
+            unchanged: bundle.events() - new,
+            left_out: plan.left_out,
+            forks: plan.forks.clone(),
+            later: plan.later.clone(),
+            redactions: plan.redactions,
+            changes_the_past: plan.redactions || plan.past || !plan.bodies.is_empty(),
+            ..Learned::default()
+        };
+        if plan.mint {
+            // First: what comes after it is of another writer from here on.
+            self.mint("its own chain goes on elsewhere")?;
+        }
+        learned.refilled_bodies = self.refill_bodies(bundle, &plan)?;
+        for fork in &plan.forks {
+            self.split_at(fork.origin, fork.seq)?;
+        }
+        for piece in &plan.pieces {
+            self.write_piece(bundle, &plan, piece)?;
+        }
+        if new > 0 || learned.refilled_bodies > 0 {
+            // Files of the own chain may be others than before.
+            let mut state = self.log.lock_state();
+            state.hold.file = None;
+            state.looks = None;
+            self.log.refresh_state(&mut state)?;
+        }
+        let held = self.log.held()?;
+        let (ranges, only_imports) = unlearned(&held);
+        let learnable: u64 = ranges.iter().map(ImportedRange::count).sum();
+        let brought = plan.pieces.iter().map(Piece::count);
+        let of_new: u64 = (plan.pieces.iter().zip(brought))
+            .map(|(piece, count)| count.min(learned_of(piece, &ranges)))
+            .sum();
+        learned.refilled_events = new - of_new;
+        if !only_imports {
+            learned.events = learnable;
+            learned.facts = in_events(ranges);
+        }
+        Ok(learned)
+    }
+
+    /// Puts payloads back where they were lost.
+    fn refill_bodies(&self, bundle: &Bundle, plan: &Plan) -> Result<u64> {
+        let mut refilled = 0;
+        let mut origins: Vec<OriginId> = bundle.ranges().iter().map(|range| range.origin).collect();
+        origins.dedup();
+        for origin in origins {
+            let runs = plan.held.runs.get(&origin).into_iter().flatten();
+            let wanted: HashSet<EventId> = (runs.flat_map(|run| &run.ids))
+                .filter(|id| plan.bodies.contains(id))
+                .copied()
+                .collect();
+            if wanted.is_empty() {
+                continue;
+            }
+            for segment in chain::segments(&*self.log.disk, &self.log.dir, origin)? {
+                refilled += self.refill_segment(bundle, &segment, &wanted)?;
+            }
+        }
+        Ok(refilled)
+    }
+
+    fn refill_segment(
+        &self,
+        bundle: &Bundle,
+        segment: &chain::SegmentFile,
+        wanted: &HashSet<EventId>,
+    ) -> Result<u64> {
+        let (disk, path) = (&*self.log.disk, &segment.path);
+        let bytes = disk::read_all(disk, path, u64::MAX).map_err(at("reading", path))?;
+        // Where records without a body lie, and which events they are.
+        let mut lost: Vec<(Range<usize>, Seq, EventId)> = Vec::new();
+        let mut origin = None;
+        let mut scan = SegmentScan::open(disk, path, HEADER_LEN as u64, u64::MAX)?;
+        while let Step::Record { offset, record, id } = scan.step()? {
+            if wanted.contains(&id) && !matches!(record.body, Body::Present { .. }) {
+                let start = offset as usize;
+                lost.push((start..start + record.bytes.len(), record.seq(), id));
+                origin = Some(record.common().origin);
+            }
+        }
+        let Some(origin) = origin else { return Ok(0) };
+        let mut whole: Vec<Option<Vec<u8>>> = vec![None; lost.len()];
+        for range in bundle
+            .ranges()
+            .iter()
+            .filter(|range| range.origin == origin)
+        {
+            bundle.records(range, &mut |_, record, id| {
+                if let Ok(index) = lost.binary_search_by_key(&record.seq(), |(_, seq, _)| *seq)
+                    && lost[index].2 == id
+                {
+                    whole[index] = Some(record.bytes.to_vec());
+                }
+                Ok(())
+            })?;
+        }
+        let mut out = Vec::with_capacity(bytes.len());
+        let (mut from, mut refilled) = (0, 0);
+        for ((place, ..), record) in lost.into_iter().zip(whole) {
+            if let Some(record) = record {
+                out.extend_from_slice(&bytes[from..place.start]);
+                out.extend_from_slice(&record);
+                from = place.end;
+                refilled += 1;
+            }
+        }
+        out.extend_from_slice(&bytes[from..]);
+        disk::replace(disk, path, &out).map_err(at("writing", path))?;
+        Ok(refilled)
+    }
+
+    /// Lets a segment start at event `seq`, so that the names of the segments show where a chain
+    /// branches.
+    fn split_at(&self, origin: OriginId, seq: Seq) -> Result<()> {
+        let disk = &*self.log.disk;
+        for segment in chain::segments(disk, &self.log.dir, origin)? {
+            let path = &segment.path;
+            if segment.name.first_seq >= seq {
+                continue;
+            }
+            let mut scan = SegmentScan::open(disk, path, HEADER_LEN as u64, u64::MAX)?;
+            while let Step::Record { offset, record, id } = scan.step()? {
+                if record.seq() != seq {
+                    continue;
+                }
+                let bytes = disk::read_all(disk, path, u64::MAX).map_err(at("reading", path))?;
+                let (before, after) = bytes.split_at(offset as usize);
+                let filling = Filling {
+                    bytes: after.to_vec(),
+                    first: Some((seq, id)),
+                };
+                self.write_segment(origin, None, &filling)?;
+                disk::replace(disk, path, before).map_err(at("writing", path))?;
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes new events after what is held of their chain, or into segments of their own.
+    fn write_piece(&self, bundle: &Bundle, plan: &Plan, piece: &Piece) -> Result<()> {
+        let mut target = self.target(plan, piece)?;
+        let mut segment = Filling::default();
+        let mut batch = Filling::default();
+        let redactions = &plan.held.redactions;
+        bundle.records(&piece.range(), &mut |_, record, id| {
+            batch.push(record, id, redactions);
+            let head = record.parse_head();
+            let ends = head.is_ok_and(|head| head.batch_index() + 1 == head.batch_count());
+            if ends {
+                let begun = target
+                    .as_ref()
+                    .map_or(HEADER_LEN as u64, |target| target.end);
+                let len = begun + (segment.bytes.len() + batch.bytes.len()) as u64;
+                if len > SEGMENT_LEN_TARGET && !segment.bytes.is_empty() {
+                    self.write_segment(piece.origin, target.take(), &std::mem::take(&mut segment))?;
+                }
+                segment.append(&mut batch);
+            }
+            Ok(())
+        })?;
+        // Before a hole a batch may lack its end.
+        segment.append(&mut batch);
+        match segment.bytes.is_empty() {
+            true => Ok(()),
+            false => self.write_segment(piece.origin, target, &segment),
+        }
+    }
+
+    /// The end of the segment that a piece goes on from, cleared of what is not valid there; `None`
+    /// when it has to start one of its own.
+    fn target(&self, plan: &Plan, piece: &Piece) -> Result<Option<Target>> {
+        if plan.held.part(piece.origin).is_some() || piece.from_seq == Seq(1) {
+            return Ok(None);
+        }
+        // Pieces before this one may have been written since the plan was made.
+        let (disk, dir) = (&*self.log.disk, &self.log.dir);
+        let runs = runs::runs_of(disk, dir, piece.origin, None, &mut |_, _, _| {})?;
+        let Some(last) = runs
+            .iter()
+            .find(|run| run.head() == piece.base)
+            .and_then(|run| run.parts.last())
+        else {
+            return Ok(None);
+        };
+        let shared = |run: &Run| {
+            let mut parts = run.parts.iter();
+            parts.any(|part| part.path == last.path && part.start >= last.end)
+        };
+        if runs.iter().any(shared) || last.end >= SEGMENT_LEN_TARGET {
+            return Ok(None);
+        }
+        let mut header = [0; HEADER_LEN];
+        let file = disk.open(&last.path, OpenMode::Write);
+        let file = file.map_err(at("opening", &last.path))?;
+        let read = file.read_at(&mut header, 0);
+        let read = read.map_err(at("reading", &last.path))?;
+        match SegmentHeader::parse(&header[..read]) {
+            Ok(header) if header.format <= FORMAT => {}
+            _ => return Ok(None),
+        }
+        file.truncate(last.end)
+            .map_err(at("truncating", &last.path))?;
+        Ok(Some(Target {
+            path: last.path.clone(),
+            end: last.end,
+        }))
+    }
+
+    fn write_segment(
+        &self,
+        origin: OriginId,
+        target: Option<Target>,
+        filling: &Filling,
+    ) -> Result<()> {
+        let disk = &*self.log.disk;
+        if let Some(Target { path, end }) = target {
+            let file = disk.open(&path, OpenMode::Write);
+            let file = file.map_err(at("opening", &path))?;
+            file.write_at(&filling.bytes, end)
+                .map_err(at("writing", &path))?;
+            return file.sync().map_err(at("syncing", &path));
+        }
+        let (seq, event) = filling.first.expect("a segment has an event");
+        let dir = chain::dir_of(&self.log.dir, origin);
+        disk.create_dir_all(&dir).map_err(at("creating", &dir))?;
+        let path = dir.join(SegmentName::new(seq, event).to_string());
+        let mut contents = SegmentHeader::new(origin, seq).encode().to_vec();
+        contents.extend_from_slice(&filling.bytes);
+        disk::replace(disk, &path, &contents).map_err(at("writing", &path))?;
+        self.log.sync_names(&dir, seq).map_err(at("syncing", &dir))
+    }
+}
+
+/// Records on their way into a segment.
+#[derive(Default)]
+struct Filling {
+    bytes: Vec<u8>,
+    first: Option<(Seq, EventId)>,
+}
+
+impl Filling {
+    fn push(&mut self, record: &Record<'_>, id: EventId, redactions: &Redactions) {
+        self.first.get_or_insert((record.seq(), id));
+        let redacted = (record.parse_head()).is_ok_and(|head| redactions.names(&head, id));
+        let body = match record.body {
+            Body::Present { salt, payload } if !redacted => {
+                let salt: &[u8; SALT_LEN] = salt.try_into().expect("a salt has its length");
+                Some((salt, payload))
+            }
+            _ => None,
+        };
+        record::encode(&mut self.bytes, Seq(0), record.head, body);
+    }
+
+    fn append(&mut self, other: &mut Filling) {
+        self.first = self.first.or(other.first.take());
+        self.bytes.append(&mut other.bytes);
+    }
+}
+
+/// How many events of a piece lie in these ranges.
+fn learned_of(piece: &Piece, ranges: &[ImportedRange]) -> u64 {
+    let of = ranges.iter().filter(|range| range.origin == piece.origin);
+    of.map(|range| {
+        let from = range.from_seq.max(piece.from_seq).0;
+        let to = range.to_seq.min(piece.to_seq).0;
+        (to + 1).saturating_sub(from)
+    })
+    .sum()
+}
+
+/// What is held, can be reached, and was never learned; and whether it is nothing but imports of
+/// others.
+fn unlearned(held: &Held) -> (Vec<ImportedRange>, bool) {
+    let mut ranges = Vec::new();
+    let mut only_imports = true;
+    for (origin, runs) in &held.runs {
+        let part = held.part(*origin);
+        if part.is_some_and(|part| part.until.is_none()) {
+            continue; // the own chain
+        }
+        let runs = runs::connected(runs.clone(), *origin, &held.holes);
+        let runs: Vec<Run> = runs.into_iter().filter_map(Run::trimmed).collect();
+        let mut known: Vec<Vec<bool>> = runs.iter().map(|run| vec![false; run.ids.len()]).collect();
+        if let Some(part) = part {
+            let until = part.until.unwrap_or_default();
+            mark(&runs, &mut known, Seq(1), until, part.event);
+        }
+        for range in held.learned.iter().filter(|range| range.origin == *origin) {
+            mark(&runs, &mut known, range.from_seq, range.to_seq, range.head);
+        }
+        for (run, known) in runs.iter().zip(&known) {
+            let mut at = 0;
+            while at < known.len() {
+                let len = known[at..].iter().take_while(|known| !**known).count();
+                if len > 0 {
+                    let ids = &run.ids[at..at + len];
+                    only_imports &= ids.iter().all(|id| held.imports.contains(id));
+                    ranges.push(ImportedRange {
+                        origin: *origin,
+                        base: at.checked_sub(1).map_or(run.base, |before| run.ids[before]),
+                        head: *ids.last().expect("it has events"),
+                        from_seq: Seq(run.from_seq.0 + at as u64),
+                        to_seq: Seq(run.from_seq.0 + (at + len) as u64 - 1),
+                    });
+                }
+                at += len.max(1);
+            }
+        }
+    }
+    ranges.sort_unstable();
+    (ranges, only_imports)
+}
+
+/// Marks the events from `from` to `to` on the branch that ends with `head`, and over what is missing
+/// of it: a range that was learned stays so.
+fn mark(runs: &[Run], known: &mut [Vec<bool>], from: Seq, to: Seq, head: EventId) {
+    let (mut to, mut head) = (to, head);
+    while to >= from {
+        let on_branch = runs.iter().position(|run| run.id_at(to) == Some(head));
+        let before_hole = || {
+            let ends = (0..runs.len()).filter(|index| runs[*index].to_seq() <= to);
+            ends.max_by_key(|index| runs[*index].to_seq())
+        };
+        let Some(index) = on_branch.or_else(before_hole) else {
+            return;
+        };
+        let run = &runs[index];
+        let last = run.to_seq().min(to);
+        if last < from {
+            return;
+        }
+        let first = from.max(run.from_seq);
+        let place = |seq: Seq| (seq.0 - run.from_seq.0) as usize;
+        known[index][place(first)..=place(last)].fill(true);
+        (to, head) = (Seq(run.from_seq.0 - 1), run.base);
+    }
+}
+
+/// Ranges by the event that has room for them.
+fn in_events(ranges: Vec<ImportedRange>) -> Vec<LogImported> {
+    let mut facts: Vec<LogImported> = Vec::new();
+    for range in ranges {
+        let fits = |facts: &LogImported| {
+            facts.ranges.len() < RANGES_MAX && facts.count() + range.count() <= POSITIONS_MAX
+        };
+        match facts.last_mut() {
+            Some(last) if fits(last) => last.ranges.push(range),
+            _ => facts.push(LogImported {
+                ranges: vec![range],
+            }),
+        }
+    }
+    facts
+}

@@ -1,0 +1,186 @@
+//! The runs of a chain: its events as they lie in the files, each naming the one before. A chain
+//! that is whole is one run; where events are missing, and where it branches, another one starts.
+
+use std::path::{Path, PathBuf};
+
+use crate::chain;
+use crate::disk::Disk;
+use crate::error::{LogError, Result};
+use crate::facts::Hole;
+use crate::head::{Head, HeadError};
+use crate::id::{EventId, OriginId, Seq};
+use crate::record::Record;
+use crate::scan::{SegmentScan, Step};
+use crate::segment::HEADER_LEN;
+
+/// Consecutive events of one chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// The event before the first one; zero for the start of the chain.
+    pub(crate) base: EventId,
+    /// Seq of the first one.
+    pub(crate) from_seq: Seq,
+    pub(crate) ids: Vec<EventId>,
+    /// Where the records lie, in order.
+    pub(crate) parts: Vec<RunPart>,
+    whole: Whole,
+}
+
+/// How far the last whole batch of a run goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Whole {
+    events: usize,
+    parts: usize,
+    /// In the last of these parts, in bytes.
+    end: u64,
+}
+
+/// Records back to back in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RunPart {
+    pub(crate) path: PathBuf,
+    /// In bytes.
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+}
+
+impl Run {
+    /// Seq of the last one.
+    pub(crate) fn to_seq(&self) -> Seq {
+        Seq(self.from_seq.0 + self.ids.len() as u64 - 1)
+    }
+
+    /// The last one.
+    pub(crate) fn head(&self) -> EventId {
+        *self.ids.last().expect("a run has an event")
+    }
+
+    /// The event at a seq.
+    pub(crate) fn id_at(&self, seq: Seq) -> Option<EventId> {
+        let index = seq.0.checked_sub(self.from_seq.0)?;
+        self.ids.get(usize::try_from(index).ok()?).copied()
+    }
+
+    /// Without the events of a batch that is not all there.
+    pub(crate) fn trimmed(mut self) -> Option<Run> {
+        self.ids.truncate(self.whole.events);
+        self.parts.truncate(self.whole.parts);
+        if let Some(part) = self.parts.last_mut() {
+            part.end = self.whole.end;
+        }
+        (!self.ids.is_empty()).then_some(self)
+    }
+}
+
+/// The runs of a chain up to `until`, by first seq. Hands out every event on the way. What cannot be
+/// read of a segment is passed over, up to the next segment.
+///
+/// # Errors
+/// `NewerFormat` where a newer version wrote a record.
+pub(crate) fn runs_of(
+    disk: &dyn Disk,
+    store: &Path,
+    origin: OriginId,
+    until: Option<Seq>,
+    each: &mut dyn FnMut(&Record<'_>, &Head<'_>, EventId),
+) -> Result<Vec<Run>> {
+    let mut runs: Vec<Run> = Vec::new();
+    for segment in chain::segments(disk, store, origin)? {
+        let path = &segment.path;
+        let mut scan = SegmentScan::open(disk, path, HEADER_LEN as u64, u64::MAX)?;
+        let mut current: Option<usize> = None;
+        loop {
+            let (offset, record, id) = match scan.step()? {
+                Step::Record { offset, record, id } => (offset, record, id),
+                Step::End | Step::Bad { .. } => break,
+                Step::Newer { .. } => return Err(newer("a record")),
+            };
+            if until.is_some_and(|until| record.seq() > until) {
+                break;
+            }
+            let head = match record.parse_head() {
+                Ok(head) => head,
+                Err(HeadError::Length { .. }) => break,
+                Err(error) => return Err(newer(&error.to_string())),
+            };
+            if !record.is_of(origin) {
+                break;
+            }
+            let (seq, prev) = (head.seq(), head.prev());
+            // What a file says twice is there once.
+            if runs.iter().any(|run| run.id_at(seq) == Some(id)) {
+                current = None;
+                continue;
+            }
+            each(&record, &head, id);
+            let goes_on = |run: &Run| run.to_seq().0 + 1 == seq.0 && run.head() == prev;
+            let index = match current.filter(|index| goes_on(&runs[*index])) {
+                Some(index) => index,
+                None => runs.iter().position(goes_on).unwrap_or_else(|| {
+                    runs.push(Run {
+                        base: prev,
+                        from_seq: seq,
+                        ids: Vec::new(),
+                        parts: Vec::new(),
+                        whole: Whole::default(),
+                    });
+                    runs.len() - 1
+                }),
+            };
+            let run = &mut runs[index];
+            let end = offset + record.bytes.len() as u64;
+            match run.parts.last_mut() {
+                Some(part) if part.path == *path && part.end == offset => part.end = end,
+                _ => run.parts.push(RunPart {
+                    path: path.clone(),
+                    start: offset,
+                    end,
+                }),
+            }
+            run.ids.push(id);
+            if head.batch_index() + 1 == head.batch_count() {
+                run.whole = Whole {
+                    events: run.ids.len(),
+                    parts: run.parts.len(),
+                    end,
+                };
+            }
+            current = Some(index);
+        }
+    }
+    runs.sort_by_key(|run| (run.from_seq, run.base));
+    Ok(runs)
+}
+
+/// Keeps the runs that can be reached from the start of the chain: over events that are there, and
+/// over holes that a repair explains.
+pub(crate) fn connected(runs: Vec<Run>, origin: OriginId, holes: &[Hole]) -> Vec<Run> {
+    let mut kept: Vec<Run> = Vec::new();
+    for run in runs {
+        let before = run.from_seq.0.checked_sub(1);
+        let joins = run.from_seq == Seq(1)
+            || kept
+                .iter()
+                .any(|kept| before.and_then(|seq| kept.id_at(Seq(seq))) == Some(run.base));
+        let explained = |hole: &Hole| {
+            let last = hole.from_seq.0.checked_sub(1).map(Seq);
+            hole.origin == origin
+                && Some(hole.to_seq.0) == before
+                && hole.next_good == run.ids[0]
+                && (hole.last_good.is_zero()
+                    || kept
+                        .iter()
+                        .any(|kept| last.and_then(|seq| kept.id_at(seq)) == Some(hole.last_good)))
+        };
+        if joins || holes.iter().any(explained) {
+            kept.push(run);
+        }
+    }
+    kept
+}
+
+fn newer(what: &str) -> LogError {
+    LogError::NewerFormat {
+        what: format!("a newer version of icm wrote {what}"),
+    }
+}

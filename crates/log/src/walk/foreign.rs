@@ -1,0 +1,138 @@
+//! Imported ranges, as far as their events are held.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use super::{Each, Walk, event_of, place_of, read_head};
+use crate::chain::{self, SegmentFile};
+use crate::error::Result;
+use crate::facts::ImportedRange;
+use crate::id::{EventId, OriginId, Position, Seq};
+use crate::runs;
+use crate::scan::{SegmentScan, Step};
+use crate::segment::HEADER_LEN;
+
+/// Where the last range of each chain ended: the next one is likely to go on from there.
+#[derive(Default)]
+pub(super) struct Reached(HashMap<OriginId, (EventId, Seq, u64)>);
+
+/// Records of a segment that a range may be found among.
+struct Stretch<'s> {
+    segment: &'s SegmentFile,
+    start: u64,
+    end: u64,
+    /// What lies beyond is of another branch.
+    until: Seq,
+}
+
+impl Walk<'_> {
+    /// Hands out an imported range, ascending; what is missing of it takes up its positions.
+    pub(super) fn foreign(
+        &self,
+        range: &ImportedRange,
+        position: &mut Position,
+        reached: &mut Reached,
+        each: Each<'_>,
+    ) -> Result<ControlFlow<()>> {
+        let before = position.0;
+        let at = |seq: Seq| Position(before + 1 + (seq.0 - range.from_seq.0));
+        *position = Position(before + range.count());
+        let segments = chain::segments(self.disk, self.store, range.origin)?;
+        let Some(first) = chain::holding(&segments, range.from_seq) else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        let mut next = (range.from_seq, range.base);
+        for stretch in self.stretches(&segments, first, range, reached)? {
+            let segment = stretch.segment;
+            let mut scan = SegmentScan::open(self.disk, &segment.path, stretch.start, stretch.end)?;
+            while let Step::Record { offset, record, id } = scan.step()? {
+                let seq = record.seq();
+                if seq > range.to_seq {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                if seq > stretch.until {
+                    break;
+                }
+                let other_branch = seq == next.0 && record.prev() != next.1;
+                if seq < next.0 || other_branch || !record.is_of(range.origin) {
+                    continue;
+                }
+                next = (Seq(seq.0 + 1), id);
+                let head = read_head(&record)?;
+                let place = place_of(segment, offset, &record);
+                let after = offset + record.bytes.len() as u64;
+                let event = event_of(&record, head, id, at(seq), place, false);
+                if each(&event).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+                if seq == range.to_seq {
+                    let place = (id, segment.name.first_seq, after);
+                    reached.0.insert(range.origin, place);
+                    return Ok(ControlFlow::Continue(()));
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Where the events of a range may lie, in the order of the chain.
+    fn stretches<'s>(
+        &self,
+        segments: &'s [SegmentFile],
+        first: usize,
+        range: &ImportedRange,
+        reached: &Reached,
+    ) -> Result<Vec<Stretch<'s>>> {
+        let same_first = |pair: &[SegmentFile]| pair[0].name.first_seq == pair[1].name.first_seq;
+        if segments.windows(2).any(same_first) {
+            return self.branch(segments, range);
+        }
+        let known = reached.0.get(&range.origin);
+        let known = known.filter(|(event, ..)| *event == range.base);
+        Ok(segments[first..]
+            .iter()
+            .map(|segment| Stretch {
+                segment,
+                start: match known {
+                    Some((_, in_segment, offset)) if *in_segment == segment.name.first_seq => {
+                        *offset
+                    }
+                    _ => HEADER_LEN as u64,
+                },
+                end: u64::MAX,
+                until: range.to_seq,
+            })
+            .collect())
+    }
+
+    /// The same where the chain branches: the records that lead to the head of the range.
+    fn branch<'s>(
+        &self,
+        segments: &'s [SegmentFile],
+        range: &ImportedRange,
+    ) -> Result<Vec<Stretch<'s>>> {
+        let all = runs::runs_of(self.disk, self.store, range.origin, None, &mut |_, _, _| {})?;
+        let (mut to, mut head) = (range.to_seq, range.head);
+        let mut path = Vec::new();
+        while let Some(run) = all.iter().find(|run| run.id_at(to) == Some(head)) {
+            path.push((run, to));
+            if run.from_seq <= range.from_seq {
+                break;
+            }
+            (to, head) = (Seq(run.from_seq.0 - 1), run.base);
+        }
+        let path = path.into_iter().rev();
+        let parts = path.flat_map(|(run, to)| run.parts.iter().map(move |part| (part, to)));
+        Ok(parts
+            .filter_map(|(part, until)| {
+                let segment = segments.iter().find(|segment| segment.path == part.path)?;
+                Some(Stretch {
+                    segment,
+                    start: part.start,
+                    end: part.end,
+                    until,
+                })
+            })
+            .collect())
+    }
+}

@@ -1,0 +1,161 @@
+//! The log as a file: out to another machine, and in from one.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use icm_log::bundle::Bundle;
+use icm_log::disk::{Disk, DiskFile, OpenMode, RealDisk};
+use icm_log::facts::LogImported;
+use icm_log::learn::Learned;
+use icm_log::{Kind, NewEvent, OriginId, Seq, SubjectId, payload};
+
+use super::write::RequestKeyOf;
+use super::{Service, locked};
+use crate::api::{Caller, ChainPlace, LogExported, LogImportAnswer, Progress};
+use crate::error::{Result, ServiceError};
+
+impl Service {
+    /// Writes every chain that is held into `out`: whoever imports it has the same events.
+    pub fn export_log(&self, out: &mut dyn Write, progress: &dyn Progress) -> Result<LogExported> {
+        self.finish_what_was_begun()?;
+        progress.start("exporting", Some(self.log.len_bytes()?));
+        let exported = self.log.export(out, &mut |bytes| progress.advance(bytes));
+        progress.finish();
+        let exported = exported.map_err(|error| self.explained(error))?;
+        Ok(LogExported {
+            file: None,
+            origins: exported.origins,
+            events: exported.events,
+            withheld: exported.bodiless,
+            bytes: exported.bytes,
+        })
+    }
+
+    /// Takes in what an export of a log holds and this store does not, or says what that would be.
+    /// All of it is checked before any of it is taken.
+    ///
+    /// # Errors
+    /// `BadExport` for one that is not whole, `DoesNotFit` where something between it and this store
+    /// is missing: nothing was taken.
+    pub fn import_log(
+        &self,
+        caller: &Caller,
+        file: &ExportFile,
+        dry_run: bool,
+        progress: &dyn Progress,
+    ) -> Result<LogImportAnswer> {
+        progress.start("reading", file.file.len().ok());
+        let read = Bundle::read(
+            Arc::clone(&file.file),
+            Path::new(&file.name),
+            &mut |bytes| {
+                progress.advance(bytes);
+            },
+        );
+        progress.finish();
+        let bundle = read?;
+        if dry_run {
+            let learned = self.log.would_learn(&bundle, self.now_ms())?;
+            return Ok(answer(&learned, true));
+        }
+        let (learned, appended) =
+            self.command(caller, None, RequestKeyOf(None), |command, views| {
+                let learned = command.learn(&bundle)?;
+                let events: Vec<NewEvent> = learned.facts.iter().map(imported).collect();
+                let appended = match events.is_empty() {
+                    true => None,
+                    false => command.append(views, events)?.last().copied(),
+                };
+                Ok((learned, appended))
+            })?;
+        let mut told = answer(&learned, false);
+        if learned.changes_the_past {
+            let mut held = locked(&self.views);
+            told.redacted = self.finish_redaction(&mut held)?.events;
+        }
+        Ok(LogImportAnswer {
+            event: appended.map(|event| event.event.to_string()),
+            position: appended.map(|event| event.position.0),
+            ..told
+        })
+    }
+}
+
+fn imported(facts: &LogImported) -> NewEvent {
+    NewEvent {
+        kind: Kind::LOG_IMPORTED,
+        subject: SubjectId::ZERO,
+        refs: Vec::new(),
+        facts: facts.encode(),
+        payload: payload::encode(&serde_json::Map::new()),
+    }
+}
+
+fn place((origin, seq): (OriginId, Seq)) -> ChainPlace {
+    ChainPlace {
+        origin: origin.to_string(),
+        seq: seq.0,
+    }
+}
+
+fn answer(learned: &Learned, dry_run: bool) -> LogImportAnswer {
+    let forks = learned.forks.iter().map(|fork| (fork.origin, fork.seq));
+    let later = learned.later.iter().map(|gap| (gap.origin, gap.from_seq));
+    LogImportAnswer {
+        dry_run,
+        added: learned.events,
+        unchanged: learned.unchanged,
+        refilled_events: learned.refilled_events,
+        refilled_texts: learned.refilled_bodies,
+        left_out: learned.left_out,
+        redacted: 0,
+        forks: forks.map(place).collect(),
+        later: later.map(place).collect(),
+        event: None,
+        position: None,
+    }
+}
+
+/// An export of a log that is to be read.
+pub struct ExportFile {
+    file: Arc<dyn DiskFile>,
+    name: String,
+}
+
+impl ExportFile {
+    /// A file. What is no regular file (a pipe) is read to its end first.
+    pub fn open(path: &Path) -> Result<ExportFile> {
+        let failed = |source: io::Error| ServiceError::Io {
+            doing: format!("reading {}", path.display()),
+            source,
+        };
+        let there = std::fs::metadata(path).map_err(failed)?;
+        if there.is_dir() {
+            return Err(ServiceError::invalid_with(
+                format!("{} is a folder", path.display()),
+                "name a file that `icm log export` wrote",
+            ));
+        }
+        let name = path.to_string_lossy().into_owned();
+        if !there.is_file() {
+            let mut pipe = std::fs::File::open(path).map_err(failed)?;
+            return ExportFile::spool(&mut pipe, &name);
+        }
+        let file = RealDisk.open(path, OpenMode::Read).map_err(failed)?;
+        Ok(ExportFile { file, name })
+    }
+
+    /// A stream, which is read to its end into a nameless file first: a bundle is checked before
+    /// anything of it is taken.
+    pub fn spool(input: &mut dyn Read, name: &str) -> Result<ExportFile> {
+        let failed = |doing: String| move |source| ServiceError::Io { doing, source };
+        let mut file =
+            tempfile::tempfile().map_err(failed("making a temporary file".to_owned()))?;
+        io::copy(input, &mut file).map_err(failed(format!("reading {name}")))?;
+        Ok(ExportFile {
+            file: icm_log::disk::file_of(file),
+            name: name.to_owned(),
+        })
+    }
+}

@@ -1,0 +1,386 @@
+//! Exports and imports of whole logs, at the log.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use icm_log::bundle::Bundle;
+use icm_log::disk::{Disk, OpenMode};
+use icm_log::env::Env;
+use icm_log::learn::Learned;
+use icm_log::verify::Severity;
+use icm_log::{
+    Batch, CommandId, Durability, EventId, Kind, Log, LogError, NewEvent, RequestKey, SessionId,
+    SubjectId, payload,
+};
+use replay_tests::env::SimEnv;
+use replay_tests::logbed::{self, Seen};
+use replay_tests::simdisk::{CrashPlan, SimDisk};
+
+const STORE: &str = "/home/store";
+const WAIT: Duration = Duration::from_secs(1);
+
+/// A machine with a store.
+struct Machine {
+    disk: SimDisk,
+    env: Arc<SimEnv>,
+}
+
+impl Machine {
+    fn new(seed: u64) -> Machine {
+        let disk = SimDisk::new();
+        disk.create_dir_all(Path::new("/home")).expect("created");
+        disk.sync_dir(Path::new("/")).expect("synced");
+        Machine {
+            disk,
+            env: Arc::new(SimEnv::new(seed)),
+        }
+    }
+
+    /// The same with these memories.
+    fn with(seed: u64, numbers: std::ops::Range<u64>) -> Machine {
+        let machine = Machine::new(seed);
+        machine.store(numbers);
+        machine
+    }
+
+    /// The same disk in other hands: what one does the other does not see.
+    fn copy(&self, seed: u64) -> Machine {
+        let env = SimEnv::new(seed);
+        env.advance_ms((self.env.now_ms() - env.now_ms()) as i64);
+        Machine {
+            disk: self.disk.kill(),
+            env: Arc::new(env),
+        }
+    }
+
+    fn log(&self) -> Log {
+        Log::open(Arc::new(self.disk.clone()), Path::new(STORE)).expect("it opens")
+    }
+
+    fn store(&self, numbers: std::ops::Range<u64>) {
+        let log = self.log();
+        for number in numbers {
+            self.env.advance_ms(1_000);
+            let event = logbed::numbered(number, 40);
+            logbed::append(&log, &*self.env, vec![event], Durability::Synced).expect("appended");
+        }
+    }
+
+    fn export(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        let exported = self.log().export(&mut out, &mut |_| {}).expect("exported");
+        assert_eq!(exported.bytes, out.len() as u64);
+        out
+    }
+
+    fn import(&self, bytes: &[u8]) -> Result<Learned, LogError> {
+        self.env.advance_ms(1_000);
+        let bundle = bundle(bytes)?;
+        let log = Log::open(Arc::new(self.disk.clone()), Path::new(STORE))?;
+        let mut writer = log.begin(&*self.env, WAIT)?;
+        let learned = writer.learn(&bundle)?;
+        let events: Vec<NewEvent> = learned
+            .facts
+            .iter()
+            .map(|facts| NewEvent {
+                kind: Kind::LOG_IMPORTED,
+                subject: SubjectId::ZERO,
+                refs: Vec::new(),
+                facts: facts.encode(),
+                payload: payload::encode(&BTreeMap::<String, String>::new()),
+            })
+            .collect();
+        if !events.is_empty() {
+            writer.append(&Batch {
+                command: CommandId([7; 16]),
+                actor: "user",
+                session: SessionId::ZERO,
+                request: RequestKey::ZERO,
+                events,
+            })?;
+        }
+        writer.commit(Durability::Synced)?;
+        Ok(learned)
+    }
+
+    /// Every event of the walk, in order.
+    fn seen(&self) -> Vec<Seen> {
+        let (seen, error) = logbed::read(&self.log());
+        assert!(error.is_none(), "{error:?}");
+        seen
+    }
+
+    /// The memories of the walk: numbers, sorted.
+    fn numbers(&self) -> Vec<u64> {
+        let mut numbers: Vec<u64> = self.seen().iter().filter_map(Seen::number).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    fn check(&self) {
+        let report = self.log().verify(&mut |_| {}).expect("it reads");
+        let worse = |finding: &&icm_log::verify::Finding| finding.severity != Severity::Notice;
+        let bad: Vec<_> = report.findings.iter().filter(worse).collect();
+        assert!(bad.is_empty(), "{bad:?}");
+        let seen = self.seen();
+        for (index, event) in seen.iter().enumerate() {
+            assert_eq!(event.position.0, index as u64 + 1, "{event:?}");
+        }
+        let mut ids: Vec<EventId> = seen.iter().map(|event| event.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), seen.len(), "no event is met twice");
+    }
+}
+
+fn bundle(bytes: &[u8]) -> Result<Bundle, LogError> {
+    let disk = SimDisk::new();
+    disk.put("/bundle", bytes);
+    let file = disk
+        .open(Path::new("/bundle"), OpenMode::Read)
+        .expect("put");
+    Bundle::read(file, Path::new("/bundle"), &mut |_| {})
+}
+
+#[test]
+fn machines_that_exchange_end_with_the_same_and_settle() {
+    let (a, b, c) = (
+        Machine::with(1, 0..5),
+        Machine::with(2, 10..15),
+        Machine::new(3),
+    );
+    let learned = b.import(&a.export()).expect("imported");
+    assert_eq!((learned.events, learned.unchanged), (7, 0));
+    b.store(15..17);
+    // What a has told of comes by way of b.
+    let learned = c.import(&b.export()).expect("imported");
+    assert_eq!(learned.events, 7 + 10);
+    a.store(5..6);
+    c.import(&a.export()).expect("imported");
+    c.store(20..22);
+    for _ in 0..3 {
+        for (from, to) in [(&a, &b), (&b, &c), (&c, &a), (&a, &c), (&c, &b), (&b, &a)] {
+            to.import(&from.export()).expect("imported");
+        }
+    }
+    let all: Vec<u64> = (0..6).chain(10..17).chain(20..22).collect();
+    for machine in [&a, &b, &c] {
+        machine.check();
+        assert_eq!(machine.numbers(), all);
+    }
+    let (export, len) = (a.export(), a.disk.files().len());
+    assert!(export == b.export() && export == c.export());
+    let tips: Vec<_> = [&a, &b, &c].map(|machine| machine.log().tip()).into();
+    for (from, to) in [(&a, &b), (&b, &c), (&c, &a)] {
+        let learned = to.import(&from.export()).expect("imported");
+        assert_eq!((learned.events, learned.facts.len()), (0, 0));
+        assert!(!learned.changes_the_past);
+    }
+    assert_eq!(
+        tips,
+        [&a, &b, &c].map(|machine| machine.log().tip()),
+        "nothing more is appended"
+    );
+    assert_eq!(a.disk.files().len(), len);
+    // Whoever has nothing gets everything.
+    let fresh = Machine::new(9);
+    fresh.import(&export).expect("imported");
+    fresh.check();
+    assert_eq!(fresh.numbers(), all);
+}
+
+#[test]
+fn what_is_not_whole_is_refused_and_nothing_is_taken() {
+    let (a, b) = (Machine::with(1, 0..3), Machine::with(2, 10..12));
+    b.import(&a.export()).expect("imported");
+    let export = b.export();
+    let whole = bundle(&export).expect("it is whole");
+    assert_eq!((whole.ranges().len(), whole.events()), (2, 10));
+    for len in 0..export.len() {
+        let error = bundle(&export[..len]).expect_err("it is cut");
+        assert!(
+            matches!(error, LogError::BadBundle { .. }),
+            "{len}: {error}"
+        );
+    }
+    let mut seen = 0;
+    for bit in 0..export.len() * 8 {
+        let mut flipped = export.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        match bundle(&flipped) {
+            Err(LogError::BadBundle { .. } | LogError::NewerFormat { .. }) => seen += 1,
+            other => panic!("bit {bit}: {other:?}"),
+        }
+    }
+    assert_eq!(seen, export.len() * 8);
+    let more = [export.as_slice(), b"x"].concat();
+    assert!(bundle(&more).is_err());
+    let c = Machine::with(3, 20..21);
+    let before = c.disk.below(Path::new(STORE));
+    assert!(c.import(&export[..export.len() - 1]).is_err());
+    assert!(before == c.disk.below(Path::new(STORE)));
+}
+
+#[test]
+fn an_import_is_cut_off_or_fails_at_every_point() {
+    let a = Machine::with(1, 0..4);
+    let before = Machine::with(2, 10..12);
+    before.import(&a.export()).expect("imported");
+    a.store(4..7);
+    let export = a.export();
+    let start = || before.copy(2);
+    let done = start();
+    let count = done.disk.op_count();
+    done.import(&export).expect("imported");
+    let all = done.numbers();
+    let (mut checked, mut failed) = (0, 0);
+    for n in count + 1..=done.disk.op_count() {
+        let b = start();
+        b.disk.power_off_at(n);
+        let _ = b.import(&export);
+        for plan in CrashPlan::all(2) {
+            let found = Machine {
+                disk: b.disk.crash(plan),
+                env: b.copy(40 + n).env,
+            };
+            found.seen();
+            found.store(30..31);
+            found
+                .import(&export)
+                .unwrap_or_else(|error| panic!("operation {n}, {plan:?}: {error}"));
+            found.check();
+            let mut numbers = found.numbers();
+            numbers.retain(|number| *number != 30);
+            assert_eq!(numbers, all, "operation {n}, {plan:?}");
+            checked += 1;
+        }
+        let b = start();
+        b.disk.fail_at(n);
+        failed += u32::from(b.import(&export).is_err());
+        b.disk.heal();
+        b.import(&export).expect("imported");
+        b.check();
+        assert_eq!(b.numbers(), all, "operation {n} failed");
+    }
+    assert!(
+        checked > 100 && failed > 10,
+        "{checked} checked, {failed} failed"
+    );
+}
+
+/// Two machines write under one origin, because one is the exact copy of the other.
+#[test]
+fn both_branches_of_a_fork_are_kept() {
+    let a = Machine::with(1, 0..3);
+    let b = a.copy(5);
+    a.store(10..13);
+    b.store(20..22);
+    let c = Machine::with(3, 30..31);
+    c.import(&a.export()).expect("imported");
+    let learned = c.import(&b.export()).expect("imported");
+    assert_eq!((learned.events, learned.unchanged), (2, 5));
+    assert_eq!(learned.forks.len(), 1);
+    assert_eq!(learned.forks[0].seq.0, 6);
+    let all = vec![0, 1, 2, 10, 11, 12, 20, 21, 30];
+    assert_eq!(c.numbers(), all);
+    // More of both branches.
+    a.store(13..14);
+    b.store(22..24);
+    for machine in [&b, &a] {
+        let learned = c.import(&machine.export()).expect("imported");
+        assert!(learned.forks.is_empty(), "{learned:?}");
+    }
+    let all = vec![0, 1, 2, 10, 11, 12, 13, 20, 21, 22, 23, 30];
+    assert_eq!(c.numbers(), all);
+    // The other way round, and both at once.
+    let d = Machine::new(4);
+    d.import(&b.export()).expect("imported");
+    d.import(&a.export()).expect("imported");
+    let e = Machine::new(6);
+    let learned = e.import(&c.export()).expect("imported");
+    assert_eq!(learned.events, 9 + 4 + 7);
+    assert_eq!(e.numbers(), all);
+    assert_eq!(d.numbers(), all[..all.len() - 1]);
+    // Its own chain is not to be contradicted.
+    let error = a.import(&b.export()).expect_err("it is refused");
+    assert!(matches!(error, LogError::OwnFork { .. }), "{error}");
+}
+
+/// A store that was put back to an older state meets what it wrote after that.
+#[test]
+fn what_a_restored_store_wrote_before_comes_back() {
+    let a = Machine::with(1, 0..3);
+    let older = a.copy(5);
+    a.store(3..6);
+    let learned = older.import(&a.export()).expect("imported");
+    assert_eq!((learned.events, learned.unchanged), (3, 5));
+    older.check();
+    assert_eq!(older.numbers(), [0, 1, 2, 3, 4, 5]);
+    older.store(7..8);
+    a.store(6..7);
+    // It writes under another origin now, so nothing contradicts.
+    a.import(&older.export()).expect("imported");
+    older.import(&a.export()).expect("imported");
+    for machine in [&a, &older] {
+        machine.check();
+        assert_eq!(machine.numbers(), [0, 1, 2, 3, 4, 5, 6, 7]);
+    }
+}
+
+#[test]
+fn the_far_future_is_left_out_and_asked_for_again() {
+    let (a, b) = (Machine::with(1, 0..3), Machine::with(2, 10..11));
+    a.env.advance_ms(3 * 24 * 60 * 60 * 1_000);
+    a.store(3..5);
+    let learned = b.import(&a.export()).expect("imported");
+    assert_eq!(learned.later.len(), 1);
+    assert_eq!(learned.later[0].from_seq.0, 6);
+    b.check();
+    assert_eq!(b.numbers(), [0, 1, 2, 10]);
+    b.env.advance_ms(3 * 24 * 60 * 60 * 1_000);
+    let learned = b.import(&a.export()).expect("imported");
+    assert_eq!((learned.events, learned.later.len()), (2, 0));
+    b.check();
+    assert_eq!(b.numbers(), [0, 1, 2, 3, 4, 10]);
+}
+
+/// Flips a bit within the payload of a memory of a store.
+fn damage(machine: &Machine, number: u64) {
+    let text = logbed::numbered(number, 40).payload;
+    for path in machine.disk.files() {
+        let mut bytes = machine.disk.contents(&path);
+        if let Some(at) = bytes.windows(text.len()).position(|window| window == text) {
+            bytes[at + text.len() / 2] ^= 1;
+            machine.disk.put(&path, &bytes);
+            return;
+        }
+    }
+    panic!("{number} is in no file");
+}
+
+#[test]
+fn a_payload_that_is_damaged_here_comes_back() {
+    let (a, b) = (Machine::with(1, 0..4), Machine::with(2, 10..12));
+    b.import(&a.export()).expect("imported");
+    a.import(&b.export()).expect("imported");
+    // One of its own, one of the other's.
+    damage(&b, 10);
+    damage(&b, 2);
+    let missing = |machine: &Machine| {
+        let seen = machine.seen().into_iter();
+        seen.filter(|event| event.payload.is_none()).count()
+    };
+    assert_eq!(missing(&b), 2);
+    // They go along as withheld, and nobody takes that for better than what he has.
+    let learned = a.import(&b.export()).expect("imported");
+    assert!(!learned.changes_the_past);
+    assert_eq!(missing(&a), 0);
+    let learned = b.import(&a.export()).expect("imported");
+    assert_eq!(learned.refilled_bodies, 2);
+    assert!(learned.changes_the_past && b.log().redaction_pending());
+    b.check();
+    assert_eq!(missing(&b), 0);
+    assert!(b.export() == a.export(), "nothing is left of the damage");
+}

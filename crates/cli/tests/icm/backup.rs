@@ -294,3 +294,19 @@ fn a_process_that_is_killed_anywhere_leaves_nothing_or_everything() {
         "only {killed} runs were killed before their end"
     );
 }
+
+#[test]
+fn a_backup_touches_no_other_file_and_a_restore_waits_for_no_pipe() {
+    let world = World::with_memories();
+    std::fs::write(world.path("b.icm.partial"), "mine").unwrap();
+    world.icm(["backup", "b.icm"]).ok();
+    let mine = std::fs::read_to_string(world.path("b.icm.partial")).unwrap();
+    assert_eq!(mine, "mine");
+    #[cfg(unix)]
+    {
+        let made = Command::new("mkfifo").arg(world.path("pipe")).status();
+        assert!(made.unwrap().success());
+        let run = restore(&world, "pipe", "new/store").ends(2);
+        assert!(run.err.contains("no file"), "{run:?}");
+    }
+}

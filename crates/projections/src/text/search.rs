@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use rustc_hash::FxHashSet;
 use tantivy::query::{BooleanQuery, BoostQuery, EnableScoring, Occur, Query, TermQuery};
 use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{DocAddress, Searcher, TantivyDocument, Term};
@@ -32,7 +33,8 @@ pub struct TextQuery<'a> {
     pub limit: usize,
     /// Whether to search closed versions too.
     pub history: bool,
-    /// Search only for so many of the rarest terms, where that is fewer than usual.
+    /// Search only for so many of the rarest words, as they are written: enough to find texts that
+    /// are nearly the same.
     pub rarest: Option<usize>,
     /// What hits must be besides.
     pub filter: TextFilter<'a>,
@@ -122,6 +124,9 @@ impl TextIndex {
         let mut terms = query_terms(query.text, QUERY_TERMS_MAX);
         if terms.is_empty() || query.limit == 0 {
             return Ok(answer);
+        }
+        if query.rarest.is_some() {
+            keep_one_a_word(&mut terms);
         }
         let stats = CollectionStats::gather(self, tail, &terms)?;
         let most = query.rarest.unwrap_or(SEARCH_TERMS_MAX);
@@ -259,6 +264,13 @@ impl Prepared<'_> {
             .unwrap_or_default()
             .to_vec())
     }
+}
+
+/// Leaves words as they are written, and the terms of those that have no such.
+fn keep_one_a_word(terms: &mut Vec<QueryTerm>) {
+    let exact = terms.iter().filter(|term| term.field == TextField::Exact);
+    let written: FxHashSet<String> = exact.map(|term| term.word.clone()).collect();
+    terms.retain(|term| term.field == TextField::Exact || !written.contains(&term.word));
 }
 
 /// Leaves the rarest terms of an overlong query, in their order.

@@ -28,14 +28,15 @@ fn bad(file: &Path, why: impl Into<String>) -> ServiceError {
 /// Reads a whole backup and checks it against its manifest; unpacks it below `into`, a folder with
 /// nothing in it, where one is given. What is unpacked is durable when this returns.
 pub(super) fn read(file: &Path, into: Option<&Path>, progress: &dyn Progress) -> Result<Manifest> {
-    let mut input = File::open(file).map_err(failed("opening", file))?;
-    let about = input.metadata().map_err(failed("opening", file))?;
+    // Asked before it is opened: a pipe without another end would never open.
+    let about = std::fs::metadata(file).map_err(failed("opening", file))?;
     if !about.is_file() {
         return Err(ServiceError::invalid(format!(
             "{} is no file",
             file.display()
         )));
     }
+    let mut input = File::open(file).map_err(failed("opening", file))?;
     let mut magic = [0; 4];
     let is_zstd = input.read_exact(&mut magic).is_ok() && magic == MAGIC;
     if !is_zstd {

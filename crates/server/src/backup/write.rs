@@ -43,7 +43,7 @@ impl Service {
             ));
         };
         let staging = Staging::take(&target, "backup")?;
-        let partial = Partial::create(&target)?;
+        let partial = Partial::create(staging.place("backup"))?;
         let manifest = self.write_archive(&plan, &partial, progress)?;
         let copy = staging.place("copy");
         let read = archive::read(&partial.path, Some(&copy), progress)?;
@@ -172,23 +172,14 @@ fn refuse_existing(target: &Path, force: bool) -> Result<()> {
     }
 }
 
-/// `FILE.partial`, removed unless it is kept. Only whoever has the staging folder has one.
+/// The backup while it is not whole, in the staging folder, which goes with all that is in it.
 struct Partial {
     path: PathBuf,
     file: Arc<dyn DiskFile>,
 }
 
 impl Partial {
-    fn create(target: &Path) -> Result<Partial> {
-        let mut path = target.as_os_str().to_owned();
-        path.push(".partial");
-        let path = PathBuf::from(path);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(failed("removing", &path)(error));
-            }
-            _ => {}
-        }
+    fn create(path: PathBuf) -> Result<Partial> {
         let file = RealDisk.open(&path, OpenMode::CreateNew);
         let file = file.map_err(failed("creating", &path))?;
         Ok(Partial { path, file })
@@ -205,13 +196,6 @@ impl Partial {
             .sync_dir(folder)
             .map_err(failed("syncing", folder))?;
         Ok(bytes)
-    }
-}
-
-impl Drop for Partial {
-    fn drop(&mut self) {
-        // Gone already where it was kept.
-        let _ = fs::remove_file(&self.path);
     }
 }
 

@@ -21,11 +21,11 @@ const CANDIDATES: usize = 5;
 /// Bytes of the text that are searched for. More would find no others: what is alike shares words
 /// from its beginning on, and the rarest of them are looked for.
 const QUERY_LEN_MAX: usize = 2 * 1_024;
-/// The most terms that are searched for, two a word. Texts that are alike share all but a few words,
-/// so one of the rarest quarter is among the shared ones; and rare words are quick to look up.
-const TERMS_MAX: usize = 16;
+/// The most words that are searched for. Texts that are alike share all but a few words, so some of
+/// the rarest quarter are among the shared ones; and rare words are quick to look up.
+const TERMS_MAX: usize = 8;
 /// The fewest.
-const TERMS_MIN: usize = 4;
+const TERMS_MIN: usize = 3;
 /// One, in parts per million.
 const ONE_PPM: u32 = 1_000_000;
 
@@ -110,7 +110,7 @@ impl Service {
         let words = text.split_whitespace().count();
         let query = RecallQuery {
             text,
-            rarest: Some((TERMS_MIN + words / 2).min(TERMS_MAX)),
+            rarest: Some((TERMS_MIN + words / 4).min(TERMS_MAX)),
             topic: Some(&checked.topic),
             scope: Some(&scope),
             limit: CANDIDATES,

@@ -66,14 +66,9 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_texts_take_no_longer_than_a_moment() {
-        let text = |seed: usize| -> String {
-            (0..10_000)
-                .map(|n| format!("w{} ", n * seed % 977))
-                .collect()
-        };
-        let begun = std::time::Instant::now();
-        similarity_ppm(&text(3), &text(7));
-        assert!(begun.elapsed().as_millis() < 1_000);
+    fn the_longest_texts_are_compared() {
+        let text =
+            |from: usize| -> String { (from..from + 200_000).map(|n| format!("w{n} ")).collect() };
+        assert_eq!(similarity_ppm(&text(0), &text(50_000)), 750_000);
     }
 }

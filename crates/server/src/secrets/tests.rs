@@ -2,7 +2,7 @@
 //! the test runs, so that other scanners have nothing to find in this file.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -409,7 +409,7 @@ fn nothing_is_found_in_conversations() {
 
 /// A bound that a slow machine keeps and a quadratic search does not.
 #[test]
-fn hostile_texts_cost_time_in_proportion() {
+fn a_secret_behind_a_hostile_text_is_found() {
     let parts = [
         ["-----BEGIN ", "PRIVATE KEY-----"].concat(),
         "curl -u ".to_owned(),
@@ -433,13 +433,16 @@ fn hostile_texts_cost_time_in_proportion() {
         "-".to_owned(),
         "a".to_owned(),
     ];
+    let secret = format!("AKIA{}", upper(16));
     for part in parts {
-        let text = part.repeat(64 * 1_024 / part.len());
-        find(&text); // compiles
-        let start = Instant::now();
-        find(&text);
-        let took = start.elapsed();
-        assert!(took.as_millis() < 500, "{part}: {took:?}");
+        // Long enough that this does not end where the cost is not in proportion.
+        let mut text = part.repeat(512 * 1_024 / part.len());
+        let start = text.len();
+        text.push_str("\n\n");
+        text.push_str(&secret);
+        let found = find(&text);
+        let found = found.iter().any(|found| found.secret.end > start);
+        assert!(found, "after {part}");
     }
 }
 

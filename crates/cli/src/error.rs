@@ -109,7 +109,7 @@ impl CliError {
 impl From<ServiceError> for CliError {
     fn from(error: ServiceError) -> Self {
         let kind = match &error {
-            ServiceError::NotFound { .. } => ErrorKind::NotFound,
+            ServiceError::NotFound { .. } | ServiceError::Nothing { .. } => ErrorKind::NotFound,
             ServiceError::Damaged { .. }
             | ServiceError::BadBackup { .. }
             | ServiceError::BadExport { .. } => ErrorKind::Damage,

@@ -15,6 +15,14 @@ pub enum ServiceError {
         /// What to do.
         hint: Option<String>,
     },
+    /// What was asked for is fine, but there is nothing that it could be done to.
+    #[error("{message}")]
+    Nothing {
+        /// Of what there is nothing.
+        message: String,
+        /// Where to look.
+        hint: &'static str,
+    },
     /// A text holds a secret; nothing was written. The secret itself is never repeated.
     #[error("the {field} holds what looks like a secret ({rule}): it was not stored")]
     Secret {
@@ -133,6 +141,7 @@ impl ServiceError {
     pub fn hint(&self) -> Option<String> {
         match self {
             ServiceError::Invalid { hint, .. } => hint.clone(),
+            ServiceError::Nothing { hint, .. } => Some((*hint).into()),
             ServiceError::Secret { field, .. } if is_of_caller(field) => Some(format!(
                 "the log would keep it: give another {field}, or see `[secrets]` in the config file"
             )),

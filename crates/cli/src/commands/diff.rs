@@ -1,7 +1,7 @@
 //! `icm diff`
 
 use clap::Args;
-use icm_server::api::{Diff, DiffOp, DiffPiece, DiffRequest, Memory, MemoryChange};
+use icm_server::api::{Basis, Diff, DiffOp, DiffPiece, DiffRequest, Memory, MemoryChange};
 use serde_json::Value;
 
 use crate::app::App;
@@ -95,16 +95,22 @@ fn print(app: &App, diff: &Diff) -> Result<(), CliError> {
             print_fate(ui, fate, id_len)?;
         }
     }
+    let moment = |basis: &Basis| match basis.position {
+        0 => "before the first event".to_owned(),
+        position => format!(
+            "{} ({})",
+            ui.paint(BOLD, &format!("@{position}")),
+            when::ago(ui.now, &basis.at)
+        ),
+    };
     ui.remark(format_args!(
-        "{} added, {} changed, {} forgotten, {} revived from {} ({}) to {} ({})",
+        "{} added, {} changed, {} forgotten, {} revived from {} to {}",
         diff.added.len(),
         diff.changed.len(),
         diff.forgotten.len(),
         diff.revived.len(),
-        ui.paint(BOLD, &format!("@{}", diff.from.position)),
-        when::ago(ui.now, &diff.from.at),
-        ui.paint(BOLD, &format!("@{}", diff.to.position)),
-        when::ago(ui.now, &diff.to.at),
+        moment(&diff.from),
+        moment(&diff.to),
     ));
     Ok(())
 }

@@ -252,9 +252,12 @@ fn moments_that_are_none() {
     world.icm(["diff", "@99"]).fails(2, "in the future");
     world.icm(["diff", "@3", "@99"]).fails(2, "in the future");
     world.icm(["diff", "nonsense"]).fails(2, "no point in time");
-    world
-        .icm(["diff", "yesterday"])
-        .fails(2, "before the first event");
+    // Before the first event there was nothing.
+    for before in ["yesterday", "@0"] {
+        let run = world.icm(["diff", before]).ok();
+        assert!(run.err.contains("3 added"), "{run:?}");
+        assert!(run.err.contains("from before the first event"), "{run:?}");
+    }
     world.icm(["diff"]).ends(2);
     world.icm(["diff", "@4", "@4"]).ok();
     let nothing = World::new();

@@ -165,7 +165,7 @@ fn what_matches_is_gone() {
     assert_eq!(world.json(["verify"])["findings"], json!([]));
     world
         .icm(["redact", "--match", SECRET, "--yes"])
-        .fails(2, "nothing in the log");
+        .fails(1, "nothing in the log");
     // Written in its knowledge: it stays.
     world.icm(["revive", &id]).ok();
     world.icm(["update", &id, "-c", "a new word"]).ok();
@@ -181,7 +181,7 @@ fn what_cannot_be_redacted_is_refused() {
     let world = World::new();
     world
         .icm(["redact", "--match", "x", "--yes"])
-        .fails(2, "nothing in the log");
+        .fails(1, "nothing in the log");
     assert!(!world.store().exists());
     let world = World::with_memories();
     let id = world.id("owner");
@@ -193,13 +193,11 @@ fn what_cannot_be_redacted_is_refused() {
             "cannot be used with",
         ),
         (&["redact", "@99", "--yes"], "no event at"),
-        (
-            &["redact", "--match", "nowhere", "--yes"],
-            "nothing in the log",
-        ),
     ] {
         world.icm(arguments).fails(2, says);
     }
+    let run = world.icm(["redact", "--match", "nowhere", "--yes"]);
+    run.fails(1, "nothing in the log");
     world
         .icm(["redact", "01AAAAAAAAAAAAAAAAAAAAAAAA", "--yes"])
         .ends(1);

@@ -91,7 +91,7 @@ fn a_session_is_undone() {
     assert_eq!(contents.len(), 3, "{contents:?}");
     world
         .icm(["undo", "--session", "nobody", "--yes"])
-        .fails(2, "nothing to undo");
+        .fails(1, "nothing to undo");
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn what_cannot_be_undone_is_refused() {
     let world = World::new();
     world
         .icm(["undo", "--last", "1", "--yes"])
-        .fails(2, "nothing to undo");
+        .fails(1, "nothing to undo");
     assert!(!world.store().exists());
     let world = World::with_memories();
     let id = world.id("owner");
@@ -147,13 +147,11 @@ fn what_cannot_be_undone_is_refused() {
         (&["undo", "--yes"], "required"),
         (&["undo", "@3", "--last", "1"], "cannot be used with"),
         (&["undo", "--last", "0"], "0"),
-        (
-            &["undo", "--last", "1", "--since", "2099-01-01"],
-            "nothing to undo",
-        ),
     ] {
         world.icm(arguments).fails(2, says);
     }
+    let run = world.icm(["undo", "--last", "1", "--since", "2099-01-01"]);
+    run.fails(1, "nothing to undo");
     world.icm(["undo", "ffffffff", "--yes"]).ends(1);
     world.icm(["undo", "@3", "--yes"]).ok();
     let run = world
@@ -206,7 +204,7 @@ fn a_consolidation_loses_nothing() {
     assert_eq!(recalled(&[]), 10);
     world
         .icm(["consolidate", "-t", "nothing", "--summary", "x"])
-        .fails(2, "nothing to consolidate");
+        .fails(1, "nothing to consolidate");
     world
         .icm(["consolidate", "-t", "facts", "--summary", ""])
         .fails(2, "content");

@@ -407,7 +407,7 @@ fn nothing_is_found_in_conversations() {
     eprintln!("{lines} lines");
 }
 
-/// A bound that a slow machine keeps and a quadratic search does not.
+/// However much of it looks like the start of one.
 #[test]
 fn a_secret_behind_a_hostile_text_is_found() {
     let parts = [

@@ -111,6 +111,21 @@ impl Service {
     }
 
     fn parse_at(&self, views: &Views, text: &str) -> std::result::Result<At, Ask> {
+        let at = self.moment(views, text)?;
+        at.ok_or_else(|| before_the_first(views, text).into())
+    }
+
+    /// As with `--at`, but a time before the first event is a moment, too: there was nothing.
+    pub(super) fn at_or_nothing(&self, views: &Views, text: &str) -> std::result::Result<At, Ask> {
+        let nothing = At {
+            is_now: views.tally().position == Position(0),
+            ..Self::nothing(views.tally().first_ms.unwrap_or(0))
+        };
+        Ok(self.moment(views, text)?.unwrap_or(nothing))
+    }
+
+    /// The moment that a text names; `None` before the first event.
+    fn moment(&self, views: &Views, text: &str) -> std::result::Result<Option<At>, Ask> {
         let newest = views.tally().position;
         let when = when::parse(text, self.now_ms(), &self.zone(), DayMeans::End)
             .map_err(|error| self.without_its_secrets(error))?;
@@ -131,10 +146,7 @@ impl Service {
             }
             When::Time(ms) => self.log.at_time(ms, views)?,
         };
-        match tip {
-            Some(tip) => Ok(At::of(tip, newest)),
-            None => Err(before_the_first(views, text).into()),
-        }
+        Ok(tip.map(|tip| At::of(tip, newest)))
     }
 
     /// The position of the one event whose id starts with `prefix`.

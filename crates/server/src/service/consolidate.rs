@@ -167,8 +167,8 @@ fn too_few(topic: &str, living: usize) -> ServiceError {
         0 => "no living memory".to_owned(),
         _ => "only one living memory".to_owned(),
     };
-    ServiceError::invalid_with(
-        format!("topic `{topic}` has {what}: there is nothing to consolidate"),
-        "`icm topics` lists topics; `a/` means `a` and everything below it",
-    )
+    ServiceError::Nothing {
+        message: format!("topic `{topic}` has {what}: there is nothing to consolidate"),
+        hint: "`icm topics` lists topics; `a/` means `a` and everything below it",
+    }
 }

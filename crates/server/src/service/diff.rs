@@ -40,7 +40,7 @@ impl Service {
     }
 
     fn diff_in(&self, views: &Views, request: &DiffRequest) -> std::result::Result<Diff, Ask> {
-        let from = self.at(views, Some(&request.from), None)?;
+        let from = self.at_or_nothing(views, &request.from)?;
         let to = self.at(views, request.to.as_deref(), None)?;
         if from.position > to.position {
             return Err(backwards(request, from, to).into());

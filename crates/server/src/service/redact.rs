@@ -361,8 +361,8 @@ fn check(request: &RedactRequest) -> Result<()> {
 }
 
 fn nothing() -> ServiceError {
-    ServiceError::invalid_with(
-        "nothing in the log holds that",
-        "`icm log` and `icm recall` show what there is",
-    )
+    ServiceError::Nothing {
+        message: "nothing in the log holds that".to_owned(),
+        hint: "`icm log` and `icm recall` show what there is",
+    }
 }

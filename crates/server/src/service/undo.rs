@@ -571,10 +571,10 @@ pub(super) fn changed_since() -> ServiceError {
 }
 
 fn nothing_to_undo(selector: &str) -> ServiceError {
-    ServiceError::invalid_with(
-        format!("there is nothing to undo for `{selector}`"),
-        "`icm log` lists what there is",
-    )
+    ServiceError::Nothing {
+        message: format!("there is nothing to undo for `{selector}`"),
+        hint: "`icm log` lists what there is",
+    }
 }
 
 fn why_nothing(

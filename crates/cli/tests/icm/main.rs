@@ -9,6 +9,7 @@ mod config;
 mod demo;
 mod diff;
 mod doctor;
+mod exchange;
 mod help;
 mod import_export;
 mod links;

@@ -18,7 +18,7 @@ use crate::ui::{BOLD, DIM, WARN};
 /// Everything in the file is checked before any of it is taken. Events that are here already stay as
 /// they are; what was lost here and is whole there comes back; what was redacted on either side is
 /// withheld on both. Which machine wrote what, and when this one learned it, stays known: `--at` a
-/// time before the import answers without it, and `icm undo` can take its events back.
+/// time before the import answers without it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -1,0 +1,259 @@
+//! `icm log export` and `icm log import` between stores.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::world::{Run, World, tree};
+
+/// `icm` on another store of the same world.
+fn on(world: &World, db: &str, args: &[&str]) -> Run {
+    world.icm(args.iter().copied().chain(["--db", db]))
+}
+
+fn json(world: &World, db: &str, args: &[&str]) -> Value {
+    on(world, db, &[args, &["--json"]].concat()).ok().json()
+}
+
+fn carry(world: &World, from: &str, to: &str) -> Value {
+    on(world, from, &["log", "export", "x.icmx"]).ok();
+    json(world, to, &["log", "import", "x.icmx"])
+}
+
+fn store(world: &World, db: &str, key: &str, content: &str) {
+    on(
+        world,
+        db,
+        &["store", "-t", "t", "--key", key, "-c", content],
+    )
+    .ok();
+}
+
+fn state(world: &World, db: &str) -> Value {
+    json(world, db, &["verify"])["state_hash"].clone()
+}
+
+#[test]
+fn two_machines_end_with_the_same_memories() {
+    let world = World::new();
+    store(&world, "a", "tea", "Mira drinks green tea");
+    store(&world, "a", "billing", "Mira owns billing");
+    store(&world, "b", "tea", "Mira drinks black coffee");
+    store(&world, "b", "tabs", "The house uses tabs");
+    let before = json(&world, "b", &["stats"])["positions"].clone();
+    let would = on(&world, "a", &["log", "export", "a.icmx", "--json"]);
+    let exported = would.ok().json();
+    assert_eq!(
+        (&exported["events"], &exported["origins"]),
+        (&4.into(), &1.into())
+    );
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(world.path("a.icmx"))
+            .unwrap()
+            .permissions();
+        assert_eq!(mode.mode() & 0o777, 0o600);
+    }
+    let files = tree(&world.path("b"));
+    let preview = json(&world, "b", &["log", "import", "a.icmx", "--dry-run"]);
+    assert_eq!(
+        (&preview["added"], &preview["dry_run"]),
+        (&4.into(), &true.into())
+    );
+    assert_eq!(tree(&world.path("b")), files, "a preview changes nothing");
+
+    let learned = carry(&world, "a", "b");
+    assert_eq!(
+        (&learned["added"], &learned["unchanged"]),
+        (&4.into(), &0.into())
+    );
+    let found = on(&world, "b", &["recall", "who owns billing"]).ok();
+    assert!(found.out.contains("Mira owns billing"), "{found:?}");
+    // One key is one memory; both texts stay in its history.
+    let list = json(&world, "b", &["list", "--all"]);
+    assert_eq!(list.as_array().unwrap().len(), 3, "{list}");
+    let tea = list
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|memory| memory["key"] == "tea");
+    let id = tea.unwrap()["id"].as_str().unwrap().to_owned();
+    let history = on(&world, "b", &["history", &id]).ok().out;
+    assert!(
+        history.contains("green tea") && history.contains("black coffee"),
+        "{history}"
+    );
+    let earlier = format!("@{before}");
+    let then = on(
+        &world,
+        "b",
+        &["recall", "billing", "--at", &earlier, "--json"],
+    )
+    .ok();
+    assert_eq!(then.json()["results"].as_array().unwrap().len(), 0);
+
+    carry(&world, "b", "a");
+    assert_eq!(state(&world, "a"), state(&world, "b"));
+    for db in ["a", "b"] {
+        on(
+            &world,
+            db,
+            &["update", &id, "-c", &format!("Mira drinks {db}")],
+        )
+        .ok();
+    }
+    carry(&world, "a", "b");
+    carry(&world, "b", "a");
+    assert_eq!(state(&world, "a"), state(&world, "b"));
+    let shown = |db: &str| json(&world, db, &["get", &id])["content"].clone();
+    assert_eq!(shown("a"), shown("b"));
+    // Nothing more comes of it.
+    for (from, to) in [("a", "b"), ("b", "a"), ("a", "b")] {
+        let learned = carry(&world, from, to);
+        assert_eq!(
+            (&learned["added"], &learned["event"]),
+            (&0.into(), &Value::Null)
+        );
+    }
+    // From nothing, through a pipe, and after the views are gone.
+    let export = world
+        .command(["log", "export", "-", "--db", "a"])
+        .output()
+        .unwrap();
+    let run = world
+        .icm_with(["log", "import", "-", "--db", "c"], &export.stdout)
+        .ok();
+    assert!(run.out.contains("imported"), "{run:?}");
+    assert_eq!(state(&world, "c"), state(&world, "a"));
+    on(&world, "c", &["rebuild"]).ok();
+    assert_eq!(shown("c"), shown("a"));
+    for db in ["a", "b", "c"] {
+        on(&world, db, &["verify"]).ok();
+        on(&world, db, &["log", "verify"]).ok();
+    }
+    // The last command is one of this machine.
+    store(&world, "a", "own", "The last word");
+    store(&world, "b", "other", "From the other one");
+    carry(&world, "b", "a");
+    on(&world, "a", &["undo", "--last", "1", "--yes"]).ok();
+    let keys = json(&world, "a", &["list", "--all"]);
+    let keys: Vec<_> = keys
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|m| m["key"].clone())
+        .collect();
+    assert!(
+        keys.contains(&"other".into()) && !keys.contains(&"own".into()),
+        "{keys:?}"
+    );
+}
+
+fn holds(folder: &Path, text: &str) -> bool {
+    let files = tree(folder);
+    let mut files = files.iter();
+    files.any(|(_, bytes)| {
+        bytes
+            .windows(text.len())
+            .any(|window| window == text.as_bytes())
+    })
+}
+
+#[test]
+fn a_redaction_travels() {
+    let world = World::new();
+    store(&world, "a", "note", "the swordfish is in the cellar");
+    store(&world, "a", "other", "nothing to hide");
+    carry(&world, "a", "b");
+    carry(&world, "b", "c");
+    let id = json(&world, "a", &["list"])[0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let id = match json(&world, "a", &["get", &id])["key"] == "note" {
+        true => id,
+        false => json(&world, "a", &["list"])[1]["id"]
+            .as_str()
+            .unwrap()
+            .to_owned(),
+    };
+    // Meanwhile somebody builds on it.
+    on(
+        &world,
+        "c",
+        &["update", &id, "-c", "the swordfish is in the attic"],
+    )
+    .ok();
+    on(&world, "c", &["recall", "swordfish"]).ok();
+    std::fs::copy(world.path("x.icmx"), world.path("old.icmx")).unwrap();
+    on(&world, "a", &["redact", &id, "--yes"]).ok();
+    assert!(!holds(&world.path("a"), "swordfish"));
+
+    let learned = carry(&world, "a", "b");
+    assert!(learned["redacted"].as_u64().unwrap() > 0, "{learned}");
+    assert!(!holds(&world.path("b"), "swordfish"));
+    carry(&world, "b", "c");
+    assert!(
+        !holds(&world.path("c"), "swordfish"),
+        "what was written meanwhile goes, too"
+    );
+    // A late copy does not bring it back.
+    let late = json(&world, "b", &["log", "import", "old.icmx"]);
+    assert_eq!(late["refilled_texts"], 0, "{late}");
+    let fresh = json(&world, "d", &["log", "import", "old.icmx"]);
+    assert_eq!(fresh["left_out"], 0);
+    assert!(holds(&world.path("d"), "swordfish"));
+    carry(&world, "b", "d");
+    assert!(!holds(&world.path("d"), "swordfish"));
+    carry(&world, "c", "b");
+    carry(&world, "b", "a");
+    carry(&world, "c", "d");
+    for db in ["a", "b", "c", "d"] {
+        let get = on(&world, db, &["get", &id]).ok();
+        assert!(get.out.contains("withheld"), "{db}: {get:?}");
+        on(&world, db, &["log", "verify"]).ok();
+        assert_eq!(state(&world, db), state(&world, "a"), "{db}");
+    }
+}
+
+#[test]
+fn what_is_no_export_is_refused() {
+    let world = World::with_memories();
+    let db = world.store();
+    let files = tree(&db);
+    world.icm(["log", "export", "whole.icmx"]).ok();
+    let whole = std::fs::read(world.path("whole.icmx")).unwrap();
+    world.write("cut.icmx", &whole[..whole.len() - 1]);
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 1;
+    world.write("flipped.icmx", &flipped);
+    world.write("text.jsonl", "{\"topic\":\"t\",\"content\":\"c\"}\n");
+    world.write("empty", "");
+    for (file, code, says) in [
+        ("cut.icmx", 3, "cut off"),
+        ("flipped.icmx", 3, "not whole"),
+        ("text.jsonl", 3, "no file of `icm log export`"),
+        ("empty", 3, "no file of `icm log export`"),
+        ("nowhere.icmx", 2, "nowhere.icmx"),
+        (".", 2, "a folder"),
+    ] {
+        world.icm(["log", "import", file]).fails(code, says);
+    }
+    world
+        .icm(["log", "export", "nowhere/x"])
+        .fails(2, "nowhere");
+    world
+        .icm(["log", "export", "-", "--json"])
+        .fails(2, "stdout");
+    assert_eq!(tree(&db), files);
+    // A store that is not there yet has nothing to give.
+    let run = on(&world, "none", &["log", "export", "none.icmx", "--json"]).ok();
+    assert_eq!(run.json()["events"], 0);
+    assert!(!world.path("none").exists());
+    let learned = world.json(["log", "import", "none.icmx"]);
+    assert_eq!(
+        (&learned["added"], &learned["event"]),
+        (&0.into(), &Value::Null)
+    );
+}

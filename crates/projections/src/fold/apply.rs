@@ -154,6 +154,8 @@ pub struct Tally {
     pub undos: u64,
     /// Imports.
     pub imports: u64,
+    /// Events that wait for the memory that they are about, or waited.
+    pub waiting: u64,
     /// Links that were ever added, in force or not.
     pub links: u64,
     /// Names of the actors.
@@ -171,6 +173,7 @@ impl Tally {
         let mut other = other.clone();
         if self.undos + self.imports > 0 || self.aliases > 0 {
             other.next_ordinal = self.next_ordinal;
+            other.waiting = self.waiting;
         }
         *self == other
     }
@@ -484,10 +487,9 @@ impl<K: Keep> Folder<K> {
                 Ok(Applied::default())
             }
             // Bodies that it takes out are not there when they are read.
-            Facts::Redacted(_)
-            | Facts::Repaired(_)
-            | Facts::OriginStarted(_)
-            | Facts::Opaque => Ok(Applied::default()),
+            Facts::Redacted(_) | Facts::Repaired(_) | Facts::OriginStarted(_) | Facts::Opaque => {
+                Ok(Applied::default())
+            }
         }
     }
 
@@ -541,7 +543,9 @@ impl<K: Keep> Folder<K> {
         }
         let (step, seen) = (if new { Step::New } else { Step::Store }, Seen::All);
         self.step(base, entity, event, step, |_, before| {
-            Some(memory::stored(event, &stored, first, before, seen, in_force))
+            Some(memory::stored(
+                event, &stored, first, before, seen, in_force,
+            ))
         })
     }
 
@@ -588,9 +592,9 @@ impl<K: Keep> Folder<K> {
         before: Option<&Row<K>>,
     ) -> Result<bool> {
         let Some(before) = before else {
-            // What comes before the memory is there waits. Nobody can have known of an own one.
-            let begins = step == Step::Store && !event.own;
-            return Ok(!begins || !self.kept.is_touched(base, entity)?);
+            // What comes before the memory is there waits.
+            let awaited = step == Step::Store && self.tally.waiting > 0;
+            return Ok(!awaited || !self.kept.is_touched(base, entity)?);
         };
         let names = |head: &EventId| {
             event.head.refs().any(|named| named == *head) || self.batch.contains(head)
@@ -608,7 +612,7 @@ impl<K: Keep> Folder<K> {
         make: impl FnOnce(&mut K::Texts, Option<&Row<K>>) -> Option<Row<K>>,
     ) -> Result<Applied> {
         if self.pending.late.contains(&entity) {
-            self.kept.waits(entity, event.position);
+            self.waits(entity, event);
             return Ok(Applied::default());
         }
         let before = match step {
@@ -617,13 +621,13 @@ impl<K: Keep> Folder<K> {
         };
         if !self.is_next(base, entity, event, step, before.as_deref())? {
             self.pending.late.insert(entity);
-            self.kept.waits(entity, event.position);
+            self.waits(entity, event);
             return Ok(Applied::default());
         }
         let version = make(&mut self.texts, before.as_deref());
         let Some(version) = version else {
             // It may have one later: when the `stored` comes, or an undo.
-            self.kept.waits(entity, event.position);
+            self.waits(entity, event);
             return Ok(Applied::default());
         };
         let ended = before.map(|before| {
@@ -631,6 +635,11 @@ impl<K: Keep> Folder<K> {
             Ended::of(&before)
         });
         Ok(self.push(entity, ended, version))
+    }
+
+    fn waits(&mut self, entity: EntityId, event: &Event<'_>) {
+        self.tally.waiting += 1;
+        self.kept.waits(entity, event.position);
     }
 
     pub(super) fn end_row(&mut self, before: &Row<K>) {

@@ -166,7 +166,9 @@ fn show_largest<X: Texts>(
     let mut writers = row.writers.clone();
     writers.sort_unstable_by_key(|writer| writer.stamp);
     for writer in writers {
-        let at = events.iter().position(|event| event.id == writer.stamp.event);
+        let at = events
+            .iter()
+            .position(|event| event.id == writer.stamp.event);
         for facts in at.iter().flat_map(|at| &held[*at].parts) {
             memory::show(texts, row, writer.fields, &events[at.unwrap_or(0)], facts);
         }

@@ -154,7 +154,13 @@ impl<K: Keep> Folder<K> {
     }
 
     /// Keeps a link that held or not and holds or not from a position on.
-    pub(super) fn turn_link(&mut self, mut link: Link, held: bool, holds: bool, position: Position) {
+    pub(super) fn turn_link(
+        &mut self,
+        mut link: Link,
+        held: bool,
+        holds: bool,
+        position: Position,
+    ) {
         if held != holds {
             link.turn(holds, position);
             match holds {

@@ -15,9 +15,7 @@ mod undo;
 mod undos;
 
 pub use afresh::fold_afresh;
-pub use apply::{
-    Access, Applied, Base, Ended, Folder, Keep, Learned, NoBase, Request, Row, Tally,
-};
+pub use apply::{Access, Applied, Base, Ended, Folder, Keep, Learned, NoBase, Request, Row, Tally};
 pub use links::Link;
 pub use overlay::{Closed, Overlay, TopicChange};
 pub use record::{EntityId, Keyword, Source, Stamp, Version, Writer, changed};

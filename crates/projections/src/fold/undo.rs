@@ -218,7 +218,13 @@ impl Folder<Overlay> {
             let held = link.holds();
             self.turn_link(link, held, !held, event.position);
         }
-        for (was, is) in before.0.iter().map(Some).chain(std::iter::repeat(None)).zip(&after.0) {
+        for (was, is) in before
+            .0
+            .iter()
+            .map(Some)
+            .chain(std::iter::repeat(None))
+            .zip(&after.0)
+        {
             if was != Some(is) {
                 self.kept.undos.insert(is.position, is.clone());
             }
@@ -378,14 +384,16 @@ impl Folder<Overlay> {
             positions.sort_unstable();
             positions.dedup();
             let mut failed = None;
-            past.events_at(&positions, &mut |event| {
-                match self.parts(base, event, memory::facts_of(event)) {
-                    Ok(parts) => {
-                        let in_force = !undone.holds(event.head.origin(), event.head.seq());
-                        hold(&mut held, event, parts, in_force);
-                    }
-                    Err(error) => failed = Some(error),
+            past.events_at(&positions, &mut |event| match self.parts(
+                base,
+                event,
+                memory::facts_of(event),
+            ) {
+                Ok(parts) => {
+                    let in_force = !undone.holds(event.head.origin(), event.head.seq());
+                    hold(&mut held, event, parts, in_force);
                 }
+                Err(error) => failed = Some(error),
             })?;
             if let Some(error) = failed {
                 return Err(error);

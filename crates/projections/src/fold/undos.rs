@@ -214,7 +214,12 @@ mod tests {
     /// they are learned, and one by one.
     #[test]
     fn what_is_in_force_hangs_on_names_alone() {
-        let all = [undo(9, &[1]), undo(8, &[9, 2]), undo(3, &[8]), undo(7, &[9])];
+        let all = [
+            undo(9, &[1]),
+            undo(8, &[9, 2]),
+            undo(3, &[8]),
+            undo(7, &[9]),
+        ];
         for first in 0..all.len() {
             for step in [1, 3] {
                 let mut undos = Undos::default();

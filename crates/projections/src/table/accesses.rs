@@ -34,16 +34,18 @@ pub(super) struct Seen {
 impl Seen {
     /// The same after a block.
     pub(super) fn after(self, block: &[Access]) -> Seen {
-        block.iter().fold(self, |seen, access| match access.counted {
-            Some(count) => Seen {
-                count,
-                last_ms: access.at_ms,
-            },
-            None => Seen {
-                count: seen.count + 1,
-                last_ms: seen.last_ms.max(access.at_ms),
-            },
-        })
+        block
+            .iter()
+            .fold(self, |seen, access| match access.counted {
+                Some(count) => Seen {
+                    count,
+                    last_ms: access.at_ms,
+                },
+                None => Seen {
+                    count: seen.count + 1,
+                    last_ms: seen.last_ms.max(access.at_ms),
+                },
+            })
     }
 }
 
@@ -124,7 +126,9 @@ impl Block<'_> {
         let seen = self
             .accesses
             .partition_point(|access| number(access, 0) & !NO_RECALL <= position.0);
-        let recalls = self.accesses[..seen].get(self.undos()..).unwrap_or_default();
+        let recalls = self.accesses[..seen]
+            .get(self.undos()..)
+            .unwrap_or_default();
         Seen {
             count: self.before.count + recalls.len() as u64,
             last_ms: recalls

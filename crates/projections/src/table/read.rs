@@ -193,10 +193,7 @@ impl Table {
         let Some(table) = self.open(ACCESSES)? else {
             return Ok((0, None));
         };
-        let (first, last) = (
-            versioned_key(id, Position(0)),
-            versioned_key(id, position),
-        );
+        let (first, last) = (versioned_key(id, Position(0)), versioned_key(id, position));
         match table
             .range(&first[..]..=&last[..])
             .map_err(bad)?
@@ -222,10 +219,7 @@ impl Table {
         let Some(table) = self.open(ACCESSES)? else {
             return Ok(positions);
         };
-        let (first, last) = (
-            versioned_key(id, Position(0)),
-            versioned_key(id, position),
-        );
+        let (first, last) = (versioned_key(id, Position(0)), versioned_key(id, position));
         for entry in table.range(&first[..]..=&last[..]).map_err(bad)?.rev() {
             let missing = most - positions.len();
             if missing == 0 {
@@ -348,6 +342,20 @@ impl Table {
             positions.push(Position(u64::from_be_bytes(position)));
         }
         Ok(positions)
+    }
+
+    /// Ids in an inclusive range that stand for another one.
+    pub fn aliases_in(&self, ids: (SubjectId, SubjectId)) -> Result<Vec<(SubjectId, EntityId)>> {
+        let Some(table) = self.open(ALIASES)? else {
+            return Ok(Vec::new());
+        };
+        let mut aliases = Vec::new();
+        for entry in table.range(&ids.0.0[..]..=&ids.1.0[..]).map_err(bad)? {
+            let entry = entry.map_err(bad)?;
+            let id = subject("alias", entry.0.value())?;
+            aliases.push((id, subject("alias", entry.1.value())?));
+        }
+        Ok(aliases)
     }
 
     /// Hands out what has a key that starts so and goes on for `len` bytes: the rest of the key, and

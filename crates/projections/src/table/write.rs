@@ -6,7 +6,8 @@ use redb::{Database, ReadableTable, WriteTransaction};
 use super::accesses;
 use super::{
     ACCESSES, ALIASES, IDS, IMPORTED, LINK_PLACES, LINKS, MEMBERS, META, META_CHECKPOINT,
-    META_TALLY, MOVED, NAMES, REQUESTS, TOPICS, UNDOS, UNLINKS, VERSIONS, WAITING, member_key, versioned_key,
+    META_TALLY, MOVED, NAMES, REQUESTS, TOPICS, UNDOS, UNLINKS, VERSIONS, WAITING, member_key,
+    versioned_key,
 };
 use crate::error::{Result, ViewError};
 use crate::fold::Folder;
@@ -187,9 +188,7 @@ fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) ->
         let mut table = transaction.open_table(IMPORTED).map_err(bad)?;
         for learned in &overlay.imported {
             let key = learned.first.0.to_be_bytes();
-            table
-                .insert(&key[..], &encode(learned)[..])
-                .map_err(bad)?;
+            table.insert(&key[..], &encode(learned)[..]).map_err(bad)?;
         }
     }
     {

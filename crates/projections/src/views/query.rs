@@ -366,6 +366,23 @@ impl Views {
         }
     }
 
+    /// Ids in an inclusive range that stand for another one, with the memories.
+    pub fn aliases_in(&self, ids: (SubjectId, SubjectId)) -> Result<Vec<(SubjectId, EntityId)>> {
+        if self.tally().aliases == 0 {
+            return Ok(Vec::new());
+        }
+        let mut aliases = self.table()?.aliases_in(ids)?;
+        let newer = self.tail.folder.kept.aliases.iter();
+        let newer = newer.filter(|(id, _)| ids.0 <= **id && **id <= ids.1);
+        aliases.extend(newer.map(|(id, entity)| (*id, *entity)));
+        for (id, entity) in &mut aliases {
+            *entity = self.resolve(*id)?;
+        }
+        aliases.sort_unstable();
+        aliases.dedup();
+        Ok(aliases)
+    }
+
     /// The memory that an id stands for.
     pub fn resolve(&self, id: SubjectId) -> Result<EntityId> {
         self.tail.folder.resolve(self, id)

@@ -34,7 +34,7 @@ use replay_tests::{folder, judge, logbed, store};
 fn config() -> ProptestConfig {
     ProptestConfig {
         failure_persistence: None,
-        ..judge::config(24)
+        ..judge::config(16)
     }
 }
 
@@ -677,4 +677,200 @@ fn moments(machine: &Machine) -> Vec<Vec<Memory>> {
         machine.service().list(&request).expect("it lists")
     });
     moments.collect()
+}
+
+/// What a machine shows after it has learned all of these others, in this order.
+fn learned_by(world: &mut World, at: usize, others: &[usize]) -> Vec<Memory> {
+    for other in others {
+        world.learn(at, |learned, len| if learned == *other { len } else { 0 });
+    }
+    world.0[at].rows()
+}
+
+fn store(key: Option<usize>, word: usize) -> Op {
+    Op::Store {
+        topic: 1,
+        key,
+        word,
+    }
+}
+
+/// The place of a memory among those that a machine picks from.
+fn place(machine: &Machine, content: &str) -> usize {
+    let mut rows = machine.rows();
+    rows.sort_by(|a, b| a.id.cmp(&b.id));
+    let wanted = |row: &Memory| row.content.as_deref() == Some(content) && row.topic == TOPICS[1];
+    rows.iter().position(wanted).expect("it is there")
+}
+
+fn end(machine: &Machine) -> usize {
+    let basis = machine.service().basis(None).expect("there is one");
+    basis.position as usize
+}
+
+fn undo(at: usize) -> Op {
+    Op::Undo {
+        pick: at - 1,
+        only: true,
+    }
+}
+
+fn row(rows: &[Memory], word: usize) -> Option<&Memory> {
+    let content = Machine::content(word);
+    let wanted = |row: &&Memory| row.content.as_ref() == Some(&content) && row.topic == TOPICS[1];
+    rows.iter().find(wanted)
+}
+
+#[test]
+fn a_link_is_taken_away_before_it_is_there() {
+    let mut world = World::new(3);
+    world.step(0, &store(None, 1));
+    world.step(0, &store(None, 2));
+    let [from, to] = [1, 2].map(|word| place(&world.0[0], &Machine::content(word)));
+    world.step(0, &Op::Link { from, to });
+    let rows = learned_by(&mut world, 1, &[0]);
+    assert_eq!(row(&rows, 1).expect("it is there").related.len(), 1);
+    let [from, to] = [1, 2].map(|word| place(&world.0[1], &Machine::content(word)));
+    world.step(1, &Op::Unlink { from, to });
+    let unlinked = end(&world.0[1]);
+    let rows = learned_by(&mut world, 2, &[1, 0]);
+    assert_eq!(row(&rows, 1).expect("it is there").related.len(), 0);
+    world.step(1, &undo(unlinked));
+    let rows = learned_by(&mut world, 2, &[1]);
+    assert_eq!(row(&rows, 1).expect("it is there").related.len(), 1);
+    world.meet();
+    world.agree().expect("they agree");
+}
+
+#[test]
+fn what_is_undone_already_comes_as_undone() {
+    let mut world = World::new(3);
+    world.step(0, &store(None, 1));
+    world.step(0, &store(None, 2));
+    world.step(0, &Op::Recall { word: 2 });
+    let end_there = end(&world.0[0]);
+    learned_by(&mut world, 1, &[0]);
+    // The store and the recall, where they stand with who has learned of them.
+    let shift = end(&world.0[1]) - 1 - end_there;
+    world.step(1, &undo(shift + end_there - 2));
+    world.step(1, &undo(shift + end_there));
+    let undone = end(&world.0[1]);
+    let rows = learned_by(&mut world, 2, &[1, 0]);
+    assert_eq!(row(&rows, 1), None);
+    assert_eq!(row(&rows, 2).expect("it is there").access_count, 0);
+    world.step(1, &undo(undone - 1));
+    world.step(1, &undo(undone));
+    let rows = learned_by(&mut world, 2, &[1]);
+    assert!(row(&rows, 1).is_some());
+    assert_eq!(row(&rows, 2).expect("it is there").access_count, 1);
+    world.meet();
+    world.agree().expect("they agree");
+}
+
+#[test]
+fn what_waits_under_another_id_is_found() {
+    let mut world = World::new(4);
+    world.step(0, &store(Some(0), 0));
+    world.step(1, &store(Some(0), 1));
+    learned_by(&mut world, 2, &[1]);
+    let pick = place(&world.0[2], &Machine::content(1));
+    world.step(2, &Op::Skew { hours: 1 });
+    world.step(2, &Op::Update { pick, word: 2 });
+    let rows = learned_by(&mut world, 3, &[0, 2, 1]);
+    assert!(row(&rows, 2).is_some(), "{rows:#?}");
+    assert_eq!(rows.iter().filter(|row| row.key.is_some()).count(), 1);
+    for id in rows.iter().map(|row| &row.id) {
+        let (short, _) = id.split_at(24);
+        let found = world.0[3].service().get(short, None).expect("it is there");
+        assert_eq!(&found.id, id);
+    }
+    world.meet();
+    world.agree().expect("they agree");
+}
+
+/// A wrong clock makes no value unbeatable, and of those that did not see each other the largest
+/// stamp is shown, also where it was covered by what has been beaten since.
+#[test]
+fn a_write_beats_what_it_has_seen_and_no_more() {
+    let mut world = World::new(4);
+    world.step(0, &store(None, 0));
+    learned_by(&mut world, 1, &[0]);
+    learned_by(&mut world, 2, &[0]);
+    let update = |world: &mut World, at: usize, from: usize, word: usize| {
+        let pick = place(&world.0[at], &Machine::content(from));
+        world.step(at, &Op::Update { pick, word });
+    };
+    world.step(1, &Op::Skew { hours: 10 });
+    update(&mut world, 1, 0, 1);
+    world.step(2, &Op::Skew { hours: 5 });
+    update(&mut world, 2, 0, 2);
+    learned_by(&mut world, 0, &[1]);
+    update(&mut world, 0, 1, 3);
+    assert!(
+        row(&world.0[0].rows(), 3).is_some(),
+        "a clock that is ahead"
+    );
+    let rows = learned_by(&mut world, 3, &[0, 1, 2]);
+    assert!(row(&rows, 2).is_some(), "{rows:#?}");
+    world.meet();
+    world.agree().expect("they agree");
+}
+
+/// The refs that a write reaches others through may be another's.
+#[test]
+fn a_write_beats_what_it_reaches() {
+    let mut world = World::new(3);
+    world.step(0, &store(None, 0));
+    learned_by(&mut world, 1, &[0]);
+    let pick = place(&world.0[1], &Machine::content(0));
+    world.step(
+        1,
+        &Op::Words {
+            pick,
+            words: BTreeSet::from([3]),
+        },
+    );
+    world.step(0, &Op::Skew { hours: 10 });
+    let pick = place(&world.0[0], &Machine::content(0));
+    world.step(0, &Op::Update { pick, word: 1 });
+    world.step(0, &Op::Weigh { pick });
+    world.step(0, &Op::Skew { hours: -10 });
+    let log = world.0[0].log();
+    let (last, id) = (log.tip().expect("there is one").event, pick);
+    let subject = world.0[0].pick(id).expect("it is there");
+    let mut about = None;
+    log.scan(&Cursor::START, &mut |event| {
+        if event.id == last {
+            about = Some(event.head.subject());
+        }
+        ControlFlow::Continue(())
+    })
+    .expect("it reads");
+    let content = Machine::content(2);
+    let event = NewEvent {
+        kind: Kind::MEMORY_UPDATED,
+        subject: about.expect("it is there"),
+        refs: vec![last],
+        facts: MemoryUpdated {
+            fields: fields::CONTENT,
+            scope_kind: None,
+            importance: None,
+            trust: None,
+            keywords_added: 0,
+            name: Name::ZERO,
+            scope_id: ScopeId::ZERO,
+            removed: Vec::new(),
+        }
+        .encode(),
+        payload: payload::encode(&payload::MemoryUpdated {
+            content: Some(&content),
+            ..payload::MemoryUpdated::default()
+        }),
+    };
+    logbed::append(&log, &*world.0[0].env, vec![event], Durability::Synced).expect("it appends");
+    let rows = learned_by(&mut world, 2, &[1, 0]);
+    let shown = row(&rows, 2).expect("it is shown");
+    assert_eq!(shown.id, subject);
+    world.meet();
+    world.agree().expect("they agree");
 }

@@ -2,70 +2,79 @@
 //! they can be.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use icm_log::facts::Facts;
-use icm_log::{Cursor, Kind, Log, Name, Position, RequestKey, SubjectId};
-use rustc_hash::FxHashMap;
+use icm_log::{
+    Cursor, Event, EventId, Kind, Log, Name, OriginId, Position, RequestKey, Seq, SubjectId,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::apply::{Access, Base, Ended, Folder, Keep, NoBase, Request, Row, Tally};
+use super::apply::{Access, Base, Ended, Folder, Keep, Learned, NoBase, Request, Row, Tally};
+use super::canonical::{Held, fold_all};
 use super::links::Link;
 use super::memory::facts_of;
 use super::packed::{pack, unpack};
-use super::record::EntityId;
+use super::record::{EntityId, Stamp};
 use super::state_hash::row_digest;
 use super::texts::{Arena, Texts};
-use super::undo::Undos;
+use super::undo::hold;
+use super::undos::{Undo, Undone, Undos};
 use crate::error::Result;
 
 /// Events between two reports of progress.
 const PROGRESS_EVENTS: u64 = 10_000;
+/// Late memories are folded as many at a time as have records of so many bytes.
+const LATE_LEN: usize = 64 * 1_024 * 1_024;
 /// Rows that were replaced are dropped when there are so many, and more of them than of others.
 const REPLACED_MIN: usize = 10_000;
 
 /// Folds the whole log from nothing, keeping no history, and gives the numbers it ends with. Told
 /// how many events are folded, now and then.
 pub fn fold_afresh(log: &Log, progress: &mut dyn FnMut(u64)) -> Result<Tally> {
+    let mut undos = Vec::new();
     let mut folder = Folder::<Newest>::default();
-    let mut undos = Undos::default();
-    let mut failed = None;
-    log.scan(&Cursor::START, &mut |event| {
+    scan(log, &mut |event| {
         if event.head.kind() == Kind::LOG_UNDONE
             && let Facts::Undone(facts) = facts_of(event)
         {
-            undos.push(event, &facts);
+            undos.push(Undo::of(event, &facts));
         }
         // Once there is an undo, what counts is only known at the end.
-        if undos == Undos::default()
-            && let Err(error) = folder.apply(&NoBase, event)
-        {
-            failed = Some(error);
-            return ControlFlow::Break(());
+        if undos.is_empty() {
+            folder.apply_as(&NoBase, event, true)?;
+            folder.report(progress);
         }
-        if folder.tally.events.is_multiple_of(PROGRESS_EVENTS) {
-            progress(folder.tally.events);
-        }
-        ControlFlow::Continue(())
+        Ok(())
     })?;
-    if undos != Undos::default() {
+    let mut undone = Undone::default();
+    if !undos.is_empty() {
+        let mut all = Undos::default();
+        all.extend(undos);
+        undone = all.undone();
         folder = Folder::default();
-        let undone = undos.undone();
-        log.scan(&Cursor::START, &mut |event| {
+        scan(log, &mut |event| {
             let in_force = !undone.holds(event.head.origin(), event.head.seq());
-            if let Err(error) = folder.apply_as(&NoBase, event, in_force) {
-                failed = Some(error);
-                return ControlFlow::Break(());
-            }
-            if folder.tally.events.is_multiple_of(PROGRESS_EVENTS) {
-                progress(folder.tally.events);
-            }
-            ControlFlow::Continue(())
+            folder.apply_as(&NoBase, event, in_force)?;
+            folder.report(progress);
+            Ok(())
         })?;
     }
-    match failed {
-        Some(error) => Err(error),
-        None => Ok(folder.sum_up()),
-    }
+    folder.fold_late(log, &undone)?;
+    Ok(folder.sum_up())
+}
+
+fn scan(log: &Log, each: &mut dyn FnMut(&Event<'_>) -> Result<()>) -> Result<()> {
+    let mut result = Ok(());
+    log.scan(&Cursor::START, &mut |event| {
+        result = each(event);
+        match result {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
+    })?;
+    result
 }
 
 /// The newest row of each memory.
@@ -76,8 +85,13 @@ struct Newest {
     replaced: usize,
     names: FxHashMap<Name, EntityId>,
     aliases: FxHashMap<SubjectId, EntityId>,
-    /// By the memory that they go out from.
-    links: FxHashMap<EntityId, Vec<Link>>,
+    ids: FxHashMap<EntityId, Vec<SubjectId>>,
+    /// Ids that events waited under.
+    waiting: FxHashSet<SubjectId>,
+    /// By the event that added them: those that hold, as no other can be taken away.
+    links: FxHashMap<EventId, Link>,
+    /// Links that were taken away before they came.
+    unlinked: FxHashSet<EventId>,
 }
 
 impl Keep for Newest {
@@ -120,26 +134,56 @@ impl Keep for Newest {
         self.names.entry(name).or_insert(entity);
     }
 
-    fn set_alias(&mut self, id: SubjectId, entity: EntityId) -> bool {
-        self.aliases.insert(id, entity).is_none()
+    fn moved(&mut self, _: Name, _: Stamp, _: EntityId) {}
+
+    fn set_alias(&mut self, id: SubjectId, entity: EntityId, _: Position) {
+        self.aliases.insert(id, entity);
+        self.ids.entry(entity).or_default().push(id);
     }
 
-    fn waits(&mut self, _: EntityId, _: Position) {}
+    fn aliases(&self, _: &dyn Base, entity: EntityId) -> Result<Vec<(SubjectId, Position)>> {
+        let ids = self.ids.get(&entity).into_iter().flatten();
+        Ok(ids.map(|id| (*id, Position(0))).collect())
+    }
 
-    fn access(&mut self, _: EntityId, _: Access) {}
+    fn is_touched(&self, _: &dyn Base, id: SubjectId) -> Result<bool> {
+        Ok(self.places.contains_key(&id) || self.waiting.contains(&id))
+    }
 
-    fn link(&mut self, from: EntityId, _: EntityId, link: Link) {
-        let links = self.links.entry(from).or_default();
-        links.retain(|older| older.event != link.event);
-        if link.holds() {
-            links.push(link);
+    fn waits(&mut self, id: SubjectId, _: Position) {
+        self.waiting.insert(id);
+    }
+
+    fn access(&mut self, _: SubjectId, _: Access) {}
+
+    fn link(&mut self, link: Link) {
+        match link.holds() {
+            true => self.links.insert(link.event, link),
+            false => self.links.remove(&link.event),
+        };
+    }
+
+    /// Nobody asks for them.
+    fn links(&self, _: &dyn Base, _: SubjectId) -> Result<Vec<Link>> {
+        Ok(Vec::new())
+    }
+
+    fn link_of(&self, _: &dyn Base, event: EventId) -> Result<Option<Link>> {
+        Ok(self.links.get(&event).cloned())
+    }
+
+    fn unlinks_later(&mut self, link: EventId, _: (OriginId, Seq), in_force: bool) {
+        if in_force {
+            self.unlinked.insert(link);
         }
     }
 
-    /// Those that go out and hold: no other can be taken away.
-    fn links(&self, _: &dyn Base, entity: EntityId) -> Result<Vec<Link>> {
-        Ok(self.links.get(&entity).cloned().unwrap_or_default())
+    fn unlinks(&self, _: &dyn Base, link: EventId) -> Result<Vec<(OriginId, Seq)>> {
+        let unlinked = self.unlinked.contains(&link);
+        Ok(Vec::from_iter(unlinked.then_some((OriginId::ZERO, Seq(0)))))
     }
+
+    fn imported(&mut self, _: Learned) {}
 
     fn request(&mut self, _: RequestKey, _: impl FnOnce() -> Request) {}
 }
@@ -220,12 +264,62 @@ impl PackedRows {
 }
 
 impl Folder<Newest> {
+    fn report(&self, progress: &mut dyn FnMut(u64)) {
+        if self.tally.events.is_multiple_of(PROGRESS_EVENTS) {
+            progress(self.tally.events);
+        }
+    }
+
+    /// Folds the memories that were late from all their events, so many at a time that not too much
+    /// has to be held.
+    fn fold_late(&mut self, log: &Log, undone: &Undone) -> Result<()> {
+        if self.pending.late.is_empty() {
+            return Ok(());
+        }
+        let mut sizes: BTreeMap<EntityId, usize> =
+            self.pending.late.iter().map(|late| (*late, 0)).collect();
+        scan(log, &mut |event| {
+            for (entity, _) in self.parts(&NoBase, event, facts_of(event))? {
+                if let Some(size) = sizes.get_mut(&entity) {
+                    *size += event.place.len;
+                }
+            }
+            Ok(())
+        })?;
+        let mut late = sizes.into_iter().peekable();
+        while late.peek().is_some() {
+            let mut held: BTreeMap<EntityId, Vec<Held>> = BTreeMap::new();
+            let mut len = 0;
+            while let Some((entity, size)) = late.next_if(|_| len < LATE_LEN) {
+                len += size;
+                held.insert(entity, Vec::new());
+            }
+            scan(log, &mut |event| {
+                let parts = self.parts(&NoBase, event, facts_of(event))?;
+                let in_force = !undone.holds(event.head.origin(), event.head.seq());
+                hold(&mut held, event, parts, in_force);
+                Ok(())
+            })?;
+            for (entity, held) in held {
+                if let Some(row) = fold_all(&mut self.texts, &held) {
+                    let before = self.kept.newest(&NoBase, entity)?.map(Cow::into_owned);
+                    if let Some(before) = &before {
+                        self.end_row(before);
+                    }
+                    self.push(entity, before.as_ref().map(Ended::of), row);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The numbers, with every living row in the sum.
     fn sum_up(self) -> Tally {
         let Folder {
             mut tally,
             kept,
             texts,
+            ..
         } = self;
         kept.rows.each(|_, bytes| {
             let row = unpack(bytes, false);

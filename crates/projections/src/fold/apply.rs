@@ -1,37 +1,49 @@
 //! Applying events, one after the other, on top of what is already folded.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use icm_log::facts::{Facts, MemoryStored, fields};
-use icm_log::{ActorId, Event, EventId, Name, Position, RequestKey, SubjectId, payload};
+use icm_log::{
+    ActorId, Event, EventId, Name, OriginId, Position, RequestKey, Seq, SubjectId, payload,
+};
 use serde::{Deserialize, Serialize};
 
 use super::links::Link;
-use super::memory;
+use super::memory::{self, Seen, stamp_of};
 use super::overlay::Overlay;
-use super::record::{EntityId, Version};
+use super::record::{EntityId, Stamp, Version};
 use super::state_hash::{StateHash, StateSum, access_digest, row_digest};
 use super::texts::Texts;
-use super::undo::Undo;
+use super::undos::{Undo, Undone};
 use crate::error::Result;
 
 /// What is folded already, and an [`Overlay`] lies on.
 pub trait Base {
     /// The newest version of a memory.
     fn newest(&self, entity: EntityId) -> Result<Option<Version>>;
-    /// The memory that has a name.
+    /// The memory that was stored under a name.
     fn named(&self, name: Name) -> Result<Option<EntityId>>;
+    /// The memory that was moved to a name by the earliest event that moved one there.
+    fn moved(&self, name: Name) -> Result<Option<(Stamp, EntityId)>>;
     /// The memory that an id stands for, when that is not the id itself.
     fn alias(&self, id: SubjectId) -> Result<Option<EntityId>>;
+    /// The other ids of a memory, and since when they are known to be.
+    fn aliases(&self, entity: EntityId) -> Result<Vec<(SubjectId, Position)>>;
     /// Every undo.
     fn undos(&self) -> Result<Vec<Undo>>;
-    /// Positions of the events about a memory, and perhaps of some undos.
-    fn touched(&self, entity: EntityId) -> Result<Vec<Position>>;
-    /// Positions of the recalls that showed a memory, in force or not, ascending.
-    fn accessed(&self, entity: EntityId) -> Result<Vec<Position>>;
-    /// Every link from or to a memory that there ever was, in the order of positions.
-    fn links(&self, entity: EntityId) -> Result<Vec<Link>>;
+    /// Ranges of other chains that were imported.
+    fn imported(&self) -> Result<Vec<Learned>>;
+    /// Positions of the events that name an id as what they are about, and perhaps of some others.
+    fn touched(&self, id: SubjectId) -> Result<Vec<Position>>;
+    /// Positions of the recalls that showed an id, in force or not, ascending.
+    fn accessed(&self, id: SubjectId) -> Result<Vec<Position>>;
+    /// Every link from or to an id that there ever was, in the order of positions.
+    fn links(&self, id: SubjectId) -> Result<Vec<Link>>;
+    /// The link that an event added.
+    fn link_of(&self, event: EventId) -> Result<Option<Link>>;
+    /// The events that take a link away which is not there yet.
+    fn unlinks(&self, link: EventId) -> Result<Vec<(OriginId, Seq)>>;
 }
 
 /// Nothing is folded yet.
@@ -44,6 +56,21 @@ impl Base for NoBase {
     }
     fn named(&self, _: Name) -> Result<Option<EntityId>> {
         Ok(None)
+    }
+    fn moved(&self, _: Name) -> Result<Option<(Stamp, EntityId)>> {
+        Ok(None)
+    }
+    fn aliases(&self, _: EntityId) -> Result<Vec<(SubjectId, Position)>> {
+        Ok(Vec::new())
+    }
+    fn imported(&self) -> Result<Vec<Learned>> {
+        Ok(Vec::new())
+    }
+    fn link_of(&self, _: EventId) -> Result<Option<Link>> {
+        Ok(None)
+    }
+    fn unlinks(&self, _: EventId) -> Result<Vec<(OriginId, Seq)>> {
+        Ok(Vec::new())
     }
     fn alias(&self, _: SubjectId) -> Result<Option<EntityId>> {
         Ok(None)
@@ -72,6 +99,19 @@ pub struct Access {
     pub at_ms: u64,
     /// An undo, after which so many recalls count; `None` for a recall.
     pub counted: Option<u64>,
+}
+
+/// A range of another chain that was imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Learned {
+    /// The chain.
+    pub origin: OriginId,
+    /// Seq of the first event.
+    pub from_seq: Seq,
+    /// Seq of the last one.
+    pub to_seq: Seq,
+    /// Position of the first one.
+    pub first: Position,
 }
 
 /// What an idempotency key was used for.
@@ -104,14 +144,18 @@ pub struct Tally {
     pub forgotten: u64,
     /// The ordinal that the next living version gets.
     pub next_ordinal: u64,
-    /// Time of the first event, milliseconds since the epoch.
+    /// The earliest time of an event, milliseconds since the epoch.
     pub first_ms: Option<u64>,
-    /// Time of the newest event, milliseconds since the epoch.
+    /// The latest time of an event, milliseconds since the epoch.
     pub last_ms: Option<u64>,
     /// Ids that stand for another one.
     pub aliases: u64,
     /// Undos, in force or not.
     pub undos: u64,
+    /// Imports.
+    pub imports: u64,
+    /// Events that wait for the memory that they are about, or waited.
+    pub waiting: u64,
     /// Links that were ever added, in force or not.
     pub links: u64,
     /// Names of the actors.
@@ -124,11 +168,12 @@ pub struct Tally {
 
 impl Tally {
     /// Whether another fold of the same events came to the same state. One that knows from the
-    /// start what is undone gives fewer ordinals.
+    /// start what is undone, and what comes late, gives other ordinals.
     pub fn agrees(&self, other: &Tally) -> bool {
         let mut other = other.clone();
-        if self.undos > 0 {
+        if self.undos + self.imports > 0 || self.aliases > 0 {
             other.next_ordinal = self.next_ordinal;
+            other.waiting = self.waiting;
         }
         *self == other
     }
@@ -160,10 +205,14 @@ pub trait Keep: Default {
         base: &dyn Base,
         entity: EntityId,
     ) -> Result<Option<Cow<'a, Row<Self>>>>;
-    /// The memory that has a name, as far as it is new.
+    /// The memory that was stored under a name, as far as that is new.
     fn named(&self, name: Name) -> Option<EntityId>;
     /// The memory that an id stands for, as far as that is new.
     fn alias(&self, id: SubjectId) -> Option<EntityId>;
+    /// The other ids of a memory, and since when they are known to be.
+    fn aliases(&self, base: &dyn Base, entity: EntityId) -> Result<Vec<(SubjectId, Position)>>;
+    /// Whether there are events that name an id as what they are about.
+    fn is_touched(&self, base: &dyn Base, id: SubjectId) -> Result<bool>;
     /// Takes a new version, with what it follows.
     fn put(
         &mut self,
@@ -174,16 +223,26 @@ pub trait Keep: Default {
     );
     /// Gives a name to a memory, unless it is given.
     fn name(&mut self, name: Name, entity: EntityId);
-    /// From now on `id` stands for a memory; whether that is new.
-    fn set_alias(&mut self, id: SubjectId, entity: EntityId) -> bool;
-    /// An event about a memory made no version of it.
-    fn waits(&mut self, entity: EntityId, position: Position);
-    /// A recall showed a memory.
-    fn access(&mut self, entity: EntityId, access: Access);
+    /// A memory was moved to a name.
+    fn moved(&mut self, name: Name, stamp: Stamp, entity: EntityId);
+    /// From `since` on `id` stands for a memory.
+    fn set_alias(&mut self, id: SubjectId, entity: EntityId, since: Position);
+    /// An event that names an id as what it is about made no version.
+    fn waits(&mut self, id: SubjectId, position: Position);
+    /// A recall showed an id.
+    fn access(&mut self, id: SubjectId, access: Access);
     /// A link, under both of its ends, which it may have had already.
-    fn link(&mut self, from: EntityId, to: EntityId, link: Link);
-    /// Every link from or to a memory that there ever was, in the order of positions.
-    fn links(&self, base: &dyn Base, entity: EntityId) -> Result<Vec<Link>>;
+    fn link(&mut self, link: Link);
+    /// Every link from or to an id that there ever was, in the order of positions.
+    fn links(&self, base: &dyn Base, id: SubjectId) -> Result<Vec<Link>>;
+    /// The link that an event added.
+    fn link_of(&self, base: &dyn Base, event: EventId) -> Result<Option<Link>>;
+    /// An event takes a link away which is not there yet.
+    fn unlinks_later(&mut self, link: EventId, by: (OriginId, Seq), in_force: bool);
+    /// The events that took a link away before it was there.
+    fn unlinks(&self, base: &dyn Base, link: EventId) -> Result<Vec<(OriginId, Seq)>>;
+    /// A range was imported.
+    fn imported(&mut self, learned: Learned);
     /// An idempotency key was used, unless it was before.
     fn request(&mut self, key: RequestKey, make: impl FnOnce() -> Request);
 }
@@ -219,6 +278,40 @@ pub struct Folder<K: Keep = Overlay> {
     /// What is kept of the rows.
     pub kept: K,
     pub(super) texts: K::Texts,
+    pub(super) pending: Pending,
+    /// Events of the batch that the newest event is of.
+    batch: Vec<EventId>,
+}
+
+/// What an import brought that is worked out at its end: a position inside it means the end, so
+/// nobody sees what was before that.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Pending {
+    /// Memories to fold from all their events, since one came that had not seen the others.
+    pub(super) late: BTreeSet<EntityId>,
+    /// Undos that are new.
+    pub(super) undos: Vec<Undo>,
+    /// Ids shown by recalls that came as undone.
+    pub(super) recount: BTreeSet<SubjectId>,
+    /// What was undone before the import.
+    pub(super) undone: Option<Undone>,
+}
+
+/// What an event does to a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// Stores one that there is nothing of yet.
+    New,
+    /// Stores one that may be there.
+    Store,
+    /// Changes one.
+    Change,
+}
+
+impl Pending {
+    pub(super) fn is_empty(&self) -> bool {
+        self.late.is_empty() && self.undos.is_empty() && self.recount.is_empty()
+    }
 }
 
 impl Folder {
@@ -243,24 +336,36 @@ impl<K: Keep> Folder<K> {
         }
     }
 
-    /// The memory that has a name.
-    pub fn named(&self, base: &dyn Base, name: Name) -> Result<Option<EntityId>> {
+    /// Every id of a memory, that which keys it first.
+    pub fn ids_of(&self, base: &dyn Base, entity: EntityId) -> Result<Vec<SubjectId>> {
+        let mut ids = vec![entity];
+        if self.tally.aliases > 0 {
+            let aliases = self.kept.aliases(base, entity)?;
+            ids.extend(aliases.into_iter().map(|(id, _)| id));
+        }
+        Ok(ids)
+    }
+
+    /// The memory that was stored under a name.
+    pub(super) fn named(&self, base: &dyn Base, name: Name) -> Result<Option<EntityId>> {
         if name.is_zero() {
             return Ok(None);
         }
-        match self.kept.named(name) {
-            Some(entity) => Ok(Some(entity)),
-            None => base.named(name),
-        }
+        let named = match self.kept.named(name) {
+            Some(entity) => Some(entity),
+            None => base.named(name)?,
+        };
+        named.map(|entity| self.resolve(base, entity)).transpose()
     }
 
-    /// Applies the next event of the walk. Events at or before the newest one are passed over, so
-    /// that applying twice is applying once.
-    pub fn apply(&mut self, base: &dyn Base, event: &Event<'_>) -> Result<Applied> {
-        self.apply_as(base, event, true)
+    /// Whether an event is undone, as far as was known before the import that is being folded.
+    pub(super) fn is_undone(&self, origin: OriginId, seq: Seq) -> bool {
+        let undone = self.pending.undone.as_ref();
+        undone.is_some_and(|undone| undone.holds(origin, seq))
     }
 
-    /// As `apply`, of an event that is in force or undone.
+    /// Applies the next event of the walk, which is in force or undone. Events at or before the
+    /// newest one are passed over, so that applying twice is applying once.
     pub(super) fn apply_as(
         &mut self,
         base: &dyn Base,
@@ -274,7 +379,7 @@ impl<K: Keep> Folder<K> {
         self.tally.position = event.position;
         self.tally.event = Some(event.id);
         self.tally.events += 1;
-        self.tally.first_ms.get_or_insert(ms);
+        self.tally.first_ms = Some(self.tally.first_ms.map_or(ms, |first| first.min(ms)));
         self.tally.last_ms = Some(self.tally.last_ms.map_or(ms, |last| last.max(ms)));
         let (kind, version) = (event.head.kind(), event.head.kind_version());
         if memory::needs_newer(kind, version) && self.tally.newer.is_none() {
@@ -285,15 +390,36 @@ impl<K: Keep> Folder<K> {
             ));
         }
         self.note_request(event);
+        if event.head.batch_index() == 0 {
+            self.batch.clear();
+        }
+        let applied = self.apply_facts(base, event, in_force);
+        if event.head.batch_count() > 1 {
+            self.batch.push(event.id);
+        }
+        applied
+    }
+
+    fn apply_facts(
+        &mut self,
+        base: &dyn Base,
+        event: &Event<'_>,
+        in_force: bool,
+    ) -> Result<Applied> {
         match memory::facts_of(event) {
             Facts::Stored(stored) => self.stored(base, event, stored, in_force),
             Facts::Consolidated(facts) => {
                 let applied = self.stored(base, event, facts.stored, in_force)?;
+                let mut stepped = BTreeSet::from([self.resolve(base, event.head.subject())?]);
                 for covered in facts.covers {
                     if let Some(facts) = memory::covering(&covered) {
                         let entity = self.resolve(base, covered.id)?;
-                        self.step(base, entity, event, false, |texts, before| {
-                            memory::next(texts, event, &facts, before, in_force)
+                        if !stepped.insert(entity) {
+                            // It may stand for two ids that have turned out to be one memory.
+                            self.pending.late.insert(entity);
+                        }
+                        self.step(base, entity, event, Step::Change, |texts, before| {
+                            memory::next(texts, event, &facts, before, Seen::All, in_force)
                         })?;
                     }
                 }
@@ -304,27 +430,43 @@ impl<K: Keep> Folder<K> {
                 if let Facts::Updated(updated) = &facts
                     && updated.fields & (fields::TOPIC | fields::SCOPE | fields::KEY) != 0
                     && !updated.name.is_zero()
-                    && self.named(base, updated.name)?.is_none()
                 {
-                    self.kept.name(updated.name, entity);
+                    self.kept.moved(updated.name, stamp_of(event), entity);
                 }
-                self.step(base, entity, event, false, |texts, before| {
-                    memory::next(texts, event, &facts, before, in_force)
+                self.step(base, entity, event, Step::Change, |texts, before| {
+                    memory::next(texts, event, &facts, before, Seen::All, in_force)
                 })
             }
             Facts::Linked(facts) => self.linked(base, event, &facts, in_force),
             Facts::Unlinked => self.unlinked(base, event, in_force),
-            Facts::Recalled(_) if !in_force => Ok(Applied::default()),
             Facts::Recalled(facts) => {
                 let access = Access {
                     position: event.position,
-                    at_ms: ms,
+                    at_ms: event.head.time().ms(),
                     counted: None,
                 };
                 for shown in &facts.results {
-                    let entity = self.resolve(base, shown.id)?;
-                    self.kept.access(entity, access);
-                    self.tally.sum.add(access_digest(shown.id, event.id));
+                    self.kept.access(shown.id, access);
+                    match in_force {
+                        true => self.tally.sum.add(access_digest(shown.id, event.id)),
+                        false => _ = self.pending.recount.insert(shown.id),
+                    }
+                }
+                Ok(Applied::default())
+            }
+            Facts::Imported(facts) => {
+                if event.own {
+                    self.tally.imports += 1;
+                    let mut first = event.position.0.saturating_sub(facts.count());
+                    for range in &facts.ranges {
+                        self.kept.imported(Learned {
+                            origin: range.origin,
+                            from_seq: range.from_seq,
+                            to_seq: range.to_seq,
+                            first: Position(first),
+                        });
+                        first += range.count();
+                    }
                 }
                 Ok(Applied::default())
             }
@@ -345,11 +487,9 @@ impl<K: Keep> Folder<K> {
                 Ok(Applied::default())
             }
             // Bodies that it takes out are not there when they are read.
-            Facts::Redacted(_)
-            | Facts::Repaired(_)
-            | Facts::OriginStarted(_)
-            | Facts::Imported(_)
-            | Facts::Opaque => Ok(Applied::default()),
+            Facts::Redacted(_) | Facts::Repaired(_) | Facts::OriginStarted(_) | Facts::Opaque => {
+                Ok(Applied::default())
+            }
         }
     }
 
@@ -391,37 +531,103 @@ impl<K: Keep> Folder<K> {
         let new = event.own && name.is_zero();
         let mut entity = id;
         if !new {
+            let by_id = self.resolve(base, id)?;
             let known = self.named(base, name)?;
-            entity = known.unwrap_or(self.resolve(base, id)?);
-            if entity != id && self.kept.set_alias(id, entity) {
-                self.tally.aliases += 1;
+            entity = known.unwrap_or(by_id);
+            if entity != by_id {
+                self.unify(base, entity, by_id, event)?;
             }
             if known.is_none() && !name.is_zero() {
                 self.kept.name(name, entity);
             }
         }
-        self.step(base, entity, event, new, |_, before| {
-            Some(memory::stored(event, &stored, first, before, in_force))
+        let (step, seen) = (if new { Step::New } else { Step::Store }, Seen::All);
+        self.step(base, entity, event, step, |_, before| {
+            Some(memory::stored(
+                event, &stored, first, before, seen, in_force,
+            ))
         })
     }
 
-    /// The next version of a memory, if the event makes one. `new`: there is no other.
+    /// What was two memories is one: both were stored under one name.
+    fn unify(
+        &mut self,
+        base: &dyn Base,
+        entity: EntityId,
+        other: EntityId,
+        event: &Event<'_>,
+    ) -> Result<()> {
+        let ids = self.ids_of(base, other)?;
+        for id in ids {
+            if self.kept.is_touched(base, id)? {
+                self.pending.late.insert(entity);
+            }
+            self.kept.set_alias(id, entity, event.position);
+        }
+        self.tally.aliases += 1;
+        if self.pending.late.remove(&other) {
+            self.pending.late.insert(entity);
+        }
+        let Some(row) = self.kept.newest(base, other)?.map(Cow::into_owned) else {
+            return Ok(());
+        };
+        self.pending.late.insert(entity);
+        self.end_row(&row);
+        let gone = Row::<K> {
+            hidden: true,
+            ..memory::follow(event, &row)
+        };
+        self.push(other, Some(Ended::of(&row)), gone);
+        Ok(())
+    }
+
+    /// Whether an event has seen all that there is of a memory, so that what it makes of the row is
+    /// what all events make of it together.
+    fn is_next(
+        &self,
+        base: &dyn Base,
+        entity: EntityId,
+        event: &Event<'_>,
+        step: Step,
+        before: Option<&Row<K>>,
+    ) -> Result<bool> {
+        let Some(before) = before else {
+            // What comes before the memory is there waits.
+            let awaited = step == Step::Store && self.tally.waiting > 0;
+            return Ok(!awaited || !self.kept.is_touched(base, entity)?);
+        };
+        let names = |head: &EventId| {
+            event.head.refs().any(|named| named == *head) || self.batch.contains(head)
+        };
+        Ok(before.heads().iter().all(names))
+    }
+
+    /// The next version of a memory, if the event makes one.
     fn step(
         &mut self,
         base: &dyn Base,
         entity: EntityId,
         event: &Event<'_>,
-        new: bool,
+        step: Step,
         make: impl FnOnce(&mut K::Texts, Option<&Row<K>>) -> Option<Row<K>>,
     ) -> Result<Applied> {
-        let before = match new {
-            true => None,
-            false => self.kept.newest(base, entity)?,
+        if self.pending.late.contains(&entity) {
+            self.waits(entity, event);
+            return Ok(Applied::default());
+        }
+        let before = match step {
+            Step::New => None,
+            _ => self.kept.newest(base, entity)?,
         };
+        if !self.is_next(base, entity, event, step, before.as_deref())? {
+            self.pending.late.insert(entity);
+            self.waits(entity, event);
+            return Ok(Applied::default());
+        }
         let version = make(&mut self.texts, before.as_deref());
         let Some(version) = version else {
             // It may have one later: when the `stored` comes, or an undo.
-            self.kept.waits(entity, event.position);
+            self.waits(entity, event);
             return Ok(Applied::default());
         };
         let ended = before.map(|before| {
@@ -429,6 +635,11 @@ impl<K: Keep> Folder<K> {
             Ended::of(&before)
         });
         Ok(self.push(entity, ended, version))
+    }
+
+    fn waits(&mut self, entity: EntityId, event: &Event<'_>) {
+        self.tally.waiting += 1;
+        self.kept.waits(entity, event.position);
     }
 
     pub(super) fn end_row(&mut self, before: &Row<K>) {

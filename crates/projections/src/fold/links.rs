@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::apply::{Applied, Base, Folder, Keep};
 use super::record::EntityId;
 use super::state_hash::link_digest;
-use super::undo::Undos;
+use super::undos::Undos;
 use crate::error::Result;
 
 /// A link, with all that became of it.
@@ -34,14 +34,14 @@ pub struct Link {
     pub words: Option<String>,
     /// How alike the texts are, where that was said.
     pub score_ppm: Option<u32>,
-    /// Events that took it away, in force or not: author, and place in the author's chain.
+    /// Events that take it away, in force or not: author, and place in the author's chain.
     pub removed_by: Vec<(OriginId, Seq)>,
     /// Where it held, oldest first: from a position on, up to before another one.
     pub held: Vec<(Position, Option<Position>)>,
 }
 
 impl Link {
-    fn of(event: &Event<'_>, facts: &MemoryLinked) -> Link {
+    fn of(event: &Event<'_>, facts: &MemoryLinked, removed_by: Vec<(OriginId, Seq)>) -> Link {
         let bytes = event.body.payload();
         let payload =
             bytes.and_then(|bytes| payload::decode::<payload::MemoryLinked<'_>>(bytes).ok());
@@ -57,8 +57,8 @@ impl Link {
             relation: facts.relation,
             words: payload.relation.filter(|_| in_words).map(str::to_owned),
             score_ppm: payload.score_ppm,
-            removed_by: Vec::new(),
-            held: vec![(event.position, None)],
+            removed_by,
+            held: Vec::new(),
         }
     }
 
@@ -93,12 +93,21 @@ impl Link {
 impl<K: Keep> Folder<K> {
     /// Every link from or to a memory that there ever was, in the order of positions.
     pub fn links(&self, base: &dyn Base, entity: EntityId) -> Result<Vec<Link>> {
-        match self.tally.links {
-            0 => Ok(Vec::new()),
-            _ => self.kept.links(base, entity),
+        if self.tally.links == 0 {
+            return Ok(Vec::new());
         }
+        let mut links = Vec::new();
+        for id in self.ids_of(base, entity)? {
+            links.extend(self.kept.links(base, id)?);
+        }
+        links.sort_by_key(|link: &Link| link.position);
+        // One between two ids of the memory stands under both.
+        links.dedup_by_key(|link| link.position);
+        Ok(links)
     }
 
+    /// Links are kept under the ids that their events name. What those stand for is asked when they
+    /// are shown: it may turn out late that two are one memory.
     pub(super) fn linked(
         &mut self,
         base: &dyn Base,
@@ -106,18 +115,21 @@ impl<K: Keep> Folder<K> {
         facts: &MemoryLinked,
         in_force: bool,
     ) -> Result<Applied> {
-        let from = self.resolve(base, event.head.subject())?;
-        let to = self.resolve(base, facts.other)?;
+        let from = event.head.subject();
         self.kept.waits(from, event.position);
-        if from == to {
+        if from == facts.other {
             return Ok(Applied::default());
         }
         self.tally.links += 1;
-        if in_force {
-            let link = Link::of(event, facts);
-            self.tally.sum.add(link_digest(&link));
-            self.kept.link(from, to, link);
-        }
+        let removed_by = match event.own {
+            // Nobody knew of it before.
+            true => Vec::new(),
+            false => self.kept.unlinks(base, event.id)?,
+        };
+        let mut removed = removed_by.iter();
+        let holds = in_force && removed.all(|(origin, seq)| self.is_undone(*origin, *seq));
+        let link = Link::of(event, facts, removed_by);
+        self.turn_link(link, false, holds, event.position);
         Ok(Applied::default())
     }
 
@@ -127,52 +139,28 @@ impl<K: Keep> Folder<K> {
         event: &Event<'_>,
         in_force: bool,
     ) -> Result<Applied> {
-        let from = self.resolve(base, event.head.subject())?;
-        self.kept.waits(from, event.position);
-        if !in_force {
-            return Ok(Applied::default());
-        }
-        let named: Vec<EventId> = event.head.refs().collect();
-        for mut link in self.links_from(base, from, &named)? {
-            link.removed_by
-                .push((event.head.origin(), event.head.seq()));
+        self.kept.waits(event.head.subject(), event.position);
+        let place = (event.head.origin(), event.head.seq());
+        for named in event.head.refs() {
+            let Some(mut link) = self.kept.link_of(base, named)? else {
+                self.kept.unlinks_later(named, place, in_force);
+                continue;
+            };
+            link.removed_by.push(place);
             let held = link.holds();
-            self.turn_link(base, link, held, false, event.position)?;
+            self.turn_link(link, held, held && !in_force, event.position);
         }
         Ok(Applied::default())
-    }
-
-    /// The links that go out from a memory and were added by one of these events.
-    pub(super) fn links_from(
-        &self,
-        base: &dyn Base,
-        from: EntityId,
-        named: &[EventId],
-    ) -> Result<Vec<Link>> {
-        let mut links = self.links(base, from)?;
-        let mut failed = None;
-        links.retain(|link| {
-            let goes_out = self.resolve(base, link.from).unwrap_or_else(|error| {
-                failed = Some(error);
-                link.from
-            });
-            goes_out == from && named.contains(&link.event)
-        });
-        match failed {
-            Some(error) => Err(error),
-            None => Ok(links),
-        }
     }
 
     /// Keeps a link that held or not and holds or not from a position on.
     pub(super) fn turn_link(
         &mut self,
-        base: &dyn Base,
         mut link: Link,
         held: bool,
         holds: bool,
         position: Position,
-    ) -> Result<()> {
+    ) {
         if held != holds {
             link.turn(holds, position);
             match holds {
@@ -180,8 +168,6 @@ impl<K: Keep> Folder<K> {
                 false => self.tally.sum.remove(link_digest(&link)),
             }
         }
-        let (from, to) = (self.resolve(base, link.from)?, self.resolve(base, link.to)?);
-        self.kept.link(from, to, link);
-        Ok(())
+        self.kept.link(link);
     }
 }

@@ -153,6 +153,25 @@ fn given<T>(values: &Values<T>) -> u32 {
         .fold(always, |all, (field, _)| all | field)
 }
 
+/// The same of a row.
+pub(super) fn given_in<T>(version: &Version<T>) -> u32 {
+    let optional = [
+        (fields::RAW_EXCERPT, version.raw_excerpt.is_some()),
+        (fields::KEY, version.key.is_some()),
+        (fields::SCOPE, version.scope.is_some()),
+        (fields::SOURCE, !version.source.is_empty()),
+        (fields::OCCURRED_AT, version.occurred_at_ms.is_some()),
+        (fields::METADATA, version.metadata.is_some()),
+        (changed::KEYWORDS, !version.keywords.is_empty()),
+        (changed::ALIVE, !version.is_alive()),
+    ];
+    let always = fields::TOPIC | fields::CONTENT | fields::IMPORTANCE | fields::TRUST;
+    optional
+        .iter()
+        .filter(|(_, given)| *given)
+        .fold(always, |all, (field, _)| all | field)
+}
+
 /// The first version of a memory.
 pub(super) fn first<X: Texts>(
     texts: &mut X,
@@ -206,6 +225,7 @@ pub(super) fn first<X: Texts>(
             stamp,
             fields: facts.fields,
         }],
+        heads: Vec::new(),
     }
 }
 
@@ -220,27 +240,46 @@ fn additions<T>(event: EventId, count: u16, words: Vec<T>) -> Vec<Keyword<T>> {
         .collect()
 }
 
-/// The version that follows `before`, if the event makes one. `in_force`: whether nothing undoes it;
-/// what is undone has a say in the id and in the next causal length only.
+/// Which of the writers of a row an event has seen.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Seen<'a> {
+    /// Every one: it names all that is newest of the memory.
+    All,
+    /// These alone.
+    Only(&'a [EventId]),
+}
+
+impl Seen<'_> {
+    fn holds(&self, event: EventId) -> bool {
+        match self {
+            Seen::All => true,
+            Seen::Only(events) => events.contains(&event),
+        }
+    }
+}
+
+/// The version that follows `before`; none where the event comes before any `stored`. `in_force`:
+/// whether nothing undoes it; what is undone has a say in the id and in the next causal length only.
 pub(super) fn next<X: Texts>(
     texts: &mut X,
     event: &Event<'_>,
     facts: &Facts,
     before: Option<&Version<X::Text>>,
+    seen: Seen<'_>,
     in_force: bool,
 ) -> Option<Version<X::Text>> {
     match (facts, before) {
         (Facts::Stored(facts), before) => {
             let first = first(texts, event, facts);
-            Some(stored(event, facts, first, before, in_force))
+            Some(stored(event, facts, first, before, seen, in_force))
         }
         (Facts::Updated(facts), Some(before)) if in_force && !before.hidden => {
-            Some(updated(texts, event, facts, before))
+            Some(updated(texts, event, facts, before, seen))
         }
         (Facts::Forgotten(facts) | Facts::Revived(facts), Some(before)) => {
-            alive(event, facts, before, in_force)
+            Some(alive(event, facts, before, in_force))
         }
-        _ => None,
+        (_, before) => before.map(|before| follow(event, before)),
     }
 }
 
@@ -256,6 +295,7 @@ pub(super) fn stored<T: Clone>(
     facts: &MemoryStored,
     mut first: Version<T>,
     before: Option<&Version<T>>,
+    seen: Seen<'_>,
     in_force: bool,
 ) -> Version<T> {
     let Some(before) = before else {
@@ -263,7 +303,7 @@ pub(super) fn stored<T: Clone>(
         return first;
     };
     let mut version = match (in_force, before.hidden) {
-        (true, false) => stored_again(event, facts, first, before),
+        (true, false) => stored_again(event, facts, first, before, seen),
         (true, true) => Version {
             id: before.id,
             id_stamp: before.id_stamp,
@@ -286,18 +326,14 @@ fn take_id<T>(event: &Event<'_>, version: &mut Version<T>) {
     }
 }
 
-/// The version that follows `before`, where the event only says that the memory lives or not; `None`
-/// when it changes nothing that is kept.
+/// The version that follows `before`, where the event only says that the memory lives or not.
 fn alive<T: Clone>(
     event: &Event<'_>,
     facts: &Alive,
     before: &Version<T>,
     in_force: bool,
-) -> Option<Version<T>> {
+) -> Version<T> {
     let counts = in_force && !before.hidden && facts.causal_length > before.causal_length;
-    if !counts && facts.causal_length <= before.length_seen {
-        return None;
-    }
     let was = before.is_alive();
     let mut version = follow(event, before);
     version.length_seen = before.length_seen.max(facts.causal_length);
@@ -309,7 +345,7 @@ fn alive<T: Clone>(
     } else {
         changed::ALIVE
     };
-    Some(version)
+    version
 }
 
 /// The version that follows `before` through an update.
@@ -318,13 +354,34 @@ fn updated<X: Texts>(
     event: &Event<'_>,
     facts: &MemoryUpdated,
     before: &Version<X::Text>,
+    seen: Seen<'_>,
 ) -> Version<X::Text> {
     let mut values = updated_values(texts, event);
     let keywords = std::mem::take(&mut values.keywords);
     let mut version = follow(event, before);
-    let observed: Vec<EventId> = event.head.refs().collect();
-    let shown = take_fields(&mut version, facts.fields, &observed);
+    let shown = take_fields(&mut version, facts.fields, seen);
     put(&mut version, shown, values);
+    put_updated_facts(&mut version, shown, facts);
+    for removal in &facts.removed {
+        let Some(added_by) = event.head.refs().nth(usize::from(removal.reference)) else {
+            continue;
+        };
+        version
+            .keywords
+            .retain(|word| (word.event, word.index) != (added_by, removal.index));
+    }
+    version
+        .keywords
+        .extend(additions(event.id, facts.keywords_added, keywords));
+    version.changed = facts.fields;
+    if !facts.removed.is_empty() || facts.keywords_added > 0 {
+        version.changed |= changed::KEYWORDS;
+    }
+    version.updated_ms = version.updated_ms.max(version.stamp.time.ms());
+    version
+}
+
+fn put_updated_facts<T>(version: &mut Version<T>, shown: u32, facts: &MemoryUpdated) {
     if shown & fields::IMPORTANCE != 0
         && let Some(importance) = facts.importance
     {
@@ -340,26 +397,43 @@ fn updated<X: Texts>(
     {
         version.scope_kind = kind;
     }
-    if facts.fields & (fields::TOPIC | fields::SCOPE | fields::KEY) != 0 {
+    if shown & (fields::TOPIC | fields::SCOPE | fields::KEY) != 0 {
         version.name = facts.name;
     }
-    for removal in &facts.removed {
-        let Some(added_by) = observed.get(usize::from(removal.reference)) else {
-            continue;
-        };
-        version
-            .keywords
-            .retain(|word| (word.event, word.index) != (*added_by, removal.index));
+}
+
+/// Shows the values of these fields as an event wrote them, whatever was shown before.
+pub(super) fn show<X: Texts>(
+    texts: &mut X,
+    version: &mut Version<X::Text>,
+    shown: u32,
+    event: &Event<'_>,
+    facts: &Facts,
+) {
+    match facts {
+        Facts::Stored(facts) => {
+            let values = own_stored(texts, stored_values(event).as_ref());
+            put(version, shown, values);
+            put_stored_facts(version, shown, facts);
+        }
+        Facts::Updated(facts) => {
+            put(version, shown, updated_values(texts, event));
+            put_updated_facts(version, shown, facts);
+        }
+        _ => {}
     }
-    version
-        .keywords
-        .extend(additions(event.id, facts.keywords_added, keywords));
-    version.changed = facts.fields;
-    if !facts.removed.is_empty() || facts.keywords_added > 0 {
-        version.changed |= changed::KEYWORDS;
+}
+
+fn put_stored_facts<T>(version: &mut Version<T>, shown: u32, facts: &MemoryStored) {
+    if shown & fields::IMPORTANCE != 0 {
+        version.importance = facts.importance;
     }
-    version.updated_ms = version.updated_ms.max(version.stamp.time.ms());
-    version
+    if shown & fields::TRUST != 0 {
+        version.trust = facts.trust;
+    }
+    if shown & fields::SCOPE != 0 {
+        version.scope_kind = facts.scope_kind;
+    }
 }
 
 /// A `stored` that names a memory which is there already: the writes of both stand, and the id of
@@ -369,10 +443,10 @@ fn stored_again<T: Clone>(
     facts: &MemoryStored,
     again: Version<T>,
     before: &Version<T>,
+    seen: Seen<'_>,
 ) -> Version<T> {
     let mut version = follow(event, before);
-    let observed: Vec<EventId> = event.head.refs().collect();
-    let shown = take_fields(&mut version, facts.fields, &observed);
+    let shown = take_fields(&mut version, facts.fields, seen);
     let values = Values {
         topic: again.topic,
         content: again.content,
@@ -386,12 +460,7 @@ fn stored_again<T: Clone>(
         present: again.withheld == 0,
     };
     put(&mut version, shown, values);
-    if shown & fields::IMPORTANCE != 0 {
-        version.importance = facts.importance;
-    }
-    if shown & fields::TRUST != 0 {
-        version.trust = facts.trust;
-    }
+    put_stored_facts(&mut version, shown, facts);
     version.keywords.extend(again.keywords);
     version.causal_length = version.causal_length.max(facts.causal_length);
     version.changed = facts.fields | changed::KEYWORDS;
@@ -400,7 +469,7 @@ fn stored_again<T: Clone>(
 }
 
 /// A version that starts as the one before and is made by this event.
-fn follow<T: Clone>(event: &Event<'_>, before: &Version<T>) -> Version<T> {
+pub(super) fn follow<T: Clone>(event: &Event<'_>, before: &Version<T>) -> Version<T> {
     Version {
         from: event.position,
         stamp: stamp_of(event),
@@ -408,16 +477,17 @@ fn follow<T: Clone>(event: &Event<'_>, before: &Version<T>) -> Version<T> {
         actor: event.head.actor(),
         changed: 0,
         ordinal: None,
+        heads: Vec::new(),
         ..before.clone()
     }
 }
 
 /// Notes the writer of `written` and returns those of the fields whose value it shows: a write beats
-/// every write that it observed, and among the rest the largest stamp is shown.
-fn take_fields<T>(version: &mut Version<T>, written: u32, observed: &[EventId]) -> u32 {
+/// every write that it has seen, and among the rest the largest stamp is shown.
+fn take_fields<T>(version: &mut Version<T>, written: u32, seen: Seen<'_>) -> u32 {
     let stamp = version.stamp;
     for writer in &mut version.writers {
-        if observed.contains(&writer.stamp.event) {
+        if seen.holds(writer.stamp.event) {
             writer.fields &= !written;
         }
     }
@@ -476,6 +546,5 @@ pub(super) fn facts_of(event: &Event<'_>) -> Facts {
 
 /// Whether an event asks for a newer version of this program.
 pub(super) fn needs_newer(kind: Kind, version: u16) -> bool {
-    // The walk knows imports; folding what they bring comes with importing.
-    (kind.is_critical() && !kind.is_understood(version)) || kind == Kind::LOG_IMPORTED
+    kind.is_critical() && !kind.is_understood(version)
 }

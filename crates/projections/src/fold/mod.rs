@@ -3,6 +3,7 @@
 
 mod afresh;
 mod apply;
+mod canonical;
 mod links;
 mod memory;
 mod overlay;
@@ -11,16 +12,18 @@ mod record;
 mod state_hash;
 mod texts;
 mod undo;
+mod undos;
 
 pub use afresh::fold_afresh;
-pub use apply::{Access, Applied, Base, Ended, Folder, Keep, NoBase, Request, Row, Tally};
+pub use apply::{Access, Applied, Base, Ended, Folder, Keep, Learned, NoBase, Request, Row, Tally};
 pub use links::Link;
 pub use overlay::{Closed, Overlay, TopicChange};
 pub use record::{EntityId, Keyword, Source, Stamp, Version, Writer, changed};
 pub use state_hash::{StateHash, StateSum};
 pub use texts::{Owned, Texts};
-pub use undo::{Change, Past, Undo, Undos, difference};
+pub use undo::{Change, Past, difference};
+pub use undos::{Undo, Undos};
 
 /// Rises whenever a fold gives another row for the same events; views of another version are
 /// dropped and rebuilt.
-pub const FOLD_VERSION: u32 = 2;
+pub const FOLD_VERSION: u32 = 3;

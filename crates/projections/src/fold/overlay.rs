@@ -2,15 +2,15 @@
 
 use std::borrow::Cow;
 
-use icm_log::{Name, Position, RequestKey, SubjectId};
+use icm_log::{EventId, Name, OriginId, Position, RequestKey, Seq, SubjectId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-use super::apply::{Access, Base, Ended, Keep, Request};
+use super::apply::{Access, Base, Ended, Keep, Learned, Request};
 use super::links::Link;
-use super::record::{EntityId, Version};
+use super::record::{EntityId, Stamp, Version};
 use super::texts::Owned;
-use super::undo::Undo;
+use super::undos::Undo;
 use crate::error::Result;
 
 /// The end of a version.
@@ -36,22 +36,32 @@ pub struct TopicChange {
 pub struct Overlay {
     /// New versions, oldest first.
     pub versions: FxHashMap<EntityId, Vec<Version>>,
-    /// New accesses, oldest first.
-    pub accesses: FxHashMap<EntityId, Vec<Access>>,
+    /// New accesses by the id that was shown, oldest first.
+    pub accesses: FxHashMap<SubjectId, Vec<Access>>,
     /// New names.
     pub names: FxHashMap<Name, EntityId>,
+    /// Names that memories were moved to, with the earliest event that did.
+    pub moved: FxHashMap<Name, (Stamp, EntityId)>,
     /// Ids that stand for another one.
     pub aliases: FxHashMap<SubjectId, EntityId>,
+    /// The same the other way round, with the position since which it is known.
+    pub ids: FxHashMap<EntityId, Vec<(SubjectId, Position)>>,
     /// New idempotency keys.
     pub requests: FxHashMap<RequestKey, Request>,
     /// Topics, and how many more living memories they have.
     pub topics: FxHashMap<String, TopicChange>,
     /// Memories that are or were in a topic, as far as that is new.
     pub members: Vec<(String, EntityId)>,
-    /// Events about a memory that made no version of it, oldest first.
-    pub waiting: FxHashMap<EntityId, Vec<Position>>,
-    /// Links that are new or changed, by memory and position: each under both of its ends.
-    pub links: FxHashMap<EntityId, BTreeMap<Position, Link>>,
+    /// Events that made no version, by the id that they are about, oldest first.
+    pub waiting: FxHashMap<SubjectId, Vec<Position>>,
+    /// Links that are new or changed, by id and position: each under both of its ends.
+    pub links: FxHashMap<SubjectId, BTreeMap<Position, Link>>,
+    /// Where a link is, by the event that added it.
+    pub link_places: FxHashMap<EventId, (SubjectId, Position)>,
+    /// Events that take a link away, where they came before it.
+    pub unlinks: FxHashMap<EventId, Vec<(OriginId, Seq)>>,
+    /// Ranges that were imported.
+    pub imported: Vec<Learned>,
     /// Undos that are new, or newly in force or out of it.
     pub undos: BTreeMap<Position, Undo>,
     /// Ordinals that no longer hold.
@@ -119,19 +129,38 @@ impl Keep for Overlay {
         self.names.entry(name).or_insert(entity);
     }
 
-    fn set_alias(&mut self, id: SubjectId, entity: EntityId) -> bool {
-        self.aliases.insert(id, entity).is_none()
+    fn moved(&mut self, name: Name, stamp: Stamp, entity: EntityId) {
+        let earliest = self.moved.entry(name).or_insert((stamp, entity));
+        *earliest = (*earliest).min((stamp, entity));
     }
 
-    fn waits(&mut self, entity: EntityId, position: Position) {
-        self.waiting.entry(entity).or_default().push(position);
+    fn set_alias(&mut self, id: SubjectId, entity: EntityId, since: Position) {
+        self.aliases.insert(id, entity);
+        self.ids.entry(entity).or_default().push((id, since));
     }
 
-    fn access(&mut self, entity: EntityId, access: Access) {
-        self.accesses.entry(entity).or_default().push(access);
+    fn aliases(&self, base: &dyn Base, entity: EntityId) -> Result<Vec<(SubjectId, Position)>> {
+        let mut aliases = base.aliases(entity)?;
+        aliases.extend(self.ids.get(&entity).into_iter().flatten());
+        Ok(aliases)
     }
 
-    fn link(&mut self, from: EntityId, to: EntityId, link: Link) {
+    fn is_touched(&self, base: &dyn Base, id: SubjectId) -> Result<bool> {
+        let here = self.versions.contains_key(&id) || self.waiting.contains_key(&id);
+        Ok(here || !base.touched(id)?.is_empty())
+    }
+
+    fn waits(&mut self, id: SubjectId, position: Position) {
+        self.waiting.entry(id).or_default().push(position);
+    }
+
+    fn access(&mut self, id: SubjectId, access: Access) {
+        self.accesses.entry(id).or_default().push(access);
+    }
+
+    fn link(&mut self, link: Link) {
+        let (from, to) = (link.from, link.to);
+        self.link_places.insert(link.event, (from, link.position));
         let mut put = |end, link: Link| {
             let links: &mut BTreeMap<_, _> = self.links.entry(end).or_default();
             links.insert(link.position, link);
@@ -140,14 +169,38 @@ impl Keep for Overlay {
         put(from, link);
     }
 
-    fn links(&self, base: &dyn Base, entity: EntityId) -> Result<Vec<Link>> {
-        let mut links = base.links(entity)?;
-        if let Some(newer) = self.links.get(&entity) {
+    fn links(&self, base: &dyn Base, id: SubjectId) -> Result<Vec<Link>> {
+        let mut links = base.links(id)?;
+        if let Some(newer) = self.links.get(&id) {
             links.retain(|link| !newer.contains_key(&link.position));
             links.extend(newer.values().cloned());
             links.sort_by_key(|link| link.position);
         }
         Ok(links)
+    }
+
+    fn link_of(&self, base: &dyn Base, event: EventId) -> Result<Option<Link>> {
+        match self.link_places.get(&event) {
+            Some((id, position)) => {
+                let links = self.links.get(id);
+                Ok(links.and_then(|links| links.get(position)).cloned())
+            }
+            None => base.link_of(event),
+        }
+    }
+
+    fn unlinks_later(&mut self, link: EventId, by: (OriginId, Seq), _: bool) {
+        self.unlinks.entry(link).or_default().push(by);
+    }
+
+    fn unlinks(&self, base: &dyn Base, link: EventId) -> Result<Vec<(OriginId, Seq)>> {
+        let mut unlinks = base.unlinks(link)?;
+        unlinks.extend(self.unlinks.get(&link).into_iter().flatten());
+        Ok(unlinks)
+    }
+
+    fn imported(&mut self, learned: Learned) {
+        self.imported.push(learned);
     }
 
     fn request(&mut self, key: RequestKey, make: impl FnOnce() -> Request) {

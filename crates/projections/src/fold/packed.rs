@@ -16,6 +16,8 @@ const HAS_KEYWORDS: u32 = 1 << 18;
 /// One writer holds every value: the one that the id is from.
 const ONE_WRITER: u32 = 1 << 19;
 const HIDDEN: u32 = 1 << 20;
+/// The newest events about it are another one than the one that the id is from.
+const HAS_HEADS: u32 = 1 << 21;
 
 /// Appends a row.
 pub(super) fn pack(version: &Version<Span>, out: &mut Vec<u8>) {
@@ -34,6 +36,7 @@ pub(super) fn pack(version: &Version<Span>, out: &mut Vec<u8>) {
         (!version.keywords.is_empty(), HAS_KEYWORDS),
         (sole.is_some(), ONE_WRITER),
         (version.hidden, HIDDEN),
+        (version.heads() != [version.id_stamp.event], HAS_HEADS),
     ] {
         has |= if given { bit } else { 0 };
     }
@@ -67,6 +70,10 @@ pub(super) fn pack(version: &Version<Span>, out: &mut Vec<u8>) {
             put(&keyword.index.to_le_bytes());
             put(&keyword.text.map_or(0, |span| span.bits()).to_le_bytes());
         }
+    }
+    if has & HAS_HEADS != 0 {
+        put(&(version.heads().len() as u32).to_le_bytes());
+        version.heads().iter().for_each(|event| put(&event.0));
     }
     if let Some(writer) = sole {
         put(&writer.fields.to_le_bytes());
@@ -124,6 +131,7 @@ pub(super) fn unpack(bytes: &[u8], writers: bool) -> Version<Span> {
         weight_ppm,
         withheld,
         writers: Vec::new(),
+        heads: Vec::new(),
     };
     for (bit, text) in version.texts_mut().into_iter().enumerate() {
         if has & (1 << bit) != 0 {
@@ -139,6 +147,10 @@ pub(super) fn unpack(bytes: &[u8], writers: bool) -> Version<Span> {
     if has & HAS_KEYWORDS != 0 {
         let count = at.u32();
         version.keywords = (0..count).map(|_| at.keyword()).collect();
+    }
+    if has & HAS_HEADS != 0 {
+        let count = at.u32();
+        version.heads = (0..count).map(|_| EventId(at.take())).collect();
     }
     if writers && has & ONE_WRITER != 0 {
         version.writers.push(Writer {
@@ -241,6 +253,7 @@ pub(super) mod tests {
                 stamp: stamp(1),
                 fields: 21,
             }],
+            heads: Vec::new(),
         };
         for (n, text) in row.texts_mut().into_iter().enumerate() {
             *text = Some(arena.keep(&n.to_string()));
@@ -259,6 +272,7 @@ pub(super) mod tests {
             row.name = Name::ZERO;
             row.hidden = missing % 2 == 0;
             row.occurred_at_ms = None;
+            row.heads = (1..=missing as u8).map(|n| EventId([n + 1; 32])).collect();
             row.keywords = [Some(arena.keep("a")), None, Some(arena.keep(""))]
                 .into_iter()
                 .zip(0..)

@@ -154,9 +154,19 @@ pub struct Version<T = String> {
     pub withheld: u32,
     /// Who holds the current values.
     pub writers: Vec<Writer>,
+    /// See [`Version::heads`]; empty for the event that made it alone.
+    pub(super) heads: Vec<EventId>,
 }
 
 impl<T> Version<T> {
+    /// The newest events about it: those that no other one names. Whoever names them has seen all.
+    pub fn heads(&self) -> &[EventId] {
+        match self.heads.as_slice() {
+            [] => std::slice::from_ref(&self.stamp.event),
+            heads => heads,
+        }
+    }
+
     /// Whether it is to be seen: no tombstone, and not undone.
     pub fn is_alive(&self) -> bool {
         self.causal_length % 2 == 1 && !self.hidden
@@ -235,7 +245,7 @@ impl Version {
             .iter()
             .map(|writer| writer.stamp.event)
             .collect();
-        events.push(self.stamp.event);
+        events.extend(self.heads());
         events.extend(self.keywords.iter().map(|keyword| keyword.event));
         events.sort_unstable();
         events.dedup();

@@ -1,173 +1,33 @@
-//! Undo: which events are in force, and what their undoing makes of the rows.
+//! What undoing events, and learning of them late, makes of the rows.
 //!
-//! An event is effective when no effective undo names it. A row is the fold of the effective events
-//! about it in the order of positions, so undoing an event is folding without it, and undoing the
-//! undo is folding with it again. Rows that were shown stay in history: what an undo changes is a
-//! new version at its own position.
+//! A row is the fold of the events in force about it, so undoing an event is folding without it, and
+//! undoing the undo is folding with it again. A memory that was late is folded from all its events,
+//! too (see [`canonical`](super::canonical)). Rows that were shown stay in history: what changes is a
+//! new version at the position of the undo, or of the import.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use icm_log::facts::{Facts, LogUndone, UndoneRange};
-use icm_log::{Event, EventId, Kind, OriginId, Position, Seq, SubjectId};
-use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
+use icm_log::facts::{Facts, UndoneRange};
+use icm_log::{Event, EventId, Kind, Name, Position, SubjectId};
 
-use super::apply::{Access, Applied, Base, Ended, Folder, Keep};
+use super::apply::{Access, Applied, Base, Ended, Folder, Keep, Pending};
+use super::canonical::{Held, fold_all};
 use super::links::Link;
 use super::memory::{self, stamp_of};
 use super::overlay::Overlay;
 use super::record::{EntityId, Version, changed};
 use super::state_hash::access_digest;
 use super::texts::Owned;
+use super::undos::{Undo, Undos};
 use crate::error::Result;
 
 /// Reads events that were folded already.
 pub trait Past {
     /// Hands out the events at these positions, which ascend.
     fn events_at(&self, positions: &[Position], take: &mut dyn FnMut(&Event<'_>)) -> Result<()>;
-    /// Hands out the events of a range, as far as they are held, ascending.
+    /// Hands out the events of a range, as far as they are of the walked chains, ascending.
     fn events_in(&self, range: &UndoneRange, take: &mut dyn FnMut(&Event<'_>)) -> Result<()>;
-}
-
-/// An undo that was folded.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Undo {
-    /// Its position.
-    pub position: Position,
-    /// The event.
-    pub event: EventId,
-    /// Its author.
-    pub origin: OriginId,
-    /// Its place in the author's chain.
-    pub seq: Seq,
-    /// What it names: origin, first and last seq, id of the last.
-    pub ranges: Vec<(OriginId, Seq, Seq, EventId)>,
-    /// Whether it is in force.
-    pub effective: bool,
-}
-
-impl Undo {
-    fn of(event: &Event<'_>, facts: &LogUndone) -> Undo {
-        let (origin, seq) = (event.head.origin(), event.head.seq());
-        let ranges = facts.ranges.iter().filter_map(|range| {
-            // Nothing is undone before it is there.
-            let to_seq = match range.origin == origin {
-                true => range.to_seq.min(Seq(seq.0 - 1)),
-                false => range.to_seq,
-            };
-            (range.from_seq <= to_seq).then_some((range.origin, range.from_seq, to_seq, range.head))
-        });
-        Undo {
-            position: event.position,
-            event: event.id,
-            origin,
-            seq,
-            ranges: ranges.collect(),
-            effective: true,
-        }
-    }
-
-    fn holds(&self, origin: OriginId, seq: Seq) -> bool {
-        let holds = |range: &(OriginId, Seq, Seq, EventId)| {
-            range.0 == origin && range.1 <= seq && seq <= range.2
-        };
-        self.ranges.iter().any(holds)
-    }
-}
-
-/// Every undo, by position.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Undos(Vec<Undo>);
-
-impl Undos {
-    pub(crate) fn new(all: BTreeMap<Position, Undo>) -> Undos {
-        Undos(all.into_values().collect())
-    }
-
-    /// Takes the next one in and says anew which are in force.
-    pub(super) fn push(&mut self, event: &Event<'_>, facts: &LogUndone) {
-        self.0.push(Undo::of(event, facts));
-        self.settle();
-    }
-
-    /// The same with an undo that is not written yet.
-    fn with(&self, ranges: &[UndoneRange]) -> Undos {
-        let mut with = self.clone();
-        with.0.push(Undo {
-            position: Position(u64::MAX),
-            event: EventId::ZERO,
-            origin: OriginId::ZERO,
-            seq: Seq(0),
-            ranges: ranges
-                .iter()
-                .map(|range| (range.origin, range.from_seq, range.to_seq, range.head))
-                .collect(),
-            effective: true,
-        });
-        with.settle();
-        with
-    }
-
-    /// Only a later undo can name one, so the newest is in force and tells of those before it.
-    fn settle(&mut self) {
-        for at in (0..self.0.len()).rev() {
-            let (before, later) = self.0.split_at_mut(at + 1);
-            let undo = &mut before[at];
-            undo.effective = !later
-                .iter()
-                .any(|later| later.effective && later.holds(undo.origin, undo.seq));
-        }
-    }
-
-    /// Whether an event is undone.
-    pub fn is_undone(&self, origin: OriginId, seq: Seq) -> bool {
-        self.in_force(origin, seq).next().is_some()
-    }
-
-    /// The undos in force that name an event, oldest first.
-    pub fn in_force(&self, origin: OriginId, seq: Seq) -> impl Iterator<Item = &Undo> {
-        let undos = self.0.iter();
-        undos.filter(move |undo| undo.effective && undo.holds(origin, seq))
-    }
-
-    /// The undo that an event is.
-    pub fn get(&self, event: EventId) -> Option<&Undo> {
-        self.0.iter().find(|undo| undo.event == event)
-    }
-
-    /// Events that are undone, by chain: sorted ranges that do not meet.
-    pub(super) fn undone(&self) -> Undone {
-        let mut ranges: FxHashMap<OriginId, Vec<(Seq, Seq)>> = FxHashMap::default();
-        for undo in self.0.iter().filter(|undo| undo.effective) {
-            for (origin, from, to, _) in &undo.ranges {
-                ranges.entry(*origin).or_default().push((*from, *to));
-            }
-        }
-        for ranges in ranges.values_mut() {
-            ranges.sort_unstable();
-            ranges.dedup_by(|next, kept| {
-                let meets = next.0 <= kept.1;
-                if meets {
-                    kept.1 = kept.1.max(next.1);
-                }
-                meets
-            });
-        }
-        Undone(ranges)
-    }
-}
-
-/// Events that are undone, to be asked about often.
-pub(super) struct Undone(FxHashMap<OriginId, Vec<(Seq, Seq)>>);
-
-impl Undone {
-    pub(super) fn holds(&self, origin: OriginId, seq: Seq) -> bool {
-        let Some(ranges) = self.0.get(&origin) else {
-            return false;
-        };
-        let after = ranges.partition_point(|range| range.0 <= seq);
-        after > 0 && seq <= ranges[after - 1].1
-    }
 }
 
 /// What an undo makes of a memory.
@@ -183,16 +43,16 @@ pub struct Change {
     pub links: bool,
 }
 
-/// Rows and accesses that an undo changes.
+/// What changes when events are undone or come late.
 #[derive(Default)]
 struct Effects {
-    rows: BTreeMap<EntityId, (Version, Version)>,
-    /// By memory: how often recalls that are in force showed it, and when last.
-    accesses: BTreeMap<EntityId, (u64, u64)>,
-    /// Shown memory, recall, and whether it counts from now on.
+    rows: BTreeMap<EntityId, (Option<Version>, Version)>,
+    /// By id: how often recalls that are in force showed it, and when last.
+    accesses: BTreeMap<SubjectId, (u64, u64)>,
+    /// Shown id, recall, and whether it counts from now on.
     digests: Vec<(SubjectId, EventId, bool)>,
     /// Links that hold from now on or do not, which is the other way round than before.
-    links: Vec<(EntityId, Link)>,
+    links: Vec<Link>,
 }
 
 /// Events whose being in force changes, by what they touch.
@@ -200,11 +60,14 @@ struct Effects {
 struct Toggled {
     memories: BTreeSet<EntityId>,
     recalls: Vec<(SubjectId, EventId, bool)>,
-    /// By the memory that they go out from: events that added links.
-    links: BTreeMap<EntityId, Vec<EventId>>,
+    /// Events that added links.
+    links: BTreeSet<EventId>,
     /// Two ranges may name one event.
     seen: BTreeSet<EventId>,
 }
+
+/// Memories are folded anew so many events at a time, as all of them are held meanwhile.
+const REFOLD_EVENTS: usize = 100_000;
 
 impl Folder<Overlay> {
     /// Every undo so far.
@@ -221,19 +84,50 @@ impl Folder<Overlay> {
         Ok(Undos::new(all))
     }
 
-    /// Applies the next event of the walk, which may be an undo.
+    /// The memory that a name leads to: the one stored under it, else the one moved to it.
+    pub fn found(&self, base: &dyn Base, name: Name) -> Result<Option<EntityId>> {
+        if name.is_zero() {
+            return Ok(None);
+        }
+        if let Some(entity) = self.named(base, name)? {
+            return Ok(Some(entity));
+        }
+        let moved = [base.moved(name)?, self.kept.moved.get(&name).copied()];
+        let earliest = moved.into_iter().flatten().min();
+        earliest
+            .map(|(_, entity)| self.resolve(base, entity))
+            .transpose()
+    }
+
+    /// Applies the next event of the walk.
+    ///
+    /// What an import brings is folded event by event as far as each has seen all that there is of
+    /// its memory. The rest is worked out when the import itself comes, which is the moment that all
+    /// of it was learned at.
     pub fn apply_next(
         &mut self,
         base: &dyn Base,
         past: &dyn Past,
         event: &Event<'_>,
     ) -> Result<Applied> {
-        if event.head.kind() != Kind::LOG_UNDONE || event.position <= self.tally.position {
-            return self.apply(base, event);
+        if event.position <= self.tally.position {
+            return Ok(Applied::default());
         }
-        let applied = self.apply(base, event)?;
-        if let Facts::Undone(facts) = memory::facts_of(event) {
-            self.undo(base, past, event, &facts)?;
+        let mut in_force = true;
+        if !event.own && self.tally.undos > 0 {
+            if self.pending.undone.is_none() {
+                self.pending.undone = Some(self.undos(base)?.undone());
+            }
+            in_force = !self.is_undone(event.head.origin(), event.head.seq());
+        }
+        let applied = self.apply_as(base, event, in_force)?;
+        if event.head.kind() == Kind::LOG_UNDONE
+            && let Facts::Undone(facts) = memory::facts_of(event)
+        {
+            self.pending.undos.push(Undo::of(event, &facts));
+        }
+        if event.own && !self.pending.is_empty() {
+            self.settle(base, past, event)?;
         }
         Ok(applied)
     }
@@ -247,20 +141,21 @@ impl Folder<Overlay> {
     ) -> Result<Vec<Change>> {
         let before = self.undos(base)?;
         let after = before.with(ranges);
-        let effects = self.effects(base, past, &before, &after)?;
+        let effects = self.effects(base, past, &before, &after, &Pending::default())?;
         let rows = effects.rows.into_iter();
         let mut changes: BTreeMap<EntityId, Change> = rows
-            .map(|(entity, (before, after))| {
+            .filter_map(|(entity, (before, after))| {
                 let change = Change {
                     entity,
-                    before,
+                    before: before?,
                     after,
                     links: false,
                 };
-                (entity, change)
+                Some((entity, change))
             })
             .collect();
-        for (entity, _) in effects.links {
+        for link in effects.links {
+            let entity = self.resolve(base, link.from)?;
             if let Some(change) = changes.get_mut(&entity) {
                 change.links = true;
             } else if let Some(row) = self.kept.newest(base, entity)? {
@@ -277,27 +172,31 @@ impl Folder<Overlay> {
         Ok(changes.into_values().collect())
     }
 
-    fn undo(
-        &mut self,
-        base: &dyn Base,
-        past: &dyn Past,
-        event: &Event<'_>,
-        facts: &LogUndone,
-    ) -> Result<()> {
+    /// Works out what is pending, as of this event.
+    fn settle(&mut self, base: &dyn Base, past: &dyn Past, event: &Event<'_>) -> Result<()> {
+        let mut pending = std::mem::take(&mut self.pending);
         let before = self.undos(base)?;
         let mut after = before.clone();
-        after.push(event, facts);
-        let effects = self.effects(base, past, &before, &after)?;
+        if !pending.undos.is_empty() {
+            after.extend(std::mem::take(&mut pending.undos));
+        } else {
+            self.pending.undone = pending.undone.take();
+        }
+        let effects = self.effects(base, past, &before, &after, &pending)?;
         for (entity, (was, mut version)) in effects.rows {
             version.from = event.position;
             version.stamp = stamp_of(event);
             version.kind = event.head.kind().0;
             version.actor = event.head.actor();
-            version.changed = difference(&was, &version);
+            version.changed = match &was {
+                Some(was) => difference(was, &version),
+                None => memory::given_in(&version),
+            };
             version.ordinal = None;
-            let newest = self.kept.newest(base, entity)?;
-            let ended = newest.map(|newest| Ended::of(&newest));
-            self.end_row(&was);
+            let ended = was.as_ref().map(Ended::of);
+            if let Some(was) = &was {
+                self.end_row(was);
+            }
             self.push(entity, ended, version);
         }
         for (memory, recall, counts) in effects.digests {
@@ -307,19 +206,25 @@ impl Folder<Overlay> {
                 false => self.tally.sum.remove(digest),
             }
         }
-        for (entity, (count, last_ms)) in effects.accesses {
+        for (id, (count, last_ms)) in effects.accesses {
             let access = Access {
                 position: event.position,
                 at_ms: last_ms,
                 counted: Some(count),
             };
-            self.kept.access(entity, access);
+            self.kept.access(id, access);
         }
-        for (_, link) in effects.links {
+        for link in effects.links {
             let held = link.holds();
-            self.turn_link(base, link, held, !held, event.position)?;
+            self.turn_link(link, held, !held, event.position);
         }
-        for (was, is) in before.0.iter().map(Some).chain([None]).zip(&after.0) {
+        for (was, is) in before
+            .0
+            .iter()
+            .map(Some)
+            .chain(std::iter::repeat(None))
+            .zip(&after.0)
+        {
             if was != Some(is) {
                 self.kept.undos.insert(is.position, is.clone());
             }
@@ -333,30 +238,37 @@ impl Folder<Overlay> {
         past: &dyn Past,
         before: &Undos,
         after: &Undos,
+        pending: &Pending,
     ) -> Result<Effects> {
-        let toggled = self.toggled(base, past, before, after)?;
+        let mut toggled = self.toggled(base, past, before, after)?;
+        toggled.memories.extend(&pending.late);
         let mut effects = Effects::default();
-        for (entity, after) in self.refold(base, past, &toggled.memories, after)? {
-            let Some(newest) = self.kept.newest(base, entity)? else {
-                continue;
-            };
-            if difference(&newest, &after) != 0 || newest.length_seen != after.length_seen {
-                effects.rows.insert(entity, (newest.into_owned(), after));
+        self.refold(base, past, &toggled.memories, after, &mut |entity, row| {
+            let newest = self.kept.newest(base, entity)?.map(Cow::into_owned);
+            let same = newest.as_ref().is_some_and(|newest| {
+                let kept = |row: &Version| (row.length_seen, row.hidden, row.id, row.id_stamp);
+                difference(newest, &row) == 0
+                    && kept(newest) == kept(&row)
+                    && newest.heads() == row.heads()
+            });
+            if !same {
+                effects.rows.insert(entity, (newest, row));
             }
-        }
-        let mut shown = BTreeSet::new();
-        for (memory, ..) in &toggled.recalls {
-            shown.insert(self.resolve(base, *memory)?);
-        }
-        for entity in shown {
-            let counted = self.accesses_in_force(base, past, entity, after)?;
-            effects.accesses.insert(entity, counted);
+            Ok(())
+        })?;
+        let shown = toggled.recalls.iter().map(|(id, ..)| *id);
+        let shown: BTreeSet<_> = shown.chain(pending.recount.iter().copied()).collect();
+        for id in shown {
+            let counted = self.accesses_in_force(base, past, id, after)?;
+            effects.accesses.insert(id, counted);
         }
         effects.digests = toggled.recalls;
-        for (entity, named) in &toggled.links {
-            let links = self.links_from(base, *entity, named)?.into_iter();
-            let turned = links.filter(|link| link.holds() != link.counts(after));
-            effects.links.extend(turned.map(|link| (*entity, link)));
+        for added in &toggled.links {
+            if let Some(link) = self.kept.link_of(base, *added)?
+                && link.holds() != link.counts(after)
+            {
+                effects.links.push(link);
+            }
         }
         Ok(effects)
     }
@@ -380,25 +292,15 @@ impl Folder<Overlay> {
                     to_seq: *to_seq,
                     head: *head,
                 };
-                past.events_in(&range, &mut |event| {
+                self.each_of(base, past, &range, &mut |event| {
                     let (origin, seq) = (event.head.origin(), event.head.seq());
                     let counts = !after.is_undone(origin, seq);
                     if counts != before.is_undone(origin, seq) || !toggled.seen.insert(event.id) {
                         return;
                     }
-                    let facts = memory::facts_of(event);
-                    let added: Vec<EventId> = match &facts {
-                        Facts::Linked(_) => vec![event.id],
-                        Facts::Unlinked => event.head.refs().collect(),
-                        _ => Vec::new(),
-                    };
-                    if !added.is_empty() {
-                        match self.resolve(base, event.head.subject()) {
-                            Ok(from) => toggled.links.entry(from).or_default().extend(added),
-                            Err(error) => failed = Some(error),
-                        }
-                    }
-                    match facts {
+                    match memory::facts_of(event) {
+                        Facts::Linked(_) => _ = toggled.links.insert(event.id),
+                        Facts::Unlinked => toggled.links.extend(event.head.refs()),
                         Facts::Recalled(facts) => {
                             let shown = facts.results.iter();
                             let shown = shown.map(|shown| (shown.id, event.id, counts));
@@ -421,8 +323,126 @@ impl Folder<Overlay> {
         }
     }
 
+    /// Hands out the events of a range that were learned so far: those of the walked chains and those
+    /// that imports brought.
+    fn each_of(
+        &self,
+        base: &dyn Base,
+        past: &dyn Past,
+        range: &UndoneRange,
+        take: &mut dyn FnMut(&Event<'_>),
+    ) -> Result<()> {
+        past.events_in(range, take)?;
+        if self.tally.imports == 0 {
+            return Ok(());
+        }
+        let mut learned = base.imported()?;
+        learned.extend(&self.kept.imported);
+        let mut positions = Vec::new();
+        for learned in learned.iter().filter(|one| one.origin == range.origin) {
+            let first = range.from_seq.max(learned.from_seq).0;
+            let last = range.to_seq.min(learned.to_seq).0;
+            let position = |seq: u64| Position(learned.first.0 + (seq - learned.from_seq.0));
+            positions.extend((first..=last).map(position));
+        }
+        positions.sort_unstable();
+        past.events_at(&positions, take)
+    }
+
+    /// Positions of the events about a memory, ascending.
+    pub fn touched(&self, base: &dyn Base, entity: EntityId) -> Result<Vec<Position>> {
+        let mut positions = Vec::new();
+        for id in self.ids_of(base, entity)? {
+            positions.extend(base.touched(id)?);
+            let versions = self.kept.versions.get(&id).into_iter().flatten();
+            positions.extend(versions.map(|version| version.from));
+            positions.extend(self.kept.waiting.get(&id).into_iter().flatten());
+        }
+        positions.sort_unstable();
+        positions.dedup();
+        Ok(positions)
+    }
+
+    /// Hands out the rows of these memories as the events in force make them.
+    fn refold(
+        &self,
+        base: &dyn Base,
+        past: &dyn Past,
+        entities: &BTreeSet<EntityId>,
+        undos: &Undos,
+        take: &mut dyn FnMut(EntityId, Version) -> Result<()>,
+    ) -> Result<()> {
+        let undone = undos.undone();
+        let mut entities = entities.iter().copied().peekable();
+        while entities.peek().is_some() {
+            let mut positions = Vec::new();
+            let mut held: BTreeMap<EntityId, Vec<Held>> = BTreeMap::new();
+            while let Some(entity) = entities.next_if(|_| positions.len() < REFOLD_EVENTS) {
+                positions.extend(self.touched(base, entity)?);
+                held.insert(entity, Vec::new());
+            }
+            positions.sort_unstable();
+            positions.dedup();
+            let mut failed = None;
+            past.events_at(&positions, &mut |event| match self.parts(
+                base,
+                event,
+                memory::facts_of(event),
+            ) {
+                Ok(parts) => {
+                    let in_force = !undone.holds(event.head.origin(), event.head.seq());
+                    hold(&mut held, event, parts, in_force);
+                }
+                Err(error) => failed = Some(error),
+            })?;
+            if let Some(error) = failed {
+                return Err(error);
+            }
+            for (entity, held) in held {
+                if let Some(row) = fold_all(&mut Owned, &held) {
+                    take(entity, row)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How often recalls in force showed an id, and when the last one did.
+    fn accesses_in_force(
+        &self,
+        base: &dyn Base,
+        past: &dyn Past,
+        id: SubjectId,
+        undos: &Undos,
+    ) -> Result<(u64, u64)> {
+        let mut positions = base.accessed(id)?;
+        let new = self.kept.accesses.get(&id).into_iter().flatten();
+        positions.extend(
+            new.filter(|access| access.counted.is_none())
+                .map(|a| a.position),
+        );
+        positions.dedup();
+        let undone = undos.undone();
+        let (mut count, mut last_ms) = (0, 0);
+        past.events_at(&positions, &mut |event| {
+            let Facts::Recalled(facts) = memory::facts_of(event) else {
+                return;
+            };
+            if undone.holds(event.head.origin(), event.head.seq()) {
+                return;
+            }
+            for _ in facts.results.iter().filter(|shown| shown.id == id) {
+                count += 1;
+                last_ms = event.head.time().ms().max(last_ms);
+            }
+        })?;
+        Ok((count, last_ms))
+    }
+}
+
+impl<K: Keep> Folder<K> {
     /// The memories whose rows an event has a say in, and what it says of each.
-    fn parts(
+    pub(super) fn parts(
         &self,
         base: &dyn Base,
         event: &Event<'_>,
@@ -445,98 +465,24 @@ impl Folder<Overlay> {
             _ => Ok(Vec::new()),
         }
     }
+}
 
-    /// Positions of the events about a memory, ascending.
-    pub fn touched(&self, base: &dyn Base, entity: EntityId) -> Result<Vec<Position>> {
-        let mut positions = base.touched(entity)?;
-        let versions = self.kept.versions.get(&entity).into_iter().flatten();
-        positions.extend(versions.map(|version| version.from));
-        positions.extend(self.kept.waiting.get(&entity).into_iter().flatten());
-        positions.sort_unstable();
-        positions.dedup();
-        Ok(positions)
-    }
-
-    /// The rows of these memories as the events in force make them.
-    fn refold(
-        &self,
-        base: &dyn Base,
-        past: &dyn Past,
-        entities: &BTreeSet<EntityId>,
-        undos: &Undos,
-    ) -> Result<BTreeMap<EntityId, Version>> {
-        let mut positions = Vec::new();
-        for entity in entities {
-            positions.extend(self.touched(base, *entity)?);
-        }
-        positions.sort_unstable();
-        positions.dedup();
-        let undone = undos.undone();
-        let mut rows: BTreeMap<EntityId, Version> = BTreeMap::new();
-        let mut failed = None;
-        past.events_at(&positions, &mut |event| {
-            let parts = self.parts(base, event, memory::facts_of(event));
-            let in_force = !undone.holds(event.head.origin(), event.head.seq());
-            match parts {
-                Ok(mut parts) => {
-                    parts.retain(|(entity, _)| entities.contains(entity));
-                    for (entity, facts) in parts {
-                        let before = rows.get(&entity);
-                        if let Some(row) = memory::next(&mut Owned, event, &facts, before, in_force)
-                        {
-                            rows.insert(entity, row);
-                        }
-                    }
-                }
-                Err(error) => failed = Some(error),
-            }
-        })?;
-        match failed {
-            Some(error) => Err(error),
-            None => Ok(rows),
+/// Keeps an event for each of these memories that it has a say in.
+pub(super) fn hold(
+    held: &mut BTreeMap<EntityId, Vec<Held>>,
+    event: &Event<'_>,
+    parts: Vec<(EntityId, Facts)>,
+    in_force: bool,
+) {
+    let mut by_memory: BTreeMap<EntityId, Vec<Facts>> = BTreeMap::new();
+    for (entity, facts) in parts {
+        if held.contains_key(&entity) {
+            by_memory.entry(entity).or_default().push(facts);
         }
     }
-
-    /// How often recalls in force showed a memory, and when the last one did.
-    fn accesses_in_force(
-        &self,
-        base: &dyn Base,
-        past: &dyn Past,
-        entity: EntityId,
-        undos: &Undos,
-    ) -> Result<(u64, u64)> {
-        let mut positions = base.accessed(entity)?;
-        let new = self.kept.accesses.get(&entity).into_iter().flatten();
-        positions.extend(
-            new.filter(|access| access.counted.is_none())
-                .map(|a| a.position),
-        );
-        positions.dedup();
-        let undone = undos.undone();
-        let mut failed = None;
-        let (mut count, mut last_ms) = (0, 0);
-        past.events_at(&positions, &mut |event| {
-            let Facts::Recalled(facts) = memory::facts_of(event) else {
-                return;
-            };
-            if undone.holds(event.head.origin(), event.head.seq()) {
-                return;
-            }
-            for shown in &facts.results {
-                match self.resolve(base, shown.id) {
-                    Ok(id) if id == entity => {
-                        count += 1;
-                        last_ms = event.head.time().ms();
-                    }
-                    Ok(_) => {}
-                    Err(error) => failed = Some(error),
-                }
-            }
-        })?;
-        match failed {
-            Some(error) => Err(error),
-            None => Ok((count, last_ms)),
-        }
+    for (entity, parts) in by_memory {
+        let events = held.entry(entity).or_default();
+        events.push(Held::of(event, parts, in_force));
     }
 }
 

@@ -2,12 +2,12 @@
 //! each memory of each recall.
 //!
 //! ```text
-//! block:  accesses before it (8) · accesses, oldest first
+//! block:  accesses before it (8) · latest time of them (8) · accesses, oldest first
 //! access: position (8) · time, milliseconds since the epoch (8)
 //! ```
-//! An undo that changes which recalls count starts a block of its own, whose number is the new count
+//! An undo that changes which recalls count starts a block of its own, whose numbers are the new ones
 //! and whose first access stands for no recall: the top bit of its position is set, and its time is
-//! that of the last recall that counts.
+//! the latest of the recalls that count.
 
 use icm_log::Position;
 
@@ -17,10 +17,37 @@ use crate::fold::Access;
 
 /// A block that is full is not much to read for one number.
 const BLOCK_ACCESSES: usize = 64;
-const COUNT_LEN: usize = 8;
+const SEEN_LEN: usize = 16;
 const ACCESS_LEN: usize = 16;
 /// In a position: this is an undo and no recall.
 const NO_RECALL: u64 = 1 << 63;
+
+/// What recalls up to some position come to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Seen {
+    /// How many count.
+    pub(super) count: u64,
+    /// When the latest of them was, by the clock of who asked; 0 for none.
+    pub(super) last_ms: u64,
+}
+
+impl Seen {
+    /// The same after a block.
+    pub(super) fn after(self, block: &[Access]) -> Seen {
+        block
+            .iter()
+            .fold(self, |seen, access| match access.counted {
+                Some(count) => Seen {
+                    count,
+                    last_ms: access.at_ms,
+                },
+                None => Seen {
+                    count: seen.count + 1,
+                    last_ms: seen.last_ms.max(access.at_ms),
+                },
+            })
+    }
+}
 
 /// Divides accesses into blocks. Those at one position stay together: a block is found by its first.
 pub(super) fn blocks(mut accesses: &[Access]) -> impl Iterator<Item = &[Access]> {
@@ -37,19 +64,13 @@ pub(super) fn blocks(mut accesses: &[Access]) -> impl Iterator<Item = &[Access]>
     })
 }
 
-/// How many recalls count after a block that `before` precede.
-pub(super) fn count_after(before: u64, block: &[Access]) -> u64 {
-    match block.first().and_then(|first| first.counted) {
-        Some(count) => count + block.len() as u64 - 1,
-        None => before + block.len() as u64,
-    }
-}
-
-/// The value of a block that `before` accesses precede.
-pub(super) fn encode(before: u64, block: &[Access]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(COUNT_LEN + block.len() * ACCESS_LEN);
-    let counted = block.first().and_then(|first| first.counted);
-    bytes.extend_from_slice(&counted.unwrap_or(before).to_be_bytes());
+/// The value of a block that `before` precedes.
+pub(super) fn encode(before: Seen, block: &[Access]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(SEEN_LEN + block.len() * ACCESS_LEN);
+    let undo = block.first().filter(|first| first.counted.is_some());
+    let before = undo.map_or(before, |undo| before.after(std::slice::from_ref(undo)));
+    bytes.extend_from_slice(&before.count.to_be_bytes());
+    bytes.extend_from_slice(&before.last_ms.to_be_bytes());
     for access in block {
         let flag = access.counted.map_or(0, |_| NO_RECALL);
         bytes.extend_from_slice(&(access.position.0 | flag).to_be_bytes());
@@ -60,28 +81,31 @@ pub(super) fn encode(before: u64, block: &[Access]) -> Vec<u8> {
 
 /// A block, read in place.
 pub(super) struct Block<'a> {
-    before: u64,
+    before: Seen,
     accesses: &'a [[u8; ACCESS_LEN]],
 }
 
 impl Block<'_> {
     pub(super) fn parse(bytes: &[u8]) -> Result<Block<'_>> {
         let (before, accesses) = bytes
-            .split_first_chunk::<COUNT_LEN>()
+            .split_first_chunk::<SEEN_LEN>()
             .ok_or_else(|| unreadable("access"))?;
         let (accesses, rest) = accesses.as_chunks::<ACCESS_LEN>();
         if accesses.is_empty() || !rest.is_empty() {
             return Err(unreadable("access"));
         }
         Ok(Block {
-            before: u64::from_be_bytes(*before),
+            before: Seen {
+                count: number(before, 0),
+                last_ms: number(before, 8),
+            },
             accesses,
         })
     }
 
-    /// Accesses up to the end of the block.
-    pub(super) fn count(&self) -> u64 {
-        self.before + (self.accesses.len() - self.undos()) as u64
+    /// What there was up to the end of the block.
+    pub(super) fn end(&self) -> Seen {
+        self.at(Position(NO_RECALL - 1))
     }
 
     /// 1 when the first access is an undo.
@@ -97,16 +121,21 @@ impl Block<'_> {
             .filter(move |found| *found <= position)
     }
 
-    /// How many accesses there were up to `position`, and when the last one was.
-    pub(super) fn at(&self, position: Position) -> (u64, Option<u64>) {
+    /// What there was up to `position`.
+    pub(super) fn at(&self, position: Position) -> Seen {
         let seen = self
             .accesses
             .partition_point(|access| number(access, 0) & !NO_RECALL <= position.0);
-        let last = self.accesses[..seen].last();
-        (
-            self.before + seen.saturating_sub(self.undos()) as u64,
-            last.map(|access| number(access, 8)).filter(|ms| *ms != 0),
-        )
+        let recalls = self.accesses[..seen]
+            .get(self.undos()..)
+            .unwrap_or_default();
+        Seen {
+            count: self.before.count + recalls.len() as u64,
+            last_ms: recalls
+                .iter()
+                .map(|access| number(access, 8))
+                .fold(self.before.last_ms, u64::max),
+        }
     }
 }
 

@@ -16,22 +16,32 @@ type Bytes = TableDefinition<'static, &'static [u8], &'static [u8]>;
 
 /// (memory, position) → version.
 const VERSIONS: Bytes = TableDefinition::new("versions");
-/// (memory, position of the first access) → a block of accesses.
+/// (id, position of the first access) → a block of accesses.
 const ACCESSES: Bytes = TableDefinition::new("accesses");
-/// name → memory.
+/// name → the memory stored under it.
 const NAMES: Bytes = TableDefinition::new("names");
+/// name → (earliest event that moved a memory there, memory).
+const MOVED: Bytes = TableDefinition::new("moved");
 /// id → memory, where they differ.
 const ALIASES: Bytes = TableDefinition::new("aliases");
+/// (memory, other id of it) → position since which that is known.
+const IDS: Bytes = TableDefinition::new("ids");
 /// topic, 0, memory → nothing.
 const MEMBERS: Bytes = TableDefinition::new("members");
 /// topic → (living memories, newest change).
 const TOPICS: Bytes = TableDefinition::new("topics");
 /// request key → what it was used for.
 const REQUESTS: Bytes = TableDefinition::new("requests");
-/// (memory, position of an event about it that made no version) → nothing.
+/// (id, position of an event about it that made no version) → nothing.
 const WAITING: Bytes = TableDefinition::new("waiting");
-/// (memory, position of the event that added it) → a link from or to the memory.
+/// (id, position of the event that added it) → a link from or to the id.
 const LINKS: Bytes = TableDefinition::new("links");
+/// event that added a link → the first of its keys.
+const LINK_PLACES: Bytes = TableDefinition::new("link places");
+/// (event that adds a link, chain and seq of one that takes it away and came before it) → nothing.
+const UNLINKS: Bytes = TableDefinition::new("unlinks");
+/// position of the first event → a range that was imported.
+const IMPORTED: Bytes = TableDefinition::new("imported");
 /// position → an undo.
 const UNDOS: Bytes = TableDefinition::new("undos");
 /// `tally`, `checkpoint`.

@@ -1,18 +1,19 @@
 //! Reading the table as of a position.
 
-use icm_log::{Cursor, Name, Position, RequestKey, SubjectId};
+use icm_log::{Cursor, EventId, Name, OriginId, Position, RequestKey, Seq, SubjectId};
 use redb::{
     Database, ReadOnlyDatabase, ReadTransaction, ReadableDatabase, ReadableTable, TableError,
 };
 
 use super::accesses::Block;
 use super::{
-    ACCESSES, ALIASES, Bytes, LINKS, MEMBERS, META, META_CHECKPOINT, META_TALLY, NAMES, REQUESTS,
-    TOPICS, UNDOS, VERSIONS, WAITING, member_key, versioned_key,
+    ACCESSES, ALIASES, Bytes, IDS, IMPORTED, LINK_PLACES, LINKS, MEMBERS, META, META_CHECKPOINT,
+    META_TALLY, MOVED, NAMES, REQUESTS, TOPICS, UNDOS, UNLINKS, VERSIONS, WAITING, member_key,
+    versioned_key,
 };
 use crate::error::{Result, ViewError};
 use crate::fold::Tally;
-use crate::fold::{Base, EntityId, Link, Request, Undo, Version};
+use crate::fold::{Base, EntityId, Learned, Link, Request, Stamp, Undo, Version};
 
 /// A topic and how many living memories it has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +54,10 @@ fn two_u64(what: &'static str, bytes: &[u8]) -> Result<(u64, u64)> {
 
 pub(super) fn topic_of(bytes: &[u8]) -> Result<(u64, u64)> {
     two_u64("topic", bytes)
+}
+
+pub(super) fn moved_of(bytes: &[u8]) -> Result<(Stamp, EntityId)> {
+    decode("name", bytes)
 }
 
 fn subject(what: &'static str, bytes: &[u8]) -> Result<SubjectId> {
@@ -182,16 +187,13 @@ impl Table {
         Ok(versions)
     }
 
-    /// How often recalls up to `position` showed a memory, and when the last one did
-    /// (milliseconds since the epoch).
-    pub fn accesses_at(&self, entity: EntityId, position: Position) -> Result<(u64, Option<u64>)> {
+    /// How often recalls up to `position` showed an id, and when the last one did (milliseconds
+    /// since the epoch).
+    pub fn accesses_at(&self, id: SubjectId, position: Position) -> Result<(u64, Option<u64>)> {
         let Some(table) = self.open(ACCESSES)? else {
             return Ok((0, None));
         };
-        let (first, last) = (
-            versioned_key(entity, Position(0)),
-            versioned_key(entity, position),
-        );
+        let (first, last) = (versioned_key(id, Position(0)), versioned_key(id, position));
         match table
             .range(&first[..]..=&last[..])
             .map_err(bad)?
@@ -199,16 +201,17 @@ impl Table {
         {
             Some(entry) => {
                 let entry = entry.map_err(bad)?;
-                Ok(Block::parse(entry.1.value())?.at(position))
+                let seen = Block::parse(entry.1.value())?.at(position);
+                Ok((seen.count, Some(seen.last_ms).filter(|ms| *ms != 0)))
             }
             None => Ok((0, None)),
         }
     }
 
-    /// Positions of the newest `most` recalls up to `position` that showed a memory, newest first.
+    /// Positions of the newest `most` recalls up to `position` that showed an id, newest first.
     pub fn access_positions(
         &self,
-        entity: EntityId,
+        id: SubjectId,
         position: Position,
         most: usize,
     ) -> Result<Vec<Position>> {
@@ -216,10 +219,7 @@ impl Table {
         let Some(table) = self.open(ACCESSES)? else {
             return Ok(positions);
         };
-        let (first, last) = (
-            versioned_key(entity, Position(0)),
-            versioned_key(entity, position),
-        );
+        let (first, last) = (versioned_key(id, Position(0)), versioned_key(id, position));
         for entry in table.range(&first[..]..=&last[..]).map_err(bad)?.rev() {
             let missing = most - positions.len();
             if missing == 0 {
@@ -344,6 +344,43 @@ impl Table {
         Ok(positions)
     }
 
+    /// Ids in an inclusive range that stand for another one.
+    pub fn aliases_in(&self, ids: (SubjectId, SubjectId)) -> Result<Vec<(SubjectId, EntityId)>> {
+        let Some(table) = self.open(ALIASES)? else {
+            return Ok(Vec::new());
+        };
+        let mut aliases = Vec::new();
+        for entry in table.range(&ids.0.0[..]..=&ids.1.0[..]).map_err(bad)? {
+            let entry = entry.map_err(bad)?;
+            let id = subject("alias", entry.0.value())?;
+            aliases.push((id, subject("alias", entry.1.value())?));
+        }
+        Ok(aliases)
+    }
+
+    /// Hands out what has a key that starts so and goes on for `len` bytes: the rest of the key, and
+    /// the value.
+    fn each_below(
+        &self,
+        definition: Bytes,
+        start: &[u8],
+        len: usize,
+        each: &mut dyn FnMut(&[u8], &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let Some(table) = self.open(definition)? else {
+            return Ok(());
+        };
+        let mut last = start.to_vec();
+        last.resize(start.len() + len, 0xff);
+        for entry in table.range(start..=&last[..]).map_err(bad)? {
+            let entry = entry.map_err(bad)?;
+            let key = entry.0.value();
+            let rest = key.get(start.len()..).filter(|rest| rest.len() == len);
+            each(rest.ok_or_else(|| unreadable("key"))?, entry.1.value())?;
+        }
+        Ok(())
+    }
+
     /// What an idempotency key was used for.
     pub fn request(&self, key: RequestKey) -> Result<Option<Request>> {
         self.get(REQUESTS, &key.0, |bytes| decode("request", bytes))
@@ -363,6 +400,49 @@ impl Base for Table {
         self.get(ALIASES, &id.0, |bytes| subject("alias", bytes))
     }
 
+    fn moved(&self, name: Name) -> Result<Option<(Stamp, EntityId)>> {
+        self.get(MOVED, &name.0, moved_of)
+    }
+
+    fn aliases(&self, entity: EntityId) -> Result<Vec<(SubjectId, Position)>> {
+        let mut aliases = Vec::new();
+        self.each_below(IDS, &entity.0, 16, &mut |key, value| {
+            let since = value.try_into().map_err(|_| unreadable("alias"))?;
+            aliases.push((subject("alias", key)?, Position(u64::from_be_bytes(since))));
+            Ok(())
+        })?;
+        Ok(aliases)
+    }
+
+    fn imported(&self) -> Result<Vec<Learned>> {
+        let mut imported = Vec::new();
+        self.each_below(IMPORTED, &[], 8, &mut |_, value| {
+            imported.push(decode("import", value)?);
+            Ok(())
+        })?;
+        Ok(imported)
+    }
+
+    fn link_of(&self, event: EventId) -> Result<Option<Link>> {
+        let place = self.get(LINK_PLACES, &event.0, |key| Ok(key.to_vec()))?;
+        match place {
+            Some(key) => self.get(LINKS, &key, |bytes| decode("link", bytes)),
+            None => Ok(None),
+        }
+    }
+
+    fn unlinks(&self, link: EventId) -> Result<Vec<(OriginId, Seq)>> {
+        let mut unlinks = Vec::new();
+        self.each_below(UNLINKS, &link.0, 24, &mut |key, _| {
+            let (origin, seq) = key.split_at(16);
+            let origin = origin.try_into().map_err(|_| unreadable("unlink"))?;
+            let seq = seq.try_into().map_err(|_| unreadable("unlink"))?;
+            unlinks.push((OriginId(origin), Seq(u64::from_be_bytes(seq))));
+            Ok(())
+        })?;
+        Ok(unlinks)
+    }
+
     fn undos(&self) -> Result<Vec<Undo>> {
         let Some(table) = self.open(UNDOS)? else {
             return Ok(Vec::new());
@@ -374,23 +454,23 @@ impl Base for Table {
         Ok(undos)
     }
 
-    fn touched(&self, entity: EntityId) -> Result<Vec<Position>> {
-        let mut positions = self.positions(VERSIONS, entity)?;
-        positions.extend(self.positions(WAITING, entity)?);
+    fn touched(&self, id: SubjectId) -> Result<Vec<Position>> {
+        let mut positions = self.positions(VERSIONS, id)?;
+        positions.extend(self.positions(WAITING, id)?);
         Ok(positions)
     }
 
-    fn accessed(&self, entity: EntityId) -> Result<Vec<Position>> {
-        let mut positions = self.access_positions(entity, Position(u64::MAX), usize::MAX)?;
+    fn accessed(&self, id: SubjectId) -> Result<Vec<Position>> {
+        let mut positions = self.access_positions(id, Position(u64::MAX), usize::MAX)?;
         positions.reverse();
         Ok(positions)
     }
 
-    fn links(&self, entity: EntityId) -> Result<Vec<Link>> {
+    fn links(&self, id: SubjectId) -> Result<Vec<Link>> {
         let Some(table) = self.open(LINKS)? else {
             return Ok(Vec::new());
         };
-        let (first, last) = all_of(entity);
+        let (first, last) = all_of(id);
         let mut links = Vec::new();
         for entry in table.range(&first[..]..=&last[..]).map_err(bad)? {
             links.push(decode("link", entry.map_err(bad)?.1.value())?);

@@ -5,8 +5,9 @@ use redb::{Database, ReadableTable, WriteTransaction};
 
 use super::accesses;
 use super::{
-    ACCESSES, ALIASES, LINKS, MEMBERS, META, META_CHECKPOINT, META_TALLY, NAMES, REQUESTS, TOPICS,
-    UNDOS, VERSIONS, WAITING, member_key, versioned_key,
+    ACCESSES, ALIASES, IDS, IMPORTED, LINK_PLACES, LINKS, MEMBERS, META, META_CHECKPOINT,
+    META_TALLY, MOVED, NAMES, REQUESTS, TOPICS, UNDOS, UNLINKS, VERSIONS, WAITING, member_key,
+    versioned_key,
 };
 use crate::error::{Result, ViewError};
 use crate::fold::Folder;
@@ -53,23 +54,23 @@ fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) ->
         for (entity, accesses) in entities {
             let last = versioned_key(*entity, icm_log::Position(u64::MAX));
             let first = versioned_key(*entity, icm_log::Position(0));
-            let mut count = match table
+            let mut seen = match table
                 .range(&first[..]..=&last[..])
                 .map_err(bad)?
                 .next_back()
             {
                 Some(entry) => {
                     let entry = entry.map_err(bad)?;
-                    accesses::Block::parse(entry.1.value())?.count()
+                    accesses::Block::parse(entry.1.value())?.end()
                 }
-                None => 0,
+                None => accesses::Seen::default(),
             };
             for block in accesses::blocks(accesses) {
                 let key = versioned_key(*entity, block[0].position);
                 table
-                    .insert(&key[..], &accesses::encode(count, block)[..])
+                    .insert(&key[..], &accesses::encode(seen, block)[..])
                     .map_err(bad)?;
-                count = accesses::count_after(count, block);
+                seen = seen.after(block);
             }
         }
     }
@@ -82,9 +83,33 @@ fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) ->
         }
     }
     {
+        let mut table = transaction.open_table(MOVED).map_err(bad)?;
+        for (name, moved) in &overlay.moved {
+            let known = match table.get(&name.0[..]).map_err(bad)? {
+                Some(value) => Some(super::read::moved_of(value.value())?),
+                None => None,
+            };
+            let earliest = known.map_or(*moved, |known| known.min(*moved));
+            table
+                .insert(&name.0[..], &encode(&earliest)[..])
+                .map_err(bad)?;
+        }
+    }
+    {
         let mut table = transaction.open_table(ALIASES).map_err(bad)?;
         for (id, entity) in &overlay.aliases {
             table.insert(&id.0[..], &entity.0[..]).map_err(bad)?;
+        }
+    }
+    {
+        let mut table = transaction.open_table(IDS).map_err(bad)?;
+        for (entity, ids) in &overlay.ids {
+            for (id, since) in ids {
+                let key = [entity.0, id.0].concat();
+                table
+                    .insert(&key[..], &since.0.to_be_bytes()[..])
+                    .map_err(bad)?;
+            }
         }
     }
     {
@@ -141,6 +166,29 @@ fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) ->
                 let key = versioned_key(*entity, *position);
                 table.insert(&key[..], &encode(link)[..]).map_err(bad)?;
             }
+        }
+    }
+    {
+        let mut table = transaction.open_table(LINK_PLACES).map_err(bad)?;
+        for (event, (id, position)) in &overlay.link_places {
+            let key = versioned_key(*id, *position);
+            table.insert(&event.0[..], &key[..]).map_err(bad)?;
+        }
+    }
+    {
+        let mut table = transaction.open_table(UNLINKS).map_err(bad)?;
+        for (link, unlinks) in &overlay.unlinks {
+            for (origin, seq) in unlinks {
+                let key = [&link.0[..], &origin.0[..], &seq.0.to_be_bytes()].concat();
+                table.insert(&key[..], &[][..]).map_err(bad)?;
+            }
+        }
+    }
+    {
+        let mut table = transaction.open_table(IMPORTED).map_err(bad)?;
+        for learned in &overlay.imported {
+            let key = learned.first.0.to_be_bytes();
+            table.insert(&key[..], &encode(learned)[..]).map_err(bad)?;
         }
     }
     {

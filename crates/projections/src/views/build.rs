@@ -172,7 +172,7 @@ impl Views {
     /// `Busy` when another process writes the views for longer than `wait`; `Unusable` when they
     /// turn out to be damaged.
     pub fn commit(&mut self, dir: &Path, log: &Log, wait: Duration) -> Result<()> {
-        if self.tail_len() == 0 || !self.are_on_disk() {
+        if self.tail_len() == 0 || !self.tail.is_whole() || !self.are_on_disk() {
             return Ok(());
         }
         let home = Home::new(dir);
@@ -182,7 +182,7 @@ impl Views {
             let mut fresh = Views::open(dir, log)?;
             fresh.follow(log)?;
             *self = fresh;
-            if self.tail_len() == 0 {
+            if self.tail_len() == 0 || !self.tail.is_whole() {
                 return Ok(());
             }
             lock = home.lock(wait)?;

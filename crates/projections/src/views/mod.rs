@@ -31,7 +31,7 @@ pub use inspect::{Inspected, ViewsState, inspect};
 pub use query::{ALL_IDS, RecallHit, RecallQuery, Recalled, topic_fits};
 
 /// Rises whenever the files of a view mean something else.
-const VIEWS_VERSION: u32 = 6;
+const VIEWS_VERSION: u32 = 7;
 const VERSIONS: (u32, u32) = (FOLD_VERSION, VIEWS_VERSION);
 const TABLE_FILE: &str = "table.redb";
 const ROWS_FILE: &str = "rows";
@@ -314,6 +314,10 @@ impl Views {
     pub fn follow(&mut self, log: &Log) -> Result<()> {
         let mut tail = std::mem::take(&mut self.tail);
         let result = tail.follow(self, log);
+        if tail.failed {
+            // An event that was folded in part is folded anew.
+            tail = tail::Tail::new(&self.base);
+        }
         self.tail = tail;
         result
     }

@@ -41,6 +41,8 @@ impl Past for LogPast<'_> {
                     rest = after;
                 }
                 match rest.first() {
+                    // An imported range is only read from its start, so it is read to its end.
+                    Some(_) if !event.own => ControlFlow::Continue(()),
                     Some(next) if next.0 - event.position.0 <= NEAR => ControlFlow::Continue(()),
                     _ => ControlFlow::Break(()),
                 }
@@ -61,10 +63,10 @@ impl Past for LogPast<'_> {
         let from = self.log.cursor_before(first, self)?;
         self.log.scan(&from, &mut |event| {
             let (origin, seq) = (event.head.origin(), event.head.seq());
-            if range.holds(origin, seq) {
+            if event.own && range.holds(origin, seq) {
                 take(event);
             }
-            match origin == range.origin && seq >= range.to_seq {
+            match event.own && origin == range.origin && seq >= range.to_seq {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             }

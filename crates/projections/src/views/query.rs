@@ -4,12 +4,14 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use icm_log::facts::UndoneRange;
-use icm_log::{ActorId, Event, Log, Name, Position, RequestKey, SubjectId};
+use icm_log::{ActorId, Event, EventId, Log, Name, OriginId, Position, RequestKey, Seq, SubjectId};
 
 use super::Views;
 use super::past::LogPast;
 use crate::error::{Result, ViewError};
-use crate::fold::{Base, Change, EntityId, Link, Past, Request, Undo, Undos, Version};
+use crate::fold::{
+    Base, Change, EntityId, Keep, Learned, Link, Past, Request, Stamp, Undo, Undos, Version,
+};
 use crate::table::TopicCount;
 use crate::text::{TextAnswer, TextFilter, TextQuery};
 
@@ -148,22 +150,24 @@ impl Views {
     /// How often recalls up to `position` showed a memory, and when the last one did
     /// (milliseconds since the epoch).
     pub fn accesses_at(&self, entity: EntityId, position: Position) -> Result<(u64, Option<u64>)> {
-        let (mut count, mut last) = self.table()?.accesses_at(entity, position)?;
-        for access in self
-            .tail
-            .folder
-            .kept
-            .accesses
-            .get(&entity)
-            .into_iter()
-            .flatten()
-        {
-            if access.position <= position {
-                count = access.counted.unwrap_or(count + 1);
-                last = Some(access.at_ms).filter(|ms| *ms != 0);
+        let (mut count, mut last) = (0, 0);
+        for id in self.ids_at(entity, position)? {
+            let (mut here, last_here) = self.table()?.accesses_at(id, position)?;
+            let mut last_here = last_here.unwrap_or(0);
+            let newer = self.tail.folder.kept.accesses.get(&id);
+            for access in newer.into_iter().flatten() {
+                if access.position > position {
+                    continue;
+                }
+                match access.counted {
+                    Some(counted) => (here, last_here) = (counted, access.at_ms),
+                    None => (here, last_here) = (here + 1, last_here.max(access.at_ms)),
+                }
             }
+            count += here;
+            last = last_here.max(last);
         }
-        Ok((count, last))
+        Ok((count, Some(last).filter(|ms| *ms != 0)))
     }
 
     /// Positions of the newest `most` recalls up to `position` that showed a memory, newest first.
@@ -173,19 +177,38 @@ impl Views {
         position: Position,
         most: usize,
     ) -> Result<Vec<Position>> {
-        let newer = self.tail.folder.kept.accesses.get(&entity);
-        let mut positions: Vec<Position> = newer
-            .into_iter()
-            .flatten()
-            .rev()
-            .filter(|access| access.counted.is_none())
-            .map(|access| access.position)
-            .filter(|found| *found <= position)
-            .take(most)
-            .collect();
-        let missing = most - positions.len();
-        positions.extend(self.table()?.access_positions(entity, position, missing)?);
+        let mut positions = Vec::new();
+        for id in self.ids_at(entity, position)? {
+            let newer = self.tail.folder.kept.accesses.get(&id);
+            let before = positions.len();
+            positions.extend(
+                newer
+                    .into_iter()
+                    .flatten()
+                    .rev()
+                    .filter(|access| access.counted.is_none())
+                    .map(|access| access.position)
+                    .filter(|found| *found <= position)
+                    .take(most),
+            );
+            let missing = most - (positions.len() - before);
+            positions.extend(self.table()?.access_positions(id, position, missing)?);
+        }
+        positions.sort_unstable_by_key(|position| std::cmp::Reverse(*position));
+        positions.dedup();
+        positions.truncate(most);
         Ok(positions)
+    }
+
+    /// The ids that were known to be a memory's at `position`, that which keys it first.
+    fn ids_at(&self, entity: EntityId, position: Position) -> Result<Vec<SubjectId>> {
+        let mut ids = vec![entity];
+        if self.tally().aliases > 0 {
+            let aliases = self.tail.folder.kept.aliases(self, entity)?;
+            let known = aliases.into_iter().filter(|(_, since)| *since <= position);
+            ids.extend(known.map(|(id, _)| id));
+        }
+        Ok(ids)
     }
 
     /// Calls `each` with every memory whose id lies in the inclusive range and its version at
@@ -296,9 +319,9 @@ impl Views {
         }
     }
 
-    /// The memory that has a name.
+    /// The memory that a name leads to: the one stored under it, else the one moved to it.
     pub fn named(&self, name: Name) -> Result<Option<EntityId>> {
-        self.tail.folder.named(self, name)
+        self.tail.folder.found(self, name)
     }
 
     /// Every undo.
@@ -343,6 +366,23 @@ impl Views {
         }
     }
 
+    /// Ids in an inclusive range that stand for another one, with the memories.
+    pub fn aliases_in(&self, ids: (SubjectId, SubjectId)) -> Result<Vec<(SubjectId, EntityId)>> {
+        if self.tally().aliases == 0 {
+            return Ok(Vec::new());
+        }
+        let mut aliases = self.table()?.aliases_in(ids)?;
+        let newer = self.tail.folder.kept.aliases.iter();
+        let newer = newer.filter(|(id, _)| ids.0 <= **id && **id <= ids.1);
+        aliases.extend(newer.map(|(id, entity)| (*id, *entity)));
+        for (id, entity) in &mut aliases {
+            *entity = self.resolve(*id)?;
+        }
+        aliases.sort_unstable();
+        aliases.dedup();
+        Ok(aliases)
+    }
+
     /// The memory that an id stands for.
     pub fn resolve(&self, id: SubjectId) -> Result<EntityId> {
         self.tail.folder.resolve(self, id)
@@ -367,23 +407,43 @@ impl Base for Views {
         Base::named(self.table()?, name)
     }
 
+    fn moved(&self, name: Name) -> Result<Option<(Stamp, EntityId)>> {
+        self.table()?.moved(name)
+    }
+
     fn alias(&self, id: SubjectId) -> Result<Option<EntityId>> {
         self.table()?.alias(id)
+    }
+
+    fn aliases(&self, entity: EntityId) -> Result<Vec<(SubjectId, Position)>> {
+        Base::aliases(self.table()?, entity)
+    }
+
+    fn imported(&self) -> Result<Vec<Learned>> {
+        self.table()?.imported()
+    }
+
+    fn link_of(&self, event: EventId) -> Result<Option<Link>> {
+        self.table()?.link_of(event)
+    }
+
+    fn unlinks(&self, link: EventId) -> Result<Vec<(OriginId, Seq)>> {
+        self.table()?.unlinks(link)
     }
 
     fn undos(&self) -> Result<Vec<Undo>> {
         self.table()?.undos()
     }
 
-    fn touched(&self, entity: EntityId) -> Result<Vec<Position>> {
-        self.table()?.touched(entity)
+    fn touched(&self, id: SubjectId) -> Result<Vec<Position>> {
+        self.table()?.touched(id)
     }
 
-    fn accessed(&self, entity: EntityId) -> Result<Vec<Position>> {
-        self.table()?.accessed(entity)
+    fn accessed(&self, id: SubjectId) -> Result<Vec<Position>> {
+        self.table()?.accessed(id)
     }
 
-    fn links(&self, entity: EntityId) -> Result<Vec<Link>> {
-        self.table()?.links(entity)
+    fn links(&self, id: SubjectId) -> Result<Vec<Link>> {
+        self.table()?.links(id)
     }
 }

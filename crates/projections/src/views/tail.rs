@@ -23,6 +23,8 @@ pub(super) struct Tail {
     text_has: usize,
     /// A redaction was met after other events: texts that were folded are to go.
     redacted: bool,
+    /// An event could not be folded to its end.
+    pub(super) failed: bool,
     /// Why the log cannot be read beyond what is folded.
     pub(super) stopped: Option<String>,
 }
@@ -37,6 +39,7 @@ impl Tail {
             len_bytes: 0,
             text_has: 0,
             redacted: false,
+            failed: false,
             stopped: None,
         }
     }
@@ -45,7 +48,13 @@ impl Tail {
         self.cursor.unwrap_or(Cursor::START)
     }
 
-    /// Folds what is new, until `enough` says so of the event folded last.
+    /// Whether it ends between two own events. Within an imported range there is no place to go on
+    /// from, and what the import brought is not worked out yet.
+    pub(super) fn is_whole(&self) -> bool {
+        self.cursor().position == self.folder.tally.position
+    }
+
+    /// Folds what is new, until `enough` says so of the own event folded last.
     pub(super) fn fold(
         &mut self,
         base: &dyn Base,
@@ -70,12 +79,14 @@ impl Tail {
                 *redacted |= event.head.kind() == Kind::LOG_REDACTED;
                 waypoints.extend(Waypoint::at(event));
                 *len_bytes += event.place.len as u64;
-                match enough(folder, event) {
+                let enough = enough(folder, event);
+                match enough && event.own {
                     true => ControlFlow::Break(()),
                     false => ControlFlow::Continue(()),
                 }
             });
         if let Some(error) = failed {
+            self.failed = true;
             return Err(error);
         }
         self.cursor = Some(cursor);

@@ -108,7 +108,7 @@ impl Service {
             };
             let observed: BTreeSet<_> = originals
                 .iter()
-                .map(|original| original.stamp.event)
+                .flat_map(|original| original.heads().iter().copied())
                 .collect();
             let id = command.new_id();
             let event = NewEvent {

@@ -366,9 +366,9 @@ fn import_batch(
         };
         // What was ever stored here is not news, even if it was changed or forgotten since.
         let versions = views.versions(entity, NEWEST)?;
-        if versions.last().is_some_and(|version| version.hidden) {
+        if let Some(hidden) = versions.last().filter(|version| version.hidden) {
             // An import that was undone is done anew.
-            events.push(stored_event(command, &line.checked));
+            events.push(line.checked.stored_over(hidden));
             fates.push(Fate::Added);
             continue;
         }

@@ -140,6 +140,10 @@ impl Service {
                 true => (Direction::Out, to),
                 false => (Direction::In, from),
             };
+            if from == to {
+                // Two memories that have turned out to be one.
+                continue;
+            }
             let relation = relation_text(&link);
             if !shown.insert((from, to, relation.clone())) {
                 continue;
@@ -183,10 +187,10 @@ pub(super) fn linked_event(
     }
 }
 
-/// The events that these rows are from.
+/// The newest events about these memories.
 pub(super) fn observed(versions: &[&Version]) -> Vec<EventId> {
     let events: BTreeSet<_> = (versions.iter())
-        .map(|version| version.stamp.event)
+        .flat_map(|version| version.heads().iter().copied())
         .collect();
     events.into_iter().collect()
 }

@@ -139,9 +139,19 @@ impl Service {
         }
         let mut found = Vec::new();
         views.each_at((low, high), newest, false, &mut |entity, version| {
-            found.push((entity, id_text(version.id)));
+            // Where two memories turned out to be one, one of the two rows is left behind.
+            if views.resolve(entity)? == entity {
+                found.push((entity, id_text(version.id)));
+            }
             Ok(found.len() < 11)
         })?;
+        // A memory may be shown under another id than the one that keys it.
+        for (_, entity) in views.aliases_in((low, high))? {
+            let known = found.iter().any(|(found, _)| *found == entity);
+            if let Some(version) = views.version_at(entity, newest)?.filter(|_| !known) {
+                found.push((entity, id_text(version.id)));
+            }
+        }
         match found.as_slice() {
             [] => Err(not_found(given, self.nearest(views, given)?)),
             [(entity, _)] => Ok(*entity),

@@ -356,7 +356,9 @@ impl Service {
         let mut commands = BTreeSet::new();
         self.log.scan_back(None, &mut |event| {
             let known = commands.contains(&event.head.command());
-            if is_change(event.head.kind()) && !known && wanted.fits(views, event) {
+            // What others did elsewhere is not what was done last here.
+            let counts = event.own && is_change(event.head.kind()) && !known;
+            if counts && wanted.fits(views, event) {
                 if commands.len() == last {
                     return ControlFlow::Break(());
                 }
@@ -605,8 +607,9 @@ fn cannot_be_undone(position: u64, kind: &str) -> ServiceError {
 /// The undo that hides a memory, for who asks for it.
 pub(super) fn hidden_error(version: &Version) -> ServiceError {
     let (id, event) = (id_text(version.id), version.stamp.event.to_string());
-    ServiceError::invalid_with(
-        format!("memory {id} was undone"),
-        format!("bring it back with `icm undo {}`", &event[..12]),
-    )
+    let hint = match version.kind() {
+        Kind::LOG_UNDONE => format!("bring it back with `icm undo {}`", &event[..12]),
+        _ => "`icm log --kind log.undone` lists what was undone".to_owned(),
+    };
+    ServiceError::invalid_with(format!("memory {id} was undone"), hint)
 }

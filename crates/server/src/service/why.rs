@@ -29,6 +29,8 @@ impl Service {
         let (recalls_total, _) = views.accesses_at(entity, newest)?;
         let mut wanted: BTreeSet<Position> = shown.iter().copied().collect();
         wanted.extend(versions.iter().map(|version| version.from));
+        // An event that came late has no version of its own.
+        wanted.extend(views.touched(entity)?);
         let wanted: Vec<Position> = wanted.into_iter().collect();
         let undos = views.undos()?;
 
@@ -36,6 +38,8 @@ impl Service {
         let mut sessions = BTreeMap::new();
         let mut recalls = Vec::with_capacity(shown.len());
         let mut failed = None;
+        let stored = versions.last().map(|version| version.id_stamp.event);
+        let mut stored_by = None;
         views.events_at(&self.log, &wanted, &mut |event| {
             let session = session_text(event.head.session());
             let undone = undos.is_undone(event.head.origin(), event.head.seq());
@@ -43,6 +47,9 @@ impl Service {
                 Ok(Facts::Recalled(facts)) => facts,
                 other => {
                     sessions.insert(event.position, session);
+                    if stored == Some(event.id) {
+                        stored_by = Some(event.head.actor());
+                    }
                     if let (Ok(Facts::Consolidated(facts)), false) = (other, undone) {
                         match views.resolve(event.head.subject()) {
                             Ok(subject) if subject == entity => {
@@ -91,7 +98,7 @@ impl Service {
         let memory = self.memory_at(views, last, newest)?;
         Ok(Why {
             from: WhyFrom {
-                actor: self.actor_name(views, first.actor),
+                actor: self.actor_name(views, stored_by.unwrap_or(first.actor)),
                 source: memory.source.clone(),
                 consolidated_from,
             },

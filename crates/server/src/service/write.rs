@@ -147,6 +147,14 @@ impl Checked {
             payload: self.stored_payload(),
         }
     }
+
+    /// What was undone and is stored again is the same memory.
+    pub(super) fn stored_over(&self, hidden: &Version) -> NewEvent {
+        NewEvent {
+            refs: hidden.observed(),
+            ..self.stored(hidden.id)
+        }
+    }
 }
 
 fn source_text(source: &Source) -> payload::SourceText<'_> {
@@ -654,7 +662,8 @@ impl Service {
             }
             let before = self.living(views, &request.id)?;
             let name = change.name_after(&before);
-            if let Some(other) = views.named(name)?.filter(|other| *other != before.id) {
+            let own = views.resolve(before.id)?;
+            if let Some(other) = views.named(name)?.filter(|other| *other != own) {
                 let hint = "update that one and forget this one, or keep the topic as it is";
                 return Err(ServiceError::invalid_with(
                     format!(
@@ -790,11 +799,11 @@ pub(super) fn store_in(
         None => None,
     };
     let hidden = known.as_ref().filter(|version| version.hidden);
-    let id = hidden.map(|version| version.id);
+    let event = hidden.map(|version| checked.stored_over(version));
     let Some(before) = known.filter(|version| !version.hidden) else {
-        // What was undone and is stored again is the same memory.
-        let id = id.unwrap_or_else(|| command.new_id());
-        let appended = command.append(views, vec![checked.stored(id)])?;
+        let event = event.unwrap_or_else(|| checked.stored(command.new_id()));
+        let id = event.subject;
+        let appended = command.append(views, vec![event])?;
         return Ok(Receipt {
             id: id_text(id),
             event: appended[0].event.to_string(),

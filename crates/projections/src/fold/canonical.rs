@@ -1,0 +1,176 @@
+//! A memory from all its events at once, in an order that hangs on the events alone: whatever they
+//! were learned in, the row is the same.
+//!
+//! The order is that of the refs (an event comes after what it names, and after what its own command
+//! wrote before it), and among those that may come next the least stamp comes first. A write beats
+//! every write that it reaches through refs, however long the way and whatever lies on it.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+use std::path::Path;
+
+use icm_log::facts::Facts;
+use icm_log::head::Head;
+use icm_log::record::Body;
+use icm_log::{Event, EventId, Place, Position, Seq};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::memory::{self, Seen, stamp_of};
+use super::record::{Stamp, Version};
+use super::texts::Texts;
+
+/// An event about a memory, kept until the memory is folded.
+#[derive(Debug)]
+pub(super) struct Held {
+    head: Vec<u8>,
+    payload: Option<Vec<u8>>,
+    id: EventId,
+    position: Position,
+    own: bool,
+    /// What it says of the memory: a summary may stand for two ids of it.
+    parts: Vec<Facts>,
+    in_force: bool,
+}
+
+impl Held {
+    pub(super) fn of(event: &Event<'_>, parts: Vec<Facts>, in_force: bool) -> Held {
+        Held {
+            head: event.head.bytes().to_vec(),
+            payload: event.body.payload().map(<[u8]>::to_vec),
+            id: event.id,
+            position: event.position,
+            own: event.own,
+            parts,
+            in_force,
+        }
+    }
+
+    fn event(&self) -> Event<'_> {
+        Event {
+            head: Head::parse(&self.head).expect("it was parsed before it was kept"),
+            id: self.id,
+            position: self.position,
+            body: match &self.payload {
+                Some(payload) => Body::Present { salt: &[], payload },
+                None => Body::Withheld,
+            },
+            place: Place {
+                path: Path::new(""),
+                segment: Seq(0),
+                offset: 0,
+                len: 0,
+            },
+            own: self.own,
+        }
+    }
+}
+
+/// The row of a memory that these events are all that is held of; none where none of them stores it.
+/// Which event makes the version is for the caller to say.
+pub(super) fn fold_all<X: Texts>(texts: &mut X, held: &[Held]) -> Option<Version<X::Text>> {
+    let events: Vec<Event<'_>> = held.iter().map(Held::event).collect();
+    let before = named_by(&events);
+    let mut row: Option<Version<X::Text>> = None;
+    let mut heads = BTreeSet::new();
+    // By writer that still holds a field: itself, and the events that reach it.
+    let mut reached: Vec<(EventId, FxHashSet<usize>)> = Vec::new();
+    for at in order(&events, &before) {
+        let (event, held) = (&events[at], &held[at]);
+        let mut seen = Vec::new();
+        for (writer, reaching) in &mut reached {
+            if before[at].iter().any(|named| reaching.contains(named)) {
+                reaching.insert(at);
+                seen.push(*writer);
+            }
+        }
+        for facts in &held.parts {
+            let seen = Seen::Only(&seen);
+            row = memory::next(texts, event, facts, row.as_ref(), seen, held.in_force).or(row);
+        }
+        let writers = row.as_ref().map_or(&[][..], |row| &row.writers);
+        reached.retain(|(event, _)| writers.iter().any(|writer| writer.stamp.event == *event));
+        let writes = writers.iter().any(|writer| writer.stamp.event == event.id);
+        if writes && reached.iter().all(|(writer, _)| *writer != event.id) {
+            reached.push((event.id, FxHashSet::from_iter([at])));
+        }
+        before[at].iter().for_each(|named| {
+            heads.remove(&events[*named].id);
+        });
+        heads.insert(event.id);
+    }
+    let mut row = row?;
+    row.heads = heads.into_iter().collect();
+    show_largest(texts, &mut row, held, &events);
+    Some(row)
+}
+
+/// By event: the events that come before it because it names them, or its command wrote them before.
+fn named_by(events: &[Event<'_>]) -> Vec<Vec<usize>> {
+    let places: FxHashMap<EventId, usize> = events.iter().map(|event| event.id).zip(0..).collect();
+    let mut named: Vec<Vec<usize>> = Vec::with_capacity(events.len());
+    for event in events {
+        let refs = event.head.refs();
+        named.push(refs.filter_map(|id| places.get(&id).copied()).collect());
+    }
+    let command = |at: usize| (events[at].head.origin(), events[at].head.command());
+    let mut by_command: Vec<usize> = (0..events.len()).collect();
+    by_command.sort_unstable_by_key(|at| (command(*at), events[*at].head.seq()));
+    for pair in by_command.windows(2) {
+        let in_order = events[pair[0]].head.seq() < events[pair[1]].head.seq();
+        if in_order && command(pair[0]) == command(pair[1]) {
+            named[pair[1]].push(pair[0]);
+        }
+    }
+    for named in &mut named {
+        named.sort_unstable();
+        named.dedup();
+    }
+    named
+}
+
+fn order(events: &[Event<'_>], before: &[Vec<usize>]) -> Vec<usize> {
+    let mut after: Vec<Vec<usize>> = vec![Vec::new(); events.len()];
+    let mut missing: Vec<usize> = Vec::with_capacity(events.len());
+    let mut free: BinaryHeap<Reverse<(Stamp, usize)>> = BinaryHeap::new();
+    for (at, named) in before.iter().enumerate() {
+        missing.push(named.len());
+        named.iter().for_each(|named| after[*named].push(at));
+        if named.is_empty() {
+            free.push(Reverse((stamp_of(&events[at]), at)));
+        }
+    }
+    let mut order = Vec::with_capacity(events.len());
+    while let Some(Reverse((_, at))) = free.pop() {
+        order.push(at);
+        for next in &after[at] {
+            missing[*next] -= 1;
+            if missing[*next] == 0 {
+                free.push(Reverse((stamp_of(&events[*next]), *next)));
+            }
+        }
+    }
+    order
+}
+
+/// Of several writers of one field the one with the largest stamp is shown. While the events came one
+/// by one, it may have been beaten by one that does not beat the others.
+fn show_largest<X: Texts>(
+    texts: &mut X,
+    row: &mut Version<X::Text>,
+    held: &[Held],
+    events: &[Event<'_>],
+) {
+    if row.writers.len() < 2 {
+        return;
+    }
+    let mut writers = row.writers.clone();
+    writers.sort_unstable_by_key(|writer| writer.stamp);
+    for writer in writers {
+        let at = events
+            .iter()
+            .position(|event| event.id == writer.stamp.event);
+        for facts in at.iter().flat_map(|at| &held[*at].parts) {
+            memory::show(texts, row, writer.fields, &events[at.unwrap_or(0)], facts);
+        }
+    }
+}

@@ -16,9 +16,10 @@ use crate::disk::{Disk, DiskFile};
 use crate::error::{LogError, Result};
 use crate::facts::{Continues, Facts, ImportedRange};
 use crate::head::Head;
+use crate::holes::{Explainer, Gap};
 use crate::id::{EventId, OriginId, Position, Seq, Time};
 use crate::kind::Kind;
-use crate::log::{Log, State};
+use crate::log::{Log, State, origins_of};
 use crate::record::{Body, Record};
 use crate::recover::{TipPlace, tip_of};
 use crate::scan::{SegmentScan, Step, read_one};
@@ -223,6 +224,8 @@ pub(crate) struct Walk<'a> {
     segments: Option<Arc<[SegmentFile]>>,
     /// The tip's segment, where it is open.
     file: Option<Arc<dyn DiskFile>>,
+    /// What explains a gap, where one is met.
+    holes: Explainer<'a>,
 }
 
 impl Log {
@@ -238,6 +241,10 @@ impl Log {
             tip: state.tip.clone(),
             segments: state.segments.clone(),
             file: state.hold.file.clone(),
+            holes: self.explainer(
+                origins_of(&state.parts),
+                state.tip.as_ref().map(|place| place.tip.event),
+            ),
         }
     }
 
@@ -527,6 +534,22 @@ impl Walk<'_> {
             if end.is_some_and(|end| record.seq() > end) {
                 return Ok(ControlFlow::Continue(()));
             }
+            let begins = offset == HEADER_LEN as u64;
+            if begins && record.seq() > *expected && record.is_of(part.origin) {
+                let gap = Gap {
+                    origin: part.origin,
+                    last: match cursor.origin == part.origin && cursor.seq.0 + 1 == expected.0 {
+                        true => cursor.event,
+                        false => EventId::ZERO,
+                    },
+                    next: id,
+                    from: *expected,
+                    to: Seq(record.seq().0 - 1),
+                };
+                if self.holes.holes()?.explain(&gap).is_some() {
+                    *expected = record.seq();
+                }
+            }
             if record.seq() != *expected || !record.is_of(part.origin) {
                 return Err(damaged(
                     Case::E,
@@ -586,7 +609,9 @@ impl Walk<'_> {
                 if seq > range.to_seq {
                     return Ok(ControlFlow::Continue(()));
                 }
-                let other_branch = seq == next.0 && record.prev() != next.1;
+                let other_branch = seq == next.0
+                    && record.prev() != next.1
+                    && !self.is_bridged(range.origin, next, id)?;
                 if seq < next.0 || other_branch || !record.is_of(range.origin) {
                     continue;
                 }
@@ -600,6 +625,25 @@ impl Walk<'_> {
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+}
+
+impl Walk<'_> {
+    /// Whether a repair has said that `id` goes on from `last` although it names another event.
+    fn is_bridged(
+        &self,
+        origin: OriginId,
+        (seq, last): (Seq, EventId),
+        id: EventId,
+    ) -> Result<bool> {
+        let gap = Gap {
+            origin,
+            last,
+            next: id,
+            from: seq,
+            to: Seq(seq.0 - 1),
+        };
+        Ok(self.holes.holes()?.explain(&gap).is_some())
     }
 }
 

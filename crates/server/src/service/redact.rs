@@ -131,7 +131,7 @@ impl Service {
         Ok(())
     }
 
-    fn finish_redaction(&self, held: &mut Option<Views>) -> Result<Blanked> {
+    pub(super) fn finish_redaction(&self, held: &mut Option<Views>) -> Result<Blanked> {
         let writer = self.log.begin(&*self.ground.env, self.options.lock_wait);
         let mut writer = writer.map_err(|error| self.explained(error))?;
         let blanked = writer.blank(&self.redacted_events()?)?;

@@ -1,6 +1,7 @@
 //! `icm log`
 
 mod heads;
+mod repair;
 mod show;
 mod verify;
 
@@ -39,6 +40,7 @@ enum LogCommand {
     Show(show::ShowArgs),
     Verify(verify::LogVerifyArgs),
     Heads(heads::HeadsArgs),
+    Repair(repair::RepairArgs),
 }
 
 #[derive(Debug, Default, PartialEq, Args)]
@@ -87,6 +89,7 @@ pub(crate) fn run(args: LogArgs, app: &App) -> Result<Outcome, CliError> {
         Some(LogCommand::Show(args)) => show::run(args, app),
         Some(LogCommand::Verify(args)) => verify::run(args, app),
         Some(LogCommand::Heads(args)) => heads::run(args, app),
+        Some(LogCommand::Repair(args)) => repair::run(args, app),
         None => list(args.filters, app),
     }
 }

@@ -54,7 +54,7 @@ const DAMAGES: [Damage; 8] = [
                 let record = records(bytes)[1];
                 bytes.truncate(record.1);
             });
-            disk.take(Path::new(STORE).join("acked"));
+            disk.put(Path::new(STORE).join("acked"), b"");
         },
     ),
     ("two segments swapped", |disk, files| {

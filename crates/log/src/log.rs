@@ -376,7 +376,7 @@ impl Log {
             return self.read_without_store(state);
         };
         if state.store.as_ref() != Some(&store) || state.parts.is_empty() {
-            state.parts = walk::parts(&*self.disk, &self.dir, store.origin, store.continues)?;
+            state.parts = walk::parts(&*self.disk, &self.dir, store.origin, Some(&store))?;
             state.tip = None;
         }
         state.refusal = None;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::env::{Env, random_16};
 use crate::error::{Result, at};
-use crate::id::Seq;
+use crate::facts::Continues;
+use crate::id::{OriginId, Seq};
 use crate::log::{Log, State};
 use crate::store_file::StoreFile;
 use crate::walk;
@@ -61,12 +62,13 @@ impl Log {
             fingerprint,
             secret,
             continues: Log::continues(state),
+            older: older(&state.parts),
         };
         store.write(&*self.disk, &self.dir)?;
         state.notices.extend(
             why.map(|why| format!("the store writes under a new origin from here on: {why}")),
         );
-        state.parts = walk::parts(&*self.disk, &self.dir, store.origin, store.continues)?;
+        state.parts = walk::parts(&*self.disk, &self.dir, store.origin, Some(&store))?;
         state.looks = None;
         state.segments = None;
         state.hold.file = None;
@@ -106,4 +108,18 @@ impl Log {
         let digest = blake3::hash(format!("icm fingerprint v1\n{machine}\n{folder}").as_bytes());
         Ok(crate::id::to_hex(&digest.as_bytes()[..16]))
     }
+}
+
+/// What each chain but the oldest carries on from.
+fn older(parts: &[walk::Part]) -> Vec<(OriginId, Continues)> {
+    let pairs = parts.iter().zip(parts.iter().skip(1));
+    let continued = pairs.filter_map(|(before, part)| {
+        let continues = Continues {
+            origin: before.origin,
+            seq: before.until?,
+            event: before.event,
+        };
+        Some((part.origin, continues))
+    });
+    continued.collect()
 }

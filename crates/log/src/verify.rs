@@ -211,24 +211,19 @@ impl Verify<'_> {
                 .filter(|trouble| trouble.case.action() == Action::SetAside);
         }
         self.stray_files(&walked, &origins)?;
-        let mut position = Position(0);
+        let mut position = Some(Position(0));
         for part in &parts {
             if let Some(until) = part.until {
                 self.wanted.insert((part.origin, until), None);
                 self.continued.push((part.origin, until, part.event));
             }
             // Where the next chain carries on, an older one may go on by itself (a copy).
-            let end = self.chain(
-                part.origin,
-                Some(position),
-                part.until,
-                own == Some(part.origin),
-            )?;
-            position = end;
+            let is_own = own == Some(part.origin);
+            position = self.chain(part.origin, true, position, part.until, is_own)?;
         }
-        self.report.positions = position;
+        self.report.positions = position.unwrap_or_default();
         for origin in origins {
-            self.chain(origin, None, None, false)?;
+            self.chain(origin, false, None, None, false)?;
         }
         self.check_withheld()?;
         self.check_slot()?;
@@ -294,25 +289,26 @@ impl Verify<'_> {
         });
     }
 
-    /// Verifies a chain. Returns the position of the walk at its end (or at `until`).
+    /// Verifies a chain. Returns the position of the walk at its end (or at `until`); `None` where
+    /// that is not known.
     fn chain(
         &mut self,
         origin: OriginId,
+        walked: bool,
         position: Option<Position>,
         until: Option<Seq>,
         own: bool,
-    ) -> Result<Position> {
+    ) -> Result<Option<Position>> {
         let mut expect = Expect {
             seq: Seq(1),
             prev: EventId::ZERO,
             time: None,
             position: position.unwrap_or_default(),
             batch: None,
-            blind: false,
+            blind: position.is_none(),
         };
-        let mut at_until = expect.position;
+        let mut at_until = None;
         let segments = chain::segments(&*self.log.disk, &self.log.dir, origin)?;
-        let walked = position.is_some();
         for (index, segment) in segments.iter().enumerate() {
             let newest = index + 1 == segments.len();
             if !self.segment(
@@ -357,10 +353,9 @@ impl Verify<'_> {
                 own,
             });
         }
-        Ok(if until.is_some() {
-            at_until
-        } else {
-            expect.position
+        Ok(match until {
+            Some(_) => at_until,
+            None => Some(expect.position),
         })
     }
 
@@ -390,7 +385,7 @@ impl Verify<'_> {
         walked: bool,
         until: Option<Seq>,
         expect: &mut Expect,
-        at_until: &mut Position,
+        at_until: &mut Option<Position>,
     ) -> Result<bool> {
         let path = &segment.path;
         let torn_from = match &self.torn {
@@ -575,7 +570,7 @@ impl Verify<'_> {
                 *want = Some(id);
             }
             if until == Some(common.seq) {
-                *at_until = expect.position;
+                *at_until = Some(expect.position);
             }
             expect.seq = Seq(common.seq.0.wrapping_add(1));
             expect.prev = id;

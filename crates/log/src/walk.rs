@@ -24,6 +24,7 @@ use crate::record::{Body, Record};
 use crate::recover::{TipPlace, tip_of};
 use crate::scan::{SegmentScan, Step, read_one};
 use crate::segment::HEADER_LEN;
+use crate::store_file::StoreFile;
 
 pub use seek::{Waypoint, Waypoints};
 
@@ -111,19 +112,29 @@ impl Cursor {
     }
 }
 
-/// The chains that the walk of `origin` goes through, oldest first.
+/// The chains that the walk of `origin` goes through, oldest first; `known` may say what their first
+/// events no longer do.
 pub(crate) fn parts(
     disk: &dyn Disk,
     store: &Path,
     origin: OriginId,
-    pending: Option<Continues>,
+    known: Option<&StoreFile>,
 ) -> Result<Vec<Part>> {
     let mut parts = vec![Part {
         origin,
         until: None,
         event: EventId::ZERO,
     }];
-    let mut next = continued_by(disk, store, origin)?.or(pending);
+    // What the first event of a chain says counts; where that is lost, what was noted of it.
+    let noted = |origin: OriginId| {
+        let known = known?;
+        let older = known.older.iter().find(|(by, _)| *by == origin);
+        match known.origin == origin {
+            true => known.continues,
+            false => older.map(|(_, continues)| *continues),
+        }
+    };
+    let mut next = continued_by(disk, store, origin)?.or_else(|| noted(origin));
     while let Some(continues) = next {
         if parts.iter().any(|part| part.origin == continues.origin) {
             break;
@@ -133,7 +144,8 @@ pub(crate) fn parts(
             until: Some(continues.seq),
             event: continues.event,
         });
-        next = continued_by(disk, store, continues.origin)?;
+        let origin = continues.origin;
+        next = continued_by(disk, store, origin)?.or_else(|| noted(origin));
     }
     parts.reverse();
     Ok(parts)

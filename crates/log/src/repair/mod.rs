@@ -23,8 +23,9 @@ use crate::chain;
 use crate::disk::DiskFile;
 use crate::env::Env;
 use crate::error::{LogError, Result, at};
-use crate::facts::{Hole, ImportedRange, LogRepaired};
+use crate::facts::{Facts, Hole, ImportedRange, LogRepaired};
 use crate::head::REFS_MAX;
+use crate::holes::Holes;
 use crate::id::{ActorId, EventId, OriginId, Position, Seq, SubjectId, Time};
 use crate::kind::Kind;
 use crate::log::{Log, Refusal};
@@ -224,10 +225,7 @@ impl Log {
         let marker = Marker::read(disk, dir)?;
         let own: Vec<OriginId> = parts.iter().map(|part| part.origin).collect();
         let folders = chain::origins(disk, dir)?;
-        let mut salvaged = Salvaged {
-            own: own.clone(),
-            ..Salvaged::default()
-        };
+        let mut salvaged = Salvaged::default();
         salvaged.origins = (own.iter().chain(&folders))
             .map(|origin| origin.0)
             .chain(spares.iter().map(|spare| spare.origin.0))
@@ -262,35 +260,55 @@ impl Log {
             salvaged.read(source, spare.start, spare.end, progress)?;
         }
 
-        let mut roles: BTreeMap<OriginId, Role> = BTreeMap::new();
-        let of_walk = |(author, seq, _): &&(OriginId, Seq, ImportedRange)| {
-            let part = parts.iter().find(|part| part.origin == *author);
-            part.is_some_and(|part| part.until.is_none_or(|until| *seq <= until))
+        let known = |origin, role| Known {
+            origin,
+            role,
+            slot: slot.as_ref(),
+            end: marker.as_ref().and_then(|marker| marker.end_of(origin)),
         };
-        let mut learned: BTreeMap<OriginId, Vec<ImportedRange>> = BTreeMap::new();
-        for (_, _, range) in salvaged.imported.iter().filter(of_walk) {
-            learned.entry(range.origin).or_default().push(*range);
-        }
-        for origin in folders.iter().chain(learned.keys()) {
-            let learned = learned.get(origin).cloned().unwrap_or_default();
-            roles.insert(*origin, Role::Foreign(learned));
-        }
+        let mut picked = Vec::new();
         for part in &parts {
             let role = match part.until {
                 Some(until) => Role::Continued(until, part.event),
                 None => Role::Newest,
             };
-            roles.insert(part.origin, role);
+            let known = known(part.origin, role);
+            picked.push((plan::pick(&salvaged, &known)?, known));
         }
+        let mut learned: BTreeMap<OriginId, Vec<ImportedRange>> = BTreeMap::new();
+        for (taken, known) in &picked {
+            for head in salvaged.said_in(&taken.chosen) {
+                let walked = match known.role {
+                    Role::Continued(until, _) => head.seq() <= until,
+                    _ => true,
+                };
+                if let (true, Ok(Facts::Imported(facts))) = (walked, Facts::of(&head)) {
+                    for range in facts.ranges {
+                        learned.entry(range.origin).or_default().push(range);
+                    }
+                }
+            }
+        }
+        let foreign: BTreeSet<OriginId> = (folders.iter().chain(learned.keys()))
+            .filter(|origin| !own.contains(origin))
+            .copied()
+            .collect();
+        for origin in foreign {
+            let learned = learned.remove(&origin).unwrap_or_default();
+            let known = known(origin, Role::Foreign(learned));
+            picked.push((plan::pick(&salvaged, &known)?, known));
+        }
+        let mut explained = Holes::default();
+        for head in picked
+            .iter()
+            .flat_map(|(taken, _)| salvaged.said_in(&taken.chosen))
+        {
+            explained.note(&head, &own);
+        }
+        salvaged.explained = explained;
         let mut chains = Vec::new();
-        for (origin, role) in roles {
-            let known = Known {
-                origin,
-                role,
-                slot: slot.as_ref(),
-                end: marker.as_ref().and_then(|marker| marker.end_of(origin)),
-            };
-            chains.push(plan::plan(&salvaged, &known)?);
+        for (taken, known) in picked {
+            chains.push(plan::plan(&salvaged, &known, taken)?);
         }
         let mint = self.why_mint(&parts, &chains, refusal.as_ref());
         let mut plan = Plan {

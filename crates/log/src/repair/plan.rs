@@ -175,14 +175,20 @@ pub(super) struct Known<'a> {
     pub(super) end: Option<Seq>,
 }
 
-/// Works out what is to be done about a chain.
-pub(super) fn plan(salvaged: &Salvaged, known: &Known<'_>) -> Result<ChainPlan> {
+/// What is taken of a chain.
+pub(super) struct Picked {
+    /// All there is of it, cut so that two pieces hold either the same events or others.
+    pieces: Vec<Run>,
+    pub(super) chosen: Vec<Run>,
+    /// Events that something outside of the chain says were there.
+    anchors: Vec<(Seq, EventId)>,
+    /// The newest seq that is known to have been durable.
+    evidence: Seq,
+}
+
+/// Works out what is to be taken of a chain.
+pub(super) fn pick(salvaged: &Salvaged, known: &Known<'_>) -> Result<Picked> {
     let origin = known.origin;
-    let (newest, foreign) = match known.role {
-        Role::Newest => (true, false),
-        Role::Continued(..) => (false, false),
-        Role::Foreign(_) => (false, true),
-    };
     let mut anchors: Vec<(Seq, EventId)> = Vec::new();
     anchors.extend(
         known
@@ -217,26 +223,44 @@ pub(super) fn plan(salvaged: &Salvaged, known: &Known<'_>) -> Result<ChainPlan> 
         .max();
     let synced = salvaged.synced.iter().find(|it| it.0 == origin);
     let mut evidence = known.end.map_or(0, |end| end.0);
+    let slot = known.slot.filter(|slot| slot.origin == origin);
+    let slot = slot.map_or(0, |slot| slot.seq.0);
     match &known.role {
         Role::Newest => {
-            let slot = anchors.first().map_or(0, |(seq, _)| seq.0);
             let synced = synced.map_or(0, |it| it.1.0);
             evidence = evidence.max(slot).max(synced).max(named.unwrap_or(0));
+            let torn = drop_torn(salvaged, &mut chosen, evidence)?;
             let (ends, cut) = drop_open_batch(salvaged, &mut chosen, evidence)?;
             evidence = evidence.max(ends);
+            pieces = salvaged.cut(pieces, &torn)?;
             pieces = salvaged.cut(pieces, &cut)?;
         }
-        Role::Continued(until, _) => evidence = evidence.max(until.0),
+        Role::Continued(until, _) => evidence = evidence.max(until.0).max(slot),
         Role::Foreign(learned) => {
             let learned = learned.iter().map(|range| range.to_seq.0).max();
             evidence = evidence.max(learned.unwrap_or(0));
         }
     }
-    let evidence = Seq(evidence.min(PLACE_MAX));
+    Ok(Picked {
+        pieces,
+        chosen,
+        anchors,
+        evidence: Seq(evidence.min(PLACE_MAX)),
+    })
+}
+
+/// Works out what is to be done about a chain.
+pub(super) fn plan(salvaged: &Salvaged, known: &Known<'_>, picked: Picked) -> Result<ChainPlan> {
+    let Picked {
+        pieces,
+        chosen,
+        anchors,
+        evidence,
+    } = picked;
     let last = chosen.last().map_or(Seq(0), |piece| piece.to);
     let mut plan = ChainPlan {
-        origin,
-        newest,
+        origin: known.origin,
+        newest: matches!(known.role, Role::Newest),
         write: Vec::new(),
         remove: Vec::new(),
         aside: Vec::new(),
@@ -250,8 +274,43 @@ pub(super) fn plan(salvaged: &Salvaged, known: &Known<'_>) -> Result<ChainPlan> 
     find_gone(salvaged, known, &pieces, &chosen, &anchors, &mut plan);
     let taken = chosen.iter().map(key).collect();
     let chosen = roll(salvaged, chosen)?;
+    let foreign = matches!(known.role, Role::Foreign(_));
     lay_out(salvaged, foreign, &pieces, (&chosen, &taken), &mut plan)?;
     Ok(plan)
+}
+
+/// Takes away what follows the first damage that nothing says was durable: a power cut may leave
+/// later pages without earlier ones. Returns where a piece had to be cut.
+fn drop_torn(salvaged: &Salvaged, chosen: &mut Vec<Run>, evidence: u64) -> Result<BTreeSet<Seq>> {
+    let (mut next, mut torn) = (1, None);
+    for piece in chosen.iter() {
+        if next < piece.from.0 && next > evidence {
+            torn = Some(next);
+            break;
+        }
+        let mut bodies = piece.damaged_bodies();
+        if let Some(body) = bodies.find(|body| body.seq.0 > evidence) {
+            torn = Some(
+                body.seq
+                    .0
+                    .saturating_sub(u64::from(body.batch_index))
+                    .max(1),
+            );
+            break;
+        }
+        next = piece.to.0 + 1;
+    }
+    let Some(torn) = torn else {
+        return Ok(BTreeSet::new());
+    };
+    chosen.retain(|piece| piece.from.0 < torn);
+    let cuts = BTreeSet::from([Seq(torn)]);
+    if chosen.last().is_some_and(|piece| piece.to.0 >= torn) {
+        let piece = chosen.pop().expect("it was just looked at");
+        let cut = salvaged.cut(vec![piece], &cuts)?;
+        chosen.extend(cut.into_iter().next());
+    }
+    Ok(cuts)
 }
 
 /// Takes away what was never acknowledged of the last batch. Returns where a batch ends that is not

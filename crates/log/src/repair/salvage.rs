@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use crate::disk::{Disk, DiskFile, OpenMode};
 use crate::error::{LogError, Result, at};
-use crate::facts::{Facts, ImportedRange};
 use crate::head::{Head, HeadError};
 use crate::holes::Holes;
 use crate::id::{EventId, OriginId, Position, Seq, Time};
@@ -83,6 +82,8 @@ pub(super) struct NoBody {
     pub(super) position: Position,
     pub(super) time: Time,
     pub(super) kind: Kind,
+    /// Place in its batch.
+    pub(super) batch_index: u16,
     /// Where its record lies.
     pub(super) start: u64,
     pub(super) end: u64,
@@ -118,6 +119,13 @@ impl Run {
     }
 }
 
+/// A `log.imported` or a `log.repaired`, and where its record lies.
+pub(super) struct Saying {
+    pub(super) source: usize,
+    pub(super) offset: u64,
+    pub(super) head: Vec<u8>,
+}
+
 /// What all files together hold.
 #[derive(Default)]
 pub(super) struct Salvaged {
@@ -125,11 +133,10 @@ pub(super) struct Salvaged {
     pub(super) runs: Vec<Run>,
     /// For each chain the newest seq that a record of it says was durable.
     pub(super) synced: Vec<(OriginId, Seq)>,
-    pub(super) imported: Vec<(OriginId, Seq, ImportedRange)>,
-    /// What earlier repairs explained.
+    /// Records that say something about other chains, or of earlier repairs.
+    pub(super) sayings: Vec<Saying>,
+    /// What earlier repairs explained, as far as their events stay.
     pub(super) explained: Holes,
-    /// Whose holes are believed about own chains.
-    pub(super) own: Vec<OriginId>,
     /// Chains that are known: records of others are bytes without a meaning.
     pub(super) origins: BTreeSet<[u8; 16]>,
 }
@@ -228,7 +235,7 @@ impl Salvaged {
         if !self.origins.contains(&head.origin().0) {
             return Ok(false);
         }
-        self.note(source, record, &head);
+        self.note(source, (index, offset), record, &head);
         let whole = matches!(record.body, Body::Present { .. }) && record.keeps_commitment(&head);
         let edge = edge(&head, id);
         let end = offset + record.bytes.len() as u64;
@@ -262,6 +269,7 @@ impl Salvaged {
                 position: head.position(),
                 time: head.time(),
                 kind,
+                batch_index: head.batch_index(),
                 start: offset,
                 end,
                 withheld: record.body == Body::Withheld,
@@ -270,23 +278,31 @@ impl Salvaged {
         Ok(true)
     }
 
-    fn note(&mut self, source: &Source, record: &Record<'_>, head: &Head<'_>) {
+    fn note(&mut self, source: &Source, place: (usize, u64), record: &Record<'_>, head: &Head<'_>) {
         if source.kind == SourceKind::Segment && record.synced < head.seq() {
             match self.synced.iter_mut().find(|it| it.0 == head.origin()) {
                 Some(found) => found.1 = found.1.max(record.synced),
                 None => self.synced.push((head.origin(), record.synced)),
             }
         }
-        if head.kind() == Kind::LOG_IMPORTED
-            && let Ok(Facts::Imported(facts)) = Facts::of(head)
-        {
-            let ranges = facts.ranges.into_iter();
-            self.imported
-                .extend(ranges.map(|range| (head.origin(), head.seq(), range)));
+        if [Kind::LOG_IMPORTED, Kind::LOG_REPAIRED].contains(&head.kind()) {
+            self.sayings.push(Saying {
+                source: place.0,
+                offset: place.1,
+                head: head.bytes().to_vec(),
+            });
         }
-        let own = std::mem::take(&mut self.own);
-        self.explained.note(head, &own);
-        self.own = own;
+    }
+
+    /// The heads of the records among the sayings that lie in one of these runs.
+    pub(super) fn said_in<'s>(&'s self, runs: &'s [Run]) -> impl Iterator<Item = Head<'s>> + 's {
+        let within = |saying: &&Saying| {
+            runs.iter().any(|run| {
+                run.source == saying.source && (run.start..run.end).contains(&saying.offset)
+            })
+        };
+        let said = self.sayings.iter().filter(move |it| within(it));
+        said.filter_map(|saying| Head::parse(&saying.head).ok())
     }
 
     /// Where the next whole record starts, at or after `from`.

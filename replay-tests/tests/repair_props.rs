@@ -141,8 +141,10 @@ fn whatever_happens_to_a_store_it_is_repaired() {
         let has_slot = !what.iter().any(|what| what == "no slots");
         let has_store = !what.iter().any(|what| what.ends_with("store.toml"));
         let there = whole_records(&disk, &[]);
+        let planned = repair::open(&disk).map(|log| log.plan_repair(&[], &mut |_| {}));
         let report = repair::repair(&disk, &env, &[]);
-        let report = report.unwrap_or_else(|error| panic!("seed {seed}, {what:?}: {error}"));
+        let report =
+            report.unwrap_or_else(|error| panic!("seed {seed}, {what:?}: {error}\n{planned:#?}"));
         let fail = |why: &str| -> ! { panic!("seed {seed}, {what:?}: {why}\n{report:#?}") };
         let mut seen = check(&disk).unwrap_or_else(|why| fail(&why));
         repaired += u32::from(!report.is_empty());

@@ -58,6 +58,15 @@ struct ContinuesText {
 }
 
 impl StoreFile {
+    /// What a chain of this machine carries on from, as it was noted here.
+    pub(crate) fn noted(&self, origin: OriginId) -> Option<Continues> {
+        let older = self.older.iter().find(|(by, _)| *by == origin);
+        match self.origin == origin {
+            true => self.continues,
+            false => older.map(|(_, continues)| *continues),
+        }
+    }
+
     /// The bytes of the file; `None` when there is none.
     pub(crate) fn load(disk: &dyn Disk, dir: &Path) -> Result<Option<Vec<u8>>> {
         let path = dir.join(STORE_FILE);

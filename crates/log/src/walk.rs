@@ -120,21 +120,24 @@ pub(crate) fn parts(
     origin: OriginId,
     known: Option<&StoreFile>,
 ) -> Result<Vec<Part>> {
+    // What the first event of a chain says counts; where that is lost, what was noted of it.
+    parts_by(origin, &mut |origin| {
+        let said = continued_by(disk, store, origin)?;
+        Ok(said.or_else(|| known.and_then(|known| known.noted(origin))))
+    })
+}
+
+/// The same, by what somebody else knows each chain to carry on from.
+pub(crate) fn parts_by(
+    origin: OriginId,
+    continued: &mut dyn FnMut(OriginId) -> Result<Option<Continues>>,
+) -> Result<Vec<Part>> {
     let mut parts = vec![Part {
         origin,
         until: None,
         event: EventId::ZERO,
     }];
-    // What the first event of a chain says counts; where that is lost, what was noted of it.
-    let noted = |origin: OriginId| {
-        let known = known?;
-        let older = known.older.iter().find(|(by, _)| *by == origin);
-        match known.origin == origin {
-            true => known.continues,
-            false => older.map(|(_, continues)| *continues),
-        }
-    };
-    let mut next = continued_by(disk, store, origin)?.or_else(|| noted(origin));
+    let mut next = continued(origin)?;
     while let Some(continues) = next {
         if parts.iter().any(|part| part.origin == continues.origin) {
             break;
@@ -144,8 +147,7 @@ pub(crate) fn parts(
             until: Some(continues.seq),
             event: continues.event,
         });
-        let origin = continues.origin;
-        next = continued_by(disk, store, origin)?.or_else(|| noted(origin));
+        next = continued(continues.origin)?;
     }
     parts.reverse();
     Ok(parts)

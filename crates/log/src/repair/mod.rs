@@ -28,7 +28,7 @@ use crate::head::REFS_MAX;
 use crate::holes::Holes;
 use crate::id::{ActorId, EventId, OriginId, Position, Seq, SubjectId, Time};
 use crate::kind::Kind;
-use crate::log::{Log, Refusal};
+use crate::log::{Log, Refusal, origins_of};
 use crate::payload;
 use crate::segment::{HEADER_LEN, SegmentName};
 use crate::walk;
@@ -213,9 +213,10 @@ impl Log {
     }
 
     fn plan(&self, spares: &[Spare], progress: &mut dyn FnMut(u64)) -> Result<Plan> {
-        let (parts, refusal) = {
+        let (parts, store, refusal) = {
             let state = self.lock_state();
-            (state.parts.clone(), state.refusal.clone())
+            let parts = state.parts.clone();
+            (parts, state.store.clone(), state.refusal.clone())
         };
         if let Some(Refusal::Newer { what }) = refusal {
             return Err(LogError::NewerFormat { what });
@@ -223,10 +224,12 @@ impl Log {
         let (disk, dir) = (&*self.disk, self.dir.as_path());
         let slot = acked::read(disk, dir)?;
         let marker = Marker::read(disk, dir)?;
-        let own: Vec<OriginId> = parts.iter().map(|part| part.origin).collect();
+        let own = origins_of(&parts);
         let folders = chain::origins(disk, dir)?;
         let mut salvaged = Salvaged::default();
+        let slots = slot.map(|slot| slot.origin);
         salvaged.origins = (own.iter().chain(&folders))
+            .chain(&slots)
             .map(|origin| origin.0)
             .chain(spares.iter().map(|spare| spare.origin.0))
             .collect();
@@ -260,6 +263,20 @@ impl Log {
             salvaged.read(source, spare.start, spare.end, progress)?;
         }
 
+        // First events that do not lie where they belong say what they say.
+        let newest = match (&store, slot) {
+            (Some(store), _) => Some(store.origin),
+            (None, Some(slot)) => Some(slot.origin),
+            (None, None) => salvaged.newest_origin(),
+        };
+        let parts = match newest {
+            None => Vec::new(),
+            Some(newest) => walk::parts_by(newest, &mut |origin| {
+                let noted = || store.as_ref().and_then(|store| store.noted(origin));
+                Ok(salvaged.continued_by(origin).or_else(noted))
+            })?,
+        };
+        let own = origins_of(&parts);
         let known = |origin, role| Known {
             origin,
             role,

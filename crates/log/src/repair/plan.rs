@@ -351,15 +351,7 @@ fn find_gone(
     plan: &mut ChainPlan,
 ) {
     let origin = known.origin;
-    let learned: &[ImportedRange] = match &known.role {
-        Role::Foreign(learned) => learned,
-        _ => &[],
-    };
     let foreign = matches!(known.role, Role::Foreign(_));
-    let counts = |from: Seq, to: Seq| {
-        let within = |range: &ImportedRange| range.from_seq <= to.max(from) && from <= range.to_seq;
-        !foreign || learned.iter().any(within)
-    };
     let mut before: Option<&Run> = None;
     for piece in chosen {
         let (last, from) = match before {
@@ -377,7 +369,7 @@ fn find_gone(
                 from: Seq(from),
                 to: Seq(piece.from.0 - 1),
             };
-            if counts(gap.from, gap.to) && salvaged.explained.explain(&gap).is_none() {
+            if salvaged.explained.explain(&gap).is_none() {
                 plan.gone.push(Gone {
                     hole: Hole {
                         origin,

@@ -1,11 +1,12 @@
 //! Reading a file for every record in it that is whole, whatever lies between them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::disk::{Disk, DiskFile, OpenMode};
 use crate::error::{LogError, Result, at};
+use crate::facts::{Continues, Facts};
 use crate::head::{Head, HeadError};
 use crate::holes::Holes;
 use crate::id::{EventId, OriginId, Position, Seq, Time};
@@ -119,7 +120,7 @@ impl Run {
     }
 }
 
-/// A `log.imported` or a `log.repaired`, and where its record lies.
+/// A `log.origin_started`, `log.imported` or `log.repaired`, and where its record lies.
 pub(super) struct Saying {
     pub(super) source: usize,
     pub(super) offset: u64,
@@ -285,7 +286,12 @@ impl Salvaged {
                 None => self.synced.push((head.origin(), record.synced)),
             }
         }
-        if [Kind::LOG_IMPORTED, Kind::LOG_REPAIRED].contains(&head.kind()) {
+        let kinds = [
+            Kind::LOG_ORIGIN_STARTED,
+            Kind::LOG_IMPORTED,
+            Kind::LOG_REPAIRED,
+        ];
+        if kinds.contains(&head.kind()) {
             self.sayings.push(Saying {
                 source: place.0,
                 offset: place.1,
@@ -303,6 +309,38 @@ impl Salvaged {
         };
         let said = self.sayings.iter().filter(move |it| within(it));
         said.filter_map(|saying| Head::parse(&saying.head).ok())
+    }
+
+    /// What a chain carries on from, as its first event says.
+    pub(super) fn continued_by(&self, origin: OriginId) -> Option<Continues> {
+        let first = |head: &Head<'_>| head.origin() == origin && head.seq() == Seq(1);
+        let heads = self
+            .sayings
+            .iter()
+            .filter_map(|it| Head::parse(&it.head).ok());
+        heads.filter(first).find_map(|head| match Facts::of(&head) {
+            Ok(Facts::OriginStarted(facts)) => facts.continues,
+            _ => None,
+        })
+    }
+
+    /// The chain that no other one continues; of several the one that began last.
+    pub(super) fn newest_origin(&self) -> Option<OriginId> {
+        let continued: Vec<OriginId> = (self.origins.iter())
+            .filter_map(|origin| self.continued_by(OriginId(*origin)))
+            .map(|continues| continues.origin)
+            .collect();
+        let runs = self.runs.iter();
+        let runs = runs.filter(|run| !continued.contains(&run.origin));
+        let mut began: BTreeMap<OriginId, Time> = BTreeMap::new();
+        for run in runs {
+            let time = began.entry(run.origin).or_insert(run.first.time);
+            *time = run.first.time.min(*time);
+        }
+        let newest = began
+            .into_iter()
+            .max_by_key(|(origin, time)| (*time, *origin));
+        newest.map(|(origin, _)| origin)
     }
 
     /// Where the next whole record starts, at or after `from`.

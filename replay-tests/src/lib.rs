@@ -13,6 +13,7 @@ pub mod golden;
 pub mod judge;
 pub mod logbed;
 pub mod model;
+pub mod repair;
 pub mod rng;
 pub mod schemas;
 pub mod script;

@@ -13,7 +13,7 @@ use crate::disk::{self, OpenMode};
 use crate::error::{LogError, Result, at};
 use crate::id::OriginId;
 use crate::log::{Log, TORN_DIR};
-use crate::recover::{self, Tip, TipPlace};
+use crate::recover::{Tip, TipPlace};
 use crate::segment::SegmentName;
 use crate::store_file::{STORE_FILE, StoreFile};
 
@@ -99,7 +99,7 @@ impl Log {
     /// Where the last whole batch of a chain ends.
     fn end_of(&self, origin: OriginId) -> Result<Option<TipPlace>> {
         let slot = acked::read(&*self.disk, &self.dir)?.filter(|slot| slot.origin == origin);
-        Ok(recover::examine(&*self.disk, &self.dir, origin, slot.as_ref(), None)?.tip)
+        Ok(self.examined(origin, slot.as_ref())?.tip)
     }
 
     fn plan_chain(

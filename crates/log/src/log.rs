@@ -11,8 +11,10 @@ use crate::chain::{self, SegmentFile};
 use crate::disk::{Disk, DiskFile, DiskLock, Stamp};
 use crate::error::{LogError, Result, at};
 use crate::facts::Continues;
+use crate::holes::KnownHoles;
 use crate::id::{OriginId, Seq};
 use crate::recover::{self, Examined, Tip, TipPlace, Trouble};
+use crate::repair::REPAIRING_FILE;
 use crate::store_file::{STORE_FILE, StoreFile};
 use crate::walk;
 
@@ -30,6 +32,8 @@ pub struct Log {
     /// Held while a segment is synced. An operating system tells of a failed write once, to whoever
     /// syncs first: that one leaves word here, so that nobody takes the next sync for a good one.
     pub(crate) sync_gate: Mutex<Option<Arc<str>>>,
+    /// What repairs have explained; read when a gap is met.
+    pub(crate) holes: Mutex<KnownHoles>,
 }
 
 /// What this process knows of the log.
@@ -119,6 +123,8 @@ pub enum Refusal {
         /// What is wrong with it.
         why: String,
     },
+    /// A repair was begun and is not finished.
+    Repairing,
 }
 
 impl Refusal {
@@ -142,6 +148,11 @@ impl Refusal {
             Refusal::NoStoreFile { why } => LogError::NotWritable {
                 path: dir.to_owned(),
                 why,
+            },
+            Refusal::Repairing => LogError::NotWritable {
+                path: dir.to_owned(),
+                why: "a repair was begun and is not finished: `icm log repair` goes on with it"
+                    .to_owned(),
             },
         }
     }
@@ -169,6 +180,7 @@ impl Log {
             }),
             changed: Condvar::new(),
             sync_gate: Mutex::new(None),
+            holes: Mutex::new(KnownHoles::default()),
         };
         log.refresh()?;
         Ok(log)
@@ -364,12 +376,22 @@ impl Log {
             return self.read_without_store(state);
         };
         if state.store.as_ref() != Some(&store) || state.parts.is_empty() {
-            state.parts = walk::parts(&*self.disk, &self.dir, store.origin, store.continues)?;
+            state.parts = walk::parts(&*self.disk, &self.dir, store.origin, Some(&store))?;
             state.tip = None;
         }
         state.refusal = None;
         state.store = Some(store);
-        self.examine_own(state)
+        self.examine_own(state)?;
+        if state.refusal.is_none() && self.repair_pending() {
+            state.refusal = Some(Refusal::Repairing);
+        }
+        Ok(())
+    }
+
+    /// Whether a repair was begun and is not known to be finished.
+    pub fn repair_pending(&self) -> bool {
+        let path = self.dir.join(REPAIRING_FILE);
+        matches!(self.disk.stamp(&path), Ok(Some(_)))
     }
 
     /// Without a readable `store.toml` the chain that was last acknowledged is read, else the one
@@ -408,10 +430,10 @@ impl Log {
                 .tip
                 .as_ref()
                 .filter(|place| place.tip.origin == part.origin);
-            let mut examined =
-                recover::examine(&*self.disk, &self.dir, part.origin, slot.as_ref(), known)?;
-            if let (Some(slot), Some(offset)) = (&mut state.slot, examined.slot_offset) {
-                slot.offset = offset;
+            let holes = self.explainer(origins_of(&state.parts), None);
+            let mut examined = recover::examine(&holes, part.origin, slot.as_ref(), known)?;
+            if let (Some(slot), Some(place)) = (&mut state.slot, examined.slot_place) {
+                (slot.segment, slot.offset) = place;
             }
             if let Some(until) = part.until {
                 // An older chain of ours is read up to where the next one carries on.
@@ -467,7 +489,7 @@ impl Log {
         let mut heads = Vec::new();
         for origin in chain::origins(&*self.disk, &self.dir)? {
             let slot = acked::read(&*self.disk, &self.dir)?.filter(|slot| slot.origin == origin);
-            let examined = recover::examine(&*self.disk, &self.dir, origin, slot.as_ref(), None)?;
+            let examined = self.examined(origin, slot.as_ref())?;
             let Some(mut place) = examined.tip else {
                 continue;
             };
@@ -485,6 +507,20 @@ impl Log {
             heads.push(place.tip);
         }
         Ok(heads)
+    }
+
+    /// The end of a chain, own or foreign.
+    pub(crate) fn examined(
+        &self,
+        origin: OriginId,
+        slot: Option<&acked::Slot>,
+    ) -> Result<Examined> {
+        let (own, tip) = {
+            let state = self.lock_state();
+            let tip = state.tip.as_ref().map(|place| place.tip.event);
+            (origins_of(&state.parts), tip)
+        };
+        recover::examine(&self.explainer(own, tip), origin, slot, None)
     }
 
     /// The event at a place of a chain; `None` when the chain does not reach there.
@@ -515,4 +551,8 @@ impl Log {
             event: place.tip.event,
         })
     }
+}
+
+pub(crate) fn origins_of(parts: &[walk::Part]) -> Vec<OriginId> {
+    parts.iter().map(|part| part.origin).collect()
 }

@@ -10,6 +10,7 @@ use crate::disk::{Disk, OpenMode};
 use crate::error::{Result, at};
 use crate::hash;
 use crate::head::{Head, HeadError};
+use crate::holes::{Explainer, Gap};
 use crate::id::{EventId, OriginId, Position, Seq, Time};
 use crate::kind::Kind;
 use crate::record::{self, Body, FRAME_LEN, Parsed, RECORD_LEN_MAX};
@@ -61,8 +62,8 @@ pub(crate) struct Trouble {
 pub(crate) struct Examined {
     pub(crate) tip: Option<TipPlace>,
     pub(crate) trouble: Option<Trouble>,
-    /// Where the slot's event was found.
-    pub(crate) slot_offset: Option<u64>,
+    /// Where the slot's event was found: first seq of the segment, and offset.
+    pub(crate) slot_place: Option<(Seq, u64)>,
     /// The segments that there are.
     pub(crate) segments: Vec<SegmentFile>,
 }
@@ -108,28 +109,37 @@ fn holds(disk: &dyn Disk, segments: &[SegmentFile], hint: &Hint) -> Result<bool>
     Ok(same == Some(true))
 }
 
-/// Where the slot's event lies: where the slot says, or elsewhere in its segment, because a
-/// redaction moves what it shortens.
+/// Where the slot's event lies: where the slot says, or elsewhere in the segment that holds its seq,
+/// because a redaction moves what it shortens and a repair splits segments.
 fn find_slot(disk: &dyn Disk, segments: &[SegmentFile], slot: &Slot) -> Result<Option<Hint>> {
     let hint = Hint::from(slot);
     if holds(disk, segments, &hint)? {
         return Ok(Some(hint));
     }
-    let Some(segment) = segments.iter().find(|s| s.name.first_seq == hint.segment) else {
+    let Some(index) = chain::holding(segments, hint.seq) else {
         return Ok(None);
     };
+    let segment = &segments[index];
     let mut scan = SegmentScan::open(disk, &segment.path, HEADER_LEN as u64, u64::MAX)?;
     while let Step::Record { offset, record, .. } = scan.step()? {
         if record.seq() == hint.seq {
             let same = hash::event_id(record.head) == hint.event;
-            return Ok(same.then_some(Hint { offset, ..hint }));
+            return Ok(same.then_some(Hint {
+                offset,
+                segment: segment.name.first_seq,
+                ..hint
+            }));
         }
     }
     Ok(None)
 }
 
 /// A gap or overlap that the names of the segments show. Foreign chains may branch.
-fn gap_between(store: &Path, segments: &[SegmentFile]) -> Option<Trouble> {
+fn gap_between(
+    holes: &Explainer<'_>,
+    origin: OriginId,
+    segments: &[SegmentFile],
+) -> Result<Option<Trouble>> {
     let seen = Observation {
         segment_gap: true,
         ..Observation::CLEAN
@@ -137,6 +147,10 @@ fn gap_between(store: &Path, segments: &[SegmentFile]) -> Option<Trouble> {
     let first = segments
         .first()
         .filter(|first| first.name.first_seq != Seq(1));
+    let first = match first {
+        Some(first) if starts_explained(holes, origin, first)? => None,
+        first => first,
+    };
     let twice = segments
         .windows(2)
         .find(|pair| pair[0].name.first_seq == pair[1].name.first_seq)
@@ -144,26 +158,42 @@ fn gap_between(store: &Path, segments: &[SegmentFile]) -> Option<Trouble> {
     let (segment, what) = match (first, twice) {
         (Some(first), _) => (first, "the segments before this one are missing"),
         (None, Some(second)) => (second, "two segments start with the same event"),
-        (None, None) => return None,
+        (None, None) => return Ok(None),
     };
-    Some(Trouble {
+    Ok(Some(Trouble {
         case: cases::decide(&seen),
-        file: chain::relative(store, &segment.path),
+        file: chain::relative(holes.store, &segment.path),
         cut: 0,
         seq: segment.name.first_seq,
         what: what.to_owned(),
-    })
+    }))
+}
+
+/// Whether a repair has said that what was before the first segment of a chain is gone.
+fn starts_explained(holes: &Explainer<'_>, origin: OriginId, first: &SegmentFile) -> Result<bool> {
+    let next = scan::read_one(holes.disk, &first.path, HEADER_LEN as u64, |record| {
+        hash::event_id(record.head)
+    })?;
+    let gap = Gap {
+        origin,
+        last: EventId::ZERO,
+        next: next.unwrap_or(EventId::ZERO),
+        from: Seq(1),
+        to: Seq(first.name.first_seq.0.saturating_sub(1)),
+    };
+    Ok(holes.holes()?.explain(&gap).is_some())
 }
 
 /// Looks at the end of this machine's chain `origin`. With a `known` place (or a slot that is
-/// found where it says) only what comes after it is read.
+/// found where it says) only what comes after it is read. What explains a gap is asked for only
+/// where one is met.
 pub(crate) fn examine(
-    disk: &dyn Disk,
-    store: &Path,
+    holes: &Explainer<'_>,
     origin: OriginId,
     slot: Option<&Slot>,
     known: Option<&TipPlace>,
 ) -> Result<Examined> {
+    let (disk, store) = (holes.disk, holes.store);
     let slot = slot.filter(|slot| slot.origin == origin);
     let all = chain::segments(disk, store, origin)?;
     let mut segments = all.clone();
@@ -172,7 +202,7 @@ pub(crate) fn examine(
         None => None,
     };
     let slot_start = start;
-    let slot_offset = start.map(|hint| hint.offset);
+    let slot_place = start.map(|hint| (hint.segment, hint.offset));
     let slot_present = start.is_some();
     if let Some(known) = known {
         let hint = Hint::from(known);
@@ -183,10 +213,14 @@ pub(crate) fn examine(
     let slot_state = match (slot, slot_present) {
         (None, _) => SlotState::None,
         (Some(_), true) => SlotState::Present,
+        // It was acknowledged, and a repair has said that it is gone.
+        (Some(slot), false) if holes.holes()?.covering(origin, slot.seq).is_some() => {
+            SlotState::None
+        }
         (Some(_), false) => SlotState::Missing,
     };
     let mut evidence_seq = slot.map_or(Seq(0), |slot| slot.seq);
-    let gap = gap_between(store, &segments);
+    let gap = gap_between(holes, origin, &segments)?;
     let mut hidden: Option<Trouble> = None;
     loop {
         let Some(newest) = segments.last().cloned() else {
@@ -201,21 +235,11 @@ pub(crate) fn examine(
             return Ok(Examined {
                 tip: None,
                 trouble: gap.or(hidden).or(trouble),
-                slot_offset,
+                slot_place,
                 segments: all,
             });
         };
-        let look_from = |start| {
-            look(
-                disk,
-                store,
-                origin,
-                &newest,
-                evidence_seq,
-                slot_state,
-                start,
-            )
-        };
+        let look_from = |start| look(holes, origin, &newest, evidence_seq, slot_state, start);
         let mut looked = look_from(start)?;
         for earlier in [slot_start, None] {
             // The event at which the look began may be the one that is damaged.
@@ -252,7 +276,7 @@ pub(crate) fn examine(
                 return Ok(Examined {
                     tip,
                     trouble,
-                    slot_offset,
+                    slot_place,
                     segments: all,
                 });
             }
@@ -283,17 +307,21 @@ struct Seen {
     synced: Seq,
     /// The first event of a kind that only a newer version understands.
     newer: Option<(u64, Seq, String)>,
+    /// The segment starts behind a hole, which may cut a batch.
+    cut_before: bool,
+    /// The newest event and where its record lies, be its batch whole or not.
+    last: Option<(Tip, u64, u64)>,
 }
 
 fn look(
-    disk: &dyn Disk,
-    store: &Path,
+    holes: &Explainer<'_>,
     origin: OriginId,
     newest: &SegmentFile,
     evidence_seq: Seq,
     slot: SlotState,
     start: Option<Hint>,
 ) -> Result<Looked> {
+    let (disk, store) = (holes.disk, holes.store);
     let file = chain::relative(store, &newest.path);
     let first_seq = newest.name.first_seq;
     let base = Observation {
@@ -363,6 +391,8 @@ fn look(
         synced_after_bad: Seq(0),
         synced: Seq(0),
         newer: None,
+        cut_before: false,
+        last: None,
     };
     // Ids are hashed: taken from the next record's `prev` they would always fit it.
     let mut records = SegmentScan::open(disk, &newest.path, offset, u64::MAX)?.hashing();
@@ -370,6 +400,10 @@ fn look(
         match records.step()? {
             Step::Record { offset, record, id } => {
                 let from_hint = start.is_some_and(|hint| hint.offset == offset);
+                if offset == HEADER_LEN as u64 && !from_hint {
+                    let begun = record.parse_head().is_ok_and(|head| head.batch_index() > 0);
+                    seen.cut_before = begun && holes.holes()?.touches(origin, first_seq);
+                }
                 match seen.take(origin, newest, offset, &record, id, from_hint) {
                     Ok(()) => {}
                     Err((state, what)) => break Some((offset, state, what)),
@@ -390,6 +424,21 @@ fn look(
         }
     };
 
+    if ended.is_none()
+        && seen.batch.is_some()
+        && let Some((tip, offset, end)) = seen.last
+        && holes.holes()?.at_end(origin, tip.seq).is_some()
+    {
+        // The rest of the batch is gone: what is there of it counts.
+        seen.batch = None;
+        seen.tip = Some(TipPlace {
+            tip,
+            segment: newest.clone(),
+            offset,
+            end,
+            synced: seen.synced,
+        });
+    }
     let synced_later = match &ended {
         Some((offset, RecordState::FirstCheckBad, _)) => {
             later_synced(disk, &newest.path, offset + 1, origin, seen.expected)?
@@ -536,6 +585,11 @@ impl Seen {
         self.synced = self.synced.max(record.synced);
         self.prev = Some(id);
         self.expected = Seq(head.seq().0 + 1);
+        self.last = Some((
+            tip_of(&head, id),
+            offset,
+            offset + record.bytes.len() as u64,
+        ));
         if self.batch.is_some_and(|(_, _, have, count)| have == count) {
             self.batch = None;
             self.tip = Some(TipPlace {
@@ -560,6 +614,9 @@ impl Seen {
             // A hint names the last event of a batch.
             None if from_hint && index + 1 == count => Some((offset, head.seq(), count, count)),
             None if index == 0 => Some((offset, head.seq(), 1, count)),
+            None if self.cut_before && offset == HEADER_LEN as u64 => {
+                Some((offset, head.seq(), index + 1, count))
+            }
             Some((start, first, have, all)) if index == have && count == all => {
                 Some((start, first, have + 1, count))
             }

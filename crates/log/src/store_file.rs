@@ -27,6 +27,8 @@ pub struct StoreFile {
     pub secret: [u8; 32],
     /// What the origin carries on from; also in its first event once that is written.
     pub continues: Option<Continues>,
+    /// What older origins of this machine carry on from, for when their first events are lost.
+    pub older: Vec<(OriginId, Continues)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -37,6 +39,15 @@ struct Text {
     secret: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     continues: Option<ContinuesText>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    older: Vec<OlderText>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct OlderText {
+    by: String,
+    #[serde(flatten)]
+    continues: ContinuesText,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -47,6 +58,15 @@ struct ContinuesText {
 }
 
 impl StoreFile {
+    /// What a chain of this machine carries on from, as it was noted here.
+    pub(crate) fn noted(&self, origin: OriginId) -> Option<Continues> {
+        let older = self.older.iter().find(|(by, _)| *by == origin);
+        match self.origin == origin {
+            true => self.continues,
+            false => older.map(|(_, continues)| *continues),
+        }
+    }
+
     /// The bytes of the file; `None` when there is none.
     pub(crate) fn load(disk: &dyn Disk, dir: &Path) -> Result<Option<Vec<u8>>> {
         let path = dir.join(STORE_FILE);
@@ -87,11 +107,13 @@ impl StoreFile {
             origin: self.origin.to_string(),
             fingerprint: self.fingerprint.clone(),
             secret: to_hex(&self.secret),
-            continues: self.continues.map(|continues| ContinuesText {
-                origin: continues.origin.to_string(),
-                seq: continues.seq.0,
-                event: continues.event.to_string(),
-            }),
+            continues: self.continues.as_ref().map(ContinuesText::of),
+            older: (self.older.iter())
+                .map(|(by, continues)| OlderText {
+                    by: by.to_string(),
+                    continues: ContinuesText::of(continues),
+                })
+                .collect(),
         };
         let body = toml::to_string(&text).expect("plain text fields encode");
         let check = crc32c::crc32c(body.as_bytes());
@@ -123,14 +145,18 @@ impl StoreFile {
         if !same {
             return Err(bad("its check does not fit: it was changed or damaged"));
         }
-        let continues = match values.continues {
-            None => None,
-            Some(text) => Some(Continues {
-                origin: OriginId::parse_hex(&text.origin).ok_or_else(|| bad("bad origin"))?,
+        let origin = |text: &str| OriginId::parse_hex(text).ok_or_else(|| bad("bad origin"));
+        let continues_of = |text: &ContinuesText| {
+            Ok(Continues {
+                origin: origin(&text.origin)?,
                 seq: Seq(text.seq),
                 event: EventId::parse_hex(&text.event).ok_or_else(|| bad("bad event"))?,
-            }),
+            })
         };
+        let continues = values.continues.as_ref().map(continues_of).transpose()?;
+        let older = values.older.iter();
+        let older = older.map(|text| Ok((origin(&text.by)?, continues_of(&text.continues)?)));
+        let older = older.collect::<std::result::Result<Vec<_>, Problem>>()?;
         Ok(StoreFile {
             origin: OriginId::parse_hex(&values.origin).ok_or_else(|| bad("bad origin"))?,
             fingerprint: values.fingerprint,
@@ -138,7 +164,18 @@ impl StoreFile {
                 .and_then(|bytes| bytes.try_into().ok())
                 .ok_or_else(|| bad("bad secret"))?,
             continues,
+            older,
         })
+    }
+}
+
+impl ContinuesText {
+    fn of(continues: &Continues) -> ContinuesText {
+        ContinuesText {
+            origin: continues.origin.to_string(),
+            seq: continues.seq.0,
+            event: continues.event.to_string(),
+        }
     }
 }
 
@@ -162,6 +199,14 @@ mod tests {
                 seq: Seq(4),
                 event: EventId([2; 32]),
             }),
+            older: vec![(
+                OriginId([1; 16]),
+                Continues {
+                    origin: OriginId([7; 16]),
+                    seq: Seq(2),
+                    event: EventId([8; 32]),
+                },
+            )],
         };
         let text = file.to_text();
         let parsed = StoreFile::parse(text.as_bytes()).unwrap_or_else(|_| panic!("{text}"));

@@ -1,8 +1,11 @@
 //! Verifying a log: every head hashed, every chain followed, every body held against its
 //! commitment. Reads only, never panics, on any bytes.
 
+mod repaired;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,8 +16,9 @@ use crate::disk::OpenMode;
 use crate::error::{LogError, Result, at};
 use crate::facts::{Facts, ImportedRange};
 use crate::head::HeadError;
+use crate::holes::Holes;
 use crate::id::{EventId, OriginId, Position, Seq, SubjectId, Time};
-use crate::log::Log;
+use crate::log::{Log, origins_of};
 use crate::record::Body;
 use crate::recover::{self, Trouble};
 use crate::scan::{SegmentScan, Step};
@@ -122,6 +126,9 @@ struct Verify<'a> {
     redacted_events: BTreeSet<EventId>,
     /// Bodies that are withheld, to be held against the redactions once all are known.
     withheld: Vec<Withheld>,
+    /// What repairs have explained; read when a gap is met.
+    holes: Option<Arc<Holes>>,
+    walked: Vec<OriginId>,
 }
 
 /// An event whose body is withheld.
@@ -154,6 +161,8 @@ impl Log {
             redacted_subjects: BTreeMap::new(),
             redacted_events: BTreeSet::new(),
             withheld: Vec::new(),
+            holes: None,
+            walked: Vec::new(),
         };
         verify.run()?;
         Ok(verify.report)
@@ -186,7 +195,8 @@ impl Verify<'_> {
             }
         }
         let mut origins = chain::origins(&*self.log.disk, &self.log.dir)?;
-        let walked: Vec<_> = parts.iter().map(|part| part.origin).collect();
+        let walked = origins_of(&parts);
+        self.walked.clone_from(&walked);
         origins.retain(|origin| !walked.contains(origin));
         if let Some(slot) = self.slot {
             self.wanted.insert((slot.origin, slot.seq), None);
@@ -194,34 +204,30 @@ impl Verify<'_> {
         let own = walked.last().copied();
         if let Some(origin) = own {
             let slot = self.slot.as_ref();
-            let examined = recover::examine(&*self.log.disk, &self.log.dir, origin, slot, None)?;
+            let explainer = self.log.explainer(walked.clone(), None);
+            let examined = recover::examine(&explainer, origin, slot, None)?;
             self.torn = examined
                 .trouble
                 .filter(|trouble| trouble.case.action() == Action::SetAside);
         }
         self.stray_files(&walked, &origins)?;
-        let mut position = Position(0);
+        let mut position = Some(Position(0));
         for part in &parts {
             if let Some(until) = part.until {
                 self.wanted.insert((part.origin, until), None);
                 self.continued.push((part.origin, until, part.event));
             }
             // Where the next chain carries on, an older one may go on by itself (a copy).
-            let end = self.chain(
-                part.origin,
-                Some(position),
-                part.until,
-                own == Some(part.origin),
-            )?;
-            position = end;
+            let is_own = own == Some(part.origin);
+            position = self.chain(part.origin, true, position, part.until, is_own)?;
         }
-        self.report.positions = position;
+        self.report.positions = position.unwrap_or_default();
         for origin in origins {
-            self.chain(origin, None, None, false)?;
+            self.chain(origin, false, None, None, false)?;
         }
-        self.check_withheld();
-        self.check_slot();
-        self.check_continued();
+        self.check_withheld()?;
+        self.check_slot()?;
+        self.check_continued()?;
         self.check_imported()
     }
 
@@ -283,25 +289,26 @@ impl Verify<'_> {
         });
     }
 
-    /// Verifies a chain. Returns the position of the walk at its end (or at `until`).
+    /// Verifies a chain. Returns the position of the walk at its end (or at `until`); `None` where
+    /// that is not known.
     fn chain(
         &mut self,
         origin: OriginId,
+        walked: bool,
         position: Option<Position>,
         until: Option<Seq>,
         own: bool,
-    ) -> Result<Position> {
+    ) -> Result<Option<Position>> {
         let mut expect = Expect {
             seq: Seq(1),
             prev: EventId::ZERO,
             time: None,
             position: position.unwrap_or_default(),
             batch: None,
-            blind: false,
+            blind: position.is_none(),
         };
-        let mut at_until = expect.position;
+        let mut at_until = None;
         let segments = chain::segments(&*self.log.disk, &self.log.dir, origin)?;
-        let walked = position.is_some();
         for (index, segment) in segments.iter().enumerate() {
             let newest = index + 1 == segments.len();
             if !self.segment(
@@ -316,7 +323,9 @@ impl Verify<'_> {
                 break;
             }
         }
-        let told = self.newer.contains(&origin) || self.torn_in(segments.last());
+        let told = self.newer.contains(&origin)
+            || self.torn_in(segments.last())
+            || self.end_is_explained(origin, &expect, until)?;
         if let (Some((have, count)), Some(segment), false) = (expect.batch, segments.last(), told) {
             let message = format!("the last batch has {have} of its {count} events");
             let durable = self.slot_covers(origin, expect.seq.0.saturating_sub(1));
@@ -344,10 +353,9 @@ impl Verify<'_> {
                 own,
             });
         }
-        Ok(if until.is_some() {
-            at_until
-        } else {
-            expect.position
+        Ok(match until {
+            Some(_) => at_until,
+            None => Some(expect.position),
         })
     }
 
@@ -377,7 +385,7 @@ impl Verify<'_> {
         walked: bool,
         until: Option<Seq>,
         expect: &mut Expect,
-        at_until: &mut Position,
+        at_until: &mut Option<Position>,
     ) -> Result<bool> {
         let path = &segment.path;
         let torn_from = match &self.torn {
@@ -391,7 +399,9 @@ impl Verify<'_> {
         if !self.header(origin, segment, newest)? {
             return Ok(false);
         }
-        if segment.name.first_seq != expect.seq {
+        let explained =
+            segment.name.first_seq >= expect.seq && self.is_bridged(origin, segment, expect)?;
+        if segment.name.first_seq != expect.seq && !explained {
             let message = format!(
                 "events {} to {} are missing before this segment",
                 expect.seq.0,
@@ -411,7 +421,7 @@ impl Verify<'_> {
                 return Ok(true); // an overlap: what it repeats is not counted twice
             }
         }
-        let mut resync = segment.name.first_seq != expect.seq;
+        let mut resync = segment.name.first_seq != expect.seq || explained;
         let mut scan =
             SegmentScan::open(&*self.log.disk, path, HEADER_LEN as u64, u64::MAX)?.hashing();
         let mut told: u64 = 0;
@@ -451,7 +461,11 @@ impl Verify<'_> {
             }
             if resync {
                 (expect.seq, expect.prev) = (common.seq, common.prev);
-                expect.time = None;
+                match explained {
+                    // A batch may be cut, and positions may have been lost.
+                    true => (expect.batch, expect.blind) = (None, true),
+                    false => expect.time = None,
+                }
                 resync = false;
             }
             if common.seq != expect.seq {
@@ -556,7 +570,7 @@ impl Verify<'_> {
                 *want = Some(id);
             }
             if until == Some(common.seq) {
-                *at_until = expect.position;
+                *at_until = Some(expect.position);
             }
             expect.seq = Seq(common.seq.0.wrapping_add(1));
             expect.prev = id;
@@ -720,7 +734,7 @@ impl Verify<'_> {
     }
 
     /// A body that is withheld and that no redaction names was lost otherwise.
-    fn check_withheld(&mut self) {
+    fn check_withheld(&mut self) -> Result<()> {
         for withheld in std::mem::take(&mut self.withheld) {
             let named = |subject: &SubjectId| {
                 let redacted = self.redacted_subjects.get(subject);
@@ -729,12 +743,17 @@ impl Verify<'_> {
             if self.redacted_events.contains(&withheld.id) || withheld.subjects.iter().any(named) {
                 continue;
             }
-            let (severity, message) = match withheld.walked {
-                true => (
+            let repair = self.holes()?.payloads.get(&withheld.id).copied();
+            let (severity, message) = match (repair, withheld.walked) {
+                (Some(position), _) => {
+                    self.payload_gone(&withheld, position);
+                    continue;
+                }
+                (None, true) => (
                     Severity::Damage,
                     "the payload was taken out, but no redaction says so",
                 ),
-                false => (Severity::Notice, "the payload was taken out by its author"),
+                (None, false) => (Severity::Notice, "the payload was taken out by its author"),
             };
             self.find(
                 Some(Case::I),
@@ -746,16 +765,17 @@ impl Verify<'_> {
                 message.to_owned(),
             );
         }
+        Ok(())
     }
 
-    fn check_slot(&mut self) {
-        let Some(slot) = self.slot else { return };
+    fn check_slot(&mut self) -> Result<()> {
+        let Some(slot) = self.slot else { return Ok(()) };
         if self.newer.contains(&slot.origin) {
-            return;
+            return Ok(());
         }
         let found = self.wanted.get(&(slot.origin, slot.seq)).copied().flatten();
-        if found == Some(slot.event) {
-            return;
+        if found == Some(slot.event) || self.is_gone(slot.origin, slot.seq)? {
+            return Ok(());
         }
         let message = match found {
             None => format!("the acknowledged event {} is not there", slot.seq.0),
@@ -772,12 +792,14 @@ impl Verify<'_> {
             seq,
             message,
         );
+        Ok(())
     }
 
-    fn check_continued(&mut self) {
+    fn check_continued(&mut self) -> Result<()> {
         for (origin, seq, event) in std::mem::take(&mut self.continued) {
             let found = self.wanted.get(&(origin, seq)).copied().flatten();
-            if found == Some(event) || self.newer.contains(&origin) {
+            let known = found == Some(event) || self.newer.contains(&origin);
+            if known || self.is_gone(origin, seq)? {
                 continue;
             }
             let message = format!("event {seq}, which a newer origin continues, is not there");
@@ -793,6 +815,7 @@ impl Verify<'_> {
                 message,
             );
         }
+        Ok(())
     }
 
     fn check_imported(&mut self) -> Result<()> {
@@ -804,7 +827,8 @@ impl Verify<'_> {
                 let (disk, dir) = (&*self.log.disk, &self.log.dir);
                 found = walk::find_seq(disk, dir, place.0, place.1)?.map(|place| place.tip.event);
             }
-            if found == Some(range.head) || self.newer.contains(&range.origin) {
+            let known = found == Some(range.head) || self.newer.contains(&range.origin);
+            if known || self.is_gone(range.origin, range.to_seq)? {
                 continue;
             }
             let message = format!(

@@ -17,13 +17,15 @@ use crate::disk::{Disk, DiskFile};
 use crate::error::{LogError, Result};
 use crate::facts::{Continues, Facts};
 use crate::head::Head;
+use crate::holes::{Explainer, Gap};
 use crate::id::{EventId, OriginId, Position, Seq, Time};
 use crate::kind::Kind;
-use crate::log::{Log, State};
+use crate::log::{Log, State, origins_of};
 use crate::record::{Body, Record};
 use crate::recover::{TipPlace, tip_of};
 use crate::scan::{SegmentScan, Step, read_one};
 use crate::segment::HEADER_LEN;
+use crate::store_file::StoreFile;
 
 use foreign::Reached;
 
@@ -113,19 +115,32 @@ impl Cursor {
     }
 }
 
-/// The chains that the walk of `origin` goes through, oldest first.
+/// The chains that the walk of `origin` goes through, oldest first; `known` may say what their first
+/// events no longer do.
 pub(crate) fn parts(
     disk: &dyn Disk,
     store: &Path,
     origin: OriginId,
-    pending: Option<Continues>,
+    known: Option<&StoreFile>,
+) -> Result<Vec<Part>> {
+    // What the first event of a chain says counts; where that is lost, what was noted of it.
+    parts_by(origin, &mut |origin| {
+        let said = continued_by(disk, store, origin)?;
+        Ok(said.or_else(|| known.and_then(|known| known.noted(origin))))
+    })
+}
+
+/// The same, by what somebody else knows each chain to carry on from.
+pub(crate) fn parts_by(
+    origin: OriginId,
+    continued: &mut dyn FnMut(OriginId) -> Result<Option<Continues>>,
 ) -> Result<Vec<Part>> {
     let mut parts = vec![Part {
         origin,
         until: None,
         event: EventId::ZERO,
     }];
-    let mut next = continued_by(disk, store, origin)?.or(pending);
+    let mut next = continued(origin)?;
     while let Some(continues) = next {
         if parts.iter().any(|part| part.origin == continues.origin) {
             break;
@@ -135,7 +150,7 @@ pub(crate) fn parts(
             until: Some(continues.seq),
             event: continues.event,
         });
-        next = continued_by(disk, store, continues.origin)?;
+        next = continued(continues.origin)?;
     }
     parts.reverse();
     Ok(parts)
@@ -226,6 +241,8 @@ pub(crate) struct Walk<'a> {
     segments: Option<Arc<[SegmentFile]>>,
     /// The tip's segment, where it is open.
     file: Option<Arc<dyn DiskFile>>,
+    /// What explains a gap, where one is met.
+    holes: Explainer<'a>,
 }
 
 impl Log {
@@ -241,6 +258,10 @@ impl Log {
             tip: state.tip.clone(),
             segments: state.segments.clone(),
             file: state.hold.file.clone(),
+            holes: self.explainer(
+                origins_of(&state.parts),
+                state.tip.as_ref().map(|place| place.tip.event),
+            ),
         }
     }
 
@@ -539,6 +560,22 @@ impl Walk<'_> {
             if end.is_some_and(|end| record.seq() > end) {
                 return Ok(ControlFlow::Continue(()));
             }
+            let begins = offset == HEADER_LEN as u64;
+            if begins && record.seq() > *expected && record.is_of(part.origin) {
+                let gap = Gap {
+                    origin: part.origin,
+                    last: match cursor.origin == part.origin && cursor.seq.0 + 1 == expected.0 {
+                        true => cursor.event,
+                        false => EventId::ZERO,
+                    },
+                    next: id,
+                    from: *expected,
+                    to: Seq(record.seq().0 - 1),
+                };
+                if self.holes.holes()?.explain(&gap).is_some() {
+                    *expected = record.seq();
+                }
+            }
             if record.seq() != *expected || !record.is_of(part.origin) {
                 return Err(damaged(
                     Case::E,
@@ -576,6 +613,25 @@ impl Walk<'_> {
                 return Ok(ControlFlow::Break(()));
             }
         }
+    }
+}
+
+impl Walk<'_> {
+    /// Whether a repair has said that `id` goes on from `last` although it names another event.
+    fn is_bridged(
+        &self,
+        origin: OriginId,
+        (seq, last): (Seq, EventId),
+        id: EventId,
+    ) -> Result<bool> {
+        let gap = Gap {
+            origin,
+            last,
+            next: id,
+            from: seq,
+            to: Seq(seq.0 - 1),
+        };
+        Ok(self.holes.holes()?.explain(&gap).is_some())
     }
 }
 

@@ -2,16 +2,14 @@
 //! lock and one sync (group commit).
 
 use std::io;
-use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::sync::{Arc, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::acked::{self, Slot};
 use crate::chain;
-use crate::disk::{self, DiskFile, OpenMode};
-use crate::env::{Env, random_16};
+use crate::disk::{DiskFile, OpenMode};
+use crate::env::Env;
 use crate::error::{LogError, Result, at};
 use crate::facts;
 use crate::hash;
@@ -20,13 +18,12 @@ use crate::id::{
     ActorId, CommandId, EventId, Position, RequestKey, Seq, SessionId, SubjectId, Time,
 };
 use crate::kind::Kind;
-use crate::log::{LOCK_FILE, Log, State, TORN_DIR};
+use crate::log::{LOCK_FILE, Log, Refusal, State};
 use crate::payload;
 use crate::record::{self, PAYLOAD_LEN_MAX, SALT_LEN};
-use crate::recover::{Tip, TipPlace, Trouble};
+use crate::recover::{Tip, TipPlace};
 use crate::segment::{HEADER_LEN, SEGMENT_LEN_TARGET, SegmentHeader, SegmentName};
 use crate::store_file::StoreFile;
-use crate::walk;
 
 /// Most events of a batch.
 pub const BATCH_EVENTS_MAX: usize = 16_384;
@@ -115,6 +112,16 @@ impl Log {
     /// # Errors
     /// `Busy`; `Damaged` or `NewerFormat` when writes are refused; `NotWritable`, `NoSpace`, `Io`.
     pub fn begin<'a>(&'a self, env: &'a dyn Env, wait: Duration) -> Result<Writer<'a>> {
+        let writer = self.acquire(env, wait)?;
+        let mut state = self.lock_state();
+        let prepared = writer.prepare(&mut state);
+        // Before the writer goes: it takes the state itself.
+        drop(state);
+        prepared.map(|()| writer)
+    }
+
+    /// Takes the lock and the turn, whatever state the log is in.
+    pub(crate) fn acquire<'a>(&'a self, env: &'a dyn Env, wait: Duration) -> Result<Writer<'a>> {
         let start = Instant::now();
         let mut state = self.lock_state();
         loop {
@@ -159,16 +166,12 @@ impl Log {
         }
         state.hold.holders += 1;
         state.hold.turn = true;
-        let writer = Writer {
+        Ok(Writer {
             log: self,
             env,
             has_turn: true,
             appended: None,
-        };
-        let prepared = writer.prepare(&mut state);
-        // Before the writer goes: it takes the state itself.
-        drop(state);
-        prepared.map(|()| writer)
+        })
     }
 
     fn try_lock(&self) -> Result<Option<Box<dyn crate::disk::DiskLock>>> {
@@ -206,6 +209,41 @@ impl<'a> Writer<'a> {
         if let Some(refusal) = &state.refusal {
             return Err(refusal.to_error(&log.dir));
         }
+        self.set_aside_tail(state)?;
+        log.mint_if_needed(state, env, changed)?;
+        self.note_durable(state);
+        Ok(())
+    }
+
+    /// As `prepare`, after a repair has put the files in order. `mint` says why a new origin has to
+    /// carry on, if one has to.
+    pub(crate) fn prepare_repaired(&self, mint: Option<&str>) -> Result<()> {
+        let log = self.log;
+        let mut state = log.lock_state();
+        state.hold.file = None;
+        state.hold.durable = Seq(0);
+        state.looks = None;
+        // What was known of places may no longer be so.
+        state.tip = None;
+        log.refresh_state(&mut state)?;
+        match &state.refusal {
+            None | Some(Refusal::Repairing) => {}
+            Some(Refusal::NoStoreFile { .. }) if mint.is_some() => {}
+            Some(refusal) => return Err(refusal.to_error(&log.dir)),
+        }
+        self.set_aside_tail(&mut state)?;
+        match mint {
+            Some(why) => log.mint(&mut state, self.env, Some(why))?,
+            None => log.mint_if_needed(&mut state, self.env, true)?,
+        }
+        state.refusal = None;
+        self.note_durable(&mut state);
+        Ok(())
+    }
+
+    /// Sets aside what an append that was never acknowledged left.
+    fn set_aside_tail(&self, state: &mut State) -> Result<()> {
+        let log = self.log;
         let mut rounds = 0;
         while let Some(trouble) = state.trouble.take() {
             // A torn creation may hide a torn tail in the segment before it.
@@ -218,11 +256,16 @@ impl<'a> Writer<'a> {
             rounds += 1;
             log.set_aside(state, &trouble)?;
             log.refresh_state(state)?;
-            if let Some(refusal) = &state.refusal {
-                return Err(refusal.to_error(&log.dir));
+            match &state.refusal {
+                None | Some(Refusal::Repairing | Refusal::NoStoreFile { .. }) => {}
+                Some(refusal) => return Err(refusal.to_error(&log.dir)),
             }
         }
-        log.mint_if_needed(state, env, changed)?;
+        Ok(())
+    }
+
+    /// Notes how far what is there is known to be durable.
+    fn note_durable(&self, state: &mut State) {
         let slot = state.slot;
         let own = state.store.as_ref().map(|store| store.origin);
         state.hold.acked_generation = slot.map_or(0, |slot| slot.generation);
@@ -239,14 +282,12 @@ impl<'a> Writer<'a> {
         } else {
             Seq(0)
         };
-        Ok(())
     }
 
     /// Gives the store a new origin and says why.
     pub(crate) fn mint(&mut self, why: &str) -> Result<()> {
-        let fingerprint = self.log.fingerprint(self.env)?;
         let mut state = self.log.lock_state();
-        self.log.mint(&mut state, self.env, fingerprint, Some(why))
+        self.log.mint(&mut state, self.env, Some(why))
     }
 
     /// The newest event, before anything this writer appends.
@@ -329,7 +370,15 @@ impl<'a> Writer<'a> {
     /// When the sync fails, what was appended may or may not be there after power loss; the next
     /// writer reads the log anew.
     pub fn commit(mut self, durability: Durability) -> Result<()> {
-        if durability == Durability::Lazy || (self.appended.is_none() && self.starts_origin()) {
+        match durability {
+            Durability::Lazy => Ok(()),
+            Durability::Synced => self.flush(),
+        }
+    }
+
+    /// As [`Writer::commit`], but the lock is kept; the turn is given up.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        if self.appended.is_none() && self.starts_origin() {
             return Ok(());
         }
         let there = self.tip().map(|tip| tip.seq);
@@ -414,7 +463,7 @@ impl Drop for Writer<'_> {
     }
 }
 
-fn sync_failed(dir: &std::path::Path, why: &str) -> LogError {
+pub(crate) fn sync_failed(dir: &std::path::Path, why: &str) -> LogError {
     LogError::Io {
         doing: "syncing",
         path: dir.to_owned(),
@@ -602,101 +651,6 @@ impl Encoder<'_> {
 }
 
 impl Log {
-    /// Mints an origin where there is none, where the store is a copy of the one it was minted for,
-    /// and where the clock went back behind the newest event by more than a day.
-    fn mint_if_needed(&self, state: &mut State, env: &dyn Env, changed: bool) -> Result<()> {
-        let mut moved = None;
-        let fingerprint = match &state.store {
-            Some(store) if !changed => store.fingerprint.clone(),
-            _ => self.fingerprint(env)?,
-        };
-        if let Some(store) = &state.store {
-            let ahead = state
-                .tip
-                .as_ref()
-                .filter(|place| place.tip.origin == store.origin)
-                .is_some_and(|place| {
-                    place.tip.time.ms() > env.now_ms().saturating_add(SKEW_MAX_MS)
-                });
-            if store.fingerprint == fingerprint && !ahead {
-                return Ok(());
-            }
-            moved = Some(match ahead {
-                true => "its clock went back",
-                false => "it is a copy or has moved",
-            });
-        }
-        self.mint(state, env, fingerprint, moved)
-    }
-
-    /// Gives this store a new origin, which continues what there is.
-    pub(crate) fn mint(
-        &self,
-        state: &mut State,
-        env: &dyn Env,
-        fingerprint: String,
-        why: Option<&str>,
-    ) -> Result<()> {
-        // What a new origin continues has to be whole: from here on nobody looks back.
-        self.walk_of(state)
-            .forward(&walk::Cursor::START, &mut |_| ControlFlow::Continue(()))?;
-        self.sync_continued(state)?;
-        let mut secret = [0; 32];
-        match &state.store {
-            Some(store) => secret = store.secret,
-            None => env.fill_random(&mut secret),
-        }
-        let store = StoreFile {
-            origin: crate::OriginId(random_16(env)),
-            fingerprint,
-            secret,
-            continues: Log::continues(state),
-        };
-        store.write(&*self.disk, &self.dir)?;
-        state.notices.extend(
-            why.map(|why| format!("the store writes under a new origin from here on: {why}")),
-        );
-        state.parts = walk::parts(&*self.disk, &self.dir, store.origin, store.continues)?;
-        state.looks = None;
-        state.segments = None;
-        state.hold.file = None;
-        state.hold.durable = Seq(0);
-        state.store = Some(store);
-        state.store_bytes.clear();
-        Ok(())
-    }
-
-    /// Makes the event that a new origin will continue durable before anything names it.
-    fn sync_continued(&self, state: &mut State) -> Result<()> {
-        let Some(place) = state.tip.clone() else {
-            return Ok(());
-        };
-        let slot = state
-            .slot
-            .filter(|slot| slot.origin == place.tip.origin)
-            .map_or(Seq(0), |slot| slot.seq);
-        if slot.max(place.synced) >= place.tip.seq {
-            return Ok(());
-        }
-        let path = &place.segment.path;
-        let file = self.open_segment(state, path, place.end)?;
-        state.hold.file = None;
-        self.sync_segment(&*file).map_err(|why| {
-            state.hold.poisoned = Some(Arc::clone(&why));
-            sync_failed(path, &why)
-        })
-    }
-
-    fn fingerprint(&self, env: &dyn Env) -> Result<String> {
-        let folder = self
-            .disk
-            .identity(&self.dir)
-            .map_err(at("reading", &self.dir))?;
-        let machine = env.machine_id().unwrap_or_default();
-        let digest = blake3::hash(format!("icm fingerprint v1\n{machine}\n{folder}").as_bytes());
-        Ok(crate::id::to_hex(&digest.as_bytes()[..16]))
-    }
-
     /// Writes encoded records after the tip, or into a new segment.
     fn write(
         &self,
@@ -762,7 +716,7 @@ impl Log {
 
     /// Opens the segment that holds the tip. What was found there and is not known durable is
     /// written again, so that a sync that failed elsewhere cannot have lost it unseen.
-    fn open_segment(
+    pub(crate) fn open_segment(
         &self,
         state: &mut State,
         path: &std::path::Path,
@@ -815,7 +769,7 @@ impl Log {
     }
 
     /// Syncs a segment, unless a sync has failed since the log was last read anew.
-    fn sync_segment(&self, file: &dyn DiskFile) -> std::result::Result<(), Arc<str>> {
+    pub(crate) fn sync_segment(&self, file: &dyn DiskFile) -> std::result::Result<(), Arc<str>> {
         let mut gate = self.gate();
         if let Some(why) = &*gate {
             return Err(Arc::clone(why));
@@ -914,76 +868,6 @@ impl Log {
             }
         }
         Ok(())
-    }
-
-    /// Moves what follows the last whole batch to `torn/`.
-    fn set_aside(&self, state: &mut State, trouble: &Trouble) -> Result<()> {
-        let path = self.dir.join(&trouble.file);
-        let torn_dir = self.dir.join(TORN_DIR);
-        self.disk
-            .create_dir_all(&torn_dir)
-            .map_err(at("creating", &torn_dir))?;
-        let bytes = disk::read_all(&*self.disk, &path, u64::MAX).map_err(at("reading", &path))?;
-        let bytes = bytes.get(trouble.cut as usize..).unwrap_or_default();
-        let torn = self.unused_torn_name(&torn_dir, &path, trouble)?;
-        if !bytes.is_empty() {
-            disk::replace(&*self.disk, &torn, bytes).map_err(at("writing", &torn))?;
-            self.disk
-                .sync_dir(&self.dir)
-                .map_err(at("syncing", &self.dir))?;
-        }
-        if trouble.cut == 0 {
-            self.disk
-                .remove_file(&path)
-                .map_err(at("removing", &path))?;
-            let dir = path.parent().unwrap_or(&self.dir);
-            self.disk.sync_dir(dir).map_err(at("syncing", dir))?;
-        } else {
-            let file = self
-                .disk
-                .open(&path, OpenMode::Write)
-                .map_err(at("opening", &path))?;
-            file.truncate(trouble.cut)
-                .map_err(at("truncating", &path))?;
-            file.sync().map_err(at("syncing", &path))?;
-        }
-        state.hold.file = None;
-        if !bytes.is_empty() {
-            state.notices.push(format!(
-                "set {} unacknowledged bytes aside in {} ({}: {})",
-                bytes.len(),
-                chain::relative(&self.dir, &torn).display(),
-                trouble.case.name(),
-                trouble.what,
-            ));
-        }
-        Ok(())
-    }
-
-    fn unused_torn_name(
-        &self,
-        torn_dir: &std::path::Path,
-        path: &std::path::Path,
-        trouble: &Trouble,
-    ) -> Result<PathBuf> {
-        let origin = path
-            .parent()
-            .and_then(|dir| dir.file_name())
-            .unwrap_or_default();
-        let taken: Vec<String> = match self.disk.read_dir(torn_dir) {
-            Ok(entries) => entries.into_iter().map(|entry| entry.name).collect(),
-            Err(error) => return Err(at("reading", torn_dir)(error)),
-        };
-        let stem = format!(
-            "{}-{:020}-{}",
-            origin.to_string_lossy(),
-            trouble.seq.0,
-            trouble.cut
-        );
-        let name = (1..)
-            .map(|n| format!("{stem}-{n}.torn"))
-            .find(|name| !taken.contains(name));
-        Ok(torn_dir.join(name.expect("names do not run out")))
     }
 
     /// Writes a slot when something became durable since the last one.

@@ -1044,6 +1044,110 @@ pub struct VerifyReport {
     pub findings: Vec<Finding>,
 }
 
+/// A repair of the log.
+#[derive(Debug, Clone, Default)]
+pub struct RepairRequest {
+    /// Why, in the words of who does it; stays in the log.
+    pub reason: Option<String>,
+    /// Only say what would be done.
+    pub dry_run: bool,
+    /// Do just what was shown: the `plan` of an earlier answer.
+    pub plan: Option<String>,
+}
+
+/// Bytes that are set aside.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RepairAside {
+    /// File below the store.
+    pub file: String,
+    /// Where in it, in bytes.
+    pub offset: u64,
+    /// How many bytes.
+    pub bytes: u64,
+    /// What they are.
+    pub what: String,
+}
+
+/// An event beside some that are gone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RepairBeside {
+    /// Its position, as its author counted.
+    pub position: u64,
+    /// Its time.
+    pub at: String,
+}
+
+/// Events that are gone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RepairGone {
+    /// Whose.
+    pub origin: String,
+    /// Seq of the first one.
+    pub from_seq: u64,
+    /// Seq of the last one; one less where none is gone, but the chain does not hold together.
+    pub to_seq: u64,
+    /// How many.
+    pub events: u64,
+    /// The newest event before them.
+    pub after: Option<RepairBeside>,
+    /// The oldest event after them.
+    pub before: Option<RepairBeside>,
+}
+
+/// An event whose payload is gone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RepairPayload {
+    /// Whose.
+    pub origin: String,
+    /// Its place in its chain.
+    pub seq: u64,
+    /// The event.
+    pub event: String,
+    /// Its position, as its author counted.
+    pub position: u64,
+    /// Its time.
+    pub at: String,
+    /// Its kind.
+    pub kind: String,
+}
+
+/// What a repair did, or would do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RepairAnswer {
+    /// There is something to repair, or was.
+    pub damaged: bool,
+    /// Nothing was done yet.
+    pub dry_run: bool,
+    /// Names this plan: give it back to do just what was shown.
+    pub plan: String,
+    /// The event that says what is gone (the last one of several).
+    pub event: Option<String>,
+    /// Its position.
+    pub position: Option<u64>,
+    /// What is set aside in `torn/`.
+    pub set_aside: Vec<RepairAside>,
+    /// Events that are gone.
+    pub gone: Vec<RepairGone>,
+    /// How many.
+    pub gone_events: u64,
+    /// Events that stay without their payload.
+    pub payloads: Vec<RepairPayload>,
+    /// Events that were taken from elsewhere.
+    pub refilled_events: u64,
+    /// Payloads that were.
+    pub refilled_payloads: u64,
+    /// Segments that are written anew.
+    pub segments_written: u64,
+    /// Segments that are no longer there, as what they held lies elsewhere.
+    pub segments_removed: u64,
+    /// Why the store writes under a new origin from here on, if it does.
+    pub new_origin: Option<String>,
+    /// The store's secret is a new one: ids of actors and request keys start afresh.
+    pub new_secret: bool,
+    /// It finishes a repair that was begun before.
+    pub resumed: bool,
+}
+
 /// What a rebuild did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RebuildReport {

@@ -169,7 +169,7 @@ impl ServiceError {
                 Some("try again; a long import or a stopped process may hold the lock".into())
             }
             ServiceError::Damaged { .. } => {
-                Some("see `icm log verify`; what is whole can still be read".into())
+                Some("what is whole can still be read; `icm log repair` sets the rest aside".into())
             }
             ServiceError::BadBackup { .. } => {
                 Some("nothing was restored: use another backup, or copy this one again".into())

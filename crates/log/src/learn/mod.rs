@@ -61,7 +61,7 @@ impl Writer<'_> {
     /// `Gaps` where something is missing between what is held and what is brought, `OwnFork` where
     /// the bundle contradicts the chains that are walked here: nothing was taken.
     pub fn learn(&mut self, bundle: &Bundle) -> Result<Learned> {
-        let plan = self.log.plan(bundle, self.env.now_ms())?;
+        let plan = self.log.plan_learning(bundle, self.env.now_ms())?;
         if plan.redactions || plan.past || !plan.bodies.is_empty() {
             // Views of what was there before are to go, whatever happens on the way.
             self.begin_redaction()?;
@@ -77,6 +77,6 @@ impl Log {
     /// As [`Writer::learn`].
     pub fn would_learn(&self, bundle: &Bundle, now_ms: u64) -> Result<Learned> {
         self.refresh()?;
-        Ok(self.plan(bundle, now_ms)?.preview(bundle))
+        Ok(self.plan_learning(bundle, now_ms)?.preview(bundle))
     }
 }

@@ -78,7 +78,7 @@ impl Plan {
 }
 
 impl Log {
-    pub(super) fn plan(&self, bundle: &Bundle, now_ms: u64) -> Result<Plan> {
+    pub(super) fn plan_learning(&self, bundle: &Bundle, now_ms: u64) -> Result<Plan> {
         let mut held = self.held()?;
         let mut brought = HashSet::new();
         let mut holes = std::mem::take(&mut held.holes);

@@ -53,7 +53,9 @@ impl Walk<'_> {
                 if seq > stretch.until {
                     break;
                 }
-                let other_branch = seq == next.0 && record.prev() != next.1;
+                let other_branch = seq == next.0
+                    && record.prev() != next.1
+                    && !self.is_bridged(range.origin, next, id)?;
                 if seq < next.0 || other_branch || !record.is_of(range.origin) {
                     continue;
                 }

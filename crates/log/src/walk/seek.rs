@@ -105,6 +105,13 @@ impl Waypoints for () {
     }
 }
 
+/// Whether an event is of the batch that goes on after `before`.
+fn same_batch(before: &Tip, head: &Head<'_>) -> bool {
+    head.origin() == before.origin
+        && head.batch_index() > 0
+        && head.seq().0 <= before.seq.0 + u64::from(head.batch_index())
+}
+
 impl Walk<'_> {
     /// The first head of a segment.
     pub(super) fn first_of<T>(
@@ -209,6 +216,10 @@ impl Walk<'_> {
             if !event.own || event.position < position {
                 return ControlFlow::Continue(());
             }
+            // A hole may have taken the end of the batch.
+            if found.is_some_and(|tip| !same_batch(&tip, &event.head)) {
+                return ControlFlow::Break(());
+            }
             found = Some(tip_of(&event.head, event.id));
             if event.head.batch_index() + 1 == event.head.batch_count() {
                 ControlFlow::Break(())
@@ -293,7 +304,7 @@ impl Walk<'_> {
         {
             start = cursor;
         }
-        let mut found = None;
+        let mut found: Option<Tip> = None;
         let mut open = true;
         // The cursor names an event that fits.
         self.forward_from_event(&start, &mut |event| {
@@ -303,7 +314,8 @@ impl Walk<'_> {
             if event.head.origin() != start.origin {
                 return ControlFlow::Break(());
             }
-            if !fits(&event.head) && !open {
+            let goes_on = |tip: &Tip| open && same_batch(tip, &event.head);
+            if !fits(&event.head) && !found.as_ref().is_none_or(goes_on) {
                 return ControlFlow::Break(());
             }
             found = Some(tip_of(&event.head, event.id));

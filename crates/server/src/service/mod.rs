@@ -16,6 +16,7 @@ mod place;
 mod read;
 mod recall;
 mod redact;
+mod repair;
 mod show;
 mod undo;
 mod why;
@@ -204,7 +205,7 @@ impl Service {
     fn remark_on_the_log(&self, views: Option<&Views>) -> Option<String> {
         if let Some(damage) = self.damage_in(views) {
             return Some(format!(
-                "{damage}; the answer is of what lies before: see `icm log verify`"
+                "{damage}; the answer is of what lies before: see `icm log verify` and `icm log repair`"
             ));
         }
         match self.log.refusal()? {
@@ -215,6 +216,11 @@ impl Service {
             Refusal::Newer { what } => Some(format!(
                 "the store was written by a newer icm ({what}): it is read as far as this one \
                  understands it, and not written"
+            )),
+            Refusal::Repairing => Some(format!(
+                "the store {} can be read but not written: a repair was begun and is not finished: \
+                 `icm log repair` goes on with it",
+                self.options.dir.display()
             )),
             Refusal::Damaged { .. } => None,
         }

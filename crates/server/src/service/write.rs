@@ -407,13 +407,13 @@ impl<'a> Command<'a> {
     }
 }
 
-fn check_caller(caller: &Caller) -> Result<()> {
+pub(super) fn check_caller(caller: &Caller) -> Result<()> {
     limits::label("the actor", &caller.actor, ACTOR_LEN_MAX)?;
     let session = caller.session.as_deref().unwrap_or_default();
     limits::label("the session", session, SOURCE_LEN_MAX)
 }
 
-fn actor_of(caller: &Caller) -> &str {
+pub(super) fn actor_of(caller: &Caller) -> &str {
     if caller.actor.is_empty() {
         "user"
     } else {
@@ -422,7 +422,7 @@ fn actor_of(caller: &Caller) -> &str {
 }
 
 impl Service {
-    fn refuse_read_only(&self) -> Result<()> {
+    pub(super) fn refuse_read_only(&self) -> Result<()> {
         match self.options.read_only {
             true => Err(ServiceError::ReadOnly {
                 why: "it was opened read-only".to_owned(),

@@ -3,6 +3,7 @@
 mod export;
 mod heads;
 mod import;
+mod repair;
 mod show;
 mod verify;
 
@@ -43,6 +44,7 @@ enum LogCommand {
     Heads(heads::HeadsArgs),
     Export(export::LogExportArgs),
     Import(import::LogImportArgs),
+    Repair(repair::RepairArgs),
 }
 
 #[derive(Debug, Default, PartialEq, Args)]
@@ -93,6 +95,7 @@ pub(crate) fn run(args: LogArgs, app: &App) -> Result<Outcome, CliError> {
         Some(LogCommand::Heads(args)) => heads::run(args, app),
         Some(LogCommand::Export(args)) => export::run(args, app),
         Some(LogCommand::Import(args)) => import::run(args, app),
+        Some(LogCommand::Repair(args)) => repair::run(args, app),
         None => list(args.filters, app),
     }
 }

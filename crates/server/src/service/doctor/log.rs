@@ -13,22 +13,30 @@ use crate::when::rfc3339;
 const SKEW_FINE_MS: u64 = 60_000;
 
 pub(super) fn log(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
-    let verify = || Some(patient.icm("log verify"));
+    let repair = || Some(patient.icm("log repair"));
     match log.refusal() {
         Some(refusal @ Refusal::Damaged { .. }) => {
             checks.damaged = true;
             let why = plain(refusal.to_error(patient.dir));
-            let why = format!("{why}; what is before can be read, keep a copy of the folder");
-            checks.problem("log", why, verify());
+            let why = format!(
+                "{why}; what is before can be read: keep a copy of the folder, then repair it"
+            );
+            checks.problem("log", why, repair());
         }
         Some(Refusal::Newer { what }) => {
             let why = format!("a newer icm wrote it ({what}): update icm to write again");
             checks.problem("format", why, None);
         }
         Some(Refusal::NoStoreFile { why }) => {
-            let why = format!("{why}: it can be read but not written; put it back from a backup");
-            let into = patient.icm("export jsonl -o memories.jsonl");
-            checks.problem("log", why, Some(into));
+            let why = format!(
+                "{why}: it can be read but not written; put it back from a backup, or have a new \
+                 one made"
+            );
+            checks.problem("log", why, repair());
+        }
+        Some(Refusal::Repairing) => {
+            let why = "a repair was begun and is not finished: nothing is written until it is";
+            checks.problem("log", why.to_owned(), repair());
         }
         None => {}
     }
@@ -71,7 +79,7 @@ fn every_event(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
         0 | 1 => String::new(),
         n => format!(" (the worst of {n} findings)"),
     };
-    let command = || Some(patient.icm("log verify"));
+    let command = |verb: &str| Some(patient.icm(verb));
     match worst {
         None => checks.ok(
             "log",
@@ -80,10 +88,12 @@ fn every_event(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
         Some(finding) => {
             let why = format!("{}{more}", finding.message);
             match finding.severity {
-                Severity::Notice | Severity::Newer => checks.warning("log", why, command()),
+                Severity::Notice | Severity::Newer => {
+                    checks.warning("log", why, command("log verify"));
+                }
                 Severity::Damage => {
                     checks.damaged = true;
-                    checks.problem("log", why, command());
+                    checks.problem("log", why, command("log repair"));
                 }
             }
         }

@@ -1,0 +1,230 @@
+//! `icm log repair`
+
+use clap::Args;
+use icm_server::api::{RepairAnswer, RepairBeside, RepairGone, RepairRequest};
+
+use crate::app::App;
+use crate::error::{CliError, Outcome};
+use crate::progress::Bar;
+use crate::text::{self, bytes, count};
+use crate::ui::{BOLD, DIM, GOOD, WARN};
+use crate::when;
+
+/// How many lines of a kind are shown.
+const PREVIEW: usize = 20;
+/// Digits of an origin that tell a handful of machines apart.
+const ORIGIN_LEN: usize = 8;
+
+/// Put a damaged log in order, and say which events are gone
+///
+/// Sets the damaged bytes aside in `torn/`, keeps everything that verifies, and has the log itself
+/// say what is gone, so that it verifies again and can be written. What would be done is shown first
+/// and asked about; without a terminal that needs `--yes`. Stopped in the middle, it is run again.
+///
+/// Keep a copy of the store's folder first. Exits with 0 when repaired or when there is nothing to
+/// repair; `--dry-run` exits with 3 when there is.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm log repair --dry-run
+  icm log repair --reason 'the disk failed' --yes")]
+pub(crate) struct RepairArgs {
+    /// Why; it stays in the log
+    #[arg(long)]
+    reason: Option<String>,
+    /// Only show what would be done
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) fn run(args: RepairArgs, app: &App) -> Result<Outcome, CliError> {
+    let mut request = RepairRequest {
+        reason: args.reason,
+        dry_run: true,
+        plan: None,
+    };
+    let service = app.service()?;
+    let caller = app.caller()?;
+    let repair = |request: &RepairRequest| {
+        let bar = Bar::new(&app.ui);
+        service.log_repair(&caller, request, &[], &bar)
+    };
+    if args.dry_run || !app.global.yes {
+        let plan = repair(&request)?;
+        if args.dry_run || !plan.damaged {
+            show(app, &plan)?;
+            return Ok(match plan.damaged {
+                true => Outcome::Damage,
+                false => Outcome::Fine,
+            });
+        }
+        print(app, &plan, &mut |line| {
+            app.ui.remark(format_args!("{line}"));
+            Ok(())
+        })?;
+        request.plan = Some(plan.plan.clone());
+        if !app.agreed("Repair the log like this?", "repairing the log")? {
+            app.ui.remark(format_args!("nothing was repaired"));
+            return Ok(Outcome::No);
+        }
+    }
+    request.dry_run = false;
+    let done = repair(&request)?;
+    if app.ui.json {
+        app.ui.json(&done)?;
+    } else if app.global.yes {
+        show(app, &done)?;
+    } else {
+        receipt(app, &done)?;
+    }
+    Ok(Outcome::Fine)
+}
+
+/// Shows all of an answer.
+fn show(app: &App, answer: &RepairAnswer) -> Result<(), CliError> {
+    if app.ui.json {
+        return app.ui.json(answer);
+    }
+    print(app, answer, &mut |line| app.ui.line(format_args!("{line}")))?;
+    match answer.dry_run || !answer.damaged {
+        true => Ok(()),
+        false => receipt(app, answer),
+    }
+}
+
+fn receipt(app: &App, done: &RepairAnswer) -> Result<(), CliError> {
+    let place = done.position.map(|position| format!("@{position}"));
+    app.ui.line(format_args!(
+        "{} {}",
+        app.ui.paint(GOOD, "repaired"),
+        app.ui.paint(DIM, &place.unwrap_or_default()),
+    ))
+}
+
+fn print(
+    app: &App,
+    answer: &RepairAnswer,
+    put: &mut dyn FnMut(String) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    let ui = &app.ui;
+    if !answer.damaged {
+        return put("nothing to repair".to_owned());
+    }
+    let would = |past: &str, future: &str| match answer.dry_run {
+        true => format!("would {future}"),
+        false => past.to_owned(),
+    };
+    if answer.resumed {
+        put(format!(
+            "{} a repair that was begun",
+            would("finished", "finish")
+        ))?;
+    }
+    if !answer.set_aside.is_empty() {
+        let len = answer.set_aside.iter().map(|aside| aside.bytes).sum();
+        put(format!(
+            "{} {} aside in torn/:",
+            would("set", "set"),
+            bytes(len)
+        ))?;
+    }
+    for aside in answer.set_aside.iter().take(PREVIEW) {
+        put(format!(
+            "  {}, {} {}",
+            text::one_line(&aside.what),
+            bytes(aside.bytes),
+            ui.paint(
+                DIM,
+                &format!("[{}, byte {}]", text::one_line(&aside.file), aside.offset)
+            )
+        ))?;
+    }
+    more(answer.set_aside.len(), put)?;
+    if answer.segments_written + answer.segments_removed > 0 {
+        put(format!(
+            "{} {} anew, {} {}",
+            would("wrote", "write"),
+            count(answer.segments_written, "segment", "segments"),
+            would("removed", "remove").trim_start_matches("would "),
+            answer.segments_removed,
+        ))?;
+    }
+    if answer.refilled_events + answer.refilled_payloads > 0 {
+        put(format!(
+            "{} {} and {} back",
+            would("took", "take"),
+            count(answer.refilled_events, "event", "events"),
+            count(answer.refilled_payloads, "payload", "payloads"),
+        ))?;
+    }
+    match answer.gone.is_empty() && answer.payloads.is_empty() {
+        true => put("no event is gone".to_owned())?,
+        false => put(ui.paint(
+            WARN,
+            &format!(
+                "gone: {}{}",
+                count(answer.gone_events, "event", "events"),
+                match answer.payloads.len() {
+                    0 => String::new(),
+                    n => format!(", and the payload of {n}"),
+                }
+            ),
+        ))?,
+    }
+    for gone in answer.gone.iter().take(PREVIEW) {
+        put(format!("  {}", said(app, gone)))?;
+    }
+    more(answer.gone.len(), put)?;
+    for payload in answer.payloads.iter().take(PREVIEW) {
+        put(format!(
+            "  the payload of @{}, {} {}",
+            payload.position,
+            text::one_line(&payload.kind),
+            ui.paint(DIM, &when::ago(ui.now, &payload.at)),
+        ))?;
+    }
+    more(answer.payloads.len(), put)?;
+    if let Some(why) = &answer.new_origin {
+        put(format!(
+            "{} under a new origin from here on: {}",
+            would("the store writes", "write"),
+            text::one_line(why)
+        ))?;
+    }
+    if answer.new_secret {
+        put(ui.paint(
+            BOLD,
+            "the store gets a new secret: ids of actors and request keys start afresh",
+        ))?;
+    }
+    Ok(())
+}
+
+fn more(all: usize, put: &mut dyn FnMut(String) -> Result<(), CliError>) -> Result<(), CliError> {
+    match all.checked_sub(PREVIEW) {
+        None | Some(0) => Ok(()),
+        Some(more) => put(format!("  … and {more} more")),
+    }
+}
+
+/// Which events are gone, and where they stood.
+fn said(app: &App, gone: &RepairGone) -> String {
+    let origin = gone.origin.get(..ORIGIN_LEN).unwrap_or(&gone.origin);
+    let which = match gone.events {
+        0 => format!(
+            "event {} of {origin}… names another event before it than there is: both are kept",
+            gone.from_seq
+        ),
+        1 => format!("event {} of {origin}…", gone.from_seq),
+        _ => format!("events {} to {} of {origin}…", gone.from_seq, gone.to_seq),
+    };
+    let beside =
+        |it: &RepairBeside| format!("@{} ({})", it.position, when::ago(app.ui.now, &it.at));
+    let place = match (&gone.after, &gone.before) {
+        (Some(after), Some(before)) => format!("between {} and {}", beside(after), beside(before)),
+        (Some(after), None) => format!("after {}", beside(after)),
+        (None, Some(before)) => format!("before {}", beside(before)),
+        (None, None) => return which,
+    };
+    format!("{which}, {}", app.ui.paint(DIM, &place))
+}

@@ -1,0 +1,125 @@
+//! Minting an origin: who writes here, told by the machine and the folder.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use crate::env::{Env, random_16};
+use crate::error::{Result, at};
+use crate::facts::Continues;
+use crate::id::{OriginId, Seq};
+use crate::log::{Log, State};
+use crate::store_file::StoreFile;
+use crate::walk;
+use crate::writer::{SKEW_MAX_MS, sync_failed};
+
+impl Log {
+    /// Mints an origin where there is none, where the store is a copy of the one it was minted for,
+    /// and where the clock went back behind the newest event by more than a day.
+    pub(crate) fn mint_if_needed(
+        &self,
+        state: &mut State,
+        env: &dyn Env,
+        changed: bool,
+    ) -> Result<()> {
+        let mut moved = None;
+        let fingerprint = match &state.store {
+            Some(store) if !changed => store.fingerprint.clone(),
+            _ => self.fingerprint(env)?,
+        };
+        if let Some(store) = &state.store {
+            let ahead = state
+                .tip
+                .as_ref()
+                .filter(|place| place.tip.origin == store.origin)
+                .is_some_and(|place| {
+                    place.tip.time.ms() > env.now_ms().saturating_add(SKEW_MAX_MS)
+                });
+            if store.fingerprint == fingerprint && !ahead {
+                return Ok(());
+            }
+            moved = Some(match ahead {
+                true => "its clock went back",
+                false => "it is a copy or has moved",
+            });
+        }
+        self.mint(state, env, moved)
+    }
+
+    /// Mints an origin that carries on from the newest event; `why` is told.
+    pub(crate) fn mint(&self, state: &mut State, env: &dyn Env, why: Option<&str>) -> Result<()> {
+        let fingerprint = self.fingerprint(env)?;
+        // What a new origin continues has to be whole: from here on nobody looks back.
+        self.walk_of(state)
+            .forward(&walk::Cursor::START, &mut |_| ControlFlow::Continue(()))?;
+        self.sync_continued(state)?;
+        let mut secret = [0; 32];
+        match &state.store {
+            Some(store) => secret = store.secret,
+            None => env.fill_random(&mut secret),
+        }
+        let store = StoreFile {
+            origin: crate::OriginId(random_16(env)),
+            fingerprint,
+            secret,
+            continues: Log::continues(state),
+            older: older(&state.parts),
+        };
+        store.write(&*self.disk, &self.dir)?;
+        state.notices.extend(
+            why.map(|why| format!("the store writes under a new origin from here on: {why}")),
+        );
+        state.parts = walk::parts(&*self.disk, &self.dir, store.origin, Some(&store))?;
+        state.looks = None;
+        state.segments = None;
+        state.hold.file = None;
+        state.hold.durable = Seq(0);
+        state.store = Some(store);
+        state.store_bytes.clear();
+        Ok(())
+    }
+
+    /// Makes the event that a new origin will continue durable before anything names it.
+    fn sync_continued(&self, state: &mut State) -> Result<()> {
+        let Some(place) = state.tip.clone() else {
+            return Ok(());
+        };
+        let slot = state
+            .slot
+            .filter(|slot| slot.origin == place.tip.origin)
+            .map_or(Seq(0), |slot| slot.seq);
+        if slot.max(place.synced) >= place.tip.seq {
+            return Ok(());
+        }
+        let path = &place.segment.path;
+        let file = self.open_segment(state, path, place.end)?;
+        state.hold.file = None;
+        self.sync_segment(&*file).map_err(|why| {
+            state.hold.poisoned = Some(Arc::clone(&why));
+            sync_failed(path, &why)
+        })
+    }
+
+    fn fingerprint(&self, env: &dyn Env) -> Result<String> {
+        let folder = self
+            .disk
+            .identity(&self.dir)
+            .map_err(at("reading", &self.dir))?;
+        let machine = env.machine_id().unwrap_or_default();
+        let digest = blake3::hash(format!("icm fingerprint v1\n{machine}\n{folder}").as_bytes());
+        Ok(crate::id::to_hex(&digest.as_bytes()[..16]))
+    }
+}
+
+/// What each chain but the oldest carries on from.
+fn older(parts: &[walk::Part]) -> Vec<(OriginId, Continues)> {
+    let pairs = parts.iter().zip(parts.iter().skip(1));
+    let continued = pairs.filter_map(|(before, part)| {
+        let continues = Continues {
+            origin: before.origin,
+            seq: before.until?,
+            event: before.event,
+        };
+        Some((part.origin, continues))
+    });
+    continued.collect()
+}

@@ -1,0 +1,252 @@
+//! Changing the files. In this order, each step durable before the next: what is set aside, a marker,
+//! the new segments under names that are none, their names, and only then what is in none of them any
+//! more is removed.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::Plan;
+use super::plan::{Aside, ChainPlan, Target};
+use super::salvage::Salvaged;
+use crate::chain;
+use crate::disk::{self, Disk, OpenMode};
+use crate::error::{LogError, Result, at};
+use crate::id::OriginId;
+use crate::log::{Log, TORN_DIR};
+use crate::record::{self, Body, Parsed, SALT_LEN};
+use crate::scan::Step;
+use crate::store_file::STORE_FILE;
+
+/// A new segment that is on its way: where it lies, and where it belongs.
+struct Begun {
+    from: PathBuf,
+    to: PathBuf,
+}
+
+impl Log {
+    pub(super) fn change_files(&self, plan: &Plan) -> Result<()> {
+        let disk = &*self.disk;
+        let chains: Vec<&ChainPlan> = plan.chains.iter().filter(|it| !it.is_empty()).collect();
+        let asides = chains.iter().flat_map(|chain| {
+            let origin = chain.origin;
+            chain.aside.iter().map(move |aside| (origin, aside))
+        });
+        let asides: Vec<(OriginId, &Aside)> = asides.collect();
+        if !asides.is_empty() || plan.report.new_secret {
+            let torn_dir = self.dir.join(TORN_DIR);
+            disk.create_dir_all(&torn_dir)
+                .map_err(at("creating", &torn_dir))?;
+            for (origin, aside) in asides {
+                let source = &plan.salvaged.sources[aside.slice.source];
+                let bytes = source.bytes(aside.slice.start, aside.slice.end)?;
+                let stem = format!("{origin}-{:020}-{}", aside.seq.0, aside.slice.start);
+                keep(disk, &torn_dir, &stem, &bytes)?;
+            }
+            self.keep_store_file(plan, &torn_dir)?;
+            disk.sync_dir(&self.dir).map_err(at("syncing", &self.dir))?;
+        }
+        self.write_marker(plan)?;
+        let mut begun = Vec::new();
+        for chain in &chains {
+            self.begin_segments(&plan.salvaged, chain, &mut begun)?;
+        }
+        for Begun { from, to } in &begun {
+            disk.rename(from, to).map_err(at("renaming", from))?;
+        }
+        for chain in &chains {
+            self.sync_chain(chain.origin)?;
+        }
+        for path in chains.iter().flat_map(|chain| &chain.remove) {
+            disk.remove_file(path).map_err(at("removing", path))?;
+        }
+        self.remove_leftovers()?;
+        for chain in &chains {
+            self.sync_chain(chain.origin)?;
+        }
+        Ok(())
+    }
+
+    /// What is there of `store.toml` holds a secret that may still be read by eye.
+    fn keep_store_file(&self, plan: &Plan, torn_dir: &Path) -> Result<()> {
+        if !plan.report.new_secret {
+            return Ok(());
+        }
+        let path = self.dir.join(STORE_FILE);
+        match disk::read_all(&*self.disk, &path, 64 * 1_024) {
+            Ok(bytes) if !bytes.is_empty() => keep(&*self.disk, torn_dir, "store", &bytes),
+            _ => Ok(()),
+        }
+    }
+
+    /// Says what only the bytes that now go could tell.
+    fn write_marker(&self, plan: &Plan) -> Result<()> {
+        let mut marker = plan.marker.clone().unwrap_or_default();
+        for chain in &plan.chains {
+            marker.ends.extend(chain.end.map(|end| (chain.origin, end)));
+        }
+        marker.ends.sort_unstable();
+        marker.ends.dedup();
+        marker.payloads.extend(&plan.payloads);
+        if plan.marker.as_ref() == Some(&marker) {
+            return Ok(());
+        }
+        marker.write(&*self.disk, &self.dir)
+    }
+
+    /// Writes new segments beside those that there are.
+    fn begin_segments(
+        &self,
+        salvaged: &Salvaged,
+        chain: &ChainPlan,
+        begun: &mut Vec<Begun>,
+    ) -> Result<()> {
+        if chain.write.is_empty() {
+            return Ok(());
+        }
+        let disk = &*self.disk;
+        let dir = chain::dir_of(&self.dir, chain.origin);
+        disk.create_dir_all(&dir).map_err(at("creating", &dir))?;
+        for target in &chain.write {
+            let to = dir.join(target.name.to_string());
+            let from = unused_name(disk, &to)?;
+            let bytes = contents(salvaged, chain, target)?;
+            let file = disk.open(&from, OpenMode::CreateNew);
+            let file = file.map_err(at("creating", &from))?;
+            let written = file.write_at(&bytes, 0).and_then(|()| file.sync());
+            written.map_err(at("writing", &from))?;
+            begun.push(Begun { from, to });
+        }
+        self.sync_chain(chain.origin)
+    }
+
+    fn sync_chain(&self, origin: OriginId) -> Result<()> {
+        let dir = chain::dir_of(&self.dir, origin);
+        match self.disk.sync_dir(&dir) {
+            // A chain that was learned, and of which nothing is left.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            synced => synced.map_err(at("syncing", &dir))?,
+        }
+        for dir in [self.dir.join(chain::LOG_DIR), self.dir.clone()] {
+            self.disk.sync_dir(&dir).map_err(at("syncing", &dir))?;
+        }
+        Ok(())
+    }
+
+    /// Removes new segments that a killed repair had on their way.
+    fn remove_leftovers(&self) -> Result<()> {
+        for origin in chain::origins(&*self.disk, &self.dir)? {
+            let dir = chain::dir_of(&self.dir, origin);
+            let entries = self.disk.read_dir(&dir).map_err(at("reading", &dir))?;
+            for entry in entries.iter().filter(|entry| !entry.is_dir) {
+                if is_leftover(&entry.name) {
+                    let path = dir.join(&entry.name);
+                    self.disk
+                        .remove_file(&path)
+                        .map_err(at("removing", &path))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes bytes into `torn/`, unless they lie there already.
+fn keep(disk: &dyn Disk, torn_dir: &Path, stem: &str, bytes: &[u8]) -> Result<()> {
+    for n in 1.. {
+        let path = torn_dir.join(format!("{stem}-{n}.torn"));
+        match disk::read_all(disk, &path, u64::MAX) {
+            Ok(there) if there == bytes => break,
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                disk::replace(disk, &path, bytes).map_err(at("writing", &path))?;
+                break;
+            }
+            Err(error) => return Err(at("reading", &path)(error)),
+        }
+    }
+    Ok(())
+}
+
+/// A name for a segment on its way that nobody uses: what a killed repair left may be all there is.
+fn unused_name(disk: &dyn Disk, to: &Path) -> Result<PathBuf> {
+    for n in 1.. {
+        let path = to.with_extension(format!("{n}.new"));
+        if disk.stamp(&path).map_err(at("reading", &path))?.is_none() {
+            return Ok(path);
+        }
+    }
+    unreachable!("numbers do not run out")
+}
+
+/// Whether a file is a segment on its way, of this repair or another one.
+fn is_leftover(name: &str) -> bool {
+    let parts: Vec<&str> = name.split('.').collect();
+    match parts[..] {
+        [segment, n, "new"] => {
+            let number = !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit());
+            let segment = format!("{segment}.{}", crate::segment::EXTENSION);
+            number && crate::segment::SegmentName::parse(&segment).is_some()
+        }
+        _ => false,
+    }
+}
+
+/// The bytes of a segment.
+fn contents(salvaged: &Salvaged, chain: &ChainPlan, target: &Target) -> Result<Vec<u8>> {
+    let mut out = target.header.encode().to_vec();
+    for slice in &target.slices {
+        let source = &salvaged.sources[slice.source];
+        let mut scan = source.scan(slice.start, slice.end);
+        let mut at_offset = slice.start;
+        while let Step::Record { offset, record, id } = scan.step()? {
+            at_offset = offset + record.bytes.len() as u64;
+            match chain.bodies.get(&id) {
+                None => out.extend_from_slice(record.bytes),
+                Some((_, None)) => record::encode(&mut out, record.synced, record.head, None),
+                Some((_, Some(copy))) => {
+                    let bytes = salvaged.sources[copy.source].bytes(copy.start, copy.end)?;
+                    let body = match record::parse(&bytes) {
+                        Parsed::Record(shape) => shape.view(&bytes).body,
+                        _ => Body::Withheld,
+                    };
+                    let body = match &body {
+                        Body::Present { salt, payload } => {
+                            salt.first_chunk::<SALT_LEN>().map(|salt| (salt, *payload))
+                        }
+                        _ => None,
+                    };
+                    record::encode(&mut out, record.synced, record.head, body);
+                }
+            }
+        }
+        if at_offset != slice.end {
+            // Somebody wrote to a file while it was read.
+            return Err(LogError::Io {
+                doing: "reading",
+                path: source.path.clone(),
+                source: io::Error::new(io::ErrorKind::InvalidData, "it changed meanwhile"),
+            });
+        }
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_segments_on_their_way_are_left_over() {
+        let name = "00000000000000000009-ffffffffffffffff";
+        assert!(is_leftover(&format!("{name}.1.new")));
+        for other in [
+            format!("{name}.new"),
+            format!("{name}.icmlog"),
+            format!("{name}.x.new"),
+            format!("{name} (1).1.new"),
+            "1.new".to_owned(),
+        ] {
+            assert!(!is_leftover(&other), "{other}");
+        }
+    }
+}

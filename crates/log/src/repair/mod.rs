@@ -1,0 +1,569 @@
+//! Repairing a log: what is damaged is set aside, what verifies is kept, what is gone is named.
+//!
+//! A chain is read for every record that is whole, wherever it lies ([`salvage`]); of what
+//! contradicts itself one way is chosen ([`choose`]); that is laid out in segments with holes only
+//! between them ([`plan`]). Files are then changed ([`apply`]): new ones are whole before old ones go,
+//! so a repair that was killed finds all that it had, and comes to the same end when it is run again.
+//! Last a `log.repaired` says what is gone.
+
+mod apply;
+mod choose;
+mod marker;
+mod plan;
+mod salvage;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::acked;
+use crate::chain;
+use crate::disk::DiskFile;
+use crate::env::Env;
+use crate::error::{LogError, Result, at};
+use crate::facts::{Facts, Hole, ImportedRange, LogRepaired};
+use crate::head::REFS_MAX;
+use crate::holes::Holes;
+use crate::id::{ActorId, EventId, OriginId, Position, Seq, SubjectId, Time};
+use crate::kind::Kind;
+use crate::log::{Log, Refusal, origins_of};
+use crate::payload;
+use crate::segment::{HEADER_LEN, SegmentName};
+use crate::walk;
+use crate::writer::{Appended, Batch, NewEvent, Writer, actor_named};
+
+use marker::Marker;
+use plan::{ChainPlan, Known, Role};
+use salvage::{Salvaged, Source, SourceKind};
+
+pub use marker::REPAIRING_FILE;
+
+/// Repairs that one batch has room for: each may have as many facts and refs as an event can.
+const BATCH_MAX: usize = 64;
+
+/// Records from elsewhere that may stand in for what is gone: of one chain, consecutive, back to
+/// back from `start` to `end` of a file.
+#[derive(Clone)]
+pub struct Spare {
+    /// The file.
+    pub file: Arc<dyn DiskFile>,
+    /// Its name, for messages.
+    pub path: PathBuf,
+    /// The chain.
+    pub origin: OriginId,
+    /// Seq of the first record.
+    pub from_seq: Seq,
+    /// Seq of the last one.
+    pub to_seq: Seq,
+    /// Where the first record starts.
+    pub start: u64,
+    /// Where the last one ends.
+    pub end: u64,
+}
+
+/// Bytes that are set aside in `torn/`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetAside {
+    /// Segment, relative to the store.
+    pub file: PathBuf,
+    /// Where in it.
+    pub offset_bytes: u64,
+    /// How many.
+    pub len_bytes: u64,
+    /// What they are.
+    pub what: String,
+}
+
+/// A known event beside those that are gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Beside {
+    /// Its position, as its author counted.
+    pub position: Position,
+    /// Its time.
+    pub time: Time,
+}
+
+/// Events that are gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gone {
+    /// The chain.
+    pub origin: OriginId,
+    /// First and last seq; the last one is one less where no event is gone, but the chain does not
+    /// hold together.
+    pub from_seq: Seq,
+    /// See there.
+    pub to_seq: Seq,
+    /// The newest event before them.
+    pub after: Option<Beside>,
+    /// The oldest event after them.
+    pub before: Option<Beside>,
+}
+
+impl Gone {
+    /// Number of events.
+    pub fn count(&self) -> u64 {
+        (self.to_seq.0 + 1).saturating_sub(self.from_seq.0)
+    }
+}
+
+/// An event that is there, but without its payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PayloadGone {
+    /// The chain.
+    pub origin: OriginId,
+    /// Its place.
+    pub seq: Seq,
+    /// The event.
+    pub event: EventId,
+    /// Its position, as its author counted.
+    pub position: Position,
+    /// Its time.
+    pub time: Time,
+    /// Its kind.
+    pub kind: Kind,
+}
+
+/// What a repair does, or would do.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// What is damaged, or does not fit.
+    pub set_aside: Vec<SetAside>,
+    /// What is gone, and nothing says so yet.
+    pub gone: Vec<Gone>,
+    /// Events that lose their payload.
+    pub payloads: Vec<PayloadGone>,
+    /// Events that are taken from elsewhere.
+    pub refilled_events: u64,
+    /// Payloads that are.
+    pub refilled_payloads: u64,
+    /// Segments that are written anew.
+    pub segments_written: u64,
+    /// Segments that are no longer there, as what they held lies elsewhere.
+    pub segments_removed: u64,
+    /// Why a new origin carries on, if one does.
+    pub new_origin: Option<String>,
+    /// The store's secret could not be read: a new one is made.
+    pub new_secret: bool,
+    /// A repair that was begun before is finished.
+    pub resumed: bool,
+}
+
+impl Report {
+    /// Whether there is nothing to repair.
+    pub fn is_empty(&self) -> bool {
+        *self == Report::default()
+    }
+}
+
+/// Everything that is to be done.
+struct Plan {
+    salvaged: Salvaged,
+    chains: Vec<ChainPlan>,
+    /// Events whose payload is gone without anything saying so.
+    payloads: BTreeSet<EventId>,
+    marker: Option<Marker>,
+    /// Why a new origin has to carry on.
+    mint: Option<String>,
+    report: Report,
+}
+
+impl Plan {
+    fn is_empty(&self) -> bool {
+        self.report.is_empty()
+    }
+
+    fn holes(&self) -> Vec<Hole> {
+        let gone = self.chains.iter().flat_map(|chain| &chain.gone);
+        let mut holes: Vec<Hole> = gone.map(|gone| gone.hole).collect();
+        holes.sort_unstable_by_key(|hole| (hole.origin, hole.from_seq, hole.to_seq));
+        holes.dedup_by_key(|hole| (hole.origin, hole.from_seq, hole.to_seq));
+        holes
+    }
+}
+
+impl Log {
+    /// What [`Writer::repair`] would do now. Changes nothing.
+    ///
+    /// # Errors
+    /// `NewerFormat` for a log that a newer version wrote; `Io` for what cannot be read.
+    pub fn plan_repair(&self, spares: &[Spare], progress: &mut dyn FnMut(u64)) -> Result<Report> {
+        Ok(self.plan(spares, progress)?.report)
+    }
+
+    /// Takes the lock as [`Log::begin`] does, for a repair: also where writes are refused.
+    ///
+    /// # Errors
+    /// `Busy`, `NotWritable`, `Io`.
+    pub fn begin_repair<'a>(&'a self, env: &'a dyn Env, wait: Duration) -> Result<Writer<'a>> {
+        let writer = self.acquire(env, wait)?;
+        let mut state = self.lock_state();
+        if state.hold.holders > 1 {
+            // Threads of this process that append go first.
+            drop(state);
+            return Err(LogError::Busy {
+                waited_ms: wait.as_millis() as u64,
+            });
+        }
+        state.looks = None;
+        let refreshed = self.refresh_state(&mut state);
+        drop(state);
+        refreshed.map(|_| writer)
+    }
+
+    fn plan(&self, spares: &[Spare], progress: &mut dyn FnMut(u64)) -> Result<Plan> {
+        let (parts, store, refusal) = {
+            let state = self.lock_state();
+            let parts = state.parts.clone();
+            (parts, state.store.clone(), state.refusal.clone())
+        };
+        if let Some(Refusal::Newer { what }) = refusal {
+            return Err(LogError::NewerFormat { what });
+        }
+        let (disk, dir) = (&*self.disk, self.dir.as_path());
+        let slot = acked::read(disk, dir)?;
+        let marker = Marker::read(disk, dir)?;
+        let own = origins_of(&parts);
+        let folders = chain::origins(disk, dir)?;
+        let mut salvaged = Salvaged::default();
+        let slots = slot.map(|slot| slot.origin);
+        salvaged.origins = (own.iter().chain(&folders))
+            .chain(&slots)
+            .map(|origin| origin.0)
+            .chain(spares.iter().map(|spare| spare.origin.0))
+            .collect();
+        for origin in &folders {
+            for segment in chain::segments(disk, dir, *origin)? {
+                let source = salvage::open(disk, &segment.path, Some((*origin, segment.name)))?;
+                let end = source.len;
+                salvaged.read(source, (HEADER_LEN as u64).min(end), end, progress)?;
+            }
+        }
+        for path in self.strays()? {
+            // A stray that cannot be read is none of the log's.
+            let Ok(source) = salvage::open(disk, &path, None) else {
+                continue;
+            };
+            let start = source.header.map_or(0, |_| HEADER_LEN as u64);
+            let end = source.len;
+            salvaged.read(source, start, end, progress)?;
+        }
+        for spare in spares {
+            let source = Source {
+                kind: SourceKind::Spare,
+                file: Arc::clone(&spare.file),
+                path: spare.path.clone(),
+                place: None,
+                header: None,
+                len: spare.end,
+                end: 0,
+                bad: Vec::new(),
+            };
+            salvaged.read(source, spare.start, spare.end, progress)?;
+        }
+
+        // First events that do not lie where they belong say what they say.
+        let newest = match (&store, slot) {
+            (Some(store), _) => Some(store.origin),
+            (None, Some(slot)) => Some(slot.origin),
+            (None, None) => salvaged.newest_origin(),
+        };
+        let parts = match newest {
+            None => Vec::new(),
+            Some(newest) => walk::parts_by(newest, &mut |origin| {
+                let noted = || store.as_ref().and_then(|store| store.noted(origin));
+                Ok(salvaged.continued_by(origin).or_else(noted))
+            })?,
+        };
+        let own = origins_of(&parts);
+        let known = |origin, role| Known {
+            origin,
+            role,
+            slot: slot.as_ref(),
+            end: marker.as_ref().and_then(|marker| marker.end_of(origin)),
+        };
+        let mut picked = Vec::new();
+        for part in &parts {
+            let role = match part.until {
+                Some(until) => Role::Continued(until, part.event),
+                None => Role::Newest,
+            };
+            let known = known(part.origin, role);
+            picked.push((plan::pick(&salvaged, &known)?, known));
+        }
+        let mut learned: BTreeMap<OriginId, Vec<ImportedRange>> = BTreeMap::new();
+        for (taken, known) in &picked {
+            for head in salvaged.said_in(&taken.chosen) {
+                let walked = match known.role {
+                    Role::Continued(until, _) => head.seq() <= until,
+                    _ => true,
+                };
+                if let (true, Ok(Facts::Imported(facts))) = (walked, Facts::of(&head)) {
+                    for range in facts.ranges {
+                        learned.entry(range.origin).or_default().push(range);
+                    }
+                }
+            }
+        }
+        let foreign: BTreeSet<OriginId> = (folders.iter().chain(learned.keys()))
+            .filter(|origin| !own.contains(origin))
+            .copied()
+            .collect();
+        for origin in foreign {
+            let learned = learned.remove(&origin).unwrap_or_default();
+            let known = known(origin, Role::Foreign(learned));
+            picked.push((plan::pick(&salvaged, &known)?, known));
+        }
+        let mut explained = Holes::default();
+        for head in picked
+            .iter()
+            .flat_map(|(taken, _)| salvaged.said_in(&taken.chosen))
+        {
+            explained.note(&head, &own);
+        }
+        salvaged.explained = explained;
+        let mut chains = Vec::new();
+        for (taken, known) in picked {
+            chains.push(plan::plan(&salvaged, &known, taken)?);
+        }
+        let mint = self.why_mint(&parts, &chains, refusal.as_ref());
+        let mut plan = Plan {
+            salvaged,
+            chains,
+            payloads: BTreeSet::new(),
+            marker,
+            mint,
+            report: Report::default(),
+        };
+        let no_store = matches!(refusal, Some(Refusal::NoStoreFile { .. }));
+        self.report(&mut plan, no_store);
+        Ok(plan)
+    }
+
+    /// Why a new origin has to carry on, if one has to.
+    fn why_mint(
+        &self,
+        parts: &[walk::Part],
+        chains: &[ChainPlan],
+        refusal: Option<&Refusal>,
+    ) -> Option<String> {
+        if let Some(Refusal::NoStoreFile { why }) = refusal
+            && !chains.is_empty()
+        {
+            return Some(why.clone());
+        }
+        let plan_of = |origin| chains.iter().find(|chain| chain.origin == origin);
+        let newest = parts.last().and_then(|part| plan_of(part.origin))?;
+        if newest.ends_anew() {
+            return Some("the newest events of the chain are gone".to_owned());
+        }
+        // An origin that has no event yet continues one that may have lost its end.
+        let continued = parts.iter().rev().nth(1)?;
+        let older = plan_of(continued.origin)?;
+        let until = continued.until?;
+        let lost = |gone: &plan::Gone| gone.hole.from_seq <= until && until <= gone.hole.to_seq;
+        (newest.last == Seq(0) && newest.end.is_none() && older.gone.iter().any(lost))
+            .then(|| "the event that the chain was to go on from is gone".to_owned())
+    }
+
+    /// Files below `log/` that are no segments.
+    fn strays(&self) -> Result<Vec<PathBuf>> {
+        let mut strays = Vec::new();
+        let log_dir = self.dir.join(chain::LOG_DIR);
+        let read_dir = |dir: &Path| match self.disk.read_dir(dir) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+            other => other.map_err(at("reading", dir)),
+        };
+        for entry in read_dir(&log_dir)? {
+            let path = log_dir.join(&entry.name);
+            if !entry.is_dir {
+                strays.push(path);
+                continue;
+            }
+            let is_chain = chain::origin_of(&entry.name).is_some();
+            // A folder that cannot be read is no chain, and whoever reads a chain says so.
+            for file in self.disk.read_dir(&path).unwrap_or_default() {
+                if !file.is_dir && !(is_chain && SegmentName::parse(&file.name).is_some()) {
+                    strays.push(path.join(&file.name));
+                }
+            }
+        }
+        strays.sort();
+        Ok(strays)
+    }
+
+    fn report(&self, plan: &mut Plan, no_store: bool) {
+        let beside = |edge: salvage::Edge| Beside {
+            position: edge.position,
+            time: edge.time,
+        };
+        let mut report = Report {
+            new_origin: plan.mint.clone(),
+            new_secret: no_store && plan.mint.is_some(),
+            resumed: plan.marker.is_some(),
+            ..Report::default()
+        };
+        let remembered = plan.marker.iter().flat_map(|marker| &marker.payloads);
+        let remembered: BTreeSet<EventId> = remembered.copied().collect();
+        let said = &plan.salvaged.explained.payloads;
+        for chain in &plan.chains {
+            let damaged = chain.payloads_gone();
+            let left = plan
+                .salvaged
+                .runs
+                .iter()
+                .filter(|run| run.origin == chain.origin);
+            let left = left.flat_map(|run| &run.no_bodies);
+            let left = left.filter(|body| body.withheld && remembered.contains(&body.id));
+            for body in damaged.chain(left) {
+                let is_back = chain.bodies.get(&body.id).is_some_and(|it| it.1.is_some());
+                if said.contains_key(&body.id) || is_back || !plan.payloads.insert(body.id) {
+                    continue;
+                }
+                report.payloads.push(PayloadGone {
+                    origin: chain.origin,
+                    seq: body.seq,
+                    event: body.id,
+                    position: body.position,
+                    time: body.time,
+                    kind: body.kind,
+                });
+            }
+            let back = chain.bodies.values().filter(|(_, copy)| copy.is_some());
+            report.refilled_payloads += back.count() as u64;
+            report.gone.extend(chain.gone.iter().map(|gone| Gone {
+                origin: chain.origin,
+                from_seq: gone.hole.from_seq,
+                to_seq: gone.hole.to_seq,
+                after: gone.after.map(beside),
+                before: gone.before.map(beside),
+            }));
+            if chain.is_empty() {
+                continue;
+            }
+            report.segments_written += chain.write.len() as u64;
+            report.segments_removed += chain.remove.len() as u64;
+            report.refilled_events += match chain.write.is_empty() {
+                true => 0,
+                false => chain.refilled,
+            };
+            report
+                .set_aside
+                .extend(chain.aside.iter().map(|aside| SetAside {
+                    file: chain::relative(
+                        &self.dir,
+                        &plan.salvaged.sources[aside.slice.source].path,
+                    ),
+                    offset_bytes: aside.slice.start,
+                    len_bytes: aside.slice.end - aside.slice.start,
+                    what: aside.what.to_owned(),
+                }));
+        }
+        plan.report = report;
+    }
+}
+
+impl Log {
+    fn knows_actor(&self, actor: ActorId) -> Result<bool> {
+        let mut known = false;
+        self.scan(&walk::Cursor::START, &mut |event| {
+            let subject = event.head.subject();
+            known |= event.head.kind() == Kind::LOG_ACTOR_NAMED && subject.0 == actor.0;
+            match known {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        })?;
+        Ok(known)
+    }
+}
+
+/// Who repairs, and why.
+#[derive(Debug, Clone, Copy)]
+pub struct Repairer<'a> {
+    /// As of the event; its events are ignored.
+    pub batch: &'a Batch<'a>,
+    /// Why, in the words of who does it.
+    pub reason: Option<&'a str>,
+}
+
+impl Writer<'_> {
+    /// Repairs the log: see the module's text. Durable when it returns; doing it again changes nothing.
+    /// Of a writer that [`Log::begin_repair`] gave.
+    ///
+    /// # Errors
+    /// `NewerFormat`, `NoSpace`, `NotWritable`, `Io`; whatever came of it, run again it ends as if
+    /// nothing had happened.
+    pub fn repair(
+        &mut self,
+        spares: &[Spare],
+        who: &Repairer<'_>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(Report, Option<Appended>)> {
+        let plan = self.log.plan(spares, progress)?;
+        if plan.is_empty() {
+            return Ok((plan.report, None));
+        }
+        let log = self.log;
+        let done = log.change_files(&plan).and_then(|()| {
+            log.set_pending_holes(plan.holes());
+            self.prepare_repaired(plan.mint.as_deref())?;
+            self.append_repaired(&plan, who)
+        });
+        log.set_pending_holes(Vec::new());
+        let appended = done?;
+        self.flush()?;
+        marker::remove(&*log.disk, &log.dir)?;
+        let mut state = log.lock_state();
+        (state.looks, state.hold.looked) = (None, None);
+        log.refresh_state(&mut state)?;
+        drop(state);
+        Ok((plan.report, appended))
+    }
+
+    /// Says what is gone.
+    fn append_repaired(&mut self, plan: &Plan, who: &Repairer<'_>) -> Result<Option<Appended>> {
+        let (holes, refs) = (
+            plan.holes(),
+            plan.payloads.iter().copied().collect::<Vec<_>>(),
+        );
+        let mut holes = holes.chunks(LogRepaired::HOLES_MAX);
+        let mut refs = refs.chunks(REFS_MAX);
+        let mut events = Vec::new();
+        loop {
+            let (holes, refs) = (holes.next(), refs.next());
+            if holes.is_none() && refs.is_none() {
+                break;
+            }
+            events.push(NewEvent {
+                kind: Kind::LOG_REPAIRED,
+                subject: SubjectId::ZERO,
+                refs: refs.unwrap_or_default().to_vec(),
+                facts: LogRepaired {
+                    holes: holes.unwrap_or_default().to_vec(),
+                }
+                .encode(),
+                payload: payload::encode(&payload::LogRepaired { reason: who.reason }),
+            });
+        }
+        let mut last = None;
+        let actor = self.actor(who.batch.actor);
+        if !events.is_empty() && !self.starts_origin() && !self.log.knows_actor(actor)? {
+            self.append(&Batch {
+                events: vec![actor_named(actor, who.batch.actor)],
+                ..who.batch.clone()
+            })?;
+        }
+        while !events.is_empty() {
+            let rest = events.split_off(events.len().min(BATCH_MAX));
+            let appended = self.append(&Batch {
+                events,
+                ..who.batch.clone()
+            })?;
+            last = appended.last().copied();
+            events = rest;
+        }
+        Ok(last)
+    }
+}

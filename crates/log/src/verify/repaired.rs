@@ -1,0 +1,143 @@
+//! What repairs have explained is no damage: it is told as a notice.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::{Expect, Severity, Verify, Withheld};
+use crate::cases::Case;
+use crate::chain::{self, SegmentFile};
+use crate::error::Result;
+use crate::hash;
+use crate::holes::{Explained, Gap, Holes};
+use crate::id::{OriginId, Position, Seq};
+use crate::scan::read_one;
+use crate::segment::HEADER_LEN;
+
+/// A name for people: enough digits to tell a handful of machines apart.
+fn short(origin: OriginId) -> String {
+    format!("{}…", &origin.to_string()[..4])
+}
+
+fn since(position: Position) -> String {
+    match position.0 {
+        0 => "a repair".to_owned(),
+        _ => format!("the repair @{position}"),
+    }
+}
+
+impl Verify<'_> {
+    pub(super) fn holes(&mut self) -> Result<Arc<Holes>> {
+        if let Some(holes) = &self.holes {
+            return Ok(Arc::clone(holes));
+        }
+        // What was appended meanwhile is looked at too: it only explains more.
+        let holes = self.log.explainer(self.walked.clone(), None).holes()?;
+        self.holes = Some(Arc::clone(&holes));
+        Ok(holes)
+    }
+
+    /// Whether a repair has said that a segment goes on where it does although something is missing
+    /// before it. Tells of it.
+    pub(super) fn is_bridged(
+        &mut self,
+        origin: OriginId,
+        segment: &SegmentFile,
+        expect: &Expect,
+    ) -> Result<bool> {
+        let first = read_one(
+            &*self.log.disk,
+            &segment.path,
+            HEADER_LEN as u64,
+            |record| (record.prev(), hash::event_id(record.head)),
+        )?;
+        let Some((prev, next)) = first else {
+            return Ok(false);
+        };
+        if segment.name.first_seq == expect.seq && prev == expect.prev {
+            return Ok(false); // nothing is missing
+        }
+        let gap = Gap {
+            origin,
+            last: expect.prev,
+            next,
+            from: expect.seq,
+            to: Seq(segment.name.first_seq.0 - 1),
+        };
+        let Some(explained) = self.holes()?.explain(&gap) else {
+            return Ok(false);
+        };
+        let file = segment.path.clone();
+        self.gone(file, origin, (gap.from, gap.to), explained);
+        Ok(true)
+    }
+
+    /// Whether a repair has said that a chain had more events than there are. Tells of it.
+    pub(super) fn end_is_explained(
+        &mut self,
+        origin: OriginId,
+        expect: &Expect,
+        until: Option<Seq>,
+    ) -> Result<bool> {
+        // Only where something says that there was more is it worth to look.
+        let open = expect.batch.is_some();
+        let continued = until.is_some_and(|until| until >= expect.seq);
+        let acknowledged = self
+            .slot
+            .is_some_and(|slot| slot.origin == origin && slot.seq >= expect.seq);
+        let learned = (self.imported.iter())
+            .any(|range| range.origin == origin && range.to_seq >= expect.seq);
+        if !(open || continued || acknowledged || learned) {
+            return Ok(false);
+        }
+        let Some(explained) = self.holes()?.covering(origin, expect.seq) else {
+            return Ok(false);
+        };
+        let dir = chain::dir_of(&self.log.dir, origin);
+        let to = explained.hole.to_seq;
+        self.gone(dir, origin, (expect.seq, to), explained);
+        Ok(true)
+    }
+
+    fn gone(
+        &mut self,
+        file: PathBuf,
+        origin: OriginId,
+        (from, to): (Seq, Seq),
+        explained: Explained,
+    ) {
+        let (name, since) = (short(origin), since(explained.position));
+        let message = match to.0.checked_sub(from.0) {
+            None => format!(
+                "event {from} of origin {name} names another event before it than there is: {since} \
+                 keeps both"
+            ),
+            Some(0) => format!("event {from} of origin {name} is gone since {since}: {BACK}"),
+            Some(_) => {
+                format!("events {from} to {to} of origin {name} are gone since {since}: {BACK}")
+            }
+        };
+        let (case, notice) = (Some(Case::E), Severity::Notice);
+        self.find(case, "events_gone", notice, &file, 0, Some(from), message);
+    }
+
+    pub(super) fn payload_gone(&mut self, withheld: &Withheld, repaired: Position) {
+        let message = format!("the payload is gone since {}: {BACK}", since(repaired));
+        self.find(
+            Some(Case::H),
+            "payload_gone",
+            Severity::Notice,
+            &withheld.path,
+            withheld.offset,
+            Some(withheld.seq),
+            message,
+        );
+    }
+
+    /// Whether a repair has said that an event is gone.
+    pub(super) fn is_gone(&mut self, origin: OriginId, seq: Seq) -> Result<bool> {
+        Ok(self.holes()?.covering(origin, seq).is_some())
+    }
+}
+
+const BACK: &str =
+    "an export of a machine that has it brings it back, `icm log repair --from FILE`";

@@ -1,0 +1,178 @@
+//! Repairing the log: the files below, then the views, which are computed anew.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use icm_log::env::random_16;
+use icm_log::repair::{Beside, Repairer, Report, Spare};
+use icm_log::{Appended, Batch, CommandId, Cursor, Kind, RequestKey, SessionId, hash};
+use icm_projections::Views;
+
+use super::write::{actor_of, check_caller};
+use super::{Service, locked};
+use crate::api::{
+    Caller, Progress, RepairAnswer, RepairAside, RepairBeside, RepairGone, RepairPayload,
+    RepairRequest,
+};
+use crate::error::{Result, ServiceError};
+use crate::limits;
+use crate::secrets::Guard;
+use crate::when::rfc3339;
+
+/// How long somebody who builds views is waited for.
+const WIPE_WAIT: Duration = Duration::from_secs(30);
+
+impl Service {
+    /// Puts a damaged log in order, or says what that would take: what is damaged is set aside, what
+    /// verifies is kept, `spares` stand in for what is gone, and the log says what is gone for good.
+    /// It does nothing, and says so, where there is nothing to repair.
+    ///
+    /// # Errors
+    /// `NewerFormat` where a newer version wrote; `Invalid` when `plan` is no longer what would be
+    /// done.
+    pub fn log_repair(
+        &self,
+        caller: &Caller,
+        request: &RepairRequest,
+        spares: &[Spare],
+        progress: &dyn Progress,
+    ) -> Result<RepairAnswer> {
+        if let Some(reason) = &request.reason {
+            limits::text("the reason", reason, limits::SOURCE_LEN_MAX)?;
+        }
+        self.log.refresh()?;
+        if request.dry_run {
+            return Ok(answer(&self.look(spares, progress)?, true, None));
+        }
+        self.refuse_read_only()?;
+        check_caller(caller)?;
+        Guard::new(&self.secrets, false).caller(caller)?;
+        let reason = request.reason.as_deref();
+        let reason = reason.map(|text| self.without_secret(text));
+        let planned = self.look(spares, progress)?;
+        if planned.is_empty() {
+            // Nothing is locked, let alone written.
+            return Ok(answer(&planned, false, None));
+        }
+
+        let mut held = locked(&self.views);
+        *held = None;
+        let env = &*self.ground.env;
+        let mut writer = self.log.begin_repair(env, self.options.lock_wait)?;
+        let planned = self.look(spares, progress)?;
+        let shown = answer(&planned, false, None);
+        if request
+            .plan
+            .as_ref()
+            .is_some_and(|plan| *plan != shown.plan)
+        {
+            return Err(ServiceError::invalid_with(
+                "the log has changed since this was shown",
+                "look again with `icm log repair --dry-run`",
+            ));
+        }
+        let redacts = !spares.is_empty() && self.holds_a_redaction();
+        if redacts {
+            // What a spare brings back of a redacted event is taken out again.
+            writer.begin_redaction()?;
+        }
+        let session = caller.session.as_deref();
+        let batch = Batch {
+            command: CommandId(random_16(env)),
+            actor: actor_of(caller),
+            session: session.map_or(SessionId::ZERO, hash::session_id),
+            request: RequestKey::ZERO,
+            events: Vec::new(),
+        };
+        let who = Repairer {
+            batch: &batch,
+            reason: reason.as_deref(),
+        };
+        progress.start("repairing the log", Some(self.log.len_bytes()?));
+        let (report, event) = writer.repair(spares, &who, &mut |bytes| progress.advance(bytes))?;
+        progress.finish();
+        Views::wipe(&self.views_dir(), WIPE_WAIT)?;
+        drop(writer);
+        if redacts {
+            self.finish_redaction(&mut held)?;
+        }
+        Ok(answer(&report, false, event))
+    }
+
+    fn look(&self, spares: &[Spare], progress: &dyn Progress) -> Result<Report> {
+        progress.start("looking for damage", Some(self.log.len_bytes()?));
+        let report = self
+            .log
+            .plan_repair(spares, &mut |bytes| progress.advance(bytes));
+        progress.finish();
+        Ok(report?)
+    }
+
+    /// Whether anything was ever redacted here, as far as the log can be read.
+    fn holds_a_redaction(&self) -> bool {
+        let mut found = false;
+        let (_, stopped) = self.log.scan_whole(&Cursor::START, &mut |event| {
+            found |= event.head.kind() == Kind::LOG_REDACTED;
+            match found {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        // What cannot be read yet may name some.
+        found || stopped.is_some()
+    }
+}
+
+fn answer(report: &Report, dry_run: bool, event: Option<Appended>) -> RepairAnswer {
+    let beside = |beside: Beside| RepairBeside {
+        position: beside.position.0,
+        at: rfc3339(beside.time.ms()),
+    };
+    let set_aside: Vec<_> = (report.set_aside.iter())
+        .map(|aside| RepairAside {
+            file: aside.file.display().to_string(),
+            offset: aside.offset_bytes,
+            bytes: aside.len_bytes,
+            what: aside.what.clone(),
+        })
+        .collect();
+    let gone: Vec<_> = (report.gone.iter())
+        .map(|gone| RepairGone {
+            origin: gone.origin.to_string(),
+            from_seq: gone.from_seq.0,
+            to_seq: gone.to_seq.0,
+            events: gone.count(),
+            after: gone.after.map(beside),
+            before: gone.before.map(beside),
+        })
+        .collect();
+    let payloads: Vec<_> = (report.payloads.iter())
+        .map(|payload| RepairPayload {
+            origin: payload.origin.to_string(),
+            seq: payload.seq.0,
+            event: payload.event.to_string(),
+            position: payload.position.0,
+            at: rfc3339(payload.time.ms()),
+            kind: payload.kind.name(),
+        })
+        .collect();
+    let plan = blake3::hash(format!("{report:?}").as_bytes());
+    RepairAnswer {
+        damaged: !report.is_empty(),
+        dry_run,
+        plan: plan.to_hex()[..16].to_owned(),
+        event: event.map(|event| event.event.to_string()),
+        position: event.map(|event| event.position.0),
+        set_aside,
+        gone_events: gone.iter().map(|gone| gone.events).sum(),
+        gone,
+        payloads,
+        refilled_events: report.refilled_events,
+        refilled_payloads: report.refilled_payloads,
+        segments_written: report.segments_written,
+        segments_removed: report.segments_removed,
+        new_origin: report.new_origin.clone(),
+        new_secret: report.new_secret,
+        resumed: report.resumed,
+    }
+}

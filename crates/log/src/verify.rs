@@ -1,6 +1,7 @@
 //! Verifying a log: every head hashed, every chain followed, every body held against its
 //! commitment. Reads only, never panics, on any bytes.
 
+mod branch;
 mod repaired;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,15 +16,18 @@ use crate::chain::{self, SegmentFile};
 use crate::disk::OpenMode;
 use crate::error::{LogError, Result, at};
 use crate::facts::{Facts, ImportedRange};
-use crate::head::HeadError;
+use crate::head::{Head, HeadError};
 use crate::holes::Holes;
-use crate::id::{EventId, OriginId, Position, Seq, SubjectId, Time};
+use crate::id::{EventId, OriginId, Position, Seq, Time};
 use crate::log::{Log, origins_of};
 use crate::record::Body;
 use crate::recover::{self, Trouble};
+use crate::redacted::Redactions;
 use crate::scan::{SegmentScan, Step};
 use crate::segment::{HEADER_LEN, HeaderError, SegmentHeader, SegmentName};
 use crate::walk;
+
+use branch::Ends;
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -96,6 +100,7 @@ impl Report {
 }
 
 /// What the chain must go on with.
+#[derive(Clone)]
 struct Expect {
     seq: Seq,
     prev: EventId,
@@ -113,7 +118,7 @@ struct Verify<'a> {
     progress: &'a mut dyn FnMut(u64),
     slot: Option<acked::Slot>,
     /// Ids of the events of each chain, where an import or a continuation asks for one.
-    wanted: BTreeMap<(OriginId, Seq), Option<EventId>>,
+    wanted: BTreeMap<(OriginId, Seq), Vec<EventId>>,
     imported: Vec<ImportedRange>,
     /// Where an older chain is continued: the event that must stand there.
     continued: Vec<(OriginId, Seq, EventId)>,
@@ -121,9 +126,7 @@ struct Verify<'a> {
     newer: BTreeSet<OriginId>,
     /// What the next writer sets aside.
     torn: Option<Trouble>,
-    /// What redactions name, with the position of the last that does.
-    redacted_subjects: BTreeMap<SubjectId, Position>,
-    redacted_events: BTreeSet<EventId>,
+    redactions: Redactions,
     /// Bodies that are withheld, to be held against the redactions once all are known.
     withheld: Vec<Withheld>,
     /// What repairs have explained; read when a gap is met.
@@ -134,8 +137,7 @@ struct Verify<'a> {
 /// An event whose body is withheld.
 struct Withheld {
     id: EventId,
-    position: Position,
-    subjects: Vec<SubjectId>,
+    head: Vec<u8>,
     path: PathBuf,
     offset: u64,
     seq: Seq,
@@ -158,8 +160,7 @@ impl Log {
             continued: Vec::new(),
             newer: BTreeSet::new(),
             torn: None,
-            redacted_subjects: BTreeMap::new(),
-            redacted_events: BTreeSet::new(),
+            redactions: Redactions::default(),
             withheld: Vec::new(),
             holes: None,
             walked: Vec::new(),
@@ -199,7 +200,7 @@ impl Verify<'_> {
         self.walked.clone_from(&walked);
         origins.retain(|origin| !walked.contains(origin));
         if let Some(slot) = self.slot {
-            self.wanted.insert((slot.origin, slot.seq), None);
+            self.want(slot.origin, slot.seq);
         }
         let own = walked.last().copied();
         if let Some(origin) = own {
@@ -214,7 +215,7 @@ impl Verify<'_> {
         let mut position = Some(Position(0));
         for part in &parts {
             if let Some(until) = part.until {
-                self.wanted.insert((part.origin, until), None);
+                self.want(part.origin, until);
                 self.continued.push((part.origin, until, part.event));
             }
             // Where the next chain carries on, an older one may go on by itself (a copy).
@@ -309,8 +310,12 @@ impl Verify<'_> {
         };
         let mut at_until = None;
         let segments = chain::segments(&*self.log.disk, &self.log.dir, origin)?;
+        let mut ends = Ends::default();
         for (index, segment) in segments.iter().enumerate() {
             let newest = index + 1 == segments.len();
+            if !walked {
+                self.take_branch(segment, &mut expect, &mut ends)?;
+            }
             if !self.segment(
                 origin,
                 segment,
@@ -503,22 +508,16 @@ impl Verify<'_> {
                     }
                     expect.batch = (index + 1 < count).then_some((index + 1, count));
                     self.body(&record, &head, path, offset, walked);
+                    self.redactions.note(&head);
                     match Facts::of(&head) {
                         Ok(Facts::Imported(facts)) if walked => {
                             expect.position.0 += facts.count();
                             // What an older chain learned after it was continued is not ours.
                             if until.is_none_or(|until| common.seq <= until) {
                                 for range in &facts.ranges {
-                                    self.wanted.insert((range.origin, range.to_seq), None);
+                                    self.want(range.origin, range.to_seq);
                                 }
                                 self.imported.extend(facts.ranges);
-                            }
-                        }
-                        Ok(Facts::Redacted(facts)) => {
-                            self.redacted_events.extend(head.refs());
-                            for subject in facts.subjects {
-                                let at = self.redacted_subjects.entry(subject).or_default();
-                                *at = head.position().max(*at);
                             }
                         }
                         Ok(_) => {}
@@ -566,8 +565,8 @@ impl Verify<'_> {
                     message,
                 );
             }
-            if let Some(want) = self.wanted.get_mut(&(origin, common.seq)) {
-                *want = Some(id);
+            if let Some(found) = self.wanted.get_mut(&(origin, common.seq)) {
+                found.push(id);
             }
             if until == Some(common.seq) {
                 *at_until = Some(expect.position);
@@ -716,14 +715,9 @@ impl Verify<'_> {
             }
             Body::Withheld => {
                 self.report.missing_bodies += 1;
-                let mut subjects = vec![head.subject()];
-                if let Ok(Facts::Recalled(facts)) = Facts::of(head) {
-                    subjects.extend(facts.results.iter().map(|shown| shown.id));
-                }
                 self.withheld.push(Withheld {
                     id: head.id(),
-                    position: head.position(),
-                    subjects,
+                    head: head.bytes().to_vec(),
                     path: path.to_owned(),
                     offset,
                     seq: head.seq(),
@@ -735,12 +729,10 @@ impl Verify<'_> {
 
     /// A body that is withheld and that no redaction names was lost otherwise.
     fn check_withheld(&mut self) -> Result<()> {
+        self.redactions.settle();
         for withheld in std::mem::take(&mut self.withheld) {
-            let named = |subject: &SubjectId| {
-                let redacted = self.redacted_subjects.get(subject);
-                redacted.is_some_and(|at| withheld.position < *at || !withheld.walked)
-            };
-            if self.redacted_events.contains(&withheld.id) || withheld.subjects.iter().any(named) {
+            let head = Head::parse(&withheld.head);
+            if head.is_ok_and(|head| self.redactions.names(&head, withheld.id)) {
                 continue;
             }
             let repair = self.holes()?.payloads.get(&withheld.id).copied();
@@ -768,18 +760,29 @@ impl Verify<'_> {
         Ok(())
     }
 
+    /// From here on the event at this place is noted.
+    fn want(&mut self, origin: OriginId, seq: Seq) {
+        self.wanted.entry((origin, seq)).or_default();
+    }
+
+    /// The events that were met at a place; several where the chain branches.
+    fn found(&self, origin: OriginId, seq: Seq) -> &[EventId] {
+        self.wanted.get(&(origin, seq)).map_or(&[], Vec::as_slice)
+    }
+
     fn check_slot(&mut self) -> Result<()> {
         let Some(slot) = self.slot else { return Ok(()) };
         if self.newer.contains(&slot.origin) {
             return Ok(());
         }
-        let found = self.wanted.get(&(slot.origin, slot.seq)).copied().flatten();
-        if found == Some(slot.event) || self.is_gone(slot.origin, slot.seq)? {
+        let found = self.found(slot.origin, slot.seq);
+        let is_empty = found.is_empty();
+        if found.contains(&slot.event) || self.is_gone(slot.origin, slot.seq)? {
             return Ok(());
         }
-        let message = match found {
-            None => format!("the acknowledged event {} is not there", slot.seq.0),
-            Some(_) => format!("event {} is not the one that was acknowledged", slot.seq.0),
+        let message = match is_empty {
+            true => format!("the acknowledged event {} is not there", slot.seq.0),
+            false => format!("event {} is not the one that was acknowledged", slot.seq.0),
         };
         let dir = chain::dir_of(&self.log.dir, slot.origin);
         let seq = Some(slot.seq);
@@ -797,8 +800,8 @@ impl Verify<'_> {
 
     fn check_continued(&mut self) -> Result<()> {
         for (origin, seq, event) in std::mem::take(&mut self.continued) {
-            let found = self.wanted.get(&(origin, seq)).copied().flatten();
-            let known = found == Some(event) || self.newer.contains(&origin);
+            let found = self.found(origin, seq).contains(&event);
+            let known = found || self.newer.contains(&origin);
             if known || self.is_gone(origin, seq)? {
                 continue;
             }
@@ -821,13 +824,14 @@ impl Verify<'_> {
     fn check_imported(&mut self) -> Result<()> {
         for range in std::mem::take(&mut self.imported) {
             let place = (range.origin, range.to_seq);
-            let mut found = self.wanted.get(&place).copied().flatten();
-            if found.is_none() {
+            let mut found = self.found(place.0, place.1).to_vec();
+            if found.is_empty() {
                 // A chain that this one continues was read before the import was met.
                 let (disk, dir) = (&*self.log.disk, &self.log.dir);
-                found = walk::find_seq(disk, dir, place.0, place.1)?.map(|place| place.tip.event);
+                let there = walk::find_seq(disk, dir, place.0, place.1)?;
+                found.extend(there.map(|place| place.tip.event));
             }
-            let known = found == Some(range.head) || self.newer.contains(&range.origin);
+            let known = found.contains(&range.head) || self.newer.contains(&range.origin);
             if known || self.is_gone(range.origin, range.to_seq)? {
                 continue;
             }

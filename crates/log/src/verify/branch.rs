@@ -1,0 +1,50 @@
+//! Chains that branch: two events of one origin have one seq, because an exact copy of a store wrote
+//! under its origin. Both branches are good; that there are two is told.
+
+use super::{Expect, Severity, Verify};
+use crate::chain::SegmentFile;
+use crate::error::Result;
+use crate::id::Seq;
+use crate::scan::read_one;
+use crate::segment::HEADER_LEN;
+
+/// Where the segments read so far end.
+#[derive(Default)]
+pub(super) struct Ends {
+    ends: Vec<Expect>,
+    /// First seqs of the segments.
+    begun: Vec<Seq>,
+}
+
+impl Verify<'_> {
+    /// Goes on from the end that the next segment names, where that is another one than the last.
+    pub(super) fn take_branch(
+        &mut self,
+        segment: &SegmentFile,
+        expect: &mut Expect,
+        ends: &mut Ends,
+    ) -> Result<()> {
+        let first = segment.name.first_seq;
+        ends.ends.push(expect.clone());
+        let disk = &*self.log.disk;
+        let prev = read_one(disk, &segment.path, HEADER_LEN as u64, |record| {
+            record.prev()
+        })?;
+        let fits = |end: &&Expect| end.seq == first && Some(end.prev) == prev;
+        if !fits(&&*expect)
+            && let Some(end) = ends.ends.iter().find(fits)
+        {
+            *expect = end.clone();
+        }
+        if ends.begun.contains(&first) {
+            let message = format!(
+                "the chain branches at event {first}: two machines wrote under one origin, and both \
+                 branches are kept"
+            );
+            let (path, notice) = (segment.path.clone(), Severity::Notice);
+            self.find(None, "fork", notice, &path, 0, Some(first), message);
+        }
+        ends.begun.push(first);
+        Ok(())
+    }
+}

@@ -456,7 +456,7 @@ impl Machine {
         let mut subject = pick(odd.id);
         let (kind, facts) = match odd.what {
             What::Store => {
-                if odd.number % 2 == 0 {
+                if odd.number.is_multiple_of(2) {
                     subject = SubjectId(fresh);
                 }
                 (Kind::MEMORY_STORED, stored.encode())
@@ -873,4 +873,33 @@ fn a_write_beats_what_it_reaches() {
     assert_eq!(shown.id, subject);
     world.meet();
     world.agree().expect("they agree");
+}
+
+/// Views are built in chunks of events, and no chunk may end within what an import brought.
+#[test]
+fn an_import_is_larger_than_a_chunk_of_views() {
+    const CHUNK: u64 = 100_000;
+    let mut world = World::new(2);
+    let log = world.0[0].log();
+    let mut number = 0;
+    while number < CHUNK + 1_000 {
+        let numbers = number..number + 10_000;
+        number = numbers.end;
+        let events = numbers.map(|number| logbed::numbered(number, 8));
+        logbed::append(&log, &*world.0[0].env, events.collect(), Durability::Synced)
+            .expect("it appends");
+    }
+    world.step(0, &store(Some(0), 1));
+    world.step(1, &store(Some(0), 2));
+    world.learn(1, |_, len| len);
+    world.step(1, &store(Some(0), 3));
+    let machine = &mut world.0[1];
+    let built = machine.service().rebuild(&NoProgress).expect("it builds");
+    assert!(built.events > CHUNK);
+    let report = machine.verified();
+    assert!(report.ok, "{report:#?}");
+    let kept: Vec<_> = machine.rows();
+    let kept: Vec<_> = kept.iter().filter(|row| row.key.is_some()).collect();
+    assert_eq!(kept.len(), 1);
+    assert_eq!(kept[0].content, Some(Machine::content(3)));
 }

@@ -91,6 +91,9 @@ impl Reader {
     }
 }
 
+/// Takes keys and values.
+type Entries<'e> = &'e mut dyn FnMut(&[u8], &[u8]) -> Result<()>;
+
 type ReadTable = redb::ReadOnlyTable<&'static [u8], &'static [u8]>;
 
 impl Table {
@@ -365,7 +368,7 @@ impl Table {
         definition: Bytes,
         start: &[u8],
         len: usize,
-        each: &mut dyn FnMut(&[u8], &[u8]) -> Result<()>,
+        each: Entries<'_>,
     ) -> Result<()> {
         let Some(table) = self.open(definition)? else {
             return Ok(());

@@ -120,6 +120,8 @@ impl Machine {
     }
 
     fn check(&self) {
+        let repair = self.log().plan_repair(&[], &mut |_| {}).expect("it reads");
+        assert!(repair.is_empty(), "there is nothing to repair: {repair:?}");
         let report = self.log().verify(&mut |_| {}).expect("it reads");
         let worse = |finding: &&icm_log::verify::Finding| finding.severity != Severity::Notice;
         let bad: Vec<_> = report.findings.iter().filter(worse).collect();
@@ -302,6 +304,9 @@ fn both_branches_of_a_fork_are_kept() {
     let learned = e.import(&c.export()).expect("imported");
     assert_eq!(learned.events, 9 + 4 + 7);
     assert_eq!(e.numbers(), all);
+    for machine in [&c, &d, &e] {
+        machine.check();
+    }
     assert_eq!(d.numbers(), all[..all.len() - 1]);
     // Its own chain is not to be contradicted.
     let error = a.import(&b.export()).expect_err("it is refused");

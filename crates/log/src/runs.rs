@@ -163,20 +163,25 @@ pub(crate) fn connected(runs: Vec<Run>, origin: OriginId, holes: &[Hole]) -> Vec
                 .iter()
                 .any(|kept| before.and_then(|seq| kept.id_at(Seq(seq))) == Some(run.base));
         let explained = |hole: &Hole| {
-            let last = hole.from_seq.0.checked_sub(1).map(Seq);
-            hole.origin == origin
-                && Some(hole.to_seq.0) == before
-                && hole.next_good == run.ids[0]
-                && (hole.last_good.is_zero()
-                    || kept
-                        .iter()
-                        .any(|kept| last.and_then(|seq| kept.id_at(seq)) == Some(hole.last_good)))
+            let reached = |kept: &Run| kept.to_seq().0 + 1 >= hole.from_seq.0;
+            bridges(hole, origin, run.from_seq, run.ids[0])
+                && (hole.last_good.is_zero() || kept.iter().any(reached))
         };
         if joins || holes.iter().any(explained) {
             kept.push(run);
         }
     }
     kept
+}
+
+/// Whether a repair lets a chain go on with this event although those before it are missing. What was
+/// brought back since may have made its hole smaller.
+pub(crate) fn bridges(hole: &Hole, origin: OriginId, seq: Seq, event: EventId) -> bool {
+    let next = hole.to_seq.0.saturating_add(1);
+    hole.origin == origin
+        && hole.from_seq <= seq
+        && seq.0 <= next
+        && (seq.0 < next || hole.next_good == event || hole.next_good.is_zero())
 }
 
 fn newer(what: &str) -> LogError {

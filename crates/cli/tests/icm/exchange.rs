@@ -90,7 +90,7 @@ fn two_machines_end_with_the_same_memories() {
         "b",
         &["recall", "billing", "--at", &earlier, "--json"],
     )
-    .ok();
+    .ends(1);
     assert_eq!(then.json()["results"].as_array().unwrap().len(), 0);
 
     carry(&world, "b", "a");

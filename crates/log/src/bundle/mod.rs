@@ -15,6 +15,7 @@ use crate::disk::DiskFile;
 use crate::error::Result;
 use crate::id::{EventId, OriginId, Seq};
 use crate::record::Record;
+use crate::repair::Spare;
 use crate::scan::{SegmentScan, Step};
 
 /// Consecutive events of one chain within a bundle.
@@ -59,6 +60,20 @@ impl Bundle {
     /// What it was read from.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Its records, for a repair to take from.
+    pub fn spares(&self) -> Vec<Spare> {
+        let spare = |range: &BundleRange| Spare {
+            file: Arc::clone(&self.file),
+            path: self.path.clone(),
+            origin: range.origin,
+            from_seq: range.from_seq,
+            to_seq: range.to_seq,
+            start: range.start,
+            end: range.end,
+        };
+        self.ranges.iter().map(spare).collect()
     }
 
     /// Hands out the records of a range, in order, each with its id and its place in the file.

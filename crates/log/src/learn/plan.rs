@@ -10,6 +10,7 @@ use crate::facts::Hole;
 use crate::id::{EventId, OriginId, Seq};
 use crate::log::Log;
 use crate::record::Body;
+use crate::runs;
 use crate::writer::SKEW_MAX_MS;
 
 /// Consecutive events of a bundle that are not held.
@@ -109,7 +110,7 @@ impl Log {
             plan.range(bundle, range, limit_ms)?;
         }
         plan.drop_unjoined(bundle, &brought, &holes)?;
-        plan.judge_walked()?;
+        plan.judge_walked(&holes)?;
         plan.past = plan.pieces.iter().any(|piece| plan.is_past(piece));
         plan.redactions = self.bodies_to_go(&plan.held)?;
         Ok(plan)
@@ -265,7 +266,7 @@ impl Plan {
     }
 
     /// What is new of the walked chains fills a hole of them, or comes after them.
-    fn judge_walked(&mut self) -> Result<()> {
+    fn judge_walked(&mut self, holes: &[Hole]) -> Result<()> {
         let mut gaps = Vec::new();
         for piece in &self.pieces {
             let Some(part) = self.held.part(piece.origin) else {
@@ -279,9 +280,8 @@ impl Plan {
                 self.mint |= part.until.is_none();
                 continue;
             }
-            let taken = |run: &crate::runs::Run| {
-                run.from_seq <= piece.to_seq && piece.from_seq <= run.to_seq()
-            };
+            let taken =
+                |run: &runs::Run| run.from_seq <= piece.to_seq && piece.from_seq <= run.to_seq();
             if runs.iter().any(taken) {
                 return Err(LogError::OwnFork {
                     origin: piece.origin,
@@ -289,8 +289,11 @@ impl Plan {
                 });
             }
             let after = Seq(piece.to_seq.0 + 1);
-            let closes = |run: &crate::runs::Run| run.from_seq == after && run.base == piece.head;
-            if !runs.iter().any(closes) {
+            let closes = |run: &runs::Run| run.from_seq == after && run.base == piece.head;
+            let gone = |hole: &Hole| {
+                hole.origin == piece.origin && hole.from_seq <= after && after <= hole.to_seq
+            };
+            if !runs.iter().any(closes) && !holes.iter().any(gone) {
                 gaps.push(Gap {
                     origin: piece.origin,
                     from_seq: after,
@@ -306,18 +309,16 @@ impl Plan {
 
 /// Whether a repair says that the events before a piece are gone.
 fn explained(bundle: &Bundle, piece: &Piece, holes: &[Hole]) -> Result<bool> {
-    let before = Seq(piece.from_seq.0 - 1);
-    let fits = |hole: &&Hole| hole.origin == piece.origin && hole.to_seq == before;
-    let next_good: Vec<EventId> = (holes.iter().filter(fits))
-        .map(|hole| hole.next_good)
-        .collect();
-    if next_good.is_empty() {
+    if !holes.iter().any(|hole| hole.origin == piece.origin) {
         return Ok(false);
     }
-    let mut first = None;
-    bundle.records(&piece.range(), &mut |_, _, id| {
-        first.get_or_insert(id);
+    let mut first = EventId::ZERO;
+    bundle.records(&piece.range(), &mut |_, record, id| {
+        if record.seq() == piece.from_seq {
+            first = id;
+        }
         Ok(())
     })?;
-    Ok(first.is_some_and(|first| next_good.contains(&first)))
+    let bridges = |hole: &Hole| runs::bridges(hole, piece.origin, piece.from_seq, first);
+    Ok(holes.iter().any(bridges))
 }

@@ -366,6 +366,11 @@ impl Views {
         }
     }
 
+    /// Every id that a memory is known under.
+    pub fn ids_of(&self, entity: EntityId) -> Result<Vec<SubjectId>> {
+        self.tail.folder.ids_of(self, entity)
+    }
+
     /// Ids in an inclusive range that stand for another one, with the memories.
     pub fn aliases_in(&self, ids: (SubjectId, SubjectId)) -> Result<Vec<(SubjectId, EntityId)>> {
         if self.tally().aliases == 0 {

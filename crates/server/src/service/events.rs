@@ -20,7 +20,7 @@ use crate::when::{self, DayMeans, When, rfc3339};
 /// A request, resolved.
 struct Filter {
     kind: Option<String>,
-    memory: Option<SubjectId>,
+    memory: Option<BTreeSet<SubjectId>>,
     topic: Option<BTreeSet<SubjectId>>,
     actor: Option<String>,
     session: Option<icm_log::SessionId>,
@@ -117,11 +117,11 @@ impl Service {
         Ok(Filter {
             kind: request.kind.clone(),
             memory: match &request.id {
-                Some(id) => Some(self.find_memory(views, id)?),
+                Some(id) => Some(ids_of(views, [self.find_memory(views, id)?])?),
                 None => None,
             },
             topic: match &request.topic {
-                Some(topic) => Some(views.members(topic)?.into_iter().collect()),
+                Some(topic) => Some(ids_of(views, views.members(topic)?)?),
                 None => None,
             },
             actor: request.actor.clone(),
@@ -200,6 +200,18 @@ impl Service {
     }
 }
 
+/// Every id that these memories are known under.
+fn ids_of(
+    views: &Views,
+    entities: impl IntoIterator<Item = SubjectId>,
+) -> std::result::Result<BTreeSet<SubjectId>, Ask> {
+    let mut ids = BTreeSet::new();
+    for entity in entities {
+        ids.extend(views.ids_of(entity)?);
+    }
+    Ok(ids)
+}
+
 fn family_of(name: &str) -> &str {
     name.split('.').next().unwrap_or(name)
 }
@@ -220,7 +232,8 @@ impl Filter {
             && self.until.is_none_or(|until| event.position <= until)
             && self
                 .memory
-                .is_none_or(|memory| concerns(event, |id| id == memory))
+                .as_ref()
+                .is_none_or(|ids| concerns(event, |id| ids.contains(&id)))
             && self
                 .topic
                 .as_ref()

@@ -8,6 +8,7 @@ use icm_log::bundle::Bundle;
 use icm_log::disk::{Disk, DiskFile, OpenMode, RealDisk};
 use icm_log::facts::LogImported;
 use icm_log::learn::Learned;
+use icm_log::repair::Spare;
 use icm_log::{Kind, NewEvent, OriginId, Seq, SubjectId, payload};
 
 use super::write::RequestKeyOf;
@@ -45,16 +46,7 @@ impl Service {
         dry_run: bool,
         progress: &dyn Progress,
     ) -> Result<LogImportAnswer> {
-        progress.start("reading", file.file.len().ok());
-        let read = Bundle::read(
-            Arc::clone(&file.file),
-            Path::new(&file.name),
-            &mut |bytes| {
-                progress.advance(bytes);
-            },
-        );
-        progress.finish();
-        let bundle = read?;
+        let bundle = file.read(progress)?;
         if dry_run {
             let learned = self.log.would_learn(&bundle, self.now_ms())?;
             return Ok(answer(&learned, true));
@@ -124,6 +116,25 @@ pub struct ExportFile {
 }
 
 impl ExportFile {
+    /// Reads and checks all of it.
+    fn read(&self, progress: &dyn Progress) -> Result<Bundle> {
+        progress.start("reading", self.file.len().ok());
+        let file = Arc::clone(&self.file);
+        let read = Bundle::read(file, Path::new(&self.name), &mut |bytes| {
+            progress.advance(bytes);
+        });
+        progress.finish();
+        Ok(read?)
+    }
+
+    /// What a repair can take from it.
+    ///
+    /// # Errors
+    /// `BadExport` for one that is not whole.
+    pub fn spares(&self, progress: &dyn Progress) -> Result<Vec<Spare>> {
+        Ok(self.read(progress)?.spares())
+    }
+
     /// A file. What is no regular file (a pipe) is read to its end first.
     pub fn open(path: &Path) -> Result<ExportFile> {
         let failed = |source: io::Error| ServiceError::Io {

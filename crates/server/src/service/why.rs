@@ -35,7 +35,8 @@ impl Service {
         let undos = views.undos()?;
 
         let (mut consolidated_from, mut covered_by) = (Vec::new(), None);
-        let mut sessions = BTreeMap::new();
+        let (mut sessions, mut late) = (BTreeMap::new(), Vec::new());
+        let made: BTreeSet<Position> = versions.iter().map(|version| version.from).collect();
         let mut recalls = Vec::with_capacity(shown.len());
         let mut failed = None;
         let stored = versions.last().map(|version| version.id_stamp.event);
@@ -46,7 +47,19 @@ impl Service {
             let facts = match Facts::of(&event.head) {
                 Ok(Facts::Recalled(facts)) => facts,
                 other => {
-                    sessions.insert(event.position, session);
+                    if !made.contains(&event.position) {
+                        late.push(WhyEvent {
+                            position: event.position.0,
+                            event: event.id.to_string(),
+                            kind: event.head.kind().name(),
+                            at: rfc3339(event.head.time().ms()),
+                            actor: self.actor_name(views, event.head.actor()),
+                            session,
+                            changed: Vec::new(),
+                        });
+                    } else {
+                        sessions.insert(event.position, session);
+                    }
                     if stored == Some(event.id) {
                         stored_by = Some(event.head.actor());
                     }
@@ -96,6 +109,20 @@ impl Service {
             return Err(super::show::not_found(id, Vec::new()));
         };
         let memory = self.memory_at(views, last, newest)?;
+        let mut events: Vec<WhyEvent> = versions
+            .iter()
+            .map(|version| WhyEvent {
+                position: version.from.0,
+                event: version.stamp.event.to_string(),
+                kind: version.kind().name(),
+                at: rfc3339(version.stamp.time.ms()),
+                actor: self.actor_name(views, version.actor),
+                session: sessions.remove(&version.from).flatten(),
+                changed: field_names(version.changed),
+            })
+            .collect();
+        events.extend(late);
+        events.sort_by_key(|event| event.position);
         Ok(Why {
             from: WhyFrom {
                 actor: self.actor_name(views, stored_by.unwrap_or(first.actor)),
@@ -104,18 +131,7 @@ impl Service {
             },
             covered_by: covered_by.filter(|_| memory.forgotten),
             memory,
-            events: versions
-                .iter()
-                .map(|version| WhyEvent {
-                    position: version.from.0,
-                    event: version.stamp.event.to_string(),
-                    kind: version.kind().name(),
-                    at: rfc3339(version.stamp.time.ms()),
-                    actor: self.actor_name(views, version.actor),
-                    session: sessions.remove(&version.from).flatten(),
-                    changed: field_names(version.changed),
-                })
-                .collect(),
+            events,
             recalls_total: recalls_total.max(recalls.len() as u64),
             recalls,
         })

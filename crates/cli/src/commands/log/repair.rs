@@ -1,6 +1,9 @@
 //! `icm log repair`
 
+use std::path::PathBuf;
+
 use clap::Args;
+use icm_server::ExportFile;
 use icm_server::api::{RepairAnswer, RepairBeside, RepairGone, RepairRequest};
 
 use crate::app::App;
@@ -27,8 +30,12 @@ const ORIGIN_LEN: usize = 8;
 #[command(after_help = "\
 Examples:
   icm log repair --dry-run
+  icm log repair --from laptop.icmx
   icm log repair --reason 'the disk failed' --yes")]
 pub(crate) struct RepairArgs {
+    /// Take what is gone here from this file, which `icm log export` wrote on a machine that has it
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
     /// Why; it stays in the log
     #[arg(long)]
     reason: Option<String>,
@@ -45,9 +52,13 @@ pub(crate) fn run(args: RepairArgs, app: &App) -> Result<Outcome, CliError> {
     };
     let service = app.service()?;
     let caller = app.caller()?;
+    let spares = match &args.from {
+        Some(file) => ExportFile::open(file)?.spares(&Bar::new(&app.ui))?,
+        None => Vec::new(),
+    };
     let repair = |request: &RepairRequest| {
         let bar = Bar::new(&app.ui);
-        service.log_repair(&caller, request, &[], &bar)
+        service.log_repair(&caller, request, &spares, &bar)
     };
     if args.dry_run || !app.global.yes {
         let plan = repair(&request)?;

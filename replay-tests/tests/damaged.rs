@@ -11,7 +11,6 @@ use icm_log::disk::RealDisk;
 use icm_log::facts::{ImportedRange, LogImported};
 use icm_log::record::{self, Body, Parsed, SALT_LEN};
 use icm_log::segment::HEADER_LEN;
-use icm_log::verify::Severity;
 use icm_log::{Durability, EventId, Kind, Log, NewEvent, OriginId, Seq, SubjectId};
 use icm_server::ServiceError;
 use icm_server::api::{
@@ -125,10 +124,12 @@ fn flip(bytes: &mut [u8], at: usize) {
     bytes[at] ^= 0x10;
 }
 
-/// Each case by its name in the catalogue.
-const CASES: &[(&str, fn(&Bed))] = &[
+/// A name in the catalogue, and what is done to the store.
+type Case = (&'static str, fn(&Bed));
+
+const CASES: &[Case] = &[
     ("flip-head", |bed| {
-        bed.change_record((3, 1), |bytes, start, _| flip(bytes, start + 60));
+        bed.change_record((4, 0), |bytes, start, _| flip(bytes, start + 60));
     }),
     ("flip-head-older", |bed| {
         bed.change_record((1, 1), |bytes, start, _| flip(bytes, start + 60));
@@ -137,7 +138,7 @@ const CASES: &[(&str, fn(&Bed))] = &[
         bed.change_record((1, 1), |bytes, _, end| flip(bytes, end - 3));
     }),
     ("flip-body-newest-segment", |bed| {
-        bed.change_record((3, 0), |bytes, _, end| flip(bytes, end - 3));
+        bed.change_record((4, 0), |bytes, _, end| flip(bytes, end - 3));
     }),
     ("flip-header-older", |bed| {
         bed.change(&bed.segments()[1], |bytes| flip(bytes, 33));
@@ -155,7 +156,7 @@ const CASES: &[(&str, fn(&Bed))] = &[
         bed.change(&bed.segments()[2], |bytes| bytes[200..712].fill(0));
     }),
     ("full-disk", |bed| {
-        bed.change_record((3, 2), |bytes, start, _| bytes.truncate(start + 100));
+        bed.change_record((4, 1), |bytes, start, _| bytes.truncate(start + 100));
     }),
     ("torn-append", |bed| {
         bed.change(&bed.last(), |bytes| {
@@ -243,7 +244,7 @@ const CASES: &[(&str, fn(&Bed))] = &[
         });
     }),
     ("rolled-back-snapshot", |bed| {
-        bed.change_record((3, 1), |bytes, start, _| bytes.truncate(start));
+        bed.change_record((4, 1), |bytes, start, _| bytes.truncate(start));
     }),
     ("other-branch-acknowledged", |bed| {
         bed.write_slot(&Slot {
@@ -356,7 +357,8 @@ struct Row {
 fn catalogue() -> BTreeMap<String, Row> {
     let text = include_str!("../damaged/CATALOGUE.md");
     let mut rows = BTreeMap::new();
-    for line in text.lines().filter(|line| line.starts_with("| `")) {
+    let is_row = |line: &&str| line.starts_with("| `") && line.matches('|').count() == 10;
+    for line in text.lines().filter(is_row) {
         let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
         let [name, _, case, recall, store, verify, repair, gone, after] = cells[..] else {
             panic!("a row has nine cells: {line}");
@@ -384,7 +386,24 @@ fn exit_code(error: &ServiceError) -> &'static str {
     }
 }
 
+/// What is imported is looked at below the service.
+fn has_foreign(bed: &Bed) -> bool {
+    let log = Log::open(Arc::new(RealDisk), &bed.dir);
+    log.is_ok_and(|log| {
+        let (seen, _) = logbed::read(&log);
+        seen.iter().any(|seen| seen.kind == Kind::LOG_IMPORTED)
+    })
+}
+
 fn recall(bed: &Bed) -> String {
+    if has_foreign(bed) {
+        let log = Log::open(Arc::new(RealDisk), &bed.dir).expect("it opens");
+        let (seen, ended) = logbed::read(&log);
+        let shown =
+            |seen: &&logbed::Seen| seen.kind == Kind::MEMORY_STORED && seen.payload.is_some();
+        let code = if ended.is_some() { 3 } else { 0 };
+        return format!("{code}, {}", seen.iter().filter(shown).count());
+    }
     let service = match store::open(&bed.dir, Arc::clone(&bed.env)) {
         Ok(service) => service,
         Err(error) => return exit_code(&error).to_owned(),
@@ -402,6 +421,12 @@ fn recall(bed: &Bed) -> String {
 }
 
 fn write(bed: &Bed, content: &str) -> String {
+    if has_foreign(bed) {
+        let log = Log::open(Arc::new(RealDisk), &bed.dir).expect("it opens");
+        let event = logbed::numbered(100, 10);
+        let appended = logbed::append(&log, &*bed.env, vec![event], Durability::Synced);
+        return if appended.is_ok() { "0" } else { "3" }.to_owned();
+    }
     let request = StoreRequest {
         topic: "t".to_owned(),
         content: content.to_owned(),
@@ -520,7 +545,7 @@ fn every_damaged_store_is_as_the_catalogue_says() {
         };
         let recalled = look(recall);
         let stored = look(|bed| write(bed, "another"));
-        let mut look_at_all = || {
+        let look_at_all = || {
             folder::write(&bed.dir, &whole);
             damage(&bed);
             let (case, verified) = verify(&bed);
@@ -577,13 +602,12 @@ fn repair_again(bed: &Bed) -> String {
 }
 
 #[test]
-fn nothing_worse_than_a_notice_is_left() {
-    for (name, row) in catalogue() {
-        let repaired = !row.repair.starts_with("refused") && row.after.starts_with('0');
-        assert!(
-            repaired || row.repair.starts_with("refused"),
-            "{name}: {row:?}"
-        );
+fn what_is_not_refused_verifies_afterwards() {
+    let rows = catalogue();
+    let refused = |row: &&Row| row.repair.starts_with("refused");
+    for (name, row) in rows.iter().filter(|(_, row)| !refused(row)) {
+        assert!(row.after.starts_with('0'), "{name}: {row:?}");
+        assert!(!row.after.contains("again"), "{name}: {row:?}");
     }
-    assert!(Severity::Notice < Severity::Damage);
+    assert!(rows.values().filter(refused).count() < 4 && rows.len() > 40);
 }

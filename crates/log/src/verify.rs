@@ -16,7 +16,7 @@ use crate::disk::OpenMode;
 use crate::error::{LogError, Result, at};
 use crate::facts::{Facts, ImportedRange};
 use crate::head::HeadError;
-use crate::holes::Holes;
+use crate::holes::{Explained, Holes};
 use crate::id::{EventId, OriginId, Position, Seq, SubjectId, Time};
 use crate::log::{Log, origins_of};
 use crate::record::Body;
@@ -129,6 +129,9 @@ struct Verify<'a> {
     /// What repairs have explained; read when a gap is met.
     holes: Option<Arc<Holes>>,
     walked: Vec<OriginId>,
+    /// Holes in which chains end, as they were read, and the chains whose end was told of.
+    ends: Vec<Explained>,
+    told: BTreeSet<OriginId>,
 }
 
 /// An event whose body is withheld.
@@ -163,6 +166,8 @@ impl Log {
             withheld: Vec::new(),
             holes: None,
             walked: Vec::new(),
+            ends: Vec::new(),
+            told: BTreeSet::new(),
         };
         verify.run()?;
         Ok(verify.report)
@@ -225,6 +230,7 @@ impl Verify<'_> {
         for origin in origins {
             self.chain(origin, false, None, None, false)?;
         }
+        self.check_ends();
         self.check_withheld()?;
         self.check_slot()?;
         self.check_continued()?;
@@ -514,6 +520,7 @@ impl Verify<'_> {
                                 self.imported.extend(facts.ranges);
                             }
                         }
+                        Ok(Facts::Repaired(facts)) => self.note_ends(&head, &facts),
                         Ok(Facts::Redacted(facts)) => {
                             self.redacted_events.extend(head.refs());
                             for subject in facts.subjects {

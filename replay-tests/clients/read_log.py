@@ -203,6 +203,8 @@ class Chain:
     time: int = -1
     position: int | None = None
     batch: tuple | None = None
+    cut: bool = False
+    gaps: list = field(default_factory=list)
     ids: dict = field(default_factory=dict)
     continues: dict | None = None
 
@@ -225,16 +227,42 @@ def read_header(where, data, origin, first_seq):
     return True
 
 
+def first_of(data):
+    """`prev` and id of the first record, as far as there is one."""
+    head_len = u(data, 68, 4)
+    head = data[88:88 + head_len]
+    if head_len not in HEAD_LEN or len(head) < head_len:
+        return None, None
+    return head[32:64], keyed(b"icm event id v1", head).hex()
+
+
+def explained(gap, holes):
+    """Whether a hole holds the gap, and stands beside the same events where it ends with it."""
+    _, origin, last, following, first, final = gap
+    return any(
+        h["origin"] == origin and h["from_seq"] <= first and final <= h["to_seq"]
+        and (h["from_seq"] != first or h["last_good"] == last)
+        and (h["to_seq"] != final or h["next_good"] in (following, bytes(32).hex()))
+        for h in holes)
+
+
+def gone(origin, seq, holes):
+    return any(h["origin"] == origin and h["from_seq"] <= seq <= h["to_seq"] for h in holes)
+
+
 def read_segment(path, where, origin, first_seq, first_id, chain):
     """Yields the events of a segment."""
     with open(path, "rb") as file:
         data = file.read()
     if not read_header(where, data, origin, first_seq):
         return
-    if first_seq != chain.seq:
-        problem(where, f"gap between segments: {first_seq} follows {chain.seq - 1}")
-        chain.seq, chain.prev, chain.time, chain.batch = first_seq, None, -1, None
-        chain.position = None
+    first_prev, first_event = first_of(data)
+    if first_seq != chain.seq or (first_prev is not None and first_prev != chain.prev):
+        # Whether a repair explains it is known once everything has been read.
+        chain.gaps.append((where, origin.hex(), (chain.prev or bytes(32)).hex(), first_event,
+                           chain.seq, first_seq - 1))
+        chain.seq, chain.prev, chain.batch, chain.position = first_seq, None, None, None
+        chain.cut = True
     at = 64
     while at < len(data):
         if data[at:at + 8] == bytes(len(data[at:at + 8])) or u(data, at + 4, 4) == 0:
@@ -311,8 +339,9 @@ def read_event(here, head, state, body, second_good, origin, chain):
         follows = index == 0
     else:
         follows = (index, count, command) == chain.batch
-    if not follows:
+    if not follows and not chain.cut:
         problem(here, "out of place in its batch")
+    chain.cut = False
     chain.batch = (index + 1, count, command) if index + 1 < count else None
 
     name = WRITTEN_OR_READ.get(kind_code)
@@ -369,7 +398,7 @@ def read_slot(data):
 def check_store_file(store):
     try:
         with open(os.path.join(store, "store.toml"), encoding="utf-8", newline="") as file:
-            text = file.read()
+            text = file.read().replace("\r\n", "\n")
     except FileNotFoundError:
         problem("store.toml", "missing")
         return
@@ -381,7 +410,7 @@ def check_store_file(store):
 
 def main(store):
     check_store_file(store)
-    log, chains = os.path.join(store, "log"), {}
+    log, chains, holes = os.path.join(store, "log"), {}, []
     for origin_name in sorted(os.listdir(log)):
         folder = os.path.join(log, origin_name)
         if not ORIGIN_NAME.fullmatch(origin_name) or not os.path.isdir(folder):
@@ -397,10 +426,17 @@ def main(store):
             origin, path = bytes.fromhex(origin_name), os.path.join(folder, segment)
             for event in read_segment(path, where, origin, int(name[1]), name[2], chain):
                 print(json.dumps(event, ensure_ascii=False))
-        if chain.batch:
-            problem(f"log/{origin_name}", "the last batch lacks its last event")
+                if event.get("kind") == "log.repaired" and event["facts"]:
+                    holes += event["facts"]["holes"]
     for origin_name, chain in chains.items():
+        if chain.batch and not gone(origin_name, chain.seq, holes):
+            problem(f"log/{origin_name}", "the last batch lacks its last event")
+        for gap in chain.gaps:
+            if not explained(gap, holes):
+                problem(gap[0], f"gap between segments: events {gap[4]} to {gap[5]}, unexplained")
         older = chain.continues
+        if older and gone(older["origin"], older["seq"], holes):
+            continue
         if older and chains.get(older["origin"], Chain()).ids.get(older["seq"]) != older["event"]:
             problem(f"log/{origin_name}", "what it continues is not there")
     try:
@@ -410,7 +446,8 @@ def main(store):
         slot = None
     if slot:
         chain = chains.get(slot[16:32].hex(), Chain())
-        if chain.ids.get(u(slot, 32, 8)) != slot[40:72].hex():
+        lost = gone(slot[16:32].hex(), u(slot, 32, 8), holes)
+        if not lost and chain.ids.get(u(slot, 32, 8)) != slot[40:72].hex():
             problem("acked", "the acknowledged event is not there")
     return 3 if problems else 0
 

@@ -71,7 +71,24 @@ pub fn segments(disk: &SimDisk) -> Vec<PathBuf> {
     disk.files().into_iter().filter(is_segment).collect()
 }
 
-/// Cuts the one segment of a chain into several, each of whole batches of at least `events` events.
+/// The records of a segment as several segments, each of whole batches of at least `events` events,
+/// by their names.
+pub fn cut_up(origin: OriginId, bytes: &[u8], events: usize) -> Vec<(String, Vec<u8>)> {
+    let (mut segments, mut begun, mut count) = (Vec::new(), None, 0);
+    for (start, end, seq, id, ends) in records(bytes) {
+        let (from, first_seq, first) = *begun.get_or_insert((start, seq, id));
+        count += 1;
+        if ends && count >= events || end == bytes.len() {
+            let mut segment = SegmentHeader::new(origin, first_seq).encode().to_vec();
+            segment.extend_from_slice(&bytes[from..end]);
+            segments.push((SegmentName::new(first_seq, first).to_string(), segment));
+            (begun, count) = (None, 0);
+        }
+    }
+    segments
+}
+
+/// Cuts the one segment of a chain into several.
 ///
 /// # Panics
 /// When there is more than one segment.
@@ -82,17 +99,8 @@ pub fn split(disk: &SimDisk, origin: OriginId, events: usize) {
     let bytes = disk.contents(&paths[0]);
     let dir = paths[0].parent().expect("a folder").to_owned();
     disk.take(&paths[0]);
-    let (mut begun, mut count) = (None, 0);
-    for (start, end, seq, id, ends) in records(&bytes) {
-        let (from, first_seq, first) = *begun.get_or_insert((start, seq, id));
-        count += 1;
-        if ends && count >= events || end == bytes.len() {
-            let mut segment = SegmentHeader::new(origin, first_seq).encode().to_vec();
-            segment.extend_from_slice(&bytes[from..end]);
-            let name = SegmentName::new(first_seq, first).to_string();
-            disk.put(dir.join(name), &segment);
-            (begun, count) = (None, 0);
-        }
+    for (name, bytes) in cut_up(origin, &bytes, events) {
+        disk.put(dir.join(name), &bytes);
     }
 }
 
@@ -101,7 +109,14 @@ pub fn split(disk: &SimDisk, origin: OriginId, events: usize) {
 /// # Errors
 /// As [`icm_log::Writer::repair`].
 pub fn repair(disk: &SimDisk, env: &SimEnv, spares: &[Spare]) -> icm_log::Result<Report> {
-    let log = open(disk)?;
+    repair_log(&open(disk)?, env, spares)
+}
+
+/// The same of a log that is open.
+///
+/// # Errors
+/// As [`icm_log::Writer::repair`].
+pub fn repair_log(log: &Log, env: &SimEnv, spares: &[Spare]) -> icm_log::Result<Report> {
     let planned = log.plan_repair(spares, &mut |_| {})?;
     if planned.is_empty() {
         return Ok(planned);

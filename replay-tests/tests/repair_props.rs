@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use icm_log::disk::Disk;
 use icm_log::{EventId, Kind};
 use replay_tests::env::SimEnv;
 use replay_tests::logbed::{self, Seen};

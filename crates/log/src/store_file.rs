@@ -125,7 +125,10 @@ impl StoreFile {
 
     fn parse(bytes: &[u8]) -> std::result::Result<StoreFile, Problem> {
         let bad = |why: &str| Problem::Bad(why.to_owned());
+        // A copy in text mode writes CR LF for LF.
         let text = std::str::from_utf8(bytes).map_err(|_| bad("not text"))?;
+        let text = text.replace("\r\n", "\n");
+        let text = text.as_str();
         if text.trim().is_empty() {
             return Err(bad(EMPTY));
         }
@@ -211,6 +214,8 @@ mod tests {
         let text = file.to_text();
         let parsed = StoreFile::parse(text.as_bytes()).unwrap_or_else(|_| panic!("{text}"));
         assert_eq!(parsed, file);
+        let copied = StoreFile::parse(text.replace('\n', "\r\n").as_bytes());
+        assert!(copied.is_ok_and(|copied| copied == file), "in text mode");
         let changed = text.replace("0303", "0403");
         assert_ne!(changed, text);
         assert!(matches!(

@@ -17,7 +17,7 @@ use crate::disk::OpenMode;
 use crate::error::{LogError, Result, at};
 use crate::facts::{Facts, ImportedRange};
 use crate::head::{Head, HeadError};
-use crate::holes::Holes;
+use crate::holes::{Explained, Holes};
 use crate::id::{EventId, OriginId, Position, Seq, Time};
 use crate::log::{Log, origins_of};
 use crate::record::Body;
@@ -132,6 +132,9 @@ struct Verify<'a> {
     /// What repairs have explained; read when a gap is met.
     holes: Option<Arc<Holes>>,
     walked: Vec<OriginId>,
+    /// Holes in which chains end, as they were read, and the chains whose end was told of.
+    ends: Vec<Explained>,
+    told: BTreeSet<OriginId>,
 }
 
 /// An event whose body is withheld.
@@ -164,6 +167,8 @@ impl Log {
             withheld: Vec::new(),
             holes: None,
             walked: Vec::new(),
+            ends: Vec::new(),
+            told: BTreeSet::new(),
         };
         verify.run()?;
         Ok(verify.report)
@@ -226,6 +231,7 @@ impl Verify<'_> {
         for origin in origins {
             self.chain(origin, false, None, None, false)?;
         }
+        self.check_ends();
         self.check_withheld()?;
         self.check_slot()?;
         self.check_continued()?;
@@ -520,6 +526,7 @@ impl Verify<'_> {
                                 self.imported.extend(facts.ranges);
                             }
                         }
+                        Ok(Facts::Repaired(facts)) => self.note_ends(&head, &facts),
                         Ok(_) => {}
                         Err(error) => {
                             wrong.push((Case::F, "unreadable_facts", error.to_string()));

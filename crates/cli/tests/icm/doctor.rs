@@ -133,7 +133,7 @@ fn damage_at_the_end_and_in_the_middle() {
     // Only the ends are looked at.
     let full = ask(&world, &["--full"], 3);
     let command = finds(&full, "log", "problem", "");
-    assert!(command.starts_with("icm log verify --db "), "{command}");
+    assert!(command.starts_with("icm log repair --db "), "{command}");
     flip(&path, 100);
     ask(&world, &["--full"], 0);
 

@@ -74,6 +74,7 @@ fn every_command_has_help() {
         "log show",
         "log verify",
         "log heads",
+        "log repair",
         "replay",
         "rebuild",
         "verify",

@@ -16,6 +16,7 @@ mod links;
 mod pipes;
 mod places;
 mod redact;
+mod repair;
 mod secrets;
 mod serve;
 mod shown;

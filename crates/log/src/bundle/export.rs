@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use super::mark::{self, HEADER_LEN, MARK_LEN, Mark};
 use super::{Bundle, Exported};
-use crate::acked;
 use crate::chain;
+use crate::disk::OpenMode;
 use crate::error::{LogError, Result, at};
 use crate::facts::{Facts, Hole};
 use crate::hash;
@@ -20,8 +20,8 @@ use crate::scan::{SegmentScan, Step};
 const PROGRESS_LEN: u64 = 1_024 * 1_024;
 
 impl Log {
-    /// Writes every chain that is held, own and foreign, as a bundle: as far as it is durable, and
-    /// in whole batches. `progress` is told how many bytes were written, now and then.
+    /// Writes every chain that is held, own and foreign, as a bundle, in whole batches. The own one
+    /// is made durable first. `progress` is told how many bytes were written, now and then.
     ///
     /// # Errors
     /// `Damaged`, `NewerFormat` or `NotWritable` where the own chain is not in order; `Io` when
@@ -66,15 +66,21 @@ impl Log {
         Ok(writer.done)
     }
 
-    /// How far the chain that is written here is known to be durable; `None` for the others.
+    /// How far the chain that is written here goes, made durable: whoever imports it must not know
+    /// more than this store does after a power cut. `None` for the others.
     fn durable_until(&self, origin: OriginId) -> Result<Option<Seq>> {
         if self.origin() != Some(origin) {
             return Ok(None);
         }
-        let tip = self.heads()?.into_iter().find(|tip| tip.origin == origin);
-        let slot = acked::read(&*self.disk, &self.dir)?.filter(|slot| slot.origin == origin);
-        let slot = slot.map_or(Seq(0), |slot| slot.seq);
-        Ok(Some(tip.map_or(slot, |tip| tip.seq)))
+        let place = self.lock_state().tip.clone();
+        let Some(place) = place.filter(|place| place.tip.origin == origin) else {
+            return Ok(Some(Seq(0)));
+        };
+        let path = &place.segment.path;
+        let file = self.disk.open(path, OpenMode::Read);
+        let file = file.map_err(at("opening", path))?;
+        file.sync().map_err(at("syncing", path))?;
+        Ok(Some(place.tip.seq))
     }
 
     fn export_chain(

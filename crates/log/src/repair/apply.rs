@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::Plan;
 use super::plan::{Aside, ChainPlan, Target};
 use super::salvage::Salvaged;
+use crate::acked::ACKED_FILE;
 use crate::chain;
 use crate::disk::{self, Disk, OpenMode};
 use crate::error::{LogError, Result, at};
@@ -32,7 +33,7 @@ impl Log {
             chain.aside.iter().map(move |aside| (origin, aside))
         });
         let asides: Vec<(OriginId, &Aside)> = asides.collect();
-        if !asides.is_empty() || plan.report.new_secret {
+        if !asides.is_empty() || plan.report.new_secret || plan.slot_aside.is_some() {
             let torn_dir = self.dir.join(TORN_DIR);
             disk.create_dir_all(&torn_dir)
                 .map_err(at("creating", &torn_dir))?;
@@ -43,9 +44,17 @@ impl Log {
                 keep(disk, &torn_dir, &stem, &bytes)?;
             }
             self.keep_store_file(plan, &torn_dir)?;
+            if let Some(bytes) = &plan.slot_aside {
+                keep(disk, &torn_dir, "acked", bytes)?;
+            }
             disk.sync_dir(&self.dir).map_err(at("syncing", &self.dir))?;
         }
         self.write_marker(plan)?;
+        if plan.slot_aside.is_some() {
+            let path = self.dir.join(ACKED_FILE);
+            disk.remove_file(&path).map_err(at("removing", &path))?;
+            disk.sync_dir(&self.dir).map_err(at("syncing", &self.dir))?;
+        }
         let mut begun = Vec::new();
         for chain in &chains {
             self.begin_segments(&plan.salvaged, chain, &mut begun)?;

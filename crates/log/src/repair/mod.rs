@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use crate::acked;
 use crate::chain;
-use crate::disk::DiskFile;
+use crate::disk::{self, DiskFile};
 use crate::env::Env;
 use crate::error::{LogError, Result, at};
 use crate::facts::{Facts, Hole, ImportedRange, LogRepaired};
@@ -166,6 +166,8 @@ struct Plan {
     marker: Option<Marker>,
     /// Why a new origin has to carry on.
     mint: Option<String>,
+    /// `acked`, where it is about a chain that is not here.
+    slot_aside: Option<Vec<u8>>,
     report: Report,
 }
 
@@ -236,6 +238,10 @@ impl Log {
         for origin in &folders {
             for segment in chain::segments(disk, dir, *origin)? {
                 let source = salvage::open(disk, &segment.path, Some((*origin, segment.name)))?;
+                if let Some(source) = salvage::before_text_mode(&source)? {
+                    let end = source.len;
+                    salvaged.read(source, (HEADER_LEN as u64).min(end), end, &mut |_| {})?;
+                }
                 let end = source.len;
                 salvaged.read(source, (HEADER_LEN as u64).min(end), end, progress)?;
             }
@@ -327,6 +333,18 @@ impl Log {
         for (taken, known) in picked {
             chains.push(plan::plan(&salvaged, &known, taken)?);
         }
+        let is_known = |slot: &acked::Slot| {
+            let known = salvaged.runs.iter().any(|run| run.origin == slot.origin);
+            known || own.contains(&slot.origin) || folders.contains(&slot.origin)
+        };
+        let slot_aside = match slot.filter(|slot| !is_known(slot)) {
+            None => None,
+            Some(_) => {
+                let path = dir.join(acked::ACKED_FILE);
+                let bytes = disk::read_all(disk, &path, 64 * 1_024);
+                Some(bytes.map_err(at("reading", &path))?)
+            }
+        };
         let mint = self.why_mint(&parts, &chains, refusal.as_ref());
         let mut plan = Plan {
             salvaged,
@@ -334,6 +352,7 @@ impl Log {
             payloads: BTreeSet::new(),
             marker,
             mint,
+            slot_aside,
             report: Report::default(),
         };
         let no_store = matches!(refusal, Some(Refusal::NoStoreFile { .. }));
@@ -384,7 +403,8 @@ impl Log {
             let is_chain = chain::origin_of(&entry.name).is_some();
             // A folder that cannot be read is no chain, and whoever reads a chain says so.
             for file in self.disk.read_dir(&path).unwrap_or_default() {
-                if !file.is_dir && !(is_chain && SegmentName::parse(&file.name).is_some()) {
+                let is_segment = is_chain && SegmentName::parse(&file.name).is_some();
+                if !file.is_dir && !is_segment {
                     strays.push(path.join(&file.name));
                 }
             }
@@ -460,6 +480,14 @@ impl Log {
                     what: aside.what.to_owned(),
                 }));
         }
+        report
+            .set_aside
+            .extend(plan.slot_aside.iter().map(|bytes| SetAside {
+                file: PathBuf::from(acked::ACKED_FILE),
+                offset_bytes: 0,
+                len_bytes: bytes.len() as u64,
+                what: "what was acknowledged of a chain that is not here".to_owned(),
+            }));
         plan.report = report;
     }
 }

@@ -422,7 +422,8 @@ fn find_gone(
             plan.gone.push(at_end(*seq, *seq, before));
         }
     }
-    plan.gone.sort_by_key(|gone| gone.hole);
+    plan.gone
+        .sort_by_key(|gone| (gone.hole.from_seq, gone.hole.to_seq));
 }
 
 /// Lays the records out in segments.

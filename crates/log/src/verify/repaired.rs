@@ -7,7 +7,9 @@ use super::{Expect, Severity, Verify, Withheld};
 use crate::cases::Case;
 use crate::chain::{self, SegmentFile};
 use crate::error::Result;
+use crate::facts::LogRepaired;
 use crate::hash;
+use crate::head::Head;
 use crate::holes::{Explained, Gap, Holes};
 use crate::id::{OriginId, Position, Seq};
 use crate::scan::read_one;
@@ -92,10 +94,42 @@ impl Verify<'_> {
         let Some(explained) = self.holes()?.covering(origin, expect.seq) else {
             return Ok(false);
         };
-        let dir = chain::dir_of(&self.log.dir, origin);
-        let to = explained.hole.to_seq;
-        self.gone(dir, origin, (expect.seq, to), explained);
+        self.end_gone(origin, expect.seq, explained);
         Ok(true)
+    }
+
+    fn end_gone(&mut self, origin: OriginId, from: Seq, explained: Explained) {
+        if self.told.insert(origin) {
+            let dir = chain::dir_of(&self.log.dir, origin);
+            self.gone(dir, origin, (from, explained.hole.to_seq), explained);
+        }
+    }
+
+    /// Notes what a repair says of the ends of chains.
+    pub(super) fn note_ends(&mut self, head: &Head<'_>, facts: &LogRepaired) {
+        let position = head.position();
+        let ends = facts.holes.iter().filter(|hole| hole.next_good.is_zero());
+        let ends = ends.map(|hole| Explained {
+            hole: *hole,
+            position,
+        });
+        self.ends.extend(ends);
+    }
+
+    /// Tells of chains that had more events than there are, where nothing else asks for them.
+    pub(super) fn check_ends(&mut self) {
+        for explained in std::mem::take(&mut self.ends) {
+            let hole = explained.hole;
+            let head = self
+                .report
+                .heads
+                .iter()
+                .find(|head| head.origin == hole.origin);
+            let next = Seq(head.map_or(0, |head| head.seq.0) + 1);
+            if hole.from_seq <= next && next <= hole.to_seq {
+                self.end_gone(hole.origin, next, explained);
+            }
+        }
     }
 
     fn gone(

@@ -166,10 +166,7 @@ impl Service {
         };
         let dir = &self.options.dir;
         let hint = match self.log.tip() {
-            Some(_) => {
-                "put it back from a backup; or take what is there into a new store: \
-                 `icm export jsonl -o FILE`, then `icm import jsonl FILE --db NEW`"
-            }
+            Some(_) => "put it back from a backup; or have a new one made: `icm log repair`",
             None => "put it back from a backup; if nothing was ever stored here, remove it",
         };
         let why = why.replace("its store.toml", "store.toml");

@@ -1,0 +1,613 @@
+//! `damaged/CATALOGUE.md`: damaged stores, each made anew, opened, verified, repaired and verified
+//! again exactly as its row says.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use icm_log::acked::{ACKED_FILE, SLOT_OFFSETS, Slot};
+use icm_log::disk::RealDisk;
+use icm_log::facts::{ImportedRange, LogImported};
+use icm_log::record::{self, Body, Parsed, SALT_LEN};
+use icm_log::segment::HEADER_LEN;
+use icm_log::{Durability, EventId, Kind, Log, NewEvent, OriginId, Seq, SubjectId};
+use icm_server::ServiceError;
+use icm_server::api::{
+    Caller, NoProgress, RecallRequest, RepairAnswer, RepairRequest, StoreRequest,
+};
+use replay_tests::env::SimEnv;
+use replay_tests::folder::{self, Files};
+use replay_tests::logbed;
+use replay_tests::repair::{cut_up, records};
+use replay_tests::store;
+
+/// Memories of the store that is damaged.
+const MEMORIES: u64 = 12;
+/// Events of a segment, at least.
+const EVENTS: usize = 3;
+
+/// The store, and what a case does to it.
+struct Bed {
+    dir: PathBuf,
+    origin: OriginId,
+    env: Arc<SimEnv>,
+}
+
+impl Bed {
+    fn segments(&self) -> Vec<PathBuf> {
+        self.segments_of(self.origin)
+    }
+
+    fn segments_of(&self, origin: OriginId) -> Vec<PathBuf> {
+        folder::files(&self.chain(origin))
+    }
+
+    fn chain(&self, origin: OriginId) -> PathBuf {
+        self.dir.join("log").join(origin.to_string())
+    }
+
+    fn change(&self, path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
+        let mut bytes = fs::read(path).expect("it is read");
+        change(&mut bytes);
+        fs::write(path, bytes).expect("it is written");
+    }
+
+    /// Changes the `n`-th record of the `segment`-th segment; given are its start and its end.
+    fn change_record(
+        &self,
+        (segment, n): (usize, usize),
+        change: impl FnOnce(&mut Vec<u8>, usize, usize),
+    ) {
+        self.change(&self.segments()[segment], |bytes| {
+            let record = records(bytes)[n];
+            change(bytes, record.0, record.1);
+        });
+    }
+
+    fn last(&self) -> PathBuf {
+        self.segments().pop().expect("there are some")
+    }
+
+    fn slot(&self) -> Slot {
+        let slot = icm_log::acked::read(&RealDisk, &self.dir).expect("it is read");
+        slot.expect("there is one")
+    }
+
+    fn write_slot(&self, slot: &Slot) {
+        let mut bytes = vec![0; 608];
+        let at = SLOT_OFFSETS[(slot.generation % 2) as usize] as usize;
+        bytes[at..at + 96].copy_from_slice(&slot.encode());
+        fs::write(self.dir.join(ACKED_FILE), bytes).expect("it is written");
+    }
+
+    /// Another machine's chain of three segments, all of it learned.
+    fn learn(&self) -> OriginId {
+        let elsewhere = tempfile::tempdir().expect("a folder");
+        let env = SimEnv::new(77);
+        let log = Log::open(Arc::new(RealDisk), elsewhere.path()).expect("it opens");
+        for n in 0..7 {
+            let event = logbed::numbered(n, 30);
+            logbed::append(&log, &env, vec![event], Durability::Synced).expect("it appends");
+        }
+        let tip = log.tip().expect("there are events");
+        let foreign = elsewhere.path().join("log").join(tip.origin.to_string());
+        let bytes = fs::read(&folder::files(&foreign)[0]).expect("it is read");
+        fs::create_dir_all(self.chain(tip.origin)).expect("created");
+        for (name, bytes) in cut_up(tip.origin, &bytes, EVENTS) {
+            fs::write(self.chain(tip.origin).join(name), bytes).expect("written");
+        }
+        let range = ImportedRange {
+            origin: tip.origin,
+            base: EventId::ZERO,
+            head: tip.event,
+            from_seq: Seq(1),
+            to_seq: tip.seq,
+        };
+        let event = NewEvent {
+            kind: Kind::LOG_IMPORTED,
+            subject: SubjectId::ZERO,
+            refs: Vec::new(),
+            facts: LogImported {
+                ranges: vec![range],
+            }
+            .encode(),
+            payload: vec![0x80],
+        };
+        let log = Log::open(Arc::new(RealDisk), &self.dir).expect("it opens");
+        logbed::append(&log, &*self.env, vec![event], Durability::Synced).expect("it appends");
+        tip.origin
+    }
+}
+
+fn flip(bytes: &mut [u8], at: usize) {
+    bytes[at] ^= 0x10;
+}
+
+/// A name in the catalogue, and what is done to the store.
+type Case = (&'static str, fn(&Bed));
+
+const CASES: &[Case] = &[
+    ("flip-head", |bed| {
+        bed.change_record((4, 0), |bytes, start, _| flip(bytes, start + 60));
+    }),
+    ("flip-head-older", |bed| {
+        bed.change_record((1, 1), |bytes, start, _| flip(bytes, start + 60));
+    }),
+    ("flip-body", |bed| {
+        bed.change_record((1, 1), |bytes, _, end| flip(bytes, end - 3));
+    }),
+    ("flip-body-newest-segment", |bed| {
+        bed.change_record((4, 0), |bytes, _, end| flip(bytes, end - 3));
+    }),
+    ("flip-header-older", |bed| {
+        bed.change(&bed.segments()[1], |bytes| flip(bytes, 33));
+    }),
+    ("flip-header-newest", |bed| {
+        bed.change(&bed.last(), |bytes| flip(bytes, 33));
+    }),
+    ("wrong-name", |bed| {
+        let path = bed.segments()[1].clone();
+        let name = path.to_string_lossy();
+        let (stem, _) = name.rsplit_once('-').expect("a name");
+        fs::rename(&path, format!("{stem}-0123456789abcdef.icmlog")).expect("renamed");
+    }),
+    ("zeroed-page", |bed| {
+        bed.change(&bed.segments()[2], |bytes| bytes[200..712].fill(0));
+    }),
+    ("full-disk", |bed| {
+        bed.change_record((4, 1), |bytes, start, _| bytes.truncate(start + 100));
+    }),
+    ("torn-append", |bed| {
+        bed.change(&bed.last(), |bytes| {
+            let half = bytes[HEADER_LEN..HEADER_LEN + 150].to_vec();
+            bytes.extend_from_slice(&half);
+        });
+    }),
+    ("text-mode-copy", |bed| {
+        for path in bed.segments() {
+            bed.change(&path, |bytes| {
+                let mut out = Vec::new();
+                for byte in bytes.iter() {
+                    if *byte == b'\n' {
+                        out.push(b'\r');
+                    }
+                    out.push(*byte);
+                }
+                *bytes = out;
+            });
+        }
+    }),
+    ("conflict-copy-beside", |bed| {
+        let path = bed.segments()[1].clone();
+        let copy = path.to_string_lossy().replace(".icmlog", " (1).icmlog");
+        fs::copy(&path, copy).expect("copied");
+    }),
+    ("conflict-copy-instead", |bed| {
+        let path = bed.segments()[1].clone();
+        let copy = path.to_string_lossy().replace(".icmlog", " (1).icmlog");
+        fs::rename(&path, copy).expect("renamed");
+    }),
+    ("older-segment-restored", |bed| {
+        bed.change_record((2, 1), |bytes, start, _| bytes.truncate(start));
+    }),
+    ("half-copied-folder", |bed| {
+        for path in &bed.segments()[2..] {
+            fs::remove_file(path).expect("removed");
+        }
+    }),
+    ("segments-swapped", |bed| {
+        let files = bed.segments();
+        let (one, other) = (fs::read(&files[1]), fs::read(&files[2]));
+        fs::write(&files[1], other.expect("read")).expect("written");
+        fs::write(&files[2], one.expect("read")).expect("written");
+    }),
+    ("middle-segment-deleted", |bed| {
+        fs::remove_file(&bed.segments()[1]).expect("removed");
+    }),
+    ("newest-segment-deleted", |bed| {
+        fs::remove_file(bed.last()).expect("removed");
+    }),
+    ("first-segment-deleted", |bed| {
+        fs::remove_file(&bed.segments()[0]).expect("removed");
+    }),
+    ("all-segments-deleted", |bed| {
+        folder::remove(&bed.chain(bed.origin));
+    }),
+    ("newest-segment-empty", |bed| {
+        fs::write(bed.last(), b"").expect("written");
+    }),
+    ("segment-begun", |bed| {
+        let name = "00000000000000000015-0123456789abcdef.icmlog";
+        fs::write(bed.chain(bed.origin).join(name), b"\x89ICM").expect("written");
+    }),
+    ("store-file-empty", |bed| {
+        fs::write(bed.dir.join("store.toml"), b"").expect("written");
+    }),
+    ("store-file-missing", |bed| {
+        fs::remove_file(bed.dir.join("store.toml")).expect("removed");
+    }),
+    ("store-file-flipped", |bed| {
+        bed.change(&bed.dir.join("store.toml"), |bytes| {
+            let at = bytes.len() - 10;
+            bytes[at] = if bytes[at] == b'0' { b'1' } else { b'0' };
+        });
+    }),
+    ("acked-damaged", |bed| {
+        bed.change(&bed.dir.join("acked"), |bytes| bytes.fill(0x5a));
+    }),
+    ("acked-of-another-store", |bed| {
+        bed.write_slot(&Slot {
+            origin: OriginId([7; 16]),
+            seq: Seq(900),
+            ..bed.slot()
+        });
+    }),
+    ("rolled-back-snapshot", |bed| {
+        bed.change_record((4, 1), |bytes, start, _| bytes.truncate(start));
+    }),
+    ("other-branch-acknowledged", |bed| {
+        bed.write_slot(&Slot {
+            event: EventId([7; 32]),
+            ..bed.slot()
+        });
+    }),
+    ("garbage-after-the-end", |bed| {
+        bed.change(&bed.last(), |bytes| bytes.extend_from_slice(&[0xa5; 300]));
+    }),
+    ("garbage-after-an-older-segment", |bed| {
+        bed.change(&bed.segments()[1], |bytes| {
+            bytes.extend_from_slice(&[0xa5; 300]);
+        });
+    }),
+    ("zeros-after-the-end", |bed| {
+        bed.change(&bed.last(), |bytes| bytes.extend_from_slice(&[0; 4_096]));
+    }),
+    ("doubled-block", |bed| {
+        bed.change_record((1, 1), |bytes, start, end| {
+            let block = bytes[start..end].to_vec();
+            bytes.splice(end..end, block);
+        });
+    }),
+    ("upper-case-folder", |bed| {
+        let chain = bed.chain(bed.origin);
+        let upper = bed.origin.to_string().to_uppercase();
+        fs::rename(&chain, chain.with_file_name(upper)).expect("renamed");
+    }),
+    ("segment-is-a-link", |bed| {
+        let path = bed.segments()[1].clone();
+        let kept = bed.dir.join("torn/kept-1.torn");
+        fs::create_dir_all(bed.dir.join("torn")).expect("created");
+        fs::rename(&path, &kept).expect("renamed");
+        std::os::unix::fs::symlink(&kept, &path).expect("linked");
+    }),
+    ("segment-is-a-folder", |bed| {
+        let path = bed.segments()[1].clone();
+        fs::remove_file(&path).expect("removed");
+        fs::create_dir(&path).expect("created");
+    }),
+    ("segment-is-a-pipe", |bed| {
+        let path = bed.segments()[1].clone();
+        fs::remove_file(&path).expect("removed");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.is_ok_and(|status| status.success()), "a FIFO");
+    }),
+    ("changed-with-its-checks", |bed| {
+        bed.change_record((1, 1), |bytes, start, end| {
+            let Parsed::Record(shape) = record::parse(&bytes[start..]) else {
+                panic!("a record")
+            };
+            let original = shape.view(&bytes[start..]);
+            let Body::Present { salt, payload } = original.body else {
+                panic!("a body")
+            };
+            let (mut head, salt) = (original.head.to_vec(), salt.first_chunk::<SALT_LEN>());
+            flip(&mut head, 100);
+            let body = salt.map(|salt| (salt, payload));
+            let mut changed = Vec::new();
+            record::encode(&mut changed, original.synced, &head, body);
+            bytes.splice(start..end, changed);
+        });
+    }),
+    ("newer-segment", |bed| {
+        bed.change(&bed.segments()[1], |bytes| {
+            (bytes[8], bytes[10]) = (9, 9);
+            let check = crc32c::crc32c(&bytes[..60]).to_le_bytes();
+            bytes[60..64].copy_from_slice(&check);
+            let len = bytes.len();
+            flip(bytes, len - 5);
+        });
+    }),
+    ("foreign-chain-cut", |bed| {
+        let foreign = bed.learn();
+        fs::remove_file(&bed.segments_of(foreign)[2]).expect("removed");
+    }),
+    ("foreign-chain-flipped", |bed| {
+        let foreign = bed.learn();
+        bed.change(&bed.segments_of(foreign)[1], |bytes| {
+            let record = records(bytes)[1];
+            flip(bytes, record.0 + 60);
+        });
+    }),
+    ("foreign-payload", |bed| {
+        let foreign = bed.learn();
+        bed.change(&bed.segments_of(foreign)[1], |bytes| {
+            let record = records(bytes)[1];
+            flip(bytes, record.1 - 3);
+        });
+    }),
+    ("foreign-folder-deleted", |bed| {
+        let foreign = bed.learn();
+        folder::remove(&bed.chain(foreign));
+    }),
+];
+
+/// What a row of the catalogue says, or what was found.
+#[derive(Debug, PartialEq, Eq)]
+struct Row {
+    case: String,
+    recall: String,
+    store: String,
+    verify: String,
+    repair: String,
+    gone: String,
+    after: String,
+}
+
+fn catalogue() -> BTreeMap<String, Row> {
+    let text = include_str!("../damaged/CATALOGUE.md");
+    let mut rows = BTreeMap::new();
+    let is_row = |line: &&str| line.starts_with("| `") && line.matches('|').count() == 10;
+    for line in text.lines().filter(is_row) {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let [name, _, case, recall, store, verify, repair, gone, after] = cells[..] else {
+            panic!("a row has nine cells: {line}");
+        };
+        let row = Row {
+            case: case.to_owned(),
+            recall: recall.to_owned(),
+            store: store.to_owned(),
+            verify: verify.to_owned(),
+            repair: repair.to_owned(),
+            gone: gone.to_owned(),
+            after: after.to_owned(),
+        };
+        let before = rows.insert(name.trim_matches('`').to_owned(), row);
+        assert!(before.is_none(), "two rows are called {name}");
+    }
+    rows
+}
+
+fn exit_code(error: &ServiceError) -> &'static str {
+    match error {
+        ServiceError::Damaged { .. } => "3",
+        ServiceError::NotFound { .. } => "1",
+        _ => "2",
+    }
+}
+
+/// What is imported is looked at below the service.
+fn has_foreign(bed: &Bed) -> bool {
+    let log = Log::open(Arc::new(RealDisk), &bed.dir);
+    log.is_ok_and(|log| {
+        let (seen, _) = logbed::read(&log);
+        seen.iter().any(|seen| seen.kind == Kind::LOG_IMPORTED)
+    })
+}
+
+fn recall(bed: &Bed) -> String {
+    if has_foreign(bed) {
+        let log = Log::open(Arc::new(RealDisk), &bed.dir).expect("it opens");
+        let (seen, ended) = logbed::read(&log);
+        let shown =
+            |seen: &&logbed::Seen| seen.kind == Kind::MEMORY_STORED && seen.payload.is_some();
+        let code = if ended.is_some() { 3 } else { 0 };
+        return format!("{code}, {}", seen.iter().filter(shown).count());
+    }
+    let service = match store::open(&bed.dir, Arc::clone(&bed.env)) {
+        Ok(service) => service,
+        Err(error) => return exit_code(&error).to_owned(),
+    };
+    let request = RecallRequest {
+        query: "number".to_owned(),
+        limit: Some(100),
+        ..RecallRequest::default()
+    };
+    match service.recall(&Caller::default(), &request) {
+        Err(error) => exit_code(&error).to_owned(),
+        Ok(_) if service.damage().is_some() => "3".to_owned(),
+        Ok(answer) => format!("0, {}", answer.results.len()),
+    }
+}
+
+fn write(bed: &Bed, content: &str) -> String {
+    if has_foreign(bed) {
+        let log = Log::open(Arc::new(RealDisk), &bed.dir).expect("it opens");
+        let event = logbed::numbered(100, 10);
+        let appended = logbed::append(&log, &*bed.env, vec![event], Durability::Synced);
+        return if appended.is_ok() { "0" } else { "3" }.to_owned();
+    }
+    let request = StoreRequest {
+        topic: "t".to_owned(),
+        content: content.to_owned(),
+        ..StoreRequest::default()
+    };
+    let stored = store::open(&bed.dir, Arc::clone(&bed.env))
+        .and_then(|service| service.store(&Caller::default(), request));
+    stored
+        .map_or_else(|error| exit_code(&error), |_| "0")
+        .to_owned()
+}
+
+/// Exit code of `icm log verify`, and its worst finding.
+fn verify(bed: &Bed) -> (String, String) {
+    let log = match Log::open(Arc::new(RealDisk), &bed.dir) {
+        Ok(log) => log,
+        Err(_) => return ("–".to_owned(), "2".to_owned()),
+    };
+    let Ok(report) = log.verify(&mut |_| {}) else {
+        return ("–".to_owned(), "2".to_owned());
+    };
+    let code = if report.ok() { "0" } else { "3" };
+    let mut findings = report.findings.iter().collect::<Vec<_>>();
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    match findings.first() {
+        None => ("A".to_owned(), code.to_owned()),
+        Some(finding) => {
+            let case = finding
+                .case
+                .map_or("–".to_owned(), |case| format!("{case:?}"));
+            (case, format!("{code}, {}", finding.code.replace('_', " ")))
+        }
+    }
+}
+
+fn repair(bed: &Bed) -> (String, String) {
+    let request = RepairRequest::default();
+    let answer = store::open(&bed.dir, Arc::clone(&bed.env))
+        .and_then(|service| service.log_repair(&Caller::default(), &request, &[], &NoProgress));
+    match answer {
+        Err(ServiceError::NewerFormat { .. }) => ("refused: newer".to_owned(), "–".to_owned()),
+        Err(error) => (format!("refused: {}", exit_code(&error)), "–".to_owned()),
+        Ok(answer) if !answer.damaged => ("nothing".to_owned(), "–".to_owned()),
+        Ok(answer) => (done(&answer), gone(&answer)),
+    }
+}
+
+fn done(answer: &RepairAnswer) -> String {
+    match (&answer.new_origin, answer.new_secret) {
+        (None, _) => "repaired",
+        (Some(_), false) => "new origin",
+        (Some(_), true) => "new origin and secret",
+    }
+    .to_owned()
+}
+
+fn gone(answer: &RepairAnswer) -> String {
+    let mut said = Vec::new();
+    for gone in &answer.gone {
+        said.push(match gone.events {
+            0 => format!("before {}", gone.from_seq),
+            1 => format!("{}", gone.from_seq),
+            _ => format!("{}–{}", gone.from_seq, gone.to_seq),
+        });
+    }
+    said.extend(
+        answer
+            .payloads
+            .iter()
+            .map(|it| format!("payload {}", it.seq)),
+    );
+    match said.is_empty() {
+        true => "nothing".to_owned(),
+        false => said.join(", "),
+    }
+}
+
+#[test]
+fn every_damaged_store_is_as_the_catalogue_says() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (env, dir) = (Arc::new(SimEnv::new(5)), folder.path().join("store"));
+    let service = store::open(&dir, Arc::clone(&env)).expect("it opens");
+    for n in 0..MEMORIES {
+        env.advance_ms(1_000);
+        let request = StoreRequest {
+            topic: "t".to_owned(),
+            content: format!("memory number {n}\nof the store"),
+            ..StoreRequest::default()
+        };
+        service
+            .store(&Caller::default(), request)
+            .expect("it stores");
+    }
+    let origin = service.log_handle().origin().expect("an origin");
+    drop(service);
+    let mut bed = Bed { dir, origin, env };
+    let path = bed.segments()[0].clone();
+    let bytes = fs::read(&path).expect("it is read");
+    fs::remove_file(&path).expect("removed");
+    for (name, bytes) in cut_up(origin, &bytes, EVENTS) {
+        fs::write(path.with_file_name(name), bytes).expect("written");
+    }
+    assert_eq!(bed.segments().len(), 5, "five segments");
+    let whole: Files = folder::read(&bed.dir);
+
+    let mut rows = catalogue();
+    let (mut ran, mut wrong) = (0, Vec::new());
+    for (name, damage) in CASES {
+        let mut look = |of: fn(&Bed) -> String| {
+            // The folder stays, so that the store is no copy.
+            folder::write(&bed.dir, &whole);
+            bed.env = Arc::new(SimEnv::new(ran));
+            bed.env.advance_ms(3_600_000);
+            damage(&bed);
+            of(&bed)
+        };
+        let recalled = look(recall);
+        let stored = look(|bed| write(bed, "another"));
+        let look_at_all = || {
+            folder::write(&bed.dir, &whole);
+            damage(&bed);
+            let (case, verified) = verify(&bed);
+            let (repair, gone) = repair(&bed);
+            let after = match repair.starts_with("refused") {
+                true => "–".to_owned(),
+                false => {
+                    let (_, verified) = verify(&bed);
+                    let again = repair_again(&bed);
+                    format!("{verified}; {}{again}", recall(&bed))
+                }
+            };
+            (case, verified, repair, gone, after)
+        };
+        let (case, verify, repair, gone, after) = look_at_all();
+        let found = Row {
+            case,
+            recall: recalled,
+            store: stored,
+            verify,
+            repair,
+            gone,
+            after,
+        };
+        ran += 1;
+        match rows.remove(*name) {
+            Some(row) if row == found => {}
+            row => wrong.push(format!(
+                "{name}: {}\n| `{name}` | | {} | {} | {} | {} | {} | {} | {} |",
+                row.map_or("no row".to_owned(), |row| format!("{row:?}")),
+                found.case,
+                found.recall,
+                found.store,
+                found.verify,
+                found.repair,
+                found.gone,
+                found.after,
+            )),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(rows.is_empty(), "rows without a case: {rows:?}");
+    assert!(ran >= 20, "{ran}");
+}
+
+/// A second repair finds nothing to do, and writes go on.
+fn repair_again(bed: &Bed) -> String {
+    let (again, _) = repair(bed);
+    let written = write(bed, "after the repair");
+    match (again.as_str(), written.as_str()) {
+        ("nothing", "0") => String::new(),
+        _ => format!("; again {again}, store {written}"),
+    }
+}
+
+#[test]
+fn what_is_not_refused_verifies_afterwards() {
+    let rows = catalogue();
+    let refused = |row: &&Row| row.repair.starts_with("refused");
+    for (name, row) in rows.iter().filter(|(_, row)| !refused(row)) {
+        assert!(row.after.starts_with('0'), "{name}: {row:?}");
+        assert!(!row.after.contains("again"), "{name}: {row:?}");
+    }
+    assert!(rows.values().filter(refused).count() < 4 && rows.len() > 40);
+}

@@ -110,6 +110,7 @@ impl Log {
             plan.range(bundle, range, limit_ms)?;
         }
         plan.drop_unjoined(bundle, &brought, &holes)?;
+        plan.forks_among_pieces(bundle, &brought);
         plan.judge_walked(&holes)?;
         plan.past = plan.pieces.iter().any(|piece| plan.is_past(piece));
         plan.redactions = self.bodies_to_go(&plan.held)?;
@@ -209,6 +210,19 @@ impl Plan {
     fn holds_any_at(&self, origin: OriginId, seq: Seq) -> bool {
         let runs = self.held.runs.get(&origin).into_iter().flatten();
         runs.into_iter().any(|run| run.id_at(seq).is_some())
+    }
+
+    /// Notes the pieces that go on from an event within another range of the bundle.
+    fn forks_among_pieces(&mut self, bundle: &Bundle, brought: &HashSet<(OriginId, Seq, EventId)>) {
+        for piece in self.pieces.iter().filter(|piece| piece.from_seq > Seq(1)) {
+            let (origin, seq) = (piece.origin, piece.from_seq);
+            let within = brought.contains(&(origin, Seq(seq.0 - 1), piece.base));
+            let starts = |range: &BundleRange| range.base == piece.base && range.origin == origin;
+            let fork = Fork { origin, seq };
+            if within && bundle.ranges().iter().any(starts) && !self.forks.contains(&fork) {
+                self.forks.push(fork);
+            }
+        }
     }
 
     /// Refuses what does not join up with what is held or brought; but what hangs on events that are

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use super::Learned;
 use super::held::Held;
 use super::plan::{Piece, Plan};
+use super::{Fork, Learned};
 use crate::bundle::Bundle;
 use crate::chain;
 use crate::disk::{self, OpenMode};
@@ -63,10 +63,11 @@ impl Writer<'_> {
             self.mint("its own chain goes on elsewhere")?;
         }
         learned.refilled_bodies = self.refill_bodies(bundle, &plan)?;
-        for fork in &plan.forks {
-            self.split_at(fork.origin, fork.seq)?;
-        }
         for piece in &plan.pieces {
+            let (origin, seq) = (piece.origin, piece.from_seq);
+            if plan.forks.contains(&Fork { origin, seq }) {
+                self.split_at(origin, seq)?;
+            }
             self.write_piece(bundle, &plan, piece)?;
         }
         if new > 0 || learned.refilled_bodies > 0 {

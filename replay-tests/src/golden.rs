@@ -4,7 +4,8 @@
 //!
 //! `golden/events/KIND.vN.hex` holds one record (frame, head, checks, body) in hexadecimal digits,
 //! `KIND.vN.json` what it says. `golden/stores/NAME/` holds a store, with `expected.json` beside its
-//! files: what is read from it and what verify finds.
+//! files: what is read from it and what verify finds. `golden/bundles/NAME.icmx` is the export of that
+//! store.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -430,6 +431,19 @@ pub fn encode_again(bytes: &[u8]) -> Result<Vec<u8>, String> {
     };
     record::encode(&mut again, record.synced, &encoded, body);
     Ok(again)
+}
+
+/// What `icm log export` makes of a store.
+///
+/// # Panics
+/// When the log cannot be exported.
+pub fn export(files: &Files) -> Vec<u8> {
+    let disk = SimDisk::new();
+    disk.hold(Path::new(STORE), files);
+    let log = Log::open(Arc::new(disk), Path::new(STORE)).expect("it opens");
+    let mut out = Vec::new();
+    log.export(&mut out, &mut |_| {}).expect("it is exported");
+    out
 }
 
 /// Where golden stores are built and read.

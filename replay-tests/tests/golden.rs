@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use icm_log::bundle::Bundle;
+use icm_log::disk::{Disk, OpenMode};
+use replay_tests::simdisk::SimDisk;
 use replay_tests::{folder, golden};
 use serde_json::Value;
 
@@ -124,5 +127,28 @@ fn todays_code_builds_the_stores() {
             .join(golden::EXPECTED);
         let today = golden::describe_store(&golden::build(name));
         assert_eq!(essence(&today), essence(&json(&path)), "{name}");
+    }
+}
+
+/// The same events give the same bytes, for ever; and what was exported once can be read.
+#[test]
+fn every_bundle_is_what_it_always_was() {
+    let dir = golden::dir().join("bundles");
+    let expected: BTreeSet<_> = golden::STORES.map(|name| format!("{name}.icmx")).into();
+    assert_eq!(names_in(&dir), expected);
+    for name in golden::STORES {
+        let mut files = folder::read(&golden::dir().join("stores").join(name));
+        golden::take_notes(&mut files);
+        let bytes = fs::read(dir.join(format!("{name}.icmx"))).expect("it is read");
+        assert!(
+            golden::export(&files) == bytes,
+            "the export of {name} has changed"
+        );
+        let disk = SimDisk::new();
+        disk.put("/bundle", &bytes);
+        let file = disk.open(Path::new("/bundle"), OpenMode::Read);
+        let bundle = Bundle::read(file.expect("put"), Path::new("/bundle"), &mut |_| {});
+        let bundle = bundle.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(bundle.events() > 2, "{name}: {bundle:?}");
     }
 }

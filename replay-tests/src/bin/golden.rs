@@ -34,6 +34,10 @@ fn main() -> io::Result<()> {
         }
         let mut files = folder::read(&dir);
         golden::take_notes(&mut files);
+        let bundles = golden::dir().join("bundles");
+        fs::create_dir_all(&bundles)?;
+        let export = golden::export(&files);
+        add(&bundles.join(format!("{name}.icmx")), &export)?;
         let hash = golden::state_hash(&files);
         add(&dir.join(golden::state_hash_file()), hash.as_bytes())?;
     }

@@ -51,6 +51,22 @@ pub(crate) fn write_file<T>(
     written
 }
 
+/// Refuses a file within the store: nothing else belongs there, and a redaction does not reach it.
+pub(crate) fn outside_store(path: &Path, store: &Path) -> Result<(), CliError> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    match (folder.canonicalize(), store.canonicalize()) {
+        (Ok(folder), Ok(store)) if folder.starts_with(&store) => Err(CliError::invalid(format!(
+            "{} lies in the store itself",
+            path.display()
+        ))
+        .with_hint("write it elsewhere")),
+        _ => Ok(()),
+    }
+}
+
 fn create(path: &Path, readers: Readers) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true);

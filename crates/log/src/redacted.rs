@@ -28,7 +28,7 @@ pub struct Redactions {
     /// Where a subject is redacted.
     subjects: HashMap<SubjectId, Vec<(OriginId, Seq)>>,
     /// The memories that were stored under a name, and the names of each.
-    named: HashMap<Name, Vec<SubjectId>>,
+    named: HashMap<Name, HashSet<SubjectId>>,
     names: HashMap<SubjectId, Vec<Name>>,
     /// What the chains learned of others: from a seq on, these ranges.
     learned: HashMap<OriginId, Vec<(Seq, OriginId, Seq, Seq)>>,
@@ -86,9 +86,7 @@ impl Redactions {
         if name.is_zero() {
             return;
         }
-        let subjects = self.named.entry(name).or_default();
-        if !subjects.contains(&subject) {
-            subjects.push(subject);
+        if self.named.entry(name).or_default().insert(subject) {
             self.names.entry(subject).or_default().push(name);
         }
     }

@@ -8,7 +8,7 @@ use icm_server::Service;
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
-use crate::output::{Readers, write_file};
+use crate::output::{Readers, outside_store, write_file};
 use crate::text;
 
 /// Export memories
@@ -60,6 +60,7 @@ pub(crate) fn run(args: ExportArgs, app: &App) -> Result<Outcome, CliError> {
 
     let memories = match args.output.as_deref() {
         Some(path) if path != Path::new("-") => {
+            outside_store(path, &app.db()?.0)?;
             let memories =
                 write_file(path, Readers::Usual, |out| export(service, format, out, at))?;
             if app.ui.json {

@@ -13,6 +13,7 @@ use crate::id::{OriginId, Seq};
 use crate::kind::Kind;
 use crate::log::Log;
 use crate::record::{self, Body, SALT_LEN};
+use crate::redacted::Redactions;
 use crate::runs::{self, Run};
 use crate::scan::{SegmentScan, Step};
 
@@ -33,9 +34,11 @@ impl Log {
         }
         let mut chains = Vec::new();
         let mut holes = Vec::new();
+        let mut redactions = Redactions::default();
         for origin in chain::origins(&*self.disk, &self.dir)? {
             let until = self.durable_until(origin)?;
             let runs = runs::runs_of(&*self.disk, &self.dir, origin, until, &mut |_, head, _| {
+                redactions.note(head);
                 if head.kind() == Kind::LOG_REPAIRED
                     && let Ok(Facts::Repaired(facts)) = Facts::of(head)
                 {
@@ -44,8 +47,10 @@ impl Log {
             })?;
             chains.push((origin, runs));
         }
+        redactions.settle();
         let mut writer = Writing {
             out,
+            redactions,
             hasher: hash::bundle_hasher(),
             done: Exported::default(),
             told: 0,
@@ -125,18 +130,20 @@ impl Log {
         let mut bytes = Vec::new();
         for part in &run.parts {
             let mut scan = SegmentScan::open(&*self.disk, &part.path, part.start, part.end)?;
-            while let Step::Record { record, .. } = scan.step()? {
+            while let Step::Record { record, id, .. } = scan.step()? {
                 if record.seq() != expected || !record.is_of(origin) {
                     return Err(moved());
                 }
                 expected = Seq(expected.0 + 1);
                 bytes.clear();
+                let named =
+                    (record.parse_head()).is_ok_and(|head| writer.redactions.names(&head, id));
                 let body = match record.body {
-                    Body::Present { salt, payload } => {
+                    Body::Present { salt, payload } if !named => {
                         let salt: &[u8; SALT_LEN] = salt.try_into().expect("a salt has its length");
                         Some((salt, payload))
                     }
-                    Body::Withheld | Body::Damaged => None,
+                    _ => None,
                 };
                 writer.done.bodiless += u64::from(body.is_none());
                 record::encode(&mut bytes, Seq(0), record.head, body);
@@ -153,6 +160,8 @@ impl Log {
 
 struct Writing<'a> {
     out: &'a mut dyn Write,
+    /// What they name goes without its body, whether or not it is blanked here yet.
+    redactions: Redactions,
     hasher: blake3::Hasher,
     done: Exported,
     told: u64,

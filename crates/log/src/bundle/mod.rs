@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::disk::DiskFile;
-use crate::error::Result;
+use crate::error::{LogError, Result};
 use crate::id::{EventId, OriginId, Seq};
 use crate::record::Record;
 use crate::repair::Spare;
@@ -83,10 +83,19 @@ impl Bundle {
         each: &mut dyn FnMut(u64, &Record<'_>, EventId) -> Result<()>,
     ) -> Result<()> {
         let mut scan = SegmentScan::of(Arc::clone(&self.file), &self.path, range.start, range.end);
+        let mut reached = range.start;
         while let Step::Record { offset, record, id } = scan.step()? {
+            reached = offset + record.bytes.len() as u64;
             each(offset, &record, id)?;
         }
-        Ok(())
+        match reached == range.end {
+            true => Ok(()),
+            false => Err(LogError::BadBundle {
+                path: self.path.clone(),
+                offset_bytes: reached,
+                what: "it was changed while it was read".to_owned(),
+            }),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::error::{LogError, Result, at};
 use crate::facts::Facts;
 use crate::hash;
 use crate::head::{Head, HeadError};
-use crate::id::{EventId, OriginId, Seq, Time};
+use crate::id::{CommandId, EventId, OriginId, Seq, Time};
 use crate::record::{self, Body, FRAME_LEN, Parsed, Record};
 use crate::recover::newer_kind;
 
@@ -66,8 +66,9 @@ struct Expect {
     seq: Seq,
     prev: EventId,
     time: Option<Time>,
-    /// Events seen of the batch, events in all; `None` at its end and where nothing is known.
-    batch: Option<(u16, u16)>,
+    /// Events seen of the batch, events in all, its command; `None` at its end and where nothing is
+    /// known.
+    batch: Option<(u16, u16, CommandId)>,
     first: bool,
 }
 
@@ -161,6 +162,11 @@ impl Reader<'_> {
                         && order(before) >= (origin, from_seq, base)
                     {
                         return Err(self.bad("its ranges are not in order"));
+                    }
+                    let goes_on =
+                        |range: &BundleRange| range.origin == origin && range.head == base;
+                    if ranges.last().is_some_and(goes_on) {
+                        return Err(self.bad("a range that goes on from the one before it"));
                     }
                     self.pass(MARK_LEN);
                     let expect = Expect {
@@ -297,9 +303,9 @@ fn check_batch(head: &Head<'_>, expect: &mut Expect) -> std::result::Result<(), 
     let follows = match expect.batch {
         // After a hole a batch may have lost its start.
         None => index == 0 || expect.first,
-        Some((have, all)) => index == have && count == all,
+        Some((have, all, command)) => index == have && count == all && head.command() == command,
     };
-    expect.batch = (index + 1 < count).then_some((index + 1, count));
+    expect.batch = (index + 1 < count).then_some((index + 1, count, head.command()));
     match follows {
         true => Ok(()),
         false => Err(Wrong::Bad("it is out of place in its batch".to_owned())),

@@ -80,6 +80,10 @@ impl ImportedRange {
     }
 }
 
+fn sum(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
+}
+
 /// Facts of `log.imported`: 8 bytes and 96 a range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LogImported {
@@ -257,6 +261,13 @@ impl LogUndone {
             }
             ranges.push(range);
         }
+        if sum(ranges
+            .iter()
+            .map(|range| range.to_seq.0 + 1 - range.from_seq.0))
+            > PLACE_MAX
+        {
+            return Err(at.error("its ranges are longer than there are events"));
+        }
         Ok(LogUndone { ranges })
     }
 }
@@ -343,6 +354,9 @@ impl LogRepaired {
                 return Err(at.error("its holes are not in order"));
             }
             holes.push(hole);
+        }
+        if sum(holes.iter().map(Hole::count)) > PLACE_MAX {
+            return Err(at.error("its holes are longer than there are events"));
         }
         Ok(LogRepaired { holes })
     }

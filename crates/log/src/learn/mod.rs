@@ -44,8 +44,8 @@ pub struct Learned {
     pub forks: Vec<Fork>,
     /// What lies too far in the future by this machine's clock, and was left out.
     pub later: Vec<Gap>,
-    /// Bodies that are here are to go: a redaction was learned.
-    pub redactions: bool,
+    /// Bodies that are here and are to go, since a redaction was learned.
+    pub redactions: u64,
     /// What was folded before may fold differently now: views are to be dropped, which
     /// [`Writer::begin_redaction`] has noted.
     pub changes_the_past: bool,
@@ -62,7 +62,7 @@ impl Writer<'_> {
     /// the bundle contradicts the chains that are walked here: nothing was taken.
     pub fn learn(&mut self, bundle: &Bundle) -> Result<Learned> {
         let plan = self.log.plan_learning(bundle, self.env.now_ms())?;
-        if plan.redactions || plan.past || !plan.bodies.is_empty() {
+        if plan.redactions > 0 || plan.past || !plan.bodies.is_empty() {
             // Views of what was there before are to go, whatever happens on the way.
             self.begin_redaction()?;
         }

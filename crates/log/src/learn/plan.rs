@@ -6,8 +6,9 @@ use super::held::{Held, holes_of};
 use super::{Fork, Learned};
 use crate::bundle::{Bundle, BundleRange};
 use crate::error::{Gap, LogError, Result};
-use crate::facts::Hole;
+use crate::facts::{Facts, Hole, UndoneRange};
 use crate::id::{EventId, OriginId, Seq};
+use crate::kind::Kind;
 use crate::log::Log;
 use crate::record::Body;
 use crate::runs;
@@ -55,8 +56,8 @@ pub(super) struct Plan {
     pub(super) later: Vec<Gap>,
     /// The own chain goes on in the bundle: somebody else has written it, or this store was restored.
     pub(super) mint: bool,
-    /// Bodies that are held and that a redaction names.
-    pub(super) redactions: bool,
+    /// How many bodies are held that a redaction names.
+    pub(super) redactions: u64,
     /// Something that is new comes before what was learned already.
     pub(super) past: bool,
 }
@@ -81,13 +82,18 @@ impl Plan {
 impl Log {
     pub(super) fn plan_learning(&self, bundle: &Bundle, now_ms: u64) -> Result<Plan> {
         let mut held = self.held()?;
-        let mut brought = HashSet::new();
+        let (mut brought, mut undone) = (HashSet::new(), Vec::new());
         let mut holes = std::mem::take(&mut held.holes);
         for range in bundle.ranges() {
             bundle.records(range, &mut |_, record, id| {
                 if let Ok(head) = record.parse_head() {
                     held.redactions.note(&head);
                     holes.extend(holes_of(&head));
+                    if let (Kind::LOG_UNDONE, Ok(Facts::Undone(facts))) =
+                        (head.kind(), Facts::of(&head))
+                    {
+                        undone.extend(facts.ranges);
+                    }
                 }
                 brought.insert((range.origin, record.seq(), id));
                 Ok(())
@@ -102,7 +108,7 @@ impl Log {
             forks: Vec::new(),
             later: Vec::new(),
             mint: false,
-            redactions: false,
+            redactions: 0,
             past: false,
         };
         let limit_ms = now_ms.saturating_add(SKEW_MAX_MS);
@@ -110,9 +116,10 @@ impl Log {
             plan.range(bundle, range, limit_ms)?;
         }
         plan.drop_unjoined(bundle, &brought, &holes)?;
+        plan.check_undone(&undone, &brought, &holes)?;
         plan.forks_among_pieces(bundle, &brought);
-        plan.judge_walked(&holes)?;
-        plan.past = plan.pieces.iter().any(|piece| plan.is_past(piece));
+        plan.judge_walked()?;
+        plan.past |= plan.pieces.iter().any(|piece| plan.is_past(piece));
         plan.redactions = self.bodies_to_go(&plan.held)?;
         Ok(plan)
     }
@@ -212,6 +219,35 @@ impl Plan {
         runs.into_iter().any(|run| run.id_at(seq).is_some())
     }
 
+    /// Refuses undos of what nobody has: they would reach events that are not written yet.
+    fn check_undone(
+        &self,
+        undone: &[UndoneRange],
+        brought: &HashSet<(OriginId, Seq, EventId)>,
+        holes: &[Hole],
+    ) -> Result<()> {
+        let mut gaps = Vec::new();
+        for range in undone {
+            let (origin, to) = (range.origin, range.to_seq);
+            let gone =
+                |hole: &Hole| hole.origin == origin && hole.from_seq <= to && to <= hole.to_seq;
+            let known = self.held.has(origin, to, range.head)
+                || brought.contains(&(origin, to, range.head))
+                || holes.iter().any(gone);
+            if !known {
+                let runs = self.held.runs.get(&origin).into_iter().flatten();
+                let newest = runs.map(|run| run.to_seq().0).max();
+                let from_seq = Seq(newest.unwrap_or(0) + 1);
+                gaps.push(Gap { origin, from_seq });
+            }
+        }
+        gaps.dedup();
+        match gaps.is_empty() {
+            true => Ok(()),
+            false => Err(LogError::Gaps(gaps)),
+        }
+    }
+
     /// Notes the pieces that go on from an event within another range of the bundle.
     fn forks_among_pieces(&mut self, bundle: &Bundle, brought: &HashSet<(OriginId, Seq, EventId)>) {
         for piece in self.pieces.iter().filter(|piece| piece.from_seq > Seq(1)) {
@@ -265,10 +301,8 @@ impl Plan {
         Seq(newest.unwrap_or(0) + 1)
     }
 
-    /// Whether a piece lies where the walk comes by already.
+    /// Whether a piece lies within what was learned already.
     fn is_past(&self, piece: &Piece) -> bool {
-        let walked = (self.held.part(piece.origin))
-            .is_some_and(|part| part.until.is_none_or(|until| piece.from_seq <= until));
         let learned = self.held.learned.iter().any(|range| {
             range.origin == piece.origin
                 && range.from_seq <= piece.to_seq
@@ -276,11 +310,11 @@ impl Plan {
         });
         // Where there are other events it is another branch.
         let lost = !self.holds_any_at(piece.origin, piece.from_seq);
-        (walked && !self.mint) || (learned && lost)
+        learned && lost
     }
 
     /// What is new of the walked chains fills a hole of them, or comes after them.
-    fn judge_walked(&mut self, holes: &[Hole]) -> Result<()> {
+    fn judge_walked(&mut self) -> Result<()> {
         let mut gaps = Vec::new();
         for piece in &self.pieces {
             let Some(part) = self.held.part(piece.origin) else {
@@ -304,10 +338,9 @@ impl Plan {
             }
             let after = Seq(piece.to_seq.0 + 1);
             let closes = |run: &runs::Run| run.from_seq == after && run.base == piece.head;
-            let gone = |hole: &Hole| {
-                hole.origin == piece.origin && hole.from_seq <= after && after <= hole.to_seq
-            };
-            if !runs.iter().any(closes) && !holes.iter().any(gone) {
+            // What comes after it vouches for it: nobody but its author can have made it.
+            self.past = true;
+            if !runs.iter().any(closes) {
                 gaps.push(Gap {
                     origin: piece.origin,
                     from_seq: after,

@@ -15,7 +15,7 @@ use crate::facts::{ImportedRange, LogImported};
 use crate::head::FORMAT;
 use crate::id::{EventId, OriginId, Seq};
 use crate::log::Log;
-use crate::record::{self, Body, Record, SALT_LEN};
+use crate::record::{self, Body, FRAME_LEN, Parsed, Record, SALT_LEN};
 use crate::redacted::Redactions;
 use crate::runs::{self, Run};
 use crate::scan::{SegmentScan, Step};
@@ -30,16 +30,17 @@ struct Target {
 }
 
 impl Log {
-    /// Whether a body is in the files that a redaction names.
-    pub(super) fn bodies_to_go(&self, held: &Held) -> Result<bool> {
+    /// How many bodies are in the files that a redaction names.
+    pub(super) fn bodies_to_go(&self, held: &Held) -> Result<u64> {
         if held.redactions.is_empty() {
-            return Ok(false);
+            return Ok(0);
         }
         let (disk, dir) = (&*self.disk, &self.dir);
-        let mut found = false;
+        let mut found = 0;
         for origin in chain::origins(disk, dir)? {
             runs::runs_of(disk, dir, origin, None, &mut |record, head, id| {
-                found |= record.body != Body::Withheld && held.redactions.names(head, id);
+                let there = record.body != Body::Withheld;
+                found += u64::from(there && held.redactions.names(head, id));
             })?;
         }
         Ok(found)
@@ -55,7 +56,7 @@ impl Writer<'_> {
             forks: plan.forks.clone(),
             later: plan.later.clone(),
             redactions: plan.redactions,
-            changes_the_past: plan.redactions || plan.past || !plan.bodies.is_empty(),
+            changes_the_past: plan.redactions > 0 || plan.past || !plan.bodies.is_empty(),
             ..Learned::default()
         };
         if plan.mint {
@@ -122,13 +123,18 @@ impl Writer<'_> {
         let (disk, path) = (&*self.log.disk, &segment.path);
         let bytes = disk::read_all(disk, path, u64::MAX).map_err(at("reading", path))?;
         // Where records without a body lie, and which events they are.
-        let mut lost: Vec<(Range<usize>, Seq, EventId)> = Vec::new();
+        let mut lost: Vec<(Range<usize>, Seq, EventId, Seq)> = Vec::new();
         let mut origin = None;
         let mut scan = SegmentScan::open(disk, path, HEADER_LEN as u64, u64::MAX)?;
         while let Step::Record { offset, record, id } = scan.step()? {
             if wanted.contains(&id) && !matches!(record.body, Body::Present { .. }) {
                 let start = offset as usize;
-                lost.push((start..start + record.bytes.len(), record.seq(), id));
+                lost.push((
+                    start..start + record.bytes.len(),
+                    record.seq(),
+                    id,
+                    record.synced,
+                ));
                 origin = Some(record.common().origin);
             }
         }
@@ -140,10 +146,12 @@ impl Writer<'_> {
             .filter(|range| range.origin == origin)
         {
             bundle.records(range, &mut |_, record, id| {
-                if let Ok(index) = lost.binary_search_by_key(&record.seq(), |(_, seq, _)| *seq)
+                if let Ok(index) = lost.binary_search_by_key(&record.seq(), |(_, seq, ..)| *seq)
                     && lost[index].2 == id
                 {
-                    whole[index] = Some(record.bytes.to_vec());
+                    let mut bytes = Vec::with_capacity(record.bytes.len());
+                    record::encode(&mut bytes, lost[index].3, record.head, body_of(record));
+                    whole[index] = Some(bytes);
                 }
                 Ok(())
             })?;
@@ -253,6 +261,13 @@ impl Writer<'_> {
             Ok(header) if header.format <= FORMAT => {}
             _ => return Ok(None),
         }
+        // What an append that was cut off left goes; whole records beyond it are damage, and not ours
+        // to cut.
+        let rest = disk::read_all(disk, &last.path, u64::MAX).map_err(at("reading", &last.path))?;
+        let rest = rest.get(last.end as usize..).unwrap_or_default();
+        if holds_a_record(rest, piece.origin) {
+            return Ok(None);
+        }
         file.truncate(last.end)
             .map_err(at("truncating", &last.path))?;
         Ok(Some(Target {
@@ -286,6 +301,18 @@ impl Writer<'_> {
     }
 }
 
+/// Whether a whole record of a chain starts anywhere in these bytes.
+fn holds_a_record(bytes: &[u8], origin: OriginId) -> bool {
+    // The origin stands 8 bytes into the head.
+    let at = FRAME_LEN + 8;
+    let found = bytes.windows(origin.0.len()).enumerate();
+    let mut starts = found.filter_map(|(found, window)| match *window == origin.0 {
+        true => found.checked_sub(at),
+        false => None,
+    });
+    starts.any(|start| matches!(record::parse(&bytes[start..]), Parsed::Record(_)))
+}
+
 /// Records on their way into a segment.
 #[derive(Default)]
 struct Filling {
@@ -297,19 +324,24 @@ impl Filling {
     fn push(&mut self, record: &Record<'_>, id: EventId, redactions: &Redactions) {
         self.first.get_or_insert((record.seq(), id));
         let redacted = (record.parse_head()).is_ok_and(|head| redactions.names(&head, id));
-        let body = match record.body {
-            Body::Present { salt, payload } if !redacted => {
-                let salt: &[u8; SALT_LEN] = salt.try_into().expect("a salt has its length");
-                Some((salt, payload))
-            }
-            _ => None,
-        };
+        let body = body_of(record).filter(|_| !redacted);
         record::encode(&mut self.bytes, Seq(0), record.head, body);
     }
 
     fn append(&mut self, other: &mut Filling) {
         self.first = self.first.or(other.first.take());
         self.bytes.append(&mut other.bytes);
+    }
+}
+
+/// Salt and payload, where they are there.
+fn body_of<'r>(record: &Record<'r>) -> Option<(&'r [u8; SALT_LEN], &'r [u8])> {
+    match record.body {
+        Body::Present { salt, payload } => {
+            let salt = salt.try_into().expect("a salt has its length");
+            Some((salt, payload))
+        }
+        Body::Withheld | Body::Damaged => None,
     }
 }
 

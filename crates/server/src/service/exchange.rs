@@ -16,6 +16,9 @@ use super::{Service, locked};
 use crate::api::{Caller, ChainPlace, LogExported, LogImportAnswer, Progress};
 use crate::error::{Result, ServiceError};
 
+/// `log.imported` events of one batch: each may be as long as an event can.
+const IMPORTS_MAX: usize = 32;
+
 impl Service {
     /// Writes every chain that is held into `out`: whoever imports it has the same events.
     pub fn export_log(&self, out: &mut dyn Write, progress: &dyn Progress) -> Result<LogExported> {
@@ -55,10 +58,10 @@ impl Service {
             self.command(caller, None, RequestKeyOf(None), |command, views| {
                 let learned = command.learn(&bundle)?;
                 let events: Vec<NewEvent> = learned.facts.iter().map(imported).collect();
-                let appended = match events.is_empty() {
-                    true => None,
-                    false => command.append(views, events)?.last().copied(),
-                };
+                let mut appended = None;
+                for events in events.chunks(IMPORTS_MAX) {
+                    appended = command.append(views, events.to_vec())?.last().copied();
+                }
                 Ok((learned, appended))
             })?;
         let mut told = answer(&learned, false);
@@ -101,7 +104,7 @@ fn answer(learned: &Learned, dry_run: bool) -> LogImportAnswer {
         refilled_events: learned.refilled_events,
         refilled_texts: learned.refilled_bodies,
         left_out: learned.left_out,
-        redacted: 0,
+        redacted: learned.redactions,
         forks: forks.map(place).collect(),
         later: later.map(place).collect(),
         event: None,

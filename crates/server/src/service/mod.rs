@@ -258,8 +258,10 @@ impl Service {
                     tried = true;
                     // Nothing of them is used again, whatever becomes of the rebuild.
                     *held = None;
-                    self.resume_redaction(held)?;
-                    *held = Some(self.rebuilt(view, &why)?);
+                    *held = Some(match self.resume_redaction(held)? {
+                        true => self.rebuilt(view, &why)?,
+                        false => Views::in_memory(&self.log, &mut |_| {})?,
+                    });
                 }
                 Err(Ask::View(error)) => {
                     *held = None;
@@ -281,8 +283,10 @@ impl Service {
             *held = None;
         }
         if held.is_none() {
-            self.resume_redaction(held)?;
-            *held = Some(self.open_views()?);
+            *held = Some(match self.resume_redaction(held)? {
+                true => self.open_views()?,
+                false => Views::in_memory(&self.log, &mut |_| {})?,
+            });
         }
         let views = held.as_mut().expect("just filled");
         match views.follow(&self.log) {

@@ -111,22 +111,43 @@ impl Service {
 
     /// As [`Service::resume_redaction`], for who copies the log.
     pub(crate) fn finish_what_was_begun(&self) -> Result<()> {
-        self.resume_redaction(&mut locked(&self.views))
+        match self.resume_redaction(&mut locked(&self.views))? {
+            true => Ok(()),
+            false => Err(ServiceError::invalid_with(
+                "a redaction that was begun is not finished",
+                "`icm doctor` says what is in its way",
+            )),
+        }
     }
 
-    /// Does what is left of a redaction that was begun, if one was.
-    pub(super) fn resume_redaction(&self, held: &mut Option<Views>) -> Result<()> {
+    /// Does what is left of a redaction that was begun, if one was. False where that cannot be done
+    /// now: the views on disk are not to be used until it is.
+    pub(super) fn resume_redaction(&self, held: &mut Option<Views>) -> Result<bool> {
         if self.options.read_only || !self.log.redaction_pending() {
-            return Ok(());
+            return Ok(true);
         }
-        let blanked = self.finish_redaction(held)?;
+        let blanked = match self.finish_redaction(held) {
+            Ok(blanked) => blanked,
+            Err(
+                error @ (ServiceError::Busy { .. }
+                | ServiceError::Damaged { .. }
+                | ServiceError::NewerFormat { .. }
+                | ServiceError::ReadOnly { .. }),
+            ) => {
+                self.notice(format!(
+                    "a redaction or a repair waits to be finished: {error}"
+                ));
+                return Ok(false);
+            }
+            Err(error) => return Err(error),
+        };
         if blanked != Blanked::default() {
             self.notice(format!(
                 "finished a redaction that was begun: {} events were cleaned",
                 blanked.events
             ));
         }
-        Ok(())
+        Ok(true)
     }
 
     pub(super) fn finish_redaction(&self, held: &mut Option<Views>) -> Result<Blanked> {
@@ -319,15 +340,25 @@ fn concerns(event: &Event<'_>, fits: impl Fn(SubjectId) -> bool) -> bool {
     }
 }
 
-/// Whether a payload holds this text: as it stands, or within the JSON of its metadata.
+/// Whether a payload holds this text: in a value, or within the JSON of its metadata. The names of its
+/// fields are everywhere the same, and no secret.
 fn holds(payload: &[u8], pattern: &str) -> bool {
-    let bytes = pattern.as_bytes();
-    payload.windows(bytes.len()).any(|window| window == bytes)
-        || payload::to_json(payload).is_some_and(|payload| {
-            let metadata = payload.get("metadata").and_then(Value::as_str);
-            let metadata = metadata.and_then(|text| serde_json::from_str(text).ok());
-            metadata.is_some_and(|metadata| value_holds(&metadata, pattern))
-        })
+    let Some(Value::Object(fields)) = payload::to_json(payload) else {
+        // Nothing that this version can read: the bytes as they stand.
+        let bytes = pattern.as_bytes();
+        return payload.windows(bytes.len()).any(|window| window == bytes);
+    };
+    let metadata = fields.get("metadata").and_then(Value::as_str);
+    let metadata = metadata.and_then(|text| serde_json::from_str(text).ok());
+    metadata.is_some_and(|metadata| value_holds(&metadata, pattern))
+        || fields
+            .iter()
+            .any(|(name, value)| match (name.as_str(), value) {
+                ("source", Value::Object(source)) => {
+                    source.values().any(|value| value_holds(value, pattern))
+                }
+                _ => value_holds(value, pattern),
+            })
 }
 
 fn value_holds(value: &Value, pattern: &str) -> bool {
@@ -347,6 +378,14 @@ fn check(request: &RedactRequest) -> Result<()> {
     }
     if let Some(reason) = &request.reason {
         limits::text("the reason", reason, limits::SOURCE_LEN_MAX)?;
+    }
+    if let (Some(pattern), Some(reason)) = (&request.pattern, &request.reason)
+        && reason.contains(pattern.as_str())
+    {
+        return Err(ServiceError::invalid_with(
+            "the reason holds the very text that is to go, and the reason stays",
+            "give another reason",
+        ));
     }
     match (&request.pattern, request.targets.is_empty()) {
         (Some(_), false) => Err(ServiceError::invalid(

@@ -1,12 +1,8 @@
 //! Repairing the log: the files below, then the views, which are computed anew.
 
-use std::ops::ControlFlow;
-use std::time::Duration;
-
 use icm_log::env::random_16;
 use icm_log::repair::{Beside, Repairer, Report, Spare};
-use icm_log::{Appended, Batch, CommandId, Cursor, Kind, RequestKey, SessionId, hash};
-use icm_projections::Views;
+use icm_log::{Appended, Batch, CommandId, RequestKey, SessionId, hash};
 
 use super::write::{actor_of, check_caller};
 use super::{Service, locked};
@@ -18,9 +14,6 @@ use crate::error::{Result, ServiceError};
 use crate::limits;
 use crate::secrets::Guard;
 use crate::when::rfc3339;
-
-/// How long somebody who builds views is waited for.
-const WIPE_WAIT: Duration = Duration::from_secs(30);
 
 impl Service {
     /// Puts a damaged log in order, or says what that would take: what is damaged is set aside, what
@@ -71,11 +64,8 @@ impl Service {
                 "look again with `icm log repair --dry-run`",
             ));
         }
-        let redacts = !spares.is_empty() && self.holds_a_redaction();
-        if redacts {
-            // What a spare brings back of a redacted event is taken out again.
-            writer.begin_redaction()?;
-        }
+        // Views go whatever happens on the way; what a spare brings back of a redacted event goes too.
+        writer.begin_redaction()?;
         let session = caller.session.as_deref();
         let batch = Batch {
             command: CommandId(random_16(env)),
@@ -91,11 +81,8 @@ impl Service {
         progress.start("repairing the log", Some(self.log.len_bytes()?));
         let (report, event) = writer.repair(spares, &who, &mut |bytes| progress.advance(bytes))?;
         progress.finish();
-        Views::wipe(&self.views_dir(), WIPE_WAIT)?;
         drop(writer);
-        if redacts {
-            self.finish_redaction(&mut held)?;
-        }
+        self.finish_redaction(&mut held)?;
         Ok(answer(&report, false, event))
     }
 
@@ -106,20 +93,6 @@ impl Service {
             .plan_repair(spares, &mut |bytes| progress.advance(bytes));
         progress.finish();
         Ok(report?)
-    }
-
-    /// Whether anything was ever redacted here, as far as the log can be read.
-    fn holds_a_redaction(&self) -> bool {
-        let mut found = false;
-        let (_, stopped) = self.log.scan_whole(&Cursor::START, &mut |event| {
-            found |= event.head.kind() == Kind::LOG_REDACTED;
-            match found {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        });
-        // What cannot be read yet may name some.
-        found || stopped.is_some()
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use icm_log::facts::{LogUndone, UndoneRange};
+use icm_log::record::Body;
 use icm_log::{CommandId, Event, EventId, Kind, NewEvent, OriginId, Position, Seq, SubjectId};
 use icm_log::{hash, payload};
 use icm_projections::Views;
@@ -34,6 +35,7 @@ struct Picked {
     kind: Kind,
     ms: u64,
     subject: SubjectId,
+    withheld: bool,
 }
 
 impl Picked {
@@ -47,6 +49,7 @@ impl Picked {
             kind: event.head.kind(),
             ms: event.head.time().ms(),
             subject: event.head.subject(),
+            withheld: event.body == Body::Withheld,
         }
     }
 }
@@ -168,6 +171,19 @@ impl Service {
             }
             stays.is_none()
         });
+        if let (false, Some(redacted)) = (
+            request.events.is_empty() || wanted.range.is_some(),
+            picked.iter().find(|picked| picked.withheld),
+        ) {
+            return Err(ServiceError::invalid_with(
+                format!(
+                    "event @{} is redacted: it cannot be undone",
+                    redacted.position
+                ),
+                "`icm forget` and `icm update` still reach its memory",
+            )
+            .into());
+        }
         if picked.is_empty() {
             return Err(why_nothing(selector, undone_by, &skipped).into());
         }

@@ -8,7 +8,7 @@ use icm_server::api::LogExported;
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
-use crate::output::{Readers, write_file};
+use crate::output::{Readers, outside_store, write_file};
 use crate::progress::Bar;
 use crate::text::{self, bytes, count};
 use crate::ui::BOLD;
@@ -43,6 +43,9 @@ pub(crate) fn run(args: LogExportArgs, app: &App) -> Result<Outcome, CliError> {
             .with_hint("name a file, or pipe it into another program"));
     }
     let service = app.service()?;
+    if !to_stdout {
+        outside_store(&args.file, &app.db()?.0)?;
+    }
     let bar = Bar::new(&app.ui);
     let exported = match to_stdout {
         true => app.ui.with_writer(|out| {

@@ -47,6 +47,12 @@ pub(super) fn log(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
         match (log.heads(), log.tip()) {
             (Err(error), _) => checks.failed("log", &error.into()),
             (Ok(_), None) => checks.ok("log", "no events yet"),
+            (Ok(heads), Some(tip)) if heads.iter().all(|head| head.origin != tip.origin) => {
+                checks.damaged = true;
+                let why = "its own chain cannot be read to its end: keep a copy of the folder, then \
+                           repair it";
+                checks.problem("log", why.to_owned(), repair());
+            }
             (Ok(heads), Some(tip)) => {
                 let chains = match heads.len() {
                     1 => "1 chain".to_owned(),

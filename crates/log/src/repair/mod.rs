@@ -1,16 +1,19 @@
 //! Repairing a log: what is damaged is set aside, what verifies is kept, what is gone is named.
 //!
 //! A chain is read for every record that is whole, wherever it lies ([`salvage`]); of what
-//! contradicts itself one way is chosen ([`choose`]); that is laid out in segments with holes only
-//! between them ([`plan`]). Files are then changed ([`apply`]): new ones are whole before old ones go,
+//! contradicts itself one way is chosen ([`choose`], [`pick`]); that is laid out in segments with holes
+//! only between them ([`plan`], [`layout`]). Files are then changed ([`apply`]): new ones are whole before old ones go,
 //! so a repair that was killed finds all that it had, and comes to the same end when it is run again.
 //! Last a `log.repaired` says what is gone.
 
 mod apply;
 mod choose;
+mod layout;
 mod marker;
+mod pick;
 mod plan;
 mod salvage;
+mod text_mode;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -35,7 +38,8 @@ use crate::walk;
 use crate::writer::{Appended, Batch, NewEvent, Writer, actor_named};
 
 use marker::Marker;
-use plan::{ChainPlan, Known, Role};
+use pick::{Known, Role};
+use plan::ChainPlan;
 use salvage::{Salvaged, Source, SourceKind};
 
 pub use marker::REPAIRING_FILE;
@@ -238,7 +242,7 @@ impl Log {
         for origin in &folders {
             for segment in chain::segments(disk, dir, *origin)? {
                 let source = salvage::open(disk, &segment.path, Some((*origin, segment.name)))?;
-                if let Some(source) = salvage::before_text_mode(&source)? {
+                if let Some(source) = text_mode::before_text_mode(&source)? {
                     let end = source.len;
                     salvaged.read(source, (HEADER_LEN as u64).min(end), end, &mut |_| {})?;
                 }
@@ -296,7 +300,7 @@ impl Log {
                 None => Role::Newest,
             };
             let known = known(part.origin, role);
-            picked.push((plan::pick(&salvaged, &known)?, known));
+            picked.push((pick::pick(&salvaged, &known)?, known));
         }
         let mut learned: BTreeMap<OriginId, Vec<ImportedRange>> = BTreeMap::new();
         for (taken, known) in &picked {
@@ -319,7 +323,7 @@ impl Log {
         for origin in foreign {
             let learned = learned.remove(&origin).unwrap_or_default();
             let known = known(origin, Role::Foreign(learned));
-            picked.push((plan::pick(&salvaged, &known)?, known));
+            picked.push((pick::pick(&salvaged, &known)?, known));
         }
         let mut explained = Holes::default();
         for head in picked

@@ -125,3 +125,14 @@ fn a_repair_that_was_begun_is_finished_and_nothing_else_writes() {
     world.icm(["log", "repair", "--yes"]).ok();
     world.icm(["store", "-t", "t", "-c", "now it goes"]).ok();
 }
+
+#[test]
+fn a_redaction_that_was_begun_is_finished_after_the_repair() {
+    let world = damaged();
+    let marker = world.store().join("redacting");
+    fs::write(&marker, "begun").unwrap();
+    world.icm(["log", "repair", "--yes"]).ok();
+    world.icm(["list"]).ok();
+    assert!(!marker.exists(), "it was finished");
+    world.icm(["verify"]).ok();
+}

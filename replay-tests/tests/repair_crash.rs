@@ -27,7 +27,7 @@ fn change(disk: &SimDisk, path: &Path, with: impl FnOnce(&mut Vec<u8>)) {
 /// A name, and how the store is damaged.
 type Damage = (&'static str, fn(&SimDisk, &[PathBuf]));
 
-const DAMAGES: [Damage; 8] = [
+const DAMAGES: [Damage; 9] = [
     ("a head in the middle", |disk, files| {
         change(disk, &files[1], |bytes| {
             let record = records(bytes)[1];
@@ -61,6 +61,13 @@ const DAMAGES: [Damage; 8] = [
         let (one, other) = (disk.contents(&files[1]), disk.contents(&files[2]));
         disk.put(&files[1], &other);
         disk.put(&files[2], &one);
+    }),
+    ("a segment under a wrong name", |disk, files| {
+        let bytes = disk.contents(&files[1]);
+        disk.take(&files[1]);
+        let name = files[1].to_string_lossy();
+        let (stem, _) = name.rsplit_once('-').expect("a name");
+        disk.put(format!("{stem}-0123456789abcdef.icmlog"), &bytes);
     }),
     ("everything at once", |disk, files| {
         change(disk, &files[0], |bytes| bytes[3] ^= 1);

@@ -1,6 +1,7 @@
 //! Verifying a log: every head hashed, every chain followed, every body held against its
 //! commitment. Reads only, never panics, on any bytes.
 
+mod after;
 mod branch;
 mod repaired;
 
@@ -16,7 +17,7 @@ use crate::chain::{self, SegmentFile};
 use crate::disk::OpenMode;
 use crate::error::{LogError, Result, at};
 use crate::facts::{Facts, ImportedRange};
-use crate::head::{Head, HeadError};
+use crate::head::HeadError;
 use crate::holes::{Explained, Holes};
 use crate::id::{EventId, OriginId, Position, Seq, Time};
 use crate::log::{Log, origins_of};
@@ -25,7 +26,6 @@ use crate::recover::{self, Trouble};
 use crate::redacted::Redactions;
 use crate::scan::{SegmentScan, Step};
 use crate::segment::{HEADER_LEN, HeaderError, SegmentHeader, SegmentName};
-use crate::walk;
 
 use branch::Ends;
 
@@ -732,132 +732,5 @@ impl Verify<'_> {
                 });
             }
         }
-    }
-
-    /// A body that is withheld and that no redaction names was lost otherwise.
-    fn check_withheld(&mut self) -> Result<()> {
-        self.redactions.settle();
-        for withheld in std::mem::take(&mut self.withheld) {
-            let head = Head::parse(&withheld.head);
-            if head.is_ok_and(|head| self.redactions.names(&head, withheld.id)) {
-                continue;
-            }
-            let repair = self.holes()?.payloads.get(&withheld.id).copied();
-            let (severity, message) = match (repair, withheld.walked) {
-                (Some(position), _) => {
-                    self.payload_gone(&withheld, position);
-                    continue;
-                }
-                (None, true) => (
-                    Severity::Damage,
-                    "the payload was taken out, but no redaction says so",
-                ),
-                (None, false) => (Severity::Notice, "the payload was taken out by its author"),
-            };
-            self.find(
-                Some(Case::I),
-                "withheld_payload",
-                severity,
-                &withheld.path,
-                withheld.offset,
-                Some(withheld.seq),
-                message.to_owned(),
-            );
-        }
-        Ok(())
-    }
-
-    /// From here on the event at this place is noted.
-    fn want(&mut self, origin: OriginId, seq: Seq) {
-        self.wanted.entry((origin, seq)).or_default();
-    }
-
-    /// The events that were met at a place; several where the chain branches.
-    fn found(&self, origin: OriginId, seq: Seq) -> &[EventId] {
-        self.wanted.get(&(origin, seq)).map_or(&[], Vec::as_slice)
-    }
-
-    fn check_slot(&mut self) -> Result<()> {
-        let Some(slot) = self.slot else { return Ok(()) };
-        if self.newer.contains(&slot.origin) {
-            return Ok(());
-        }
-        let found = self.found(slot.origin, slot.seq);
-        let is_empty = found.is_empty();
-        if found.contains(&slot.event) || self.is_gone(slot.origin, slot.seq)? {
-            return Ok(());
-        }
-        let message = match is_empty {
-            true => format!("the acknowledged event {} is not there", slot.seq.0),
-            false => format!("event {} is not the one that was acknowledged", slot.seq.0),
-        };
-        let dir = chain::dir_of(&self.log.dir, slot.origin);
-        let seq = Some(slot.seq);
-        self.find(
-            Some(Case::M),
-            "end_missing",
-            Severity::Damage,
-            &dir,
-            0,
-            seq,
-            message,
-        );
-        Ok(())
-    }
-
-    fn check_continued(&mut self) -> Result<()> {
-        for (origin, seq, event) in std::mem::take(&mut self.continued) {
-            let found = self.found(origin, seq).contains(&event);
-            let known = found || self.newer.contains(&origin);
-            if known || self.is_gone(origin, seq)? {
-                continue;
-            }
-            let message = format!("event {seq}, which a newer origin continues, is not there");
-            let dir = chain::dir_of(&self.log.dir, origin);
-            let (case, damage) = (Some(Case::M), Severity::Damage);
-            self.find(
-                case,
-                "continued_missing",
-                damage,
-                &dir,
-                0,
-                Some(seq),
-                message,
-            );
-        }
-        Ok(())
-    }
-
-    fn check_imported(&mut self) -> Result<()> {
-        for range in std::mem::take(&mut self.imported) {
-            let place = (range.origin, range.to_seq);
-            let mut found = self.found(place.0, place.1).to_vec();
-            if found.is_empty() {
-                // A chain that this one continues was read before the import was met.
-                let (disk, dir) = (&*self.log.disk, &self.log.dir);
-                let there = walk::find_seq(disk, dir, place.0, place.1)?;
-                found.extend(there.map(|place| place.tip.event));
-            }
-            let known = found.contains(&range.head) || self.newer.contains(&range.origin);
-            if known || self.is_gone(range.origin, range.to_seq)? {
-                continue;
-            }
-            let message = format!(
-                "imported events {} to {} are not all there",
-                range.from_seq.0, range.to_seq.0
-            );
-            let dir = chain::dir_of(&self.log.dir, range.origin);
-            let seq = Some(range.to_seq);
-            self.find(
-                Some(Case::L),
-                "import_missing",
-                Severity::Damage,
-                &dir,
-                0,
-                seq,
-                message,
-            );
-        }
-        Ok(())
     }
 }

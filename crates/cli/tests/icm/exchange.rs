@@ -256,3 +256,21 @@ fn what_is_no_export_is_refused() {
         (&0.into(), &Value::Null)
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn what_never_ends_is_not_read_and_a_store_is_not_written_over() {
+    let world = World::with_memories();
+    let files = tree(&world.store());
+    world
+        .icm(["log", "import", "/dev/zero"])
+        .fails(3, "no file of `icm log export`");
+    let inside = world.store().join("store.toml");
+    for args in [
+        ["log", "export", inside.to_str().unwrap()].as_slice(),
+        &["export", "jsonl", "-o", inside.to_str().unwrap()],
+    ] {
+        world.icm(args).fails(2, "lies in the store itself");
+    }
+    assert_eq!(tree(&world.store()), files);
+}

@@ -314,3 +314,36 @@ impl Server {
         self.child.wait().unwrap();
     }
 }
+
+#[test]
+fn a_command_finishes_what_was_begun_before_it_waits_for_itself() {
+    let world = World::with_memories();
+    let marker = world.store().join("redacting");
+    std::fs::write(&marker, "begun\n").unwrap();
+    let run = world.icm(["store", "-t", "a", "-c", "b"]).ok();
+    // It would have waited for its own lock, and said so.
+    assert!(!run.err.contains("waits"), "{run:?}");
+    assert!(!marker.exists());
+}
+
+#[test]
+fn names_of_fields_are_no_text_and_a_reason_holds_no_secret() {
+    let world = World::with_memories();
+    for name in ["content", "topic", "client"] {
+        world
+            .icm(["redact", "--match", name, "--dry-run"])
+            .fails(1, "nothing in the log");
+    }
+    world
+        .icm([
+            "redact",
+            "--match",
+            "Mira",
+            "--reason",
+            "about Mira",
+            "--yes",
+        ])
+        .fails(2, "the reason holds");
+    world.icm(["redact", "--match", "Mira", "--yes"]).ok();
+    world.icm(["undo", "@5", "--yes"]).fails(2, "is redacted");
+}

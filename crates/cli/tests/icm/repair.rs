@@ -125,3 +125,66 @@ fn a_repair_that_was_begun_is_finished_and_nothing_else_writes() {
     world.icm(["log", "repair", "--yes"]).ok();
     world.icm(["store", "-t", "t", "-c", "now it goes"]).ok();
 }
+
+#[test]
+fn a_redaction_that_was_begun_is_finished_after_the_repair() {
+    let world = damaged();
+    let marker = world.store().join("redacting");
+    fs::write(&marker, "begun").unwrap();
+    world.icm(["log", "repair", "--yes"]).ok();
+    world.icm(["list"]).ok();
+    assert!(!marker.exists(), "it was finished");
+    world.icm(["verify"]).ok();
+}
+
+/// Bytes are missing within a payload, so that its length runs into the next event.
+#[test]
+fn what_lies_beside_a_payload_that_is_too_short_is_kept() {
+    let world = World::new();
+    let big = format!("big {}", "x".repeat(3_000));
+    for text in [big.as_str(), "the intact neighbour", "later 1", "later 2"] {
+        world.icm(["store", "-t", "a", "-c", text]).ok();
+    }
+    let log = world.store().join("log");
+    let chain = std::fs::read_dir(&log).unwrap().next().unwrap().unwrap();
+    let segment = std::fs::read_dir(chain.path()).unwrap().next().unwrap();
+    let segment = segment.unwrap().path();
+    let bytes = std::fs::read(&segment).unwrap();
+    let at = bytes.windows(8).position(|window| window == b"xxxxxxxx");
+    let at = at.unwrap();
+    let cut = [&bytes[..at + 500], &bytes[at + 1_000..]].concat();
+    std::fs::write(&segment, cut).unwrap();
+    world.icm(["log", "repair", "--yes"]).ok();
+    let list = world.icm(["list"]).ok().out;
+    for text in ["the intact neighbour", "later 1", "later 2"] {
+        assert!(list.contains(text), "{list}");
+    }
+    world.icm(["log", "verify"]).ok();
+}
+
+/// What is gone here comes back from an export of a machine that has it.
+#[test]
+fn an_export_gives_back_what_is_gone() {
+    let world = World::with_memories();
+    world.icm(["log", "export", "all.icmx"]).ok();
+    let log = world.store().join("log");
+    let chain = std::fs::read_dir(&log).unwrap().next().unwrap().unwrap();
+    let segment = std::fs::read_dir(chain.path()).unwrap().next().unwrap();
+    let segment = segment.unwrap().path();
+    let mut bytes = std::fs::read(&segment).unwrap();
+    // In the head of the event of prices.
+    let at = bytes
+        .windows(6)
+        .position(|window| window == b"Prices")
+        .unwrap();
+    bytes[at - 200] ^= 1;
+    std::fs::write(&segment, &bytes).unwrap();
+    let run = world.icm(["log", "repair", "--from", "nowhere.icmx", "--yes"]);
+    run.fails(2, "nowhere.icmx");
+    let done = world.json(["log", "repair", "--from", "all.icmx", "--yes"]);
+    assert_eq!(done["gone"].as_array().unwrap().len(), 0, "{done}");
+    let list = world.icm(["list"]).ok().out;
+    assert!(list.contains("Prices are integer cents"), "{list}");
+    let report = world.json(["verify"]);
+    assert_eq!(report["findings"].as_array().unwrap().len(), 0, "{report}");
+}

@@ -3,8 +3,8 @@
 use crate::head::FORMAT;
 use crate::id::{EventId, OriginId, Seq};
 
-/// The CR LF and ^Z in it show a file that went through a text-mode copy.
-pub(super) const MAGIC: [u8; 8] = *b"\x89ICX\r\n\x1a\n";
+/// What a bundle starts with. The CR LF and ^Z in it show a file that went through a text-mode copy.
+pub const MAGIC: [u8; 8] = *b"\x89ICX\r\n\x1a\n";
 /// Bytes of the header.
 pub(super) const HEADER_LEN: usize = 64;
 /// Bytes of a mark.

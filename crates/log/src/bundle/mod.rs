@@ -18,6 +18,8 @@ use crate::record::Record;
 use crate::repair::Spare;
 use crate::scan::{SegmentScan, Step};
 
+pub use mark::MAGIC as BUNDLE_MAGIC;
+
 /// Consecutive events of one chain within a bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BundleRange {

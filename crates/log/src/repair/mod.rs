@@ -1,16 +1,20 @@
 //! Repairing a log: what is damaged is set aside, what verifies is kept, what is gone is named.
 //!
 //! A chain is read for every record that is whole, wherever it lies ([`salvage`]); of what
-//! contradicts itself one way is chosen ([`choose`]); that is laid out in segments with holes only
-//! between them ([`plan`]). Files are then changed ([`apply`]): new ones are whole before old ones go,
+//! contradicts itself one way is chosen ([`choose`], [`pick`]); that is laid out in segments with holes
+//! only between them ([`plan`], [`layout`]). Files are then changed ([`apply`]): new ones are whole before old ones go,
 //! so a repair that was killed finds all that it had, and comes to the same end when it is run again.
 //! Last a `log.repaired` says what is gone.
 
 mod apply;
 mod choose;
+mod layout;
 mod marker;
+mod pick;
 mod plan;
+mod report;
 mod salvage;
+mod text_mode;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -20,13 +24,13 @@ use std::time::Duration;
 
 use crate::acked;
 use crate::chain;
-use crate::disk::{self, DiskFile};
+use crate::disk;
 use crate::env::Env;
 use crate::error::{LogError, Result, at};
 use crate::facts::{Facts, Hole, ImportedRange, LogRepaired};
 use crate::head::REFS_MAX;
 use crate::holes::Holes;
-use crate::id::{ActorId, EventId, OriginId, Position, Seq, SubjectId, Time};
+use crate::id::{ActorId, EventId, OriginId, Seq, SubjectId};
 use crate::kind::Kind;
 use crate::log::{Log, Refusal, origins_of};
 use crate::payload;
@@ -35,127 +39,15 @@ use crate::walk;
 use crate::writer::{Appended, Batch, NewEvent, Writer, actor_named};
 
 use marker::Marker;
-use plan::{ChainPlan, Known, Role};
+use pick::{Known, Role};
+use plan::ChainPlan;
 use salvage::{Salvaged, Source, SourceKind};
 
 pub use marker::REPAIRING_FILE;
+pub use report::{Beside, Gone, PayloadGone, Report, SetAside, Spare};
 
 /// Repairs that one batch has room for: each may have as many facts and refs as an event can.
 const BATCH_MAX: usize = 64;
-
-/// Records from elsewhere that may stand in for what is gone: of one chain, consecutive, back to
-/// back from `start` to `end` of a file.
-#[derive(Clone)]
-pub struct Spare {
-    /// The file.
-    pub file: Arc<dyn DiskFile>,
-    /// Its name, for messages.
-    pub path: PathBuf,
-    /// The chain.
-    pub origin: OriginId,
-    /// Seq of the first record.
-    pub from_seq: Seq,
-    /// Seq of the last one.
-    pub to_seq: Seq,
-    /// Where the first record starts.
-    pub start: u64,
-    /// Where the last one ends.
-    pub end: u64,
-}
-
-/// Bytes that are set aside in `torn/`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SetAside {
-    /// Segment, relative to the store.
-    pub file: PathBuf,
-    /// Where in it.
-    pub offset_bytes: u64,
-    /// How many.
-    pub len_bytes: u64,
-    /// What they are.
-    pub what: String,
-}
-
-/// A known event beside those that are gone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Beside {
-    /// Its position, as its author counted.
-    pub position: Position,
-    /// Its time.
-    pub time: Time,
-}
-
-/// Events that are gone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Gone {
-    /// The chain.
-    pub origin: OriginId,
-    /// First and last seq; the last one is one less where no event is gone, but the chain does not
-    /// hold together.
-    pub from_seq: Seq,
-    /// See there.
-    pub to_seq: Seq,
-    /// The newest event before them.
-    pub after: Option<Beside>,
-    /// The oldest event after them.
-    pub before: Option<Beside>,
-}
-
-impl Gone {
-    /// Number of events.
-    pub fn count(&self) -> u64 {
-        (self.to_seq.0 + 1).saturating_sub(self.from_seq.0)
-    }
-}
-
-/// An event that is there, but without its payload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PayloadGone {
-    /// The chain.
-    pub origin: OriginId,
-    /// Its place.
-    pub seq: Seq,
-    /// The event.
-    pub event: EventId,
-    /// Its position, as its author counted.
-    pub position: Position,
-    /// Its time.
-    pub time: Time,
-    /// Its kind.
-    pub kind: Kind,
-}
-
-/// What a repair does, or would do.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Report {
-    /// What is damaged, or does not fit.
-    pub set_aside: Vec<SetAside>,
-    /// What is gone, and nothing says so yet.
-    pub gone: Vec<Gone>,
-    /// Events that lose their payload.
-    pub payloads: Vec<PayloadGone>,
-    /// Events that are taken from elsewhere.
-    pub refilled_events: u64,
-    /// Payloads that are.
-    pub refilled_payloads: u64,
-    /// Segments that are written anew.
-    pub segments_written: u64,
-    /// Segments that are no longer there, as what they held lies elsewhere.
-    pub segments_removed: u64,
-    /// Why a new origin carries on, if one does.
-    pub new_origin: Option<String>,
-    /// The store's secret could not be read: a new one is made.
-    pub new_secret: bool,
-    /// A repair that was begun before is finished.
-    pub resumed: bool,
-}
-
-impl Report {
-    /// Whether there is nothing to repair.
-    pub fn is_empty(&self) -> bool {
-        *self == Report::default()
-    }
-}
 
 /// Everything that is to be done.
 struct Plan {
@@ -238,7 +130,7 @@ impl Log {
         for origin in &folders {
             for segment in chain::segments(disk, dir, *origin)? {
                 let source = salvage::open(disk, &segment.path, Some((*origin, segment.name)))?;
-                if let Some(source) = salvage::before_text_mode(&source)? {
+                if let Some(source) = text_mode::before_text_mode(&source)? {
                     let end = source.len;
                     salvaged.read(source, (HEADER_LEN as u64).min(end), end, &mut |_| {})?;
                 }
@@ -296,7 +188,7 @@ impl Log {
                 None => Role::Newest,
             };
             let known = known(part.origin, role);
-            picked.push((plan::pick(&salvaged, &known)?, known));
+            picked.push((pick::pick(&salvaged, &known)?, known));
         }
         let mut learned: BTreeMap<OriginId, Vec<ImportedRange>> = BTreeMap::new();
         for (taken, known) in &picked {
@@ -319,7 +211,7 @@ impl Log {
         for origin in foreign {
             let learned = learned.remove(&origin).unwrap_or_default();
             let known = known(origin, Role::Foreign(learned));
-            picked.push((plan::pick(&salvaged, &known)?, known));
+            picked.push((pick::pick(&salvaged, &known)?, known));
         }
         let mut explained = Holes::default();
         for head in picked

@@ -1,11 +1,10 @@
 //! Reading a file for every record in it that is whole, whatever lies between them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::disk::{Disk, DiskFile, OpenMode, Stamp};
+use crate::disk::{Disk, DiskFile, OpenMode};
 use crate::error::{LogError, Result, at};
 use crate::facts::{Continues, Facts};
 use crate::head::{Head, HeadError};
@@ -185,7 +184,11 @@ impl Salvaged {
                             progress(at - told);
                             told = at;
                         }
-                        if !self.take(&source, index, offset, &record, id, &mut run)? {
+                        // Where bytes of a body are missing its length runs into what comes next.
+                        let body = offset + (FRAME_LEN + record.head.len()) as u64;
+                        let runs_over = record.body == Body::Damaged
+                            && (self.resync(&source, body, end)?).is_some_and(|next| next < at);
+                        if runs_over || !self.take(&source, index, offset, &record, id, &mut run)? {
                             break Some(offset);
                         }
                         source.end = at;
@@ -458,66 +461,4 @@ pub(super) fn open(
         end: 0,
         bad: Vec::new(),
     })
-}
-
-/// How a segment starts that was copied in text mode, which writes CR LF for every LF.
-const TEXT_MODE_MAGIC: [u8; 10] = *b"\x89ICM\r\r\n\x1a\r\n";
-
-/// A segment as it was before it was copied in text mode: every LF had a CR put before it, so taking
-/// those away gives the very bytes. `None` where it does not start like one.
-pub(super) fn before_text_mode(source: &Source) -> Result<Option<Source>> {
-    if source.bytes(0, TEXT_MODE_MAGIC.len() as u64)? != TEXT_MODE_MAGIC {
-        return Ok(None);
-    }
-    let mut bytes = Vec::with_capacity(source.len as usize);
-    for byte in source.bytes(0, source.len)? {
-        if byte == b'\n' && bytes.last() == Some(&b'\r') {
-            bytes.pop();
-        }
-        bytes.push(byte);
-    }
-    let len = bytes.len() as u64;
-    Ok(Some(Source {
-        kind: SourceKind::Stray,
-        file: Arc::new(InMemory(bytes)),
-        path: source.path.clone(),
-        place: None,
-        header: None,
-        len,
-        end: 0,
-        bad: Vec::new(),
-    }))
-}
-
-/// Bytes that are read like a file.
-struct InMemory(Vec<u8>);
-
-impl DiskFile for InMemory {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.0.len() as u64)
-    }
-
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let start = usize::try_from(offset).unwrap_or(usize::MAX);
-        let there = self.0.get(start..).unwrap_or_default();
-        let len = there.len().min(buffer.len());
-        buffer[..len].copy_from_slice(&there[..len]);
-        Ok(len)
-    }
-
-    fn write_at(&self, _: &[u8], _: u64) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    fn truncate(&self, _: u64) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn stamp(&self) -> io::Result<Stamp> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
 }

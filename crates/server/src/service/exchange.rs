@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use icm_log::bundle::Bundle;
+use icm_log::bundle::{BUNDLE_MAGIC, Bundle};
 use icm_log::disk::{Disk, DiskFile, OpenMode, RealDisk};
 use icm_log::facts::LogImported;
 use icm_log::learn::Learned;
@@ -164,8 +164,21 @@ impl ExportFile {
     /// anything of it is taken.
     pub fn spool(input: &mut dyn Read, name: &str) -> Result<ExportFile> {
         let failed = |doing: String| move |source| ServiceError::Io { doing, source };
+        // What is no export at all is not read to its end, which it may not have.
+        let mut start = Vec::new();
+        let begun = input
+            .take(BUNDLE_MAGIC.len() as u64)
+            .read_to_end(&mut start);
+        begun.map_err(failed(format!("reading {name}")))?;
+        if start != BUNDLE_MAGIC {
+            return Err(ServiceError::BadExport {
+                why: format!("{name} is no file of `icm log export`"),
+            });
+        }
         let mut file =
             tempfile::tempfile().map_err(failed("making a temporary file".to_owned()))?;
+        file.write_all(&start)
+            .map_err(failed("writing a temporary file".to_owned()))?;
         io::copy(input, &mut file).map_err(failed(format!("reading {name}")))?;
         Ok(ExportFile {
             file: icm_log::disk::file_of(file),

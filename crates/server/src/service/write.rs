@@ -446,6 +446,8 @@ impl Service {
         self.refuse_foreign_folder()?;
         let mut held = locked(&self.views);
         let env = &*self.ground.env;
+        // What was begun is finished before the lock is taken for this command: it needs it itself.
+        self.resume_redaction(&mut held)?;
         let writer = self.log.begin(env, self.options.lock_wait);
         let writer = writer.map_err(|error| self.explained(error))?;
         let id = id.unwrap_or_else(|| CommandId(random_16(env)));

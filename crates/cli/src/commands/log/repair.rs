@@ -104,12 +104,14 @@ fn show(app: &App, answer: &RepairAnswer) -> Result<(), CliError> {
 }
 
 fn receipt(app: &App, done: &RepairAnswer) -> Result<(), CliError> {
-    let place = done.position.map(|position| format!("@{position}"));
-    app.ui.line(format_args!(
-        "{} {}",
-        app.ui.paint(GOOD, "repaired"),
-        app.ui.paint(DIM, &place.unwrap_or_default()),
-    ))
+    let repaired = app.ui.paint(GOOD, "repaired");
+    match done.position {
+        None => app.ui.line(format_args!("{repaired}")),
+        Some(position) => {
+            let place = app.ui.paint(DIM, &format!("@{position}"));
+            app.ui.line(format_args!("{repaired} {place}"))
+        }
+    }
 }
 
 fn print(
@@ -151,13 +153,18 @@ fn print(
         ))?;
     }
     more(answer.set_aside.len(), put)?;
-    if answer.segments_written + answer.segments_removed > 0 {
+    if answer.segments_written > 0 {
         put(format!(
-            "{} {} anew, {} {}",
+            "{} {} anew",
             would("wrote", "write"),
             count(answer.segments_written, "segment", "segments"),
-            would("removed", "remove").trim_start_matches("would "),
-            answer.segments_removed,
+        ))?;
+    }
+    if answer.segments_removed > 0 {
+        put(format!(
+            "{} {} of which nothing is needed any more",
+            would("removed", "remove"),
+            count(answer.segments_removed, "segment", "segments"),
         ))?;
     }
     if answer.refilled_events + answer.refilled_payloads > 0 {

@@ -1,0 +1,179 @@
+//! Which records of a chain are taken: what holds together, without what was never acknowledged.
+
+use std::collections::BTreeSet;
+
+use super::choose::choose;
+use super::salvage::{Run, Salvaged};
+use crate::acked::Slot;
+use crate::error::Result;
+use crate::facts::ImportedRange;
+use crate::head::PLACE_MAX;
+use crate::id::{EventId, OriginId, Seq};
+
+/// What a chain is to this machine.
+#[derive(Debug, Clone)]
+pub(super) enum Role {
+    /// The one that is written.
+    Newest,
+    /// One that a newer own chain continues from this event on.
+    Continued(Seq, EventId),
+    /// Another machine's, with what was learned of it.
+    Foreign(Vec<ImportedRange>),
+}
+
+/// What is known of a chain from outside of it.
+pub(super) struct Known<'a> {
+    pub(super) origin: OriginId,
+    pub(super) role: Role,
+    pub(super) slot: Option<&'a Slot>,
+    /// What an interrupted repair had found out.
+    pub(super) end: Option<Seq>,
+}
+
+/// What is taken of a chain.
+pub(super) struct Picked {
+    /// All there is of it, cut so that two pieces hold either the same events or others.
+    pub(super) pieces: Vec<Run>,
+    pub(super) chosen: Vec<Run>,
+    /// Events that something outside of the chain says were there.
+    pub(super) anchors: Vec<(Seq, EventId)>,
+    /// The newest seq that is known to have been durable.
+    pub(super) evidence: Seq,
+}
+
+/// Works out what is to be taken of a chain.
+pub(super) fn pick(salvaged: &Salvaged, known: &Known<'_>) -> Result<Picked> {
+    let origin = known.origin;
+    let mut anchors: Vec<(Seq, EventId)> = Vec::new();
+    anchors.extend(
+        known
+            .slot
+            .filter(|slot| slot.origin == origin)
+            .map(|slot| (slot.seq, slot.event)),
+    );
+    match &known.role {
+        Role::Newest => {}
+        Role::Continued(seq, event) => anchors.push((*seq, *event)),
+        Role::Foreign(learned) => {
+            anchors.extend(learned.iter().map(|range| (range.to_seq, range.head)));
+        }
+    }
+    let runs: Vec<Run> = (salvaged.runs.iter())
+        .filter(|run| run.origin == origin)
+        .cloned()
+        .collect();
+    let seqs: Vec<Seq> = anchors.iter().map(|(seq, _)| *seq).collect();
+    let cuts = cuts(&runs, &seqs);
+    let mut pieces = salvaged.cut(runs, &cuts)?;
+    let chosen = choose(&pieces, &anchors);
+    let mut chosen: Vec<Run> = chosen
+        .into_iter()
+        .map(|index| pieces[index].clone())
+        .collect();
+
+    let names = salvaged.sources.iter().filter_map(|source| source.place);
+    let named = names.filter(|place| place.0 == origin);
+    let named = named
+        .map(|place| place.1.first_seq.0.saturating_sub(1))
+        .max();
+    let synced = salvaged.synced.iter().find(|it| it.0 == origin);
+    let mut evidence = known.end.map_or(0, |end| end.0);
+    let slot = known.slot.filter(|slot| slot.origin == origin);
+    let slot = slot.map_or(0, |slot| slot.seq.0);
+    match &known.role {
+        Role::Newest => {
+            let synced = synced.map_or(0, |it| it.1.0);
+            evidence = evidence.max(slot).max(synced).max(named.unwrap_or(0));
+            let torn = drop_torn(salvaged, &mut chosen, evidence)?;
+            let (ends, cut) = drop_open_batch(salvaged, &mut chosen, evidence)?;
+            evidence = evidence.max(ends);
+            pieces = salvaged.cut(pieces, &torn)?;
+            pieces = salvaged.cut(pieces, &cut)?;
+        }
+        Role::Continued(until, _) => evidence = evidence.max(until.0).max(slot),
+        Role::Foreign(learned) => {
+            let learned = learned.iter().map(|range| range.to_seq.0).max();
+            evidence = evidence.max(learned.unwrap_or(0));
+        }
+    }
+    Ok(Picked {
+        pieces,
+        chosen,
+        anchors,
+        evidence: Seq(evidence.min(PLACE_MAX)),
+    })
+}
+
+/// Takes away what follows the first damage that nothing says was durable: a power cut may leave
+/// later pages without earlier ones. Returns where a piece had to be cut.
+fn drop_torn(salvaged: &Salvaged, chosen: &mut Vec<Run>, evidence: u64) -> Result<BTreeSet<Seq>> {
+    let (mut next, mut torn) = (1, None);
+    for piece in chosen.iter() {
+        if next < piece.from.0 && next > evidence {
+            torn = Some(next);
+            break;
+        }
+        let mut bodies = piece.damaged_bodies();
+        if let Some(body) = bodies.find(|body| body.seq.0 > evidence) {
+            torn = Some(
+                body.seq
+                    .0
+                    .saturating_sub(u64::from(body.batch_index))
+                    .max(1),
+            );
+            break;
+        }
+        next = piece.to.0 + 1;
+    }
+    let Some(torn) = torn else {
+        return Ok(BTreeSet::new());
+    };
+    chosen.retain(|piece| piece.from.0 < torn);
+    let cuts = BTreeSet::from([Seq(torn)]);
+    if chosen.last().is_some_and(|piece| piece.to.0 >= torn) {
+        let piece = chosen.pop().expect("it was just looked at");
+        let cut = salvaged.cut(vec![piece], &cuts)?;
+        chosen.extend(cut.into_iter().next());
+    }
+    Ok(cuts)
+}
+
+/// Takes away what was never acknowledged of the last batch. Returns where a batch ends that is not
+/// there as a whole although some of it was, and where a piece had to be cut.
+fn drop_open_batch(
+    salvaged: &Salvaged,
+    chosen: &mut Vec<Run>,
+    evidence: u64,
+) -> Result<(u64, BTreeSet<Seq>)> {
+    while let Some(piece) = chosen.last() {
+        let (index, count) = piece.last.batch;
+        if index + 1 >= count {
+            break;
+        }
+        let begun = piece.to.0.saturating_sub(u64::from(index)).max(1);
+        if evidence >= begun {
+            let end = piece.to.0 + u64::from(count - 1 - index);
+            return Ok((end, BTreeSet::new()));
+        }
+        let piece = chosen.pop().expect("it was just looked at");
+        if piece.from.0 < begun {
+            let cuts = BTreeSet::from([Seq(begun)]);
+            let cut = salvaged.cut(vec![piece], &cuts)?;
+            chosen.extend(cut.into_iter().next());
+            return Ok((0, cuts));
+        }
+    }
+    Ok((0, BTreeSet::new()))
+}
+
+/// The first and one past the last events of runs and of what is known of the chain.
+fn cuts(runs: &[Run], known: &[Seq]) -> BTreeSet<Seq> {
+    let mut cuts: BTreeSet<Seq> = runs
+        .iter()
+        .flat_map(|run| [run.from, Seq(run.to.0 + 1)])
+        .collect();
+    for seq in known {
+        cuts.extend([*seq, Seq(seq.0.saturating_add(1))]);
+    }
+    cuts
+}

@@ -162,8 +162,8 @@ impl World {
             }
             Op::Redact { at, key } => {
                 let machine = &mut self.machines[at];
-                let ids = self.ids[key].iter().rev();
-                let Some(id) = ids.cloned().find(|id| machine.knows(id)) else {
+                let mut ids = self.ids[key].iter().rev();
+                let Some(id) = ids.find(|id| machine.knows(id)).cloned() else {
                     return;
                 };
                 let request = RedactRequest {

@@ -695,7 +695,8 @@ fn later_synced(
     Ok(best)
 }
 
-fn find(haystack: &[u8], needle: &[u8; 16]) -> Option<usize> {
+/// Where `needle` first stands in `haystack`.
+pub(crate) fn find(haystack: &[u8], needle: &[u8; 16]) -> Option<usize> {
     let mut from = 0;
     while let Some(step) = haystack[from..].iter().position(|byte| *byte == needle[0]) {
         let at = from + step;

@@ -727,7 +727,7 @@ pub struct LogImportAnswer {
     /// Events that were lost here and are back in their place.
     pub refilled_events: u64,
     /// Texts that were lost here and are back.
-    pub refilled_texts: u64,
+    pub refilled_payloads: u64,
     /// Texts that were left out, since a redaction names them.
     pub left_out: u64,
     /// Texts of this store that were taken out, since a redaction came along.

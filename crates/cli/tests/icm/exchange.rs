@@ -200,7 +200,7 @@ fn a_redaction_travels() {
     );
     // A late copy does not bring it back.
     let late = json(&world, "b", &["log", "import", "old.icmx"]);
-    assert_eq!(late["refilled_texts"], 0, "{late}");
+    assert_eq!(late["refilled_payloads"], 0, "{late}");
     let fresh = json(&world, "d", &["log", "import", "old.icmx"]);
     assert_eq!(fresh["left_out"], 0);
     assert!(holds(&world.path("d"), "swordfish"));

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::mark::{self, HEADER_LEN, MARK_LEN, Mark};
+use super::mark::{self, Mark};
 use super::{Bundle, Exported};
 use crate::chain;
 use crate::disk::OpenMode;
@@ -67,7 +67,6 @@ impl Log {
         };
         writer.put(&end.encode())?;
         writer.out.flush().map_err(writing)?;
-        debug_assert!(writer.done.bytes >= (HEADER_LEN + MARK_LEN) as u64);
         Ok(writer.done)
     }
 

@@ -16,6 +16,7 @@ use crate::head::FORMAT;
 use crate::id::{EventId, OriginId, Seq};
 use crate::log::Log;
 use crate::record::{self, Body, FRAME_LEN, Parsed, Record, SALT_LEN};
+use crate::recover;
 use crate::redacted::Redactions;
 use crate::runs::{self, Run};
 use crate::scan::{SegmentScan, Step};
@@ -81,9 +82,8 @@ impl Writer<'_> {
         let held = self.log.held()?;
         let (ranges, only_imports) = unlearned(&held);
         let learnable: u64 = ranges.iter().map(ImportedRange::count).sum();
-        let brought = plan.pieces.iter().map(Piece::count);
-        let of_new: u64 = (plan.pieces.iter().zip(brought))
-            .map(|(piece, count)| count.min(learned_of(piece, &ranges)))
+        let of_new: u64 = (plan.pieces.iter())
+            .map(|piece| learned_of(piece, &ranges))
             .sum();
         learned.refilled_events = new - of_new;
         if !only_imports {
@@ -261,11 +261,14 @@ impl Writer<'_> {
             Ok(header) if header.format <= FORMAT => {}
             _ => return Ok(None),
         }
-        // What an append that was cut off left goes; whole records beyond it are damage, and not ours
-        // to cut.
+        // What an append that was cut off left goes. Whole records beyond it, and what was learned
+        // already, are damage, and not ours to cut.
         let rest = disk::read_all(disk, &last.path, u64::MAX).map_err(at("reading", &last.path))?;
         let rest = rest.get(last.end as usize..).unwrap_or_default();
-        if holds_a_record(rest, piece.origin) {
+        let mut learned = plan.held.learned.iter();
+        let learned =
+            learned.any(|range| range.origin == piece.origin && range.to_seq >= piece.from_seq);
+        if !rest.is_empty() && (learned || holds_a_record(rest, piece.origin)) {
             return Ok(None);
         }
         file.truncate(last.end)
@@ -305,12 +308,16 @@ impl Writer<'_> {
 fn holds_a_record(bytes: &[u8], origin: OriginId) -> bool {
     // The origin stands 8 bytes into the head.
     let at = FRAME_LEN + 8;
-    let found = bytes.windows(origin.0.len()).enumerate();
-    let mut starts = found.filter_map(|(found, window)| match *window == origin.0 {
-        true => found.checked_sub(at),
-        false => None,
-    });
-    starts.any(|start| matches!(record::parse(&bytes[start..]), Parsed::Record(_)))
+    let mut from = 0;
+    while let Some(step) = recover::find(&bytes[from..], &origin.0) {
+        let start = (from + step).checked_sub(at);
+        let parsed = start.map(|start| record::parse(&bytes[start..]));
+        if matches!(parsed, Some(Parsed::Record(_))) {
+            return true;
+        }
+        from += step + 1;
+    }
+    false
 }
 
 /// Records on their way into a segment.

@@ -102,7 +102,7 @@ fn answer(learned: &Learned, dry_run: bool) -> LogImportAnswer {
         added: learned.events,
         unchanged: learned.unchanged,
         refilled_events: learned.refilled_events,
-        refilled_texts: learned.refilled_bodies,
+        refilled_payloads: learned.refilled_bodies,
         left_out: learned.left_out,
         redacted: learned.redactions,
         forks: forks.map(place).collect(),

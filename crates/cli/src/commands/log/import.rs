@@ -65,11 +65,11 @@ fn print(app: &App, answer: &LogImportAnswer) -> Result<(), CliError> {
         answer.unchanged,
         ui.paint(DIM, &position.unwrap_or_default()),
     ))?;
-    if answer.refilled_events + answer.refilled_texts > 0 {
+    if answer.refilled_events + answer.refilled_payloads > 0 {
         ui.line(format_args!(
             "  back from it: {} and {} that were lost here",
             count(answer.refilled_events, "event", "events"),
-            count(answer.refilled_texts, "text", "texts"),
+            count(answer.refilled_payloads, "text", "texts"),
         ))?;
     }
     if answer.left_out > 0 {

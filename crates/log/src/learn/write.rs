@@ -83,7 +83,8 @@ impl Writer<'_> {
         let (ranges, only_imports) = unlearned(&held);
         let learnable: u64 = ranges.iter().map(ImportedRange::count).sum();
         let of_new: u64 = (plan.pieces.iter())
-            .map(|piece| learned_of(piece, &ranges))
+            // Where the chain branches two ranges have one seq.
+            .map(|piece| learned_of(piece, &ranges).min(piece.count()))
             .sum();
         learned.refilled_events = new - of_new;
         if !only_imports {

@@ -12,10 +12,10 @@ use icm_log::facts::{ImportedRange, LogImported};
 use icm_log::record::{self, Body, Parsed, SALT_LEN};
 use icm_log::segment::HEADER_LEN;
 use icm_log::{Durability, EventId, Kind, Log, NewEvent, OriginId, Seq, SubjectId};
-use icm_server::ServiceError;
 use icm_server::api::{
-    Caller, NoProgress, RecallRequest, RepairAnswer, RepairRequest, StoreRequest,
+    Caller, NoProgress, RecallRequest, RedactRequest, RepairAnswer, RepairRequest, StoreRequest,
 };
+use icm_server::{Service, ServiceError};
 use replay_tests::env::SimEnv;
 use replay_tests::folder::{self, Files};
 use replay_tests::logbed;
@@ -79,6 +79,23 @@ impl Bed {
         let at = SLOT_OFFSETS[(slot.generation % 2) as usize] as usize;
         bytes[at..at + 96].copy_from_slice(&slot.encode());
         fs::write(self.dir.join(ACKED_FILE), bytes).expect("it is written");
+    }
+
+    /// Takes the text of a memory out, as event 15, and stores another one.
+    fn redact(&self) {
+        let (service, caller) = (self.service().expect("it opens"), Caller::default());
+        let shown = service.recall(&caller, &memories()).expect("recalled");
+        let request = RedactRequest {
+            targets: vec![shown.results[0].memory.id.clone()],
+            ..RedactRequest::default()
+        };
+        service.redact(&caller, &request).expect("redacted");
+        drop(service);
+        assert_eq!(write(self, "after the redaction"), "0");
+    }
+
+    fn service(&self) -> Result<Service, ServiceError> {
+        store::open(&self.dir, Arc::clone(&self.env))
     }
 
     /// Another machine's chain of three segments, all of it learned.
@@ -145,6 +162,10 @@ const CASES: &[Case] = &[
     }),
     ("flip-header-newest", |bed| {
         bed.change(&bed.last(), |bytes| flip(bytes, 33));
+    }),
+    ("redaction-lost", |bed| {
+        bed.redact();
+        bed.change_record((4, 2), |bytes, start, _| flip(bytes, start + 60));
     }),
     ("wrong-name", |bed| {
         let path = bed.segments()[1].clone();
@@ -395,6 +416,15 @@ fn has_foreign(bed: &Bed) -> bool {
     })
 }
 
+/// Asks for all of them.
+fn memories() -> RecallRequest {
+    RecallRequest {
+        query: "number".to_owned(),
+        limit: Some(100),
+        ..RecallRequest::default()
+    }
+}
+
 fn recall(bed: &Bed) -> String {
     if has_foreign(bed) {
         let log = Log::open(Arc::new(RealDisk), &bed.dir).expect("it opens");
@@ -404,16 +434,11 @@ fn recall(bed: &Bed) -> String {
         let code = if ended.is_some() { 3 } else { 0 };
         return format!("{code}, {}", seen.iter().filter(shown).count());
     }
-    let service = match store::open(&bed.dir, Arc::clone(&bed.env)) {
+    let service = match bed.service() {
         Ok(service) => service,
         Err(error) => return exit_code(&error).to_owned(),
     };
-    let request = RecallRequest {
-        query: "number".to_owned(),
-        limit: Some(100),
-        ..RecallRequest::default()
-    };
-    match service.recall(&Caller::default(), &request) {
+    match service.recall(&Caller::default(), &memories()) {
         Err(error) => exit_code(&error).to_owned(),
         Ok(_) if service.damage().is_some() => "3".to_owned(),
         Ok(answer) => format!("0, {}", answer.results.len()),
@@ -432,7 +457,8 @@ fn write(bed: &Bed, content: &str) -> String {
         content: content.to_owned(),
         ..StoreRequest::default()
     };
-    let stored = store::open(&bed.dir, Arc::clone(&bed.env))
+    let stored = bed
+        .service()
         .and_then(|service| service.store(&Caller::default(), request));
     stored
         .map_or_else(|error| exit_code(&error), |_| "0")
@@ -464,7 +490,8 @@ fn verify(bed: &Bed) -> (String, String) {
 
 fn repair(bed: &Bed) -> (String, String) {
     let request = RepairRequest::default();
-    let answer = store::open(&bed.dir, Arc::clone(&bed.env))
+    let answer = bed
+        .service()
         .and_then(|service| service.log_repair(&Caller::default(), &request, &[], &NoProgress));
     match answer {
         Err(ServiceError::NewerFormat { .. }) => ("refused: newer".to_owned(), "–".to_owned()),
@@ -498,6 +525,8 @@ fn gone(answer: &RepairAnswer) -> String {
             .iter()
             .map(|it| format!("payload {}", it.seq)),
     );
+    let again = answer.redacted.iter();
+    said.extend(again.map(|it| format!("redacted {}", it.seq)));
     match said.is_empty() {
         true => "nothing".to_owned(),
         false => said.join(", "),

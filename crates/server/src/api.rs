@@ -1132,6 +1132,8 @@ pub struct RepairAnswer {
     pub gone_events: u64,
     /// Events that stay without their payload.
     pub payloads: Vec<RepairPayload>,
+    /// Events whose text a redaction took out, which is gone: a new one says it again.
+    pub redacted: Vec<RepairPayload>,
     /// Events that were taken from elsewhere.
     pub refilled_events: u64,
     /// Payloads that were.

@@ -15,6 +15,7 @@ mod plan;
 mod report;
 mod salvage;
 mod text_mode;
+mod withheld;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -27,7 +28,7 @@ use crate::chain;
 use crate::disk;
 use crate::env::Env;
 use crate::error::{LogError, Result, at};
-use crate::facts::{Facts, Hole, ImportedRange, LogRepaired};
+use crate::facts::{Facts, Hole, ImportedRange, LogRedacted, LogRepaired};
 use crate::head::REFS_MAX;
 use crate::holes::Holes;
 use crate::id::{ActorId, EventId, OriginId, Seq, SubjectId};
@@ -41,7 +42,8 @@ use crate::writer::{Appended, Batch, NewEvent, Writer, actor_named};
 use marker::Marker;
 use pick::{Known, Role};
 use plan::ChainPlan;
-use salvage::{Salvaged, Source, SourceKind};
+use salvage::{NoBody, Salvaged, Source, SourceKind};
+use withheld::Withheld;
 
 pub use marker::REPAIRING_FILE;
 pub use report::{Beside, Gone, PayloadGone, Report, SetAside, Spare};
@@ -55,6 +57,8 @@ struct Plan {
     chains: Vec<ChainPlan>,
     /// Events whose payload is gone without anything saying so.
     payloads: BTreeSet<EventId>,
+    /// Events that a redaction which is gone took the payload from.
+    redacted: Vec<EventId>,
     marker: Option<Marker>,
     /// Why a new origin has to carry on.
     mint: Option<String>,
@@ -221,10 +225,17 @@ impl Log {
             explained.note(&head, &own);
         }
         salvaged.explained = explained;
+        let remembered = marker.iter().flat_map(|marker| &marker.payloads);
+        let mut withheld = withheld::find(&salvaged, &picked, &remembered.copied().collect())?;
         let mut chains = Vec::new();
         for (taken, known) in picked {
             chains.push(plan::plan(&salvaged, &known, taken)?);
         }
+        // What somebody else took out of a chain of theirs is theirs to explain, unless what this
+        // machine said of it may be gone.
+        let mut walked = chains.iter().filter(|chain| own.contains(&chain.origin));
+        let lost = walked.any(|chain: &ChainPlan| !chain.gone.is_empty());
+        withheld.retain(|(origin, _)| lost || own.contains(origin));
         let is_known = |slot: &acked::Slot| {
             let known = salvaged.runs.iter().any(|run| run.origin == slot.origin);
             known || own.contains(&slot.origin) || folders.contains(&slot.origin)
@@ -242,13 +253,14 @@ impl Log {
             salvaged,
             chains,
             payloads: BTreeSet::new(),
+            redacted: withheld.iter().map(|(_, body)| body.id).collect(),
             marker,
             mint,
             slot_aside,
             report: Report::default(),
         };
         let no_store = matches!(refusal, Some(Refusal::NoStoreFile { .. }));
-        self.report(&mut plan, no_store);
+        self.report(&mut plan, &withheld, no_store);
         Ok(plan)
     }
 
@@ -305,7 +317,7 @@ impl Log {
         Ok(strays)
     }
 
-    fn report(&self, plan: &mut Plan, no_store: bool) {
+    fn report(&self, plan: &mut Plan, withheld: &Withheld, no_store: bool) {
         let beside = |edge: salvage::Edge| Beside {
             position: edge.position,
             time: edge.time,
@@ -314,6 +326,9 @@ impl Log {
             new_origin: plan.mint.clone(),
             new_secret: no_store && plan.mint.is_some(),
             resumed: plan.marker.is_some(),
+            redacted: (withheld.iter())
+                .map(|(origin, body)| PayloadGone::of(*origin, body))
+                .collect(),
             ..Report::default()
         };
         let remembered = plan.marker.iter().flat_map(|marker| &marker.payloads);
@@ -333,14 +348,7 @@ impl Log {
                 if said.contains_key(&body.id) || is_back || !plan.payloads.insert(body.id) {
                     continue;
                 }
-                report.payloads.push(PayloadGone {
-                    origin: chain.origin,
-                    seq: body.seq,
-                    event: body.id,
-                    position: body.position,
-                    time: body.time,
-                    kind: body.kind,
-                });
+                report.payloads.push(PayloadGone::of(chain.origin, body));
             }
             let back = chain.bodies.values().filter(|(_, copy)| copy.is_some());
             report.refilled_payloads += back.count() as u64;
@@ -381,6 +389,19 @@ impl Log {
                 what: "what was acknowledged of a chain that is not here".to_owned(),
             }));
         plan.report = report;
+    }
+}
+
+impl PayloadGone {
+    fn of(origin: OriginId, body: &NoBody) -> PayloadGone {
+        PayloadGone {
+            origin,
+            seq: body.seq,
+            event: body.id,
+            position: body.position,
+            time: body.time,
+            kind: body.kind,
+        }
     }
 }
 
@@ -450,7 +471,9 @@ impl Writer<'_> {
         );
         let mut holes = holes.chunks(LogRepaired::HOLES_MAX);
         let mut refs = refs.chunks(REFS_MAX);
-        let mut events = Vec::new();
+        // First, as what is not said of a hole yet is what lets a redaction be missed.
+        let again = plan.redacted.chunks(REFS_MAX);
+        let mut events: Vec<NewEvent> = again.map(|refs| redacted_again(refs, who)).collect();
         loop {
             let (holes, refs) = (holes.next(), refs.next());
             if holes.is_none() && refs.is_none() {
@@ -485,5 +508,18 @@ impl Writer<'_> {
             events = rest;
         }
         Ok(last)
+    }
+}
+
+fn redacted_again(refs: &[EventId], who: &Repairer<'_>) -> NewEvent {
+    NewEvent {
+        kind: Kind::LOG_REDACTED,
+        subject: SubjectId::ZERO,
+        refs: refs.to_vec(),
+        facts: LogRedacted {
+            subjects: Vec::new(),
+        }
+        .encode(),
+        payload: payload::encode(&payload::LogRedacted { reason: who.reason }),
     }
 }

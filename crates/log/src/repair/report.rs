@@ -98,6 +98,8 @@ pub struct Report {
     pub gone: Vec<Gone>,
     /// Events that lose their payload.
     pub payloads: Vec<PayloadGone>,
+    /// Events whose payload was taken out by a redaction that is gone: it is said again.
+    pub redacted: Vec<PayloadGone>,
     /// Events that are taken from elsewhere.
     pub refilled_events: u64,
     /// Payloads that are.

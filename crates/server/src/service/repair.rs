@@ -1,7 +1,7 @@
 //! Repairing the log: the files below, then the views, which are computed anew.
 
 use icm_log::env::random_16;
-use icm_log::repair::{Beside, Repairer, Report, Spare};
+use icm_log::repair::{Beside, PayloadGone, Repairer, Report, Spare};
 use icm_log::{Appended, Batch, CommandId, RequestKey, SessionId, hash};
 
 use super::write::{actor_of, check_caller};
@@ -119,16 +119,14 @@ fn answer(report: &Report, dry_run: bool, event: Option<Appended>) -> RepairAnsw
             before: gone.before.map(beside),
         })
         .collect();
-    let payloads: Vec<_> = (report.payloads.iter())
-        .map(|payload| RepairPayload {
-            origin: payload.origin.to_string(),
-            seq: payload.seq.0,
-            event: payload.event.to_string(),
-            position: payload.position.0,
-            at: rfc3339(payload.time.ms()),
-            kind: payload.kind.name(),
-        })
-        .collect();
+    let payload = |payload: &PayloadGone| RepairPayload {
+        origin: payload.origin.to_string(),
+        seq: payload.seq.0,
+        event: payload.event.to_string(),
+        position: payload.position.0,
+        at: rfc3339(payload.time.ms()),
+        kind: payload.kind.name(),
+    };
     let plan = blake3::hash(format!("{report:?}").as_bytes());
     RepairAnswer {
         damaged: !report.is_empty(),
@@ -139,7 +137,8 @@ fn answer(report: &Report, dry_run: bool, event: Option<Appended>) -> RepairAnsw
         set_aside,
         gone_events: gone.iter().map(|gone| gone.events).sum(),
         gone,
-        payloads,
+        payloads: report.payloads.iter().map(payload).collect(),
+        redacted: report.redacted.iter().map(payload).collect(),
         refilled_events: report.refilled_events,
         refilled_payloads: report.refilled_payloads,
         segments_written: report.segments_written,

@@ -202,6 +202,16 @@ fn print(
         ))?;
     }
     more(answer.payloads.len(), put)?;
+    if !answer.redacted.is_empty() {
+        put(format!(
+            "{} once more that {} redacted: what said so is gone",
+            would("said", "say"),
+            match answer.redacted.len() {
+                1 => "1 event is".to_owned(),
+                n => format!("{n} events are"),
+            }
+        ))?;
+    }
     if let Some(why) = &answer.new_origin {
         put(format!(
             "{} under a new origin from here on: {}",

@@ -96,6 +96,8 @@ impl Log {
         marker.ends.sort_unstable();
         marker.ends.dedup();
         marker.payloads.extend(&plan.payloads);
+        let further = plan.chains.iter().filter(|chain| chain.further);
+        marker.further.extend(further.map(|chain| chain.origin));
         if plan.marker.as_ref() == Some(&marker) {
             return Ok(());
         }

@@ -19,6 +19,8 @@ pub(super) struct Marker {
     pub(super) ends: Vec<(OriginId, Seq)>,
     /// Events whose payload was damaged.
     pub(super) payloads: BTreeSet<EventId>,
+    /// Chains that go on in what was brought: a new origin has to carry on.
+    pub(super) further: BTreeSet<OriginId>,
 }
 
 impl Marker {
@@ -37,6 +39,7 @@ impl Marker {
                     let end = origin.zip(seq.parse().ok().map(Seq));
                     marker.ends.extend(end);
                 }
+                ["further", origin] => marker.further.extend(OriginId::parse_hex(origin)),
                 ["payload", event] => marker.payloads.extend(EventId::parse_hex(event)),
                 _ => {}
             }
@@ -48,6 +51,9 @@ impl Marker {
         let mut text = "# A repair was begun here: `icm log repair` finishes it.\n".to_owned();
         for (origin, seq) in &self.ends {
             text.push_str(&format!("end {origin} {seq}\n"));
+        }
+        for origin in &self.further {
+            text.push_str(&format!("further {origin}\n"));
         }
         for event in &self.payloads {
             text.push_str(&format!("payload {event}\n"));

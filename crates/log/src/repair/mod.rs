@@ -184,6 +184,7 @@ impl Log {
             role,
             slot: slot.as_ref(),
             end: marker.as_ref().and_then(|marker| marker.end_of(origin)),
+            further: (marker.as_ref()).is_some_and(|marker| marker.further.contains(&origin)),
         };
         let mut picked = Vec::new();
         for part in &parts {
@@ -278,6 +279,9 @@ impl Log {
         }
         let plan_of = |origin| chains.iter().find(|chain| chain.origin == origin);
         let newest = parts.last().and_then(|part| plan_of(part.origin))?;
+        if newest.further {
+            return Some("the chain goes on in what was brought".to_owned());
+        }
         if newest.ends_anew() {
             return Some("the newest events of the chain are gone".to_owned());
         }

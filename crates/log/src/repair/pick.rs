@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::choose::choose;
-use super::salvage::{Run, Salvaged};
+use super::salvage::{Run, Salvaged, SourceKind};
 use crate::acked::Slot;
 use crate::error::Result;
 use crate::facts::ImportedRange;
@@ -28,6 +28,8 @@ pub(super) struct Known<'a> {
     pub(super) slot: Option<&'a Slot>,
     /// What an interrupted repair had found out.
     pub(super) end: Option<Seq>,
+    /// See [`Picked::further`]; likewise.
+    pub(super) further: bool,
 }
 
 /// What is taken of a chain.
@@ -39,6 +41,9 @@ pub(super) struct Picked {
     pub(super) anchors: Vec<(Seq, EventId)>,
     /// The newest seq that is known to have been durable.
     pub(super) evidence: Seq,
+    /// What was brought goes on where nothing here says that the chain did: another store, such as
+    /// the one that this one was restored from, may write under its origin too.
+    pub(super) further: bool,
 }
 
 /// Works out what is to be taken of a chain.
@@ -80,10 +85,16 @@ pub(super) fn pick(salvaged: &Salvaged, known: &Known<'_>) -> Result<Picked> {
     let mut evidence = known.end.map_or(0, |end| end.0);
     let slot = known.slot.filter(|slot| slot.origin == origin);
     let slot = slot.map_or(0, |slot| slot.seq.0);
+    let mut further = false;
     match &known.role {
         Role::Newest => {
             let synced = synced.map_or(0, |it| it.1.0);
             evidence = evidence.max(slot).max(synced).max(named.unwrap_or(0));
+            // Nobody exports what is not durable.
+            let brought = chosen.iter().filter(|run| run.kind == SourceKind::Spare);
+            let brought = brought.map(|run| run.to.0).max().unwrap_or(0);
+            further = known.further || (brought > evidence && !reach(&pieces, brought));
+            evidence = evidence.max(brought);
             let torn = drop_torn(salvaged, &mut chosen, evidence)?;
             let (ends, cut) = drop_open_batch(salvaged, &mut chosen, evidence)?;
             evidence = evidence.max(ends);
@@ -101,7 +112,14 @@ pub(super) fn pick(salvaged: &Salvaged, known: &Known<'_>) -> Result<Picked> {
         chosen,
         anchors,
         evidence: Seq(evidence.min(PLACE_MAX)),
+        further,
     })
+}
+
+/// Whether a segment holds an event of this seq or a later one.
+fn reach(pieces: &[Run], seq: u64) -> bool {
+    let mut own = pieces.iter().filter(|run| run.kind != SourceKind::Spare);
+    own.any(|run| run.to.0 >= seq)
 }
 
 /// Takes away what follows the first damage that nothing says was durable: a power cut may leave

@@ -62,6 +62,8 @@ pub(super) struct ChainPlan {
     pub(super) end: Option<Seq>,
     /// Another event stands where one was acknowledged.
     pub(super) other_branch: bool,
+    /// What was brought goes on where nothing here says that it did.
+    pub(super) further: bool,
     /// Events whose payload is not what was written, and where a good copy of it lies.
     pub(super) bodies: Bodies,
     /// Events that are taken from elsewhere.
@@ -77,7 +79,7 @@ impl ChainPlan {
 
     /// Whether a new origin has to carry on.
     pub(super) fn ends_anew(&self) -> bool {
-        self.newest && (self.end.is_some() || self.other_branch)
+        self.newest && (self.end.is_some() || self.other_branch || self.further)
     }
 
     /// Events whose payload is gone for good.
@@ -94,6 +96,7 @@ pub(super) fn plan(salvaged: &Salvaged, known: &Known<'_>, picked: Picked) -> Re
         chosen,
         anchors,
         evidence,
+        further,
     } = picked;
     let last = chosen.last().map_or(Seq(0), |piece| piece.to);
     let mut plan = ChainPlan {
@@ -105,6 +108,7 @@ pub(super) fn plan(salvaged: &Salvaged, known: &Known<'_>, picked: Picked) -> Re
         gone: Vec::new(),
         end: (evidence > last).then_some(evidence),
         other_branch: false,
+        further,
         bodies: BTreeMap::new(),
         refilled: 0,
         last,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use icm_log::bundle::Bundle;
-use icm_log::disk::{Disk, OpenMode};
+use icm_log::disk::{self, Disk, OpenMode};
 use icm_log::env::Env;
 use icm_log::learn::Learned;
 use icm_log::verify::Severity;
@@ -16,6 +16,7 @@ use icm_log::{
 };
 use replay_tests::env::SimEnv;
 use replay_tests::logbed::{self, Seen};
+use replay_tests::repair;
 use replay_tests::simdisk::{CrashPlan, SimDisk};
 
 const STORE: &str = "/home/store";
@@ -120,6 +121,14 @@ impl Machine {
     }
 
     fn check(&self) {
+        self.check_files();
+        for (index, event) in self.seen().iter().enumerate() {
+            assert_eq!(event.position.0, index as u64 + 1, "{event:?}");
+        }
+    }
+
+    /// The same of a log that lacks events.
+    fn check_files(&self) {
         let repair = self.log().plan_repair(&[], &mut |_| {}).expect("it reads");
         assert!(repair.is_empty(), "there is nothing to repair: {repair:?}");
         let report = self.log().verify(&mut |_| {}).expect("it reads");
@@ -127,9 +136,6 @@ impl Machine {
         let bad: Vec<_> = report.findings.iter().filter(worse).collect();
         assert!(bad.is_empty(), "{bad:?}");
         let seen = self.seen();
-        for (index, event) in seen.iter().enumerate() {
-            assert_eq!(event.position.0, index as u64 + 1, "{event:?}");
-        }
         let mut ids: Vec<EventId> = seen.iter().map(|event| event.id).collect();
         ids.sort_unstable();
         ids.dedup();
@@ -308,9 +314,69 @@ fn both_branches_of_a_fork_are_kept() {
         machine.check();
     }
     assert_eq!(d.numbers(), all[..all.len() - 1]);
-    // Its own chain is not to be contradicted.
-    let error = a.import(&b.export()).expect_err("it is refused");
-    assert!(matches!(error, LogError::OwnFork { .. }), "{error}");
+    // A store keeps to its own branch, and takes the rest.
+    for (own, other, numbers) in [(&a, &b, [10, 11, 12, 13]), (&b, &a, [20, 21, 22, 23])] {
+        for bytes in [other.export(), c.export()] {
+            let learned = own.import(&bytes).expect("imported");
+            let forks: Vec<u64> = learned.own_forks.iter().map(|fork| fork.seq.0).collect();
+            assert_eq!((forks, learned.forks.len()), (vec![6], 0));
+        }
+        own.check();
+        let all: Vec<u64> = [0, 1, 2].into_iter().chain(numbers).chain([30]).collect();
+        assert_eq!(own.numbers(), all);
+    }
+    a.store(40..41);
+    a.check();
+}
+
+/// An older own chain that lost its end, or all of it, gets it back from whoever has it; what is
+/// beyond the place where a newer one carries on is taken as another branch.
+#[test]
+fn what_an_older_own_chain_lost_comes_back() {
+    for whole in [true, false] {
+        let a = Machine::with(1, 0..6);
+        let b = a.copy(5);
+        a.store(6..8);
+        b.import(&a.export()).expect("imported");
+        b.store(8..10);
+        let all: Vec<u64> = (0..10).collect();
+        assert_eq!(b.numbers(), all);
+        let c = Machine::with(7, 20..21);
+        c.import(&b.export()).expect("imported");
+
+        let segments = repair::segments(&b.disk);
+        let origin = a.log().origin().expect("it has one");
+        let chain = Path::new(STORE).join("log").join(origin.to_string());
+        let path = segments.iter().find(|path| path.starts_with(&chain));
+        let path = path.expect("it has a segment");
+        let bytes = disk::read_all(&b.disk, path, u64::MAX).expect("it is read");
+        match whole {
+            true => b.disk.remove_file(path).expect("removed"),
+            false => {
+                let starts = repair::records(&bytes);
+                let cut = starts[4].0;
+                disk::replace(&b.disk, path, &bytes[..cut]).expect("written");
+            }
+        }
+        let report = repair::repair(&b.disk, &b.env, &[]).expect("repaired");
+        assert_eq!(report.gone.len(), 1, "{report:?}");
+        b.check_files();
+        assert!(b.numbers().len() < all.len());
+
+        // Half of what is missing proves nothing, but hinders nothing either.
+        let half = Machine::with(1, 0..4);
+        let learned = half.export();
+        let learned = b.import(&learned).expect("imported");
+        assert_eq!((learned.unproven.len(), learned.refilled_events), (1, 0));
+        b.check_files();
+
+        let learned = b.import(&c.export()).expect("imported");
+        assert!(learned.refilled_events > 0, "{learned:?}");
+        b.check();
+        let mut numbers = all.clone();
+        numbers.push(20);
+        assert_eq!(b.numbers(), numbers);
+    }
 }
 
 /// A store that was put back to an older state meets what it wrote after that.

@@ -93,17 +93,6 @@ pub enum LogError {
     /// What a bundle holds does not join up with what is here; nothing of it was taken.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
     Gaps(Vec<Gap>),
-    /// A bundle holds other events under a chain of this store than the store itself.
-    #[error(
-        "the file holds another event {seq} of this store's own chain {origin} than the store: a \
-         copy of the store wrote under the same origin"
-    )]
-    OwnFork {
-        /// The chain.
-        origin: OriginId,
-        /// First event that differs.
-        seq: Seq,
-    },
     /// The event that a cursor names is not there any more.
     #[error("the log no longer holds what the cursor at position {position} names")]
     StaleCursor {

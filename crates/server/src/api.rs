@@ -736,6 +736,11 @@ pub struct LogImportAnswer {
     pub forks: Vec<ChainPlace>,
     /// What lies more than a day in the future by this machine's clock, and was left out.
     pub later: Vec<ChainPlace>,
+    /// What would stand in for lost events of this store, but nothing here vouches for it: it was left
+    /// out, and `log repair` takes it.
+    pub unproven: Vec<ChainPlace>,
+    /// Where this store has written other events than the export has of it: those were left out.
+    pub own_forks: Vec<ChainPlace>,
     /// The event that brought it; `None` where nothing had to be noted.
     pub event: Option<String>,
     /// Its position.

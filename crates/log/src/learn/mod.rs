@@ -7,6 +7,7 @@
 
 mod held;
 mod plan;
+mod walked;
 mod write;
 
 use serde::Serialize;
@@ -44,6 +45,11 @@ pub struct Learned {
     pub forks: Vec<Fork>,
     /// What lies too far in the future by this machine's clock, and was left out.
     pub later: Vec<Gap>,
+    /// What would fill a hole of this machine's chains, but nothing here vouches for it: it was left
+    /// out. A repair takes it.
+    pub unproven: Vec<Gap>,
+    /// Where this machine's chains have other events than the bundle: those were left out.
+    pub own_forks: Vec<Fork>,
     /// Bodies that are here and are to go, since a redaction was learned.
     pub redactions: u64,
     /// What was folded before may fold differently now: views are to be dropped, which
@@ -58,8 +64,7 @@ impl Writer<'_> {
     /// facts of the receipt are appended, by this writer.
     ///
     /// # Errors
-    /// `Gaps` where something is missing between what is held and what is brought, `OwnFork` where
-    /// the bundle contradicts the chains that are walked here: nothing was taken.
+    /// `Gaps` where something is missing between what is held and what is brought: nothing was taken.
     pub fn learn(&mut self, bundle: &Bundle) -> Result<Learned> {
         let plan = self.log.plan_learning(bundle, self.env.now_ms())?;
         if plan.redactions > 0 || plan.past || !plan.bodies.is_empty() {
@@ -77,6 +82,6 @@ impl Log {
     /// As [`Writer::learn`].
     pub fn would_learn(&self, bundle: &Bundle, now_ms: u64) -> Result<Learned> {
         self.refresh()?;
-        Ok(self.plan_learning(bundle, now_ms)?.preview(bundle))
+        Ok(self.plan_learning(bundle, now_ms)?.preview())
     }
 }

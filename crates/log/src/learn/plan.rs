@@ -11,6 +11,7 @@ use crate::id::{EventId, OriginId, Seq};
 use crate::kind::Kind;
 use crate::log::Log;
 use crate::record::Body;
+use crate::redacted::Redactions;
 use crate::runs;
 use crate::writer::SKEW_MAX_MS;
 
@@ -54,6 +55,10 @@ pub(super) struct Plan {
     pub(super) left_out: u64,
     pub(super) forks: Vec<Fork>,
     pub(super) later: Vec<Gap>,
+    pub(super) unproven: Vec<Gap>,
+    pub(super) own_forks: Vec<Fork>,
+    /// Events that are held already.
+    pub(super) unchanged: u64,
     /// The own chain goes on in the bundle: somebody else has written it, or this store was restored.
     pub(super) mint: bool,
     /// How many bodies are held that a redaction names.
@@ -64,15 +69,17 @@ pub(super) struct Plan {
 
 impl Plan {
     /// What it comes to, without doing it.
-    pub(super) fn preview(self, bundle: &Bundle) -> Learned {
+    pub(super) fn preview(self) -> Learned {
         let new: u64 = self.pieces.iter().map(Piece::count).sum();
         Learned {
             events: new,
-            unchanged: bundle.events() - new,
+            unchanged: self.unchanged,
             refilled_bodies: self.bodies.len() as u64,
             left_out: self.left_out,
             forks: self.forks,
             later: self.later,
+            unproven: self.unproven,
+            own_forks: self.own_forks,
             redactions: self.redactions,
             ..Learned::default()
         }
@@ -107,6 +114,9 @@ impl Log {
             left_out: 0,
             forks: Vec::new(),
             later: Vec::new(),
+            unproven: Vec::new(),
+            own_forks: Vec::new(),
+            unchanged: 0,
             mint: false,
             redactions: 0,
             past: false,
@@ -118,10 +128,28 @@ impl Log {
         plan.drop_unjoined(bundle, &brought, &holes)?;
         plan.check_undone(&undone, &brought, &holes)?;
         plan.forks_among_pieces(bundle, &brought);
-        plan.judge_walked()?;
+        plan.judge_walked(bundle)?;
         plan.past |= plan.pieces.iter().any(|piece| plan.is_past(piece));
+        if !(plan.later.is_empty() && plan.unproven.is_empty() && plan.own_forks.is_empty()) {
+            // Only redactions that will be here take anything out.
+            plan.held.redactions = self.redactions_with(bundle, &plan.pieces)?;
+        }
         plan.redactions = self.bodies_to_go(&plan.held)?;
         Ok(plan)
+    }
+
+    fn redactions_with(&self, bundle: &Bundle, pieces: &[Piece]) -> Result<Redactions> {
+        let mut redactions = self.held()?.redactions;
+        for piece in pieces {
+            bundle.records(&piece.range(), &mut |_, record, _| {
+                if let Ok(head) = record.parse_head() {
+                    redactions.note(&head);
+                }
+                Ok(())
+            })?;
+        }
+        redactions.settle();
+        Ok(redactions)
     }
 }
 
@@ -153,6 +181,7 @@ impl Plan {
             if self.held.has(range.origin, seq, id) {
                 pieces.extend(open.take());
                 whole = None;
+                self.unchanged += 1;
                 let missing = self.held.bodiless.get(&id);
                 if present && missing.is_some() && !redacted {
                     self.bodies.insert(id);
@@ -206,7 +235,7 @@ impl Plan {
     }
 
     /// Whether another event than the one brought goes on from `base`.
-    fn branches(&self, origin: OriginId, seq: Seq, base: EventId) -> bool {
+    pub(super) fn branches(&self, origin: OriginId, seq: Seq, base: EventId) -> bool {
         let runs = self.held.runs.get(&origin).into_iter().flatten();
         runs.into_iter().any(|run| {
             let starts = run.from_seq == seq && run.base == base;
@@ -311,46 +340,6 @@ impl Plan {
         // Where there are other events it is another branch.
         let lost = !self.holds_any_at(piece.origin, piece.from_seq);
         learned && lost
-    }
-
-    /// What is new of the walked chains fills a hole of them, or comes after them.
-    fn judge_walked(&mut self) -> Result<()> {
-        let mut gaps = Vec::new();
-        for piece in &self.pieces {
-            let Some(part) = self.held.part(piece.origin) else {
-                continue;
-            };
-            let runs = self.held.runs.get(&piece.origin);
-            let runs = runs.map(Vec::as_slice).unwrap_or_default();
-            let newest = runs.iter().map(|run| run.to_seq()).max();
-            let end = part.until.or(newest).unwrap_or(Seq(0));
-            if piece.from_seq > end {
-                self.mint |= part.until.is_none();
-                continue;
-            }
-            let taken =
-                |run: &runs::Run| run.from_seq <= piece.to_seq && piece.from_seq <= run.to_seq();
-            if runs.iter().any(taken) {
-                return Err(LogError::OwnFork {
-                    origin: piece.origin,
-                    seq: piece.from_seq,
-                });
-            }
-            let after = Seq(piece.to_seq.0 + 1);
-            let closes = |run: &runs::Run| run.from_seq == after && run.base == piece.head;
-            // What comes after it vouches for it: nobody but its author can have made it.
-            self.past = true;
-            if !runs.iter().any(closes) {
-                gaps.push(Gap {
-                    origin: piece.origin,
-                    from_seq: after,
-                });
-            }
-        }
-        match gaps.is_empty() {
-            true => Ok(()),
-            false => Err(LogError::Gaps(gaps)),
-        }
     }
 }
 

@@ -52,10 +52,12 @@ impl Writer<'_> {
     pub(super) fn take(&mut self, bundle: &Bundle, plan: Plan) -> Result<Learned> {
         let new: u64 = plan.pieces.iter().map(Piece::count).sum();
         let mut learned = Learned {
-            unchanged: bundle.events() - new,
+            unchanged: plan.unchanged,
             left_out: plan.left_out,
             forks: plan.forks.clone(),
             later: plan.later.clone(),
+            unproven: plan.unproven.clone(),
+            own_forks: plan.own_forks.clone(),
             redactions: plan.redactions,
             changes_the_past: plan.redactions > 0 || plan.past || !plan.bodies.is_empty(),
             ..Learned::default()

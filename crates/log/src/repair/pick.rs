@@ -91,7 +91,10 @@ pub(super) fn pick(salvaged: &Salvaged, known: &Known<'_>) -> Result<Picked> {
             let synced = synced.map_or(0, |it| it.1.0);
             evidence = evidence.max(slot).max(synced).max(named.unwrap_or(0));
             // Nobody exports what is not durable.
-            let brought = chosen.iter().filter(|run| run.kind == SourceKind::Spare);
+            let brought = pieces.iter().filter(|run| {
+                let taken = |it: &Run| it.to == run.to && it.last.id == run.last.id;
+                run.kind == SourceKind::Spare && chosen.iter().any(taken)
+            });
             let brought = brought.map(|run| run.to.0).max().unwrap_or(0);
             further = known.further || (brought > evidence && !reach(&pieces, brought));
             evidence = evidence.max(brought);

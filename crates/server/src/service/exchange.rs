@@ -7,9 +7,9 @@ use std::sync::Arc;
 use icm_log::bundle::{BUNDLE_MAGIC, Bundle};
 use icm_log::disk::{Disk, DiskFile, OpenMode, RealDisk};
 use icm_log::facts::LogImported;
-use icm_log::learn::Learned;
+use icm_log::learn::{Fork, Learned};
 use icm_log::repair::Spare;
-use icm_log::{Kind, NewEvent, OriginId, Seq, SubjectId, payload};
+use icm_log::{Gap, Kind, NewEvent, OriginId, Seq, SubjectId, payload};
 
 use super::write::RequestKeyOf;
 use super::{Service, locked};
@@ -95,8 +95,17 @@ fn place((origin, seq): (OriginId, Seq)) -> ChainPlace {
 }
 
 fn answer(learned: &Learned, dry_run: bool) -> LogImportAnswer {
-    let forks = learned.forks.iter().map(|fork| (fork.origin, fork.seq));
-    let later = learned.later.iter().map(|gap| (gap.origin, gap.from_seq));
+    let gaps = |gaps: &[Gap]| {
+        gaps.iter()
+            .map(|gap| place((gap.origin, gap.from_seq)))
+            .collect()
+    };
+    let forks = |forks: &[Fork]| {
+        forks
+            .iter()
+            .map(|fork| place((fork.origin, fork.seq)))
+            .collect()
+    };
     LogImportAnswer {
         dry_run,
         added: learned.events,
@@ -105,8 +114,10 @@ fn answer(learned: &Learned, dry_run: bool) -> LogImportAnswer {
         refilled_payloads: learned.refilled_bodies,
         left_out: learned.left_out,
         redacted: learned.redactions,
-        forks: forks.map(place).collect(),
-        later: later.map(place).collect(),
+        forks: forks(&learned.forks),
+        later: gaps(&learned.later),
+        unproven: gaps(&learned.unproven),
+        own_forks: forks(&learned.own_forks),
         event: None,
         position: None,
     }

@@ -494,7 +494,7 @@ impl From<LogError> for ServiceError {
             LogError::BadBundle { .. } => ServiceError::BadExport {
                 why: error.to_string(),
             },
-            LogError::Gaps(_) | LogError::OwnFork { .. } => ServiceError::DoesNotFit {
+            LogError::Gaps(_) => ServiceError::DoesNotFit {
                 why: error.to_string(),
             },
             LogError::StaleCursor { .. } => ServiceError::Internal(error.to_string()),

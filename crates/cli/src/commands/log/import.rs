@@ -108,5 +108,19 @@ fn print(app: &App, answer: &LogImportAnswer) -> Result<(), CliError> {
             places(&answer.later)
         ));
     }
+    if !answer.unproven.is_empty() {
+        ui.remark(format_args!(
+            "left out, since nothing in this store vouches for them: {}; where the file is to be \
+             trusted, `icm log repair --from FILE` brings them back",
+            places(&answer.unproven)
+        ));
+    }
+    if !answer.own_forks.is_empty() {
+        ui.remark(format_args!(
+            "left out, since this store has written others under the same number (it was put back to \
+             an older state?): {}; they stay where the file is from",
+            places(&answer.own_forks)
+        ));
+    }
     Ok(())
 }

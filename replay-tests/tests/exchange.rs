@@ -8,11 +8,14 @@ use std::time::Duration;
 use icm_log::bundle::Bundle;
 use icm_log::disk::{self, Disk, OpenMode};
 use icm_log::env::Env;
+use icm_log::facts::{LogUndone, UndoneRange};
 use icm_log::learn::Learned;
+use icm_log::record::{self, Parsed};
+use icm_log::segment::{SegmentHeader, SegmentName};
 use icm_log::verify::Severity;
 use icm_log::{
-    Batch, CommandId, Durability, EventId, Kind, Log, LogError, NewEvent, RequestKey, SessionId,
-    SubjectId, payload,
+    Batch, CommandId, Durability, EventId, Kind, Log, LogError, NewEvent, RequestKey, Seq,
+    SessionId, SubjectId, hash, payload,
 };
 use replay_tests::env::SimEnv;
 use replay_tests::logbed::{self, Seen};
@@ -454,4 +457,88 @@ fn a_payload_that_is_damaged_here_comes_back() {
     b.check();
     assert_eq!(missing(&b), 0);
     assert!(b.export() == a.export(), "nothing is left of the damage");
+}
+
+/// What is forged to take for ever is refused.
+#[test]
+fn what_nobody_can_have_written_is_refused() {
+    let a = Machine::with(1, 0..1);
+    let log = a.log();
+    let origin = log.origin().expect("it has one");
+    for _ in 0..15 {
+        let tip = log.tip().expect("there are events");
+        let range = UndoneRange {
+            origin,
+            from_seq: Seq(1),
+            to_seq: tip.seq,
+            head: tip.event,
+        };
+        let undo = NewEvent {
+            kind: Kind::LOG_UNDONE,
+            subject: SubjectId::ZERO,
+            refs: Vec::new(),
+            facts: LogUndone {
+                ranges: vec![range],
+            }
+            .encode(),
+            payload: payload::encode(&BTreeMap::<String, String>::new()),
+        };
+        let undos = vec![undo; 512];
+        logbed::append(&log, &*a.env, undos, Durability::Synced).expect("appended");
+    }
+    let b = Machine::with(2, 10..11);
+    let before = b.seen();
+    let error = b.import(&a.export()).expect_err("it is refused");
+    assert!(matches!(error, LogError::TooTangled { .. }), "{error}");
+    assert_eq!(b.seen(), before);
+
+    let (c, d) = (Machine::with(1, 0..2), Machine::with(3, 20..21));
+    branch(&c.disk, &d.disk, 4_200);
+    let error = b.import(&d.export()).expect_err("it is refused");
+    assert!(matches!(error, LogError::TooTangled { .. }), "{error}");
+    assert_eq!(b.seen(), before);
+}
+
+/// Three machines, and more, may write under one origin.
+#[test]
+fn a_chain_branches_more_than_once_at_a_place() {
+    let (c, d) = (Machine::with(1, 0..2), Machine::with(3, 20..21));
+    branch(&c.disk, &d.disk, 5);
+    let (e, f) = (Machine::with(4, 30..31), Machine::new(5));
+    for (from, to) in [(&d, &e), (&e, &f), (&f, &d), (&d, &f)] {
+        to.import(&from.export()).expect("imported");
+        to.check();
+    }
+    e.import(&f.export()).expect("imported");
+    d.import(&e.export()).expect("imported");
+    f.import(&d.export()).expect("imported");
+    for machine in [d, e, f] {
+        let mut branches = machine.seen();
+        branches.retain(|event| event.seq == Seq(4) && event.payload.is_none());
+        assert_eq!(branches.len(), 5);
+    }
+}
+
+/// Gives a store the chain of another one, with many last events.
+fn branch(from: &SimDisk, to: &SimDisk, count: u32) {
+    let path = &repair::segments(from)[0];
+    let bytes = from.contents(path);
+    let last = repair::records(&bytes).last().expect("a record").0;
+    let Parsed::Record(shape) = record::parse(&bytes[last..]) else {
+        panic!("it is one");
+    };
+    let record = shape.view(&bytes[last..]);
+    let header = SegmentHeader::new(record.common().origin, record.seq());
+    to.create_dir_all(path.parent().expect("a folder"))
+        .expect("created");
+    for n in 0..count {
+        let mut head = record.head.to_vec();
+        // In its subject.
+        head[96..100].copy_from_slice(&n.to_le_bytes());
+        let mut segment = header.encode().to_vec();
+        record::encode(&mut segment, Seq(0), &head, None);
+        let name = SegmentName::new(record.seq(), hash::event_id(&head));
+        to.put(path.with_file_name(name.to_string()), &segment);
+    }
+    to.put(path, &bytes[..last]);
 }

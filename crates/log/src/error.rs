@@ -93,6 +93,12 @@ pub enum LogError {
     /// What a bundle holds does not join up with what is here; nothing of it was taken.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
     Gaps(Vec<Gap>),
+    /// A bundle is forged to be slow to read; nothing of it was taken.
+    #[error("{what}: no store gets so by itself")]
+    TooTangled {
+        /// What there is too much of.
+        what: String,
+    },
     /// The event that a cursor names is not there any more.
     #[error("the log no longer holds what the cursor at position {position} names")]
     StaleCursor {

@@ -72,7 +72,7 @@ impl Run {
     }
 }
 
-/// The runs of a chain up to `until`, by first seq. Hands out every event on the way. What cannot be
+/// The runs of a chain up to `until`, by first seq, base, first event. Hands out every event on the way. What cannot be
 /// read of a segment is passed over, up to the next segment.
 ///
 /// # Errors
@@ -148,7 +148,7 @@ pub(crate) fn runs_of(
             current = Some(index);
         }
     }
-    runs.sort_by_key(|run| (run.from_seq, run.base));
+    runs.sort_by_key(|run| (run.from_seq, run.base, run.ids[0]));
     Ok(runs)
 }
 

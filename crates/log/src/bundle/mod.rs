@@ -49,7 +49,7 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// Its ranges, sorted by origin, first seq, base.
+    /// Its ranges, sorted by origin, first seq, base, first event.
     pub fn ranges(&self) -> &[BundleRange] {
         &self.ranges
     }

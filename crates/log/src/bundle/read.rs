@@ -1,5 +1,6 @@
 //! Reading a bundle: all of it, before anything of it is taken.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -125,6 +126,8 @@ impl Reader<'_> {
         }
         let mut ranges: Vec<BundleRange> = Vec::new();
         let (mut events, mut told) = (0, 0);
+        let mut before = None;
+        let mut cut = Vec::new();
         loop {
             let bytes = self.fill(MARK_LEN)?;
             if bytes.len() < MARK_LEN {
@@ -143,6 +146,9 @@ impl Reader<'_> {
                     if (ranges_all, events_all) != (ranges.len() as u64, events) {
                         return Err(self.bad("it does not hold what its end says"));
                     }
+                    if !all_go_on(&cut, &ranges) {
+                        return Err(self.bad("a chain ends within a batch"));
+                    }
                     self.at += MARK_LEN;
                     return match self.fill(1)?.is_empty() {
                         true => Ok((ranges, events)),
@@ -156,12 +162,6 @@ impl Reader<'_> {
                 }) => {
                     if (from_seq == Seq(1)) != base.is_zero() || from_seq == Seq(0) {
                         return Err(self.bad("a range that no chain has"));
-                    }
-                    let order = |range: &BundleRange| (range.origin, range.from_seq, range.base);
-                    if let Some(before) = ranges.last()
-                        && order(before) >= (origin, from_seq, base)
-                    {
-                        return Err(self.bad("its ranges are not in order"));
                     }
                     let goes_on =
                         |range: &BundleRange| range.origin == origin && range.head == base;
@@ -177,11 +177,14 @@ impl Reader<'_> {
                         batch: None,
                         first: true,
                     };
-                    let (range, open) = self.range(base, expect, &mut told, progress)?;
+                    let (range, first, open) = self.range(base, expect, &mut told, progress)?;
+                    let order = (range.origin, range.from_seq, range.base, first);
+                    if before.replace(order).is_some_and(|before| before >= order) {
+                        return Err(self.bad("its ranges are not in order"));
+                    }
                     events += range.to_seq.0 + 1 - range.from_seq.0;
-                    // Only a hole cuts a batch, and after a hole the chain goes on.
-                    if open && !self.goes_on(&range)? {
-                        return Err(self.bad("a chain ends within a batch"));
+                    if open {
+                        cut.push((range.origin, range.to_seq));
                     }
                     ranges.push(range);
                 }
@@ -189,25 +192,16 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the next range is of the same chain and lies further on.
-    fn goes_on(&mut self, range: &BundleRange) -> Result<bool> {
-        Ok(match Mark::parse(self.fill(MARK_LEN)?) {
-            Some(Mark::Range {
-                origin, from_seq, ..
-            }) => origin == range.origin && from_seq > range.to_seq,
-            _ => false,
-        })
-    }
-
-    /// Reads the records of a range, and whether its last batch lacks events.
+    /// Reads the records of a range; with it the first event, and whether the last batch lacks events.
     fn range(
         &mut self,
         base: EventId,
         mut expect: Expect,
         told: &mut u64,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<(BundleRange, bool)> {
+    ) -> Result<(BundleRange, EventId, bool)> {
         let (start, from_seq) = (self.offset(), expect.seq);
+        let mut first = None;
         loop {
             let mut parsed = record::parse(self.fill(FRAME_LEN)?);
             if let Parsed::Short { need } = parsed {
@@ -234,6 +228,7 @@ impl Reader<'_> {
                     return Err(self.bad(format!("event {}: {what}", expect.seq)));
                 }
             }
+            first.get_or_insert(expect.prev);
             self.pass(len);
             *told += len as u64;
             if *told >= PROGRESS_LEN {
@@ -250,8 +245,18 @@ impl Reader<'_> {
             start,
             end: self.offset(),
         };
-        Ok((range, expect.batch.is_some()))
+        let first = first.expect("a range has an event");
+        Ok((range, first, expect.batch.is_some()))
     }
+}
+
+/// Whether each of these chains goes on after the place where it is cut: only a hole cuts a batch.
+fn all_go_on(cut: &[(OriginId, Seq)], ranges: &[BundleRange]) -> bool {
+    // Ranges are in the order of their first seqs.
+    let last: BTreeMap<OriginId, Seq> = (ranges.iter())
+        .map(|range| (range.origin, range.from_seq))
+        .collect();
+    cut.iter().all(|(origin, to)| last[origin] > *to)
 }
 
 enum Wrong {

@@ -34,6 +34,8 @@ pub(super) struct Held {
     pub(super) redactions: Redactions,
     /// The `log.imported` among them.
     pub(super) imports: HashSet<EventId>,
+    /// The heads of the undos.
+    pub(super) undos: Vec<(EventId, Vec<u8>)>,
     /// What the walk has learned.
     pub(super) learned: Vec<ImportedRange>,
 }
@@ -58,6 +60,7 @@ fn scan(disk: &dyn Disk, store: &Path, parts: Vec<Part>) -> Result<Held> {
         holes: Vec::new(),
         redactions: Redactions::default(),
         imports: HashSet::new(),
+        undos: Vec::new(),
         learned: Vec::new(),
     };
     for origin in chain::origins(disk, store)? {
@@ -82,6 +85,7 @@ fn scan(disk: &dyn Disk, store: &Path, parts: Vec<Part>) -> Result<Held> {
                         held.learned.extend(facts.ranges);
                     }
                 }
+                Kind::LOG_UNDONE => held.undos.push((id, head.bytes().to_vec())),
                 Kind::LOG_REPAIRED => held.holes.extend(holes_of(head)),
                 _ => {}
             }

@@ -6,6 +6,7 @@
 //! unless a redaction names it.
 
 mod held;
+mod limits;
 mod plan;
 mod walked;
 mod write;
@@ -64,7 +65,8 @@ impl Writer<'_> {
     /// facts of the receipt are appended, by this writer.
     ///
     /// # Errors
-    /// `Gaps` where something is missing between what is held and what is brought: nothing was taken.
+    /// `Gaps` where something is missing between what is held and what is brought, `TooTangled` for
+    /// what would make the log slow to read: nothing was taken.
     pub fn learn(&mut self, bundle: &Bundle) -> Result<Learned> {
         let plan = self.log.plan_learning(bundle, self.env.now_ms())?;
         if plan.redactions > 0 || plan.past || !plan.bodies.is_empty() {

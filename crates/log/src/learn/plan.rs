@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 
 use super::held::{Held, holes_of};
+use super::limits::Undos;
 use super::{Fork, Learned};
 use crate::bundle::{Bundle, BundleRange};
 use crate::error::{Gap, LogError, Result};
-use crate::facts::{Facts, Hole, UndoneRange};
+use crate::facts::{Hole, UndoneRange};
+use crate::head::Head;
 use crate::id::{EventId, OriginId, Seq};
-use crate::kind::Kind;
 use crate::log::Log;
 use crate::record::Body;
 use crate::redacted::Redactions;
@@ -89,18 +90,15 @@ impl Plan {
 impl Log {
     pub(super) fn plan_learning(&self, bundle: &Bundle, now_ms: u64) -> Result<Plan> {
         let mut held = self.held()?;
-        let (mut brought, mut undone) = (HashSet::new(), Vec::new());
+        let mut brought = HashSet::new();
+        let mut undos = Undos::default();
         let mut holes = std::mem::take(&mut held.holes);
         for range in bundle.ranges() {
             bundle.records(range, &mut |_, record, id| {
                 if let Ok(head) = record.parse_head() {
                     held.redactions.note(&head);
                     holes.extend(holes_of(&head));
-                    if let (Kind::LOG_UNDONE, Ok(Facts::Undone(facts))) =
-                        (head.kind(), Facts::of(&head))
-                    {
-                        undone.extend(facts.ranges);
-                    }
+                    undos.note(&head, id);
                 }
                 brought.insert((range.origin, record.seq(), id));
                 Ok(())
@@ -121,6 +119,14 @@ impl Log {
             redactions: 0,
             past: false,
         };
+        // Of what is held the undos were looked at before, but not what both come to.
+        let undone: Vec<UndoneRange> = undos.ranges().copied().collect();
+        for (id, head) in &plan.held.undos {
+            if let Ok(head) = Head::parse(head) {
+                undos.note(&head, *id);
+            }
+        }
+        plan.check_limits(bundle, &undos)?;
         let limit_ms = now_ms.saturating_add(SKEW_MAX_MS);
         for range in bundle.ranges() {
             plan.range(bundle, range, limit_ms)?;

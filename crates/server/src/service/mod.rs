@@ -491,7 +491,7 @@ impl From<LogError> for ServiceError {
             LogError::TooLarge { .. } | LogError::NotAStore { .. } => {
                 ServiceError::invalid(error.to_string())
             }
-            LogError::BadBundle { .. } => ServiceError::BadExport {
+            LogError::BadBundle { .. } | LogError::TooTangled { .. } => ServiceError::BadExport {
                 why: error.to_string(),
             },
             LogError::Gaps(_) => ServiceError::DoesNotFit {

@@ -1,0 +1,75 @@
+//! What an import may make of a store: ceilings that none comes near by itself, and beyond which a
+//! forged file would make everything that reads the log slow.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::plan::Plan;
+use crate::bundle::Bundle;
+use crate::error::{LogError, Result};
+use crate::facts::{Facts, UndoneRange};
+use crate::head::Head;
+use crate::id::{EventId, OriginId, Seq};
+use crate::kind::Kind;
+
+/// Pieces that one chain may be in: it is cut where it branches, and where events are gone.
+const RUNS_MAX: usize = 4_096;
+/// How often undos may name an undo.
+const UNDOS_NAMED_MAX: u64 = 1_000_000;
+
+/// Every undo that is held or brought.
+#[derive(Default)]
+pub(super) struct Undos(HashMap<EventId, (OriginId, Seq, Vec<UndoneRange>)>);
+
+impl Undos {
+    pub(super) fn note(&mut self, head: &Head<'_>, id: EventId) {
+        if head.kind() != Kind::LOG_UNDONE {
+            return;
+        }
+        if let Ok(Facts::Undone(facts)) = Facts::of(head) {
+            self.0.insert(id, (head.origin(), head.seq(), facts.ranges));
+        }
+    }
+
+    pub(super) fn ranges(&self) -> impl Iterator<Item = &UndoneRange> {
+        self.0.values().flat_map(|(_, _, ranges)| ranges)
+    }
+
+    /// How often one of them names one of them.
+    fn named(&self) -> u64 {
+        let mut places: Vec<(OriginId, Seq)> = self
+            .0
+            .values()
+            .map(|(origin, seq, _)| (*origin, *seq))
+            .collect();
+        places.sort_unstable();
+        let before = |place| places.partition_point(|other| *other < place) as u64;
+        self.ranges().fold(0, |sum, range| {
+            let after = Seq(range.to_seq.0.saturating_add(1));
+            let found = before((range.origin, after)) - before((range.origin, range.from_seq));
+            sum.saturating_add(found)
+        })
+    }
+}
+
+impl Plan {
+    pub(super) fn check_limits(&self, bundle: &Bundle, undos: &Undos) -> Result<()> {
+        let mut runs: BTreeMap<OriginId, usize> = BTreeMap::new();
+        for range in bundle.ranges() {
+            *runs.entry(range.origin).or_default() += 1;
+        }
+        for (origin, brought) in runs {
+            let held = self.held.runs.get(&origin).map_or(0, Vec::len);
+            if held + brought > RUNS_MAX {
+                return Err(LogError::TooTangled {
+                    what: format!("chain {origin} is in more than {RUNS_MAX} pieces"),
+                });
+            }
+        }
+        match undos.named() > UNDOS_NAMED_MAX {
+            false => Ok(()),
+            true => Err(LogError::TooTangled {
+                what: format!("undos name undos more than {UNDOS_NAMED_MAX} times"),
+            }),
+        }
+    }
+}

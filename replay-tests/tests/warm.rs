@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use icm_log::Log;
 use icm_log::bundle::Bundle;
 use icm_log::disk::{Disk, OpenMode, RealDisk};
+use icm_log::facts::LogRedacted;
+use icm_log::{Durability, EventId, Kind, Log, NewEvent, SubjectId, payload};
 use icm_server::{ExportFile, Service};
 use icm_server::api::{
     Action, Caller, ListRequest, LogImportAnswer, NoProgress, RedactRequest, RepairRequest, StoreRequest,
 };
 use replay_tests::env::SimEnv;
-use replay_tests::store;
+use replay_tests::{logbed, store};
 
 /// A folder of stores; each is opened by as many services as a test wants.
 struct World {
@@ -208,6 +209,34 @@ fn events_that_a_repair_gave_up_and_that_came_back() {
     store(&warm, "four");
     assert_eq!(contents(&world.open("a")), ["four", "one", "three", "two"]);
     assert!(warm.verify(&NoProgress).expect("it verifies").ok);
+}
+
+/// The redaction was killed when its event was written: whoever meets that finishes it.
+#[test]
+fn a_redaction_that_was_only_begun() {
+    let world = World::new();
+    let warm = world.open("a");
+    let id = store(&warm, "one");
+    store(&warm, "two");
+    assert_eq!(contents(&warm), ["one", "two"]);
+    let event = warm.history(&id).expect("it is there").remove(0).event;
+    {
+        let log = Log::open(Arc::new(RealDisk), &world.dir("a")).expect("it opens");
+        let env = SimEnv::new(99);
+        let writer = log.begin(&env, Duration::from_secs(1)).expect("it begins");
+        writer.begin_redaction().expect("it is said");
+        drop(writer);
+        let redacted = NewEvent {
+            kind: Kind::LOG_REDACTED,
+            subject: SubjectId::ZERO,
+            refs: vec![EventId::parse_hex(&event).expect("an id")],
+            facts: LogRedacted { subjects: vec![] }.encode(),
+            payload: payload::encode(&payload::LogRedacted { reason: None }),
+        };
+        logbed::append(&log, &env, vec![redacted], Durability::Synced).expect("it appends");
+    }
+    assert_eq!(contents(&warm), ["-", "two"]);
+    assert!(!world.dir("a").join("redacting").exists());
 }
 
 /// The same of what a command decides by: it changes what it would have left alone before.

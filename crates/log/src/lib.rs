@@ -40,7 +40,7 @@ pub use id::*;
 pub use kind::Kind;
 pub use log::{LOCK_FILE, Log, Refusal, TORN_DIR};
 pub use recover::Tip;
-pub use rewritten::{REWRITTEN_FILE, Rewritten};
+pub use rewritten::Rewritten;
 pub use store_file::{STORE_FILE, StoreFile};
 pub use walk::{Cursor, Event, Place, Waypoint, Waypoints};
 pub use writer::{

@@ -13,7 +13,7 @@ use crate::log::{Log, State};
 use crate::writer::Writer;
 
 /// Name of the file with the mark.
-pub const REWRITTEN_FILE: &str = "rewritten";
+const REWRITTEN_FILE: &str = "rewritten";
 const LEN_MAX: u64 = 256;
 
 /// What the mark said. All that matters is whether it is another one; a store without the file has

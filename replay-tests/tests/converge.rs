@@ -209,7 +209,9 @@ impl Machine {
         self.env.advance_ms(1_000);
         let file = ExportFile::open(export).expect("it is there");
         let caller = Caller::default();
-        let taken = self.service().import_log(&caller, &file, false, &NoProgress);
+        let taken = self
+            .service()
+            .import_log(&caller, &file, false, &NoProgress);
         taken.expect("imported").added > 0
     }
 
@@ -326,7 +328,9 @@ fn a_recall_that_shows_two_ids_of_a_memory_counts_once() {
     };
     logbed::append(&log, &*b.env, vec![recalled], Durability::Synced).expect("it appends");
     assert_eq!(counts(&b), 1);
-    let recall = log.refresh().map(|()| log.tip().expect("it is there").position);
+    let recall = log
+        .refresh()
+        .map(|()| log.tip().expect("it is there").position);
     let recall = recall.expect("it reads");
     b.service().rebuild(&NoProgress).expect("it builds");
     b.step(&Op::Recall { word: 1 });

@@ -10,10 +10,11 @@ use icm_log::bundle::Bundle;
 use icm_log::disk::{Disk, OpenMode, RealDisk};
 use icm_log::facts::LogRedacted;
 use icm_log::{Durability, EventId, Kind, Log, NewEvent, SubjectId, payload};
-use icm_server::{ExportFile, Service};
 use icm_server::api::{
-    Action, Caller, ListRequest, LogImportAnswer, NoProgress, RedactRequest, RepairRequest, StoreRequest,
+    Action, Caller, ListRequest, LogImportAnswer, NoProgress, RedactRequest, RepairRequest,
+    StoreRequest,
 };
+use icm_server::{ExportFile, Service};
 use replay_tests::env::SimEnv;
 use replay_tests::{logbed, store};
 

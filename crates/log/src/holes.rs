@@ -130,6 +130,13 @@ pub(crate) struct KnownHoles {
     found: Option<(Option<EventId>, Vec<OriginId>, Arc<Holes>)>,
 }
 
+impl KnownHoles {
+    /// Has the heads read again by whoever asks next.
+    pub(crate) fn forget(&mut self) {
+        self.found = None;
+    }
+}
+
 /// Explanations for who meets a gap.
 pub(crate) struct Explainer<'a> {
     pub(crate) disk: &'a dyn Disk,

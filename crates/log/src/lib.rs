@@ -23,6 +23,7 @@ mod recover;
 pub mod redact;
 pub mod redacted;
 pub mod repair;
+mod rewritten;
 mod runs;
 mod scan;
 pub mod schema;
@@ -39,6 +40,7 @@ pub use id::*;
 pub use kind::Kind;
 pub use log::{LOCK_FILE, Log, Refusal, TORN_DIR};
 pub use recover::Tip;
+pub use rewritten::Rewritten;
 pub use store_file::{STORE_FILE, StoreFile};
 pub use walk::{Cursor, Event, Place, Waypoint, Waypoints};
 pub use writer::{

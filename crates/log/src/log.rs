@@ -15,6 +15,7 @@ use crate::holes::KnownHoles;
 use crate::id::{OriginId, Seq};
 use crate::recover::{self, Examined, Tip, TipPlace, Trouble};
 use crate::repair::REPAIRING_FILE;
+use crate::rewritten::Rewritten;
 use crate::store_file::{STORE_FILE, StoreFile};
 use crate::walk;
 
@@ -57,6 +58,8 @@ pub(crate) struct State {
     pub(crate) segments: Option<Arc<[SegmentFile]>>,
     /// How the files looked when they were last read; `None` when they have to be read again.
     pub(crate) looks: Option<Looks>,
+    /// What the mark of files that were written anew said, before they were read.
+    pub(crate) rewritten: Rewritten,
 }
 
 /// How the files look that say whether anybody changed the log since it was last read.
@@ -177,6 +180,7 @@ impl Log {
                 notices: Vec::new(),
                 segments: None,
                 looks: None,
+                rewritten: Rewritten::default(),
             }),
             changed: Condvar::new(),
             sync_gate: Mutex::new(None),
@@ -257,6 +261,7 @@ impl Log {
     /// Reads what has changed; false when nothing has.
     pub(crate) fn refresh_state(&self, state: &mut State) -> Result<bool> {
         // Taken before the files are read, so that a change meanwhile shows the next time.
+        self.look_whether_rewritten(state);
         let looks = self.looks(state);
         if looks.is_some() && looks == state.looks {
             return Ok(false);

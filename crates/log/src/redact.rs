@@ -53,8 +53,10 @@ impl Writer<'_> {
         disk::replace(&*self.log.disk, &path, MARKER).map_err(at("writing", &path))
     }
 
-    /// Says that nothing is left to be done; durable when it returns.
+    /// Says that nothing is left to be done, and that files were written anew: whoever holds what it
+    /// read of them drops it. Durable when it returns.
     pub fn end_redaction(&self) -> Result<()> {
+        self.mark_rewritten()?;
         let path = self.log.dir.join(REDACTING_FILE);
         match self.log.disk.remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {

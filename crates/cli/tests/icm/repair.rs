@@ -64,6 +64,23 @@ fn a_damaged_log_is_looked_at_repaired_and_written_again() {
     world.icm(["log", "repair", "--dry-run"]).ok();
 }
 
+/// What a recall showed is written down after it, but not behind damage.
+#[test]
+fn a_recall_answers_from_what_lies_before_the_damage_and_writes_nothing() {
+    let world = damaged();
+    let before = fs::read(segment(&world)).unwrap();
+    for _ in 0..2 {
+        let recalled = world.icm(["recall", "invoices"]).ends(3);
+        assert!(recalled.out.contains("PostgreSQL"), "{recalled:#?}");
+        assert_eq!(
+            recalled.err.matches("note: the log is damaged").count(),
+            1,
+            "{recalled:#?}"
+        );
+    }
+    assert!(fs::read(segment(&world)).unwrap() == before, "it wrote");
+}
+
 #[test]
 fn the_shape_of_the_answer_is_always_the_same() {
     let keys = |text: &str| -> Vec<String> {

@@ -116,6 +116,13 @@ impl Undos {
         }
     }
 
+    /// Those up to a position, as they were in force there.
+    pub fn as_of(mut self, position: Position) -> Undos {
+        self.0.retain(|undo| undo.position <= position);
+        self.settle();
+        self
+    }
+
     /// Whether an event is undone.
     pub fn is_undone(&self, origin: OriginId, seq: Seq) -> bool {
         self.in_force(origin, seq).next().is_some()

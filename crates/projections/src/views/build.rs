@@ -43,6 +43,7 @@ impl Views {
     /// `Busy` when another process writes views for longer than `wait`; an `Io` error when the
     /// folder cannot be written.
     pub fn rebuild(dir: &Path, log: &Log, wait: Duration, progress: Progress<'_>) -> Result<Views> {
+        let rewritten = log.rewritten();
         create_private(dir)?;
         let home = Home::new(dir);
         let mut begun = home.begin(wait)?;
@@ -90,6 +91,7 @@ impl Views {
             waypoints,
             base,
             tail,
+            rewritten,
         })
     }
 
@@ -111,7 +113,7 @@ impl Views {
     }
 
     /// Views that hold nothing but their tail: for a store so small that files would not pay.
-    pub fn empty() -> Result<Views> {
+    pub fn empty(log: &Log) -> Result<Views> {
         let backend = redb::backends::InMemoryBackend::new();
         let db = build_builder()
             .create_with_backend(backend)
@@ -125,11 +127,13 @@ impl Views {
             waypoints: Kept::Memory(Vec::new()),
             tail: Tail::new(&base),
             base,
+            rewritten: log.rewritten(),
         })
     }
 
     /// Builds views in memory, for a store that cannot be written.
     pub fn in_memory(log: &Log, progress: Progress<'_>) -> Result<Views> {
+        let rewritten = log.rewritten();
         let backend = redb::backends::InMemoryBackend::new();
         let db = build_builder()
             .create_with_backend(backend)
@@ -162,6 +166,7 @@ impl Views {
             waypoints,
             base,
             tail,
+            rewritten,
         })
     }
 

@@ -14,7 +14,7 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use icm_log::{Cursor, Log, Position};
+use icm_log::{Cursor, Log, Position, Rewritten};
 use redb::{Builder, ConcurrencyMode, Database, ReadOnlyDatabase};
 use serde::{Deserialize, Serialize};
 
@@ -90,6 +90,8 @@ pub struct Views {
     waypoints: waypoints::Kept,
     base: Checkpoint,
     tail: tail::Tail,
+    /// The log's mark from before they were read of it.
+    rewritten: Rewritten,
 }
 
 fn redb_builder() -> Builder {
@@ -136,6 +138,7 @@ impl Views {
     }
 
     fn open_files(dir: &Path, log: &Log) -> Result<Views> {
+        let rewritten = log.rewritten();
         let home = Home::new(dir);
         let shared = home.lock_shared(OPEN_WAIT)?;
         let Some(mut generation) = home.current() else {
@@ -193,6 +196,7 @@ impl Views {
             waypoints,
             base,
             tail,
+            rewritten,
         })
     }
 
@@ -216,14 +220,15 @@ impl Views {
     }
 
     /// Whether another process has since written or replaced the views that are open here, or
-    /// somebody touched the files that answers about now are from. Costs a stat a file.
-    pub fn are_stale(&self) -> bool {
-        !self.look_same(Part::Now)
+    /// somebody touched the files that answers about now are from, or the log was written anew, as
+    /// of its last refresh. Costs a stat a file.
+    pub fn are_stale(&self, log: &Log) -> bool {
+        self.rewritten != log.rewritten() || !self.look_same(Part::Now)
     }
 
     /// The same of the files that a command decides by: it searches no text.
-    pub fn are_stale_for_commands(&self) -> bool {
-        !self.look_same(Part::Table)
+    pub fn are_stale_for_commands(&self, log: &Log) -> bool {
+        self.rewritten != log.rewritten() || !self.look_same(Part::Table)
     }
 
     fn look_same(&self, part: Part) -> bool {
@@ -258,7 +263,7 @@ impl Views {
             Err(ViewError::Io { .. }) => None,
             other => Some(other?),
         };
-        if self.are_stale() {
+        if !self.look_same(Part::Now) {
             return Ok(());
         }
         manifest.look(generation, false).map(|_| ())

@@ -147,11 +147,17 @@ impl Views {
         Ok(versions)
     }
 
-    /// How often recalls up to `position` showed a memory, and when the last one did
-    /// (milliseconds since the epoch).
-    pub fn accesses_at(&self, entity: EntityId, position: Position) -> Result<(u64, Option<u64>)> {
+    /// How many recalls up to `position` showed a memory, and when the last one did
+    /// (milliseconds since the epoch). Reads the log where one showed several of its ids.
+    pub fn accesses_at(
+        &self,
+        log: &Log,
+        entity: EntityId,
+        position: Position,
+    ) -> Result<(u64, Option<u64>)> {
         let (mut count, mut last) = (0, 0);
-        for id in self.ids_at(entity, position)? {
+        let ids = self.ids_at(entity, position)?;
+        for id in ids.iter().copied() {
             let (mut here, last_here) = self.table()?.accesses_at(id, position)?;
             let mut last_here = last_here.unwrap_or(0);
             let newer = self.tail.folder.kept.accesses.get(&id);
@@ -167,7 +173,36 @@ impl Views {
             count += here;
             last = last_here.max(last);
         }
+        if ids.len() > 1 && count > 1 {
+            count -= self.shown_again(log, &ids, position)?;
+        }
         Ok((count, Some(last).filter(|ms| *ms != 0)))
+    }
+
+    /// How many ids too many the recalls that count showed: each shows a memory once, however many
+    /// of its ids it names.
+    fn shown_again(&self, log: &Log, ids: &[SubjectId], position: Position) -> Result<u64> {
+        let mut shown: BTreeMap<Position, u64> = BTreeMap::new();
+        for id in ids {
+            let mut positions = self.positions_of(*id, position, usize::MAX)?;
+            positions.dedup();
+            for position in positions {
+                *shown.entry(position).or_default() += 1;
+            }
+        }
+        shown.retain(|_, ids| *ids > 1);
+        if shown.is_empty() {
+            return Ok(0);
+        }
+        let undos = self.undos()?.as_of(position);
+        let positions: Vec<Position> = shown.keys().copied().collect();
+        let mut again = 0;
+        self.events_at(log, &positions, &mut |event| {
+            if !undos.is_undone(event.head.origin(), event.head.seq()) {
+                again += shown[&event.position] - 1;
+            }
+        })?;
+        Ok(again)
     }
 
     /// Positions of the newest `most` recalls up to `position` that showed a memory, newest first.
@@ -179,24 +214,33 @@ impl Views {
     ) -> Result<Vec<Position>> {
         let mut positions = Vec::new();
         for id in self.ids_at(entity, position)? {
-            let newer = self.tail.folder.kept.accesses.get(&id);
-            let before = positions.len();
-            positions.extend(
-                newer
-                    .into_iter()
-                    .flatten()
-                    .rev()
-                    .filter(|access| access.counted.is_none())
-                    .map(|access| access.position)
-                    .filter(|found| *found <= position)
-                    .take(most),
-            );
-            let missing = most - (positions.len() - before);
-            positions.extend(self.table()?.access_positions(id, position, missing)?);
+            positions.extend(self.positions_of(id, position, most)?);
         }
         positions.sort_unstable_by_key(|position| std::cmp::Reverse(*position));
         positions.dedup();
         positions.truncate(most);
+        Ok(positions)
+    }
+
+    /// Positions of the newest `most` recalls up to `position` that showed an id, newest first.
+    fn positions_of(
+        &self,
+        id: SubjectId,
+        position: Position,
+        most: usize,
+    ) -> Result<Vec<Position>> {
+        let newer = self.tail.folder.kept.accesses.get(&id);
+        let mut positions: Vec<Position> = newer
+            .into_iter()
+            .flatten()
+            .rev()
+            .filter(|access| access.counted.is_none())
+            .map(|access| access.position)
+            .filter(|found| *found <= position)
+            .take(most)
+            .collect();
+        let missing = most - positions.len();
+        positions.extend(self.table()?.access_positions(id, position, missing)?);
         Ok(positions)
     }
 

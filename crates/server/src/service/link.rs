@@ -120,8 +120,8 @@ impl Service {
         Ok(links)
     }
 
-    /// The memories that a memory is linked to or from, as of a position; each once a relation and
-    /// direction, and none while it or the memory itself is not to be seen.
+    /// The memories that a memory is linked to or from, as of a position, by id; each once a relation
+    /// and direction, and none while it or the memory itself is not to be seen.
     pub(super) fn related_at(
         &self,
         views: &Views,
@@ -134,7 +134,10 @@ impl Service {
         }
         let entity = views.resolve(version.id)?;
         let mut shown = BTreeSet::new();
-        for link in views.links_at(entity, position)? {
+        let mut links = views.links_at(entity, position)?;
+        // Of several events that say the same every machine shows the same one.
+        links.sort_unstable_by_key(|link| (link.origin, link.seq, link.event));
+        for link in links {
             let (from, to) = (views.resolve(link.from)?, views.resolve(link.to)?);
             let (direction, other) = match from == entity {
                 true => (Direction::Out, to),
@@ -158,6 +161,9 @@ impl Service {
                 });
             }
         }
+        related.sort_by(|a: &Related, b| {
+            (&a.id, &a.relation, a.direction).cmp(&(&b.id, &b.relation, b.direction))
+        });
         Ok(related)
     }
 }

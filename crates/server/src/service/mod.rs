@@ -246,7 +246,7 @@ impl Service {
     fn with_held_views<T>(
         &self,
         held: &mut Option<Views>,
-        stale: fn(&Views) -> bool,
+        stale: fn(&Views, &Log) -> bool,
         ask: impl Fn(&Views) -> std::result::Result<T, Ask>,
     ) -> Result<T> {
         let mut tried = false;
@@ -277,9 +277,9 @@ impl Service {
     fn current_views<'v>(
         &self,
         held: &'v mut Option<Views>,
-        stale: fn(&Views) -> bool,
+        stale: fn(&Views, &Log) -> bool,
     ) -> std::result::Result<&'v Views, Ask> {
-        if held.as_ref().is_some_and(stale) {
+        if held.as_ref().is_some_and(|views| stale(views, &self.log)) {
             *held = None;
         }
         if held.is_none() {
@@ -306,7 +306,7 @@ impl Service {
         let events = self.log.tip().map_or(0, |tip| tip.position.0);
         if !Views::were_built(&dir) {
             if events <= TAIL_MAX {
-                return Ok(Views::empty()?);
+                return Ok(Views::empty(&self.log)?);
             }
             return Ok(self.first_views()?);
         }

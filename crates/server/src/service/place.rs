@@ -11,13 +11,15 @@ use crate::error::{Result, ServiceError, plain};
 
 /// What icm itself puts into a store's folder, or keeps beside it where a platform has one folder for
 /// both, and what operating systems leave in any folder. Other files are somebody's.
-const OURS: [&str; 15] = [
+const OURS: [&str; 17] = [
     "store.toml",
     "store.new",
     "acked",
     "redacting",
     "repairing",
     "repairing.new",
+    "rewritten",
+    "rewritten.new",
     "log",
     "torn",
     "lock",

@@ -43,7 +43,10 @@ impl Service {
     ) -> std::result::Result<Vec<Memory>, Ask> {
         let position = self.at(views, request.at.as_deref(), None)?.position;
         let limit = request.limit.unwrap_or(usize::MAX);
-        let sorted = request.sort == Sort::Created;
+        // A row may be keyed by another id than the one that it is shown under, on every machine by
+        // one of its own.
+        let keyed = views.tally().aliases == 0;
+        let sorted = request.sort == Sort::Created && keyed;
         let mut versions: Vec<fold::Version> = Vec::new();
         let wanted = |version: &fold::Version| {
             let topic = version.topic.as_deref().unwrap_or_default();
@@ -69,8 +72,11 @@ impl Service {
                 Ok(!sorted || versions.len() < limit)
             })?,
         }
+        if !keyed {
+            versions.sort_by_key(|version| std::cmp::Reverse(version.id));
+        }
         let mut memories = Vec::with_capacity(versions.len().min(limit));
-        if sorted {
+        if request.sort == Sort::Created {
             versions.truncate(limit);
         }
         for version in &versions {

@@ -117,7 +117,7 @@ impl Service {
         let entity = views.resolve(version.id)?;
         Ok(Memory {
             related: self.related_at(views, version, position)?,
-            ..memory(version, views.accesses_at(entity, position)?)
+            ..memory(version, views.accesses_at(&self.log, entity, position)?)
         })
     }
 

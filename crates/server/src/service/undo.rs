@@ -252,7 +252,10 @@ impl Service {
         let shown = |version: &Version| {
             let entity = views.resolve(version.id)?;
             // Without links: they are another matter than the row, and named as a field.
-            Ok::<_, Ask>(memory(version, views.accesses_at(entity, newest)?))
+            Ok::<_, Ask>(memory(
+                version,
+                views.accesses_at(&self.log, entity, newest)?,
+            ))
         };
         let (before, after) = (&change.before, &change.after);
         let action = match (before.hidden, after.hidden) {

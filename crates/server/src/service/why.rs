@@ -26,7 +26,7 @@ impl Service {
         let newest = views.tally().position;
         let versions = views.versions(entity, newest)?;
         let shown = views.access_positions(entity, newest, recalls)?;
-        let (recalls_total, _) = views.accesses_at(entity, newest)?;
+        let (recalls_total, _) = views.accesses_at(&self.log, entity, newest)?;
         let mut wanted: BTreeSet<Position> = shown.iter().copied().collect();
         wanted.extend(versions.iter().map(|version| version.from));
         // An event that came late has no version of its own.

@@ -503,7 +503,8 @@ impl Service {
         let Some(views) = held.as_ref() else {
             return Ok(());
         };
-        if views.tally().newer.is_some() {
+        // What a command would be refused for.
+        if views.tally().newer.is_some() || views.stopped().is_some() {
             return Ok(());
         }
         let env = &*self.ground.env;

@@ -1,0 +1,352 @@
+//! Stores that exchanged their exports answer alike, to the byte: lists and memories as JSON, with the
+//! order of everything in them. `merge.rs` looks at rows that chains brought by hand.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use icm_log::disk::RealDisk;
+use icm_log::facts::{MemoryRecalled, Recalled};
+use icm_log::{Cursor, Durability, Kind, Log, NewEvent, SubjectId};
+use icm_server::api::{
+    Caller, LinkRequest, ListRequest, NoProgress, RecallRequest, Sort, StoreRequest, UndoRequest,
+    UpdateRequest,
+};
+use icm_server::{ExportFile, Service};
+use proptest::prelude::*;
+use replay_tests::env::SimEnv;
+use replay_tests::{folder, judge, logbed, store};
+
+const MACHINES: usize = 3;
+const TOPICS: [&str; 2] = ["prefs", "deploy"];
+const KEYS: [&str; 2] = ["tea", "port"];
+const WORDS: [&str; 3] = ["red", "green", "blue"];
+
+/// What happens on one of the machines. Numbers pick from what is there.
+#[derive(Debug, Clone)]
+enum Op {
+    Store {
+        topic: usize,
+        key: Option<usize>,
+        word: usize,
+    },
+    Move {
+        pick: usize,
+        topic: usize,
+    },
+    Forget {
+        pick: usize,
+    },
+    Recall {
+        word: usize,
+    },
+    Link {
+        from: usize,
+        to: usize,
+    },
+    Unlink {
+        from: usize,
+        to: usize,
+    },
+    Undo {
+        pick: usize,
+        only: bool,
+    },
+    /// Takes in an export of another machine.
+    Take {
+        from: usize,
+    },
+    Rebuild,
+    DropViews,
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let pick = || 0..64_usize;
+    let topic = || 0..TOPICS.len();
+    let key = prop::option::weighted(0.8, 0..KEYS.len());
+    prop_oneof![
+        8 => (topic(), key, 0..WORDS.len())
+            .prop_map(|(topic, key, word)| Op::Store { topic, key, word }),
+        2 => (pick(), topic()).prop_map(|(pick, topic)| Op::Move { pick, topic }),
+        1 => pick().prop_map(|pick| Op::Forget { pick }),
+        8 => (0..WORDS.len()).prop_map(|word| Op::Recall { word }),
+        6 => (pick(), pick()).prop_map(|(from, to)| Op::Link { from, to }),
+        2 => (pick(), pick()).prop_map(|(from, to)| Op::Unlink { from, to }),
+        5 => (pick(), any::<bool>()).prop_map(|(pick, only)| Op::Undo { pick, only }),
+        7 => (0..MACHINES).prop_map(|from| Op::Take { from }),
+        1 => Just(Op::Rebuild),
+        1 => Just(Op::DropViews),
+    ]
+}
+
+struct Machine {
+    service: Option<Service>,
+    env: Arc<SimEnv>,
+    folder: tempfile::TempDir,
+}
+
+impl Machine {
+    fn new(seed: usize) -> Machine {
+        let mut machine = Machine {
+            service: None,
+            env: Arc::new(SimEnv::new(seed as u64)),
+            folder: tempfile::tempdir().expect("a temporary folder"),
+        };
+        machine.open();
+        // What is as old on all of them lets the ids decide.
+        machine.step(&Op::Store {
+            topic: 0,
+            key: Some(0),
+            word: seed % WORDS.len(),
+        });
+        machine
+    }
+
+    fn dir(&self) -> PathBuf {
+        self.folder.path().join("store")
+    }
+
+    fn open(&mut self) {
+        let service = store::open(&self.dir(), self.env.clone());
+        self.service = Some(service.expect("it opens"));
+    }
+
+    fn service(&self) -> &Service {
+        self.service.as_ref().expect("it is open")
+    }
+
+    fn pick(&self, pick: usize) -> Option<String> {
+        let request = ListRequest {
+            forgotten: true,
+            ..ListRequest::default()
+        };
+        let list = self.service().list(&request).expect("it lists");
+        let index = pick.checked_rem(list.len())?;
+        Some(list[index].id.clone())
+    }
+
+    fn link(&self, from: usize, to: usize) -> Option<LinkRequest> {
+        Some(LinkRequest {
+            from: self.pick(from)?,
+            to: self.pick(to)?,
+            relation: "related".to_owned(),
+            reason: None,
+        })
+    }
+
+    /// Does it, or nothing where it makes no sense here.
+    fn step(&mut self, op: &Op) -> Option<()> {
+        self.env.advance_ms(1_000);
+        let caller = Caller::default();
+        match op {
+            Op::Store { topic, key, word } => {
+                let request = StoreRequest {
+                    topic: TOPICS[*topic].to_owned(),
+                    content: format!("the {} one", WORDS[*word]),
+                    key: key.map(|key| KEYS[key].to_owned()),
+                    ..StoreRequest::default()
+                };
+                self.service().store(&caller, request).expect("it stores");
+            }
+            Op::Move { pick, topic } => {
+                let request = UpdateRequest {
+                    id: self.pick(*pick)?,
+                    topic: Some(TOPICS[*topic].to_owned()),
+                    ..UpdateRequest::default()
+                };
+                let _ = self.service().update(&caller, request);
+            }
+            Op::Forget { pick } => {
+                let _ = self.service().forget(&caller, &[self.pick(*pick)?]);
+            }
+            Op::Recall { word } => {
+                let request = RecallRequest {
+                    query: format!("{} one", WORDS[*word]),
+                    record: true,
+                    ..RecallRequest::default()
+                };
+                let recalled = self.service().recall(&caller, &request);
+                recalled.expect("it recalls");
+                self.service().record_recalls();
+            }
+            Op::Link { from, to } => {
+                let _ = self.service().link(&caller, &self.link(*from, *to)?);
+            }
+            Op::Unlink { from, to } => {
+                let _ = self.service().unlink(&caller, &self.link(*from, *to)?);
+            }
+            Op::Undo { pick, only } => {
+                let end = self.service().basis(None).expect("there is one").position;
+                let position = (end > 0).then(|| 1 + *pick as u64 % end)?;
+                let request = UndoRequest {
+                    events: vec![format!("@{position}")],
+                    only: *only,
+                    ..UndoRequest::default()
+                };
+                let _ = self.service().undo(&caller, &request);
+            }
+            Op::Take { .. } => {}
+            Op::Rebuild => _ = self.service().rebuild(&NoProgress).ok()?,
+            Op::DropViews => {
+                drop(self.service.take());
+                folder::remove(&self.dir().join("views"));
+                self.open();
+            }
+        }
+        Some(())
+    }
+
+    fn export(&self) -> PathBuf {
+        let path = self.folder.path().join("export");
+        let mut file = std::fs::File::create(&path).expect("created");
+        let exported = self.service().export_log(&mut file, &NoProgress);
+        exported.expect("exported");
+        path
+    }
+
+    /// Takes in an export; whether any of it was new.
+    fn take(&self, export: &Path) -> bool {
+        self.env.advance_ms(1_000);
+        let file = ExportFile::open(export).expect("it is there");
+        let caller = Caller::default();
+        let taken = self
+            .service()
+            .import_log(&caller, &file, false, &NoProgress);
+        taken.expect("imported").added > 0
+    }
+
+    /// Everything that is the same wherever the same is known, as it is printed.
+    fn answers(&self) -> Vec<String> {
+        let mut answers = Vec::new();
+        let print = |memory| serde_json::to_string(&memory).expect("it is JSON");
+        for sort in [Sort::Created, Sort::Weight, Sort::Accessed] {
+            for (topic, limit) in [(None, None), (Some(TOPICS[0]), None), (None, Some(2))] {
+                let request = ListRequest {
+                    topic: topic.map(str::to_owned),
+                    limit,
+                    sort,
+                    forgotten: true,
+                    ..ListRequest::default()
+                };
+                answers.push(format!("{sort:?} {topic:?} {limit:?}"));
+                let list = self.service().list(&request).expect("it lists");
+                answers.extend(list.into_iter().map(print));
+            }
+        }
+        let all = self.service().list(&ListRequest::default());
+        for memory in all.expect("it lists") {
+            let one = self.service().get(&memory.id, None).expect("it was listed");
+            assert_eq!(one, memory);
+        }
+        answers
+    }
+}
+
+/// Runs a script, has all exchange until nothing is new, and gives what each answers then.
+fn answers(script: &[(usize, Op)]) -> Vec<Vec<String>> {
+    let mut machines: Vec<Machine> = (0..MACHINES).map(Machine::new).collect();
+    for (at, op) in script {
+        match op {
+            Op::Take { from } if from != at => {
+                let export = machines[*from].export();
+                machines[*at].take(&export);
+            }
+            op => _ = machines[*at].step(op),
+        }
+    }
+    let mut new = true;
+    while new {
+        new = false;
+        for from in 0..MACHINES {
+            let export = machines[from].export();
+            for to in (0..MACHINES).filter(|to| *to != from) {
+                new |= machines[to].take(&export);
+            }
+        }
+    }
+    machines.iter().map(Machine::answers).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..judge::config(24)
+    })]
+
+    #[test]
+    fn equal_sets_of_events_give_equal_answers(
+        script in prop::collection::vec((0..MACHINES, op()), 1..50),
+    ) {
+        let answers = answers(&script);
+        for other in &answers[1..] {
+            prop_assert_eq!(other, &answers[0]);
+        }
+    }
+}
+
+/// Two machines stored one thing each under one key, and a recall that shows both ids comes from
+/// somebody who knew of no key: it showed one memory, and once.
+#[test]
+fn a_recall_that_shows_two_ids_of_a_memory_counts_once() {
+    let (a, mut b) = (Machine::new(1), Machine::new(2));
+    let id = |machine: &Machine| machine.pick(0).expect("it stored one");
+    let ids = [id(&a), id(&b)];
+    let counts = |machine: &Machine| {
+        let counts = ids.each_ref().map(|id| {
+            let why = machine.service().why(id, 10).expect("it is there");
+            assert_eq!(why.recalls_total, why.memory.access_count);
+            why.memory.access_count
+        });
+        assert_eq!(counts[0], counts[1]);
+        counts[0]
+    };
+    b.take(&a.export());
+    let log = Log::open(Arc::new(RealDisk), &b.dir()).expect("it opens");
+    let mut stored = Vec::new();
+    log.scan(&Cursor::START, &mut |event| {
+        if event.head.kind() == Kind::MEMORY_STORED {
+            stored.push(event.head.subject());
+        }
+        ControlFlow::Continue(())
+    })
+    .expect("it reads");
+    assert_eq!(stored.len(), 2);
+    let results = stored.into_iter().zip(1..);
+    let results = results.map(|(id, rank)| Recalled { id, rank });
+    let tip = log.tip().expect("it has events");
+    let recalled = NewEvent {
+        kind: Kind::MEMORY_RECALLED,
+        subject: SubjectId::ZERO,
+        refs: Vec::new(),
+        facts: MemoryRecalled {
+            basis_position: tip.position,
+            basis_event: tip.event,
+            results: results.collect(),
+        }
+        .encode(),
+        payload: vec![0x80],
+    };
+    logbed::append(&log, &*b.env, vec![recalled], Durability::Synced).expect("it appends");
+    assert_eq!(counts(&b), 1);
+    let recall = log
+        .refresh()
+        .map(|()| log.tip().expect("it is there").position);
+    let recall = recall.expect("it reads");
+    b.service().rebuild(&NoProgress).expect("it builds");
+    b.step(&Op::Recall { word: 1 });
+    assert_eq!(counts(&b), 2);
+    a.take(&b.export());
+    assert_eq!(counts(&a), 2);
+    // An undo takes all of it away, and a moment before it still has it.
+    let before = b.service().basis(None).expect("there is one").position;
+    let request = UndoRequest {
+        events: vec![format!("@{}", recall.0)],
+        ..UndoRequest::default()
+    };
+    let undone = b.service().undo(&Caller::default(), &request);
+    undone.expect("undone");
+    let memory = b.service().get(&ids[0], None).expect("it is there");
+    assert_eq!(memory.access_count, 1);
+    let then = b.service().get(&ids[0], Some(&format!("@{before}")));
+    assert_eq!(then.expect("it was there").access_count, 2);
+}

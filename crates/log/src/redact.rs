@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
+use std::path::{Path, PathBuf};
 
 use crate::chain;
 use crate::disk;
@@ -14,9 +15,9 @@ use crate::error::{LogError, Result, at};
 use crate::hash;
 use crate::id::{EventId, OriginId, Seq};
 use crate::log::{Log, TORN_DIR};
-use crate::record::{self, Body, Parsed};
+use crate::record::{self, Body, Parsed, Record};
 use crate::scan::{SegmentScan, Step};
-use crate::segment::HEADER_LEN;
+use crate::segment::{HEADER_LEN, SegmentHeader};
 use crate::writer::Writer;
 
 /// Name of the marker.
@@ -36,6 +37,9 @@ pub struct Blanked {
     pub segments: u64,
     /// Files of `torn/` that were removed.
     pub torn: u64,
+    /// Files below `log/` that are no segments and may hold such a body: it cannot be told. Relative
+    /// to the store.
+    pub unknown: Vec<PathBuf>,
 }
 
 impl Log {
@@ -70,27 +74,71 @@ impl Writer<'_> {
             .map_err(at("syncing", &self.log.dir))
     }
 
-    /// Takes the bodies of these events out of every segment, and everything out of `torn/` that may
-    /// hold one. Durable when it returns; doing it again changes nothing.
+    /// Takes the bodies of these events out of every segment and every copy of one that lies below
+    /// `log/`, and everything out of `torn/` that may hold one. Durable when it returns; doing it again
+    /// changes nothing.
     ///
     /// # Errors
-    /// `Damaged` where a segment cannot be read to its end: it is left as it was.
+    /// `Damaged` where a segment cannot be read to its end: it is left as it was, the others are clean.
     pub fn blank(&mut self, events: &Redacted) -> Result<Blanked> {
         let mut blanked = Blanked::default();
+        let mut failed = None;
         for (origin, events) in events {
             for segment in chain::segments(&*self.log.disk, &self.log.dir, *origin)? {
-                self.blank_segment(*origin, &segment, events, &mut blanked)?;
+                let done = self.blank_segment(*origin, &segment, events, &mut blanked);
+                failed = failed.or(done.err());
+            }
+        }
+        if !events.is_empty() {
+            for path in self.log.strays()? {
+                self.blank_stray(&path, events, &mut blanked)?;
             }
         }
         self.clean_torn(events, &mut blanked)?;
         if blanked.segments > 0 {
+            self.mark_rewritten()?;
             // Records have moved, and the open file is no longer the one of that name.
             let mut state = self.log.lock_state();
             state.hold.file = None;
             state.looks = None;
             self.log.refresh_state(&mut state)?;
         }
-        Ok(blanked)
+        match failed {
+            None => Ok(blanked),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// The same of a file that is no segment by its name: a conflict copy, a copy in a folder beside.
+    fn blank_stray(&self, path: &Path, events: &Redacted, blanked: &mut Blanked) -> Result<()> {
+        let disk = &*self.log.disk;
+        // What cannot be read is not known to be clean.
+        let bytes = disk::read_all(disk, path, u64::MAX).unwrap_or_else(|_| vec![u8::MAX]);
+        let start = match SegmentHeader::parse(&bytes) {
+            Ok(_) => HEADER_LEN,
+            Err(_) => 0,
+        };
+        let (mut out, mut found) = (bytes[..start].to_vec(), 0);
+        let mut rest = &bytes[start..];
+        while let Parsed::Record(shape) = record::parse(rest) {
+            let record = shape.view(rest);
+            if is_named(&record, events) {
+                record::encode(&mut out, record.synced, record.head, None);
+                found += 1;
+            } else {
+                out.extend_from_slice(record.bytes);
+            }
+            rest = &rest[shape.record_len()..];
+        }
+        if rest.iter().any(|byte| *byte != 0) {
+            blanked.unknown.push(chain::relative(&self.log.dir, path));
+        }
+        if found > 0 {
+            out.extend_from_slice(rest);
+            disk::replace(disk, path, &out).map_err(at("writing", path))?;
+            blanked.events += found;
+        }
+        Ok(())
     }
 
     fn blank_segment(
@@ -167,13 +215,17 @@ fn is_accounted_for(bytes: &[u8], events: &Redacted) -> bool {
         let Parsed::Record(shape) = record::parse(rest) else {
             return false;
         };
-        let record = shape.view(rest);
-        let named = events.get(&record.common().origin);
-        let named = named.is_some_and(|ids| ids.contains(&hash::event_id(record.head)));
-        if record.body != Body::Withheld && named {
+        if is_named(&shape.view(rest), events) {
             return false;
         }
         rest = &rest[shape.record_len()..];
     }
     true
+}
+
+/// Whether a record is one of these events and has its body.
+fn is_named(record: &Record<'_>, events: &Redacted) -> bool {
+    let named = events.get(&record.common().origin);
+    record.body != Body::Withheld
+        && named.is_some_and(|ids| ids.contains(&hash::event_id(record.head)))
 }

@@ -347,3 +347,25 @@ fn names_of_fields_are_no_text_and_a_reason_holds_no_secret() {
     world.icm(["redact", "--match", "Mira", "--yes"]).ok();
     world.icm(["undo", "@5", "--yes"]).fails(2, "is redacted");
 }
+
+/// A sync tool's copies of segments are cleaned; what cannot be told is named.
+#[test]
+fn copies_below_the_log_are_cleaned_too() {
+    let (world, id, summary) = with_secret();
+    let log = world.store().join("log");
+    let chain = std::fs::read_dir(&log).unwrap().next().unwrap().unwrap();
+    let segment = std::fs::read_dir(chain.path()).unwrap().next().unwrap();
+    let segment = segment.unwrap().path();
+    let copy = format!("{} (1).icmlog", segment.file_stem().unwrap().display());
+    std::fs::copy(&segment, segment.with_file_name(copy)).unwrap();
+    std::fs::copy(&segment, log.join("backup.icmlog")).unwrap();
+    std::fs::write(log.join("odd"), "who knows").unwrap();
+
+    let done = world.json(["redact", &id, &summary, "--yes"]);
+    assert_eq!(files_with(&world.store(), SECRET), Vec::<String>::new());
+    let beyond = done["out_of_reach"].to_string();
+    assert!(beyond.contains("odd: no segment"), "{beyond}");
+    assert!(!beyond.contains("icmlog"), "{beyond}");
+    world.icm(["store", "-t", "safe", "-c", "harmless again"]).ok();
+    world.icm(["recall", "harmless"]).ok();
+}

@@ -295,7 +295,7 @@ impl Log {
     }
 
     /// Files below `log/` that are no segments.
-    fn strays(&self) -> Result<Vec<PathBuf>> {
+    pub(crate) fn strays(&self) -> Result<Vec<PathBuf>> {
         let mut strays = Vec::new();
         let log_dir = self.dir.join(chain::LOG_DIR);
         let read_dir = |dir: &Path| match self.disk.read_dir(dir) {

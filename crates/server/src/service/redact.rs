@@ -98,7 +98,14 @@ impl Service {
             })?;
         let mut held = locked(&self.views);
         let blanked = self.finish_redaction(&mut held)?;
+        let unknown = blanked.unknown.iter().map(|path| {
+            format!(
+                "{}: no segment of the log, and it may hold the text: delete it if nobody needs it",
+                path.display()
+            )
+        });
         Ok(RedactAnswer {
+            out_of_reach: unknown.chain(answer.out_of_reach).collect(),
             dry_run: false,
             event: event.map(|event| event.event.to_string()),
             position: event.map(|event| event.position.0),
@@ -153,7 +160,8 @@ impl Service {
     pub(super) fn finish_redaction(&self, held: &mut Option<Views>) -> Result<Blanked> {
         let writer = self.log.begin(&*self.ground.env, self.options.lock_wait);
         let mut writer = writer.map_err(|error| self.explained(error))?;
-        let blanked = writer.blank(&self.log.redacted()?)?;
+        // Where the log is damaged the views are cleaned all the same.
+        let blanked = writer.blank(&self.log.redacted()?);
         *held = None;
         Views::wipe(&self.views_dir(), WIPE_WAIT)?;
         let cache = self.options.dir.join(CACHE_DIR);
@@ -169,6 +177,7 @@ impl Service {
             }
             _ => {}
         }
+        let blanked = blanked?;
         writer.end_redaction()?;
         Ok(blanked)
     }

@@ -711,6 +711,8 @@ pub struct LogExported {
     pub events: u64,
     /// Events without their text: redacted, or damaged.
     pub withheld: u64,
+    /// Events that are left out, since others before them are missing: the log wants repair.
+    pub cut_off: u64,
     /// Its length.
     pub bytes: u64,
 }

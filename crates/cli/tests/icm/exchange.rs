@@ -274,3 +274,39 @@ fn what_never_ends_is_not_read_and_a_store_is_not_written_over() {
     }
     assert_eq!(tree(&world.store()), files);
 }
+
+/// What lies behind damage cannot be carried away, and it is said.
+#[test]
+fn an_export_of_a_damaged_log_says_what_it_lacks() {
+    let (a, b) = (World::new(), World::new());
+    for n in 0..3 {
+        b.icm(["store", "-t", "t", "-c", &format!("number {n}")])
+            .ok();
+    }
+    b.icm(["log", "export", "b.icmx"]).ok();
+    a.icm(["store", "-t", "t", "-c", "own"]).ok();
+    let file = b.path("b.icmx");
+    a.icm(["log", "import", file.to_str().unwrap()]).ok();
+    let mut events = a.icm(["log", "--json"]).ok().json_lines();
+    events.retain(|event| event["kind"] == "memory.stored");
+    assert_eq!(events.len(), 4);
+    // The other machine's chain: its second memory loses a bit of its head.
+    let text = b"number 1";
+    let holds = |bytes: &[u8]| bytes.windows(text.len()).position(|it| it == text);
+    let mut changed = 0;
+    for chain in std::fs::read_dir(a.store().join("log")).unwrap() {
+        let segment = std::fs::read_dir(chain.unwrap().path()).unwrap().next();
+        let path = segment.unwrap().unwrap().path();
+        let mut bytes = std::fs::read(&path).unwrap();
+        if let Some(at) = holds(&bytes) {
+            bytes[at - 200] ^= 1;
+            std::fs::write(path, bytes).unwrap();
+            changed += 1;
+        }
+    }
+    assert_eq!(changed, 1);
+
+    let run = a.icm(["log", "export", "a.icmx"]);
+    assert_eq!(run.code, 3, "{run:?}");
+    assert!(run.err.contains("left out"), "{run:?}");
+}

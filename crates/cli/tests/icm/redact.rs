@@ -366,6 +366,8 @@ fn copies_below_the_log_are_cleaned_too() {
     let beyond = done["out_of_reach"].to_string();
     assert!(beyond.contains("odd: no segment"), "{beyond}");
     assert!(!beyond.contains("icmlog"), "{beyond}");
-    world.icm(["store", "-t", "safe", "-c", "harmless again"]).ok();
+    world
+        .icm(["store", "-t", "safe", "-c", "harmless again"])
+        .ok();
     world.icm(["recall", "harmless"]).ok();
 }

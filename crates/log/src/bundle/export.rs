@@ -94,7 +94,10 @@ impl Log {
         holes: &[Hole],
         writer: &mut Writing<'_>,
     ) -> Result<()> {
+        let count = |runs: &[Run]| runs.iter().map(|run| run.ids.len() as u64).sum::<u64>();
+        let held = count(&runs);
         let runs = runs::connected(runs, origin, holes);
+        writer.done.cut_off += held - count(&runs);
         let last = runs.iter().map(|run| run.from_seq).max();
         let mut any = false;
         for run in runs {

@@ -112,6 +112,8 @@ pub struct Exported {
     pub events: u64,
     /// Events without a body: redacted, or damaged.
     pub bodiless: u64,
+    /// Events that are held and left out, as others before them are missing and nothing says why.
+    pub cut_off: u64,
     /// Bytes of the bundle.
     pub bytes: u64,
 }

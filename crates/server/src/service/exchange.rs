@@ -32,6 +32,7 @@ impl Service {
             origins: exported.origins,
             events: exported.events,
             withheld: exported.bodiless,
+            cut_off: exported.cut_off,
             bytes: exported.bytes,
         })
     }

@@ -60,9 +60,13 @@ pub(crate) fn run(args: LogExportArgs, app: &App) -> Result<Outcome, CliError> {
     let file = (!to_stdout).then(|| args.file.to_string_lossy().into_owned());
     let exported = LogExported { file, ..exported };
 
+    let outcome = match exported.cut_off {
+        0 => Outcome::Fine,
+        _ => Outcome::Damage,
+    };
     if app.ui.json {
         app.ui.json(&exported)?;
-        return Ok(Outcome::Fine);
+        return Ok(outcome);
     }
     let line = format!(
         "{} {} of {}{}, {}",
@@ -81,5 +85,12 @@ pub(crate) fn run(args: LogExportArgs, app: &App) -> Result<Outcome, CliError> {
             .line(format_args!("{line} to {}", text::one_line(file)))?,
         None => app.ui.remark(format_args!("{line}")),
     }
-    Ok(Outcome::Fine)
+    if exported.cut_off > 0 {
+        app.ui.remark(format_args!(
+            "{} left out, since others before them are missing: see `icm log verify` and \
+             `icm log repair`",
+            count(exported.cut_off, "event is", "events are"),
+        ));
+    }
+    Ok(outcome)
 }

@@ -340,6 +340,7 @@ impl Log {
                     position: body.position,
                     time: body.time,
                     kind: body.kind,
+                    subject: body.subject,
                 });
             }
             let back = chain.bodies.values().filter(|(_, copy)| copy.is_some());

@@ -192,7 +192,7 @@ verify
             @9..now memory.stored (topic,content,importance,key,trust) $a prefs "likes water" key=drink
             error: `@3` is undone already
             error: event @1 is a log.origin_started, which cannot be undone
-            error: there is no event at `@99`
+            error: no event @99
             undone 7 @10
               gone $a
               gone $b

@@ -12,7 +12,7 @@ use icm_server::{OpenOptions, Service};
 use crate::args::GlobalArgs;
 use crate::caller;
 use crate::config::{self, ColorWhen, Config};
-use crate::error::{CliError, Outcome};
+use crate::error::{CliError, ErrorKind, Outcome};
 use crate::ui::Ui;
 
 /// How long a writer waits for another one.
@@ -154,6 +154,18 @@ impl App {
             service.record_recalls();
             service.settle();
             self.pass_on_notices(service);
+            // Nothing there is an answer of its own: the path may be mistyped.
+            let answered = match &result {
+                Ok(_) => true,
+                Err(error) => error.kind == ErrorKind::NotFound,
+            };
+            if answered && !service.is_there() {
+                let (dir, origin) = self.db()?;
+                self.ui.note(&format!(
+                    "there is no store at {} (from {origin}); the first write makes one",
+                    dir.display()
+                ));
+            }
         }
         let outcome = result?;
         flushed.map_err(|error| match self.service.get() {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
-use icm_server::{ServiceError, plain};
+use icm_server::{ServiceError, io_hint, plain};
 use serde::Serialize;
 
 use crate::text;
@@ -71,7 +71,11 @@ impl CliError {
 
     /// The operating system said no to `doing`.
     pub(crate) fn io(doing: impl AsRef<str>, source: &io::Error) -> Self {
-        Self::failed(format!("{}: {}", doing.as_ref(), plain(source)))
+        let error = Self::failed(format!("{}: {}", doing.as_ref(), plain(source)));
+        match io_hint(source) {
+            Some(hint) => error.with_hint(hint),
+            None => error,
+        }
     }
 
     /// Writing the answer failed.

@@ -10,6 +10,7 @@
 
 mod app;
 mod args;
+mod asked;
 mod caller;
 mod columns;
 mod commands;
@@ -23,6 +24,7 @@ mod output;
 mod panic;
 mod progress;
 mod quick;
+mod signals;
 mod text;
 mod ui;
 mod when;
@@ -30,5 +32,6 @@ mod when;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    signals::ignore_file_size_limit();
     entry::run(std::env::args_os().collect())
 }

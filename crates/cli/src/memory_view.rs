@@ -22,23 +22,28 @@ pub(crate) fn short_event(event: &str) -> &str {
 
 /// One memory: a line about it and its text.
 pub(crate) fn print(ui: &Ui, memory: &Memory, extra: &str) -> Result<(), CliError> {
-    let mut about = vec![
-        ui.paint(DIM, &text::one_line(&memory.id)),
-        ui.paint(TOPIC, &text::one_line(&memory.topic)),
+    let mut about = vec![ui.paint(DIM, &text::one_line(&memory.id))];
+    about.extend(topic(memory).map(|topic| ui.paint(TOPIC, &text::one_line(topic))));
+    about.extend([
         ui.paint(
             importance_style(memory.importance),
             importance(memory.importance),
         ),
         ui.paint(DIM, &when::ago(ui.now, &memory.updated_at)),
-    ];
+    ]);
     if let Some(key) = &memory.key {
         about.push(ui.paint(DIM, &format!("key {}", text::one_line(key))));
     }
     if let Some(day) = memory.occurred_at.as_deref().and_then(|at| at.get(..10)) {
         about.push(ui.paint(DIM, &format!("of {day}")));
     }
-    if memory.forgotten {
-        about.push(ui.paint(WARN, "forgotten"));
+    match &memory.consolidated_into {
+        Some(summary) => {
+            let state = format!("consolidated into {}", text::one_line(summary));
+            about.push(ui.paint(WARN, &state));
+        }
+        None if memory.forgotten => about.push(ui.paint(WARN, "forgotten")),
+        None => {}
     }
     if memory.undone {
         about.push(ui.paint(WARN, "undone"));
@@ -48,6 +53,12 @@ pub(crate) fn print(ui: &Ui, memory: &Memory, extra: &str) -> Result<(), CliErro
     }
     print_words(ui, &about)?;
     print_content(ui, memory.content.as_deref())
+}
+
+/// The topic, unless it is withheld with the text: then that is said once.
+fn topic(memory: &Memory) -> Option<&str> {
+    let withheld = memory.content.is_none() && memory.withheld.iter().any(|field| field == "topic");
+    (!withheld).then_some(&memory.topic)
 }
 
 /// Words of a line, on as many lines as the terminal needs for them.
@@ -145,7 +156,9 @@ fn row(ui: &Ui, memory: &Memory, id_len: usize) -> Vec<Cell> {
     };
     vec![
         Cell::new(memory.id.get(..id_len).unwrap_or(&memory.id)).style(DIM),
-        Cell::new(&memory.topic).style(TOPIC).at_most(32),
+        Cell::new(topic(memory).unwrap_or_default())
+            .style(TOPIC)
+            .at_most(32),
         Cell::new(if memory.forgotten {
             "forgotten"
         } else {

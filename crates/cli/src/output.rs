@@ -1,5 +1,6 @@
 //! Answers that go into a file.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -34,21 +35,75 @@ pub(crate) fn write_file<T>(
         Ok(_) => path.canonicalize().map_err(failed)?,
         Err(_) => path.to_path_buf(),
     };
-    let mut name = target.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = target.with_file_name(name);
+    let folder = match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if !folder.is_dir() {
+        return Err(CliError::failed(format!(
+            "cannot write {}: there is no folder {}",
+            path.display(),
+            folder.display()
+        ))
+        .with_hint("make it first, or name another file"));
+    }
+    let name = target.file_name().unwrap_or_default();
+    clear_abandoned(folder, name);
+    let part = folder.join(part_name(name, std::process::id()));
     let written = (|| {
         let mut out = BufWriter::new(create(&part, readers).map_err(failed)?);
         let done = work(&mut out)?;
         out.flush().map_err(failed)?;
         out.get_ref().sync_all().map_err(failed)?;
         std::fs::rename(&part, &target).map_err(failed)?;
+        sync_folder(folder).map_err(failed)?;
         Ok(done)
     })();
     if written.is_err() {
         let _ = std::fs::remove_file(&part);
     }
     written
+}
+
+/// What a file is called while it is not whole: `NAME.PID.part`.
+fn part_name(name: &OsStr, process: u32) -> OsString {
+    let mut part = name.to_os_string();
+    part.push(format!(".{process}.part"));
+    part
+}
+
+/// Removes what killed processes left of this file: what nobody holds locked any more.
+fn clear_abandoned(folder: &Path, name: &OsStr) {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let part = entry.file_name();
+        let process = (part.as_encoded_bytes())
+            .strip_prefix(name.as_encoded_bytes())
+            .and_then(|rest| rest.strip_prefix(b"."))
+            .and_then(|rest| rest.strip_suffix(b".part"));
+        let is_ours = process
+            .is_some_and(|process| !process.is_empty() && process.iter().all(u8::is_ascii_digit));
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if !is_ours || !is_file {
+            continue;
+        }
+        // Still locked while it is removed: whoever makes one looks whether it is there once locked.
+        if let Ok(file) = File::options().write(true).open(entry.path())
+            && file.try_lock().is_ok()
+        {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// A rename is durable once its folder is; where folders cannot be opened there is no way to say so.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) {
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(())
 }
 
 /// Refuses a file within the store: nothing else belongs there, and a redaction does not reach it.
@@ -67,6 +122,7 @@ pub(crate) fn outside_store(path: &Path, store: &Path) -> Result<(), CliError> {
     }
 }
 
+/// A new file, locked for as long as it is open where the file system knows locks.
 fn create(path: &Path, readers: Readers) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true);
@@ -75,5 +131,11 @@ fn create(path: &Path, readers: Readers) -> io::Result<File> {
         use std::os::unix::fs::OpenOptionsExt;
         options.mode(0o600);
     }
-    options.open(path)
+    loop {
+        let file = options.open(path)?;
+        let _ = file.lock();
+        if path.exists() {
+            return Ok(file);
+        }
+    }
 }

@@ -135,6 +135,15 @@ impl Ui {
         }
     }
 
+    /// What a question is about: shown whenever it will be asked, whatever else is wanted; without
+    /// anybody to ask a remark.
+    pub(crate) fn preview(&self, line: fmt::Arguments<'_>) {
+        match can_ask() {
+            true => self.say(line),
+            false => self.remark(line),
+        }
+    }
+
     /// `note: …` on stderr, with `--json` as an object on a line; not with `-q`.
     pub(crate) fn note(&self, text: &str) {
         if self.quiet {
@@ -157,8 +166,7 @@ impl Ui {
 
     /// Asks a question that is answered with y or n; `None` without a terminal to ask on.
     pub(crate) fn confirm(&self, question: &str) -> Option<bool> {
-        let stdin = io::stdin();
-        if !stdin.is_terminal() || !io::stderr().is_terminal() {
+        if !can_ask() {
             return None;
         }
         let _ = self.flush();
@@ -166,11 +174,16 @@ impl Ui {
         let _ = write!(stderr, "{question} [y/N] ");
         let _ = stderr.flush();
         let mut answer = String::new();
-        if stdin.read_line(&mut answer).is_err() {
+        if io::stdin().read_line(&mut answer).is_err() {
             return Some(false);
         }
         Some(matches!(answer.trim(), "y" | "Y" | "yes" | "Yes"))
     }
+}
+
+/// True when somebody can read a question and answer it.
+fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
 fn not_json(error: serde_json::Error) -> CliError {

@@ -65,7 +65,7 @@ pub enum LogError {
         why: String,
     },
     /// No space left. Nothing was lost; the append did not happen.
-    #[error("no space left on the disk of {}", .path.display())]
+    #[error("no space left for {}: the disk is full, or a limit is reached", .path.display())]
     NoSpace {
         /// The file that could not grow.
         path: PathBuf,
@@ -125,7 +125,9 @@ pub type Result<T> = std::result::Result<T, LogError>;
 pub(crate) fn at(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> LogError {
     let path = path.to_owned();
     move |source| match source.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => LogError::NoSpace { path },
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            LogError::NoSpace { path }
+        }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
             if doing != "reading" =>
         {

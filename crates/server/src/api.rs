@@ -338,6 +338,9 @@ pub struct Memory {
     /// True while nothing that stored it is in force (only in history and where asked for).
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub undone: bool,
+    /// The summary that stands for it, of a tombstone that a consolidation made (not in lists).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub consolidated_into: Option<String>,
     /// Names of the fields whose text is withheld.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub withheld: Vec<String>,
@@ -499,6 +502,10 @@ pub struct Version {
     pub changed: Vec<String>,
     /// The memory as it stood from then on.
     pub memory: Memory,
+    /// The text that the event wrote, where another value is shown: one that was written beside it,
+    /// or that came with it in an import.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub not_shown: Option<String>,
 }
 
 /// Where a memory came from and what became of it.
@@ -889,6 +896,30 @@ pub struct UndoAnswer {
     pub changes: Vec<UndoChange>,
 }
 
+impl UndoAnswer {
+    /// What becomes of memories, in words: `2 memories gone, 1 back`.
+    pub fn outcome(&self) -> String {
+        let mut said: Vec<String> = Vec::new();
+        for (action, word) in [
+            (UndoAction::Gone, "gone"),
+            (UndoAction::Back, "back"),
+            (UndoAction::Changed, "changed"),
+        ] {
+            let changes = self.changes.iter();
+            match changes.filter(|change| change.action == action).count() {
+                0 => {}
+                1 if said.is_empty() => said.push(format!("1 memory {word}")),
+                n if said.is_empty() => said.push(format!("{n} memories {word}")),
+                n => said.push(format!("{n} {word}")),
+            }
+        }
+        match said.is_empty() {
+            true => "no memory looks different after it".to_owned(),
+            false => said.join(", "),
+        }
+    }
+}
+
 /// A command that is undone, at least in part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UndoneCommand {
@@ -1116,6 +1147,12 @@ pub struct RepairPayload {
     pub at: String,
     /// Its kind.
     pub kind: String,
+    /// The memory that it is about, if it is about one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub memory: Option<String>,
+    /// The topic of that memory, where that is known without the payload.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub topic: Option<String>,
 }
 
 /// What a repair did, or would do.

@@ -1,5 +1,7 @@
 //! The errors of the service. The fronts add exit codes and colours, nothing else.
 
+use std::io;
+
 use thiserror::Error;
 
 /// Why a command or a query failed. The text is one line and says what to do next where that is
@@ -21,7 +23,7 @@ pub enum ServiceError {
         /// Of what there is nothing.
         message: String,
         /// Where to look.
-        hint: &'static str,
+        hint: String,
     },
     /// A text holds a secret; nothing was written. The secret itself is never repeated.
     #[error("the {field} holds what looks like a secret ({rule}): it was not stored")]
@@ -51,6 +53,9 @@ pub enum ServiceError {
         /// What it fits, at most ten.
         matches: Vec<String>,
     },
+    /// What was shown and agreed to is not what would be done now.
+    #[error("the memories have changed since this was shown: nothing was done")]
+    OtherPlan,
     /// The same request id with other content.
     #[error("request id {request_id} was already used for other content")]
     Conflict {
@@ -113,7 +118,7 @@ pub enum ServiceError {
         /// What was being done, with the path.
         doing: String,
         /// The error.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// A bug of ours; the store is untouched.
     #[error("internal error: {0}")]
@@ -141,17 +146,20 @@ impl ServiceError {
     pub fn hint(&self) -> Option<String> {
         match self {
             ServiceError::Invalid { hint, .. } => hint.clone(),
-            ServiceError::Nothing { hint, .. } => Some((*hint).into()),
+            ServiceError::Nothing { hint, .. } => Some(hint.clone()),
             ServiceError::Secret { field, .. } if is_of_caller(field) => Some(format!(
                 "the log would keep it: give another {field}, or see `[secrets]` in the config file"
             )),
             ServiceError::Secret { .. } => Some(
                 "the log would keep it: say where it is kept instead, or store it anyway with \
-                 `--allow-secret` (over MCP `allow_secret: true`)"
+                 `--allow-secret`"
                     .into(),
             ),
             ServiceError::NotFound { what, nearest, id } => {
-                if nearest.is_empty() {
+                let number = id.trim_start_matches('0');
+                if matches!(nearest.as_slice(), [near] if near.strip_prefix('@') == Some(number)) {
+                    Some(format!("did you mean the position `@{number}`?"))
+                } else if nearest.is_empty() {
                     Some(match *what {
                         "memory" if id.starts_with('@') => {
                             format!("that is a position: see `icm log show {id}`")
@@ -164,6 +172,7 @@ impl ServiceError {
                 }
             }
             ServiceError::Ambiguous { .. } => Some("give more characters".into()),
+            ServiceError::OtherPlan => Some("look again, then say so again".into()),
             ServiceError::Conflict { .. } => Some("use a new request id for new content".into()),
             ServiceError::Busy { .. } => {
                 Some("try again; a long import or a stopped process may hold the lock".into())
@@ -183,25 +192,33 @@ impl ServiceError {
             ),
             ServiceError::NewerFormat { .. } => Some("update icm; reading still works".into()),
             ServiceError::NoSpace { .. } => {
-                Some("nothing was lost; free some space and try again".into())
+                Some("nothing was lost; free some space (or see `ulimit -f`) and try again".into())
             }
             ServiceError::ReadOnly { .. } => {
                 Some("make it writable, or name another store with `--db`; reads still work".into())
             }
-            ServiceError::Io { source, .. } if source.kind() == std::io::ErrorKind::InvalidData => {
-                Some("a store holds plain files only: move it away, and see `icm verify`".into())
-            }
-            ServiceError::Io { source, .. }
-                if source.kind() == std::io::ErrorKind::PermissionDenied =>
-            {
-                Some("see who owns it with `ls -l`, or name another store with `--db`".into())
-            }
-            ServiceError::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
-                Some("free some space and try again".into())
-            }
-            ServiceError::Io { .. } | ServiceError::Internal(_) => None,
+            ServiceError::Io { source, .. } => io_hint(source).map(str::to_owned),
+            ServiceError::Internal(_) => None,
         }
     }
+}
+
+/// What to do about an error of the operating system, if anything.
+pub fn io_hint(source: &io::Error) -> Option<&'static str> {
+    Some(match source.kind() {
+        io::ErrorKind::NotFound => "see whether the path is right, with `ls`",
+        io::ErrorKind::InvalidData => {
+            "a store holds plain files only: move it away, and see `icm verify`"
+        }
+        io::ErrorKind::PermissionDenied => {
+            "see who owns it with `ls -l`, or name another store with `--db`"
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free some space and try again"
+        }
+        io::ErrorKind::FileTooLarge => "see `ulimit -f`, or write it to another file system",
+        _ => return None,
+    })
 }
 
 /// Fields that no single write can allow: they name the caller in all of them.

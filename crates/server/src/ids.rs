@@ -79,8 +79,13 @@ pub(crate) fn id_range(prefix: &str) -> Option<(SubjectId, SubjectId)> {
 
 /// Whether text looks like the start of an event id: at least four hexadecimal digits.
 pub(crate) fn event_prefix(text: &str) -> Option<String> {
+    beginning_of_event(text).filter(|text| text.len() >= 4)
+}
+
+/// As [`event_prefix`], however short, for where nothing but an event can be meant.
+pub(crate) fn beginning_of_event(text: &str) -> Option<String> {
     let text = text.trim().to_ascii_lowercase();
-    let fits = (4..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let fits = (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     fits.then_some(text)
 }
 

@@ -19,7 +19,8 @@ mod system;
 pub mod when;
 
 pub use backup::restore;
-pub use error::{Result, ServiceError, plain};
+pub use error::{Result, ServiceError, io_hint, plain};
+pub use icm_log::repair::Spare;
 pub use ids::{ID_LEN, id_text};
 pub use service::{ExportFile, Ground, OpenOptions, Service};
 pub use system::SystemEnv;

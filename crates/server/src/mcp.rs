@@ -18,6 +18,7 @@ mod server;
 mod stdio;
 mod tools;
 mod transport;
+mod words;
 
 use std::sync::Arc;
 use std::time::Duration;

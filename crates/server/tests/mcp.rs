@@ -326,10 +326,22 @@ impl Client {
     async fn fails(&mut self, name: &str, arguments: Value) -> String {
         let result = self.call(name, arguments).await;
         assert_eq!(result["isError"], true, "{result}");
-        result["content"][0]["text"]
-            .as_str()
-            .expect("a text")
-            .to_owned()
+        let text = result["content"][0]["text"].as_str().expect("a text");
+        // A client has arguments and tools, no options and commands.
+        let quoted: Vec<&str> = text.split('`').collect();
+        for pair in quoted[1..].chunks_exact(2) {
+            let is_command = pair[0].starts_with("icm ") || pair[0].starts_with("--");
+            assert!(
+                !is_command || pair[1].starts_with(" (for the user "),
+                "{text}"
+            );
+        }
+        let unquoted: String = quoted.iter().copied().step_by(2).collect();
+        assert!(
+            !unquoted.contains("--") || unquoted.contains("started with --read-only"),
+            "{text}"
+        );
+        text.to_owned()
     }
 
     /// Stores without MCP, as an import would.
@@ -539,7 +551,10 @@ async fn every_tool(client: &mut Client, actor: &str) {
         .await;
     assert_eq!(plan["dry_run"], true);
     assert_eq!(plan["changes"][0]["action"], "back");
-    assert!(text.starts_with("would undo 1 event;"), "{text}");
+    assert!(
+        text.starts_with("would undo 1 event: 1 memory back;"),
+        "{text}"
+    );
     let (text, done) = client
         .ok(
             "icm_undo",
@@ -547,7 +562,10 @@ async fn every_tool(client: &mut Client, actor: &str) {
         )
         .await;
     assert_eq!(done["changes"][0]["after"]["id"], id.as_str());
-    assert!(text.starts_with("undone 1 event (event "), "{text}");
+    assert!(
+        text.starts_with("undone 1 event: 1 memory back (event "),
+        "{text}"
+    );
     let stale = json!({"event": done["event"], "confirm": plan["plan"]});
     let refused = client.call("icm_undo", stale).await;
     assert_eq!(refused["isError"], true, "{refused}");
@@ -688,6 +706,39 @@ async fn a_bad_argument_is_a_result_that_names_the_fix() {
     assert_eq!(reply["error"]["code"], -32602, "{reply}");
     let reply = client.request("tools/run", json!({})).await;
     assert_eq!(reply["error"]["code"], -32601, "{reply}");
+}
+
+#[tokio::test]
+async fn errors_speak_of_tools_and_arguments() {
+    let mut client = Client::legacy(McpOptions::default()).await;
+    let (_, stored) = client
+        .ok("icm_memory_store", json!({"topic": "t", "content": "one"}))
+        .await;
+    let id = stored["id"].as_str().expect("an id");
+    let secret = format!("the password is hunter2: ghp_{}", "k3X9vB2mQ7".repeat(4));
+    for (tool, arguments, says) in [
+        (
+            "icm_memory_store",
+            json!({"topic": "t", "content": &secret[..secret.len() - 4]}),
+            "store it anyway with allow_secret: true",
+        ),
+        ("icm_undo", json!({}), "give last, session or topic"),
+        ("icm_undo", json!({"event": id}), "icm_log (id: "),
+        ("icm_undo", json!({"event": "@"}), "icm_log lists events"),
+        (
+            "icm_undo",
+            json!({"last": 1, "confirm": "what I read"}),
+            "`confirm` is not the plan of what would be done now",
+        ),
+        (
+            "icm_memory_forget",
+            json!({"id": "01J90000000000000000000000"}),
+            "search with icm_memory_recall",
+        ),
+    ] {
+        let text = client.fails(tool, arguments).await;
+        assert!(text.contains(says), "{text}");
+    }
 }
 
 #[tokio::test]

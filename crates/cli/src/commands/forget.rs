@@ -99,11 +99,11 @@ fn preview(memories: &[Memory], app: &App) -> Result<(), CliError> {
             Some(columns) => crate::text::cut(&line, columns),
             None => crate::text::cut(&line, 120),
         };
-        app.ui.remark(format_args!("{line}"));
+        app.ui.preview(format_args!("{line}"));
     }
     if memories.len() > PREVIEW {
         app.ui
-            .remark(format_args!("… and {} more", memories.len() - PREVIEW));
+            .preview(format_args!("… and {} more", memories.len() - PREVIEW));
     }
     Ok(())
 }

@@ -48,6 +48,8 @@ fn print(ui: &Ui, versions: &[Version]) -> Result<(), CliError> {
         ))?;
     }
     let mut before: Option<&Version> = None;
+    // The text that stands above, while it holds.
+    let mut above: Option<&Option<String>> = None;
     for version in versions {
         ui.line(format_args!(
             "{}  {}  {}",
@@ -63,13 +65,25 @@ fn print(ui: &Ui, versions: &[Version]) -> Result<(), CliError> {
                 )
             ),
         ))?;
+        if let Some(text) = &version.not_shown {
+            ui.line(format_args!(
+                "  {}",
+                ui.paint(DIM, "not shown: another value holds")
+            ))?;
+            memory_view::print_quoted(ui, text)?;
+            above = None;
+            continue;
+        }
         let memory = &version.memory;
         if let Some(before) = before {
             print_changes(ui, version, &before.memory)?;
         }
-        // The text is repeated only where it changed.
-        if before.is_none_or(|before| before.memory.content != memory.content) {
+        // The text is repeated only where it changed, or where another one stands between.
+        if memory.undone {
+            above = None;
+        } else if above != Some(&memory.content) {
             memory_view::print_content(ui, memory.content.as_deref())?;
+            above = Some(&memory.content);
         }
         before = Some(version);
     }
@@ -82,6 +96,17 @@ fn print_changes(ui: &Ui, version: &Version, before: &Memory) -> Result<(), CliE
     let mut lines = Vec::new();
     if memory.undone {
         lines.push("undone: there is no memory from here on".to_owned());
+    }
+    match &memory.consolidated_into {
+        Some(summary) => lines.push(format!("consolidated into {summary}")),
+        // What the kind of the event says already is not said again.
+        None if memory.forgotten && !before.forgotten && version.kind != "memory.forgotten" => {
+            lines.push("forgotten".to_owned());
+        }
+        None if before.forgotten && !memory.forgotten && version.kind != "memory.revived" => {
+            lines.push("no longer forgotten".to_owned());
+        }
+        None => {}
     }
     let mut turned = |name: &str, from: &str, to: &str| {
         if from != to {

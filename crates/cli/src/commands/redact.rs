@@ -2,9 +2,11 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_server::api::{RedactAnswer, RedactRequest};
+use icm_server::Service;
+use icm_server::api::{Caller, RedactAnswer, RedactRequest};
 
 use crate::app::App;
+use crate::asked::{self, Asked, Go, Put, Question};
 use crate::error::{CliError, Outcome};
 use crate::memory_view::short_event;
 use crate::text::{self, count};
@@ -28,8 +30,7 @@ Examples:
   icm redact @120 @131 --yes")]
 pub(crate) struct RedactArgs {
     /// Memories (ids or their beginnings) and events (`3fa9c2`, `@12`)
-    #[arg(value_name = "MEMORY|EVENT", value_parser = NonEmptyStringValueParser::new(),
-          required_unless_present = "pattern")]
+    #[arg(value_name = "MEMORY|EVENT", value_parser = NonEmptyStringValueParser::new())]
     targets: Vec<String>,
     /// Every event that holds this text, as it stands; `-` reads it from stdin, so that it gets into
     /// no shell history
@@ -49,51 +50,57 @@ pub(crate) fn run(args: RedactArgs, app: &App) -> Result<Outcome, CliError> {
         Some("-") => Some(crate::input::text_or_stdin(Some("-"), "--match")?),
         other => other.map(str::to_owned),
     };
-    let mut request = RedactRequest {
+    let request = RedactRequest {
         targets: args.targets,
         pattern,
         reason: args.reason,
         dry_run: true,
         plan: None,
     };
-    let service = app.service()?;
     let caller = app.caller()?;
-    if args.dry_run || !app.global.yes {
-        let plan = service.redact(&caller, &request)?;
-        if args.dry_run {
-            match app.ui.json {
-                true => app.ui.json(&plan)?,
-                false => print(app, &plan, &mut |line| app.ui.line(format_args!("{line}")))?,
-            }
-            return Ok(Outcome::Fine);
+    asked::run(Redaction { request, caller }, args.dry_run, app)
+}
+
+struct Redaction {
+    request: RedactRequest,
+    caller: Caller,
+}
+
+impl Asked for Redaction {
+    type Answer = RedactAnswer;
+
+    fn run(&mut self, service: &Service, go: Go<'_>) -> Result<RedactAnswer, CliError> {
+        self.request.dry_run = matches!(go, Go::Look);
+        if let Go::Do(plan) = go {
+            self.request.plan = plan.map(str::to_owned);
         }
-        print(app, &plan, &mut |line| {
-            app.ui.remark(format_args!("{line}"));
-            Ok(())
-        })?;
-        request.plan = Some(plan.plan.clone());
-        let what = count(plan.events, "event", "events");
-        let share = match plan.share >= 0.1 {
-            true => format!(", {:.0} % of all that have text", plan.share * 100.0),
+        Ok(service.redact(&self.caller, &self.request)?)
+    }
+
+    fn plan(answer: &RedactAnswer) -> &str {
+        &answer.plan
+    }
+
+    fn print(&self, app: &App, answer: &RedactAnswer, put: Put<'_>) -> Result<(), CliError> {
+        print(app, answer, put)
+    }
+
+    fn question(&self, answer: &RedactAnswer) -> Question {
+        let what = count(answer.events, "event", "events");
+        let share = match answer.share >= 0.1 {
+            true => format!(", {:.0} % of all that have text", answer.share * 100.0),
             false => String::new(),
         };
-        let question = format!("Take the text of {what}{share} out for good?");
-        if !app.agreed(&question, &format!("redacting {what}{share}"))? {
-            app.ui.remark(format_args!("nothing was redacted"));
-            return Ok(Outcome::No);
+        Question {
+            question: format!("Take the text of {what}{share} out for good?"),
+            unconfirmed: format!("redacting {what}{share}"),
+            refused: "nothing was redacted",
         }
     }
-    request.dry_run = false;
-    let done = service.redact(&caller, &request)?;
-    if app.ui.json {
-        app.ui.json(&done)?;
-        return Ok(Outcome::Fine);
+
+    fn receipt(&self, app: &App, done: &RedactAnswer) -> Result<(), CliError> {
+        receipt(app, done)
     }
-    if app.global.yes {
-        print(app, &done, &mut |line| app.ui.line(format_args!("{line}")))?;
-    }
-    receipt(app, &done)?;
-    Ok(Outcome::Fine)
 }
 
 /// What was cleaned, and what lies outside.
@@ -120,11 +127,7 @@ fn receipt(app: &App, done: &RedactAnswer) -> Result<(), CliError> {
     Ok(())
 }
 
-fn print(
-    app: &App,
-    answer: &RedactAnswer,
-    put: &mut dyn FnMut(String) -> Result<(), CliError>,
-) -> Result<(), CliError> {
+fn print(app: &App, answer: &RedactAnswer, put: Put<'_>) -> Result<(), CliError> {
     let ui = &app.ui;
     let verb = if answer.dry_run {
         "would take"

@@ -2,9 +2,11 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_server::api::{Memory, UndoAction, UndoAnswer, UndoChange, UndoRequest};
+use icm_server::Service;
+use icm_server::api::{Caller, Memory, UndoAction, UndoAnswer, UndoChange, UndoRequest};
 
 use crate::app::App;
+use crate::asked::{self, Asked, Go, Put, Question};
 use crate::error::{CliError, Outcome};
 use crate::memory_view::{self, short_event};
 use crate::text::{self, count};
@@ -28,7 +30,6 @@ const PREVIEW: usize = 20;
 pub(crate) struct UndoArgs {
     /// Events (`3fa9c2`, `@12`), or one range (`@12..@20`); `icm log` lists them
     #[arg(value_name = "EVENT", value_parser = NonEmptyStringValueParser::new(),
-          required_unless_present_any = ["last", "session", "actor", "topic"],
           conflicts_with_all = ["last", "session", "actor", "topic"])]
     events: Vec<String>,
     /// The newest N commands that changed something
@@ -61,7 +62,14 @@ pub(crate) struct UndoArgs {
 }
 
 pub(crate) fn run(args: UndoArgs, app: &App) -> Result<Outcome, CliError> {
-    let mut request = UndoRequest {
+    let chosen = [&args.session, &args.actor, &args.topic];
+    if args.events.is_empty() && args.last.is_none() && chosen.iter().all(|by| by.is_none()) {
+        return Err(CliError::invalid("nothing was chosen to undo").with_hint(
+            "name an EVENT (`@12`, the beginning of an id) or a range, or give `--last N`, \
+             `--session ID`, `--actor NAME` or `--topic TOPIC`",
+        ));
+    }
+    let request = UndoRequest {
         events: args.events,
         only: args.only,
         last: args.last.map(|last| last as usize),
@@ -74,56 +82,62 @@ pub(crate) fn run(args: UndoArgs, app: &App) -> Result<Outcome, CliError> {
         dry_run: true,
         plan: None,
     };
-    let service = app.service()?;
     let caller = app.caller()?;
-    if args.dry_run || !app.global.yes {
-        let plan = service.undo(&caller, &request)?;
-        if args.dry_run {
-            match app.ui.json {
-                true => app.ui.json(&plan)?,
-                false => print(app, &plan, &mut |line| app.ui.line(format_args!("{line}")))?,
-            }
-            return Ok(Outcome::Fine);
-        }
-        print(app, &plan, &mut |line| {
-            app.ui.remark(format_args!("{line}"));
-            Ok(())
-        })?;
-        request.plan = Some(plan.plan.clone());
-        let what = count(plan.events, "event", "events");
-        if !app.agreed(&format!("Undo {what}?"), &format!("undoing {what}"))? {
-            app.ui.remark(format_args!("nothing was undone"));
-            return Ok(Outcome::No);
-        }
-    }
-    request.dry_run = false;
-    let done = service.undo(&caller, &request)?;
-    if app.ui.json {
-        app.ui.json(&done)?;
-        return Ok(Outcome::Fine);
-    }
-    if app.global.yes {
-        print(app, &done, &mut |line| app.ui.line(format_args!("{line}")))?;
-    }
-    let event = done.event.as_deref().map_or("", short_event);
-    app.ui.line(format_args!(
-        "{} {} {}",
-        app.ui.paint(BOLD, "undone"),
-        count(done.events, "event", "events"),
-        app.ui.paint(
-            DIM,
-            &format!(
-                "@{}  (`icm undo {event}` brings it back)",
-                done.position.unwrap_or_default()
-            )
-        ),
-    ))?;
-    Ok(Outcome::Fine)
+    asked::run(Undoing { request, caller }, args.dry_run, app)
 }
 
-type Print<'a> = &'a mut dyn FnMut(String) -> Result<(), CliError>;
+struct Undoing {
+    request: UndoRequest,
+    caller: Caller,
+}
 
-fn print(app: &App, answer: &UndoAnswer, put: Print<'_>) -> Result<(), CliError> {
+impl Asked for Undoing {
+    type Answer = UndoAnswer;
+
+    fn run(&mut self, service: &Service, go: Go<'_>) -> Result<UndoAnswer, CliError> {
+        self.request.dry_run = matches!(go, Go::Look);
+        if let Go::Do(plan) = go {
+            self.request.plan = plan.map(str::to_owned);
+        }
+        Ok(service.undo(&self.caller, &self.request)?)
+    }
+
+    fn plan(answer: &UndoAnswer) -> &str {
+        &answer.plan
+    }
+
+    fn print(&self, app: &App, answer: &UndoAnswer, put: Put<'_>) -> Result<(), CliError> {
+        print(app, answer, put)
+    }
+
+    fn question(&self, answer: &UndoAnswer) -> Question {
+        let what = count(answer.events, "event", "events");
+        Question {
+            question: format!("Undo {what} ({})?", answer.outcome()),
+            unconfirmed: format!("undoing {what}"),
+            refused: "nothing was undone",
+        }
+    }
+
+    fn receipt(&self, app: &App, done: &UndoAnswer) -> Result<(), CliError> {
+        let event = done.event.as_deref().map_or("", short_event);
+        app.ui.line(format_args!(
+            "{} {}: {} {}",
+            app.ui.paint(BOLD, "undone"),
+            count(done.events, "event", "events"),
+            done.outcome(),
+            app.ui.paint(
+                DIM,
+                &format!(
+                    "@{}  (`icm undo {event}` brings it back)",
+                    done.position.unwrap_or_default()
+                )
+            ),
+        ))
+    }
+}
+
+fn print(app: &App, answer: &UndoAnswer, put: Put<'_>) -> Result<(), CliError> {
     let ui = &app.ui;
     let verb = if answer.dry_run {
         "would undo"
@@ -131,9 +145,10 @@ fn print(app: &App, answer: &UndoAnswer, put: Print<'_>) -> Result<(), CliError>
         "undoes"
     };
     put(format!(
-        "{verb} {} of {}",
+        "{verb} {} of {}: {}",
         count(answer.events, "event", "events"),
         count(answer.commands_total, "command", "commands"),
+        answer.outcome(),
     ))?;
     if answer.already_undone > 0 {
         put(format!(
@@ -147,9 +162,6 @@ fn print(app: &App, answer: &UndoAnswer, put: Print<'_>) -> Result<(), CliError>
             skipped.position,
             text::one_line(&skipped.kind)
         ))?;
-    }
-    if answer.changes.is_empty() {
-        put("no memory looks different after it".to_owned())?;
     }
     for change in answer.changes.iter().take(PREVIEW) {
         print_change(app, change, put)?;
@@ -173,7 +185,7 @@ fn print(app: &App, answer: &UndoAnswer, put: Print<'_>) -> Result<(), CliError>
     Ok(())
 }
 
-fn print_change(app: &App, change: &UndoChange, put: Print<'_>) -> Result<(), CliError> {
+fn print_change(app: &App, change: &UndoChange, put: Put<'_>) -> Result<(), CliError> {
     let ui = &app.ui;
     let (style, word) = match change.action {
         UndoAction::Gone => (BAD, "- gone   "),

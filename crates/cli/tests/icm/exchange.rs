@@ -310,3 +310,50 @@ fn an_export_of_a_damaged_log_says_what_it_lacks() {
     assert_eq!(run.code, 3, "{run:?}");
     assert!(run.err.contains("left out"), "{run:?}");
 }
+
+/// What another machine wrote beside the value that is shown is in history.
+#[test]
+fn history_shows_what_lost() {
+    let world = World::new();
+    store(&world, "a", "tea", "Mira drinks green tea");
+    carry(&world, "a", "b");
+    let id = json(&world, "a", &["list"])[0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    on(&world, "a", &["update", &id, "-c", "Mira drinks water"]).ok();
+    on(&world, "b", &["update", &id, "-c", "Mira drinks coffee"]).ok();
+    carry(&world, "b", "a");
+    carry(&world, "a", "b");
+    for db in ["a", "b"] {
+        let shown = json(&world, db, &["get", &id])["content"].clone();
+        let lost = match shown == "Mira drinks coffee" {
+            true => "Mira drinks water",
+            false => "Mira drinks coffee",
+        };
+        let history = json(&world, db, &["history", &id]);
+        let texts: Vec<_> = history.as_array().unwrap().iter().collect();
+        let held = texts
+            .iter()
+            .filter(|it| it["memory"]["content"] == lost)
+            .count();
+        let not_shown = texts.iter().filter(|it| it["not_shown"] == lost).count();
+        // Where it was written it held for a while.
+        assert_eq!(held.min(1) + not_shown, 1, "{db} {history}");
+        let said = on(&world, db, &["history", &id]).ok().out;
+        assert!(said.contains(lost), "{said}");
+        assert_eq!(
+            said.matches("not shown: another value holds").count(),
+            not_shown,
+            "{said}"
+        );
+    }
+    let not_shown = ["a", "b"].map(|db| {
+        let history = json(&world, db, &["history", &id]).to_string();
+        history.matches("not_shown").count()
+    });
+    assert_eq!(not_shown.iter().sum::<usize>(), 1, "{not_shown:?}");
+    // Nothing trails where there is no position to tell.
+    let again = on(&world, "a", &["log", "import", "x.icmx"]).ok().out;
+    assert!(again.ends_with("here already\n"), "{again:?}");
+}

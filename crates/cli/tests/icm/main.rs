@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod answers;
+#[cfg(unix)]
+mod asked;
 mod backup;
 mod bad_input;
 mod config;
@@ -10,6 +12,8 @@ mod demo;
 mod diff;
 mod doctor;
 mod exchange;
+#[cfg(unix)]
+mod files;
 mod help;
 mod import_export;
 mod links;
@@ -20,6 +24,8 @@ mod repair;
 mod secrets;
 mod serve;
 mod shown;
+#[cfg(unix)]
+mod terminal;
 mod time;
 mod undo;
 mod why;

@@ -38,6 +38,38 @@ fn a_command_that_finds_nothing_makes_no_store() {
 }
 
 #[test]
+fn a_store_that_is_not_there_is_told() {
+    let world = World::new();
+    let mistyped = world.path("no/such/folder");
+    let there = |run: &Run| run.err.contains("there is no store at");
+    for (args, code) in [
+        (["list"].as_slice(), 0),
+        (&["recall", "x"], 1),
+        (&["get", "01JZZZZZZZZZZZZZZZZZZZZZZZ"], 1),
+        (&["stats"], 0),
+        (&["log"], 0),
+        (&["undo", "--last", "1", "--yes"], 1),
+    ] {
+        let run = at(&world, &mistyped, args).ends(code);
+        assert!(run.err.contains("(from --db)") && there(&run), "{run:?}");
+        assert!(run.err.contains("no/such/folder"), "{run:?}");
+        let run = world.icm(args).ends(code);
+        assert!(run.err.contains("(from ICM_DB)") && there(&run), "{run:?}");
+        let quiet = at(&world, &mistyped, &[args, &["-q"]].concat());
+        assert!(!there(&quiet), "{quiet:?}");
+    }
+    let run = at(&world, &mistyped, &["list", "--json"]).ok();
+    assert!(
+        run.err.starts_with("{\"note\":\"there is no store"),
+        "{run:?}"
+    );
+    assert_eq!(run.out, "[]\n");
+    let stored = at(&world, &mistyped, &STORE).ok();
+    assert_eq!(stored.err, "");
+    assert!(!there(&at(&world, &mistyped, &["list"])));
+}
+
+#[test]
 fn a_folder_of_other_files_is_not_made_a_store() {
     let world = World::new();
     let home = world.path("home");

@@ -21,7 +21,7 @@ fn flip(path: &Path, from_end: usize) {
 }
 
 /// A store whose event before the newest one has a damaged head.
-fn damaged() -> World {
+pub(crate) fn damaged() -> World {
     let world = World::with_memories();
     let path = segment(&world);
     let len = fs::read(&path).unwrap().len();
@@ -198,10 +198,47 @@ fn an_export_gives_back_what_is_gone() {
     std::fs::write(&segment, &bytes).unwrap();
     let run = world.icm(["log", "repair", "--from", "nowhere.icmx", "--yes"]);
     run.fails(2, "nowhere.icmx");
-    let done = world.json(["log", "repair", "--from", "all.icmx", "--yes"]);
+    let all = std::fs::read(world.path("all.icmx")).unwrap();
+    let piped = world.icm_with(["log", "repair", "--from", "-", "--dry-run"], &all);
+    assert!(piped.ends(3).out.contains("no event is gone"));
+    let done = world.icm_with(["log", "repair", "--from", "-", "--yes", "--json"], &all);
+    let done = done.ok().json();
     assert_eq!(done["gone"].as_array().unwrap().len(), 0, "{done}");
     let list = world.icm(["list"]).ok().out;
     assert!(list.contains("Prices are integer cents"), "{list}");
     let report = world.json(["verify"]);
     assert_eq!(report["findings"].as_array().unwrap().len(), 0, "{report}");
+}
+
+/// What a lost payload was of is told as far as it is known, and what is explained needs no command.
+#[test]
+fn a_lost_payload_is_told_by_its_memory() {
+    for rebuilt in [true, false] {
+        let world = World::with_memories();
+        let id = world.id("money");
+        if rebuilt {
+            world.icm(["rebuild"]).ok();
+        }
+        let path = segment(&world);
+        let mut bytes = fs::read(&path).unwrap();
+        let text = b"Prices are";
+        let at = (bytes.windows(text.len())).position(|window| window == text);
+        bytes[at.unwrap()] ^= 1;
+        fs::write(&path, bytes).unwrap();
+        let shown = world.icm(["log", "repair", "--dry-run"]).ends(3);
+        let done = world.icm(["log", "repair", "--yes"]).ok();
+        for out in [shown.out, done.out] {
+            let of = match rebuilt {
+                true => format!("memory.stored of {id} in decisions"),
+                false => format!("memory.stored of {id}"),
+            };
+            assert!(out.contains(&of), "{out}");
+        }
+        let checkup = world.json(["doctor", "--full"]);
+        let log = checkup["checks"].as_array().unwrap().iter();
+        let log: Vec<_> = log.filter(|check| check["name"] == "log").collect();
+        assert_eq!(log.len(), 1, "{checkup}");
+        assert_eq!(log[0]["status"], "warning", "{checkup}");
+        assert_eq!(log[0]["command"], Value::Null, "{checkup}");
+    }
 }

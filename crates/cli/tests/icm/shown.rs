@@ -31,6 +31,42 @@ fn history_says_what_changed() {
     assert_eq!(history.matches("Prices are").count(), 1, "{history}");
 }
 
+/// Of a text that an undo takes back nothing is shown as if it held; what comes back is shown again.
+#[test]
+fn history_after_an_undo_shows_what_holds() {
+    let world = World::with_memories();
+    let id = world.id("owner");
+    world.icm(["update", &id, "-c", "Ada owns billing"]).ok();
+    world.icm(["undo", "--last", "2", "--yes"]).ok();
+    let history = world.icm(["history", &id]).ok().out;
+    let (_, after) = history.split_once("log.undone").unwrap();
+    assert!(!after.contains("owns billing"), "{history}");
+    assert!(
+        after.contains("there is no memory from here on"),
+        "{history}"
+    );
+    world.icm(["undo", "--last", "1", "--yes"]).ok();
+    let history = world.icm(["history", &id]).ok().out;
+    let (_, after) = history.rsplit_once("log.undone").unwrap();
+    assert!(after.contains("Ada owns billing"), "{history}");
+    world.icm(["forget", &id]).ok();
+    world.icm(["undo", "--last", "1", "--yes"]).ok();
+    let history = world.icm(["history", &id]).ok().out;
+    let (_, after) = history.rsplit_once("log.undone").unwrap();
+    assert!(after.contains("no longer forgotten"), "{history}");
+}
+
+#[test]
+fn withheld_is_said_once() {
+    let world = World::with_memories();
+    let id = world.id("owner");
+    world.icm(["redact", &id, "--yes"]).ok();
+    for args in [["list"].as_slice(), &["get", &id], &["log"]] {
+        let said = world.icm(args).ok().out;
+        assert_eq!(said.matches("(withheld)").count(), 1, "{said}");
+    }
+}
+
 #[test]
 fn one_is_not_many() {
     let world = World::new();

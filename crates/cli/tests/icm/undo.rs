@@ -57,8 +57,15 @@ fn an_import_is_undone_as_a_whole() {
     let one = format!("@{position}");
     let plan = world.json(["undo", &one, "--only", "--dry-run"]);
     assert_eq!(plan["events"], 1);
+    let whole = world.icm(["undo", &one, "--dry-run"]).ok().out;
+    let says = "would undo 700 events of 1 command: 700 memories gone";
+    assert!(whole.starts_with(says), "{whole}");
     let done = world.json(["undo", &one, "--yes"]);
     assert_eq!(done["events"], 700);
+    // The undo is one event, and what it would bring back is said.
+    let back = world.icm(["undo", "--last", "1", "--dry-run"]).ok().out;
+    let says = "would undo 1 event of 1 command: 700 memories back";
+    assert!(back.starts_with(says), "{back}");
     assert_eq!(world.json(["list", "--all"]).as_array().unwrap().len(), 3);
     world.icm(["recall", "line number 5"]).ends(1);
     world.icm(["verify"]).ok();
@@ -141,10 +148,10 @@ fn what_cannot_be_undone_is_refused() {
     let before = world.json(["stats"])["events"].clone();
     for (arguments, says) in [
         (["undo", "@1", "--yes"].as_slice(), "cannot be undone"),
-        (&["undo", "@999", "--yes"], "no event at"),
         (&["undo", &id, "--yes"], "no event id"),
         (&["undo", "@5..@3", "--yes"], "no range"),
-        (&["undo", "--yes"], "required"),
+        (&["undo", "@3..", "--yes"], "no range"),
+        (&["undo", "--yes"], "nothing was chosen"),
         (&["undo", "@3", "--last", "1"], "cannot be used with"),
         (&["undo", "--last", "0"], "0"),
     ] {
@@ -152,14 +159,68 @@ fn what_cannot_be_undone_is_refused() {
     }
     let run = world.icm(["undo", "--last", "1", "--since", "2099-01-01"]);
     run.fails(1, "nothing to undo");
-    world.icm(["undo", "ffffffff", "--yes"]).ends(1);
+    // What is not there is a no, by whatever name, wherever it is asked for.
+    for nothing in ["ffffffff", "@999", "@99999999999999999999999", "soon"] {
+        for command in [["undo"].as_slice(), &["log", "show"]] {
+            let asked = [command, &[nothing, "--yes"]].concat();
+            world.icm(asked).fails(1, &format!("no event {nothing}"));
+        }
+    }
     world.icm(["undo", "@3", "--yes"]).ok();
     let run = world
         .icm(["undo", "@3", "--yes"])
-        .fails(2, "undone already");
+        .fails(1, "undone already");
     assert!(run.err.contains("icm undo "), "{}", run.err);
     let after = world.json(["stats"])["events"].as_u64().unwrap();
     assert_eq!(after, before.as_u64().unwrap() + 1);
+}
+
+#[test]
+fn an_event_is_named_by_any_beginning_that_fits_no_other() {
+    let world = World::new();
+    for n in 0..30 {
+        let content = format!("fact number {n}");
+        world.icm(["store", "-t", "facts", "-c", &content]).ok();
+    }
+    let log = world.icm(["log", "--json"]).ok().json_lines();
+    let ids: Vec<&str> = log
+        .iter()
+        .map(|event| event["event"].as_str().unwrap())
+        .collect();
+    let newest = ids.len() as u64;
+    let fits = |prefix: &str| ids.iter().filter(|id| id.starts_with(prefix)).count();
+    let (mut taken, mut unclear, mut positions) = (0, 0, 0);
+    for id in &ids {
+        for len in 1..=3 {
+            let prefix = &id[..len];
+            let shown = world.icm(["log", "show", prefix]);
+            let number = prefix.parse::<u64>().ok();
+            let position = number.filter(|number| (1..=newest).contains(number));
+            if fits(prefix) == 1 && position.is_none() {
+                assert!(shown.ok().out.contains(id));
+                taken += 1;
+                continue;
+            }
+            let shown = shown.fails(2, "is ambiguous");
+            assert!(shown.err.contains(id) || fits(prefix) > 10, "{shown:?}");
+            unclear += 1;
+            if let Some(position) = position {
+                assert!(shown.err.contains(&format!("@{position}")), "{shown:?}");
+                positions += 1;
+            }
+        }
+    }
+    assert!(taken > 20 && unclear > 20, "{taken} {unclear} {positions}");
+    // A number that begins no id: the position is named, and not taken for meant.
+    let number = (1..=newest).find(|n| fits(&n.to_string()) == 0);
+    if let Some(number) = number {
+        let run = world.icm(["undo", &number.to_string(), "--yes"]);
+        let run = run.fails(1, "no event");
+        assert!(
+            run.err.contains(&format!("position `@{number}`?")),
+            "{run:?}"
+        );
+    }
 }
 
 /// Elsewhere a consolidation deletes what it sums up.
@@ -194,6 +255,13 @@ fn a_consolidation_loses_nothing() {
         assert_eq!(history.as_array().unwrap().len(), 2);
         assert_eq!(history[0]["memory"]["content"], original["content"]);
         assert_eq!(history[1]["kind"], "memory.consolidated");
+        assert_eq!(history[1]["memory"]["consolidated_into"], done["id"]);
+        let into = format!("consolidated into {}", done["id"].as_str().unwrap());
+        for command in ["history", "why", "get"] {
+            let said = world.icm([command, id]).ok().out;
+            assert!(said.contains(&into), "{said}");
+            assert!(!said.contains("  forgotten  "), "{said}");
+        }
     }
     let why = world.json(["why", done["id"].as_str().unwrap()]);
     assert_eq!(why["from"]["consolidated_from"], done["originals"]);

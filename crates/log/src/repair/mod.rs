@@ -405,6 +405,7 @@ impl PayloadGone {
             position: body.position,
             time: body.time,
             kind: body.kind,
+            subject: body.subject,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::disk::DiskFile;
-use crate::id::{EventId, OriginId, Position, Seq, Time};
+use crate::id::{EventId, OriginId, Position, Seq, SubjectId, Time};
 use crate::kind::Kind;
 
 /// Records from elsewhere that may stand in for what is gone: of one chain, consecutive, back to
@@ -87,6 +87,8 @@ pub struct PayloadGone {
     pub time: Time,
     /// Its kind.
     pub kind: Kind,
+    /// What it is about.
+    pub subject: SubjectId,
 }
 
 /// What a repair does, or would do.

@@ -9,7 +9,7 @@ use crate::error::{LogError, Result, at};
 use crate::facts::{Continues, Facts};
 use crate::head::{Head, HeadError};
 use crate::holes::Holes;
-use crate::id::{EventId, OriginId, Position, Seq, Time};
+use crate::id::{EventId, OriginId, Position, Seq, SubjectId, Time};
 use crate::kind::Kind;
 use crate::record::{self, Body, FRAME_LEN, Parsed, RECORD_LEN_MAX, Record};
 use crate::recover::newer_kind;
@@ -83,6 +83,7 @@ pub(super) struct NoBody {
     pub(super) position: Position,
     pub(super) time: Time,
     pub(super) kind: Kind,
+    pub(super) subject: SubjectId,
     /// Place in its batch.
     pub(super) batch_index: u16,
     /// Where its record lies.
@@ -274,6 +275,7 @@ impl Salvaged {
                 position: head.position(),
                 time: head.time(),
                 kind,
+                subject: head.subject(),
                 batch_index: head.batch_index(),
                 start: offset,
                 end,

@@ -18,9 +18,9 @@ use tokio::sync::Notify;
 
 use super::schema::Args;
 use super::tools::{Call, Reply, TOOLS, Tool};
+use super::words::explained;
 use super::{INSTRUCTIONS, McpOptions};
 use crate::api::Caller;
-use crate::error::ServiceError;
 use crate::sanitize::{clean, clean_line};
 use crate::service::Service;
 
@@ -124,7 +124,7 @@ async fn call(
             result.structured_content = Some(structured);
             result.into()
         }
-        Ok(Err(error)) => failed(&explained(&error)),
+        Ok(Err(error)) => failed(&explained(&error, tool)),
         // A panic ends with the task; the panic hook has written the details to stderr.
         Err(error) => {
             tracing::error!(tool = tool.name, %error, "a tool panicked");
@@ -135,15 +135,6 @@ async fn call(
 
 fn failed(message: &str) -> CallToolResponse {
     CallToolResult::error(vec![ContentBlock::text(clean(message))]).into()
-}
-
-/// The error and what to do about it, a line each.
-fn explained(error: &ServiceError) -> String {
-    let message = clean_line(&error.to_string()).into_owned();
-    match error.hint() {
-        Some(hint) => format!("{message}\n{}", clean_line(&hint)),
-        None => message,
-    }
 }
 
 /// A name as it may stand in an actor: one line, bounded, without blanks.

@@ -8,6 +8,7 @@ use icm_projections::Views;
 use super::{Ask, Service};
 use crate::api::Basis;
 use crate::error::{Result, ServiceError};
+use crate::ids::{beginning_of_event, id_text};
 use crate::when::{self, DayMeans, When, rfc3339};
 
 /// A resolved basis.
@@ -151,6 +152,76 @@ impl Service {
 
     /// The position of the one event whose id starts with `prefix`.
     pub(super) fn find_event(&self, prefix: &str) -> Result<Position> {
+        let found = self.events_from(prefix)?;
+        match found.as_slice() {
+            [] => Err(match when::position_meant(prefix) {
+                Some(hint) => {
+                    ServiceError::invalid_with(format!("no event id starts with `{prefix}`"), hint)
+                }
+                None => no_event(prefix, None),
+            }),
+            [(position, _)] => Ok(*position),
+            several => Err(ambiguous(prefix, several, None)),
+        }
+    }
+
+    /// The position of the event that a user names: by a position (`@12`), or by any beginning of
+    /// an id that fits no other. Digits that could be meant as a position are not taken for an id.
+    ///
+    /// # Errors
+    /// `NotFound` and `Ambiguous`; `Invalid` for what is neither, such as the id of a memory.
+    pub(super) fn event_named(
+        &self,
+        views: &Views,
+        given: &str,
+    ) -> std::result::Result<Position, Ask> {
+        let newest = views.tally().position;
+        let held = |number: &u64| (1..=newest.0).contains(number);
+        let given = given.trim();
+        if let Some(number) = given.strip_prefix('@') {
+            if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+                return Err(ServiceError::invalid_with(
+                    format!("`{given}` is no position"),
+                    "positions are numbers: `@12`; `icm log` lists events",
+                )
+                .into());
+            }
+            // One that is too large for a number is not held either.
+            let number = number.parse().ok().filter(held);
+            let nearest = (newest.0 > 0).then_some(newest.0);
+            return Ok(Position(number.ok_or_else(|| no_event(given, nearest))?));
+        }
+        let Some(prefix) = beginning_of_event(given) else {
+            return Err(self.no_event_id(views, given));
+        };
+        let meant = given.parse().ok().filter(held);
+        let found = self.events_from(&prefix)?;
+        match (found.as_slice(), meant) {
+            ([(position, _)], None) => Ok(*position),
+            ([], None) => Err(self.no_event_id(views, given)),
+            ([], Some(_)) => Err(no_event(given, meant).into()),
+            (several, _) => Err(ambiguous(given, several, meant).into()),
+        }
+    }
+
+    /// That something names no event, and what it names instead.
+    fn no_event_id(&self, views: &Views, given: &str) -> Ask {
+        match self.find_memory(views, given) {
+            Ok(id) => {
+                let id = id_text(id);
+                ServiceError::invalid_with(
+                    format!("`{given}` is no event id"),
+                    format!("{id} is a memory: `icm history {id}` lists its events"),
+                )
+                .into()
+            }
+            Err(Ask::Service(_)) => no_event(given, None).into(),
+            Err(other) => other,
+        }
+    }
+
+    /// The events whose ids start with `prefix`, newest first.
+    fn events_from(&self, prefix: &str) -> Result<Vec<(Position, EventId)>> {
         let mut found = Vec::new();
         self.log.scan_back(None, &mut |event| {
             if event.id.to_string().starts_with(prefix) {
@@ -158,28 +229,26 @@ impl Service {
             }
             ControlFlow::Continue(())
         })?;
-        match found.as_slice() {
-            [] => Err(match when::position_meant(prefix) {
-                Some(hint) => {
-                    ServiceError::invalid_with(format!("no event id starts with `{prefix}`"), hint)
-                }
-                None => ServiceError::NotFound {
-                    what: "event",
-                    id: prefix.to_owned(),
-                    nearest: Vec::new(),
-                },
-            }),
-            [(position, _)] => Ok(*position),
-            several => Err(ServiceError::Ambiguous {
-                what: "event",
-                prefix: prefix.to_owned(),
-                matches: several
-                    .iter()
-                    .take(10)
-                    .map(|(_, id)| id.to_string())
-                    .collect(),
-            }),
-        }
+        Ok(found)
+    }
+}
+
+fn no_event(given: &str, nearest: Option<u64>) -> ServiceError {
+    ServiceError::NotFound {
+        what: "event",
+        id: given.to_owned(),
+        nearest: nearest.map(|near| format!("@{near}")).into_iter().collect(),
+    }
+}
+
+fn ambiguous(given: &str, found: &[(Position, EventId)], meant: Option<u64>) -> ServiceError {
+    let ids = found.iter().take(10).map(|(_, id)| id.to_string());
+    ServiceError::Ambiguous {
+        what: "event",
+        prefix: given.to_owned(),
+        matches: ids
+            .chain(meant.map(|number| format!("@{number}")))
+            .collect(),
     }
 }
 

@@ -71,7 +71,7 @@ impl Service {
                         request.topic,
                         scopes.join(", ")
                     ),
-                    "consolidate those of one scope: give it with --scope",
+                    "consolidate those of one scope: give it with `--scope`",
                 )
                 .into());
             }
@@ -169,6 +169,6 @@ fn too_few(topic: &str, living: usize) -> ServiceError {
     };
     ServiceError::Nothing {
         message: format!("topic `{topic}` has {what}: there is nothing to consolidate"),
-        hint: "`icm topics` lists topics; `a/` means `a` and everything below it",
+        hint: "`icm topics` lists topics; `a/` means `a` and everything below it".to_owned(),
     }
 }

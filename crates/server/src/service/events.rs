@@ -13,7 +13,7 @@ use super::show::field_names;
 use super::{Ask, Service};
 use crate::api::{EventDetail, LogEntry, LogRequest};
 use crate::error::{Result, ServiceError};
-use crate::ids::{event_prefix, id_text};
+use crate::ids::id_text;
 use crate::limits;
 use crate::when::{self, DayMeans, When, rfc3339};
 
@@ -135,27 +135,10 @@ impl Service {
 
     /// Everything about one event; `event` is the start of an id, or `@position`.
     pub fn log_show(&self, event: &str) -> Result<EventDetail> {
-        let position =
-            match event.trim().strip_prefix('@') {
-                Some(number) => {
-                    let number = number.parse().ok().filter(|number| *number > 0);
-                    Position(number.ok_or_else(|| {
-                        ServiceError::invalid(format!("`{event}` is no position"))
-                    })?)
-                }
-                None => {
-                    let prefix = event_prefix(event).ok_or_else(|| {
-                        let hint = when::position_meant(event).unwrap_or_else(|| {
-                            "give at least four hexadecimal digits, or a position such as `@12`"
-                                .to_owned()
-                        });
-                        ServiceError::invalid_with(format!("`{event}` is no event id"), hint)
-                    })?;
-                    self.log.refresh()?;
-                    self.find_event(&prefix)?
-                }
-            };
-        let names = self.with_views(|views| Ok(views.tally().actors.clone()))?;
+        let (position, names) = self.with_views(|views| {
+            let position = self.event_named(views, event)?;
+            Ok((position, views.tally().actors.clone()))
+        })?;
         let mut detail = None;
         self.log.scan_back(Some(position), &mut |event| {
             if event.position == position {
@@ -343,6 +326,7 @@ fn summary_of(facts: &Facts, payload: &Value) -> String {
             .unwrap_or("(withheld)")
     };
     match facts {
+        Facts::Stored(_) if payload.is_null() => "(withheld)".to_owned(),
         Facts::Stored(_) => format!("[{}] {}", text("topic"), text("content")),
         Facts::Consolidated(facts) => format!(
             "[{}] {} memories: {}",

@@ -100,6 +100,13 @@ pub(super) fn odd_file_below(dir: &Path) -> Option<PathBuf> {
 }
 
 impl Service {
+    /// False where there is no store, nor what is left of one.
+    pub fn is_there(&self) -> bool {
+        ["store.toml", "log"]
+            .iter()
+            .any(|name| self.options.dir.join(name).exists())
+    }
+
     /// True while nothing was ever stored here.
     pub(super) fn is_empty(&self) -> Result<bool> {
         if self.log.tip().is_some() {

@@ -1,7 +1,10 @@
 //! Queries that look things up.
 
+use icm_log::facts::{Facts, fields};
+use icm_log::{ActorId, EventId, Kind, Position, SubjectId, payload};
 use icm_projections::fold;
 use icm_projections::{ALL_IDS, Views, topic_fits};
+use serde_json::Value;
 
 use super::show::field_names;
 use super::{Ask, Service};
@@ -17,7 +20,10 @@ impl Service {
             let at = self.at(views, at, None)?;
             let entity = self.find_memory(views, id)?;
             match views.version_at(entity, at.position)? {
-                Some(version) => self.memory_at(views, &version, at.position),
+                Some(version) => Ok(Memory {
+                    consolidated_into: self.consolidated_into(views, &version)?,
+                    ..self.memory_at(views, &version, at.position)?
+                }),
                 None => Err(ServiceError::invalid_with(
                     format!(
                         "memory {} was not stored yet at @{}",
@@ -153,7 +159,7 @@ impl Service {
             let mut history = Vec::with_capacity(versions.len());
             for (index, version) in versions.iter().enumerate() {
                 let until = versions.get(index + 1).map(|next| next.from);
-                let end = until.map_or(newest, |until| icm_log::Position(until.0 - 1));
+                let end = until.map_or(newest, |until| Position(until.0 - 1));
                 history.push(Version {
                     position: version.from.0,
                     until: until.map(|until| until.0),
@@ -162,19 +168,95 @@ impl Service {
                     at: rfc3339(version.stamp.time.ms()),
                     actor: self.actor_name(views, version.actor),
                     changed: field_names(version.changed),
-                    memory: self.memory_at(views, version, end)?,
+                    memory: Memory {
+                        consolidated_into: self.consolidated_into(views, version)?,
+                        ..self.memory_at(views, version, end)?
+                    },
+                    not_shown: None,
                 });
             }
+            self.add_not_shown(views, entity, &versions, &mut history)?;
             Ok(history)
         })
     }
 
+    /// Adds the events whose text no version shows, as the versions that they did not become.
+    fn add_not_shown(
+        &self,
+        views: &Views,
+        entity: SubjectId,
+        versions: &[fold::Version],
+        history: &mut Vec<Version>,
+    ) -> std::result::Result<(), Ask> {
+        let shown = |position: &Position| versions.iter().any(|version| version.from == *position);
+        let mut positions = views.touched(entity)?;
+        positions.retain(|position| !shown(position));
+        let mut texts = Vec::new();
+        views.events_at(&self.log, &positions, &mut |event| {
+            let writes = match Facts::of(&event.head) {
+                Ok(Facts::Stored(_)) => true,
+                Ok(Facts::Updated(facts)) => facts.fields & fields::CONTENT != 0,
+                _ => false,
+            };
+            let payload = event.body.payload().and_then(payload::to_json);
+            let text = payload.as_ref().and_then(|payload| payload.get("content"));
+            let became = versions.iter().any(|it| it.stamp.event == event.id);
+            if let (true, false, Some(text)) = (writes, became, text.and_then(Value::as_str)) {
+                texts.push(NotShown {
+                    position: event.position,
+                    event: event.id,
+                    kind: event.head.kind(),
+                    ms: event.head.time().ms(),
+                    actor: event.head.actor(),
+                    text: text.to_owned(),
+                });
+            }
+        })?;
+        for it in texts {
+            // As it stood once the event was known: with an import that is at its end.
+            let after = versions.iter().rev().find(|held| held.from <= it.position);
+            let Some(held) = after.or(versions.first()) else {
+                continue;
+            };
+            // What came and won shows from the end of its import on.
+            let next = versions.iter().find(|next| next.from > it.position);
+            let next = next.filter(|next| next.kind() == Kind::LOG_IMPORTED);
+            let shows = |version: &fold::Version| version.content.as_deref() == Some(&it.text);
+            if shows(held) || next.is_some_and(shows) {
+                continue;
+            }
+            history.push(Version {
+                position: it.position.0,
+                until: None,
+                event: it.event.to_string(),
+                kind: it.kind.name(),
+                at: rfc3339(it.ms),
+                actor: self.actor_name(views, it.actor),
+                changed: Vec::new(),
+                memory: self.memory_at(views, held, it.position.max(held.from))?,
+                not_shown: Some(it.text),
+            });
+        }
+        history.sort_by_key(|version| version.position);
+        Ok(())
+    }
+
     /// What an actor is called, or its id.
-    pub(super) fn actor_name(&self, views: &Views, actor: icm_log::ActorId) -> String {
+    pub(super) fn actor_name(&self, views: &Views, actor: ActorId) -> String {
         views
             .actor(actor)
             .map_or_else(|| actor.to_string(), str::to_owned)
     }
+}
+
+/// An event whose text no version shows.
+struct NotShown {
+    position: Position,
+    event: EventId,
+    kind: Kind,
+    ms: u64,
+    actor: ActorId,
+    text: String,
 }
 
 /// Bytes of the files below a folder.

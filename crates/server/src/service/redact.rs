@@ -14,7 +14,6 @@ use icm_projections::fold::Version;
 use icm_projections::{ViewError, Views};
 use serde_json::Value;
 
-use super::undo::changed_since;
 use super::write::RequestKeyOf;
 use super::{Ask, Service, locked};
 use crate::api::{Caller, RedactAnswer, RedactEvent, RedactMemory, RedactRequest};
@@ -50,7 +49,7 @@ impl Service {
     /// Takes the texts of memories or single events out of the store, or says what that would take.
     ///
     /// # Errors
-    /// `Invalid` when nothing is named or matches, or a named event has nothing to take out.
+    /// `Invalid` when nothing is named; `Nothing` when nothing matches, or is redacted already.
     pub fn redact(&self, caller: &Caller, request: &RedactRequest) -> Result<RedactAnswer> {
         check(request)?;
         if self.is_empty()? {
@@ -68,7 +67,7 @@ impl Service {
                 let plan = self.redact_plan(views, request)?;
                 let subjects: Vec<_> = plan.subjects.iter().copied().collect();
                 if (request.plan.as_ref()).is_some_and(|agreed| *agreed != plan.answer.plan) {
-                    return Err(changed_since().into());
+                    return Err(ServiceError::OtherPlan.into());
                 }
                 let mut subjects = subjects.chunks(LogRedacted::SUBJECTS_MAX);
                 let mut singles = plan.singles.chunks(icm_log::head::REFS_MAX);
@@ -150,8 +149,11 @@ impl Service {
         };
         if blanked != Blanked::default() {
             self.notice(format!(
-                "finished a redaction that was begun: {} events were cleaned",
-                blanked.events
+                "finished a redaction that was begun: {} cleaned",
+                match blanked.events {
+                    1 => "1 event".to_owned(),
+                    events => format!("{events} events"),
+                }
             ));
         }
         Ok(true)
@@ -195,15 +197,9 @@ impl Service {
                 Ok(entity) if !target.trim().starts_with('@') => {
                     entities.insert(entity);
                 }
-                missing => {
-                    let place = match self.undo_place(views, target) {
-                        Ok(place) => place,
-                        // A memory was meant, more likely than not.
-                        Err(_) if missing.is_err() && target.len() > 20 => {
-                            return Err(missing.err().unwrap_or_else(|| nothing().into()));
-                        }
-                        Err(error) => return Err(error),
-                    };
+                Err(error @ Ask::Service(ServiceError::Ambiguous { .. })) => return Err(error),
+                _ => {
+                    let place = self.event_named(views, target).map_err(neither)?;
                     singles.insert(place);
                 }
             }
@@ -264,10 +260,10 @@ impl Service {
         if bodies == 0 {
             return Err(match already {
                 Some(position) => {
-                    ServiceError::invalid(format!("event @{position} is redacted already"))
+                    already_redacted(format!("event @{position} is redacted already"))
                 }
                 None if !entities.is_empty() => {
-                    ServiceError::invalid("these memories are redacted already")
+                    already_redacted("these memories are redacted already".to_owned())
                 }
                 None => nothing(),
             }
@@ -398,19 +394,39 @@ fn check(request: &RedactRequest) -> Result<()> {
     }
     match (&request.pattern, request.targets.is_empty()) {
         (Some(_), false) => Err(ServiceError::invalid(
-            "name memories and events, or give --match, not both",
+            "name memories and events, or give `--match`, not both",
         )),
         (None, true) => Err(ServiceError::invalid_with(
             "nothing was named to be redacted",
-            "name memories or events, or give --match",
+            "name a MEMORY or an EVENT (`@12`, the beginning of an id), or give `--match TEXT`",
         )),
         _ => Ok(()),
+    }
+}
+
+/// Where an event is not found no memory was either.
+fn neither(error: Ask) -> Ask {
+    match error {
+        Ask::Service(ServiceError::NotFound { id, nearest, .. }) => ServiceError::NotFound {
+            what: "memory or event",
+            id,
+            nearest,
+        }
+        .into(),
+        other => other,
+    }
+}
+
+fn already_redacted(message: String) -> ServiceError {
+    ServiceError::Nothing {
+        message,
+        hint: "`icm log --kind log.redacted` lists redactions".to_owned(),
     }
 }
 
 fn nothing() -> ServiceError {
     ServiceError::Nothing {
         message: "nothing in the log holds that".to_owned(),
-        hint: "`icm log` and `icm recall` show what there is",
+        hint: "`icm log` and `icm recall` show what there is".to_owned(),
     }
 }

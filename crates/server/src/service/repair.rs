@@ -1,16 +1,20 @@
 //! Repairing the log: the files below, then the views, which are computed anew.
 
+use std::collections::BTreeMap;
+
 use icm_log::env::random_16;
 use icm_log::repair::{Beside, PayloadGone, Repairer, Report, Spare};
 use icm_log::{Appended, Batch, CommandId, RequestKey, SessionId, hash};
+use icm_projections::Views;
 
 use super::write::{actor_of, check_caller};
-use super::{Service, locked};
+use super::{Service, guarded, locked};
 use crate::api::{
     Caller, Progress, RepairAnswer, RepairAside, RepairBeside, RepairGone, RepairPayload,
     RepairRequest,
 };
 use crate::error::{Result, ServiceError};
+use crate::ids::id_text;
 use crate::limits;
 use crate::secrets::Guard;
 use crate::when::rfc3339;
@@ -35,7 +39,11 @@ impl Service {
         }
         self.log.refresh()?;
         if request.dry_run {
-            return Ok(answer(&self.look(spares, progress)?, true, None));
+            let planned = self.look(spares, progress)?;
+            return Ok(named(
+                answer(&planned, true, None),
+                &self.memories_of(&planned),
+            ));
         }
         self.refuse_read_only()?;
         check_caller(caller)?;
@@ -47,6 +55,8 @@ impl Service {
             // Nothing is locked, let alone written.
             return Ok(answer(&planned, false, None));
         }
+        // Afterwards there are no views that remember what the payloads said.
+        let memories = self.memories_of(&planned);
 
         let mut held = locked(&self.views);
         *held = None;
@@ -83,7 +93,37 @@ impl Service {
         progress.finish();
         drop(writer);
         self.finish_redaction(&mut held)?;
-        Ok(answer(&report, false, event))
+        Ok(named(answer(&report, false, event), &memories))
+    }
+
+    /// The memories that lose a payload, with their topics as far as those are known without it: from
+    /// the views that are on disk, else from the rest of the log. Nothing is written.
+    fn memories_of(&self, report: &Report) -> BTreeMap<String, (String, Option<String>)> {
+        let about = |gone: &&PayloadGone| !gone.subject.is_zero();
+        let gone: Vec<_> = report.payloads.iter().filter(about).collect();
+        let mut memories: BTreeMap<_, _> = (gone.iter())
+            .map(|gone| (gone.event.to_string(), (id_text(gone.subject), None)))
+            .collect();
+        if gone.is_empty() {
+            return memories;
+        }
+        let dir = self.views_dir();
+        // What cannot be asked says nothing; the ids are known anyway.
+        let _ = guarded(|| {
+            let views = match Views::were_built(&dir) {
+                true => Views::open(&dir, &self.log)?,
+                false => Views::in_memory(&self.log, &mut |_| {})?,
+            };
+            for gone in gone {
+                let entity = views.resolve(gone.subject)?;
+                if let Some(version) = views.version_at(entity, views.tally().position)? {
+                    let memory = (id_text(version.id), version.topic.clone());
+                    memories.insert(gone.event.to_string(), memory);
+                }
+            }
+            Ok(())
+        });
+        memories
     }
 
     fn look(&self, spares: &[Spare], progress: &dyn Progress) -> Result<Report> {
@@ -94,6 +134,19 @@ impl Service {
         progress.finish();
         Ok(report?)
     }
+}
+
+fn named(
+    mut answer: RepairAnswer,
+    memories: &BTreeMap<String, (String, Option<String>)>,
+) -> RepairAnswer {
+    for payload in &mut answer.payloads {
+        if let Some((memory, topic)) = memories.get(&payload.event) {
+            payload.memory = Some(memory.clone());
+            payload.topic.clone_from(topic);
+        }
+    }
+    answer
 }
 
 fn answer(report: &Report, dry_run: bool, event: Option<Appended>) -> RepairAnswer {
@@ -126,6 +179,8 @@ fn answer(report: &Report, dry_run: bool, event: Option<Appended>) -> RepairAnsw
         position: payload.position.0,
         at: rfc3339(payload.time.ms()),
         kind: payload.kind.name(),
+        memory: None,
+        topic: None,
     };
     let plan = blake3::hash(format!("{report:?}").as_bytes());
     RepairAnswer {

@@ -1,7 +1,7 @@
 //! Rows as callers see them.
 
 use icm_log::facts::{self, fields};
-use icm_log::{Position, SubjectId};
+use icm_log::{Kind, Position, SubjectId};
 use icm_projections::fold::{Version, changed};
 use icm_projections::{ALL_IDS, Views};
 
@@ -101,6 +101,7 @@ pub(super) fn memory(version: &Version, accesses: (u64, Option<u64>)) -> Memory 
             .and_then(|text| serde_json::from_str(text).ok()),
         forgotten: version.is_forgotten(),
         undone: version.hidden,
+        consolidated_into: None,
         withheld: field_names(version.withheld),
         related: Vec::new(),
     }
@@ -118,6 +119,27 @@ impl Service {
         Ok(Memory {
             related: self.related_at(views, version, position)?,
             ..memory(version, views.accesses_at(&self.log, entity, position)?)
+        })
+    }
+
+    /// The summary that stands for a version, where a consolidation made it a tombstone.
+    pub(super) fn consolidated_into(
+        &self,
+        views: &Views,
+        version: &Version,
+    ) -> std::result::Result<Option<String>, Ask> {
+        if !version.is_forgotten() || version.kind() != Kind::MEMORY_CONSOLIDATED {
+            return Ok(None);
+        }
+        let mut summary = None;
+        views.events_at(&self.log, &[version.from], &mut |event| {
+            if event.id == version.stamp.event {
+                summary = Some(event.head.subject());
+            }
+        })?;
+        Ok(match summary {
+            Some(summary) => Some(id_text(views.resolve(summary)?)),
+            None => None,
         })
     }
 

@@ -17,7 +17,7 @@ use crate::api::{
     Caller, SkippedEvent, UndoAction, UndoAnswer, UndoChange, UndoRequest, UndoneCommand,
 };
 use crate::error::{Result, ServiceError};
-use crate::ids::{event_prefix, id_text};
+use crate::ids::id_text;
 use crate::limits;
 use crate::when::{self, DayMeans, When, rfc3339};
 
@@ -81,8 +81,8 @@ impl Service {
     /// Undoes events, or says what that would change.
     ///
     /// # Errors
-    /// `Invalid` when nothing or too much is asked for, when what is named cannot be undone or is
-    /// undone already; `NotFound` and `Ambiguous` for event ids.
+    /// `Invalid` when nothing or too much is asked for, or when what is named cannot be undone;
+    /// `Nothing` when it is undone already; `NotFound` and `Ambiguous` for event ids.
     pub fn undo(&self, caller: &Caller, request: &UndoRequest) -> Result<UndoAnswer> {
         let selector = selector_of(request)?;
         let harmless = |text: &str| self.without_secret(text);
@@ -103,7 +103,7 @@ impl Service {
                 .as_ref()
                 .is_some_and(|plan| *plan != answer.plan)
             {
-                return Err(changed_since().into());
+                return Err(ServiceError::OtherPlan.into());
             }
             let events = ranges.chunks(LogUndone::RANGES_MAX).map(|ranges| {
                 let payload = payload::LogUndone {
@@ -324,7 +324,11 @@ impl Service {
         for event in &request.events {
             match event.split_once("..") {
                 Some((from, to)) => {
-                    let range = (self.undo_place(views, from)?, self.undo_place(views, to)?);
+                    let whole = [from, to].iter().all(|end| !end.trim().is_empty());
+                    let range = match whole {
+                        true => (self.event_named(views, from)?, self.event_named(views, to)?),
+                        false => (Position(1), Position(0)),
+                    };
                     if request.events.len() > 1 || range.0 > range.1 {
                         return Err(ServiceError::invalid_with(
                             format!("`{event}` is no range that can be undone"),
@@ -335,7 +339,7 @@ impl Service {
                     wanted.range = Some(range);
                 }
                 None => {
-                    positions.insert(self.undo_place(views, event)?);
+                    positions.insert(self.event_named(views, event)?);
                 }
             }
         }
@@ -386,39 +390,6 @@ impl Service {
             ControlFlow::Continue(())
         })?;
         Ok(commands)
-    }
-
-    /// The position of an event that a user names.
-    pub(super) fn undo_place(
-        &self,
-        views: &Views,
-        text: &str,
-    ) -> std::result::Result<Position, Ask> {
-        let newest = views.tally().position;
-        let text = text.trim();
-        if let Some(number) = text.strip_prefix('@') {
-            return match number.parse() {
-                Ok(number) if number > 0 && number <= newest.0 => Ok(Position(number)),
-                _ => Err(ServiceError::invalid_with(
-                    format!("there is no event at `{text}`"),
-                    format!("the newest position is @{newest}; `icm log` lists events"),
-                )
-                .into()),
-            };
-        }
-        let Some(prefix) = event_prefix(text) else {
-            let hint = match self.find_memory(views, text) {
-                Ok(id) => {
-                    let id = id_text(id);
-                    format!("{id} is a memory: `icm history {id}` lists its events")
-                }
-                Err(_) => "name an event as `icm log` shows it, or its position: `@12`".to_owned(),
-            };
-            return Err(
-                ServiceError::invalid_with(format!("`{text}` is no event id"), hint).into(),
-            );
-        };
-        Ok(self.find_event(&prefix)?)
     }
 
     /// Every event that is wanted, ascending.
@@ -531,11 +502,13 @@ fn selector_of(request: &UndoRequest) -> Result<String> {
     let mut parts: Vec<String> = request.events.clone();
     if request.only && request.events.is_empty() {
         return Err(ServiceError::invalid(
-            "`--only` goes with events that are named",
+            "only named events can be undone without their commands",
         ));
     }
     if request.last == Some(0) {
-        return Err(ServiceError::invalid("`--last 0` undoes nothing"));
+        return Err(ServiceError::invalid(
+            "the last 0 commands are nothing to undo",
+        ));
     }
     parts.extend(request.last.map(|last| format!("--last {last}")));
     for (name, value) in [
@@ -551,12 +524,13 @@ fn selector_of(request: &UndoRequest) -> Result<String> {
     if parts.is_empty() {
         return Err(ServiceError::invalid_with(
             "nothing was chosen to undo",
-            "name an event, or give --last, --session, --actor or --topic",
+            "name an event, or give `--last`, `--session` or `--topic`",
         ));
     }
     if !request.events.is_empty() && parts.len() > request.events.len() {
-        return Err(ServiceError::invalid(
-            "events are named or chosen by --last, --session, --actor and --topic, not both",
+        return Err(ServiceError::invalid_with(
+            "events are named, or chosen by what they belong to, not both",
+            "name an event, or give `--last`, `--session` or `--topic`",
         ));
     }
     if let Some(reason) = &request.reason {
@@ -583,18 +557,10 @@ fn plan_of(ranges: &[UndoneRange], changes: &[UndoChange]) -> Result<String> {
     Ok(blake3::hash(&bytes).to_hex()[..16].to_owned())
 }
 
-/// Somebody wrote between the preview and the word to go on.
-pub(super) fn changed_since() -> ServiceError {
-    ServiceError::invalid_with(
-        "the memories have changed since this was shown: nothing was done",
-        "look again, then say so again",
-    )
-}
-
 fn nothing_to_undo(selector: &str) -> ServiceError {
     ServiceError::Nothing {
         message: format!("there is nothing to undo for `{selector}`"),
-        hint: "`icm log` lists what there is",
+        hint: "`icm log` lists what there is".to_owned(),
     }
 }
 
@@ -605,10 +571,10 @@ fn why_nothing(
 ) -> ServiceError {
     if let Some(undo) = undone_by {
         let undo = undo.to_string();
-        return ServiceError::invalid_with(
-            format!("`{selector}` is undone already"),
-            format!("bring it back with `icm undo {}`", &undo[..12]),
-        );
+        return ServiceError::Nothing {
+            message: format!("`{selector}` is undone already"),
+            hint: format!("bring it back with `icm undo {}`", &undo[..12]),
+        };
     }
     match skipped.first() {
         Some(skipped) => cannot_be_undone(skipped.position, &skipped.kind),

@@ -108,7 +108,9 @@ impl Service {
         let (Some(first), Some(last)) = (versions.first(), versions.last()) else {
             return Err(super::show::not_found(id, Vec::new()));
         };
-        let memory = self.memory_at(views, last, newest)?;
+        let mut memory = self.memory_at(views, last, newest)?;
+        let covered_by = covered_by.filter(|_| memory.forgotten);
+        memory.consolidated_into.clone_from(&covered_by);
         let mut events: Vec<WhyEvent> = versions
             .iter()
             .map(|version| WhyEvent {
@@ -129,7 +131,7 @@ impl Service {
                 source: memory.source.clone(),
                 consolidated_from,
             },
-            covered_by: covered_by.filter(|_| memory.forgotten),
+            covered_by,
             memory,
             events,
             recalls_total: recalls_total.max(recalls.len() as u64),

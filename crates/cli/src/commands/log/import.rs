@@ -57,17 +57,19 @@ fn print(app: &App, answer: &LogImportAnswer) -> Result<(), CliError> {
         true => "would import",
         false => "imported",
     };
-    let position = answer.position.map(|position| format!("@{position}"));
+    let position = match answer.position {
+        Some(position) => ui.paint(DIM, &format!(" @{position}")),
+        None => String::new(),
+    };
     ui.line(format_args!(
-        "{} {}, {} here already {}",
+        "{} {}, {} here already{position}",
         ui.paint(BOLD, verb),
         count(answer.added, "event", "events"),
         answer.unchanged,
-        ui.paint(DIM, &position.unwrap_or_default()),
     ))?;
     if answer.refilled_events + answer.refilled_payloads > 0 {
         ui.line(format_args!(
-            "  back from it: {} and {} that were lost here",
+            "  back from it, lost here before: {} and {}",
             count(answer.refilled_events, "event", "events"),
             count(answer.refilled_payloads, "text", "texts"),
         ))?;
@@ -84,7 +86,7 @@ fn print(app: &App, answer: &LogImportAnswer) -> Result<(), CliError> {
             ui.paint(
                 WARN,
                 &format!(
-                    "a redaction came along: {} of this store were taken out",
+                    "a redaction came along: {} of this store taken out",
                     count(answer.redacted, "text", "texts")
                 )
             ),

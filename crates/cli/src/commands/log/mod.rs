@@ -181,10 +181,14 @@ const WIDTHS: [usize; 6] = [6, 12, 16, 12, 12, 0];
 fn row(ui: &Ui, entry: &LogEntry, id_len: usize) -> Vec<Cell> {
     let style = if entry.body == "present" { PLAIN } else { WARN };
     // What was stored or recalled says so itself; else it has to be said which memory it was.
+    let withheld = entry.summary == "(withheld)";
     let about = match entry.subject.as_deref() {
-        Some(id) if entry.kind != "memory.stored" => {
+        Some(id) if withheld || entry.kind != "memory.stored" => {
             let id = id.get(..id_len).unwrap_or(id);
-            format!("{id} {}", entry.summary)
+            match withheld {
+                true => id.to_owned(),
+                false => format!("{id} {}", entry.summary),
+            }
         }
         _ => entry.summary.clone(),
     };

@@ -1,12 +1,16 @@
 //! `icm log repair`
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use icm_server::ExportFile;
-use icm_server::api::{RepairAnswer, RepairBeside, RepairGone, RepairRequest};
+use icm_server::api::{
+    Caller, RepairAnswer, RepairBeside, RepairGone, RepairPayload, RepairRequest,
+};
+use icm_server::{ExportFile, Service, Spare};
 
 use crate::app::App;
+use crate::asked::{self, Asked, Go, Put, Question};
 use crate::error::{CliError, Outcome};
 use crate::progress::Bar;
 use crate::text::{self, bytes, count};
@@ -33,7 +37,8 @@ Examples:
   icm log repair --from laptop.icmx
   icm log repair --reason 'the disk failed' --yes")]
 pub(crate) struct RepairArgs {
-    /// Take what is gone here from this file, which `icm log export` wrote on a machine that has it
+    /// Take what is gone here from this file, which `icm log export` wrote on a machine that has it;
+    /// `-` for stdin
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
     /// Why; it stays in the log
@@ -45,61 +50,79 @@ pub(crate) struct RepairArgs {
 }
 
 pub(crate) fn run(args: RepairArgs, app: &App) -> Result<Outcome, CliError> {
-    let mut request = RepairRequest {
+    let request = RepairRequest {
         reason: args.reason,
         dry_run: true,
         plan: None,
     };
-    let service = app.service()?;
     let caller = app.caller()?;
     let spares = match &args.from {
-        Some(file) => ExportFile::open(file)?.spares(&Bar::new(&app.ui))?,
+        Some(file) => {
+            let file = match file == Path::new("-") {
+                true => ExportFile::spool(&mut io::stdin().lock(), "stdin")?,
+                false => ExportFile::open(file)?,
+            };
+            file.spares(&Bar::new(&app.ui))?
+        }
         None => Vec::new(),
     };
-    let repair = |request: &RepairRequest| {
-        let bar = Bar::new(&app.ui);
-        service.log_repair(&caller, request, &spares, &bar)
+    let repair = Repair {
+        request,
+        caller,
+        spares,
+        app,
     };
-    if args.dry_run || !app.global.yes {
-        let plan = repair(&request)?;
-        if args.dry_run || !plan.damaged {
-            show(app, &plan)?;
-            return Ok(match plan.damaged {
-                true => Outcome::Damage,
-                false => Outcome::Fine,
-            });
-        }
-        print(app, &plan, &mut |line| {
-            app.ui.remark(format_args!("{line}"));
-            Ok(())
-        })?;
-        request.plan = Some(plan.plan.clone());
-        if !app.agreed("Repair the log like this?", "repairing the log")? {
-            app.ui.remark(format_args!("nothing was repaired"));
-            return Ok(Outcome::No);
-        }
-    }
-    request.dry_run = false;
-    let done = repair(&request)?;
-    if app.ui.json {
-        app.ui.json(&done)?;
-    } else if app.global.yes {
-        show(app, &done)?;
-    } else {
-        receipt(app, &done)?;
-    }
-    Ok(Outcome::Fine)
+    asked::run(repair, args.dry_run, app)
 }
 
-/// Shows all of an answer.
-fn show(app: &App, answer: &RepairAnswer) -> Result<(), CliError> {
-    if app.ui.json {
-        return app.ui.json(answer);
+struct Repair<'a> {
+    request: RepairRequest,
+    caller: Caller,
+    spares: Vec<Spare>,
+    app: &'a App,
+}
+
+impl Asked for Repair<'_> {
+    type Answer = RepairAnswer;
+
+    fn run(&mut self, service: &Service, go: Go<'_>) -> Result<RepairAnswer, CliError> {
+        self.request.dry_run = matches!(go, Go::Look);
+        if let Go::Do(plan) = go {
+            self.request.plan = plan.map(str::to_owned);
+        }
+        let bar = Bar::new(&self.app.ui);
+        Ok(service.log_repair(&self.caller, &self.request, &self.spares, &bar)?)
     }
-    print(app, answer, &mut |line| app.ui.line(format_args!("{line}")))?;
-    match answer.dry_run || !answer.damaged {
-        true => Ok(()),
-        false => receipt(app, answer),
+
+    fn plan(answer: &RepairAnswer) -> &str {
+        &answer.plan
+    }
+
+    fn print(&self, app: &App, answer: &RepairAnswer, put: Put<'_>) -> Result<(), CliError> {
+        print(app, answer, put)
+    }
+
+    fn question(&self, _: &RepairAnswer) -> Question {
+        Question {
+            question: "Repair the log like this?".to_owned(),
+            unconfirmed: "repairing the log".to_owned(),
+            refused: "nothing was repaired",
+        }
+    }
+
+    fn receipt(&self, app: &App, done: &RepairAnswer) -> Result<(), CliError> {
+        receipt(app, done)
+    }
+
+    fn is_idle(answer: &RepairAnswer) -> bool {
+        !answer.damaged
+    }
+
+    fn looked(answer: &RepairAnswer) -> Outcome {
+        match answer.damaged {
+            true => Outcome::Damage,
+            false => Outcome::Fine,
+        }
     }
 }
 
@@ -114,11 +137,7 @@ fn receipt(app: &App, done: &RepairAnswer) -> Result<(), CliError> {
     }
 }
 
-fn print(
-    app: &App,
-    answer: &RepairAnswer,
-    put: &mut dyn FnMut(String) -> Result<(), CliError>,
-) -> Result<(), CliError> {
+fn print(app: &App, answer: &RepairAnswer, put: Put<'_>) -> Result<(), CliError> {
     let ui = &app.ui;
     if !answer.damaged {
         return put("nothing to repair".to_owned());
@@ -195,9 +214,10 @@ fn print(
     more(answer.gone.len(), put)?;
     for payload in answer.payloads.iter().take(PREVIEW) {
         put(format!(
-            "  the payload of @{}, {} {}",
+            "  the payload of @{}, {}{} {}",
             payload.position,
             text::one_line(&payload.kind),
+            about(payload),
             ui.paint(DIM, &when::ago(ui.now, &payload.at)),
         ))?;
     }
@@ -228,10 +248,23 @@ fn print(
     Ok(())
 }
 
-fn more(all: usize, put: &mut dyn FnMut(String) -> Result<(), CliError>) -> Result<(), CliError> {
+fn more(all: usize, put: Put<'_>) -> Result<(), CliError> {
     match all.checked_sub(PREVIEW) {
         None | Some(0) => Ok(()),
         Some(more) => put(format!("  … and {more} more")),
+    }
+}
+
+/// The memory that a payload was of.
+fn about(payload: &RepairPayload) -> String {
+    match (&payload.memory, &payload.topic) {
+        (Some(memory), Some(topic)) => format!(
+            " of {} in {}",
+            text::one_line(memory),
+            text::one_line(topic)
+        ),
+        (Some(memory), None) => format!(" of {}", text::one_line(memory)),
+        (None, _) => String::new(),
     }
 }
 

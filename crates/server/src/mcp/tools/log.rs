@@ -222,11 +222,15 @@ fn history(call: &Call<'_>, id: &str, limit: usize) -> Result<Reply, ServiceErro
     let mut frame = Frame::new();
     let mut shown = Vec::new();
     for version in &versions {
-        let content = clean(version.memory.content.as_deref().unwrap_or("(withheld)"));
-        let state = if version.memory.forgotten {
-            " (forgotten)"
-        } else {
-            ""
+        let memory = &version.memory;
+        let content = version.not_shown.as_ref().or(memory.content.as_ref());
+        let content = clean(content.map_or("(withheld)", String::as_str));
+        let state = match &memory.consolidated_into {
+            _ if version.not_shown.is_some() => " (not shown: another value holds)".to_owned(),
+            Some(summary) => format!(" (consolidated into {summary})"),
+            None if memory.undone => " (undone: there is no memory from here on)".to_owned(),
+            None if memory.forgotten => " (forgotten)".to_owned(),
+            None => String::new(),
         };
         let head = format!(
             "@{} {} {} by {} [{}] ",
@@ -236,7 +240,7 @@ fn history(call: &Call<'_>, id: &str, limit: usize) -> Result<Reply, ServiceErro
             clean_line(&version.actor),
             clean_line(&version.memory.topic),
         );
-        frame.item(&head, &content, state, cap);
+        frame.item(&head, &content, &state, cap);
         shown.push(version_fields(version, cap));
     }
     for recall in &why.recalls {
@@ -315,6 +319,15 @@ fn version_fields(version: &Version, cap_bytes: usize) -> Value {
     }
     if let Some(content) = &memory.content {
         fields["content"] = cut(&clean(content), cap_bytes).into();
+    }
+    if let Some(text) = &version.not_shown {
+        fields["not_shown"] = cut(&clean(text), cap_bytes).into();
+    }
+    if let Some(summary) = &memory.consolidated_into {
+        fields["consolidated_into"] = summary.as_str().into();
+    }
+    if memory.undone {
+        fields["undone"] = true.into();
     }
     fields
 }

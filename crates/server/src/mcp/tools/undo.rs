@@ -85,9 +85,9 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         ..request
     };
     let mut answer = call.service.undo(call.caller, &request)?;
-    let total = answer.changes.len();
+    let (total, outcome) = (answer.changes.len(), answer.outcome());
     answer.changes.truncate(CHANGES_MAX);
-    let text = text_of(&answer, total);
+    let text = text_of(&answer, total, &outcome);
     let mut structured =
         serde_json::to_value(&answer).map_err(|error| ServiceError::Internal(error.to_string()))?;
     structured["changes_total"] = json!(total);
@@ -95,14 +95,17 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     Ok(Reply { text, structured })
 }
 
-fn text_of(answer: &UndoAnswer, total: usize) -> String {
+fn text_of(answer: &UndoAnswer, total: usize, outcome: &str) -> String {
     let events = count(answer.events, "event", "events");
     let mut text = match (&answer.event, answer.position) {
         (Some(event), Some(position)) => {
-            format!("undone {events} (event {}, @{position})", short(event))
+            format!(
+                "undone {events}: {outcome} (event {}, @{position})",
+                short(event)
+            )
         }
         _ => format!(
-            "would undo {events}; to do it call again with confirm: \"{}\"",
+            "would undo {events}: {outcome}; to do it call again with confirm: \"{}\"",
             answer.plan
         ),
     };

@@ -85,7 +85,7 @@ fn every_event(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
         0 | 1 => String::new(),
         n => format!(" (the worst of {n} findings)"),
     };
-    let command = |verb: &str| Some(patient.icm(verb));
+    let repair = || Some(patient.icm("log repair"));
     match worst {
         None => checks.ok(
             "log",
@@ -94,12 +94,12 @@ fn every_event(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
         Some(finding) => {
             let why = format!("{}{more}", finding.message);
             match finding.severity {
-                Severity::Notice | Severity::Newer => {
-                    checks.warning("log", why, command("log verify"));
-                }
+                // Known and explained, as what a repair could not save: no command changes it.
+                Severity::Notice => checks.warning("log", why, None),
+                Severity::Newer => checks.warning("log", format!("{why}; update icm"), None),
                 Severity::Damage => {
                     checks.damaged = true;
-                    checks.problem("log", why, command("log repair"));
+                    checks.problem("log", why, repair());
                 }
             }
         }

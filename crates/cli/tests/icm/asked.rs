@@ -1,0 +1,55 @@
+//! What is asked about is shown first, whatever else is wanted.
+
+use crate::world::World;
+
+#[test]
+fn a_question_comes_after_what_it_is_about() {
+    let world = World::with_memories();
+    let id = world.id("owner");
+    let plans: [(&[&str], &str, &str); 3] = [
+        (
+            &["undo", "--last", "1"],
+            "- gone",
+            "Undo 1 event (1 memory gone)? [y/N]",
+        ),
+        (
+            &["redact", &id],
+            "all of it",
+            "Take the text of 1 event, 20 % of all that have text out for good? [y/N]",
+        ),
+        (
+            &["forget", "-t", "people"],
+            "Mira owns billing",
+            "Forget 1 memory of `people`? [y/N]",
+        ),
+    ];
+    for (args, shown, question) in plans {
+        for flag in ["-q", "--json", "-v"] {
+            let args = [&[flag], args].concat();
+            let no = world.icm_asked(&args, "n\n").ends(1);
+            let (shown, asked) = (no.err.find(shown), no.err.find(question));
+            assert!(shown.is_some() && shown < asked, "{args:?} {no:#?}");
+            assert_eq!(no.out, "", "{args:?}");
+        }
+    }
+    world.icm_asked(&["-q", "undo", "--last", "1"], "y\n").ok();
+    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 2);
+    // Where nobody can be asked, quiet is quiet.
+    let run = world.icm(["-q", "undo", "--last", "1"]);
+    let run = run.fails(2, "undoing 1 event has to be confirmed");
+    assert!(!run.err.contains("gone"), "{run:#?}");
+}
+
+#[test]
+fn a_repair_is_shown_before_it_is_asked_about() {
+    let world = crate::repair::damaged();
+    let no = world.icm_asked(&["-q", "log", "repair"], "n\n").ends(1);
+    let shown = no.err.find("aside in torn/");
+    assert!(
+        shown.is_some() && shown < no.err.find("Repair the log like this? [y/N]"),
+        "{no:#?}"
+    );
+    let yes = world.icm_asked(&["-q", "log", "repair"], "y\n").ok();
+    assert!(yes.out.contains("repaired"), "{yes:#?}");
+    world.icm(["log", "repair"]).ok();
+}

@@ -1,0 +1,110 @@
+//! Files that are written: whole, or not at all.
+
+use std::fs::{self, File};
+use std::process::Command;
+
+use crate::world::{Run, World, run};
+
+/// `icm` where no file may grow beyond 512 bytes.
+fn limited(world: &World, args: &[&str]) -> Run {
+    let icm = world.command(args);
+    let mut command = Command::new("/bin/sh");
+    command
+        .args(["-c", "ulimit -f 1 && exec \"$0\" \"$@\""])
+        .arg(icm.get_program())
+        .args(icm.get_args())
+        .env_clear()
+        .envs(
+            icm.get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .current_dir(icm.get_current_dir().unwrap())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    run(&mut command, b"")
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_is_an_error_that_is_told() {
+    let world = World::with_memories();
+    let long = "word ".repeat(1000);
+    world.icm(["store", "-t", "t", "-c", &long]).ok();
+    let before = world.json(["stats"])["positions"].clone();
+    for (args, says) in [
+        (
+            ["store", "-t", "t", "-c", "no room"].as_slice(),
+            "no space left for",
+        ),
+        (&["export", "jsonl", "-o", "out.jsonl"], "out.jsonl"),
+        (
+            &["log", "export", "out.icmx"],
+            "no space left for the export",
+        ),
+        (&["backup", "out.tar.zst"], "nothing of it was kept"),
+    ] {
+        let run = limited(&world, args).fails(2, says);
+        assert!(run.err.contains("hint: "), "{run:?}");
+        assert!(run.err.contains("ulimit"), "{run:?}");
+    }
+    assert_eq!(fs::read_dir(world.path(".")).unwrap().count(), 0);
+    assert_eq!(world.json(["stats"])["positions"], before);
+    world.icm(["verify"]).ok();
+}
+
+#[test]
+fn what_a_killed_export_left_goes_with_the_next_one() {
+    let world = World::with_memories();
+    for left in ["out.jsonl.4711.part", "out.jsonl.x.part", "other.4711.part"] {
+        world.write(left, "half");
+    }
+    let writing = File::create(world.path("out.jsonl.4712.part")).unwrap();
+    writing.lock().unwrap();
+    world.icm(["export", "jsonl", "-o", "out.jsonl"]).ok();
+    let mut files: Vec<_> = fs::read_dir(world.path("."))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort();
+    assert_eq!(
+        files,
+        [
+            "other.4711.part",
+            "out.jsonl",
+            "out.jsonl.4712.part",
+            "out.jsonl.x.part"
+        ]
+    );
+}
+
+#[test]
+fn a_path_that_is_not_there_has_a_hint() {
+    let world = World::with_memories();
+    for (args, hint) in [
+        (
+            ["export", "jsonl", "-o", "no/out.jsonl"].as_slice(),
+            "make it first",
+        ),
+        (&["log", "export", "no/out.icmx"], "make it first"),
+        (&["backup", "no/out.tar.zst"], "whether the path is right"),
+        (
+            &["import", "jsonl", "no.jsonl"],
+            "whether the path is right",
+        ),
+        (&["log", "import", "no.icmx"], "whether the path is right"),
+        (
+            &["log", "repair", "--from", "no.icmx"],
+            "whether the path is right",
+        ),
+        (
+            &["restore", "no.tar.zst", "--db", "new"],
+            "whether the path is right",
+        ),
+        (
+            &["log", "verify", "--expect", "no.txt"],
+            "whether the path is right",
+        ),
+    ] {
+        let run = world.icm(args).fails(2, "no");
+        assert!(run.err.contains(hint), "{run:?}");
+    }
+}

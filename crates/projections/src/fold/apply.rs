@@ -308,6 +308,13 @@ enum Step {
     Change,
 }
 
+/// Where a `stored` belongs, and the row that it makes of nothing.
+struct StorePlace<K: Keep> {
+    entity: EntityId,
+    step: Step,
+    first: Row<K>,
+}
+
 impl Pending {
     pub(super) fn is_empty(&self) -> bool {
         self.late.is_empty() && self.undos.is_empty() && self.recount.is_empty()
@@ -407,21 +414,31 @@ impl<K: Keep> Folder<K> {
         in_force: bool,
     ) -> Result<Applied> {
         match memory::facts_of(event) {
-            Facts::Stored(stored) => self.stored(base, event, stored, in_force),
+            Facts::Stored(stored) => {
+                let place = self.place(base, event, &stored)?;
+                self.stored(base, event, stored, place, in_force)
+            }
             Facts::Consolidated(facts) => {
-                let applied = self.stored(base, event, facts.stored, in_force)?;
-                let mut stepped = BTreeSet::from([self.resolve(base, event.head.subject())?]);
-                for covered in facts.covers {
-                    if let Some(facts) = memory::covering(&covered) {
-                        let entity = self.resolve(base, covered.id)?;
-                        if !stepped.insert(entity) {
-                            // It may stand for two ids that have turned out to be one memory.
-                            self.pending.late.insert(entity);
-                        }
-                        self.step(base, entity, event, Step::Change, |texts, before| {
-                            memory::next(texts, event, &facts, before, Seen::All, in_force)
-                        })?;
+                let place = self.place(base, event, &facts.stored)?;
+                let mut covered = Vec::new();
+                for cover in &facts.covers {
+                    if let Some(facts) = memory::covering(cover) {
+                        covered.push((self.resolve(base, cover.id)?, facts));
                     }
+                }
+                // Two ids that it names may have turned out to be one memory, which then makes one
+                // step for all that it says of it.
+                let mut met = BTreeSet::from([place.entity]);
+                for (entity, _) in &covered {
+                    if !met.insert(*entity) {
+                        self.pending.late.insert(*entity);
+                    }
+                }
+                let applied = self.stored(base, event, facts.stored, place, in_force)?;
+                for (entity, facts) in covered {
+                    self.step(base, entity, event, Step::Change, |texts, before| {
+                        memory::next(texts, event, &facts, before, Seen::All, in_force)
+                    })?;
                 }
                 Ok(applied)
             }
@@ -518,14 +535,14 @@ impl<K: Keep> Folder<K> {
         });
     }
 
-    fn stored(
+    /// Which memory a `stored` is about: what is stored under one name is one.
+    fn place(
         &mut self,
         base: &dyn Base,
         event: &Event<'_>,
-        stored: MemoryStored,
-        in_force: bool,
-    ) -> Result<Applied> {
-        let first = memory::first(&mut self.texts, event, &stored);
+        stored: &MemoryStored,
+    ) -> Result<StorePlace<K>> {
+        let first = memory::first(&mut self.texts, event, stored);
         let (id, name) = (event.head.subject(), first.name);
         // The writer gave a memory without a name an id that nothing else has.
         let new = event.own && name.is_zero();
@@ -541,10 +558,31 @@ impl<K: Keep> Folder<K> {
                 self.kept.name(name, entity);
             }
         }
-        let (step, seen) = (if new { Step::New } else { Step::Store }, Seen::All);
+        let step = if new { Step::New } else { Step::Store };
+        Ok(StorePlace {
+            entity,
+            step,
+            first,
+        })
+    }
+
+    fn stored(
+        &mut self,
+        base: &dyn Base,
+        event: &Event<'_>,
+        stored: MemoryStored,
+        place: StorePlace<K>,
+        in_force: bool,
+    ) -> Result<Applied> {
+        let (entity, step, first) = (place.entity, place.step, place.first);
         self.step(base, entity, event, step, |_, before| {
             Some(memory::stored(
-                event, &stored, first, before, seen, in_force,
+                event,
+                &stored,
+                first,
+                before,
+                Seen::All,
+                in_force,
             ))
         })
     }

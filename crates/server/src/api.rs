@@ -718,8 +718,9 @@ pub struct LogExported {
     pub events: u64,
     /// Events without their text: redacted, or damaged.
     pub withheld: u64,
-    /// Events that are left out, since others before them are missing: the log wants repair.
-    pub cut_off: u64,
+    /// Machines and installations of whose events some are damaged or missing, and what comes after
+    /// them left out: the log wants repair.
+    pub incomplete: Vec<String>,
     /// Its length.
     pub bytes: u64,
 }

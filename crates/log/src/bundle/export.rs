@@ -9,8 +9,8 @@ use crate::disk::OpenMode;
 use crate::error::{LogError, Result, at};
 use crate::facts::{Facts, Hole};
 use crate::hash;
-use crate::id::{OriginId, Seq};
-use crate::kind::Kind;
+use crate::head::Head;
+use crate::id::{EventId, OriginId, Seq};
 use crate::log::Log;
 use crate::record::{self, Body, SALT_LEN};
 use crate::redacted::Redactions;
@@ -35,14 +35,32 @@ impl Log {
         let mut chains = Vec::new();
         let mut holes = Vec::new();
         let mut redactions = Redactions::default();
+        let mut wanted = Wanted::default();
+        let parts = self.lock_state().parts.clone();
+        for part in &parts {
+            let until = part.until.map(|until| (part.origin, until, part.event));
+            wanted.0.extend(until);
+        }
+        wanted
+            .0
+            .extend((self.tip()).map(|tip| (tip.origin, tip.seq, tip.event)));
+        let own = |head: &Head<'_>| {
+            let mut parts = parts.iter().filter(|part| part.origin == head.origin());
+            parts.any(|part| part.until.is_none_or(|until| head.seq() <= until))
+        };
         for origin in chain::origins(&*self.disk, &self.dir)? {
             let until = self.durable_until(origin)?;
             let runs = runs::runs_of(&*self.disk, &self.dir, origin, until, &mut |_, head, _| {
                 redactions.note(head);
-                if head.kind() == Kind::LOG_REPAIRED
-                    && let Ok(Facts::Repaired(facts)) = Facts::of(head)
-                {
-                    holes.extend(facts.holes);
+                match Facts::of(head) {
+                    Ok(Facts::Repaired(facts)) => holes.extend(facts.holes),
+                    Ok(Facts::Imported(facts)) if own(head) => {
+                        let heads = facts.ranges.iter();
+                        wanted
+                            .0
+                            .extend(heads.map(|it| (it.origin, it.to_seq, it.head)));
+                    }
+                    _ => {}
                 }
             })?;
             chains.push((origin, runs));
@@ -58,8 +76,11 @@ impl Log {
         };
         writer.put(&mark::header())?;
         for (origin, runs) in chains {
-            self.export_chain(origin, runs, &holes, &mut writer)?;
+            let runs = runs::connected(runs, origin, &holes);
+            wanted.found(origin, &runs);
+            self.export_chain(origin, runs, &mut writer)?;
         }
+        writer.done.incomplete = wanted.missing(&holes);
         let end = Mark::Done {
             ranges: writer.done.ranges,
             events: writer.done.events,
@@ -91,13 +112,8 @@ impl Log {
         &self,
         origin: OriginId,
         runs: Vec<Run>,
-        holes: &[Hole],
         writer: &mut Writing<'_>,
     ) -> Result<()> {
-        let count = |runs: &[Run]| runs.iter().map(|run| run.ids.len() as u64).sum::<u64>();
-        let held = count(&runs);
-        let runs = runs::connected(runs, origin, holes);
-        writer.done.cut_off += held - count(&runs);
         let last = runs.iter().map(|run| run.from_seq).max();
         let mut any = false;
         for run in runs {
@@ -195,5 +211,33 @@ impl std::fmt::Debug for Bundle {
             .field("ranges", &self.ranges)
             .field("events", &self.events)
             .finish()
+    }
+}
+
+/// Events that are known to have been here: the newest of each range that was learned or written.
+#[derive(Default)]
+struct Wanted(Vec<(OriginId, Seq, EventId)>);
+
+impl Wanted {
+    fn found(&mut self, origin: OriginId, runs: &[Run]) {
+        self.0.retain(|(of, seq, event)| {
+            *of != origin || !runs.iter().any(|run| run.id_at(*seq) == Some(*event))
+        });
+    }
+
+    /// The chains of those that are not there and that no repair has given up.
+    fn missing(self, holes: &[Hole]) -> Vec<OriginId> {
+        let gone = |origin: OriginId, seq: Seq| {
+            let mut holes = holes.iter().filter(|hole| hole.origin == origin);
+            holes.any(|hole| hole.from_seq <= seq && seq <= hole.to_seq)
+        };
+        let missing = self
+            .0
+            .into_iter()
+            .filter(|(origin, seq, _)| !gone(*origin, *seq));
+        let mut origins: Vec<OriginId> = missing.map(|(origin, ..)| origin).collect();
+        origins.sort_unstable();
+        origins.dedup();
+        origins
     }
 }

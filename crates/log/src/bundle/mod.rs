@@ -102,7 +102,7 @@ impl Bundle {
 }
 
 /// What an export wrote.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Exported {
     /// Chains.
     pub origins: u64,
@@ -112,8 +112,9 @@ pub struct Exported {
     pub events: u64,
     /// Events without a body: redacted, or damaged.
     pub bodiless: u64,
-    /// Events that are held and left out, as others before them are missing and nothing says why.
-    pub cut_off: u64,
+    /// Chains of which events are missing that this store had learned or written, and no repair says
+    /// so: what lies behind them is left out.
+    pub incomplete: Vec<OriginId>,
     /// Bytes of the bundle.
     pub bytes: u64,
 }

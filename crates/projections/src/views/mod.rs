@@ -31,7 +31,7 @@ pub use inspect::{Inspected, ViewsState, inspect};
 pub use query::{ALL_IDS, RecallHit, RecallQuery, Recalled, topic_fits};
 
 /// Rises whenever the files of a view mean something else.
-const VIEWS_VERSION: u32 = 7;
+const VIEWS_VERSION: u32 = 8;
 const VERSIONS: (u32, u32) = (FOLD_VERSION, VIEWS_VERSION);
 const TABLE_FILE: &str = "table.redb";
 const ROWS_FILE: &str = "rows";

@@ -32,7 +32,9 @@ impl Service {
             origins: exported.origins,
             events: exported.events,
             withheld: exported.bodiless,
-            cut_off: exported.cut_off,
+            incomplete: (exported.incomplete.iter())
+                .map(OriginId::to_string)
+                .collect(),
             bytes: exported.bytes,
         })
     }

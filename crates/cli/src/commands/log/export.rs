@@ -60,9 +60,9 @@ pub(crate) fn run(args: LogExportArgs, app: &App) -> Result<Outcome, CliError> {
     let file = (!to_stdout).then(|| args.file.to_string_lossy().into_owned());
     let exported = LogExported { file, ..exported };
 
-    let outcome = match exported.cut_off {
-        0 => Outcome::Fine,
-        _ => Outcome::Damage,
+    let outcome = match exported.incomplete.is_empty() {
+        true => Outcome::Fine,
+        false => Outcome::Damage,
     };
     if app.ui.json {
         app.ui.json(&exported)?;
@@ -85,11 +85,11 @@ pub(crate) fn run(args: LogExportArgs, app: &App) -> Result<Outcome, CliError> {
             .line(format_args!("{line} to {}", text::one_line(file)))?,
         None => app.ui.remark(format_args!("{line}")),
     }
-    if exported.cut_off > 0 {
+    if !exported.incomplete.is_empty() {
         app.ui.remark(format_args!(
-            "{} left out, since others before them are missing: see `icm log verify` and \
-             `icm log repair`",
-            count(exported.cut_off, "event is", "events are"),
+            "left out: what comes after events that are damaged or missing, of {}: see \
+             `icm log verify` and `icm log repair`",
+            exported.incomplete.join(", "),
         ));
     }
     Ok(outcome)

@@ -90,7 +90,7 @@ fn the_shape_of_the_answer_is_always_the_same() {
     let world = World::new();
     let empty = world.icm(["log", "repair", "--json"]).ok();
     let expected = keys(&empty.out);
-    assert_eq!(expected.len(), 16, "{expected:?}");
+    assert_eq!(expected.len(), 17, "{expected:?}");
     assert!(!world.store().exists(), "nothing was made");
     let world = damaged();
     let shown = world.icm(["log", "repair", "--dry-run", "--json"]).ends(3);

@@ -29,6 +29,7 @@ mod scan;
 pub mod schema;
 pub mod segment;
 mod store_file;
+mod strays;
 mod torn;
 pub mod verify;
 mod walk;

@@ -24,6 +24,9 @@ use crate::writer::Writer;
 pub const REDACTING_FILE: &str = "redacting";
 
 const MARKER: &[u8] = b"A redaction was begun here. Whoever opens the store finishes it.\n";
+/// Of work after which views are others, and nothing else has to go.
+const REWRITE_MARKER: &[u8] =
+    b"Log files are written anew. Whoever opens the store drops its views.\n";
 
 /// Events by chain.
 pub type Redacted = BTreeMap<OriginId, HashSet<EventId>>;
@@ -33,10 +36,14 @@ pub type Redacted = BTreeMap<OriginId, HashSet<EventId>>;
 pub struct Blanked {
     /// Events whose body was there.
     pub events: u64,
+    /// Bodies in copies of segments that lie below `log/`.
+    pub copies: u64,
     /// Segments that were written anew.
     pub segments: u64,
     /// Files of `torn/` that were removed.
     pub torn: u64,
+    /// Whether `torn/` and copies were cleaned too.
+    pub looked_everywhere: bool,
     /// Files below `log/` that are no segments and may hold such a body: it cannot be told. Relative
     /// to the store.
     pub unknown: Vec<PathBuf>,
@@ -57,6 +64,26 @@ impl Writer<'_> {
         disk::replace(&*self.log.disk, &path, MARKER).map_err(at("writing", &path))
     }
 
+    /// Says that log files are to be written anew and views to go; what is in `torn/` stays. Durable
+    /// when it returns.
+    pub fn begin_rewrite(&self) -> Result<()> {
+        if self.log.redaction_pending() {
+            return Ok(()); // which asks for more
+        }
+        let path = self.log.dir.join(REDACTING_FILE);
+        disk::replace(&*self.log.disk, &path, REWRITE_MARKER).map_err(at("writing", &path))
+    }
+
+    /// Whether what may hold a body that is redacted has to go wherever it lies.
+    fn is_redaction(&self) -> Result<bool> {
+        let path = self.log.dir.join(REDACTING_FILE);
+        match disk::read_all(&*self.log.disk, &path, 1_024) {
+            Ok(marker) => Ok(marker != REWRITE_MARKER),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+            Err(error) => Err(at("reading", &path)(error)),
+        }
+    }
+
     /// Says that nothing is left to be done, and that files were written anew: whoever holds what it
     /// read of them drops it. Durable when it returns.
     pub fn end_redaction(&self) -> Result<()> {
@@ -75,8 +102,8 @@ impl Writer<'_> {
     }
 
     /// Takes the bodies of these events out of every segment and every copy of one that lies below
-    /// `log/`, and everything out of `torn/` that may hold one. Durable when it returns; doing it again
-    /// changes nothing.
+    /// `log/`, and everything out of `torn/` that may hold one; but only out of segments where no more
+    /// was begun than to write files anew. Durable when it returns; doing it again changes nothing.
     ///
     /// # Errors
     /// `Damaged` where a segment cannot be read to its end: it is left as it was, the others are clean.
@@ -89,12 +116,15 @@ impl Writer<'_> {
                 failed = failed.or(done.err());
             }
         }
-        if !events.is_empty() {
-            for path in self.log.strays()? {
-                self.blank_stray(&path, events, &mut blanked)?;
+        if self.is_redaction()? {
+            blanked.looked_everywhere = true;
+            let strays = self.log.strays()?;
+            for stray in strays.iter().filter(|stray| !stray.is_dir) {
+                let done = self.blank_stray(&stray.path, events, &mut blanked);
+                failed = failed.or(done.err());
             }
+            self.clean_torn(events, &mut blanked)?;
         }
-        self.clean_torn(events, &mut blanked)?;
         if blanked.segments > 0 {
             self.mark_rewritten()?;
             // Records have moved, and the open file is no longer the one of that name.
@@ -136,7 +166,7 @@ impl Writer<'_> {
         if found > 0 {
             out.extend_from_slice(rest);
             disk::replace(disk, path, &out).map_err(at("writing", path))?;
-            blanked.events += found;
+            blanked.copies += found;
         }
         Ok(())
     }

@@ -25,7 +25,7 @@ use crate::record::Body;
 use crate::recover::{self, Trouble};
 use crate::redacted::Redactions;
 use crate::scan::{SegmentScan, Step};
-use crate::segment::{HEADER_LEN, HeaderError, SegmentHeader, SegmentName};
+use crate::segment::{HEADER_LEN, HeaderError, SegmentHeader};
 
 use branch::Ends;
 
@@ -216,7 +216,7 @@ impl Verify<'_> {
                 .trouble
                 .filter(|trouble| trouble.case.action() == Action::SetAside);
         }
-        self.stray_files(&walked, &origins)?;
+        self.stray_files()?;
         let mut position = Some(Position(0));
         for part in &parts {
             if let Some(until) = part.until {
@@ -239,37 +239,18 @@ impl Verify<'_> {
     }
 
     /// Names below `log/` that are neither a chain nor a segment: what they hold is not read.
-    fn stray_files(&mut self, walked: &[OriginId], others: &[OriginId]) -> Result<()> {
-        let read_dir = |dir: &Path| match self.log.disk.read_dir(dir) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-            other => other.map_err(at("reading", dir)),
-        };
-        let log_dir = self.log.dir.join(chain::LOG_DIR);
-        let mut strays = Vec::new();
-        for entry in read_dir(&log_dir)? {
-            if !entry.is_dir || chain::origin_of(&entry.name).is_none() {
-                strays.push(log_dir.join(entry.name));
-            }
-        }
-        for origin in walked.iter().chain(others) {
-            let dir = chain::dir_of(&self.log.dir, *origin);
-            for entry in read_dir(&dir)? {
-                if entry.is_dir || SegmentName::parse(&entry.name).is_none() {
-                    strays.push(dir.join(entry.name));
-                }
-            }
-        }
-        for path in strays {
+    fn stray_files(&mut self) -> Result<()> {
+        let strays = self.log.strays()?;
+        let dirs: BTreeSet<&Path> = strays
+            .iter()
+            .filter(|stray| stray.is_dir)
+            .map(|stray| stray.path.as_path())
+            .collect();
+        let within = |path: &Path| path.parent().is_some_and(|dir| dirs.contains(dir));
+        for stray in strays.iter().filter(|stray| !within(&stray.path)) {
             let message = "not the name of a chain or a segment: it is not read".to_owned();
-            self.find(
-                None,
-                "stray_file",
-                Severity::Notice,
-                &path,
-                0,
-                None,
-                message,
-            );
+            let notice = Severity::Notice;
+            self.find(None, "stray_file", notice, &stray.path, 0, None, message);
         }
         Ok(())
     }

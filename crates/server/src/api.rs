@@ -742,6 +742,8 @@ pub struct LogImportAnswer {
     pub left_out: u64,
     /// Texts of this store that were taken out, since a redaction came along.
     pub redacted: u64,
+    /// Files in the store's folder that may hold such a text, and that only a person can judge.
+    pub out_of_reach: Vec<String>,
     /// Places where a chain branches: two machines wrote under one origin. Both branches are kept.
     pub forks: Vec<ChainPlace>,
     /// What lies more than a day in the future by this machine's clock, and was left out.
@@ -749,6 +751,8 @@ pub struct LogImportAnswer {
     /// What would stand in for lost events of this store, but nothing here vouches for it: it was left
     /// out, and `log repair` takes it.
     pub unproven: Vec<ChainPlace>,
+    /// From where on chains take back events that are not here: they were left out until those are.
+    pub waiting: Vec<ChainPlace>,
     /// Where this store has written other events than the export has of it: those were left out.
     pub own_forks: Vec<ChainPlace>,
     /// The event that brought it; `None` where nothing had to be noted.

@@ -55,7 +55,9 @@ impl Plan {
     pub(super) fn check_limits(&self, bundle: &Bundle, undos: &Undos) -> Result<()> {
         let mut runs: BTreeMap<OriginId, usize> = BTreeMap::new();
         for range in bundle.ranges() {
-            *runs.entry(range.origin).or_default() += 1;
+            // What is held already makes no more of them.
+            let held = self.held.has(range.origin, range.to_seq, range.head);
+            *runs.entry(range.origin).or_default() += usize::from(!held);
         }
         for (origin, brought) in runs {
             let held = self.held.runs.get(&origin).map_or(0, Vec::len);

@@ -8,6 +8,7 @@
 mod held;
 mod limits;
 mod plan;
+mod waiting;
 mod walked;
 mod write;
 
@@ -49,12 +50,14 @@ pub struct Learned {
     /// What would fill a hole of this machine's chains, but nothing here vouches for it: it was left
     /// out. A repair takes it.
     pub unproven: Vec<Gap>,
+    /// From where on chains undo events that are not here: they were left out.
+    pub waiting: Vec<Gap>,
     /// Where this machine's chains have other events than the bundle: those were left out.
     pub own_forks: Vec<Fork>,
     /// Bodies that are here and are to go, since a redaction was learned.
     pub redactions: u64,
     /// What was folded before may fold differently now: views are to be dropped, which
-    /// [`Writer::begin_redaction`] has noted.
+    /// a marker in the store has noted.
     pub changes_the_past: bool,
     /// The facts of the `log.imported` events that make it known; to be appended next.
     pub facts: Vec<LogImported>,
@@ -69,9 +72,11 @@ impl Writer<'_> {
     /// what would make the log slow to read: nothing was taken.
     pub fn learn(&mut self, bundle: &Bundle) -> Result<Learned> {
         let plan = self.log.plan_learning(bundle, self.env.now_ms())?;
-        if plan.redactions > 0 || plan.past || !plan.bodies.is_empty() {
-            // Views of what was there before are to go, whatever happens on the way.
+        // What was there before is to go, whatever happens on the way.
+        if plan.redacts {
             self.begin_redaction()?;
+        } else if plan.changes_the_past() {
+            self.begin_rewrite()?;
         }
         self.take(bundle, plan)
     }

@@ -7,9 +7,10 @@ use super::limits::Undos;
 use super::{Fork, Learned};
 use crate::bundle::{Bundle, BundleRange};
 use crate::error::{Gap, LogError, Result};
-use crate::facts::{Hole, UndoneRange};
+use crate::facts::Hole;
 use crate::head::Head;
 use crate::id::{EventId, OriginId, Seq};
+use crate::kind::Kind;
 use crate::log::Log;
 use crate::record::Body;
 use crate::redacted::Redactions;
@@ -57,11 +58,14 @@ pub(super) struct Plan {
     pub(super) forks: Vec<Fork>,
     pub(super) later: Vec<Gap>,
     pub(super) unproven: Vec<Gap>,
+    pub(super) waiting: Vec<Gap>,
     pub(super) own_forks: Vec<Fork>,
     /// Events that are held already.
     pub(super) unchanged: u64,
     /// The own chain goes on in the bundle: somebody else has written it, or this store was restored.
     pub(super) mint: bool,
+    /// A redaction is among what is new.
+    pub(super) redacts: bool,
     /// How many bodies are held that a redaction names.
     pub(super) redactions: u64,
     /// Something that is new comes before what was learned already.
@@ -80,6 +84,7 @@ impl Plan {
             forks: self.forks,
             later: self.later,
             unproven: self.unproven,
+            waiting: self.waiting,
             own_forks: self.own_forks,
             redactions: self.redactions,
             ..Learned::default()
@@ -113,14 +118,14 @@ impl Log {
             forks: Vec::new(),
             later: Vec::new(),
             unproven: Vec::new(),
+            waiting: Vec::new(),
             own_forks: Vec::new(),
             unchanged: 0,
             mint: false,
+            redacts: false,
             redactions: 0,
             past: false,
         };
-        // Of what is held the undos were looked at before, but not what both come to.
-        let undone: Vec<UndoneRange> = undos.ranges().copied().collect();
         for (id, head) in &plan.held.undos {
             if let Ok(head) = Head::parse(head) {
                 undos.note(&head, *id);
@@ -132,15 +137,23 @@ impl Log {
             plan.range(bundle, range, limit_ms)?;
         }
         plan.drop_unjoined(bundle, &brought, &holes)?;
-        plan.check_undone(&undone, &brought, &holes)?;
         plan.forks_among_pieces(bundle, &brought);
         plan.judge_walked(bundle)?;
+        plan.leave_undos_of_the_absent(bundle, &holes)?;
         plan.past |= plan.pieces.iter().any(|piece| plan.is_past(piece));
-        if !(plan.later.is_empty() && plan.unproven.is_empty() && plan.own_forks.is_empty()) {
+        if plan.leaves_any() {
             // Only redactions that will be here take anything out.
             plan.held.redactions = self.redactions_with(bundle, &plan.pieces)?;
         }
         plan.redactions = self.bodies_to_go(&plan.held)?;
+        for piece in &plan.pieces {
+            bundle.records(&piece.range(), &mut |_, record, _| {
+                let head = record.parse_head();
+                plan.redacts |= head.is_ok_and(|head| head.kind() == Kind::LOG_REDACTED);
+                Ok(())
+            })?;
+        }
+        plan.redacts |= plan.redactions > 0;
         Ok(plan)
     }
 
@@ -160,6 +173,16 @@ impl Log {
 }
 
 impl Plan {
+    /// What was folded before may fold differently.
+    pub(super) fn changes_the_past(&self) -> bool {
+        self.redacts || self.past || !self.bodies.is_empty()
+    }
+
+    fn leaves_any(&self) -> bool {
+        let gaps = [&self.later, &self.unproven, &self.waiting];
+        !self.own_forks.is_empty() || gaps.iter().any(|gaps| !gaps.is_empty())
+    }
+
     /// Cuts what is new out of a range.
     fn range(&mut self, bundle: &Bundle, range: &BundleRange, limit_ms: u64) -> Result<()> {
         let left_behind = |later: &[Gap]| {
@@ -252,35 +275,6 @@ impl Plan {
     fn holds_any_at(&self, origin: OriginId, seq: Seq) -> bool {
         let runs = self.held.runs.get(&origin).into_iter().flatten();
         runs.into_iter().any(|run| run.id_at(seq).is_some())
-    }
-
-    /// Refuses undos of what nobody has: they would reach events that are not written yet.
-    fn check_undone(
-        &self,
-        undone: &[UndoneRange],
-        brought: &HashSet<(OriginId, Seq, EventId)>,
-        holes: &[Hole],
-    ) -> Result<()> {
-        let mut gaps = Vec::new();
-        for range in undone {
-            let (origin, to) = (range.origin, range.to_seq);
-            let gone =
-                |hole: &Hole| hole.origin == origin && hole.from_seq <= to && to <= hole.to_seq;
-            let known = self.held.has(origin, to, range.head)
-                || brought.contains(&(origin, to, range.head))
-                || holes.iter().any(gone);
-            if !known {
-                let runs = self.held.runs.get(&origin).into_iter().flatten();
-                let newest = runs.map(|run| run.to_seq().0).max();
-                let from_seq = Seq(newest.unwrap_or(0) + 1);
-                gaps.push(Gap { origin, from_seq });
-            }
-        }
-        gaps.dedup();
-        match gaps.is_empty() {
-            true => Ok(()),
-            false => Err(LogError::Gaps(gaps)),
-        }
     }
 
     /// Notes the pieces that go on from an event within another range of the bundle.

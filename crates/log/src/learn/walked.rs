@@ -25,6 +25,11 @@ impl Plan {
         let mut pieces = std::mem::take(&mut self.pieces);
         pieces.sort_by_key(|piece| (piece.origin, piece.from_seq));
         let mut left: Vec<Piece> = Vec::new();
+        // Its own chain goes on elsewhere, although what comes there is not taken yet.
+        for gap in &self.later {
+            let part = self.held.part(gap.origin);
+            self.mint |= part.is_some_and(|part| part.until.is_none());
+        }
         for piece in pieces {
             let (origin, seq) = (piece.origin, piece.from_seq);
             let Some(part) = self.held.part(origin).copied() else {
@@ -71,14 +76,14 @@ impl Plan {
         Ok(())
     }
 
-    fn joins_held(&self, piece: &Piece) -> bool {
+    pub(super) fn joins_held(&self, piece: &Piece) -> bool {
         let before = Seq(piece.from_seq.0 - 1);
         before == Seq(0) || self.held.has(piece.origin, before, piece.base)
     }
 }
 
 /// Whether a piece may go on from an event of another one.
-fn hangs_on(piece: &Piece, other: &Piece) -> bool {
+pub(super) fn hangs_on(piece: &Piece, other: &Piece) -> bool {
     let before = Seq(piece.from_seq.0 - 1);
     other.origin == piece.origin && other.from_seq <= before && before <= other.to_seq
 }
@@ -98,7 +103,7 @@ fn judge(piece: &Piece, runs: &[Run], part: &Part) -> Verdict {
 }
 
 /// A piece up to event `end`, and what is beyond.
-fn cut(bundle: &Bundle, piece: &Piece, end: Seq) -> Result<(Piece, Option<Piece>)> {
+pub(super) fn cut(bundle: &Bundle, piece: &Piece, end: Seq) -> Result<(Piece, Option<Piece>)> {
     if piece.to_seq <= end {
         return Ok((*piece, None));
     }

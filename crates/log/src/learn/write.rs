@@ -57,9 +57,10 @@ impl Writer<'_> {
             forks: plan.forks.clone(),
             later: plan.later.clone(),
             unproven: plan.unproven.clone(),
+            waiting: plan.waiting.clone(),
             own_forks: plan.own_forks.clone(),
             redactions: plan.redactions,
-            changes_the_past: plan.redactions > 0 || plan.past || !plan.bodies.is_empty(),
+            changes_the_past: plan.changes_the_past(),
             ..Learned::default()
         };
         if plan.mint {

@@ -1,9 +1,9 @@
 //! Which pieces of a chain are taken: a pure function of the pieces and the evidence.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::salvage::Run;
+use super::salvage::{Run, SourceKind};
 use crate::id::{EventId, Seq};
 
 /// Pieces before one that are looked at for the one that it goes on from.
@@ -14,16 +14,19 @@ const LOOK_BACK: usize = 256;
 struct Score {
     /// Events that something outside the chain says were there.
     anchors: u64,
-    events: u64,
+    /// Events of files of the store that nothing else here contradicts: what is brought stands in for
+    /// what is gone, and takes no event's place.
+    own: u64,
     /// Places where an event names another one before it than there is.
     breaks: Reverse<u64>,
+    events: u64,
     /// Pieces that do not lie where they belong.
     moved: Reverse<u64>,
 }
 
 /// The pieces to take, in the order of the chain, of pieces that hold either the same events or
-/// others. The way that holds the event of an anchor is preferred, then the longest, then the one
-/// that holds together best.
+/// others. The way that holds the event of an anchor is preferred, then the one that holds the most
+/// of the store's own, then the one that holds together best, then the longest.
 pub(super) fn choose(pieces: &[Run], anchors: &[(Seq, EventId)]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..pieces.len()).collect();
     order.sort_by_key(|index| {
@@ -39,6 +42,26 @@ pub(super) fn choose(pieces: &[Run], anchors: &[(Seq, EventId)]) -> Vec<usize> {
     });
     // In the order of where they end, so that what a piece goes on from comes before it.
     order.sort_by_key(|index| (pieces[*index].to, pieces[*index].from));
+    let is_own = |piece: &Run| piece.kind != SourceKind::Spare;
+    let brought: BTreeSet<(Seq, EventId)> = pieces
+        .iter()
+        .filter(|piece| !is_own(piece))
+        .map(|piece| (piece.to, piece.last.id))
+        .collect();
+    // Where an own event names the one that was brought, what stands here before it was changed.
+    let refuted: BTreeSet<(Seq, EventId)> = pieces
+        .iter()
+        .filter(|piece| is_own(piece))
+        .map(|piece| (Seq(piece.from.0.saturating_sub(1)), piece.base))
+        .filter(|named| brought.contains(named))
+        .collect();
+    let is_refuted = |piece: &Run| {
+        let named = |(seq, event): &(Seq, EventId)| *seq == piece.to && *event != piece.last.id;
+        refuted
+            .range((piece.to, EventId::ZERO)..)
+            .take_while(|it| it.0 == piece.to)
+            .any(named)
+    };
     let mut ways: Vec<(Score, Option<usize>)> = Vec::with_capacity(order.len());
     // The best way so far.
     let mut best: Option<usize> = None;
@@ -70,6 +93,9 @@ pub(super) fn choose(pieces: &[Run], anchors: &[(Seq, EventId)]) -> Vec<usize> {
             .filter(|(seq, event)| *seq == piece.to && *event == piece.last.id);
         score.anchors += anchored.count() as u64;
         score.events += piece.count();
+        if is_own(piece) && !is_refuted(piece) {
+            score.own += piece.count();
+        }
         score.moved.0 += u64::from(piece.kind as u8 > 0);
         ways.push((score, before));
         if best.is_none_or(|best| score > ways[best].0) {
@@ -88,7 +114,7 @@ pub(super) fn choose(pieces: &[Run], anchors: &[(Seq, EventId)]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::salvage::{Edge, SourceKind};
+    use super::super::salvage::Edge;
     use super::*;
     use crate::id::{OriginId, Position, Time};
 
@@ -153,6 +179,44 @@ mod tests {
         check(&pieces, &[acknowledged], &[0, 1, 3]);
         let unknown = (Seq(6), EventId([9; 32]));
         check(&pieces, &[unknown], &[0, 2, 3]);
+    }
+
+    /// The same from elsewhere.
+    fn spare(from: u64, to: u64, base: u8, branch: u8) -> Run {
+        Run {
+            kind: SourceKind::Spare,
+            ..piece(9, from, to, base, branch)
+        }
+    }
+
+    #[test]
+    fn what_is_brought_takes_no_events_place() {
+        // It fills a gap, and goes on at the end.
+        let own = [piece(0, 1, 4, 1, 1), piece(0, 7, 9, 1, 1)];
+        let gap = [
+            own[0].clone(),
+            own[1].clone(),
+            spare(5, 6, 1, 1),
+            spare(10, 12, 1, 1),
+        ];
+        check(&gap, &[], &[0, 2, 1, 3]);
+        // Another branch fills nothing, however long it is.
+        let fork = [
+            own[0].clone(),
+            own[1].clone(),
+            spare(5, 6, 1, 2),
+            spare(7, 20, 2, 2),
+        ];
+        check(&fork, &[], &[0, 1]);
+        let end = [piece(0, 1, 6, 1, 1), spare(1, 6, 1, 2), spare(7, 20, 2, 2)];
+        check(&end, &[], &[0]);
+        // What was changed here is not what comes after it names.
+        let changed = [
+            piece(0, 1, 6, 1, 3),
+            piece(0, 7, 9, 1, 1),
+            spare(1, 6, 1, 1),
+        ];
+        check(&changed, &[], &[2, 1]);
     }
 
     #[test]

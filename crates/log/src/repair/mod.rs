@@ -19,7 +19,7 @@ mod withheld;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,7 +35,8 @@ use crate::id::{ActorId, EventId, OriginId, Seq, SubjectId};
 use crate::kind::Kind;
 use crate::log::{Log, Refusal, origins_of};
 use crate::payload;
-use crate::segment::{HEADER_LEN, SegmentName};
+use crate::segment::HEADER_LEN;
+use crate::strays::Stray;
 use crate::walk;
 use crate::writer::{Appended, Batch, NewEvent, Writer, actor_named};
 
@@ -142,7 +143,8 @@ impl Log {
                 salvaged.read(source, (HEADER_LEN as u64).min(end), end, progress)?;
             }
         }
-        for path in self.strays()? {
+        let strays = self.strays()?.into_iter();
+        for Stray { path, .. } in strays.filter(|stray| !stray.is_dir && stray.is_near) {
             // A stray that cannot be read is none of the log's.
             let Ok(source) = salvage::open(disk, &path, None) else {
                 continue;
@@ -227,16 +229,12 @@ impl Log {
         }
         salvaged.explained = explained;
         let remembered = marker.iter().flat_map(|marker| &marker.payloads);
-        let mut withheld = withheld::find(&salvaged, &picked, &remembered.copied().collect())?;
+        let remembered = remembered.copied().collect();
+        let withheld = withheld::find(&salvaged, &picked, &own, &remembered)?;
         let mut chains = Vec::new();
         for (taken, known) in picked {
             chains.push(plan::plan(&salvaged, &known, taken)?);
         }
-        // What somebody else took out of a chain of theirs is theirs to explain, unless what this
-        // machine said of it may be gone.
-        let mut walked = chains.iter().filter(|chain| own.contains(&chain.origin));
-        let lost = walked.any(|chain: &ChainPlan| !chain.gone.is_empty());
-        withheld.retain(|(origin, _)| lost || own.contains(origin));
         let is_known = |slot: &acked::Slot| {
             let known = salvaged.runs.iter().any(|run| run.origin == slot.origin);
             known || own.contains(&slot.origin) || folders.contains(&slot.origin)
@@ -254,7 +252,7 @@ impl Log {
             salvaged,
             chains,
             payloads: BTreeSet::new(),
-            redacted: withheld.iter().map(|(_, body)| body.id).collect(),
+            redacted: withheld.redacted.iter().map(|(_, body)| body.id).collect(),
             marker,
             mint,
             slot_aside,
@@ -294,33 +292,6 @@ impl Log {
             .then(|| "the event that the chain was to go on from is gone".to_owned())
     }
 
-    /// Files below `log/` that are no segments.
-    pub(crate) fn strays(&self) -> Result<Vec<PathBuf>> {
-        let mut strays = Vec::new();
-        let log_dir = self.dir.join(chain::LOG_DIR);
-        let read_dir = |dir: &Path| match self.disk.read_dir(dir) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-            other => other.map_err(at("reading", dir)),
-        };
-        for entry in read_dir(&log_dir)? {
-            let path = log_dir.join(&entry.name);
-            if !entry.is_dir {
-                strays.push(path);
-                continue;
-            }
-            let is_chain = chain::origin_of(&entry.name).is_some();
-            // A folder that cannot be read is no chain, and whoever reads a chain says so.
-            for file in self.disk.read_dir(&path).unwrap_or_default() {
-                let is_segment = is_chain && SegmentName::parse(&file.name).is_some();
-                if !file.is_dir && !is_segment {
-                    strays.push(path.join(&file.name));
-                }
-            }
-        }
-        strays.sort();
-        Ok(strays)
-    }
-
     fn report(&self, plan: &mut Plan, withheld: &Withheld, no_store: bool) {
         let beside = |edge: salvage::Edge| Beside {
             position: edge.position,
@@ -330,11 +301,15 @@ impl Log {
             new_origin: plan.mint.clone(),
             new_secret: no_store && plan.mint.is_some(),
             resumed: plan.marker.is_some(),
-            redacted: (withheld.iter())
+            redacted: (withheld.redacted.iter())
                 .map(|(origin, body)| PayloadGone::of(*origin, body))
                 .collect(),
             ..Report::default()
         };
+        for (origin, body) in &withheld.gone {
+            plan.payloads.insert(body.id);
+            report.payloads.push(PayloadGone::of(*origin, body));
+        }
         let remembered = plan.marker.iter().flat_map(|marker| &marker.payloads);
         let remembered: BTreeSet<EventId> = remembered.copied().collect();
         let said = &plan.salvaged.explained.payloads;

@@ -1,36 +1,64 @@
-//! Payloads that were taken out although nothing that is left says why: the redaction is gone. It is
-//! said again, so that no export brings the text back.
+//! Payloads of own events that are not there, although nothing that is left says why. Where one was
+//! taken out of a segment here, the redaction is gone: it is said again, so that no export brings the
+//! text back. One that comes from elsewhere without its payload is only gone: whoever exported it had
+//! it damaged, and an import may bring it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::pick::{Known, Picked};
-use super::salvage::{NoBody, Run, Salvaged};
+use super::pick::{Known, Picked, Role};
+use super::salvage::{NoBody, Run, Salvaged, SourceKind};
 use crate::error::Result;
 use crate::head::Head;
-use crate::id::{EventId, OriginId};
+use crate::id::{EventId, OriginId, Seq};
 use crate::redacted::Redactions;
 use crate::scan::Step;
 
-/// Such events, by chain, in its order.
-pub(super) type Withheld = Vec<(OriginId, NoBody)>;
+/// Such events of a chain, in its order.
+#[derive(Debug, Default)]
+pub(super) struct Withheld {
+    pub(super) redacted: Vec<(OriginId, NoBody)>,
+    pub(super) gone: Vec<(OriginId, NoBody)>,
+}
 
-/// Finds them among what is taken. `damaged` are payloads that a repair that was begun took out.
+/// Finds them among what is taken of the own chains. `damaged` are payloads that a repair that was
+/// begun took out.
 pub(super) fn find(
     salvaged: &Salvaged,
     picked: &[(Picked, Known<'_>)],
+    own: &[OriginId],
     damaged: &BTreeSet<EventId>,
 ) -> Result<Withheld> {
     let said = &salvaged.explained.payloads;
-    let bodies = picked.iter().flat_map(|(taken, known)| {
-        let bodies = taken.chosen.iter().flat_map(|run| &run.no_bodies);
-        bodies.map(|body| (known.origin, *body))
+    let of_own = picked
+        .iter()
+        .filter(|(_, known)| own.contains(&known.origin));
+    let bodies = of_own.flat_map(|(taken, known)| {
+        let bodies = taken.chosen.iter().flat_map(|run| {
+            let brought = run.kind == SourceKind::Spare;
+            run.no_bodies.iter().map(move |body| (body, brought))
+        });
+        // What is beyond the place where a newer chain carries on was learned.
+        let until = match known.role {
+            Role::Continued(until, _) => until,
+            _ => Seq(u64::MAX),
+        };
+        let walked = bodies.filter(move |(body, _)| body.seq <= until);
+        walked.map(|(body, brought)| {
+            // What was lost before came from elsewhere, too.
+            let covered = salvaged.explained.covering(known.origin, body.seq);
+            (known.origin, *body, brought || covered.is_some())
+        })
     });
     let unsaid = |body: &NoBody| {
         body.withheld && !said.contains_key(&body.id) && !damaged.contains(&body.id)
     };
-    let open: Withheld = bodies.filter(|(_, body)| unsaid(body)).collect();
-    if open.is_empty() {
-        return Ok(open);
+    let mut left: BTreeMap<EventId, (OriginId, NoBody, bool)> = bodies
+        .filter(|(_, body, _)| unsaid(body))
+        .map(|found| (found.1.id, found))
+        .collect();
+    let mut found = Withheld::default();
+    if left.is_empty() {
+        return Ok(found);
     }
     let mut redactions = Redactions::default();
     let runs = || picked.iter().flat_map(|(taken, _)| &taken.chosen);
@@ -38,10 +66,6 @@ pub(super) fn find(
         heads(salvaged, run, &mut |head, _| redactions.note(head))?;
     }
     redactions.settle();
-    let mut left: BTreeMap<EventId, (OriginId, NoBody)> = open
-        .iter()
-        .map(|(origin, body)| (body.id, (*origin, *body)))
-        .collect();
     for run in runs().filter(|run| run.no_bodies.iter().any(unsaid)) {
         heads(salvaged, run, &mut |head, id| {
             if redactions.names(head, id) {
@@ -49,9 +73,15 @@ pub(super) fn find(
             }
         })?;
     }
-    let mut left: Withheld = left.into_values().collect();
-    left.sort_unstable_by_key(|(origin, body)| (*origin, body.seq, body.id));
-    Ok(left)
+    let mut left: Vec<_> = left.into_values().collect();
+    left.sort_unstable_by_key(|(origin, body, _)| (*origin, body.seq, body.id));
+    for (origin, body, brought) in left {
+        match brought {
+            true => found.gone.push((origin, body)),
+            false => found.redacted.push((origin, body)),
+        }
+    }
+    Ok(found)
 }
 
 fn heads(salvaged: &Salvaged, run: &Run, then: &mut dyn FnMut(&Head<'_>, EventId)) -> Result<()> {

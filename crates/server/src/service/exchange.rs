@@ -11,6 +11,7 @@ use icm_log::learn::{Fork, Learned};
 use icm_log::repair::Spare;
 use icm_log::{Gap, Kind, NewEvent, OriginId, Seq, SubjectId, payload};
 
+use super::redact::unknown;
 use super::write::RequestKeyOf;
 use super::{Service, locked};
 use crate::api::{Caller, ChainPlace, LogExported, LogImportAnswer, Progress};
@@ -70,7 +71,9 @@ impl Service {
         let mut told = answer(&learned, false);
         if learned.changes_the_past {
             let mut held = locked(&self.views);
-            told.redacted = self.finish_redaction(&mut held)?.events;
+            let blanked = self.finish_redaction(&mut held)?;
+            told.redacted = blanked.events;
+            told.out_of_reach = unknown(&blanked);
         }
         Ok(LogImportAnswer {
             event: appended.map(|event| event.event.to_string()),
@@ -117,9 +120,11 @@ fn answer(learned: &Learned, dry_run: bool) -> LogImportAnswer {
         refilled_payloads: learned.refilled_bodies,
         left_out: learned.left_out,
         redacted: learned.redactions,
+        out_of_reach: Vec::new(),
         forks: forks(&learned.forks),
         later: gaps(&learned.later),
         unproven: gaps(&learned.unproven),
+        waiting: gaps(&learned.waiting),
         own_forks: forks(&learned.own_forks),
         event: None,
         position: None,

@@ -11,11 +11,12 @@ use crate::error::{Result, ServiceError, plain};
 
 /// What icm itself puts into a store's folder, or keeps beside it where a platform has one folder for
 /// both, and what operating systems leave in any folder. Other files are somebody's.
-const OURS: [&str; 17] = [
+const OURS: [&str; 18] = [
     "store.toml",
     "store.new",
     "acked",
     "redacting",
+    "redacting.new",
     "repairing",
     "repairing.new",
     "rewritten",
@@ -34,6 +35,16 @@ const OURS: [&str; 17] = [
 /// Whether something of this name belongs into a store's folder.
 pub(super) fn is_name_of_ours(name: &str) -> bool {
     OURS.contains(&name)
+}
+
+/// What lies in a store's folder and is none of its files, relative to it.
+pub(super) fn not_ours(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let names = entries.map(|entry| PathBuf::from(entry.file_name()));
+    let is_ours = |name: &PathBuf| name.to_str().is_some_and(is_name_of_ours);
+    let mut others: Vec<PathBuf> = names.filter(|name| !is_ours(name)).collect();
+    others.sort();
+    others
 }
 
 /// Refuses what cannot be a store's folder.

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use icm_log::facts::{Facts, LogRedacted};
@@ -15,7 +16,7 @@ use icm_projections::{ViewError, Views};
 use serde_json::Value;
 
 use super::write::RequestKeyOf;
-use super::{Ask, Service, locked};
+use super::{Ask, Service, locked, place};
 use crate::api::{Caller, RedactAnswer, RedactEvent, RedactMemory, RedactRequest};
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
@@ -97,12 +98,7 @@ impl Service {
             })?;
         let mut held = locked(&self.views);
         let blanked = self.finish_redaction(&mut held)?;
-        let unknown = blanked.unknown.iter().map(|path| {
-            format!(
-                "{}: no segment of the log, and it may hold the text: delete it if nobody needs it",
-                path.display()
-            )
-        });
+        let unknown = unknown(&blanked).into_iter();
         Ok(RedactAnswer {
             out_of_reach: unknown.chain(answer.out_of_reach).collect(),
             dry_run: false,
@@ -179,7 +175,10 @@ impl Service {
             }
             _ => {}
         }
-        let blanked = blanked?;
+        let mut blanked = blanked?;
+        if blanked.looked_everywhere {
+            blanked.unknown.extend(place::not_ours(&self.options.dir));
+        }
         writer.end_redaction()?;
         Ok(blanked)
     }
@@ -429,4 +428,15 @@ fn nothing() -> ServiceError {
         message: "nothing in the log holds that".to_owned(),
         hint: "`icm log` and `icm recall` show what there is".to_owned(),
     }
+}
+
+/// What lies in the store's folder and may hold a text, for a person to judge.
+pub(super) fn unknown(blanked: &Blanked) -> Vec<String> {
+    let line = |path: &PathBuf| {
+        format!(
+            "{}: no file of the store, and it may hold the text: delete it if nobody needs it",
+            path.display()
+        )
+    };
+    blanked.unknown.iter().map(line).collect()
 }

@@ -75,7 +75,7 @@ impl Service {
             ));
         }
         // Views go whatever happens on the way; what a spare brings back of a redacted event goes too.
-        writer.begin_redaction()?;
+        writer.begin_rewrite()?;
         let session = caller.session.as_deref();
         let batch = Batch {
             command: CommandId(random_16(env)),

@@ -10,7 +10,7 @@ use icm_server::api::{ChainPlace, LogImportAnswer};
 use crate::app::App;
 use crate::error::{CliError, Outcome};
 use crate::progress::Bar;
-use crate::text::count;
+use crate::text::{self, count};
 use crate::ui::{BOLD, DIM, WARN};
 
 /// Take in the events of another machine, as `icm log export` wrote them
@@ -86,8 +86,9 @@ fn print(app: &App, answer: &LogImportAnswer) -> Result<(), CliError> {
             ui.paint(
                 WARN,
                 &format!(
-                    "a redaction came along: {} of this store taken out",
-                    count(answer.redacted, "text", "texts")
+                    "a redaction came along: {} of this store {}taken out",
+                    count(answer.redacted, "text", "texts"),
+                    if answer.dry_run { "would be " } else { "" },
                 )
             ),
         ))?;
@@ -116,6 +117,16 @@ fn print(app: &App, answer: &LogImportAnswer) -> Result<(), CliError> {
              trusted, `icm log repair --from FILE` brings them back",
             places(&answer.unproven)
         ));
+    }
+    if !answer.waiting.is_empty() {
+        ui.remark(format_args!(
+            "left out, since they take back events that are not here: {}; import them again once an \
+             export has brought those",
+            places(&answer.waiting)
+        ));
+    }
+    for place in &answer.out_of_reach {
+        ui.remark(format_args!("{}", text::one_line(place)));
     }
     if !answer.own_forks.is_empty() {
         ui.remark(format_args!(

@@ -1,0 +1,68 @@
+//! What lies below `log/` and is neither a chain nor a segment: conflict copies of sync tools, copies
+//! that somebody made. Nothing reads it in the normal course.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::chain;
+use crate::disk::DirEntry;
+use crate::error::{Result, at};
+use crate::log::Log;
+use crate::segment::SegmentName;
+
+/// Such a file or folder.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Stray {
+    pub(crate) path: PathBuf,
+    pub(crate) is_dir: bool,
+    /// In `log/` itself, or in a folder there.
+    pub(crate) is_near: bool,
+}
+
+impl Log {
+    /// All of them, in order. Symbolic links are not followed.
+    pub(crate) fn strays(&self) -> Result<Vec<Stray>> {
+        let log_dir = self.dir.join(chain::LOG_DIR);
+        let mut strays = Vec::new();
+        for entry in self.entries(&log_dir)? {
+            let path = log_dir.join(&entry.name);
+            if entry.is_dir && chain::origin_of(&entry.name).is_some() {
+                for entry in self.entries(&path)? {
+                    if entry.is_dir || SegmentName::parse(&entry.name).is_none() {
+                        self.collect(path.join(entry.name), entry.is_dir, true, &mut strays);
+                    }
+                }
+            } else {
+                self.collect(path, entry.is_dir, true, &mut strays);
+            }
+        }
+        strays.sort();
+        Ok(strays)
+    }
+
+    /// Notes a path and, of a folder, all that is in it.
+    fn collect(&self, path: PathBuf, is_dir: bool, is_near: bool, strays: &mut Vec<Stray>) {
+        if is_dir {
+            // One that cannot be read stands for what is in it.
+            for entry in self.disk.read_dir(&path).unwrap_or_default() {
+                let of_log = path
+                    .parent()
+                    .is_some_and(|dir| dir.ends_with(chain::LOG_DIR));
+                let is_near = is_near && of_log && !entry.is_dir;
+                self.collect(path.join(entry.name), entry.is_dir, is_near, strays);
+            }
+        }
+        strays.push(Stray {
+            path,
+            is_dir,
+            is_near,
+        });
+    }
+
+    fn entries(&self, dir: &Path) -> Result<Vec<DirEntry>> {
+        match self.disk.read_dir(dir) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            other => other.map_err(at("reading", dir)),
+        }
+    }
+}

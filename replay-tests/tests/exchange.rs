@@ -14,8 +14,8 @@ use icm_log::record::{self, Parsed};
 use icm_log::segment::{SegmentHeader, SegmentName};
 use icm_log::verify::Severity;
 use icm_log::{
-    Batch, CommandId, Durability, EventId, Kind, Log, LogError, NewEvent, RequestKey, Seq,
-    SessionId, SubjectId, hash, payload,
+    Batch, CommandId, Durability, EventId, Kind, Log, LogError, NewEvent, OriginId, RequestKey,
+    Seq, SessionId, SubjectId, hash, payload,
 };
 use replay_tests::env::SimEnv;
 use replay_tests::logbed::{self, Seen};
@@ -459,6 +459,66 @@ fn a_payload_that_is_damaged_here_comes_back() {
     assert!(b.export() == a.export(), "nothing is left of the damage");
 }
 
+fn undo(origin: OriginId, (from_seq, to_seq): (Seq, Seq), head: EventId) -> NewEvent {
+    let range = UndoneRange {
+        origin,
+        from_seq,
+        to_seq,
+        head,
+    };
+    NewEvent {
+        kind: Kind::LOG_UNDONE,
+        subject: SubjectId::ZERO,
+        refs: Vec::new(),
+        facts: LogUndone {
+            ranges: vec![range],
+        }
+        .encode(),
+        payload: payload::encode(&BTreeMap::<String, String>::new()),
+    }
+}
+
+/// An undo of events that are left out would reach those that stand in their place.
+#[test]
+fn an_undo_waits_for_what_it_undoes() {
+    let a = Machine::with(1, 0..3);
+    let b = a.copy(5);
+    a.store(10..12);
+    b.store(20..22);
+    let c = Machine::with(3, 30..31);
+    c.import(&b.export()).expect("imported");
+    let (origin, tip) = (b.log().origin(), b.log().tip());
+    let (origin, tip) = (origin.expect("an origin"), tip.expect("events"));
+    let undone = vec![undo(origin, (Seq(6), tip.seq), tip.event)];
+    logbed::append(&c.log(), &*c.env, undone, Durability::Synced).expect("appended");
+    c.store(31..32);
+
+    let learned = a.import(&c.export()).expect("imported");
+    assert_eq!(
+        (learned.waiting.len(), learned.own_forks.len()),
+        (1, 1),
+        "{learned:?}"
+    );
+    a.check();
+    assert_eq!(a.numbers(), [0, 1, 2, 10, 11, 30]);
+    assert!(a.seen().iter().all(|event| event.kind != Kind::LOG_UNDONE));
+    // Whoever has what it undoes takes it, from anybody.
+    let d = Machine::new(4);
+    d.import(&a.export()).expect("imported");
+    d.import(&c.export()).expect("imported");
+    d.check();
+    assert!(d.seen().iter().any(|event| event.kind == Kind::LOG_UNDONE));
+    assert_eq!(d.numbers(), [0, 1, 2, 10, 11, 20, 21, 30, 31]);
+    // What comes too early waits, too, and the own chain is not written on meanwhile.
+    let e = Machine::with(6, 0..1);
+    let f = e.copy(7);
+    e.env.advance_ms(3 * 24 * 60 * 60 * 1_000);
+    e.store(1..2);
+    assert_eq!(f.import(&e.export()).expect("imported").later.len(), 1);
+    f.store(2..3);
+    assert_ne!(f.log().origin(), e.log().origin());
+}
+
 /// What is forged to take for ever is refused.
 #[test]
 fn what_nobody_can_have_written_is_refused() {
@@ -467,23 +527,7 @@ fn what_nobody_can_have_written_is_refused() {
     let origin = log.origin().expect("it has one");
     for _ in 0..15 {
         let tip = log.tip().expect("there are events");
-        let range = UndoneRange {
-            origin,
-            from_seq: Seq(1),
-            to_seq: tip.seq,
-            head: tip.event,
-        };
-        let undo = NewEvent {
-            kind: Kind::LOG_UNDONE,
-            subject: SubjectId::ZERO,
-            refs: Vec::new(),
-            facts: LogUndone {
-                ranges: vec![range],
-            }
-            .encode(),
-            payload: payload::encode(&BTreeMap::<String, String>::new()),
-        };
-        let undos = vec![undo; 512];
+        let undos = vec![undo(origin, (Seq(1), tip.seq), tip.event); 512];
         logbed::append(&log, &*a.env, undos, Durability::Synced).expect("appended");
     }
     let b = Machine::with(2, 10..11);

@@ -242,3 +242,40 @@ fn a_lost_payload_is_told_by_its_memory() {
         assert_eq!(log[0]["command"], Value::Null, "{checkup}");
     }
 }
+
+/// What is set aside lies in `torn/`, and what an export brings back later counts again.
+#[test]
+fn what_is_set_aside_stays_and_what_comes_back_counts() {
+    let world = World::new();
+    for n in 0..4 {
+        world
+            .icm(["store", "-t", "t", "-c", &format!("number {n}")])
+            .ok();
+    }
+    world.icm(["log", "export", "all.icmx"]).ok();
+    let log = world.store().join("log");
+    let chain = std::fs::read_dir(log).unwrap().next().unwrap().unwrap();
+    let segment = std::fs::read_dir(chain.path()).unwrap().next().unwrap();
+    let path = segment.unwrap().path();
+    let bytes = std::fs::read(&path).unwrap();
+    let end = bytes.iter().rposition(|byte| *byte != 0).unwrap();
+    std::fs::write(&path, &bytes[..end - 20]).unwrap();
+    let repaired = world.json(["log", "repair", "--yes"]);
+    assert_eq!(repaired["gone_events"], 1, "{repaired}");
+    let torn: Vec<_> = std::fs::read_dir(world.store().join("torn"))
+        .unwrap()
+        .map(|file| std::fs::read(file.unwrap().path()).unwrap())
+        .collect();
+    let text = b"number 3";
+    let holds = |bytes: &Vec<u8>| bytes.windows(text.len()).any(|it| it == text);
+    assert!(torn.iter().any(holds), "{torn:?}");
+    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 3);
+
+    let file = world.path("all.icmx");
+    let file = file.to_str().unwrap();
+    let repaired = world.json(["log", "repair", "--from", file, "--yes"]);
+    assert_eq!(repaired["refilled_events"], 1, "{repaired}");
+    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 4);
+    assert_eq!(world.json(["verify"])["ok"], true);
+    world.icm(["log", "repair", "--from", file]).ok();
+}

@@ -80,6 +80,16 @@ impl Writer<'_> {
         }
         self.take(bundle, plan)
     }
+
+    /// Facts that make known what is held and was never learned, to be appended next: what a repair
+    /// brought back beyond the place where a newer origin carries on.
+    pub fn unlearned(&self) -> Result<Vec<LogImported>> {
+        let (ranges, only_imports) = write::unlearned(&self.log.held()?);
+        Ok(match only_imports {
+            true => Vec::new(),
+            false => write::in_events(ranges),
+        })
+    }
 }
 
 impl Log {

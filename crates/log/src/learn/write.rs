@@ -369,7 +369,7 @@ fn learned_of(piece: &Piece, ranges: &[ImportedRange]) -> u64 {
 
 /// What is held, can be reached, and was never learned; and whether it is nothing but imports of
 /// others.
-fn unlearned(held: &Held) -> (Vec<ImportedRange>, bool) {
+pub(super) fn unlearned(held: &Held) -> (Vec<ImportedRange>, bool) {
     let mut ranges = Vec::new();
     let mut only_imports = true;
     for (origin, runs) in &held.runs {
@@ -436,7 +436,7 @@ fn mark(runs: &[Run], known: &mut [Vec<bool>], from: Seq, to: Seq, head: EventId
 }
 
 /// Ranges by the event that has room for them.
-fn in_events(ranges: Vec<ImportedRange>) -> Vec<LogImported> {
+pub(super) fn in_events(ranges: Vec<ImportedRange>) -> Vec<LogImported> {
     let mut facts: Vec<LogImported> = Vec::new();
     for range in ranges {
         let fits = |facts: &LogImported| {

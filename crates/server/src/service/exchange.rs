@@ -18,7 +18,7 @@ use crate::api::{Caller, ChainPlace, LogExported, LogImportAnswer, Progress};
 use crate::error::{Result, ServiceError};
 
 /// `log.imported` events of one batch: each may be as long as an event can.
-const IMPORTS_MAX: usize = 32;
+pub(super) const IMPORTS_MAX: usize = 32;
 
 impl Service {
     /// Writes every chain that is held into `out`: whoever imports it has the same events.
@@ -83,7 +83,7 @@ impl Service {
     }
 }
 
-fn imported(facts: &LogImported) -> NewEvent {
+pub(super) fn imported(facts: &LogImported) -> NewEvent {
     NewEvent {
         kind: Kind::LOG_IMPORTED,
         subject: SubjectId::ZERO,

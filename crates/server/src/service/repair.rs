@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use icm_log::env::random_16;
 use icm_log::repair::{Beside, PayloadGone, Repairer, Report, Spare};
-use icm_log::{Appended, Batch, CommandId, RequestKey, SessionId, hash};
+use icm_log::{Appended, Batch, CommandId, Durability, NewEvent, RequestKey, SessionId, hash};
 use icm_projections::Views;
 
+use super::exchange::{IMPORTS_MAX, imported};
 use super::write::{actor_of, check_caller};
 use super::{Service, guarded, locked};
 use crate::api::{
@@ -91,7 +92,18 @@ impl Service {
         progress.start("repairing the log", Some(self.log.len_bytes()?));
         let (report, event) = writer.repair(spares, &who, &mut |bytes| progress.advance(bytes))?;
         progress.finish();
-        drop(writer);
+        if report.refilled_events > 0 {
+            let facts = writer.unlearned()?;
+            let events: Vec<NewEvent> = facts.iter().map(imported).collect();
+            for events in events.chunks(IMPORTS_MAX) {
+                let events = events.to_vec();
+                writer.append(&Batch {
+                    events,
+                    ..batch.clone()
+                })?;
+            }
+        }
+        writer.commit(Durability::Synced)?;
         self.finish_redaction(&mut held)?;
         Ok(named(answer(&report, false, event), &memories))
     }

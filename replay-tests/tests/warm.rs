@@ -11,12 +11,12 @@ use icm_log::disk::{Disk, OpenMode, RealDisk};
 use icm_log::facts::LogRedacted;
 use icm_log::{Durability, EventId, Kind, Log, NewEvent, SubjectId, payload};
 use icm_server::api::{
-    Action, Caller, ListRequest, LogImportAnswer, NoProgress, RedactRequest, RepairRequest,
-    StoreRequest,
+    Action, Caller, ListRequest, LogImportAnswer, NoProgress, RecallRequest, RedactRequest,
+    RepairRequest, StoreRequest,
 };
 use icm_server::{ExportFile, Service};
 use replay_tests::env::SimEnv;
-use replay_tests::{logbed, store};
+use replay_tests::{folder, logbed, store};
 
 /// A folder of stores; each is opened by as many services as a test wants.
 struct World {
@@ -125,6 +125,56 @@ fn a_redaction() {
     redact(&world.open("a"), &id);
     assert_eq!(contents(&warm), ["-", "two"]);
     assert_eq!(warm.take_notices(), Vec::<String>::new());
+}
+
+/// What was asked before a redaction is not written after it.
+#[test]
+fn a_recall_that_is_not_written_yet() {
+    for asked_before in [true, false] {
+        let world = World::new();
+        let warm = world.open("a");
+        let id = store(&warm, "swordfish");
+        let request = RecallRequest {
+            query: "swordfish".to_owned(),
+            record: true,
+            ..RecallRequest::default()
+        };
+        let ask = || warm.recall(&Caller::default(), &request).expect("recalled");
+        if asked_before {
+            ask();
+        }
+        redact(&world.open("a"), &id);
+        if !asked_before {
+            ask();
+        }
+        warm.record_recalls();
+        let bytes: Vec<u8> = folder::read(&world.dir("a").join("log"))
+            .into_values()
+            .flatten()
+            .collect();
+        let text = b"swordfish";
+        let written = bytes.windows(text.len()).any(|it| it == text);
+        // Whoever asks for it by its word afterwards says it anew.
+        assert_eq!(written, !asked_before);
+    }
+}
+
+/// A text that is damaged can be read by eye, and may come back.
+#[test]
+fn a_redaction_of_what_is_damaged() {
+    let world = World::new();
+    let id = store(&world.open("a"), "swordfish and chips");
+    store(&world.open("b"), "three");
+    world.give("a", "b");
+    damage(&world.dir("a"), "chips");
+    redact(&world.open("a"), &id);
+    let bytes: Vec<u8> = folder::read(&world.dir("a"))
+        .into_values()
+        .flatten()
+        .collect();
+    let text = b"swordfish";
+    assert!(!bytes.windows(text.len()).any(|it| it == text));
+    assert_eq!(world.give("b", "a").refilled_payloads, 0);
 }
 
 #[test]

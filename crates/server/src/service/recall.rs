@@ -1,7 +1,7 @@
 //! Recall: the search that the log records.
 
 use icm_log::facts::{MemoryRecalled, Recalled};
-use icm_log::{EventId, Kind, NewEvent, Position, SubjectId, payload};
+use icm_log::{EventId, Kind, NewEvent, Position, Rewritten, SubjectId, payload};
 use icm_projections::{RecallQuery, Views};
 use serde_json::json;
 
@@ -20,6 +20,8 @@ pub(super) struct Pending {
     request: RecallRequest,
     basis: (Position, EventId),
     results: Vec<SubjectId>,
+    /// What the log's files were like.
+    read: Rewritten,
 }
 
 impl Service {
@@ -40,6 +42,7 @@ impl Service {
                 request: self.without_secrets(request),
                 basis: (at.position, at.event),
                 results: ids,
+                read: self.log.rewritten(),
             });
         }
         Ok(answer)
@@ -152,6 +155,6 @@ impl Service {
             facts: facts.encode(),
             payload: payload::encode(&payload),
         };
-        self.append_lazily(&recall.caller, event)
+        self.append_lazily(&recall.caller, event, &recall.read)
     }
 }

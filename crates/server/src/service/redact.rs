@@ -9,8 +9,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use icm_log::facts::{Facts, LogRedacted};
+use icm_log::record::Body;
 use icm_log::redact::Blanked;
-use icm_log::{Cursor, Event, EventId, Kind, NewEvent, Position, SubjectId, payload};
+use icm_log::{Cursor, Event, EventId, Kind, NewEvent, OriginId, Position, SubjectId, payload};
 use icm_projections::fold::Version;
 use icm_projections::{ViewError, Views};
 use serde_json::Value;
@@ -208,7 +209,7 @@ impl Service {
         let mut touched: BTreeMap<SubjectId, u64> = BTreeMap::new();
         let mut summaries = BTreeSet::new();
         let (mut bodies, mut all) = (0, 0_u64);
-        let mut already = None;
+        let (mut already, mut withheld) = (None, Vec::new());
         let pattern = request.pattern.as_deref();
         self.log.scan(&Cursor::START, &mut |event| {
             let head = &event.head;
@@ -216,7 +217,9 @@ impl Service {
                 Ok(entity) => entities.contains(&entity),
                 Err(_) => false,
             };
-            all += u64::from(event.body.payload().is_some());
+            // What is damaged may still be read by eye.
+            let there = event.body != Body::Withheld;
+            all += u64::from(there);
             let about = concerns(event, of);
             if about && head.kind().name().starts_with("memory.") && !head.subject().is_zero() {
                 subjects.insert(head.subject());
@@ -233,13 +236,14 @@ impl Service {
                 _ => false,
             };
             let single = singles.contains(&event.position) || matches;
-            if (about || single) && event.body.payload().is_some() {
-                bodies += 1;
-            }
-            if singles.contains(&event.position) && event.body.payload().is_none() {
+            bodies += u64::from((about || single) && there);
+            if singles.contains(&event.position) && !there {
                 already = Some(event.position);
             }
-            if single && event.body.payload().is_some() && !about {
+            if (about || single) && !there {
+                withheld.push((head.origin(), event.id));
+            }
+            if single && !about {
                 let event = (
                     event.position,
                     RedactEvent {
@@ -256,6 +260,18 @@ impl Service {
             }
             ControlFlow::Continue(())
         })?;
+        if bodies == 0 && !withheld.is_empty() {
+            // What a repair found gone may come back, unless a redaction names it.
+            let about_all = withheld.len();
+            let named = self.log.redacted()?;
+            let is_named = |(origin, id): &(OriginId, EventId)| {
+                named.get(origin).is_some_and(|named| named.contains(id))
+            };
+            withheld.retain(is_named);
+            bodies = (about_all - withheld.len()) as u64;
+        }
+        let done: BTreeSet<EventId> = withheld.into_iter().map(|(_, id)| id).collect();
+        found.retain(|id, _| !done.contains(id));
         if bodies == 0 {
             return Err(match already {
                 Some(position) => {

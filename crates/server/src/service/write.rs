@@ -12,7 +12,7 @@ use icm_log::facts::{self, Alive, MemoryUpdated, Removal, ScopeKind, fields};
 use icm_log::learn::Learned;
 use icm_log::{
     Appended, Batch, CommandId, Durability, EventId, Kind, Name, NewEvent, Position, Refusal,
-    RequestKey, ScopeId, SessionId, SubjectId, Writer, actor_named, hash, payload,
+    RequestKey, Rewritten, ScopeId, SessionId, SubjectId, Writer, actor_named, hash, payload,
 };
 use icm_projections::Views;
 use icm_projections::fold::{Source, Version};
@@ -496,8 +496,14 @@ impl Service {
         Ok(answer)
     }
 
-    /// Appends one event that may get lost with the machine's power.
-    pub(super) fn append_lazily(&self, caller: &Caller, event: NewEvent) -> Result<()> {
+    /// Appends one event that may get lost with the machine's power. `read`: what the files were like
+    /// that it speaks of; where they were written anew since, as by a redaction, it is dropped.
+    pub(super) fn append_lazily(
+        &self,
+        caller: &Caller,
+        event: NewEvent,
+        read: &Rewritten,
+    ) -> Result<()> {
         Guard::new(&self.secrets, false).caller(caller)?;
         let held = locked(&self.views);
         let Some(views) = held.as_ref() else {
@@ -509,6 +515,9 @@ impl Service {
         }
         let env = &*self.ground.env;
         let writer = self.log.begin(env, RECORD_WAIT)?;
+        if self.log.rewritten() != *read || self.log.redaction_pending() {
+            return Ok(());
+        }
         let id = CommandId(random_16(env));
         let request = RequestKey::ZERO;
         let mut command = Command {

@@ -128,6 +128,7 @@ fn folders() {
         let entry = |name: &str, is_dir| DirEntry {
             name: name.to_owned(),
             is_dir,
+            is_link: false,
         };
         assert_eq!(sorted(disk, &dir.join("a")), [entry("b", true)]);
         assert_eq!(sorted(disk, &deep), [entry("f", false)]);

@@ -110,9 +110,14 @@ impl Writer<'_> {
     pub fn blank(&mut self, events: &Redacted) -> Result<Blanked> {
         let mut blanked = Blanked::default();
         let mut failed = None;
-        for (origin, events) in events {
-            for segment in chain::segments(&*self.log.disk, &self.log.dir, *origin)? {
-                let done = self.blank_segment(*origin, &segment, events, &mut blanked);
+        let (disk, dir) = (&*self.log.disk, &self.log.dir);
+        let origins = match events.is_empty() {
+            true => Vec::new(),
+            false => chain::origins(disk, dir)?,
+        };
+        for origin in origins {
+            for segment in chain::segments(disk, dir, origin)? {
+                let done = self.blank_segment(&segment, events, &mut blanked);
                 failed = failed.or(done.err());
             }
         }
@@ -173,9 +178,8 @@ impl Writer<'_> {
 
     fn blank_segment(
         &self,
-        origin: OriginId,
         segment: &chain::SegmentFile,
-        events: &HashSet<EventId>,
+        events: &Redacted,
         blanked: &mut Blanked,
     ) -> Result<()> {
         let disk = &*self.log.disk;
@@ -193,9 +197,9 @@ impl Writer<'_> {
         let mut scan = SegmentScan::open(disk, &segment.path, HEADER_LEN as u64, u64::MAX)?;
         loop {
             match scan.step()? {
-                Step::Record { record, id, .. } => {
-                    let named = events.contains(&id);
-                    if named && record.is_of(origin) && record.body != Body::Withheld {
+                Step::Record { record, .. } => {
+                    // Whatever chain's folder it lies in.
+                    if is_named(&record, events) {
                         record::encode(&mut out, record.synced, record.head, None);
                         found += 1;
                     } else {
@@ -223,8 +227,12 @@ impl Writer<'_> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             entries => entries.map_err(at("reading", &dir))?,
         };
-        for entry in entries.iter().filter(|entry| !entry.is_dir) {
+        for entry in &entries {
             let path = dir.join(&entry.name);
+            if entry.is_dir {
+                blanked.unknown.push(chain::relative(&self.log.dir, &path));
+                continue;
+            }
             let bytes = disk::read_all(disk, &path, u64::MAX).map_err(at("reading", &path))?;
             if !is_accounted_for(&bytes, events) {
                 disk.remove_file(&path).map_err(at("removing", &path))?;

@@ -29,11 +29,12 @@ impl Log {
             if entry.is_dir && chain::origin_of(&entry.name).is_some() {
                 for entry in self.entries(&path)? {
                     if entry.is_dir || SegmentName::parse(&entry.name).is_none() {
-                        self.collect(path.join(entry.name), entry.is_dir, true, &mut strays);
+                        let is_dir = entry.is_dir && !entry.is_link;
+                        self.collect(path.join(entry.name), is_dir, true, &mut strays);
                     }
                 }
             } else {
-                self.collect(path, entry.is_dir, true, &mut strays);
+                self.collect(path, entry.is_dir && !entry.is_link, true, &mut strays);
             }
         }
         strays.sort();
@@ -49,7 +50,8 @@ impl Log {
                     .parent()
                     .is_some_and(|dir| dir.ends_with(chain::LOG_DIR));
                 let is_near = is_near && of_log && !entry.is_dir;
-                self.collect(path.join(entry.name), entry.is_dir, is_near, strays);
+                let is_dir = entry.is_dir && !entry.is_link;
+                self.collect(path.join(entry.name), is_dir, is_near, strays);
             }
         }
         strays.push(Stray {

@@ -169,6 +169,7 @@ impl Tree {
             .map(|(name, ino)| DirEntry {
                 name: name.clone(),
                 is_dir: is_dir(ino),
+                is_link: false,
             })
             .collect())
     }

@@ -362,14 +362,49 @@ fn copies_below_the_log_are_cleaned_too() {
     std::fs::copy(&segment, segment.with_file_name(copy)).unwrap();
     std::fs::copy(&segment, log.join("backup.icmlog")).unwrap();
     std::fs::write(log.join("odd"), "who knows").unwrap();
+    // Deeper, in the folder of another chain under a segment's name, beside the log, in `torn/`.
+    let (deep, other) = (
+        log.join("old/deep"),
+        log.join("0123456789abcdef0123456789abcdef"),
+    );
+    let torn = world.store().join("torn");
+    for folder in [&deep, &other, &torn.join("sub")] {
+        std::fs::create_dir_all(folder).unwrap();
+    }
+    std::fs::copy(&segment, deep.join("copy")).unwrap();
+    std::fs::copy(&segment, other.join(segment.file_name().unwrap())).unwrap();
+    std::fs::write(world.store().join("mine"), "a note").unwrap();
 
     let done = world.json(["redact", &id, &summary, "--yes"]);
     assert_eq!(files_with(&world.store(), SECRET), Vec::<String>::new());
     let beyond = done["out_of_reach"].to_string();
-    assert!(beyond.contains("odd: no segment"), "{beyond}");
+    for unknown in ["log/odd: no file", "mine: no file", "torn/sub: no file"] {
+        assert!(beyond.contains(unknown), "{beyond}");
+    }
     assert!(!beyond.contains("icmlog"), "{beyond}");
     world
         .icm(["store", "-t", "safe", "-c", "harmless again"])
         .ok();
     world.icm(["recall", "harmless"]).ok();
+}
+
+/// A chain's folder may be a link to where there is room.
+#[cfg(unix)]
+#[test]
+fn a_chain_behind_a_link_is_cleaned() {
+    let (world, id, summary) = with_secret();
+    let log = world.store().join("log");
+    let chain = std::fs::read_dir(&log)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let elsewhere = world.path("elsewhere");
+    std::fs::rename(&chain, &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &chain).unwrap();
+    world.icm(["redact", &id, &summary, "--yes"]).ok();
+    assert_eq!(files_with(&world.store(), SECRET), Vec::<String>::new());
+    assert_eq!(files_with(&elsewhere, SECRET), Vec::<String>::new());
+    assert_eq!(world.json(["verify"])["ok"], true);
 }

@@ -20,6 +20,8 @@ pub struct DirEntry {
     pub name: String,
     /// Whether it is a folder.
     pub is_dir: bool,
+    /// A symbolic link, to a folder where `is_dir` says so.
+    pub is_link: bool,
 }
 
 /// How to open a file.

@@ -79,9 +79,13 @@ impl Disk for RealDisk {
         for entry in fs::read_dir(dir)? {
             let entry = entry?;
             if let Ok(name) = entry.file_name().into_string() {
+                let kind = entry.file_type()?;
+                let is_link = kind.is_symlink();
+                let target = || entry.path().metadata().is_ok_and(|target| target.is_dir());
                 entries.push(DirEntry {
                     name,
-                    is_dir: entry.file_type()?.is_dir(),
+                    is_dir: kind.is_dir() || (is_link && target()),
+                    is_link,
                 });
             }
         }

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::chain;
 use crate::error::Result;
-use crate::facts::Facts;
+use crate::facts::{Facts, ImportedRange};
 use crate::head::Head;
 use crate::id::{EventId, Name, OriginId, Seq, SubjectId};
 use crate::kind::Kind;
@@ -25,13 +25,16 @@ const MEMORY_FAMILY: std::ops::RangeInclusive<u16> = 0x0100..=0x01ff;
 #[derive(Debug, Clone, Default)]
 pub struct Redactions {
     singles: HashSet<EventId>,
-    /// Where a subject is redacted.
-    subjects: HashMap<SubjectId, Vec<(OriginId, Seq)>>,
+    /// Where a subject is redacted, and by which event.
+    subjects: HashMap<SubjectId, Vec<(OriginId, Seq, EventId)>>,
     /// The memories that were stored under a name, and the names of each.
     named: HashMap<Name, HashSet<SubjectId>>,
     names: HashMap<SubjectId, Vec<Name>>,
     /// What the chains learned of others: from a seq on, these ranges.
-    learned: HashMap<OriginId, Vec<(Seq, OriginId, Seq, Seq)>>,
+    learned: HashMap<OriginId, Vec<(Seq, ImportedRange)>>,
+    /// The event that a range ends with, and the chains of which two say another one.
+    heads: HashMap<(OriginId, Seq), EventId>,
+    forked: HashSet<OriginId>,
     /// What the chains continue.
     continues: HashMap<OriginId, (OriginId, Seq)>,
     spread: bool,
@@ -41,6 +44,12 @@ impl Redactions {
     /// Whether nothing is redacted.
     pub fn is_empty(&self) -> bool {
         self.singles.is_empty() && self.subjects.is_empty()
+    }
+
+    /// Whether all of these are redacted.
+    pub(crate) fn say(&self, singles: &[EventId], subjects: &[SubjectId]) -> bool {
+        singles.iter().all(|id| self.singles.contains(id))
+            && (subjects.iter()).all(|subject| self.subjects.contains_key(subject))
     }
 
     /// Takes an event in. All of them have to be taken in before anything is asked.
@@ -64,13 +73,17 @@ impl Redactions {
                 self.singles.extend(head.refs());
                 for subject in facts.subjects {
                     let places = self.subjects.entry(subject).or_default();
-                    places.push((origin, head.seq()));
+                    places.push((origin, head.seq(), head.id()));
                 }
             }
             Ok(Facts::Imported(facts)) => {
                 let learned = self.learned.entry(origin).or_default();
                 for range in facts.ranges {
-                    learned.push((head.seq(), range.origin, range.from_seq, range.to_seq));
+                    let place = (range.origin, range.to_seq);
+                    if *self.heads.entry(place).or_insert(range.head) != range.head {
+                        self.forked.insert(range.origin);
+                    }
+                    learned.push((head.seq(), range));
                 }
             }
             Ok(Facts::OriginStarted(facts)) => {
@@ -127,7 +140,7 @@ impl Redactions {
             let places = self.subjects.get(subject);
             places.is_some_and(|places| {
                 let mut places = places.iter();
-                places.any(|(origin, at)| !self.knew(author, seq, *origin, *at))
+                places.any(|redaction| !self.knew(author, seq, redaction))
             })
         };
         if redacted(&head.subject()) {
@@ -142,8 +155,16 @@ impl Redactions {
         }
     }
 
-    /// Whether the walk of `author`, before its event `seq`, held event `at` of `origin`.
-    fn knew(&self, author: OriginId, seq: Seq, origin: OriginId, at: Seq) -> bool {
+    /// Whether the walk of `author`, before its event `seq`, held a redaction. Of a chain that is
+    /// known to branch it is not said which branch was learned: then it did not.
+    fn knew(&self, author: OriginId, seq: Seq, redaction: &(OriginId, Seq, EventId)) -> bool {
+        let (origin, at, event) = *redaction;
+        let covers = |range: &ImportedRange| {
+            range.origin == origin
+                && (range.from_seq..=range.to_seq).contains(&at)
+                && (range.to_seq != at || range.head == event)
+                && (range.to_seq == at || !self.forked.contains(&origin))
+        };
         let (mut chain, mut before) = (author, seq);
         let mut seen = Vec::new();
         loop {
@@ -152,7 +173,7 @@ impl Redactions {
             }
             let learned = self.learned.get(&chain).into_iter().flatten();
             let mut learned = learned.filter(|(when, ..)| *when < before);
-            if learned.any(|(_, of, from, to)| *of == origin && (*from..=*to).contains(&at)) {
+            if learned.any(|(_, range)| covers(range)) {
                 return true;
             }
             seen.push(chain);

@@ -35,6 +35,11 @@ impl Log {
         self.lock_state().rewritten.clone()
     }
 
+    /// Whether files are being written anew now, or were since the last refresh.
+    pub fn is_written_anew(&self) -> bool {
+        self.redaction_pending() || Rewritten::read(&*self.disk, &self.dir) != self.rewritten()
+    }
+
     /// Takes what was read before for nothing when the files were written anew since.
     pub(crate) fn look_whether_rewritten(&self, state: &mut State) {
         let mark = Rewritten::read(&*self.disk, &self.dir);

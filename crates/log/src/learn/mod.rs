@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::bundle::Bundle;
 use crate::error::{Gap, Result};
 use crate::facts::LogImported;
-use crate::id::{OriginId, Seq};
+use crate::id::{EventId, OriginId, Seq, SubjectId};
 use crate::log::Log;
 use crate::writer::Writer;
 
@@ -54,6 +54,8 @@ pub struct Learned {
     pub waiting: Vec<Gap>,
     /// Where this machine's chains have other events than the bundle: those were left out.
     pub own_forks: Vec<Fork>,
+    /// Redactions among what was left out, to be said anew next: single events, and subjects.
+    pub adopted: Vec<(Vec<EventId>, Vec<SubjectId>)>,
     /// Bodies that are here and are to go, since a redaction was learned.
     pub redactions: u64,
     /// What was folded before may fold differently now: views are to be dropped, which

@@ -7,9 +7,9 @@ use super::limits::Undos;
 use super::{Fork, Learned};
 use crate::bundle::{Bundle, BundleRange};
 use crate::error::{Gap, LogError, Result};
-use crate::facts::Hole;
+use crate::facts::{Facts, Hole};
 use crate::head::Head;
-use crate::id::{EventId, OriginId, Seq};
+use crate::id::{EventId, OriginId, Seq, SubjectId};
 use crate::kind::Kind;
 use crate::log::Log;
 use crate::record::Body;
@@ -64,6 +64,10 @@ pub(super) struct Plan {
     pub(super) unchanged: u64,
     /// The own chain goes on in the bundle: somebody else has written it, or this store was restored.
     pub(super) mint: bool,
+    /// What is left out of the walked chains, or waits.
+    pub(super) left: Vec<Piece>,
+    /// Redactions among that, to be said anew: single events, and subjects.
+    pub(super) adopted: Vec<(Vec<EventId>, Vec<SubjectId>)>,
     /// A redaction is among what is new.
     pub(super) redacts: bool,
     /// How many bodies are held that a redaction names.
@@ -122,6 +126,8 @@ impl Log {
             own_forks: Vec::new(),
             unchanged: 0,
             mint: false,
+            left: Vec::new(),
+            adopted: Vec::new(),
             redacts: false,
             redactions: 0,
             past: false,
@@ -145,6 +151,7 @@ impl Log {
             // Only redactions that will be here take anything out.
             plan.held.redactions = self.redactions_with(bundle, &plan.pieces)?;
         }
+        plan.adopt(bundle)?;
         plan.redactions = self.bodies_to_go(&plan.held)?;
         for piece in &plan.pieces {
             bundle.records(&piece.range(), &mut |_, record, _| {
@@ -153,7 +160,7 @@ impl Log {
                 Ok(())
             })?;
         }
-        plan.redacts |= plan.redactions > 0;
+        plan.redacts |= plan.redactions > 0 || !plan.adopted.is_empty();
         Ok(plan)
     }
 
@@ -176,6 +183,27 @@ impl Plan {
     /// What was folded before may fold differently.
     pub(super) fn changes_the_past(&self) -> bool {
         self.redacts || self.past || !self.bodies.is_empty()
+    }
+
+    /// What was redacted elsewhere is withheld here too, whatever becomes of the event that says so.
+    fn adopt(&mut self, bundle: &Bundle) -> Result<()> {
+        for piece in &self.left {
+            bundle.records(&piece.range(), &mut |_, record, _| {
+                let Ok(head) = record.parse_head() else {
+                    return Ok(());
+                };
+                if head.kind() == Kind::LOG_REDACTED
+                    && let Ok(Facts::Redacted(facts)) = Facts::of(&head)
+                {
+                    let refs: Vec<EventId> = head.refs().collect();
+                    if !self.held.redactions.say(&refs, &facts.subjects) {
+                        self.adopted.push((refs, facts.subjects));
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
     }
 
     fn leaves_any(&self) -> bool {

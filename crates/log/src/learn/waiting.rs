@@ -113,6 +113,7 @@ impl Plan {
         if !left.is_empty() {
             self.waiting.push(Gap { origin, from_seq });
         }
+        self.left.append(&mut left);
         self.pieces = kept;
         Ok(())
     }

@@ -73,6 +73,7 @@ impl Plan {
             self.forks.retain(|fork| *fork != Fork { origin, seq });
             left.push(piece);
         }
+        self.left = left;
         Ok(())
     }
 

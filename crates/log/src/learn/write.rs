@@ -58,6 +58,7 @@ impl Writer<'_> {
             later: plan.later.clone(),
             unproven: plan.unproven.clone(),
             waiting: plan.waiting.clone(),
+            adopted: plan.adopted.clone(),
             own_forks: plan.own_forks.clone(),
             redactions: plan.redactions,
             changes_the_past: plan.changes_the_past(),

@@ -29,6 +29,15 @@ impl Service {
         force: bool,
         progress: &dyn Progress,
     ) -> Result<BackupReceipt> {
+        self.steady(|| self.backup_once(file, force, progress), |_| false)
+    }
+
+    fn backup_once(
+        &self,
+        file: &Path,
+        force: bool,
+        progress: &dyn Progress,
+    ) -> Result<BackupReceipt> {
         let target = target_of(file, self.log_handle().dir())?;
         refuse_existing(&target, force)?;
         self.finish_what_was_begun()?;

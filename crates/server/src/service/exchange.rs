@@ -11,7 +11,7 @@ use icm_log::learn::{Fork, Learned};
 use icm_log::repair::Spare;
 use icm_log::{Gap, Kind, NewEvent, OriginId, Seq, SubjectId, payload};
 
-use super::redact::unknown;
+use super::redact::{redacted, unknown};
 use super::write::RequestKeyOf;
 use super::{Service, locked};
 use crate::api::{Caller, ChainPlace, LogExported, LogImportAnswer, Progress};
@@ -65,6 +65,10 @@ impl Service {
                 let mut appended = None;
                 for events in events.chunks(IMPORTS_MAX) {
                     appended = command.append(views, events.to_vec())?.last().copied();
+                }
+                for (singles, subjects) in &learned.adopted {
+                    let event = redacted(singles, subjects, None);
+                    appended = command.append(views, vec![event])?.last().copied();
                 }
                 Ok((learned, appended))
             })?;

@@ -16,6 +16,17 @@ impl Service {
         expect: Option<&str>,
         progress: &dyn Progress,
     ) -> Result<VerifyReport> {
+        self.steady(
+            || self.log_verify_once(expect, progress),
+            |report| !report.ok,
+        )
+    }
+
+    fn log_verify_once(
+        &self,
+        expect: Option<&str>,
+        progress: &dyn Progress,
+    ) -> Result<VerifyReport> {
         self.log.refresh()?;
         progress.start("verifying the log", Some(self.log.len_bytes()?));
         let report = self.log.verify(&mut |bytes| progress.advance(bytes))?;
@@ -85,7 +96,11 @@ impl Service {
     /// The chain, every byte of the views' files, and a fresh fold of the log against what the
     /// views say. Views that turn out to be wrong are rebuilt.
     pub fn verify(&self, progress: &dyn Progress) -> Result<VerifyReport> {
-        let mut report = self.log_verify(None, progress)?;
+        self.steady(|| self.verify_once(progress), |report| !report.ok)
+    }
+
+    fn verify_once(&self, progress: &dyn Progress) -> Result<VerifyReport> {
+        let mut report = self.log_verify_once(None, progress)?;
         if self.log.tip().is_none() {
             return Ok(report);
         }
@@ -178,6 +193,10 @@ impl Service {
 
     /// Builds all views from the log alone.
     pub fn rebuild(&self, progress: &dyn Progress) -> Result<RebuildReport> {
+        self.steady(|| self.rebuild_once(progress), |_| false)
+    }
+
+    fn rebuild_once(&self, progress: &dyn Progress) -> Result<RebuildReport> {
         if self.options.read_only {
             return Err(ServiceError::ReadOnly {
                 why: "it was opened read-only".to_owned(),

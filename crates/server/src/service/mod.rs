@@ -18,6 +18,7 @@ mod recall;
 mod redact;
 mod repair;
 mod show;
+mod steady;
 mod undo;
 mod why;
 mod write;
@@ -188,9 +189,15 @@ impl Service {
     /// Runs a question on views that have seen the whole log. A view that turns out to be damaged
     /// is dropped, rebuilt from the log, and asked again.
     fn with_views<T>(&self, ask: impl Fn(&Views) -> std::result::Result<T, Ask>) -> Result<T> {
-        let mut held = locked(&self.views);
-        self.log.refresh()?;
-        let answer = self.with_held_views(&mut held, Views::are_stale, ask);
+        let read = || {
+            let mut held = locked(&self.views);
+            self.log.refresh()?;
+            let answer = self.with_held_views(&mut held, Views::are_stale, &ask)?;
+            Ok((answer, self.damage_in(held.as_ref()).is_some()))
+        };
+        let answer = self.steady(read, |(_, damaged)| *damaged);
+        let answer = answer.map(|(answer, _)| answer);
+        let held = locked(&self.views);
         if let Some(remark) = self.remark_on_the_log(held.as_ref()) {
             let mut told = locked(&self.told);
             if told.as_ref() != Some(&remark) {

@@ -79,19 +79,8 @@ impl Service {
                     if subjects.is_none() && refs.is_none() {
                         break;
                     }
-                    let payload = payload::LogRedacted {
-                        reason: reason.as_deref(),
-                    };
-                    events.push(NewEvent {
-                        kind: Kind::LOG_REDACTED,
-                        subject: SubjectId::ZERO,
-                        refs: refs.unwrap_or_default().to_vec(),
-                        facts: LogRedacted {
-                            subjects: subjects.unwrap_or_default().to_vec(),
-                        }
-                        .encode(),
-                        payload: payload::encode(&payload),
-                    });
+                    let (subjects, refs) = (subjects.unwrap_or_default(), refs.unwrap_or_default());
+                    events.push(redacted(refs, subjects, reason.as_deref()));
                 }
                 command.begin_redaction()?;
                 let appended = command.append(views, events)?;
@@ -443,6 +432,24 @@ fn nothing() -> ServiceError {
     ServiceError::Nothing {
         message: "nothing in the log holds that".to_owned(),
         hint: "`icm log` and `icm recall` show what there is".to_owned(),
+    }
+}
+
+/// The event that says what is redacted.
+pub(super) fn redacted(
+    singles: &[EventId],
+    subjects: &[SubjectId],
+    reason: Option<&str>,
+) -> NewEvent {
+    NewEvent {
+        kind: Kind::LOG_REDACTED,
+        subject: SubjectId::ZERO,
+        refs: singles.to_vec(),
+        facts: LogRedacted {
+            subjects: subjects.to_vec(),
+        }
+        .encode(),
+        payload: payload::encode(&payload::LogRedacted { reason }),
     }
 }
 

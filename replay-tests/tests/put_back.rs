@@ -1,0 +1,135 @@
+//! A store that is put back to an older state in place, and then written: two branches of one chain.
+//! What was redacted on either stays redacted.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use icm_server::api::{Caller, LogImportAnswer, NoProgress, RedactRequest, StoreRequest};
+use icm_server::{ExportFile, Service};
+use replay_tests::env::SimEnv;
+use replay_tests::folder::{self, Files};
+use replay_tests::store;
+
+const SECRET: &str = "swordfish";
+
+struct World {
+    folder: tempfile::TempDir,
+    env: Arc<SimEnv>,
+}
+
+impl World {
+    fn new() -> World {
+        World {
+            folder: tempfile::tempdir().expect("a temporary folder"),
+            env: Arc::new(SimEnv::new(9)),
+        }
+    }
+
+    fn dir(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn open(&self, name: &str) -> Service {
+        self.env.advance_ms(1_000);
+        store::open(&self.dir(name), Arc::clone(&self.env)).expect("it opens")
+    }
+
+    fn store(&self, name: &str, content: &str) -> String {
+        let request = StoreRequest {
+            topic: "t".to_owned(),
+            content: content.to_owned(),
+            key: Some("k".to_owned()).filter(|_| content.contains(SECRET)),
+            ..StoreRequest::default()
+        };
+        let stored = self.open(name).store(&Caller::default(), request);
+        stored.expect("it stores").id
+    }
+
+    fn redact(&self, name: &str, id: &str) {
+        let request = RedactRequest {
+            targets: vec![id.to_owned()],
+            ..RedactRequest::default()
+        };
+        let redacted = self.open(name).redact(&Caller::default(), &request);
+        redacted.expect("redacted");
+    }
+
+    fn give(&self, from: &str, to: &str) -> LogImportAnswer {
+        let path = self.dir("export");
+        let mut file = std::fs::File::create(&path).expect("created");
+        let exported = self.open(from).export_log(&mut file, &NoProgress);
+        exported.expect("exported");
+        let file = ExportFile::open(&path).expect("it is there");
+        let answer = (self.open(to)).import_log(&Caller::default(), &file, false, &NoProgress);
+        answer.expect("imported")
+    }
+
+    fn holds_secret(&self, name: &str) -> bool {
+        let holds = |bytes: &Vec<u8>| {
+            let mut windows = bytes.windows(SECRET.len());
+            windows.any(|it| it == SECRET.as_bytes())
+        };
+        folder::read(&self.dir(name)).values().any(holds)
+    }
+
+    fn verifies(&self, name: &str) {
+        let report = self.open(name).verify(&NoProgress).expect("it reads");
+        assert!(report.ok, "{report:#?}");
+    }
+}
+
+/// Without the views, as a snapshot of the log would be.
+fn snapshot(dir: &Path) -> Files {
+    let mut files = folder::read(dir);
+    files.retain(|path, _| !path.starts_with("views"));
+    files
+}
+
+#[test]
+fn a_redaction_that_was_made_before_is_kept() {
+    let world = World::new();
+    let id = world.store("a", &format!("the word is {SECRET}"));
+    let older = snapshot(&world.dir("a"));
+    world.store("b", "beside");
+    world.give("a", "b");
+    world.redact("a", &id);
+    world.give("a", "b");
+    assert!(!world.holds_secret("b"));
+    folder::write(&world.dir("a"), &older);
+    world.store("a", "after it was put back");
+    assert!(world.holds_secret("a"));
+    let answer = world.give("b", "a");
+    assert_eq!(
+        (answer.own_forks.len(), answer.redacted),
+        (1, 1),
+        "{answer:?}"
+    );
+    assert!(!world.holds_secret("a"));
+    // Once more says it no second time.
+    let again = world.give("b", "a");
+    assert_eq!((again.event, again.redacted), (None, 0));
+    for name in ["a", "b"] {
+        world.verifies(name);
+    }
+    world.give("a", "b");
+    world.verifies("b");
+}
+
+#[test]
+fn who_knew_another_event_of_its_number_did_not_know_the_redaction() {
+    let world = World::new();
+    let id = world.store("a", &format!("the word is {SECRET}"));
+    let older = snapshot(&world.dir("a"));
+    world.store("a", "other");
+    world.store("b", "beside");
+    world.give("a", "b");
+    world.store("b", &format!("the word still is {SECRET}"));
+    folder::write(&world.dir("a"), &older);
+    world.redact("a", &id);
+    world.give("a", "b");
+    world.give("b", "a");
+    for name in ["a", "b"] {
+        assert!(!world.holds_secret(name), "{name}");
+        world.verifies(name);
+    }
+}

@@ -895,9 +895,21 @@ pub struct UndoAnswer {
     pub skipped: Vec<SkippedEvent>,
     /// Memories that look different after it.
     pub changes: Vec<UndoChange>,
+    /// Later changes of the same memories, oldest first; the oldest 100. With `cascade` they are
+    /// undone, too, and none is left.
+    pub later: Vec<LaterChange>,
+    /// How many there are.
+    pub later_total: u64,
 }
 
 impl UndoAnswer {
+    /// Later changes whose memory is gone as a whole, and those that go on to count.
+    pub fn later_gone_and_staying(&self) -> (u64, u64) {
+        let hidden = self.changes.iter().filter(|change| change.after.is_none());
+        let gone: u64 = hidden.map(|change| change.later_changes).sum();
+        (gone, self.later_total.saturating_sub(gone))
+    }
+
     /// What becomes of memories, in words: `2 memories gone, 1 back`.
     pub fn outcome(&self) -> String {
         let mut said: Vec<String> = Vec::new();
@@ -945,6 +957,19 @@ pub struct SkippedEvent {
     pub position: u64,
     /// Its kind.
     pub kind: String,
+}
+
+/// A change that came after what is undone, of the same memory, and stays in force.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LaterChange {
+    /// Event id.
+    pub event: String,
+    /// Its position.
+    pub position: u64,
+    /// Its kind.
+    pub kind: String,
+    /// The memory (ULID).
+    pub id: String,
 }
 
 /// What becomes of a memory.

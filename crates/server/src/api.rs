@@ -1292,6 +1292,8 @@ pub struct BackupReceipt {
 /// What was restored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RestoreReceipt {
+    /// The very store was there already, and nothing was done.
+    pub unchanged: bool,
     /// Where the store is; what is no Unicode of it is replaced.
     pub store: String,
     /// Bytes of its files.

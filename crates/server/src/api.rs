@@ -506,6 +506,19 @@ pub struct Version {
     /// or that came with it in an import.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub not_shown: Option<String>,
+    /// With `not_shown`: the event is undone, which is why.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub undone: bool,
+}
+
+impl Version {
+    /// Why the text of the event is not shown.
+    pub fn why_not_shown(&self) -> &'static str {
+        match self.undone {
+            true => "not shown: its event is undone",
+            false => "not shown: another value holds",
+        }
+    }
 }
 
 /// Where a memory came from and what became of it.

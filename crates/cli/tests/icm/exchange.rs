@@ -357,3 +357,26 @@ fn history_shows_what_lost() {
     let again = on(&world, "a", &["log", "import", "x.icmx"]).ok().out;
     assert!(again.ends_with("here already\n"), "{again:?}");
 }
+
+/// What was undone before it was learned never showed, and no other value won over it.
+#[test]
+fn history_says_what_was_undone_elsewhere() {
+    let world = World::new();
+    store(&world, "a", "tea", "Mira drinks green tea");
+    carry(&world, "a", "b");
+    let id = json(&world, "a", &["list"])[0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    on(&world, "a", &["update", &id, "-c", "Mira drinks water"]).ok();
+    on(&world, "a", &["undo", "--last", "1", "--yes"]).ok();
+    on(&world, "b", &["update", &id, "-c", "Mira drinks coffee"]).ok();
+    carry(&world, "a", "b");
+    let history = json(&world, "b", &["history", &id]);
+    let mut versions = history.as_array().unwrap().iter();
+    let undone = versions.find(|it| it["not_shown"] == "Mira drinks water");
+    assert_eq!(undone.unwrap()["undone"], true, "{history}");
+    let said = on(&world, "b", &["history", &id]).ok().out;
+    assert!(said.contains("not shown: its event is undone"), "{said}");
+    assert!(!said.contains("another value holds"), "{said}");
+}

@@ -270,6 +270,14 @@ fn a_consolidation_loses_nothing() {
     world.icm(["undo", "--last", "1", "--yes"]).ok();
     assert_eq!(world.json(["list", "-t", "facts"]), originals);
     assert_eq!(recalled(&[]), 10);
+    // What is named brings them back whatever was done since.
+    let sum_up = ["consolidate", "-t", "facts", "--summary", "ten again"];
+    let said = world.icm(sum_up).ok().out;
+    let (_, named) = said.split_once("`icm undo ").unwrap();
+    let (event, _) = named.split_once('`').unwrap();
+    world.icm(["store", "-t", "other", "-c", "since"]).ok();
+    world.icm(["undo", event, "--yes"]).ok();
+    assert_eq!(world.json(["list", "-t", "facts"]), originals);
     world
         .icm(["consolidate", "-t", "nothing", "--summary", "x"])
         .fails(1, "nothing to consolidate");

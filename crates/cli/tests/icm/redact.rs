@@ -187,7 +187,7 @@ fn what_cannot_be_redacted_is_refused() {
     let id = world.id("owner");
     for (arguments, says) in [
         (["redact", "--yes"].as_slice(), "nothing was named"),
-        (&["redact", "--match", "", "--yes"], "value"),
+        (&["redact", "--match", "", "--yes"], "an empty text"),
         (
             &["redact", &id, "--match", "x", "--yes"],
             "cannot be used with",

@@ -1012,7 +1012,8 @@ pub struct UndoChange {
     pub before: Option<Memory>,
     /// As it is then; `null` when no event that stores it is left in force.
     pub after: Option<Memory>,
-    /// Later changes of it that stay in force.
+    /// Later changes of it that stay in force; where `after` is `null` the memory is gone with them,
+    /// and they count again when it comes back.
     pub later_changes: u64,
 }
 

@@ -47,10 +47,22 @@ pub(super) static TOOL: Tool = Tool {
             about: "what this session did",
         },
         Param {
+            name: "actor",
+            kind: Kind::Text,
+            required: false,
+            about: "what this actor did",
+        },
+        Param {
             name: "topic",
             kind: Kind::Text,
             required: false,
             about: "what was done to memories of this topic",
+        },
+        Param {
+            name: "since",
+            kind: Kind::Text,
+            required: false,
+            about: "nothing from before: date, RFC 3339, @position, or 2h ago",
         },
         Param {
             name: "cascade",
@@ -74,7 +86,9 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         events: args.text("event").into_iter().collect(),
         last: args.whole("last").map(|last| last as usize),
         session: args.text("session"),
+        actor: args.text("actor"),
         topic: args.text("topic"),
+        since: args.text("since"),
         cascade: args.flag("cascade"),
         ..UndoRequest::default()
     };

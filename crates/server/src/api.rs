@@ -970,6 +970,8 @@ pub struct SkippedEvent {
     pub position: u64,
     /// Its kind.
     pub kind: String,
+    /// It stays because it is redacted, not because of its kind.
+    pub redacted: bool,
 }
 
 /// A change that came after what is undone, of the same memory, and stays in force.

@@ -155,11 +155,17 @@ fn print(app: &App, answer: &UndoAnswer, put: Put<'_>) -> Result<(), CliError> {
             count(answer.already_undone, "event is", "events are")
         ))?;
     }
-    for skipped in &answer.skipped {
+    for skipped in answer.skipped.iter().take(PREVIEW) {
+        let why = match skipped.redacted {
+            true => "redacted".to_owned(),
+            false => format!("a {} cannot be undone", text::one_line(&skipped.kind)),
+        };
+        put(format!("@{} stays: {why}", skipped.position))?;
+    }
+    if answer.skipped.len() > PREVIEW {
         put(format!(
-            "@{} stays: a {} cannot be undone",
-            skipped.position,
-            text::one_line(&skipped.kind)
+            "… and {} more stay",
+            answer.skipped.len() - PREVIEW
         ))?;
     }
     for change in answer.changes.iter().take(PREVIEW) {

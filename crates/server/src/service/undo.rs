@@ -42,6 +42,15 @@ struct Picked {
 }
 
 impl Picked {
+    fn stays(&self) -> SkippedEvent {
+        SkippedEvent {
+            event: self.event.to_string(),
+            position: self.position.0,
+            kind: self.kind.name(),
+            redacted: self.withheld && can_be_undone(self.kind),
+        }
+    }
+
     fn of(event: &Event<'_>) -> Picked {
         Picked {
             position: event.position,
@@ -61,6 +70,8 @@ impl Picked {
 #[derive(Default)]
 struct Wanted {
     positions: Option<BTreeSet<Position>>,
+    /// What is named one by one, also as a range of one.
+    named: BTreeSet<Position>,
     range: Option<(Position, Position)>,
     commands: Option<BTreeSet<CommandId>>,
     session: Option<icm_log::SessionId>,
@@ -152,19 +163,22 @@ impl Service {
         let mut skipped = Vec::new();
         let mut already = 0;
         let mut undone_by = None;
+        let mut redacted: Vec<Picked> = Vec::new();
         let chosen: BTreeSet<_> = picked.iter().map(|p| (p.origin, p.seq)).collect();
         picked.retain(|picked| {
             if !can_be_undone(picked.kind) {
-                skipped.push(SkippedEvent {
-                    event: picked.event.to_string(),
-                    position: picked.position.0,
-                    kind: picked.kind.name(),
-                });
+                skipped.push(picked.stays());
                 return false;
             }
             let mut in_force = undos.in_force(picked.origin, picked.seq).peekable();
             if in_force.peek().is_none() {
-                return true;
+                // An undo has no text of a memory: taking it back needs none.
+                let stays = picked.withheld && picked.kind != Kind::LOG_UNDONE;
+                if stays {
+                    redacted.push(picked.clone());
+                    skipped.push(picked.stays());
+                }
+                return !stays;
             }
             // What is undone only by what is undone here would come back.
             let stays = in_force.find(|undo| !chosen.contains(&(undo.origin, undo.seq)));
@@ -174,18 +188,9 @@ impl Service {
             }
             stays.is_none()
         });
-        if let (false, Some(redacted)) = (
-            request.events.is_empty() || wanted.range.is_some(),
-            picked.iter().find(|picked| picked.withheld),
-        ) {
-            return Err(ServiceError::invalid_with(
-                format!(
-                    "event @{} is redacted: it cannot be undone",
-                    redacted.position
-                ),
-                "`icm forget` and `icm update` still reach its memory",
-            )
-            .into());
+        let named = |it: &&Picked| wanted.named.contains(&it.position) || picked.is_empty();
+        if let Some(it) = redacted.iter().find(named) {
+            return Err(is_redacted(it).into());
         }
         if picked.is_empty() {
             return Err(why_nothing(selector, undone_by, &skipped).into());
@@ -193,7 +198,11 @@ impl Service {
         // What every command names beside what was asked for is no news.
         skipped.retain(|skipped| skipped.kind != "log.actor_named");
         skipped.retain(|skipped| skipped.kind != "log.origin_started");
-        let later = self.later(views, &picked, &undos)?;
+        let mut later = self.later(views, &picked, &undos)?;
+        if request.cascade {
+            let stays = later.extract_if(.., |(_, it)| it.withheld);
+            skipped.extend(stays.map(|(_, it)| it.stays()));
+        }
         if request.cascade {
             picked.extend(later.iter().map(|(_, picked)| picked.clone()));
             picked.sort_by_key(|picked| picked.position);
@@ -353,6 +362,9 @@ impl Service {
                         )
                         .into());
                     }
+                    if range.0 == range.1 {
+                        wanted.named.insert(range.0);
+                    }
                     wanted.range = Some(range);
                 }
                 None => {
@@ -360,6 +372,7 @@ impl Service {
                 }
             }
         }
+        wanted.named.extend(&positions);
         if !positions.is_empty() && request.only {
             wanted.positions = Some(positions);
         } else if !positions.is_empty() {
@@ -593,6 +606,21 @@ fn why_nothing(
         Some(skipped) => cannot_be_undone(skipped.position, &skipped.kind),
         None => nothing_to_undo(selector),
     }
+}
+
+/// Without its text nobody can say what undoing it would change; other commands still reach it.
+fn is_redacted(picked: &Picked) -> ServiceError {
+    let hint = match picked.kind {
+        Kind::MEMORY_CONSOLIDATED => {
+            "`icm revive` brings back what it stands for, `icm forget` hides its summary"
+        }
+        _ => "`icm forget` and `icm update` still reach its memory",
+    };
+    let message = format!(
+        "event @{} is redacted: it cannot be undone",
+        picked.position
+    );
+    ServiceError::invalid_with(message, hint)
 }
 
 fn cannot_be_undone(position: u64, kind: &str) -> ServiceError {

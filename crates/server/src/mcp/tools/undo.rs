@@ -124,6 +124,11 @@ fn text_of(answer: &UndoAnswer, total: usize, staying: u64, outcome: &str) -> St
             answer.plan
         ),
     };
+    let redacted = answer.skipped.iter().filter(|it| it.redacted).count();
+    if redacted > 0 {
+        let events = count(redacted as u64, "redacted event", "redacted events");
+        let _ = write!(text, "\nnot undone: {events}");
+    }
     for change in &answer.changes {
         let word = match change.action {
             UndoAction::Gone => "gone",

@@ -1,8 +1,11 @@
-//! Text that comes in through stdin.
+//! What comes in through stdin, or from a file.
 
+use std::fs::File;
 use std::io::{self, IsTerminal, Read};
+use std::path::Path;
 
 use icm_server::limits::CONTENT_LEN_MAX;
+use icm_server::{BUNDLE_MAGIC, ExportFile, ServiceError};
 
 use crate::error::CliError;
 
@@ -18,6 +21,34 @@ pub(crate) fn text_or_stdin(given: Option<&str>, flag: &str) -> Result<String, C
             ))),
         None => stdin_text(flag),
     }
+}
+
+/// What `icm log export` wrote, `-` for stdin. A file that is none at all is a wrong argument; one
+/// that is damaged is found out when it is read.
+pub(crate) fn export_file(path: &Path) -> Result<ExportFile, CliError> {
+    let opened = match path == Path::new("-") {
+        true => ExportFile::spool(&mut io::stdin().lock(), "stdin"),
+        false => ExportFile::open(path),
+    };
+    let no_export =
+        |what: String| CliError::invalid(what).with_hint("name a file that `icm log export` wrote");
+    let file = opened.map_err(|error| match error {
+        ServiceError::BadExport { why } => no_export(why),
+        error => error.into(),
+    })?;
+    // A pipe was looked at while it was read.
+    if path.is_file() {
+        let failed = |e| CliError::io(format!("cannot read {}", path.display()), &e);
+        let mut start = Vec::new();
+        let opened = File::open(path).map_err(failed)?;
+        let most = BUNDLE_MAGIC.len() as u64;
+        opened.take(most).read_to_end(&mut start).map_err(failed)?;
+        if start != BUNDLE_MAGIC {
+            let name = path.display();
+            return Err(no_export(format!("{name} is no file of `icm log export`")));
+        }
+    }
+    Ok(file)
 }
 
 fn stdin_text(flag: &str) -> Result<String, CliError> {

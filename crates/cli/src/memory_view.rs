@@ -194,8 +194,9 @@ fn print_similar(ui: &Ui, receipt: &Receipt, similar: &Similar) -> Result<(), Cl
     let score = format!("({:.2})", similar.score);
     if receipt.action == icm_server::api::Action::Updated {
         ui.line(format_args!(
-            "it said nearly the same {} and was updated; `icm undo --last 1` takes that back",
+            "it said nearly the same {} and was updated; `icm undo {}` takes that back",
             ui.paint(DIM, &score),
+            short_event(&receipt.event),
         ))?;
         return print_content(ui, similar.content.as_deref());
     }

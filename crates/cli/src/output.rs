@@ -25,6 +25,13 @@ pub(crate) fn write_file<T>(
 ) -> Result<T, CliError> {
     let failed = |e: io::Error| CliError::io(format!("cannot write {}", path.display()), &e);
     let target = match std::fs::metadata(path) {
+        Ok(there) if there.is_dir() => {
+            return Err(CliError::failed(format!(
+                "cannot write {}: it is a folder",
+                path.display()
+            ))
+            .with_hint("name a file in it"));
+        }
         Ok(there) if !there.is_file() => {
             let mut out = BufWriter::new(File::options().write(true).open(path).map_err(failed)?);
             let done = work(&mut out)?;

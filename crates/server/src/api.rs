@@ -506,6 +506,19 @@ pub struct Version {
     /// or that came with it in an import.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub not_shown: Option<String>,
+    /// With `not_shown`: the event is undone, which is why.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub undone: bool,
+}
+
+impl Version {
+    /// Why the text of the event is not shown.
+    pub fn why_not_shown(&self) -> &'static str {
+        match self.undone {
+            true => "not shown: its event is undone",
+            false => "not shown: another value holds",
+        }
+    }
 }
 
 /// Where a memory came from and what became of it.
@@ -899,9 +912,21 @@ pub struct UndoAnswer {
     pub skipped: Vec<SkippedEvent>,
     /// Memories that look different after it.
     pub changes: Vec<UndoChange>,
+    /// Later changes of the same memories, oldest first; the oldest 100. With `cascade` they are
+    /// undone, too, and none is left.
+    pub later: Vec<LaterChange>,
+    /// How many there are.
+    pub later_total: u64,
 }
 
 impl UndoAnswer {
+    /// Later changes whose memory is gone as a whole, and those that go on to count.
+    pub fn later_gone_and_staying(&self) -> (u64, u64) {
+        let hidden = self.changes.iter().filter(|change| change.after.is_none());
+        let gone: u64 = hidden.map(|change| change.later_changes).sum();
+        (gone, self.later_total.saturating_sub(gone))
+    }
+
     /// What becomes of memories, in words: `2 memories gone, 1 back`.
     pub fn outcome(&self) -> String {
         let mut said: Vec<String> = Vec::new();
@@ -949,6 +974,21 @@ pub struct SkippedEvent {
     pub position: u64,
     /// Its kind.
     pub kind: String,
+    /// It stays because it is redacted, not because of its kind.
+    pub redacted: bool,
+}
+
+/// A change that came after what is undone, of the same memory, and stays in force.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LaterChange {
+    /// Event id.
+    pub event: String,
+    /// Its position.
+    pub position: u64,
+    /// Its kind.
+    pub kind: String,
+    /// The memory (ULID).
+    pub id: String,
 }
 
 /// What becomes of a memory.
@@ -978,7 +1018,8 @@ pub struct UndoChange {
     pub before: Option<Memory>,
     /// As it is then; `null` when no event that stores it is left in force.
     pub after: Option<Memory>,
-    /// Later changes of it that stay in force.
+    /// Later changes of it that stay in force; where `after` is `null` the memory is gone with them,
+    /// and they count again when it comes back.
     pub later_changes: u64,
 }
 
@@ -1271,6 +1312,8 @@ pub struct BackupReceipt {
 /// What was restored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RestoreReceipt {
+    /// The very store was there already, and nothing was done.
+    pub unchanged: bool,
     /// Where the store is; what is no Unicode of it is replaced.
     pub store: String,
     /// Bytes of its files.

@@ -20,6 +20,7 @@ pub mod when;
 
 pub use backup::restore;
 pub use error::{Result, ServiceError, io_hint, plain};
+pub use icm_log::bundle::BUNDLE_MAGIC;
 pub use icm_log::repair::Spare;
 pub use ids::{ID_LEN, id_text};
 pub use service::{ExportFile, Ground, OpenOptions, Service};

@@ -64,9 +64,10 @@ pub(crate) fn run(args: ConsolidateArgs, app: &App) -> Result<Outcome, CliError>
     }
     memory_view::print_receipt(&app.ui, &done.receipt)?;
     let originals = count(done.originals.len() as u64, "memory", "memories");
+    let event = memory_view::short_event(&done.receipt.event);
     let fate = match request.keep_originals {
-        true => "stay as they are",
-        false => "are covered by it; `icm undo --last 1` brings them back",
+        true => "stay as they are".to_owned(),
+        false => format!("are covered by it; `icm undo {event}` brings them back"),
     };
     app.ui.line(format_args!(
         "{}",

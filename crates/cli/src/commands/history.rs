@@ -66,10 +66,7 @@ fn print(ui: &Ui, versions: &[Version]) -> Result<(), CliError> {
             ),
         ))?;
         if let Some(text) = &version.not_shown {
-            ui.line(format_args!(
-                "  {}",
-                ui.paint(DIM, "not shown: another value holds")
-            ))?;
+            ui.line(format_args!("  {}", ui.paint(DIM, version.why_not_shown())))?;
             memory_view::print_quoted(ui, text)?;
             above = None;
             continue;

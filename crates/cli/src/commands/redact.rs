@@ -34,8 +34,12 @@ pub(crate) struct RedactArgs {
     targets: Vec<String>,
     /// Every event that holds this text, as it stands; `-` reads it from stdin, so that it gets into
     /// no shell history
-    #[arg(long = "match", value_name = "TEXT", conflicts_with = "targets",
-          value_parser = NonEmptyStringValueParser::new(), allow_hyphen_values = true)]
+    #[arg(
+        long = "match",
+        value_name = "TEXT",
+        conflicts_with = "targets",
+        allow_hyphen_values = true
+    )]
     pattern: Option<String>,
     /// Why; it stays in the log
     #[arg(long)]

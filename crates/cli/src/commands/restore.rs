@@ -12,7 +12,8 @@ use crate::ui::BOLD;
 
 /// Make a store of a backup, in a folder that is absent or empty
 ///
-/// The folder is the store's (`--db`, `ICM_DB`, …). Nothing is overwritten. The backup is checked as
+/// The folder is the store's (`--db`, `ICM_DB`, …). Nothing is overwritten; where the very store is
+/// there already, and nothing was written to it since, that is said and nothing is done. The backup is checked as
 /// `icm log verify` checks a log before the store gets its name, in one step. The next write goes on
 /// under a new origin, because the store that was backed up may still be written to.
 /// Exits with 3 when the backup is cut or damaged.
@@ -36,13 +37,18 @@ pub(crate) fn run(args: RestoreArgs, app: &App) -> Result<Outcome, CliError> {
     if app.ui.json {
         app.ui.json(&receipt)?;
     } else {
-        app.ui.line(format_args!(
-            "{} {} up to @{} in {}",
-            app.ui.paint(BOLD, "restored"),
-            count(receipt.events, "event", "events"),
-            receipt.position,
-            crate::text::one_line(&receipt.store),
-        ))?;
+        let store = crate::text::one_line(&receipt.store);
+        let events = count(receipt.events, "event", "events");
+        let position = receipt.position;
+        match receipt.unchanged {
+            true => app.ui.line(format_args!(
+                "{store} is this backup already ({events} up to @{position}): nothing was restored"
+            ))?,
+            false => app.ui.line(format_args!(
+                "{} {events} up to @{position} in {store}",
+                app.ui.paint(BOLD, "restored"),
+            ))?,
+        }
     }
     Ok(Outcome::Fine)
 }

@@ -138,7 +138,6 @@ impl Asked for Undoing {
 }
 
 fn print(app: &App, answer: &UndoAnswer, put: Put<'_>) -> Result<(), CliError> {
-    let ui = &app.ui;
     let verb = if answer.dry_run {
         "would undo"
     } else {
@@ -156,11 +155,17 @@ fn print(app: &App, answer: &UndoAnswer, put: Put<'_>) -> Result<(), CliError> {
             count(answer.already_undone, "event is", "events are")
         ))?;
     }
-    for skipped in &answer.skipped {
+    for skipped in answer.skipped.iter().take(PREVIEW) {
+        let why = match skipped.redacted {
+            true => "redacted".to_owned(),
+            false => format!("a {} cannot be undone", text::one_line(&skipped.kind)),
+        };
+        put(format!("@{} stays: {why}", skipped.position))?;
+    }
+    if answer.skipped.len() > PREVIEW {
         put(format!(
-            "@{} stays: a {} cannot be undone",
-            skipped.position,
-            text::one_line(&skipped.kind)
+            "… and {} more stay",
+            answer.skipped.len() - PREVIEW
         ))?;
     }
     for change in answer.changes.iter().take(PREVIEW) {
@@ -169,17 +174,36 @@ fn print(app: &App, answer: &UndoAnswer, put: Put<'_>) -> Result<(), CliError> {
     if answer.changes.len() > PREVIEW {
         put(format!("… and {} more", answer.changes.len() - PREVIEW))?;
     }
-    let later: u64 = answer
-        .changes
-        .iter()
-        .map(|change| change.later_changes)
-        .sum();
-    if later > 0 {
-        let word = count(later, "later change", "later changes");
-        let stay = if later == 1 { "stays" } else { "stay" };
-        put(ui.paint(
+    print_later(app, answer, put)
+}
+
+/// What was built on what is undone.
+fn print_later(app: &App, answer: &UndoAnswer, put: Put<'_>) -> Result<(), CliError> {
+    let (gone, staying) = answer.later_gone_and_staying();
+    let word = |n| count(n, "later change", "later changes");
+    if gone > 0 {
+        let (go, come) = match gone {
+            1 => ("goes", "comes"),
+            _ => ("go", "come"),
+        };
+        put(format!(
+            "{} of what is gone {go} with it, and {come} back when this is undone",
+            word(gone)
+        ))?;
+    }
+    if staying > 0 {
+        let stay = if staying == 1 { "stays" } else { "stay" };
+        let places = match (gone, answer.later.as_slice()) {
+            (0, [one]) => format!(" (@{})", one.position),
+            (0, [first, .., last]) => format!(" (@{} to @{})", first.position, last.position),
+            _ => String::new(),
+        };
+        put(app.ui.paint(
             WARN,
-            &format!("{word} of these memories {stay} in force; `--cascade` takes in all of them"),
+            &format!(
+                "{}{places} of these memories {stay} in force; `--cascade` undoes every later change too",
+                word(staying)
+            ),
         ))?;
     }
     Ok(())

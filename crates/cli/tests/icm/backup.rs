@@ -50,7 +50,10 @@ fn a_backup_comes_back_with_everything() {
     assert_eq!(list("new/store"), list(original.to_str().unwrap()));
     world.icm(["verify", "--db", "new/store"]).ok();
     // Until something is written it is the same once more.
-    assert_eq!(restore(&world, "b.icm", "new/store").ok().json(), restored);
+    let mut again = restore(&world, "b.icm", "new/store").ok().json();
+    assert_eq!(again["unchanged"], true);
+    again["unchanged"] = false.into();
+    assert_eq!(again, restored);
     assert_eq!(names(&world.path("new")), ["store"]);
 
     let args = ["store", "-t", "a", "-c", "b", "--db", "new/store", "--json"];
@@ -122,7 +125,18 @@ fn nothing_is_overwritten() {
         .fails(3, "is damaged");
     assert!(!world.path("new").exists());
     std::fs::create_dir(world.path("empty")).unwrap();
-    restore(&world, "b.icm", "empty").ok();
+    assert_eq!(
+        restore(&world, "b.icm", "empty").ok().json()["unchanged"],
+        false
+    );
+    // Once more changes nothing, and says so.
+    let again = world.icm(["restore", "b.icm", "--db", "empty"]).ok();
+    assert!(again.out.contains("is this backup already"), "{again:?}");
+    assert!(again.out.contains("nothing was restored"), "{again:?}");
+    assert_eq!(
+        restore(&world, "b.icm", "empty").ok().json()["unchanged"],
+        true
+    );
     assert_eq!(
         names(&world.path("")),
         ["b.icm", "cut", "empty", "folder", "text"]

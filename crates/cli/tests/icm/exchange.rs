@@ -233,12 +233,14 @@ fn what_is_no_export_is_refused() {
     for (file, code, says) in [
         ("cut.icmx", 3, "cut off"),
         ("flipped.icmx", 3, "not whole"),
-        ("text.jsonl", 3, "no file of `icm log export`"),
-        ("empty", 3, "no file of `icm log export`"),
+        ("text.jsonl", 2, "no file of `icm log export`"),
+        ("empty", 2, "no file of `icm log export`"),
         ("nowhere.icmx", 2, "nowhere.icmx"),
         (".", 2, "a folder"),
     ] {
         world.icm(["log", "import", file]).fails(code, says);
+        let repair = ["log", "repair", "--from", file, "--dry-run"];
+        world.icm(repair).fails(code, says);
     }
     world
         .icm(["log", "export", "nowhere/x"])
@@ -247,14 +249,13 @@ fn what_is_no_export_is_refused() {
     assert!(run.err.contains("no room for JSON"), "{run:?}");
     assert_eq!(tree(&db), files);
     // A store that is not there yet has nothing to give.
-    let run = on(&world, "none", &["log", "export", "none.icmx", "--json"]).ok();
-    assert_eq!(run.json()["events"], 0);
-    assert!(!world.path("none").exists());
-    let learned = world.json(["log", "import", "none.icmx"]);
-    assert_eq!(
-        (&learned["added"], &learned["event"]),
-        (&0.into(), &Value::Null)
-    );
+    let run = on(&world, "none", &["log", "export", "none.icmx"]);
+    let run = run.fails(2, "nothing to export");
+    assert!(run.err.contains("`--db`"), "{run:?}");
+    assert!(!world.path("none").exists() && !world.path("none.icmx").exists());
+    std::fs::create_dir(world.path("folder")).unwrap();
+    let run = world.icm(["log", "export", "folder"]).fails(2, "a folder");
+    assert!(run.err.contains("name a file in it"), "{run:?}");
 }
 
 #[cfg(unix)]
@@ -264,7 +265,7 @@ fn what_never_ends_is_not_read_and_a_store_is_not_written_over() {
     let files = tree(&world.store());
     world
         .icm(["log", "import", "/dev/zero"])
-        .fails(3, "no file of `icm log export`");
+        .fails(2, "no file of `icm log export`");
     let inside = world.store().join("store.toml");
     for args in [
         ["log", "export", inside.to_str().unwrap()].as_slice(),
@@ -356,4 +357,27 @@ fn history_shows_what_lost() {
     // Nothing trails where there is no position to tell.
     let again = on(&world, "a", &["log", "import", "x.icmx"]).ok().out;
     assert!(again.ends_with("here already\n"), "{again:?}");
+}
+
+/// What was undone before it was learned never showed, and no other value won over it.
+#[test]
+fn history_says_what_was_undone_elsewhere() {
+    let world = World::new();
+    store(&world, "a", "tea", "Mira drinks green tea");
+    carry(&world, "a", "b");
+    let id = json(&world, "a", &["list"])[0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    on(&world, "a", &["update", &id, "-c", "Mira drinks water"]).ok();
+    on(&world, "a", &["undo", "--last", "1", "--yes"]).ok();
+    on(&world, "b", &["update", &id, "-c", "Mira drinks coffee"]).ok();
+    carry(&world, "a", "b");
+    let history = json(&world, "b", &["history", &id]);
+    let mut versions = history.as_array().unwrap().iter();
+    let undone = versions.find(|it| it["not_shown"] == "Mira drinks water");
+    assert_eq!(undone.unwrap()["undone"], true, "{history}");
+    let said = on(&world, "b", &["history", &id]).ok().out;
+    assert!(said.contains("not shown: its event is undone"), "{said}");
+    assert!(!said.contains("another value holds"), "{said}");
 }

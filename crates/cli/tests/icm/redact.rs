@@ -149,8 +149,16 @@ fn a_memory_is_gone_from_every_byte() {
     world
         .icm(["redact", &id, "--yes"])
         .fails(1, "redacted already");
-    world.icm(["undo", "--last", "1", "--yes"]).ok();
-    assert_eq!(world.json(["get", &id])["content"], Value::Null);
+    // The consolidation is redacted; what it stood for comes back all the same.
+    let refused = world.icm(["undo", "--last", "1", "--yes"]);
+    let refused = refused.fails(2, "is redacted");
+    assert!(refused.err.contains("`icm revive`"), "{refused:?}");
+    world.icm(["revive", &id]).ok();
+    let back = world.json(["get", &id]);
+    assert_eq!(
+        (&back["content"], &back["forgotten"]),
+        (&Value::Null, &false.into())
+    );
     world.icm(["verify"]).ok();
 }
 
@@ -187,7 +195,7 @@ fn what_cannot_be_redacted_is_refused() {
     let id = world.id("owner");
     for (arguments, says) in [
         (["redact", "--yes"].as_slice(), "nothing was named"),
-        (&["redact", "--match", "", "--yes"], "value"),
+        (&["redact", "--match", "", "--yes"], "an empty text"),
         (
             &["redact", &id, "--match", "x", "--yes"],
             "cannot be used with",
@@ -347,7 +355,21 @@ fn names_of_fields_are_no_text_and_a_reason_holds_no_secret() {
         ])
         .fails(2, "the reason holds");
     world.icm(["redact", "--match", "Mira", "--yes"]).ok();
-    world.icm(["undo", "@5", "--yes"]).fails(2, "is redacted");
+    // Named alone or as a range of one: it is the same event.
+    for which in [["undo", "@5"].as_slice(), &["undo", "@5..@5"]] {
+        world
+            .icm([which, &["--yes"]].concat())
+            .fails(2, "is redacted");
+    }
+    // Among others it stays, and is named.
+    let plan = world.icm(["undo", "--last", "9", "--dry-run"]).ok().out;
+    assert!(plan.contains("@5 stays: redacted"), "{plan}");
+    let done = world.json(["undo", "--last", "9", "--yes"]);
+    assert_eq!(done["skipped"][0]["redacted"], true, "{done}");
+    let left = world.json(["list"]);
+    assert_eq!(left.as_array().unwrap().len(), 1, "{left}");
+    world.icm(["undo", "--last", "1", "--yes"]).ok();
+    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 3);
 }
 
 /// A sync tool's copies of segments are cleaned; what cannot be told is named.

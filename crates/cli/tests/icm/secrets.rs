@@ -222,6 +222,9 @@ fn lines_of_an_import_are_looked_at_one_by_one() {
         why.contains("github-pat") && !run.out.contains(BODY),
         "{run:?}"
     );
+    assert!(why.contains("`--allow-secret`"), "{why}");
+    let said = world.icm_with(["import", "jsonl", "-"], lines.as_bytes());
+    assert!(said.ends(1).err.contains("`--allow-secret`"));
     assert!(!is_in_store(&world));
     let allowed = ["import", "jsonl", "-", "--allow-secret"];
     world.icm_with(allowed, lines.as_bytes()).ok();

@@ -270,6 +270,14 @@ fn a_consolidation_loses_nothing() {
     world.icm(["undo", "--last", "1", "--yes"]).ok();
     assert_eq!(world.json(["list", "-t", "facts"]), originals);
     assert_eq!(recalled(&[]), 10);
+    // What is named brings them back whatever was done since.
+    let sum_up = ["consolidate", "-t", "facts", "--summary", "ten again"];
+    let said = world.icm(sum_up).ok().out;
+    let (_, named) = said.split_once("`icm undo ").unwrap();
+    let (event, _) = named.split_once('`').unwrap();
+    world.icm(["store", "-t", "other", "-c", "since"]).ok();
+    world.icm(["undo", event, "--yes"]).ok();
+    assert_eq!(world.json(["list", "-t", "facts"]), originals);
     world
         .icm(["consolidate", "-t", "nothing", "--summary", "x"])
         .fails(1, "nothing to consolidate");
@@ -299,4 +307,39 @@ fn memories_of_several_scopes_are_not_summed_up_as_one() {
     let summary = world.json(["get", done["id"].as_str().unwrap()]);
     assert_eq!(summary["scope"], "project:p1");
     assert_eq!(world.json(["list"]).as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn what_was_built_on_the_undone_is_told() {
+    let world = World::new();
+    world.icm(["store", "-t", "a", "-c", "v1"]).ok();
+    let id = world.json(["list"])[0]["id"].as_str().unwrap().to_owned();
+    world.icm(["update", &id, "-c", "v2"]).ok();
+    world.icm(["update", &id, "-c", "v3"]).ok();
+    let newest = world.json(["stats"])["positions"].as_u64().unwrap();
+    let at = |back: u64| format!("@{}", newest - back);
+    // Nothing is to be seen of it, yet there is a way on.
+    let plan = world.icm(["undo", &at(1), "--dry-run"]).ok().out;
+    let says = format!("1 later change (@{newest}) of these memories stays in force; `--cascade`");
+    assert!(plan.contains(&says), "{plan}");
+    let plan = world.json(["undo", &at(1), "--dry-run"]);
+    assert_eq!(plan["changes"], serde_json::json!([]));
+    assert_eq!(plan["later_total"], 1);
+    assert_eq!(plan["later"][0]["position"], newest);
+    assert_eq!(plan["later"][0]["kind"], "memory.updated");
+    assert_eq!(plan["later"][0]["id"], id.as_str());
+    let plan = world.json(["undo", &at(1), "--cascade", "--dry-run"]);
+    assert_eq!(
+        (&plan["events"], &plan["later_total"]),
+        (&2.into(), &0.into())
+    );
+    // Without its store there is no memory for the updates to show on.
+    let plan = world.icm(["undo", &at(2), "--dry-run"]).ok().out;
+    let says = "2 later changes of what is gone go with it, and come back when this is undone";
+    assert!(plan.contains(says), "{plan}");
+    assert!(!plan.contains("stay in force"), "{plan}");
+    let done = world.json(["undo", &at(2), "--yes"]);
+    assert_eq!(done["changes"][0]["later_changes"], 2);
+    world.icm(["undo", "--last", "1", "--yes"]).ok();
+    assert_eq!(world.json(["get", &id])["content"], "v3");
 }

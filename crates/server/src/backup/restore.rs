@@ -44,6 +44,7 @@ pub fn restore(file: &Path, dir: &Path, progress: &dyn Progress) -> Result<Resto
         .sync_dir(parent)
         .map_err(failed("syncing", parent))?;
     Ok(RestoreReceipt {
+        unchanged: !is_free,
         store: dir.to_string_lossy().into_owned(),
         bytes: manifest.bytes(),
         events: report.events,

@@ -15,19 +15,26 @@ pub(super) fn explained(error: &ServiceError, tool: &Tool) -> String {
             .to_owned();
     }
     let message = clean_line(&error.to_string()).into_owned();
+    let message = translated(&message, |word| options(word, tool));
     match error.hint() {
-        Some(hint) => format!("{message}\n{}", translated(&clean_line(&hint), tool)),
+        Some(hint) => format!("{message}\n{}", advice(&clean_line(&hint), tool)),
         None => message,
     }
 }
 
 /// A hint with everything between backticks translated.
-fn translated(hint: &str, tool: &Tool) -> String {
-    let mut said = String::with_capacity(hint.len());
-    for (i, part) in hint.split('`').enumerate() {
-        match i % 2 {
-            0 => said.push_str(part),
-            _ => said.push_str(&translated_word(part, tool)),
+fn advice(hint: &str, tool: &Tool) -> String {
+    translated(hint, |word| Some(translated_word(word, tool)))
+}
+
+/// What stands between backticks in other words, where there are such.
+fn translated(text: &str, word: impl Fn(&str) -> Option<String>) -> String {
+    let mut said = String::with_capacity(text.len());
+    for (i, part) in text.split('`').enumerate() {
+        match (i % 2, word(part)) {
+            (0, _) => said.push_str(part),
+            (_, Some(words)) => said.push_str(&words),
+            (_, None) => said.push_str(&format!("`{part}`")),
         }
     }
     said
@@ -49,7 +56,6 @@ fn translated_word(word: &str, tool: &Tool) -> String {
                 None if rest.is_empty() => "icm_log".to_owned(),
                 Some(("show", _)) => with("icm_log", "id"),
                 Some(("--kind", _)) => with("icm_log", "kind"),
-                Some(("--reverse", _)) => "icm_log".to_owned(),
                 _ => for_the_user(word),
             },
             "recall" => "icm_memory_recall".to_owned(),
@@ -60,18 +66,34 @@ fn translated_word(word: &str, tool: &Tool) -> String {
             _ => for_the_user(word),
         };
     }
-    if let Some(option) = word.strip_prefix("--") {
+    match options(word, tool) {
+        Some(words) => words,
+        None if word.starts_with("--") => format!("`{word}` (for the user to give)"),
+        None => format!("`{word}`"),
+    }
+}
+
+/// Options of a command, also behind what it names, as arguments of the tool, if it has them all.
+fn options(word: &str, tool: &Tool) -> Option<String> {
+    let (named, options) = match word.strip_prefix("--") {
+        Some(options) => ("", options),
+        None => word.split_once(" --")?,
+    };
+    let mut said = Vec::new();
+    if !named.is_empty() {
+        said.push(format!("`{named}`"));
+    }
+    for option in options.split(" --") {
         let (option, value) = option.split_once(' ').unwrap_or((option, ""));
         let name = option.replace('-', "_");
-        let param = tool.params.iter().find(|param| param.name == name);
-        return match (param.map(|param| &param.kind), value) {
-            (Some(Kind::Flag), _) => format!("{name}: true"),
-            (Some(_), "") => name,
-            (Some(_), value) => format!("{name}: {value}"),
-            (None, _) => format!("`{word}` (for the user to give)"),
-        };
+        let param = tool.params.iter().find(|param| param.name == name)?;
+        said.push(match (&param.kind, value) {
+            (Kind::Flag, _) => format!("{name}: true"),
+            (_, "") => name,
+            (_, value) => format!("{name}: {value}"),
+        });
     }
-    format!("`{word}`")
+    Some(said.join(", "))
 }
 
 fn for_the_user(command: &str) -> String {
@@ -119,7 +141,31 @@ mod tests {
             ),
         ] {
             let tool = Tool::named(tool).expect("a tool");
-            assert_eq!(translated(hint, tool), said);
+            assert_eq!(advice(hint, tool), said);
+        }
+    }
+
+    #[test]
+    fn messages_name_arguments() {
+        for (tool, error, said) in [
+            (
+                "icm_undo",
+                "there is nothing to undo for `--session nope --topic a/b --cascade`",
+                "there is nothing to undo for session: nope, topic: a/b, cascade: true",
+            ),
+            (
+                "icm_undo",
+                "`@12..@14 --cascade` is undone already",
+                "`@12..@14`, cascade: true is undone already",
+            ),
+            (
+                "icm_undo",
+                "`@x` is no `--kind`: see `icm log`",
+                "`@x` is no `--kind`: see `icm log`",
+            ),
+        ] {
+            let tool = Tool::named(tool).expect("a tool");
+            assert_eq!(explained(&ServiceError::invalid(error), tool), said);
         }
     }
 }

@@ -256,7 +256,7 @@ fn before_the_first(views: &Views, text: &str) -> ServiceError {
     let hint = match views.tally().first_ms {
         Some(ms) => {
             format!(
-                "the first event is of {}; `icm log --reverse -l 1` shows it",
+                "the first event is of {}; `icm log show @1` shows it",
                 rfc3339(ms)
             )
         }

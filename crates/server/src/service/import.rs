@@ -119,7 +119,11 @@ impl Service {
                         lines.push(line);
                     }
                     Err(error) => {
-                        let why = error.to_string();
+                        let mut why = error.to_string();
+                        // How to go on, where a word on the command line is all that it takes.
+                        if let (ServiceError::Secret { .. }, Some(hint)) = (&error, error.hint()) {
+                            why = format!("{why}; {hint}");
+                        }
                         let why = self.secrets.masked(&why).unwrap_or(why);
                         report.rejected.push(Rejected {
                             line: number,

@@ -173,6 +173,7 @@ impl Service {
                         ..self.memory_at(views, version, end)?
                     },
                     not_shown: None,
+                    undone: false,
                 });
             }
             self.add_not_shown(views, entity, &versions, &mut history)?;
@@ -191,6 +192,7 @@ impl Service {
         let shown = |position: &Position| versions.iter().any(|version| version.from == *position);
         let mut positions = views.touched(entity)?;
         positions.retain(|position| !shown(position));
+        let undos = views.undos()?;
         let mut texts = Vec::new();
         views.events_at(&self.log, &positions, &mut |event| {
             let writes = match Facts::of(&event.head) {
@@ -209,6 +211,7 @@ impl Service {
                     ms: event.head.time().ms(),
                     actor: event.head.actor(),
                     text: text.to_owned(),
+                    undone: undos.is_undone(event.head.origin(), event.head.seq()),
                 });
             }
         })?;
@@ -235,6 +238,7 @@ impl Service {
                 changed: Vec::new(),
                 memory: self.memory_at(views, held, it.position.max(held.from))?,
                 not_shown: Some(it.text),
+                undone: it.undone,
             });
         }
         history.sort_by_key(|version| version.position);
@@ -257,6 +261,7 @@ struct NotShown {
     ms: u64,
     actor: ActorId,
     text: String,
+    undone: bool,
 }
 
 /// Bytes of the files below a folder.

@@ -383,6 +383,12 @@ fn value_holds(value: &Value, pattern: &str) -> bool {
 
 fn check(request: &RedactRequest) -> Result<()> {
     if let Some(pattern) = &request.pattern {
+        if pattern.is_empty() {
+            return Err(ServiceError::invalid_with(
+                "an empty text is in every event: nothing was redacted",
+                "give the TEXT that is to go to `--match`, or `-` and the text on stdin",
+            ));
+        }
         limits::text("the pattern", pattern, limits::CONTENT_LEN_MAX)?;
     }
     if let Some(reason) = &request.reason {

@@ -8,13 +8,14 @@ use icm_log::record::Body;
 use icm_log::{CommandId, Event, EventId, Kind, NewEvent, OriginId, Position, Seq, SubjectId};
 use icm_log::{hash, payload};
 use icm_projections::Views;
-use icm_projections::fold::{Change, Undos, Version, difference};
+use icm_projections::fold::{Change, EntityId, Undos, Version, difference};
 
 use super::show::{field_names, memory};
 use super::write::RequestKeyOf;
 use super::{Ask, Service};
 use crate::api::{
-    Caller, SkippedEvent, UndoAction, UndoAnswer, UndoChange, UndoRequest, UndoneCommand,
+    Caller, LaterChange, SkippedEvent, UndoAction, UndoAnswer, UndoChange, UndoRequest,
+    UndoneCommand,
 };
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
@@ -23,6 +24,8 @@ use crate::when::{self, DayMeans, When, rfc3339};
 
 /// Commands that an answer lists; it counts all of them.
 const COMMANDS_MAX: usize = 100;
+/// Later changes that an answer lists; it counts all of them.
+const LATER_MAX: usize = 100;
 
 /// An event that was chosen.
 #[derive(Debug, Clone)]
@@ -39,6 +42,15 @@ struct Picked {
 }
 
 impl Picked {
+    fn stays(&self) -> SkippedEvent {
+        SkippedEvent {
+            event: self.event.to_string(),
+            position: self.position.0,
+            kind: self.kind.name(),
+            redacted: self.withheld && can_be_undone(self.kind),
+        }
+    }
+
     fn of(event: &Event<'_>) -> Picked {
         Picked {
             position: event.position,
@@ -58,6 +70,8 @@ impl Picked {
 #[derive(Default)]
 struct Wanted {
     positions: Option<BTreeSet<Position>>,
+    /// What is named one by one, also as a range of one.
+    named: BTreeSet<Position>,
     range: Option<(Position, Position)>,
     commands: Option<BTreeSet<CommandId>>,
     session: Option<icm_log::SessionId>,
@@ -149,19 +163,22 @@ impl Service {
         let mut skipped = Vec::new();
         let mut already = 0;
         let mut undone_by = None;
+        let mut redacted: Vec<Picked> = Vec::new();
         let chosen: BTreeSet<_> = picked.iter().map(|p| (p.origin, p.seq)).collect();
         picked.retain(|picked| {
             if !can_be_undone(picked.kind) {
-                skipped.push(SkippedEvent {
-                    event: picked.event.to_string(),
-                    position: picked.position.0,
-                    kind: picked.kind.name(),
-                });
+                skipped.push(picked.stays());
                 return false;
             }
             let mut in_force = undos.in_force(picked.origin, picked.seq).peekable();
             if in_force.peek().is_none() {
-                return true;
+                // An undo has no text of a memory: taking it back needs none.
+                let stays = picked.withheld && picked.kind != Kind::LOG_UNDONE;
+                if stays {
+                    redacted.push(picked.clone());
+                    skipped.push(picked.stays());
+                }
+                return !stays;
             }
             // What is undone only by what is undone here would come back.
             let stays = in_force.find(|undo| !chosen.contains(&(undo.origin, undo.seq)));
@@ -171,18 +188,9 @@ impl Service {
             }
             stays.is_none()
         });
-        if let (false, Some(redacted)) = (
-            request.events.is_empty() || wanted.range.is_some(),
-            picked.iter().find(|picked| picked.withheld),
-        ) {
-            return Err(ServiceError::invalid_with(
-                format!(
-                    "event @{} is redacted: it cannot be undone",
-                    redacted.position
-                ),
-                "`icm forget` and `icm update` still reach its memory",
-            )
-            .into());
+        let named = |it: &&Picked| wanted.named.contains(&it.position) || picked.is_empty();
+        if let Some(it) = redacted.iter().find(named) {
+            return Err(is_redacted(it).into());
         }
         if picked.is_empty() {
             return Err(why_nothing(selector, undone_by, &skipped).into());
@@ -190,18 +198,25 @@ impl Service {
         // What every command names beside what was asked for is no news.
         skipped.retain(|skipped| skipped.kind != "log.actor_named");
         skipped.retain(|skipped| skipped.kind != "log.origin_started");
-        let later = self.later(views, &picked, &undos, request.cascade)?;
+        let mut later = self.later(views, &picked, &undos)?;
         if request.cascade {
-            picked.extend(later.iter().cloned());
+            let stays = later.extract_if(.., |(_, it)| it.withheld);
+            skipped.extend(stays.map(|(_, it)| it.stays()));
+        }
+        if request.cascade {
+            picked.extend(later.iter().map(|(_, picked)| picked.clone()));
             picked.sort_by_key(|picked| picked.position);
+            picked.dedup_by_key(|picked| picked.position);
         }
         let ranges = ranges_of(&picked);
         let changes = views.what_if_undone(&self.log, &ranges)?;
-        let mut later_of: BTreeMap<SubjectId, u64> = BTreeMap::new();
-        if !request.cascade {
-            for picked in &later {
-                *later_of.entry(views.resolve(picked.subject)?).or_default() += 1;
-            }
+        let mut later_of: BTreeMap<EntityId, u64> = BTreeMap::new();
+        let later = match request.cascade {
+            true => Vec::new(),
+            false => later,
+        };
+        for (entity, _) in &later {
+            *later_of.entry(*entity).or_default() += 1;
         }
         let mut answer = UndoAnswer {
             dry_run: true,
@@ -215,14 +230,25 @@ impl Service {
             commands_total: 0,
             skipped,
             changes: Vec::with_capacity(changes.len()),
+            later: Vec::new(),
+            later_total: later.len() as u64,
         };
+        for (entity, picked) in later.iter().take(LATER_MAX) {
+            let version = views.version_at(*entity, views.tally().position)?;
+            answer.later.push(LaterChange {
+                event: picked.event.to_string(),
+                position: picked.position.0,
+                kind: picked.kind.name(),
+                id: id_text(version.map_or(picked.subject, |version| version.id)),
+            });
+        }
         for change in &changes {
             let later = later_of.get(&change.entity).copied().unwrap_or(0);
             answer
                 .changes
                 .extend(self.undo_change(views, change, later)?);
         }
-        answer.plan = plan_of(&ranges, &answer.changes)?;
+        answer.plan = plan_of(&ranges, &answer)?;
         let mut commands: BTreeMap<CommandId, UndoneCommand> = BTreeMap::new();
         for picked in &picked {
             let entry = commands.entry(picked.command).or_insert(UndoneCommand {
@@ -336,6 +362,9 @@ impl Service {
                         )
                         .into());
                     }
+                    if range.0 == range.1 {
+                        wanted.named.insert(range.0);
+                    }
                     wanted.range = Some(range);
                 }
                 None => {
@@ -343,6 +372,7 @@ impl Service {
                 }
             }
         }
+        wanted.named.extend(&positions);
         if !positions.is_empty() && request.only {
             wanted.positions = Some(positions);
         } else if !positions.is_empty() {
@@ -412,15 +442,14 @@ impl Service {
         Ok(picked)
     }
 
-    /// Events in force that came later and are about the same memories. With `cascade` also those
-    /// that are about what these are about.
+    /// Events in force that came later and are about the same memories, each with the memory,
+    /// ascending. Among them are those that are undone when `cascade` is asked for.
     fn later(
         &self,
         views: &Views,
         picked: &[Picked],
         undos: &Undos,
-        cascade: bool,
-    ) -> std::result::Result<Vec<Picked>, Ask> {
+    ) -> std::result::Result<Vec<(EntityId, Picked)>, Ask> {
         let chosen: BTreeSet<Position> = picked.iter().map(|picked| picked.position).collect();
         let mut first: BTreeMap<SubjectId, Position> = BTreeMap::new();
         for picked in picked {
@@ -439,14 +468,11 @@ impl Service {
                 let (origin, seq) = (event.head.origin(), event.head.seq());
                 let counts = event.head.kind() != Kind::LOG_UNDONE && !undos.is_undone(origin, seq);
                 if counts {
-                    later.push(Picked::of(event));
+                    later.push((entity, Picked::of(event)));
                 }
             })?;
         }
-        if cascade {
-            later.sort_by_key(|picked| picked.position);
-            later.dedup_by_key(|picked| picked.position);
-        }
+        later.sort_by_key(|(_, picked)| picked.position);
         Ok(later)
     }
 }
@@ -551,8 +577,8 @@ fn selector_of(request: &UndoRequest) -> Result<String> {
 }
 
 /// Tells one plan from another: what would be undone, and what comes of it.
-fn plan_of(ranges: &[UndoneRange], changes: &[UndoChange]) -> Result<String> {
-    let bytes = serde_json::to_vec(&(ranges, changes));
+fn plan_of(ranges: &[UndoneRange], answer: &UndoAnswer) -> Result<String> {
+    let bytes = serde_json::to_vec(&(ranges, &answer.changes, answer.later_total));
     let bytes = bytes.map_err(|error| ServiceError::Internal(error.to_string()))?;
     Ok(blake3::hash(&bytes).to_hex()[..16].to_owned())
 }
@@ -580,6 +606,21 @@ fn why_nothing(
         Some(skipped) => cannot_be_undone(skipped.position, &skipped.kind),
         None => nothing_to_undo(selector),
     }
+}
+
+/// Without its text nobody can say what undoing it would change; other commands still reach it.
+fn is_redacted(picked: &Picked) -> ServiceError {
+    let hint = match picked.kind {
+        Kind::MEMORY_CONSOLIDATED => {
+            "`icm revive` brings back what it stands for, `icm forget` hides its summary"
+        }
+        _ => "`icm forget` and `icm update` still reach its memory",
+    };
+    let message = format!(
+        "event @{} is redacted: it cannot be undone",
+        picked.position
+    );
+    ServiceError::invalid_with(message, hint)
 }
 
 fn cannot_be_undone(position: u64, kind: &str) -> ServiceError {

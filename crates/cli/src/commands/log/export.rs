@@ -43,8 +43,16 @@ pub(crate) fn run(args: LogExportArgs, app: &App) -> Result<Outcome, CliError> {
             .with_hint("name a file, or pipe it into another program"));
     }
     let service = app.service()?;
+    let (dir, _) = app.db()?;
+    if !service.is_there() {
+        return Err(CliError::invalid(format!(
+            "there is nothing to export: nothing was stored in {} yet",
+            dir.display()
+        ))
+        .with_hint("name the store with `--db` or `ICM_DB`"));
+    }
     if !to_stdout {
-        outside_store(&args.file, &app.db()?.0)?;
+        outside_store(&args.file, &dir)?;
     }
     let bar = Bar::new(&app.ui);
     let exported = match to_stdout {

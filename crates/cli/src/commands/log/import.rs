@@ -1,14 +1,13 @@
 //! `icm log import`
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use icm_server::ExportFile;
 use icm_server::api::{ChainPlace, LogImportAnswer};
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
+use crate::input;
 use crate::progress::Bar;
 use crate::text::{self, count};
 use crate::ui::{BOLD, DIM, WARN};
@@ -34,10 +33,7 @@ pub(crate) struct LogImportArgs {
 }
 
 pub(crate) fn run(args: LogImportArgs, app: &App) -> Result<Outcome, CliError> {
-    let file = match args.file == Path::new("-") {
-        true => ExportFile::spool(&mut io::stdin().lock(), "stdin")?,
-        false => ExportFile::open(&args.file)?,
-    };
+    let file = input::export_file(&args.file)?;
     let bar = Bar::new(&app.ui);
     let service = app.service()?;
     let answer = service.import_log(&app.caller()?, &file, args.dry_run, &bar)?;

@@ -1,17 +1,17 @@
 //! `icm log repair`
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use icm_server::api::{
     Caller, RepairAnswer, RepairBeside, RepairGone, RepairPayload, RepairRequest,
 };
-use icm_server::{ExportFile, Service, Spare};
+use icm_server::{Service, Spare};
 
 use crate::app::App;
 use crate::asked::{self, Asked, Go, Put, Question};
 use crate::error::{CliError, Outcome};
+use crate::input;
 use crate::progress::Bar;
 use crate::text::{self, bytes, count};
 use crate::ui::{BOLD, DIM, GOOD, WARN};
@@ -58,10 +58,7 @@ pub(crate) fn run(args: RepairArgs, app: &App) -> Result<Outcome, CliError> {
     let caller = app.caller()?;
     let spares = match &args.from {
         Some(file) => {
-            let file = match file == Path::new("-") {
-                true => ExportFile::spool(&mut io::stdin().lock(), "stdin")?,
-                false => ExportFile::open(file)?,
-            };
+            let file = input::export_file(file)?;
             file.spares(&Bar::new(&app.ui))?
         }
         None => Vec::new(),

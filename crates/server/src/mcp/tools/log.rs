@@ -226,7 +226,7 @@ fn history(call: &Call<'_>, id: &str, limit: usize) -> Result<Reply, ServiceErro
         let content = version.not_shown.as_ref().or(memory.content.as_ref());
         let content = clean(content.map_or("(withheld)", String::as_str));
         let state = match &memory.consolidated_into {
-            _ if version.not_shown.is_some() => " (not shown: another value holds)".to_owned(),
+            _ if version.not_shown.is_some() => format!(" ({})", version.why_not_shown()),
             Some(summary) => format!(" (consolidated into {summary})"),
             None if memory.undone => " (undone: there is no memory from here on)".to_owned(),
             None if memory.forgotten => " (forgotten)".to_owned(),
@@ -326,7 +326,7 @@ fn version_fields(version: &Version, cap_bytes: usize) -> Value {
     if let Some(summary) = &memory.consolidated_into {
         fields["consolidated_into"] = summary.as_str().into();
     }
-    if memory.undone {
+    if memory.undone || version.undone {
         fields["undone"] = true.into();
     }
     fields

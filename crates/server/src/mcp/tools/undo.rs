@@ -47,10 +47,22 @@ pub(super) static TOOL: Tool = Tool {
             about: "what this session did",
         },
         Param {
+            name: "actor",
+            kind: Kind::Text,
+            required: false,
+            about: "what this actor did",
+        },
+        Param {
             name: "topic",
             kind: Kind::Text,
             required: false,
             about: "what was done to memories of this topic",
+        },
+        Param {
+            name: "since",
+            kind: Kind::Text,
+            required: false,
+            about: "nothing from before: date, RFC 3339, @position, or 2h ago",
         },
         Param {
             name: "cascade",
@@ -74,7 +86,9 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         events: args.text("event").into_iter().collect(),
         last: args.whole("last").map(|last| last as usize),
         session: args.text("session"),
+        actor: args.text("actor"),
         topic: args.text("topic"),
+        since: args.text("since"),
         cascade: args.flag("cascade"),
         ..UndoRequest::default()
     };
@@ -86,8 +100,9 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     };
     let mut answer = call.service.undo(call.caller, &request)?;
     let (total, outcome) = (answer.changes.len(), answer.outcome());
+    let (_, staying) = answer.later_gone_and_staying();
     answer.changes.truncate(CHANGES_MAX);
-    let text = text_of(&answer, total, &outcome);
+    let text = text_of(&answer, total, staying, &outcome);
     let mut structured =
         serde_json::to_value(&answer).map_err(|error| ServiceError::Internal(error.to_string()))?;
     structured["changes_total"] = json!(total);
@@ -95,7 +110,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     Ok(Reply { text, structured })
 }
 
-fn text_of(answer: &UndoAnswer, total: usize, outcome: &str) -> String {
+fn text_of(answer: &UndoAnswer, total: usize, staying: u64, outcome: &str) -> String {
     let events = count(answer.events, "event", "events");
     let mut text = match (&answer.event, answer.position) {
         (Some(event), Some(position)) => {
@@ -109,6 +124,11 @@ fn text_of(answer: &UndoAnswer, total: usize, outcome: &str) -> String {
             answer.plan
         ),
     };
+    let redacted = answer.skipped.iter().filter(|it| it.redacted).count();
+    if redacted > 0 {
+        let events = count(redacted as u64, "redacted event", "redacted events");
+        let _ = write!(text, "\nnot undone: {events}");
+    }
     for change in &answer.changes {
         let word = match change.action {
             UndoAction::Gone => "gone",
@@ -126,16 +146,25 @@ fn text_of(answer: &UndoAnswer, total: usize, outcome: &str) -> String {
         }
         if change.later_changes > 0 {
             let later = count(change.later_changes, "later change", "later changes");
-            let stay = if change.later_changes == 1 {
-                "stays"
-            } else {
-                "stay"
+            let what = match (&change.after, change.later_changes) {
+                (None, 1) => "goes with it, and comes back with it",
+                (None, _) => "go with it, and come back with it",
+                (Some(_), 1) => "stays in force",
+                (Some(_), _) => "stay in force",
             };
-            let _ = write!(text, " ({later} {stay} in force)");
+            let _ = write!(text, " ({later} {what})");
         }
     }
     if total > answer.changes.len() {
         let _ = write!(text, "\n… and {} more", total - answer.changes.len());
+    }
+    if staying > 0 {
+        let later = count(staying, "later change", "later changes");
+        let stay = if staying == 1 { "stays" } else { "stay" };
+        let _ = write!(
+            text,
+            "\n{later} of these memories {stay} in force; cascade: true undoes them too"
+        );
     }
     text
 }

@@ -56,6 +56,40 @@ fn history_after_an_undo_shows_what_holds() {
     assert!(after.contains("no longer forgotten"), "{history}");
 }
 
+/// A payload that is damaged is withheld as well, but nobody took it out.
+#[test]
+fn what_is_damaged_is_not_said_to_be_redacted() {
+    let world = World::with_memories();
+    let id = world.id("owner");
+    let files = crate::world::tree(&world.store().join("log"));
+    let mut damaged = 0;
+    for (path, _) in files {
+        let Ok(mut bytes) = std::fs::read(&path) else {
+            continue;
+        };
+        if let Some(at) = bytes.windows(4).position(|four| four == b"Mira") {
+            bytes[at] ^= 1;
+            std::fs::write(&path, bytes).unwrap();
+            damaged += 1;
+        }
+    }
+    assert_eq!(damaged, 1);
+    for args in [["list"].as_slice(), &["get", &id], &["history", &id]] {
+        let run = world.icm(args).ok();
+        assert!(run.out.contains("(withheld)"), "{run:?}");
+        assert_eq!(
+            run.err.matches("is damaged, not taken out").count(),
+            1,
+            "{run:?}"
+        );
+        assert!(run.err.contains("`icm log repair`"), "{run:?}");
+    }
+    let redacted = world.id("money");
+    world.icm(["redact", &redacted, "--yes"]).ok();
+    let run = world.icm(["get", &redacted]).ok();
+    assert!(!run.err.contains("is damaged"), "{run:?}");
+}
+
 #[test]
 fn withheld_is_said_once() {
     let world = World::with_memories();

@@ -506,6 +506,9 @@ pub struct Version {
     /// or that came with it in an import.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub not_shown: Option<String>,
+    /// Position of the undo that took the event back, while that undo is in force.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub undone_at: Option<u64>,
 }
 
 /// Where a memory came from and what became of it.

@@ -56,6 +56,43 @@ fn history_after_an_undo_shows_what_holds() {
     assert!(after.contains("no longer forgotten"), "{history}");
 }
 
+/// An undo that changes no row leaves no version: what it took back says so.
+#[test]
+fn history_says_what_is_undone() {
+    let world = World::with_memories();
+    let id = world.id("owner");
+    world.icm(["update", &id, "-c", "Ada owns billing"]).ok();
+    let undone = world.now();
+    world.icm(["update", &id, "-c", "Bo owns billing"]).ok();
+    world.icm(["undo", &undone, "--yes"]).ok();
+    let undo = world.now();
+    let history = world.icm(["history", &id]).ok().out;
+    let line = format!("  undone at {undo}\n  │ Ada owns billing\n");
+    assert!(history.contains(&line), "{history}");
+    assert_eq!(history.matches("undone").count(), 1, "{history}");
+    let versions = world.json(["history", &id]);
+    assert_eq!(versions[1]["undone_at"].as_u64(), undo[1..].parse().ok());
+    assert!(versions[2].get("undone_at").is_none(), "{versions}");
+    world.icm(["rebuild"]).ok();
+    assert_eq!(world.json(["history", &id]), versions);
+
+    world.icm(["undo", &undo, "--yes"]).ok();
+    let history = world.icm(["history", &id]).ok().out;
+    assert!(!history.contains("undone"), "{history}");
+}
+
+#[test]
+fn history_says_of_each_text_that_it_is_withheld() {
+    let world = World::with_memories();
+    let id = world.id("owner");
+    world.icm(["update", &id, "-c", "Ada owns billing"]).ok();
+    world.icm(["update", &id, "-i", "high"]).ok();
+    world.icm(["redact", &id, "--yes"]).ok();
+    let history = world.icm(["history", &id]).ok().out;
+    // The topic, and both texts.
+    assert_eq!(history.matches("(withheld)").count(), 3, "{history}");
+}
+
 /// A payload that is damaged is withheld as well, but nobody took it out.
 #[test]
 fn what_is_damaged_is_not_said_to_be_redacted() {

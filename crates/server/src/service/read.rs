@@ -173,11 +173,34 @@ impl Service {
                         ..self.memory_at(views, version, end)?
                     },
                     not_shown: None,
+                    undone_at: None,
                 });
             }
             self.add_not_shown(views, entity, &versions, &mut history)?;
+            self.mark_undone(views, &mut history)?;
             Ok(history)
         })
+    }
+
+    /// Says of each event that is undone where: an undo that changes no row leaves no version.
+    fn mark_undone(&self, views: &Views, history: &mut [Version]) -> std::result::Result<(), Ask> {
+        if views.tally().undos == 0 {
+            return Ok(());
+        }
+        let undos = views.undos()?;
+        let mut positions: Vec<Position> = history
+            .iter()
+            .map(|version| Position(version.position))
+            .collect();
+        positions.dedup();
+        views.events_at(&self.log, &positions, &mut |event| {
+            let undo = undos.in_force(event.head.origin(), event.head.seq()).next();
+            let Some(undo) = undo else { return };
+            let id = event.id.to_string();
+            let of_event = history.iter_mut().filter(|version| version.event == id);
+            of_event.for_each(|version| version.undone_at = Some(undo.position.0));
+        })?;
+        Ok(())
     }
 
     /// Adds the events whose text no version shows, as the versions that they did not become.
@@ -235,6 +258,7 @@ impl Service {
                 changed: Vec::new(),
                 memory: self.memory_at(views, held, it.position.max(held.from))?,
                 not_shown: Some(it.text),
+                undone_at: None,
             });
         }
         history.sort_by_key(|version| version.position);

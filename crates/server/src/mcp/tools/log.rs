@@ -232,6 +232,8 @@ fn history(call: &Call<'_>, id: &str, limit: usize) -> Result<Reply, ServiceErro
             None if memory.forgotten => " (forgotten)".to_owned(),
             None => String::new(),
         };
+        let undone = version.undone_at.map(|at| format!(" (undone at @{at})"));
+        let state = state + undone.as_deref().unwrap_or_default();
         let head = format!(
             "@{} {} {} by {} [{}] ",
             version.position,
@@ -328,6 +330,9 @@ fn version_fields(version: &Version, cap_bytes: usize) -> Value {
     }
     if memory.undone {
         fields["undone"] = true.into();
+    }
+    if let Some(at) = version.undone_at {
+        fields["undone_at"] = at.into();
     }
     fields
 }

@@ -128,6 +128,33 @@ fn what_is_damaged_is_not_said_to_be_redacted() {
 }
 
 #[test]
+fn what_was_consolidated_is_not_said_to_be_forgotten() {
+    let world = World::with_memories();
+    let id = world.id("money");
+    let args = [
+        "consolidate",
+        "-t",
+        "decisions",
+        "--summary",
+        "Both",
+        "--yes",
+    ];
+    world.icm(args).ok();
+    let summary = world.json(["get", &id])["consolidated_into"].clone();
+    let run = world
+        .icm(["update", &id, "-c", "new"])
+        .fails(2, "consolidated into");
+    assert!(!run.err.contains("is forgotten"), "{run:?}");
+    assert!(run.err.contains(summary.as_str().unwrap()), "{run:?}");
+    let hint = format!("`icm revive {id}`");
+    assert!(run.err.contains(&hint), "{run:?}");
+    let (_, undo) = run.err.split_once("`icm undo ").unwrap();
+    let (event, _) = undo.split_once('`').unwrap();
+    world.icm(["undo", event, "--yes"]).ok();
+    world.icm(["update", &id, "-c", "new"]).ok();
+}
+
+#[test]
 fn withheld_is_said_once() {
     let world = World::with_memories();
     let id = world.id("owner");

@@ -506,15 +506,15 @@ pub struct Version {
     /// or that came with it in an import.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub not_shown: Option<String>,
-    /// With `not_shown`: the event is undone, which is why.
-    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
-    pub undone: bool,
+    /// Position of the undo that took the event back, while that undo is in force.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub undone_at: Option<u64>,
 }
 
 impl Version {
     /// Why the text of the event is not shown.
     pub fn why_not_shown(&self) -> &'static str {
-        match self.undone {
+        match self.undone_at.is_some() {
             true => "not shown: its event is undone",
             false => "not shown: another value holds",
         }

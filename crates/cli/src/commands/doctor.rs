@@ -18,7 +18,7 @@ use crate::ui::{BAD, BOLD, DIM, GOOD, Ui, WARN};
 /// found, with 1 for other problems, with 0 for warnings.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Read every event and every byte of the views, instead of the ends
+    /// Read every event of a log beyond 32 MiB, instead of its ends, and every byte of the views
     #[arg(long)]
     full: bool,
 }

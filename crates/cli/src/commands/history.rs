@@ -65,6 +65,12 @@ fn print(ui: &Ui, versions: &[Version]) -> Result<(), CliError> {
                 )
             ),
         ))?;
+        if let Some(at) = version.undone_at {
+            ui.line(format_args!(
+                "  {}",
+                ui.paint(DIM, &format!("undone at @{at}"))
+            ))?;
+        }
         if let Some(text) = &version.not_shown {
             ui.line(format_args!("  {}", ui.paint(DIM, version.why_not_shown())))?;
             memory_view::print_quoted(ui, text)?;
@@ -75,10 +81,12 @@ fn print(ui: &Ui, versions: &[Version]) -> Result<(), CliError> {
         if let Some(before) = before {
             print_changes(ui, version, &before.memory)?;
         }
-        // The text is repeated only where it changed, or where another one stands between.
+        // The text is repeated only where it changed, or where another one stands between. Of two that
+        // are withheld it cannot be seen that they differ.
+        let wrote = version.changed.iter().any(|field| field == "content");
         if memory.undone {
             above = None;
-        } else if above != Some(&memory.content) {
+        } else if above != Some(&memory.content) || (wrote && memory.content.is_none()) {
             memory_view::print_content(ui, memory.content.as_deref())?;
             above = Some(&memory.content);
         }

@@ -69,6 +69,7 @@ fn a_store_that_is_well() {
             "permissions",
             "files",
             "log",
+            "format",
             "clock",
             "views",
             "locks",
@@ -79,7 +80,7 @@ fn a_store_that_is_well() {
         }
     }
     let quick = ask(&world, &[], 0);
-    finds(&quick, "log", "ok", "`--full` reads all");
+    finds(&quick, "log", "ok", "5 events, each of them whole");
     let full = ask(&world, &["--full"], 0);
     finds(&full, "log", "ok", "5 events, each of them whole");
     finds(&full, "format", "ok", "known");
@@ -96,7 +97,7 @@ fn people_read_a_line_a_check() {
     let column = |line: &str| line.find(" ok ").unwrap_or_else(|| panic!("{out}"));
     let first = column(out.lines().next().unwrap());
     assert!(out.lines().all(|line| column(line) == first), "{out}");
-    assert_eq!(out.lines().count(), 10, "{out}");
+    assert_eq!(out.lines().count(), 11, "{out}");
     assert_eq!(world.icm(["doctor", "-q"]).ok().err, "");
 }
 
@@ -130,10 +131,12 @@ fn damage_at_the_end_and_in_the_middle() {
     let world = World::with_memories();
     let path = segment(&world);
     flip(&path, 100);
-    // Only the ends are looked at.
-    let full = ask(&world, &["--full"], 3);
-    let command = finds(&full, "log", "problem", "");
-    assert!(command.starts_with("icm log repair --db "), "{command}");
+    // So small a log is read whole in any case.
+    for more in [[].as_slice(), &["--full"]] {
+        let answer = ask(&world, more, 3);
+        let command = finds(&answer, "log", "problem", "log/");
+        assert!(command.starts_with("icm log repair --db "), "{command}");
+    }
     flip(&path, 100);
     ask(&world, &["--full"], 0);
 
@@ -144,6 +147,80 @@ fn damage_at_the_end_and_in_the_middle() {
     fs::remove_file(&path).unwrap();
     ask(&world, &[], 3);
     ask(&world, &["--full"], 3);
+}
+
+#[test]
+fn a_log_of_which_nothing_is_known_to_be_durable() {
+    let world = World::new();
+    let file = world.write(
+        "one.jsonl",
+        "{\"topic\":\"t\",\"content\":\"c\"}\n".repeat(3),
+    );
+    let file = file.to_str().unwrap();
+    world.icm(["import", "jsonl", file]).ok();
+    fs::remove_file(world.store().join("acked")).unwrap();
+    for more in [[].as_slice(), &["--full"]] {
+        finds(&ask(&world, more, 0), "log", "ok", "each of them whole");
+    }
+}
+
+#[test]
+fn a_log_that_is_too_long_to_be_read_by_the_way() {
+    let world = World::with_memories();
+    let path = segment(&world);
+    let chain = path.parent().unwrap();
+    // Only its length counts: it is no segment of the own chain, and holds nothing but a hole.
+    let long = chain.with_file_name("00".repeat(16));
+    fs::create_dir(&long).unwrap();
+    let long = File::create(long.join(path.file_name().unwrap())).unwrap();
+    long.set_len(33 << 20).unwrap();
+    let quick = ask(&world, &[], 0);
+    finds(
+        &quick,
+        "log",
+        "ok",
+        "only the ends were looked at, `--full` reads all",
+    );
+    flip(&path, 100);
+    ask(&world, &[], 0);
+    ask(&world, &["--full"], 3);
+}
+
+#[test]
+fn work_that_was_begun() {
+    let world = World::with_memories();
+    let store = world.store();
+    fs::write(store.join("redacting"), "icm").unwrap();
+    let answer = ask(&world, &[], 0);
+    let command = finds(&answer, "redaction", "warning", "waits to be finished");
+    assert_eq!(command, format!("icm stats --db {}", store.display()));
+    world.icm(["stats"]).ok();
+    assert!(of(&ask(&world, &[], 0), "redaction").is_empty());
+
+    fs::write(store.join("repairing"), "").unwrap();
+    let command = finds(&ask(&world, &[], 1), "log", "problem", "a repair was begun");
+    assert!(command.starts_with("icm log repair --db "), "{command}");
+}
+
+#[test]
+fn names_in_the_log_that_are_none_of_its_own() {
+    let world = World::with_memories();
+    let log = world.store().join("log");
+    fs::write(log.join("notes"), "mine").unwrap();
+    let command = finds(
+        &ask(&world, &[], 0),
+        "log",
+        "warning",
+        "log/notes: not the name",
+    );
+    assert_eq!(command, format!("ls -ld {}", log.join("notes").display()));
+    fs::write(log.join("more"), "mine").unwrap();
+    let answer = ask(&world, &["--full"], 0);
+    let command = finds(&answer, "log", "warning", "move it out of the store");
+    assert_eq!(
+        command,
+        format!("icm log verify --db {}", world.store().display())
+    );
 }
 
 #[test]

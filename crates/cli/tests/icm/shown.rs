@@ -56,6 +56,104 @@ fn history_after_an_undo_shows_what_holds() {
     assert!(after.contains("no longer forgotten"), "{history}");
 }
 
+/// An undo that changes no row leaves no version: what it took back says so.
+#[test]
+fn history_says_what_is_undone() {
+    let world = World::with_memories();
+    let id = world.id("owner");
+    world.icm(["update", &id, "-c", "Ada owns billing"]).ok();
+    let undone = world.now();
+    world.icm(["update", &id, "-c", "Bo owns billing"]).ok();
+    world.icm(["undo", &undone, "--yes"]).ok();
+    let undo = world.now();
+    let history = world.icm(["history", &id]).ok().out;
+    let line = format!("  undone at {undo}\n  │ Ada owns billing\n");
+    assert!(history.contains(&line), "{history}");
+    assert_eq!(history.matches("undone").count(), 1, "{history}");
+    let versions = world.json(["history", &id]);
+    assert_eq!(versions[1]["undone_at"].as_u64(), undo[1..].parse().ok());
+    assert!(versions[2].get("undone_at").is_none(), "{versions}");
+    world.icm(["rebuild"]).ok();
+    assert_eq!(world.json(["history", &id]), versions);
+
+    world.icm(["undo", &undo, "--yes"]).ok();
+    let history = world.icm(["history", &id]).ok().out;
+    assert!(!history.contains("undone"), "{history}");
+}
+
+#[test]
+fn history_says_of_each_text_that_it_is_withheld() {
+    let world = World::with_memories();
+    let id = world.id("owner");
+    world.icm(["update", &id, "-c", "Ada owns billing"]).ok();
+    world.icm(["update", &id, "-i", "high"]).ok();
+    world.icm(["redact", &id, "--yes"]).ok();
+    let history = world.icm(["history", &id]).ok().out;
+    // The topic, and both texts.
+    assert_eq!(history.matches("(withheld)").count(), 3, "{history}");
+}
+
+/// A payload that is damaged is withheld as well, but nobody took it out.
+#[test]
+fn what_is_damaged_is_not_said_to_be_redacted() {
+    let world = World::with_memories();
+    let id = world.id("owner");
+    let files = crate::world::tree(&world.store().join("log"));
+    let mut damaged = 0;
+    for (path, _) in files {
+        let Ok(mut bytes) = std::fs::read(&path) else {
+            continue;
+        };
+        if let Some(at) = bytes.windows(4).position(|four| four == b"Mira") {
+            bytes[at] ^= 1;
+            std::fs::write(&path, bytes).unwrap();
+            damaged += 1;
+        }
+    }
+    assert_eq!(damaged, 1);
+    for args in [["list"].as_slice(), &["get", &id], &["history", &id]] {
+        let run = world.icm(args).ok();
+        assert!(run.out.contains("(withheld)"), "{run:?}");
+        assert_eq!(
+            run.err.matches("is damaged, not taken out").count(),
+            1,
+            "{run:?}"
+        );
+        assert!(run.err.contains("`icm log repair`"), "{run:?}");
+    }
+    let redacted = world.id("money");
+    world.icm(["redact", &redacted, "--yes"]).ok();
+    let run = world.icm(["get", &redacted]).ok();
+    assert!(!run.err.contains("is damaged"), "{run:?}");
+}
+
+#[test]
+fn what_was_consolidated_is_not_said_to_be_forgotten() {
+    let world = World::with_memories();
+    let id = world.id("money");
+    let args = [
+        "consolidate",
+        "-t",
+        "decisions",
+        "--summary",
+        "Both",
+        "--yes",
+    ];
+    world.icm(args).ok();
+    let summary = world.json(["get", &id])["consolidated_into"].clone();
+    let run = world
+        .icm(["update", &id, "-c", "new"])
+        .fails(2, "consolidated into");
+    assert!(!run.err.contains("is forgotten"), "{run:?}");
+    assert!(run.err.contains(summary.as_str().unwrap()), "{run:?}");
+    let hint = format!("`icm revive {id}`");
+    assert!(run.err.contains(&hint), "{run:?}");
+    let (_, undo) = run.err.split_once("`icm undo ").unwrap();
+    let (event, _) = undo.split_once('`').unwrap();
+    world.icm(["undo", event, "--yes"]).ok();
+    world.icm(["update", &id, "-c", "new"]).ok();
+}
+
 #[test]
 fn withheld_is_said_once() {
     let world = World::with_memories();

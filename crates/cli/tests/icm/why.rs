@@ -73,6 +73,32 @@ fn it_tells_source_events_and_recalls() {
 }
 
 #[test]
+fn where_it_came_from_is_one_event() {
+    let world = World::new();
+    let store = |actor: &str, session: &str| {
+        let mut command = world.command(["store", "-t", "t", "--key", "k", "-c", actor]);
+        command.env("ICM_ACTOR", actor).env("ICM_SESSION", session);
+        run(&mut command, b"").ok();
+    };
+    store("alice", "s-a");
+    world.icm(["undo", "--last", "1", "--yes"]).ok();
+    let undo = world.now();
+    store("bob", "s-b");
+    let id = world.json(["list"])[0]["id"].as_str().unwrap().to_owned();
+    let from = world.json(["why", &id])["from"].clone();
+    assert_eq!(
+        (&from["actor"], &from["session"]),
+        (&json!("bob"), &json!("s-b"))
+    );
+    world.icm(["undo", &undo, "--yes"]).ok();
+    let from = world.json(["why", &id])["from"].clone();
+    assert_eq!(
+        (&from["actor"], &from["session"]),
+        (&json!("alice"), &json!("s-a"))
+    );
+}
+
+#[test]
 fn views_on_disk_say_the_same() {
     let (world, id) = told();
     let before = world.json(["why", &id]);

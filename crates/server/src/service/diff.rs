@@ -1,13 +1,14 @@
 //! What became of the memories between two moments.
 
 use std::collections::BTreeSet;
+use std::mem::take;
 use std::ops::ControlFlow;
 
 use icm_log::{Position, hash};
 use icm_projections::fold::Version;
 use icm_projections::{ALL_IDS, Views, topic_fits};
 use serde_json::{Map, Value};
-use similar::{ChangeTag, TextDiff};
+use similar::{DiffableStr as _, TextDiff};
 
 use super::basis::At;
 use super::show::memory;
@@ -213,23 +214,86 @@ fn change(before: &Version, after: &Version) -> Option<MemoryChange> {
 
 /// The difference between two texts, word by word. The pieces that are no insertions make up the
 /// old text, those that are no deletions the new one.
+///
+/// Only words are compared: what two texts have in common would else be the blanks.
 fn words(old: &str, new: &str) -> Vec<DiffPiece> {
-    let mut pieces: Vec<DiffPiece> = Vec::new();
-    for change in TextDiff::from_unicode_words(old, new).iter_all_changes() {
-        let op = match change.tag() {
-            ChangeTag::Equal => DiffOp::Equal,
-            ChangeTag::Delete => DiffOp::Delete,
-            ChangeTag::Insert => DiffOp::Insert,
-        };
-        match pieces.last_mut() {
-            Some(last) if last.op == op => last.text.push_str(change.value()),
-            _ => pieces.push(DiffPiece {
+    let [(old_words, old_blanks), (new_words, new_blanks)] = [old, new].map(split);
+    let mut pieces = Pieces::default();
+    for change in TextDiff::from_slices(&old_words, &new_words).iter_all_changes() {
+        let old = change.old_index().map(|n| (old_words[n], old_blanks[n]));
+        let new = change.new_index().map(|n| (new_words[n], new_blanks[n]));
+        match (old, new) {
+            (Some((word, old)), Some((_, new))) => {
+                pieces.equal(word);
+                match old == new {
+                    true => pieces.equal(old),
+                    false => pieces.differ(old, new),
+                }
+            }
+            (old, new) => {
+                let ((old, old_blank), (new, new_blank)) =
+                    (old.unwrap_or_default(), new.unwrap_or_default());
+                pieces.differ(old, new);
+                pieces.differ(old_blank, new_blank);
+            }
+        }
+    }
+    pieces.settle();
+    pieces.list
+}
+
+/// The words of a text, and the blanks after each. The first word is none: it has the blanks that
+/// the text begins with.
+fn split(text: &str) -> (Vec<&str>, Vec<&str>) {
+    let (mut words, mut blanks) = (vec![""], Vec::new());
+    let (mut start, mut at) = (0, 0);
+    for token in text.tokenize_unicode_words() {
+        if !token.chars().all(char::is_whitespace) {
+            blanks.push(&text[start..at]);
+            words.push(token);
+            start = at + token.len();
+        }
+        at += token.len();
+    }
+    blanks.push(&text[start..]);
+    (words, blanks)
+}
+
+/// Pieces as they are found: between two that are equal one deletion and one insertion.
+#[derive(Default)]
+struct Pieces {
+    list: Vec<DiffPiece>,
+    old: String,
+    new: String,
+}
+
+impl Pieces {
+    fn equal(&mut self, text: &str) {
+        self.settle();
+        self.push(DiffOp::Equal, text);
+    }
+
+    fn differ(&mut self, old: &str, new: &str) {
+        self.old.push_str(old);
+        self.new.push_str(new);
+    }
+
+    fn settle(&mut self) {
+        let (old, new) = (take(&mut self.old), take(&mut self.new));
+        self.push(DiffOp::Delete, &old);
+        self.push(DiffOp::Insert, &new);
+    }
+
+    fn push(&mut self, op: DiffOp, text: &str) {
+        match self.list.last_mut() {
+            _ if text.is_empty() => {}
+            Some(last) if last.op == op => last.text.push_str(text),
+            _ => self.list.push(DiffPiece {
                 op,
-                text: change.value().to_owned(),
+                text: text.to_owned(),
             }),
         }
     }
-    pieces
 }
 
 fn backwards(request: &DiffRequest, from: At, to: At) -> ServiceError {
@@ -266,6 +330,13 @@ mod tests {
             ("Привет, мир", "Привет, весь мир", 3),
             ("東京に住む", "大阪に住む", 3),
             ("one\r\ntwo", "one\ntwo", 4),
+            // Blanks are nothing that two texts have in common.
+            ("one fact about plums", "plums are red now", 3),
+            ("one two three", "uno due tre", 2),
+            (" a  b ", "a b", 6),
+            ("我喜欢吃苹果", "我喜欢吃梨子", 3),
+            ("   ", " ", 2),
+            ("", "", 0),
         ] {
             let found = words(old, new);
             assert_eq!(text(&found, DiffOp::Insert), old);

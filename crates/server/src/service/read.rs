@@ -173,12 +173,34 @@ impl Service {
                         ..self.memory_at(views, version, end)?
                     },
                     not_shown: None,
-                    undone: false,
+                    undone_at: None,
                 });
             }
             self.add_not_shown(views, entity, &versions, &mut history)?;
+            self.mark_undone(views, &mut history)?;
             Ok(history)
         })
+    }
+
+    /// Says of each event that is undone where: an undo that changes no row leaves no version.
+    fn mark_undone(&self, views: &Views, history: &mut [Version]) -> std::result::Result<(), Ask> {
+        if views.tally().undos == 0 {
+            return Ok(());
+        }
+        let undos = views.undos()?;
+        let mut positions: Vec<Position> = history
+            .iter()
+            .map(|version| Position(version.position))
+            .collect();
+        positions.dedup();
+        views.events_at(&self.log, &positions, &mut |event| {
+            let undo = undos.in_force(event.head.origin(), event.head.seq()).next();
+            let Some(undo) = undo else { return };
+            let id = event.id.to_string();
+            let of_event = history.iter_mut().filter(|version| version.event == id);
+            of_event.for_each(|version| version.undone_at = Some(undo.position.0));
+        })?;
+        Ok(())
     }
 
     /// Adds the events whose text no version shows, as the versions that they did not become.
@@ -192,7 +214,6 @@ impl Service {
         let shown = |position: &Position| versions.iter().any(|version| version.from == *position);
         let mut positions = views.touched(entity)?;
         positions.retain(|position| !shown(position));
-        let undos = views.undos()?;
         let mut texts = Vec::new();
         views.events_at(&self.log, &positions, &mut |event| {
             let writes = match Facts::of(&event.head) {
@@ -211,7 +232,6 @@ impl Service {
                     ms: event.head.time().ms(),
                     actor: event.head.actor(),
                     text: text.to_owned(),
-                    undone: undos.is_undone(event.head.origin(), event.head.seq()),
                 });
             }
         })?;
@@ -238,7 +258,7 @@ impl Service {
                 changed: Vec::new(),
                 memory: self.memory_at(views, held, it.position.max(held.from))?,
                 not_shown: Some(it.text),
-                undone: it.undone,
+                undone_at: None,
             });
         }
         history.sort_by_key(|version| version.position);
@@ -261,7 +281,6 @@ struct NotShown {
     ms: u64,
     actor: ActorId,
     text: String,
-    undone: bool,
 }
 
 /// Bytes of the files below a folder.

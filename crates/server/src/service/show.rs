@@ -1,11 +1,12 @@
 //! Rows as callers see them.
 
 use icm_log::facts::{self, fields};
+use icm_log::record::Body;
 use icm_log::{Kind, Position, SubjectId};
 use icm_projections::fold::{Version, changed};
 use icm_projections::{ALL_IDS, Views};
 
-use super::{Ask, Service};
+use super::{Ask, Service, locked};
 use crate::api::{Importance, Memory, Source, Trust};
 use crate::error::{Result, ServiceError};
 use crate::ids::{ID_LEN, id_range, id_text};
@@ -116,10 +117,35 @@ impl Service {
         position: Position,
     ) -> std::result::Result<Memory, Ask> {
         let entity = views.resolve(version.id)?;
+        if version.withheld != 0 {
+            self.tell_of_damage(views, entity)?;
+        }
         Ok(Memory {
             related: self.related_at(views, version, position)?,
             ..memory(version, views.accesses_at(&self.log, entity, position)?)
         })
+    }
+
+    /// A row does not know whether what it withholds was taken out or is damaged: the log does. Of
+    /// several that are damaged one is told.
+    fn tell_of_damage(&self, views: &Views, entity: SubjectId) -> std::result::Result<(), Ask> {
+        let told = |line: &String| line.starts_with(DAMAGED_TEXT);
+        if locked(&self.notices).iter().any(told) {
+            return Ok(());
+        }
+        let mut damaged = None;
+        views.events_at(&self.log, &views.touched(entity)?, &mut |event| {
+            if matches!(event.body, Body::Damaged) {
+                damaged = Some(event.position);
+            }
+        })?;
+        if let Some(position) = damaged {
+            self.notice(format!(
+                "{DAMAGED_TEXT}, not taken out (@{position}): keep a copy of the folder, then run \
+                 `icm log repair`"
+            ));
+        }
+        Ok(())
     }
 
     /// The summary that stands for a version, where a consolidation made it a tombstone.
@@ -256,6 +282,7 @@ impl Service {
     }
 }
 
+const DAMAGED_TEXT: &str = "a text that shows as withheld is damaged";
 /// Ids that are looked at to find one that was mistyped.
 const NEAREST_LOOK: usize = 500;
 

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use icm_log::facts::Facts;
-use icm_log::{Position, SessionId, payload};
+use icm_log::{Event, Position, SessionId, payload};
 use icm_projections::Views;
 use serde_json::Value;
 
 use super::show::field_names;
 use super::{Ask, Service};
-use crate::api::{Why, WhyEvent, WhyFrom, WhyRecall};
+use crate::api::{Source, Why, WhyEvent, WhyFrom, WhyRecall};
 use crate::error::Result;
 use crate::ids::id_text;
 use crate::when::rfc3339;
@@ -40,7 +40,7 @@ impl Service {
         let mut recalls = Vec::with_capacity(shown.len());
         let mut failed = None;
         let stored = versions.last().map(|version| version.id_stamp.event);
-        let mut stored_by = None;
+        let (mut from, mut first_stored) = (None, None);
         views.events_at(&self.log, &wanted, &mut |event| {
             let session = session_text(event.head.session());
             let undone = undos.is_undone(event.head.origin(), event.head.seq());
@@ -60,8 +60,14 @@ impl Service {
                     } else {
                         sessions.insert(event.position, session);
                     }
-                    if stored == Some(event.id) {
-                        stored_by = Some(event.head.actor());
+                    let is_first = stored == Some(event.id);
+                    if is_first {
+                        first_stored = Some((event.head.actor(), source_of(event)));
+                    }
+                    // What gave the memory its id may be undone, and another one in force.
+                    let is_stored = matches!(other, Ok(Facts::Stored(_)));
+                    if is_stored && !undone && (is_first || from.is_none()) {
+                        from = Some((event.head.actor(), source_of(event)));
                     }
                     if let (Ok(Facts::Consolidated(facts)), false) = (other, undone) {
                         match views.resolve(event.head.subject()) {
@@ -125,10 +131,13 @@ impl Service {
             .collect();
         events.extend(late);
         events.sort_by_key(|event| event.position);
+        // All of it is of one event: the source that is shown may be another one's.
+        let from = from.or(first_stored);
+        let (actor, source) = from.unwrap_or_else(|| (first.actor, memory.source.clone()));
         Ok(Why {
             from: WhyFrom {
-                actor: self.actor_name(views, stored_by.unwrap_or(first.actor)),
-                source: memory.source.clone(),
+                actor: self.actor_name(views, actor),
+                source,
                 consolidated_from,
             },
             covered_by,
@@ -137,6 +146,21 @@ impl Service {
             recalls_total: recalls_total.max(recalls.len() as u64),
             recalls,
         })
+    }
+}
+
+/// What the event that stored a memory says of its source: nothing where that is withheld.
+fn source_of(event: &Event<'_>) -> Source {
+    let stored = event.body.payload().map(payload::decode);
+    let Some(Ok(payload::MemoryStored { source, .. })) = stored else {
+        return Source::default();
+    };
+    Source {
+        agent: source.agent.map(str::to_owned),
+        client: source.client.map(str::to_owned),
+        session: source.session.map(str::to_owned),
+        project: source.project.map(str::to_owned),
+        file: source.file.map(str::to_owned),
     }
 }
 

@@ -791,6 +791,18 @@ impl Service {
             return Err(hidden_error(&version).into());
         }
         let id = id_text(version.id);
+        if let Some(summary) = self.consolidated_into(views, &version)? {
+            let event = version.stamp.event.to_string();
+            return Err(ServiceError::invalid_with(
+                format!("memory {id} was consolidated into {summary}"),
+                format!(
+                    "change the summary, or bring this one back first: `icm revive {id}`; all of \
+                     them come back with `icm undo {}`",
+                    &event[..12]
+                ),
+            )
+            .into());
+        }
         Err(ServiceError::invalid_with(
             format!("memory {id} is forgotten"),
             format!("bring it back first: `icm revive {id}`"),

@@ -232,6 +232,8 @@ fn history(call: &Call<'_>, id: &str, limit: usize) -> Result<Reply, ServiceErro
             None if memory.forgotten => " (forgotten)".to_owned(),
             None => String::new(),
         };
+        let undone = version.undone_at.map(|at| format!(" (undone at @{at})"));
+        let state = state + undone.as_deref().unwrap_or_default();
         let head = format!(
             "@{} {} {} by {} [{}] ",
             version.position,
@@ -326,8 +328,11 @@ fn version_fields(version: &Version, cap_bytes: usize) -> Value {
     if let Some(summary) = &memory.consolidated_into {
         fields["consolidated_into"] = summary.as_str().into();
     }
-    if memory.undone || version.undone {
+    if memory.undone {
         fields["undone"] = true.into();
+    }
+    if let Some(at) = version.undone_at {
+        fields["undone_at"] = at.into();
     }
     fields
 }

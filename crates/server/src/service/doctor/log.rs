@@ -2,15 +2,17 @@
 
 use std::ops::ControlFlow;
 
-use icm_log::verify::Severity;
-use icm_log::{Cursor, Log, Refusal, SKEW_MAX_MS};
+use icm_log::verify::{Finding, Severity};
+use icm_log::{Cursor, Log, Refusal, SKEW_MAX_MS, Tip};
 
-use super::{Checks, Patient};
+use super::{Checks, Patient, quoted};
 use crate::error::plain;
 use crate::when::rfc3339;
 
 /// A clock that runs so much behind the newest event is no news.
 const SKEW_FINE_MS: u64 = 60_000;
+/// A log up to this is read whole in no time.
+const READ_ALL_MAX_BYTES: u64 = 32 << 20;
 
 pub(super) fn log(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
     let repair = || Some(patient.icm("log repair"));
@@ -40,31 +42,39 @@ pub(super) fn log(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
         }
         None => {}
     }
+    if log.redaction_pending() {
+        let why = "one was begun and waits to be finished, what it takes out may still be there: any \
+                   command that reads memories finishes it";
+        checks.warning("redaction", why.to_owned(), Some(patient.icm("stats")));
+    }
     if patient.whole {
         every_event(patient, log, checks);
-        unknown_kinds(log, checks);
-    } else if !checks.damaged {
-        match (log.heads(), log.tip()) {
-            (Err(error), _) => checks.failed("log", &error.into()),
-            (Ok(_), None) => checks.ok("log", "no events yet"),
-            (Ok(heads), Some(tip)) if heads.iter().all(|head| head.origin != tip.origin) => {
-                checks.damaged = true;
-                let why = "its own chain cannot be read to its end: keep a copy of the folder, then \
-                           repair it";
-                checks.problem("log", why.to_owned(), repair());
-            }
-            (Ok(heads), Some(tip)) => {
-                let chains = match heads.len() {
-                    1 => "1 chain".to_owned(),
-                    n => format!("{n} chains"),
-                };
-                let said = format!(
-                    "newest event @{}, {chains}; only the ends were looked at, `--full` reads all",
-                    tip.position
-                );
-                checks.ok("log", said);
-            }
+    } else if log.refusal().is_none() {
+        ends(patient, log, checks);
+    }
+}
+
+/// The ends, where reading all takes long and they give no reason to.
+fn ends(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
+    let (len_bytes, heads) = match (log.len_bytes(), log.heads()) {
+        (Ok(len_bytes), Ok(heads)) => (len_bytes, heads),
+        (Err(error), _) | (_, Err(error)) => return checks.failed("log", &error.into()),
+    };
+    // Damage may hide a chain's head; so does a chain of which nothing is known to be durable.
+    let is_headed = |tip: Tip| heads.iter().any(|head| head.origin == tip.origin);
+    match log.tip() {
+        Some(tip) if len_bytes > READ_ALL_MAX_BYTES && is_headed(tip) => {
+            let chains = match heads.len() {
+                1 => "1 chain".to_owned(),
+                n => format!("{n} chains"),
+            };
+            let said = format!(
+                "newest event @{}, {chains}; only the ends were looked at, `--full` reads all",
+                tip.position
+            );
+            checks.ok("log", said);
         }
+        _ => every_event(patient, log, checks),
     }
 }
 
@@ -85,24 +95,49 @@ fn every_event(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
         0 | 1 => String::new(),
         n => format!(" (the worst of {n} findings)"),
     };
-    let repair = || Some(patient.icm("log repair"));
-    match worst {
-        None => checks.ok(
-            "log",
-            format!("{} events, each of them whole", report.events),
-        ),
-        Some(finding) => {
-            let why = format!("{}{more}", finding.message);
-            match finding.severity {
-                // Known and explained, as what a repair could not save: no command changes it.
-                Severity::Notice => checks.warning("log", why, None),
-                Severity::Newer => checks.warning("log", format!("{why}; update icm"), None),
-                Severity::Damage => {
-                    checks.damaged = true;
-                    checks.problem("log", why, repair());
-                }
-            }
+    let Some(finding) = worst else {
+        let said = match report.events {
+            0 => "no events yet".to_owned(),
+            events => format!("{events} events, each of them whole"),
+        };
+        checks.ok("log", said);
+        return unknown_kinds(log, checks);
+    };
+    let place = match finding.file.as_os_str().is_empty() {
+        true => String::new(),
+        false => format!("{}: ", finding.file.display()),
+    };
+    let why = format!("{place}{}{more}", finding.message);
+    match finding.severity {
+        Severity::Notice => {
+            let (advice, command) = advice(patient, finding, report.findings.len() > 1);
+            checks.warning("log", format!("{why}{advice}"), command);
         }
+        Severity::Newer => checks.warning("log", format!("{why}; update icm"), None),
+        Severity::Damage => {
+            checks.damaged = true;
+            checks.problem("log", why, Some(patient.icm("log repair")));
+        }
+    }
+    unknown_kinds(log, checks);
+}
+
+/// What to do about what is no damage. Most of it is known and explained, as what a repair could
+/// not save: no command changes it.
+fn advice(patient: &Patient<'_>, finding: &Finding, more: bool) -> (&'static str, Option<String>) {
+    let (advice, command) = match finding.code.as_str() {
+        "stray_file" => {
+            let path = quoted(&patient.dir.join(&finding.file));
+            ("; move it out of the store", Some(format!("ls -ld {path}")))
+        }
+        "torn_tail" | "incomplete_batch" | "damaged_header" => {
+            ("; the next write moves it to torn/", None)
+        }
+        _ => ("", None),
+    };
+    match more {
+        true => (advice, Some(patient.icm("log verify"))),
+        false => (advice, command),
     }
 }
 

@@ -280,8 +280,15 @@ impl Pieces {
 
     fn settle(&mut self) {
         let (old, new) = (take(&mut self.old), take(&mut self.new));
-        self.push(DiffOp::Delete, &old);
-        self.push(DiffOp::Insert, &new);
+        // A blank that ends both is common.
+        let blank = &old[old.trim_end().len()..];
+        let common = match !blank.is_empty() && new[new.trim_end().len()..] == *blank {
+            true => blank,
+            false => "",
+        };
+        self.push(DiffOp::Delete, &old[..old.len() - common.len()]);
+        self.push(DiffOp::Insert, &new[..new.len() - common.len()]);
+        self.push(DiffOp::Equal, common);
     }
 
     fn push(&mut self, op: DiffOp, text: &str) {

@@ -7,6 +7,7 @@ use icm_log::acked::ACKED_FILE;
 use icm_server::api::{Caller, NoProgress, RedactRequest, RepairRequest, StoreRequest};
 use icm_server::{ExportFile, Service};
 use replay_tests::env::SimEnv;
+use replay_tests::logbed::Seen;
 use replay_tests::repair::{self, STORE, check, fill, records, segments, spares};
 use replay_tests::simdisk::SimDisk;
 use replay_tests::{folder, store};
@@ -71,6 +72,39 @@ fn a_new_origin_carries_on_wherever_the_repair_was_stopped() {
         let origin = seen.last().expect("an event").origin;
         assert!(seen.starts_with(&whole), "operation {n}");
         assert_ne!(origin, whole[0].origin, "operation {n}");
+    }
+}
+
+/// The newest chain is gone, and the older one lost the event that it went on from.
+#[test]
+fn the_end_of_two_chains_is_lost() {
+    for whole in [false, true] {
+        let (disk, env) = (repair::disk(), SimEnv::new(3));
+        fill(&disk, &env, &[1, 1, 1], 0);
+        let older = segments(&disk);
+        disk.take(Path::new(STORE).join("store.toml"));
+        repair::repair(&disk, &env, &[]).expect("a new origin");
+        fill(&disk, &env, &[1, 1], 10);
+        for path in segments(&disk) {
+            if !older.contains(&path) || whole {
+                disk.take(path);
+                continue;
+            }
+            let bytes = disk.contents(&path);
+            let last = records(&bytes).last().expect("a record").0;
+            disk.put(&path, &bytes[..last]);
+        }
+        let report = repair::repair(&disk, &env, &[]).expect("repaired");
+        assert!(report.new_origin.is_some(), "{report:?}");
+        let seen = check(&disk).expect("it is in order");
+        assert_eq!(
+            seen.iter().filter_map(Seen::number).count(),
+            if whole { 0 } else { 2 }
+        );
+        let again = repair::repair(&disk, &env, &[]).expect("it looks");
+        assert!(again.is_empty(), "{again:?}");
+        fill(&disk, &env, &[1], 20);
+        check(&disk).expect("it goes on");
     }
 }
 

@@ -159,6 +159,28 @@ fn a_recall_that_is_not_written_yet() {
     }
 }
 
+/// A server whose store is moved away does not begin another one in its place.
+#[test]
+fn a_store_that_is_moved_away() {
+    let world = World::new();
+    let warm = world.open("a");
+    store(&warm, "one");
+    fs::rename(world.dir("a"), world.dir("elsewhere")).expect("moved");
+    let request = StoreRequest {
+        topic: "t".to_owned(),
+        content: "two".to_owned(),
+        ..StoreRequest::default()
+    };
+    let error = warm.store(&Caller::default(), request.clone());
+    let error = error.expect_err("it is gone").to_string();
+    assert!(error.contains("moved or removed"), "{error}");
+    assert!(warm.list(&ListRequest::default()).is_err());
+    assert!(!world.dir("a").exists());
+    fs::rename(world.dir("elsewhere"), world.dir("a")).expect("moved back");
+    warm.store(&Caller::default(), request).expect("it is back");
+    assert_eq!(contents(&warm), ["one", "two"]);
+}
+
 /// A text that is damaged can be read by eye, and may come back.
 #[test]
 fn a_redaction_of_what_is_damaged() {

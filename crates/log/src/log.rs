@@ -260,6 +260,7 @@ impl Log {
 
     /// Reads what has changed; false when nothing has.
     pub(crate) fn refresh_state(&self, state: &mut State) -> Result<bool> {
+        self.check_that_it_is_there(state)?;
         // Taken before the files are read, so that a change meanwhile shows the next time.
         self.look_whether_rewritten(state);
         let looks = self.looks(state);
@@ -292,6 +293,25 @@ impl Log {
             state.looks = looks;
         }
         Ok(true)
+    }
+
+    /// A store that was read and is gone was moved or removed: nothing is to be written in its place.
+    pub(crate) fn check_that_it_is_there(&self, state: &State) -> Result<()> {
+        if state.store.is_none() || state.tip.is_none() {
+            return Ok(());
+        }
+        let is_there = |name: &str| matches!(self.disk.stamp(&self.dir.join(name)), Ok(Some(_)));
+        match is_there(STORE_FILE) || is_there(chain::LOG_DIR) {
+            true => Ok(()),
+            false => Err(LogError::Io {
+                doing: "reading",
+                path: self.dir.clone(),
+                source: std::io::Error::new(
+                    std::io::ErrorKind::NotFound,
+                    "the store was moved or removed while it was open; start again with its new place",
+                ),
+            }),
+        }
     }
 
     /// How the files look now; `None` where that tells nothing: there is no own event yet, or a
@@ -441,9 +461,17 @@ impl Log {
                 (slot.segment, slot.offset) = place;
             }
             if let Some(until) = part.until {
-                // An older chain of ours is read up to where the next one carries on.
+                // An older chain of ours is read up to where the next one carries on, or as far as
+                // it is there when a repair has said that the rest is gone.
+                let last = examined.tip.take();
                 examined.tip = walk::find_seq(&*self.disk, &self.dir, part.origin, until)?
                     .filter(|place| place.tip.event == part.event);
+                if examined.tip.is_none() && holes.holes()?.covering(part.origin, until).is_some() {
+                    examined.tip = last.filter(|place| place.tip.seq < until);
+                    if examined.tip.is_none() {
+                        continue;
+                    }
+                }
                 examined.trouble = examined.tip.is_none().then(|| Trouble {
                     case: Case::M,
                     file: chain::relative(&self.dir, &chain::dir_of(&self.dir, part.origin)),

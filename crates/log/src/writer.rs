@@ -124,6 +124,7 @@ impl Log {
     pub(crate) fn acquire<'a>(&'a self, env: &'a dyn Env, wait: Duration) -> Result<Writer<'a>> {
         let start = Instant::now();
         let mut state = self.lock_state();
+        self.check_that_it_is_there(&state)?;
         loop {
             let shared = state.hold.lock.is_some();
             let too_long = state

@@ -126,7 +126,7 @@ fn receipt(app: &App, done: &RedactAnswer) -> Result<(), CliError> {
     ))?;
     ui.line(format_args!("  not within reach:"))?;
     for place in &done.out_of_reach {
-        ui.line(format_args!("    {place}"))?;
+        ui.line(format_args!("    {}", text::one_line(place)))?;
     }
     Ok(())
 }

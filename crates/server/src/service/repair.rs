@@ -112,7 +112,8 @@ impl Service {
     /// the views that are on disk, else from the rest of the log. Nothing is written.
     fn memories_of(&self, report: &Report) -> BTreeMap<String, (String, Option<String>)> {
         let about = |gone: &&PayloadGone| !gone.subject.is_zero();
-        let gone: Vec<_> = report.payloads.iter().filter(about).collect();
+        let said = report.payloads.iter().chain(&report.redacted);
+        let gone: Vec<_> = said.filter(about).collect();
         let mut memories: BTreeMap<_, _> = (gone.iter())
             .map(|gone| (gone.event.to_string(), (id_text(gone.subject), None)))
             .collect();
@@ -152,7 +153,7 @@ fn named(
     mut answer: RepairAnswer,
     memories: &BTreeMap<String, (String, Option<String>)>,
 ) -> RepairAnswer {
-    for payload in &mut answer.payloads {
+    for payload in answer.payloads.iter_mut().chain(&mut answer.redacted) {
         if let Some((memory, topic)) = memories.get(&payload.event) {
             payload.memory = Some(memory.clone());
             payload.topic.clone_from(topic);

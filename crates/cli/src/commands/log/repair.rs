@@ -209,14 +209,17 @@ fn print(app: &App, answer: &RepairAnswer, put: Put<'_>) -> Result<(), CliError>
         put(format!("  {}", said(app, gone)))?;
     }
     more(answer.gone.len(), put)?;
-    for payload in answer.payloads.iter().take(PREVIEW) {
-        put(format!(
-            "  the payload of @{}, {}{} {}",
+    let named = |payload: &RepairPayload| {
+        format!(
+            "@{}, {}{} {}",
             payload.position,
             text::one_line(&payload.kind),
             about(payload),
             ui.paint(DIM, &when::ago(ui.now, &payload.at)),
-        ))?;
+        )
+    };
+    for payload in answer.payloads.iter().take(PREVIEW) {
+        put(format!("  the payload of {}", named(payload)))?;
     }
     more(answer.payloads.len(), put)?;
     if !answer.redacted.is_empty() {
@@ -228,6 +231,10 @@ fn print(app: &App, answer: &RepairAnswer, put: Put<'_>) -> Result<(), CliError>
                 n => format!("{n} events are"),
             }
         ))?;
+        for payload in answer.redacted.iter().take(PREVIEW) {
+            put(format!("  {}", named(payload)))?;
+        }
+        more(answer.redacted.len(), put)?;
     }
     if let Some(why) = &answer.new_origin {
         put(format!(

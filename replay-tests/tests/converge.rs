@@ -12,7 +12,7 @@ use icm_server::api::{
     Caller, LinkRequest, ListRequest, NoProgress, RecallRequest, Sort, StoreRequest, UndoRequest,
     UpdateRequest,
 };
-use icm_server::{ExportFile, Service};
+use icm_server::{ExportFile, Service, ServiceError};
 use proptest::prelude::*;
 use replay_tests::env::SimEnv;
 use replay_tests::{folder, judge, logbed, store};
@@ -85,6 +85,19 @@ struct Machine {
     folder: tempfile::TempDir,
 }
 
+/// A command may find that there is nothing for it to do, but not that something is wrong.
+fn may_refuse<T>(done: icm_server::Result<T>) {
+    if let Err(error) = done {
+        let refused = matches!(
+            error,
+            ServiceError::Invalid { .. }
+                | ServiceError::NotFound { .. }
+                | ServiceError::Nothing { .. }
+        );
+        assert!(refused, "{error}");
+    }
+}
+
 impl Machine {
     fn new(seed: usize) -> Machine {
         let mut machine = Machine {
@@ -154,10 +167,10 @@ impl Machine {
                     topic: Some(TOPICS[*topic].to_owned()),
                     ..UpdateRequest::default()
                 };
-                let _ = self.service().update(&caller, request);
+                may_refuse(self.service().update(&caller, request));
             }
             Op::Forget { pick } => {
-                let _ = self.service().forget(&caller, &[self.pick(*pick)?]);
+                may_refuse(self.service().forget(&caller, &[self.pick(*pick)?]));
             }
             Op::Recall { word } => {
                 let request = RecallRequest {
@@ -170,10 +183,10 @@ impl Machine {
                 self.service().record_recalls();
             }
             Op::Link { from, to } => {
-                let _ = self.service().link(&caller, &self.link(*from, *to)?);
+                may_refuse(self.service().link(&caller, &self.link(*from, *to)?));
             }
             Op::Unlink { from, to } => {
-                let _ = self.service().unlink(&caller, &self.link(*from, *to)?);
+                may_refuse(self.service().unlink(&caller, &self.link(*from, *to)?));
             }
             Op::Undo { pick, only } => {
                 let end = self.service().basis(None).expect("there is one").position;
@@ -183,7 +196,7 @@ impl Machine {
                     only: *only,
                     ..UndoRequest::default()
                 };
-                let _ = self.service().undo(&caller, &request);
+                may_refuse(self.service().undo(&caller, &request));
             }
             Op::Take { .. } => {}
             Op::Rebuild => _ = self.service().rebuild(&NoProgress).ok()?,

@@ -260,13 +260,13 @@ impl Log {
 
     /// Reads what has changed; false when nothing has.
     pub(crate) fn refresh_state(&self, state: &mut State) -> Result<bool> {
-        self.check_that_it_is_there(state)?;
         // Taken before the files are read, so that a change meanwhile shows the next time.
-        self.look_whether_rewritten(state);
+        self.look_whether_rewritten(state)?;
         let looks = self.looks(state);
         if looks.is_some() && looks == state.looks {
             return Ok(false);
         }
+        self.check_that_it_is_there(state)?;
         let before = state.looks.take();
         let tip = state.tip.clone();
         state.hold.acked = None;

@@ -47,7 +47,7 @@ impl Redactions {
     }
 
     /// Whether all of these are redacted.
-    pub(crate) fn say(&self, singles: &[EventId], subjects: &[SubjectId]) -> bool {
+    pub(crate) fn cover(&self, singles: &[EventId], subjects: &[SubjectId]) -> bool {
         singles.iter().all(|id| self.singles.contains(id))
             && (subjects.iter()).all(|subject| self.subjects.contains_key(subject))
     }

@@ -41,11 +41,12 @@ impl Log {
     }
 
     /// Takes what was read before for nothing when the files were written anew since.
-    pub(crate) fn look_whether_rewritten(&self, state: &mut State) {
+    pub(crate) fn look_whether_rewritten(&self, state: &mut State) -> Result<()> {
         let mark = Rewritten::read(&*self.disk, &self.dir);
         if mark == state.rewritten {
-            return;
+            return Ok(());
         }
+        self.check_that_it_is_there(state)?;
         state.rewritten = mark;
         state.looks = None;
         state.parts.clear();
@@ -54,6 +55,7 @@ impl Log {
         state.hold.file = None;
         let mut holes = self.holes.lock().unwrap_or_else(PoisonError::into_inner);
         holes.forget();
+        Ok(())
     }
 }
 

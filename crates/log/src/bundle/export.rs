@@ -11,6 +11,7 @@ use crate::facts::{Facts, Hole};
 use crate::hash;
 use crate::head::Head;
 use crate::id::{EventId, OriginId, Seq};
+use crate::kind::Kind;
 use crate::log::Log;
 use crate::record::{self, Body, SALT_LEN};
 use crate::redacted::Redactions;
@@ -52,6 +53,9 @@ impl Log {
             let until = self.durable_until(origin)?;
             let runs = runs::runs_of(&*self.disk, &self.dir, origin, until, &mut |_, head, _| {
                 redactions.note(head);
+                if ![Kind::LOG_REPAIRED, Kind::LOG_IMPORTED].contains(&head.kind()) {
+                    return;
+                }
                 match Facts::of(head) {
                     Ok(Facts::Repaired(facts)) => holes.extend(facts.holes),
                     Ok(Facts::Imported(facts)) if own(head) => {

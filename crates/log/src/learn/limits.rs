@@ -30,6 +30,10 @@ impl Undos {
         }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(super) fn ranges(&self) -> impl Iterator<Item = &UndoneRange> {
         self.0.values().flat_map(|(_, _, ranges)| ranges)
     }

@@ -101,6 +101,7 @@ impl Log {
         let mut held = self.held()?;
         let mut brought = HashSet::new();
         let mut undos = Undos::default();
+        let mut redacts = false;
         let mut holes = std::mem::take(&mut held.holes);
         for range in bundle.ranges() {
             bundle.records(range, &mut |_, record, id| {
@@ -108,6 +109,7 @@ impl Log {
                     held.redactions.note(&head);
                     holes.extend(holes_of(&head));
                     undos.note(&head, id);
+                    redacts |= head.kind() == Kind::LOG_REDACTED;
                 }
                 brought.insert((range.origin, record.seq(), id));
                 Ok(())
@@ -132,6 +134,7 @@ impl Log {
             redactions: 0,
             past: false,
         };
+        let undoes = !undos.is_empty();
         for (id, head) in &plan.held.undos {
             if let Ok(head) = Head::parse(head) {
                 undos.note(&head, *id);
@@ -145,15 +148,19 @@ impl Log {
         plan.drop_unjoined(bundle, &brought, &holes)?;
         plan.forks_among_pieces(bundle, &brought);
         plan.judge_walked(bundle)?;
-        plan.leave_undos_of_the_absent(bundle, &holes)?;
+        if undoes {
+            plan.leave_undos_of_the_absent(bundle, &holes)?;
+        }
         plan.past |= plan.pieces.iter().any(|piece| plan.is_past(piece));
         if plan.leaves_any() {
             // Only redactions that will be here take anything out.
             plan.held.redactions = self.redactions_with(bundle, &plan.pieces)?;
         }
-        plan.adopt(bundle)?;
+        if redacts {
+            plan.adopt(bundle)?;
+        }
         plan.redactions = self.bodies_to_go(&plan.held)?;
-        for piece in &plan.pieces {
+        for piece in plan.pieces.iter().filter(|_| redacts) {
             bundle.records(&piece.range(), &mut |_, record, _| {
                 let head = record.parse_head();
                 plan.redacts |= head.is_ok_and(|head| head.kind() == Kind::LOG_REDACTED);
@@ -196,7 +203,7 @@ impl Plan {
                     && let Ok(Facts::Redacted(facts)) = Facts::of(&head)
                 {
                     let refs: Vec<EventId> = head.refs().collect();
-                    if !self.held.redactions.say(&refs, &facts.subjects) {
+                    if !self.held.redactions.cover(&refs, &facts.subjects) {
                         self.adopted.push((refs, facts.subjects));
                     }
                 }

@@ -392,11 +392,13 @@ verify
             $a prefs "likes tea" supersedes←$b
             undone 1 @10
               changed $a links
+                + contradicts→$b
             $a prefs "likes tea" contradicts→$b supersedes←$b
             undone 2 @11
             $a prefs "likes tea" contradicts→$b supersedes←$b
             undone 1 @12
               changed $a links
+                - contradicts→$b
             $a prefs "likes tea" supersedes←$b
             $a prefs "likes tea" contradicts→$b supersedes←$b
             @5 memory.linked $a
@@ -439,9 +441,11 @@ verify
             $a linked @5
             undone 1 @6
               changed $a links
+                - related→$b
             $a linked @7
             undone 1 @8
               changed $a links
+                + related→$b
             $a prefs "likes tea" related→$b
             $a unlinked @9
             $a prefs "likes tea"
@@ -449,9 +453,11 @@ verify
             $a prefs "likes tea"
             undone 1 @11
               changed $a links
+                + related→$b
             $a prefs "likes tea" related→$b
             undone 1 @12
               changed $a links
+                - related→$b
             $a prefs "likes tea"
             ok: 12 events, @12
             $b prefs "likes coffee"
@@ -516,6 +522,7 @@ verify
             $j stored @19
             undone 2 @20
               gone $b  (+1 later)
+                - similar_to→$a
             $j deploy "the service listens on port 5433 behind the proxy"
             $h deploy "the service listens on port 5433 behind the proxy" similar_to→$a
             $e deploy "the service listens on port 5433 behind the proxy" in project:x

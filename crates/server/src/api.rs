@@ -1018,9 +1018,24 @@ pub struct UndoChange {
     pub before: Option<Memory>,
     /// As it is then; `null` when no event that stores it is left in force.
     pub after: Option<Memory>,
+    /// Links out from it that come or go.
+    pub links: Vec<UndoLink>,
     /// Later changes of it that stay in force; where `after` is `null` the memory is gone with them,
     /// and they count again when it comes back.
     pub later_changes: u64,
+}
+
+/// What an undo makes of a link.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UndoLink {
+    /// `gone` or `back`.
+    pub action: UndoAction,
+    /// For instance `supersedes`.
+    pub relation: String,
+    /// The memory that it goes to (ULID).
+    pub to: String,
+    /// The event that added it (64 hex digits).
+    pub event: String,
 }
 
 /// One event of the log, for people and scripts.

@@ -102,6 +102,15 @@ pub(super) fn undone(aliases: &Aliases, answer: &UndoAnswer) -> String {
         }
         text = text.trim_end().to_owned();
         text.push('\n');
+        for link in &change.links {
+            let sign = if link.action == UndoAction::Back {
+                '+'
+            } else {
+                '-'
+            };
+            let to = aliases.alias(&link.to);
+            let _ = writeln!(text, "    {sign} {}→{to}", link.relation);
+        }
     }
     text
 }

@@ -102,6 +102,10 @@ impl Asked for Redaction {
         }
     }
 
+    fn is_idle(answer: &RedactAnswer) -> bool {
+        answer.events == 0
+    }
+
     fn receipt(&self, app: &App, done: &RedactAnswer) -> Result<(), CliError> {
         receipt(app, done)
     }
@@ -133,6 +137,9 @@ fn receipt(app: &App, done: &RedactAnswer) -> Result<(), CliError> {
 
 fn print(app: &App, answer: &RedactAnswer, put: Put<'_>) -> Result<(), CliError> {
     let ui = &app.ui;
+    if answer.events == 0 {
+        return put("nothing is left to redact: what was begun before is finished".to_owned());
+    }
     let verb = if answer.dry_run {
         "would take"
     } else {

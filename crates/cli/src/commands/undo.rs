@@ -246,7 +246,15 @@ fn print_change(app: &App, change: &UndoChange, put: Put<'_>) -> Result<(), CliE
             quote("- ", &before)?;
             quote("+ ", &after)
         }
+    }?;
+    for link in &change.links {
+        let sign = match link.action {
+            UndoAction::Back => "+ ",
+            _ => "- ",
+        };
+        quote(sign, &format!("{} {}", link.relation, link.to))?;
     }
+    Ok(())
 }
 
 /// The short values that differ where the text does not.

@@ -251,8 +251,12 @@ fn a_redaction_that_was_killed_is_finished() {
         std::thread::sleep(Duration::from_micros(step * step * 700));
         child.kill().unwrap();
         child.wait().unwrap();
-        // Any command that opens the store does what is left.
-        world.icm(["topics"]).ok();
+        // Any command that opens the store does what is left: the same one too, which finds its work done.
+        if step % 2 == 1 && world.store().join("redacting").exists() {
+            world.icm(["redact", "--match", SECRET, "--yes"]).ok();
+        } else {
+            world.icm(["topics"]).ok();
+        }
         assert!(!world.store().join("redacting").exists());
         let redacted = world.icm(["log", "--kind", "log.redacted"]).ok().out;
         if redacted.is_empty() {
@@ -272,6 +276,32 @@ fn a_redaction_that_was_killed_is_finished() {
         world.icm(["recall", "line", "number", "7"]).ok();
     }
     assert!(begun > 0, "every kill came too early");
+}
+
+/// Killed after its event was written, and run again: it does what is left, and that is all.
+#[test]
+fn what_was_redacted_but_not_cleaned_is_finished_by_the_same_command() {
+    let (world, id, summary) = with_secret();
+    world.icm(["redact", &id, &summary, "--yes"]).ok();
+    let nothing = "nothing in the log holds that";
+    world
+        .icm(["redact", "--match", SECRET, "--yes"])
+        .fails(1, nothing);
+    std::fs::write(world.store().join("redacting"), "").unwrap();
+    let ran = world.icm(["redact", "--match", SECRET, "--yes"]).ok();
+    assert_eq!(
+        ran.out.trim_end(),
+        "nothing is left to redact: what was begun before is finished"
+    );
+    assert!(
+        ran.err.contains("finished a redaction that was begun"),
+        "{}",
+        ran.err
+    );
+    assert!(!world.store().join("redacting").exists());
+    world
+        .icm(["redact", &id, "--yes"])
+        .fails(1, "redacted already");
 }
 
 /// An MCP server on pipes.

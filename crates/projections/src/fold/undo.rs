@@ -39,8 +39,8 @@ pub struct Change {
     pub before: Version,
     /// Its row after.
     pub after: Version,
-    /// It has other links after it.
-    pub links: bool,
+    /// Links out from it that come or go, as they are before: one that [holds](Link::holds) goes.
+    pub links: Vec<Link>,
 }
 
 /// What changes when events are undone or come late.
@@ -149,7 +149,7 @@ impl Folder<Overlay> {
                     entity,
                     before: before?,
                     after,
-                    links: false,
+                    links: Vec::new(),
                 };
                 Some((entity, change))
             })
@@ -157,14 +157,14 @@ impl Folder<Overlay> {
         for link in effects.links {
             let entity = self.resolve(base, link.from)?;
             if let Some(change) = changes.get_mut(&entity) {
-                change.links = true;
+                change.links.push(link);
             } else if let Some(row) = self.kept.newest(base, entity)? {
                 let row = row.into_owned();
                 let change = Change {
                     entity,
                     before: row.clone(),
                     after: row,
-                    links: true,
+                    links: vec![link],
                 };
                 changes.insert(entity, change);
             }

@@ -202,7 +202,7 @@ pub(super) fn observed(versions: &[&Version]) -> Vec<EventId> {
 }
 
 /// A relation by its name, in words, or by its number.
-fn relation_text(link: &Link) -> String {
+pub(super) fn relation_text(link: &Link) -> String {
     match (link.relation.name(), &link.words) {
         (Some(name), _) => name.to_owned(),
         (None, Some(words)) => words.clone(),

@@ -102,6 +102,8 @@ pub struct Service {
     dedup: Dedup,
     /// A command of this process was written.
     wrote: AtomicBool,
+    /// What an earlier process had begun to redact was finished by this one.
+    resumed: AtomicBool,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -132,6 +134,7 @@ impl Service {
             secrets: Policy::default(),
             dedup: Dedup::default(),
             wrote: AtomicBool::new(false),
+            resumed: AtomicBool::new(false),
         })
     }
 

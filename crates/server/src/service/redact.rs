@@ -6,12 +6,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use icm_log::facts::{Facts, LogRedacted};
 use icm_log::record::Body;
 use icm_log::redact::Blanked;
-use icm_log::{Cursor, Event, EventId, Kind, NewEvent, OriginId, Position, SubjectId, payload};
+use icm_log::{
+    Cursor, Event, EventId, Kind, NewEvent, OriginId, Position, SubjectId, Writer, payload,
+};
 use icm_projections::fold::Version;
 use icm_projections::{ViewError, Views};
 use serde_json::Value;
@@ -67,6 +70,9 @@ impl Service {
         let (answer, event) =
             self.command(caller, None, RequestKeyOf(None), |command, views| {
                 let plan = self.redact_plan(views, request)?;
+                if plan.answer.events == 0 {
+                    return Ok((plan.answer, None));
+                }
                 let subjects: Vec<_> = plan.subjects.iter().copied().collect();
                 if (request.plan.as_ref()).is_some_and(|agreed| *agreed != plan.answer.plan) {
                     return Err(ServiceError::OtherPlan.into());
@@ -86,14 +92,16 @@ impl Service {
                 let appended = command.append(views, events)?;
                 Ok((plan.answer, appended.last().copied()))
             })?;
-        let mut held = locked(&self.views);
-        let blanked = self.finish_redaction(&mut held)?;
+        let Some(event) = event else {
+            return Ok(answer);
+        };
+        let blanked = self.finish_redaction(&mut locked(&self.views))?;
         let unknown = unknown(&blanked).into_iter();
         Ok(RedactAnswer {
             out_of_reach: unknown.chain(answer.out_of_reach).collect(),
             dry_run: false,
-            event: event.map(|event| event.event.to_string()),
-            position: event.map(|event| event.position.0),
+            event: Some(event.event.to_string()),
+            position: Some(event.position.0),
             blanked_events: blanked.events,
             segments: blanked.segments,
             torn_removed: blanked.torn,
@@ -118,7 +126,17 @@ impl Service {
         if self.options.read_only || !self.log.redaction_pending() {
             return Ok(true);
         }
-        let blanked = match self.finish_redaction(held) {
+        let begun = self.log.begin(&*self.ground.env, self.options.lock_wait);
+        let blanked = begun
+            .map_err(|error| self.explained(error))
+            .and_then(|writer| {
+                // Another process may have finished it while the lock was waited for.
+                match self.log.redaction_pending() {
+                    true => self.clean(held, writer),
+                    false => Ok(Blanked::default()),
+                }
+            });
+        let blanked = match blanked {
             Ok(blanked) => blanked,
             Err(
                 error @ (ServiceError::Busy { .. }
@@ -133,21 +151,26 @@ impl Service {
             }
             Err(error) => return Err(error),
         };
-        if blanked != Blanked::default() {
-            self.notice(format!(
-                "finished a redaction that was begun: {} cleaned",
-                match blanked.events {
-                    1 => "1 event".to_owned(),
-                    events => format!("{events} events"),
-                }
-            ));
+        if blanked.looked_everywhere {
+            self.resumed.store(true, Ordering::Relaxed);
+            self.notice(match blanked.events {
+                0 => "finished a redaction that was begun".to_owned(),
+                1 => "finished a redaction that was begun: 1 event cleaned".to_owned(),
+                events => format!("finished a redaction that was begun: {events} events cleaned"),
+            });
+        } else if blanked != Blanked::default() {
+            self.notice("finished a repair that was begun".to_owned());
         }
         Ok(true)
     }
 
+    /// Takes all that is redacted out of the log, and what may have come from it away.
     pub(super) fn finish_redaction(&self, held: &mut Option<Views>) -> Result<Blanked> {
         let writer = self.log.begin(&*self.ground.env, self.options.lock_wait);
-        let mut writer = writer.map_err(|error| self.explained(error))?;
+        self.clean(held, writer.map_err(|error| self.explained(error))?)
+    }
+
+    fn clean(&self, held: &mut Option<Views>, mut writer: Writer<'_>) -> Result<Blanked> {
         // Where the log is damaged the views are cleaned all the same.
         let blanked = writer.blank(&self.log.redacted()?);
         *held = None;
@@ -261,7 +284,8 @@ impl Service {
         }
         let done: BTreeSet<EventId> = withheld.into_iter().map(|(_, id)| id).collect();
         found.retain(|id, _| !done.contains(id));
-        if bodies == 0 {
+        // Run again after it was killed, a redaction finds its work done.
+        if bodies == 0 && !self.resumed.load(Ordering::Relaxed) {
             return Err(match already {
                 Some(position) => {
                     already_redacted(format!("event @{position} is redacted already"))

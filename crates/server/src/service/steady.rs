@@ -8,7 +8,7 @@ use crate::error::{Result, ServiceError};
 
 /// How often, and after which time, it is read again. A redaction of a large log takes its time; what
 /// is damaged all along is told in the end.
-const TRIES: u32 = 40;
+const TRIES: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(25);
 
 impl Service {

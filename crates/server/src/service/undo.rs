@@ -8,13 +8,14 @@ use icm_log::record::Body;
 use icm_log::{CommandId, Event, EventId, Kind, NewEvent, OriginId, Position, Seq, SubjectId};
 use icm_log::{hash, payload};
 use icm_projections::Views;
-use icm_projections::fold::{Change, EntityId, Undos, Version, difference};
+use icm_projections::fold::{Change, EntityId, Link, Undos, Version, difference};
 
+use super::link::relation_text;
 use super::show::{field_names, memory};
 use super::write::RequestKeyOf;
 use super::{Ask, Service};
 use crate::api::{
-    Caller, LaterChange, SkippedEvent, UndoAction, UndoAnswer, UndoChange, UndoRequest,
+    Caller, LaterChange, SkippedEvent, UndoAction, UndoAnswer, UndoChange, UndoLink, UndoRequest,
     UndoneCommand,
 };
 use crate::error::{Result, ServiceError};
@@ -295,13 +296,17 @@ impl Service {
         };
         let some = |version: &Version| (!version.hidden).then(|| shown(version)).transpose();
         let (was, is) = (some(before)?, some(after)?);
-        if was == is && !change.links {
+        if was == is && change.links.is_empty() {
             return Ok(None);
         }
+        let links = change.links.iter();
+        let links: std::result::Result<_, Ask> =
+            links.map(|link| self.undo_link(views, link)).collect();
+        let links: Vec<UndoLink> = links?;
         let mut fields = match action {
             UndoAction::Changed => {
                 let mut names = field_names(difference(before, after));
-                names.extend(change.links.then(|| "links".to_owned()));
+                names.extend((!links.is_empty()).then(|| "links".to_owned()));
                 names
             }
             _ => Vec::new(),
@@ -320,8 +325,23 @@ impl Service {
             fields,
             before: was,
             after: is,
+            links,
             later_changes: later,
         }))
+    }
+
+    fn undo_link(&self, views: &Views, link: &Link) -> std::result::Result<UndoLink, Ask> {
+        let entity = views.resolve(link.to)?;
+        let to = views.version_at(entity, views.tally().position)?;
+        Ok(UndoLink {
+            action: match link.holds() {
+                true => UndoAction::Gone,
+                false => UndoAction::Back,
+            },
+            relation: relation_text(link),
+            to: id_text(to.map_or(link.to, |to| to.id)),
+            event: link.event.to_string(),
+        })
     }
 
     fn undo_wanted(

@@ -154,6 +154,14 @@ fn text_of(answer: &UndoAnswer, total: usize, staying: u64, outcome: &str) -> St
             };
             let _ = write!(text, " ({later} {what})");
         }
+        for link in &change.links {
+            let word = match link.action {
+                UndoAction::Back => "back",
+                _ => "gone",
+            };
+            let relation = clean_line(&link.relation);
+            let _ = write!(text, "\n  link {word}: {relation} {}", link.to);
+        }
     }
     if total > answer.changes.len() {
         let _ = write!(text, "\n… and {} more", total - answer.changes.len());

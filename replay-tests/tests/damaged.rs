@@ -290,6 +290,13 @@ const CASES: &[Case] = &[
             bytes.splice(end..end, block);
         });
     }),
+    ("doubled-end", |bed| {
+        bed.change(&bed.last(), |bytes| {
+            let (start, end) = *records(bytes).last().expect("a record");
+            let block = bytes[start..end].to_vec();
+            bytes.extend_from_slice(&block);
+        });
+    }),
     ("upper-case-folder", |bed| {
         let chain = bed.chain(bed.origin);
         let upper = bed.origin.to_string().to_uppercase();

@@ -167,7 +167,15 @@ impl App {
                 ));
             }
         }
-        let outcome = result?;
+        let damaged = self
+            .service
+            .get()
+            .is_some_and(|service| service.damage().is_some());
+        let outcome = result.map_err(|error| match error.kind {
+            // It may be there, behind the damage.
+            ErrorKind::NotFound if damaged => error.of_kind(ErrorKind::Damage),
+            _ => error,
+        })?;
         flushed.map_err(|error| match self.service.get() {
             // Whoever tries again should not do it twice.
             Some(service) if service.has_written() => {
@@ -176,10 +184,6 @@ impl App {
             _ => error,
         })?;
         // The answer was of a part of the log: whoever reads only the exit code has to know.
-        let damaged = self
-            .service
-            .get()
-            .is_some_and(|service| service.damage().is_some());
         Ok(if damaged { Outcome::Damage } else { outcome })
     }
 

@@ -92,6 +92,11 @@ impl CliError {
         self
     }
 
+    pub(crate) fn of_kind(mut self, kind: ErrorKind) -> Self {
+        self.kind = kind;
+        self
+    }
+
     /// What is wrong and what to do, on one line.
     pub(crate) fn said(&self) -> String {
         match &self.hint {

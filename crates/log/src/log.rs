@@ -533,7 +533,19 @@ impl Log {
                 if place.tip.seq > durable {
                     match walk::find_seq(&*self.disk, &self.dir, origin, durable)? {
                         Some(earlier) => place = earlier,
-                        None => continue,
+                        None if durable == Seq(0) => continue,
+                        None => {
+                            return Err(LogError::Damaged {
+                                case: Case::M,
+                                file: chain::relative(
+                                    &self.dir,
+                                    &chain::dir_of(&self.dir, origin),
+                                ),
+                                seq: durable,
+                                offset_bytes: 0,
+                                what: format!("the acknowledged event {durable} cannot be reached"),
+                            });
+                        }
                     }
                 }
             }

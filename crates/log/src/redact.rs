@@ -44,8 +44,8 @@ pub struct Blanked {
     pub torn: u64,
     /// Whether `torn/` and copies were cleaned too.
     pub looked_everywhere: bool,
-    /// Files below `log/` that are no segments and may hold such a body: it cannot be told. Relative
-    /// to the store.
+    /// Files below `log/` that are no segments, and of `torn/`, that may hold such a body: it cannot be
+    /// told. Relative to the store.
     pub unknown: Vec<PathBuf>,
 }
 
@@ -234,7 +234,10 @@ impl Writer<'_> {
                 continue;
             }
             let bytes = disk::read_all(disk, &path, u64::MAX).map_err(at("reading", &path))?;
-            if !is_accounted_for(&bytes, events) {
+            if is_accounted_for(&bytes, events) {
+                // Events of no chain that is here: what they say is nobody's to tell.
+                blanked.unknown.push(chain::relative(&self.log.dir, &path));
+            } else {
                 disk.remove_file(&path).map_err(at("removing", &path))?;
                 blanked.torn += 1;
             }

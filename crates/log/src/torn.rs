@@ -1,5 +1,6 @@
 //! Setting a torn tail aside.
 
+use std::io;
 use std::path::PathBuf;
 
 use crate::chain;
@@ -7,6 +8,7 @@ use crate::disk::{self, OpenMode};
 use crate::error::{Result, at};
 use crate::log::{Log, State, TORN_DIR};
 use crate::recover::Trouble;
+use crate::writer::Writer;
 
 impl Log {
     /// Moves what follows the last whole batch to `torn/`.
@@ -77,5 +79,51 @@ impl Log {
             .map(|n| format!("{stem}-{n}.torn"))
             .find(|name| !taken.contains(name));
         Ok(torn_dir.join(name.expect("names do not run out")))
+    }
+}
+
+impl Log {
+    /// Files of `torn/` whose bytes are of this kind, relative to the store, by name.
+    pub fn torn_with(&self, fits: &dyn Fn(&[u8]) -> bool) -> Result<Vec<PathBuf>> {
+        let dir = self.dir.join(TORN_DIR);
+        let entries = match self.disk.read_dir(&dir) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(at("reading", &dir))?,
+        };
+        let mut found = Vec::new();
+        for entry in entries.iter().filter(|entry| !entry.is_dir) {
+            let path = dir.join(&entry.name);
+            let bytes = disk::read_all(&*self.disk, &path, u64::MAX);
+            let bytes = bytes.map_err(at("reading", &path))?;
+            if fits(&bytes) {
+                found.push(chain::relative(&self.dir, &path));
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+}
+
+impl Writer<'_> {
+    /// Removes files of `torn/`, which are named relative to the store; one that is gone is fine.
+    /// Durable when it returns.
+    pub fn remove_torn(&mut self, files: &[PathBuf]) -> Result<()> {
+        let (disk, dir) = (&*self.log.disk, &self.log.dir);
+        for file in files {
+            let path = dir.join(file);
+            match disk.remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(at("removing", &path)(error));
+                }
+                _ => {}
+            }
+        }
+        match files.is_empty() {
+            true => Ok(()),
+            false => {
+                let torn = dir.join(TORN_DIR);
+                disk.sync_dir(&torn).map_err(at("syncing", &torn))
+            }
+        }
     }
 }

@@ -827,6 +827,8 @@ pub struct RedactAnswer {
     pub blanked_events: u64,
     /// Segments that were written anew.
     pub segments: u64,
+    /// Files below `torn/` that hold the text that was looked for: they go.
+    pub torn: Vec<String>,
     /// Files of `torn/` that were removed.
     pub torn_removed: u64,
     /// Where the text may still be.
@@ -1239,6 +1241,9 @@ pub struct RepairAnswer {
     pub payloads: Vec<RepairPayload>,
     /// Events whose text a redaction took out, which is gone: a new one says it again.
     pub redacted: Vec<RepairPayload>,
+    /// Events of other machines that are without their text, and nothing that is left says why: one of
+    /// those that are gone may have been a redaction. `icm redact` says it again.
+    pub unexplained: Vec<RepairPayload>,
     /// Events that were taken from elsewhere.
     pub refilled_events: u64,
     /// Payloads that were.

@@ -32,8 +32,8 @@ pub(crate) struct RedactArgs {
     /// Memories (ids or their beginnings) and events (`3fa9c2`, `@12`)
     #[arg(value_name = "MEMORY|EVENT", value_parser = NonEmptyStringValueParser::new())]
     targets: Vec<String>,
-    /// Every event that holds this text, as it stands; `-` reads it from stdin, so that it gets into
-    /// no shell history
+    /// Every event that holds this text, as it stands, escaped within JSON, or in base64, and every
+    /// file of torn/; `-` reads it from stdin, so that it gets into no shell history
     #[arg(
         long = "match",
         value_name = "TEXT",
@@ -90,20 +90,29 @@ impl Asked for Redaction {
     }
 
     fn question(&self, answer: &RedactAnswer) -> Question {
-        let what = count(answer.events, "event", "events");
         let share = match answer.share >= 0.1 {
             true => format!(", {:.0} % of all that have text", answer.share * 100.0),
             false => String::new(),
         };
+        let events = match answer.events {
+            0 => String::new(),
+            events => format!("the text of {}{share}", count(events, "event", "events")),
+        };
+        let torn = match answer.torn.len() {
+            0 => String::new(),
+            files => count(files as u64, "file of torn/", "files of torn/"),
+        };
+        let both = [events, torn].into_iter().filter(|what| !what.is_empty());
+        let what = both.collect::<Vec<_>>().join(" and ");
         Question {
-            question: format!("Take the text of {what}{share} out for good?"),
-            unconfirmed: format!("redacting {what}{share}"),
+            question: format!("Take {what} out for good?"),
+            unconfirmed: format!("taking {what} out for good"),
             refused: "nothing was redacted",
         }
     }
 
     fn is_idle(answer: &RedactAnswer) -> bool {
-        answer.events == 0
+        answer.events == 0 && answer.torn.is_empty()
     }
 
     fn receipt(&self, app: &App, done: &RedactAnswer) -> Result<(), CliError> {
@@ -114,20 +123,28 @@ impl Asked for Redaction {
 /// What was cleaned, and what lies outside.
 fn receipt(app: &App, done: &RedactAnswer) -> Result<(), CliError> {
     let ui = &app.ui;
-    ui.line(format_args!(
-        "{} {} {}",
-        ui.paint(BOLD, "redacted"),
-        count(done.events, "event", "events"),
-        ui.paint(DIM, &format!("@{}", done.position.unwrap_or_default())),
-    ))?;
-    ui.line(format_args!(
-        "  cleaned: {} of the log, every view, the cache{}",
-        count(done.segments, "segment", "segments"),
-        match done.torn_removed {
-            0 => String::new(),
-            removed => format!(", {} of torn/", count(removed, "file", "files")),
-        }
-    ))?;
+    let torn = count(done.torn_removed, "file", "files");
+    if done.events == 0 {
+        ui.line(format_args!(
+            "{} {torn} of torn/",
+            ui.paint(BOLD, "removed")
+        ))?;
+    } else {
+        ui.line(format_args!(
+            "{} {} {}",
+            ui.paint(BOLD, "redacted"),
+            count(done.events, "event", "events"),
+            ui.paint(DIM, &format!("@{}", done.position.unwrap_or_default())),
+        ))?;
+        ui.line(format_args!(
+            "  cleaned: {} of the log, every view, the cache{}",
+            count(done.segments, "segment", "segments"),
+            match done.torn_removed {
+                0 => String::new(),
+                _ => format!(", {torn} of torn/"),
+            }
+        ))?;
+    }
     ui.line(format_args!("  not within reach:"))?;
     for place in &done.out_of_reach {
         ui.line(format_args!("    {}", text::one_line(place)))?;
@@ -137,7 +154,7 @@ fn receipt(app: &App, done: &RedactAnswer) -> Result<(), CliError> {
 
 fn print(app: &App, answer: &RedactAnswer, put: Put<'_>) -> Result<(), CliError> {
     let ui = &app.ui;
-    if answer.events == 0 {
+    if answer.events == 0 && answer.torn.is_empty() {
         return put("nothing is left to redact: what was begun before is finished".to_owned());
     }
     let verb = if answer.dry_run {
@@ -145,10 +162,15 @@ fn print(app: &App, answer: &RedactAnswer, put: Put<'_>) -> Result<(), CliError>
     } else {
         "takes"
     };
-    put(format!(
-        "{verb} the text out of {}",
-        count(answer.events, "event", "events")
-    ))?;
+    if answer.events > 0 {
+        put(format!(
+            "{verb} the text out of {}",
+            count(answer.events, "event", "events")
+        ))?;
+    }
+    for file in &answer.torn {
+        put(format!("{verb} away {}, which holds it", text::one_line(file)))?;
+    }
     for memory in answer.memories.iter().take(PREVIEW) {
         let part = match memory.whole {
             true => "all of it".to_owned(),

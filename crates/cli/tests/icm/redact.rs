@@ -283,7 +283,7 @@ fn a_redaction_that_was_killed_is_finished() {
 fn what_was_redacted_but_not_cleaned_is_finished_by_the_same_command() {
     let (world, id, summary) = with_secret();
     world.icm(["redact", &id, &summary, "--yes"]).ok();
-    let nothing = "nothing in the log holds that";
+    let nothing = "nothing in the store holds that";
     world
         .icm(["redact", "--match", SECRET, "--yes"])
         .fails(1, nothing);

@@ -69,15 +69,20 @@ pub(super) fn lay_out(
 
     let tip = chosen.last().map(|piece| (piece.source, piece.end));
     let may_be_torn = plan.newest && plan.end.is_none();
+    // The next writer sets aside what was never acknowledged, but no whole record that does not fit.
+    let others: Vec<&Run> = (salvaged.runs.iter())
+        .filter(|run| run.origin != origin)
+        .chain(pieces)
+        .collect();
+    let is_torn = |source, at| may_be_torn && fits_on(&others, chosen.last(), source, at);
     let mut right: BTreeSet<SegmentName> = BTreeSet::new();
     for (target, _) in &targets {
         if let [slice] = target.slices[..] {
             let source = &salvaged.sources[slice.source];
             let to_end = source.bad.is_empty() && slice.end == source.end
-                // What follows was never acknowledged: the next writer sets it aside.
-                || may_be_torn
-                    && tip == Some((slice.source, slice.end))
-                    && is_newest(salvaged, plan, source);
+                || tip == Some((slice.source, slice.end))
+                    && is_newest(salvaged, plan, source)
+                    && is_torn(slice.source, slice.end);
             if source.place == Some((origin, target.name))
                 && source.header_fits()
                 && slice.start == HEADER_LEN as u64
@@ -101,7 +106,11 @@ pub(super) fn lay_out(
             continue;
         }
         let begun = name.first_seq.0 == plan.last.0 + 1;
-        if may_be_torn && begun && !names.contains(&name) && is_newest(salvaged, plan, source) {
+        if begun
+            && !names.contains(&name)
+            && is_newest(salvaged, plan, source)
+            && is_torn(index, HEADER_LEN as u64)
+        {
             continue; // a torn creation, which the next writer removes
         }
         if !names.contains(&name) {
@@ -149,6 +158,22 @@ pub(super) fn lay_out(
         .filter(|target| !right.contains(&target.name))
         .collect();
     Ok(())
+}
+
+/// Whether the whole records that lie in a file from `at` on, if any, go on from `last`.
+fn fits_on(runs: &[&Run], last: Option<&Run>, source: usize, mut at: u64) -> bool {
+    let mut last = last;
+    while let Some(next) = (runs.iter()).find(|run| (run.source, run.start) == (source, at)) {
+        let fits = match last {
+            Some(last) => last.origin == next.origin && links(last, next),
+            None => next.from == Seq(1),
+        };
+        if !fits {
+            return false;
+        }
+        (last, at) = (Some(*next), next.end);
+    }
+    true
 }
 
 /// Whether a file is the newest segment of its chain.

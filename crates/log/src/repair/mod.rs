@@ -228,6 +228,7 @@ impl Log {
             explained.note(&head, &own);
         }
         salvaged.explained = explained;
+        withheld::drop_redacted(&mut salvaged, &picked)?;
         let remembered = marker.iter().flat_map(|marker| &marker.payloads);
         let remembered = remembered.copied().collect();
         let withheld = withheld::find(&salvaged, &picked, &own, &remembered)?;
@@ -367,6 +368,10 @@ impl Log {
                 len_bytes: bytes.len() as u64,
                 what: "what was acknowledged of a chain that is not here".to_owned(),
             }));
+        if !report.gone.is_empty() {
+            let bodies = withheld.unexplained.iter();
+            report.unexplained = bodies.map(|(origin, it)| PayloadGone::of(*origin, it)).collect();
+        }
         plan.report = report;
     }
 }

@@ -102,6 +102,10 @@ pub struct Report {
     pub payloads: Vec<PayloadGone>,
     /// Events whose payload was taken out by a redaction that is gone: it is said again.
     pub redacted: Vec<PayloadGone>,
+    /// Events of other machines whose payload is withheld, and nothing that is left says why: one of
+    /// the events that are gone may have been a redaction. Whoever knows that it was says it again; an
+    /// import brings back what it was not.
+    pub unexplained: Vec<PayloadGone>,
     /// Events that are taken from elsewhere.
     pub refilled_events: u64,
     /// Payloads that are.

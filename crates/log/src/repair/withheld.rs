@@ -1,7 +1,8 @@
 //! Payloads of own events that are not there, although nothing that is left says why. Where one was
 //! taken out of a segment here, the redaction is gone: it is said again, so that no export brings the
 //! text back. One that comes from elsewhere without its payload is only gone: whoever exported it had
-//! it damaged, and an import may bring it.
+//! it damaged, and an import may bring it. Of others' events neither is known: they are told where
+//! events are gone that may have been a redaction.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +19,16 @@ use crate::scan::Step;
 pub(super) struct Withheld {
     pub(super) redacted: Vec<(OriginId, NoBody)>,
     pub(super) gone: Vec<(OriginId, NoBody)>,
+    /// Of others, whoever withheld them.
+    pub(super) unexplained: Vec<(OriginId, NoBody)>,
+}
+
+/// What is made of it.
+#[derive(Debug, Clone, Copy)]
+enum Why {
+    Redacted,
+    Gone,
+    Unexplained,
 }
 
 /// Finds them among what is taken of the own chains. `damaged` are payloads that a repair that was
@@ -29,30 +40,31 @@ pub(super) fn find(
     damaged: &BTreeSet<EventId>,
 ) -> Result<Withheld> {
     let said = &salvaged.explained.payloads;
-    let of_own = picked
-        .iter()
-        .filter(|(_, known)| own.contains(&known.origin));
-    let bodies = of_own.flat_map(|(taken, known)| {
-        let bodies = taken.chosen.iter().flat_map(|run| {
-            let brought = run.kind == SourceKind::Spare;
-            run.no_bodies.iter().map(move |body| (body, brought))
-        });
+    let bodies = picked.iter().flat_map(|(taken, known)| {
+        let is_own = own.contains(&known.origin);
         // What is beyond the place where a newer chain carries on was learned.
         let until = match known.role {
             Role::Continued(until, _) => until,
             _ => Seq(u64::MAX),
         };
-        let walked = bodies.filter(move |(body, _)| body.seq <= until);
-        walked.map(|(body, brought)| {
-            // What was lost before came from elsewhere, too.
-            let covered = salvaged.explained.covering(known.origin, body.seq);
-            (known.origin, *body, brought || covered.is_some())
+        taken.chosen.iter().flat_map(move |run| {
+            let withheld = run.no_bodies.iter().filter(move |body| body.seq <= until);
+            withheld.map(move |body| {
+                // What was lost before came from elsewhere, too.
+                let covered = salvaged.explained.covering(known.origin, body.seq);
+                let what = match (is_own, run.kind == SourceKind::Spare || covered.is_some()) {
+                    (false, _) => Why::Unexplained,
+                    (true, true) => Why::Gone,
+                    (true, false) => Why::Redacted,
+                };
+                (known.origin, *body, what)
+            })
         })
     });
     let unsaid = |body: &NoBody| {
         body.withheld && !said.contains_key(&body.id) && !damaged.contains(&body.id)
     };
-    let mut left: BTreeMap<EventId, (OriginId, NoBody, bool)> = bodies
+    let mut left: BTreeMap<EventId, (OriginId, NoBody, Why)> = bodies
         .filter(|(_, body, _)| unsaid(body))
         .map(|found| (found.1.id, found))
         .collect();
@@ -60,28 +72,52 @@ pub(super) fn find(
     if left.is_empty() {
         return Ok(found);
     }
+    each_redacted(salvaged, picked, unsaid, &mut |id| _ = left.remove(&id))?;
+    let mut left: Vec<_> = left.into_values().collect();
+    left.sort_unstable_by_key(|(origin, body, _)| (*origin, body.seq, body.id));
+    for (origin, body, why) in left {
+        match why {
+            Why::Redacted => found.redacted.push((origin, body)),
+            Why::Gone => found.gone.push((origin, body)),
+            Why::Unexplained => found.unexplained.push((origin, body)),
+        }
+    }
+    Ok(found)
+}
+
+/// Takes those that a redaction names out of the payloads that repairs say are gone: they do not come
+/// back.
+pub(super) fn drop_redacted(salvaged: &mut Salvaged, picked: &[(Picked, Known<'_>)]) -> Result<()> {
+    let mut said = std::mem::take(&mut salvaged.explained.payloads);
+    if !said.is_empty() {
+        let withheld = |body: &NoBody| body.withheld;
+        each_redacted(salvaged, picked, withheld, &mut |id| _ = said.remove(&id))?;
+    }
+    salvaged.explained.payloads = said;
+    Ok(())
+}
+
+/// Hands out the events that a redaction names, of the runs that have a body of this kind.
+fn each_redacted(
+    salvaged: &Salvaged,
+    picked: &[(Picked, Known<'_>)],
+    fits: impl Fn(&NoBody) -> bool,
+    then: &mut dyn FnMut(EventId),
+) -> Result<()> {
     let mut redactions = Redactions::default();
     let runs = || picked.iter().flat_map(|(taken, _)| &taken.chosen);
     for run in runs() {
         heads(salvaged, run, &mut |head, _| redactions.note(head))?;
     }
     redactions.settle();
-    for run in runs().filter(|run| run.no_bodies.iter().any(unsaid)) {
+    for run in runs().filter(|run| run.no_bodies.iter().any(&fits)) {
         heads(salvaged, run, &mut |head, id| {
             if redactions.names(head, id) {
-                left.remove(&id);
+                then(id);
             }
         })?;
     }
-    let mut left: Vec<_> = left.into_values().collect();
-    left.sort_unstable_by_key(|(origin, body, _)| (*origin, body.seq, body.id));
-    for (origin, body, brought) in left {
-        match brought {
-            true => found.gone.push((origin, body)),
-            false => found.redacted.push((origin, body)),
-        }
-    }
-    Ok(found)
+    Ok(())
 }
 
 fn heads(salvaged: &Salvaged, run: &Run, then: &mut dyn FnMut(&Head<'_>, EventId)) -> Result<()> {

@@ -14,9 +14,9 @@ use icm_log::Log;
 use icm_log::disk::Disk;
 use icm_log::env::Env;
 use icm_projections::fold::fold_afresh;
-use icm_projections::{Views, ViewsState, inspect};
+use icm_projections::{ViewError, Views, ViewsState, inspect};
 
-use super::{Ground, Service, TAIL_MAX, guarded, place};
+use super::{Ask, Ground, Service, TAIL_MAX, guarded, place};
 use crate::api::{Check, CheckStatus, Checkup, Progress};
 use crate::error::{ServiceError, plain};
 
@@ -116,8 +116,7 @@ fn views(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
             if let Some(newer) = &tally.newer {
                 let why = format!("an event that this version does not understand: {newer}");
                 checks.warning("views", format!("{why}; update icm"), None);
-            } else if patient.whole && disagrees(patient, &dir, log) {
-                let why = "they say something else than a fresh fold of the log".to_owned();
+            } else if let Some(why) = patient.whole.then(|| wrong(patient, &dir, log)).flatten() {
                 checks.warning("views", why, rebuild());
             } else if behind > TAIL_MAX {
                 let why = format!("at @{position}, {behind} events behind: answers are slower");
@@ -134,20 +133,29 @@ fn views(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
     }
 }
 
-/// Whether the views, taken to the end of the log in memory, differ from a fresh fold of it. They
-/// were looked at before, so nothing is left to be noted about their files.
-fn disagrees(patient: &Patient<'_>, dir: &Path, log: &Log) -> bool {
+/// What is wrong with the views, taken to the end of the log in memory: a file of theirs, or what they
+/// say against a fresh fold of the log.
+fn wrong(patient: &Patient<'_>, dir: &Path, log: &Log) -> Option<String> {
     patient.progress.start("folding the log afresh", None);
     let compared = guarded(|| {
         let mut views = Views::open(dir, log)?;
         views.follow(log)?;
+        views.check()?;
         let fresh = fold_afresh(log, &mut |_| {})?;
         // Somebody may append meanwhile; a log that stops is the log's own finding.
         let same_place = views.tally().position == fresh.position;
         Ok(same_place && *views.tally() != fresh)
     });
     patient.progress.finish();
-    compared.unwrap_or(false)
+    match compared {
+        Ok(false) => None,
+        Ok(true) => Some("they say something else than a fresh fold of the log".to_owned()),
+        Err(Ask::View(ViewError::Log(_)) | Ask::Service(_)) => None,
+        Err(Ask::View(error)) => Some(format!(
+            "not usable, the next answer rebuilds them: {}",
+            plain(error.to_string())
+        )),
+    }
 }
 
 impl Checks {

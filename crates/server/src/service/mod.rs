@@ -12,6 +12,7 @@ mod export;
 mod import;
 mod link;
 pub(crate) mod maintain;
+mod needle;
 mod place;
 mod read;
 mod recall;

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use icm_log::disk::OpenMode;
 use icm_log::facts::{Facts, LogRedacted};
 use icm_log::record::Body;
 use icm_log::redact::Blanked;
@@ -19,6 +20,7 @@ use icm_projections::fold::Version;
 use icm_projections::{ViewError, Views};
 use serde_json::Value;
 
+use super::needle::Needle;
 use super::write::RequestKeyOf;
 use super::{Ask, Service, locked, place};
 use crate::api::{Caller, RedactAnswer, RedactEvent, RedactMemory, RedactRequest};
@@ -47,6 +49,8 @@ struct Plan {
     /// Every id of the memories.
     subjects: BTreeSet<SubjectId>,
     singles: Vec<EventId>,
+    /// Files that hold the text, relative to the store.
+    torn: Vec<PathBuf>,
     answer: RedactAnswer,
 }
 
@@ -70,9 +74,6 @@ impl Service {
         let (answer, event) =
             self.command(caller, None, RequestKeyOf(None), |command, views| {
                 let plan = self.redact_plan(views, request)?;
-                if plan.answer.events == 0 {
-                    return Ok((plan.answer, None));
-                }
                 let subjects: Vec<_> = plan.subjects.iter().copied().collect();
                 if (request.plan.as_ref()).is_some_and(|agreed| *agreed != plan.answer.plan) {
                     return Err(ServiceError::OtherPlan.into());
@@ -80,7 +81,7 @@ impl Service {
                 let mut subjects = subjects.chunks(LogRedacted::SUBJECTS_MAX);
                 let mut singles = plan.singles.chunks(icm_log::head::REFS_MAX);
                 let mut events = Vec::new();
-                loop {
+                while plan.answer.events > 0 {
                     let (subjects, refs) = (subjects.next(), singles.next());
                     if subjects.is_none() && refs.is_none() {
                         break;
@@ -88,12 +89,21 @@ impl Service {
                     let (subjects, refs) = (subjects.unwrap_or_default(), refs.unwrap_or_default());
                     events.push(redacted(refs, subjects, reason.as_deref()));
                 }
-                command.begin_redaction()?;
-                let appended = command.append(views, events)?;
-                Ok((plan.answer, appended.last().copied()))
+                let mut appended = None;
+                if !events.is_empty() {
+                    command.begin_redaction()?;
+                    appended = command.append(views, events)?.last().copied();
+                }
+                command.remove_torn(&plan.torn)?;
+                Ok((plan.answer, appended))
             })?;
+        let torn = answer.torn.len() as u64;
         let Some(event) = event else {
-            return Ok(answer);
+            return Ok(RedactAnswer {
+                dry_run: false,
+                torn_removed: torn,
+                ..answer
+            });
         };
         let blanked = self.finish_redaction(&mut locked(&self.views))?;
         let unknown = unknown(&blanked).into_iter();
@@ -104,7 +114,7 @@ impl Service {
             position: Some(event.position.0),
             blanked_events: blanked.events,
             segments: blanked.segments,
-            torn_removed: blanked.torn,
+            torn_removed: torn + blanked.torn,
             ..answer
         })
     }
@@ -222,7 +232,11 @@ impl Service {
         let mut summaries = BTreeSet::new();
         let (mut bodies, mut all) = (0, 0_u64);
         let (mut already, mut withheld) = (None, Vec::new());
-        let pattern = request.pattern.as_deref();
+        let needle = request.pattern.as_deref().map(Needle::new).transpose()?;
+        let torn = match &needle {
+            Some(needle) => self.log.torn_with(&|bytes| needle.is_in_bytes(bytes))?,
+            None => Vec::new(),
+        };
         self.log.scan(&Cursor::START, &mut |event| {
             let head = &event.head;
             let of = |id| match views.resolve(id) {
@@ -243,8 +257,9 @@ impl Service {
             if !about && covers.iter().any(|covered| of(covered.id)) {
                 summaries.insert(head.subject());
             }
-            let matches = match (pattern, event.body.payload()) {
-                (Some(pattern), Some(payload)) => holds(payload, pattern),
+            let matches = match (&needle, event.body) {
+                (Some(needle), Body::Present { payload, .. }) => holds(payload, needle),
+                (Some(needle), Body::Damaged) => self.holds_damaged(event, needle),
                 _ => false,
             };
             let single = singles.contains(&event.position) || matches;
@@ -285,7 +300,7 @@ impl Service {
         let done: BTreeSet<EventId> = withheld.into_iter().map(|(_, id)| id).collect();
         found.retain(|id, _| !done.contains(id));
         // Run again after it was killed, a redaction finds its work done.
-        if bodies == 0 && !self.resumed.load(Ordering::Relaxed) {
+        if bodies == 0 && torn.is_empty() && !self.resumed.load(Ordering::Relaxed) {
             return Err(match already {
                 Some(position) => {
                     already_redacted(format!("event @{position} is redacted already"))
@@ -319,7 +334,7 @@ impl Service {
             ids.sort_unstable();
             ids.into_iter().map(|(_, id)| id).collect()
         };
-        let planned = serde_json::to_vec(&(&subjects, &singles, bodies));
+        let planned = serde_json::to_vec(&(&subjects, &singles, bodies, &torn));
         let planned = planned.map_err(|error| ServiceError::Internal(error.to_string()))?;
         let answer = RedactAnswer {
             dry_run: true,
@@ -338,14 +353,26 @@ impl Service {
             summaries: summaries.into_iter().map(id_text).collect(),
             blanked_events: 0,
             segments: 0,
+            torn: torn.iter().map(|path| path.display().to_string()).collect(),
             torn_removed: 0,
             out_of_reach: OUT_OF_REACH.map(str::to_owned).to_vec(),
         };
         Ok(Plan {
             subjects,
             singles,
+            torn,
             answer,
         })
+    }
+
+    /// Whether what is left of a damaged payload holds a text.
+    fn holds_damaged(&self, event: &Event<'_>, needle: &Needle) -> bool {
+        let place = &event.place;
+        let mut bytes = vec![0; place.len];
+        let file = self.disk().open(place.path, OpenMode::Read);
+        let read = file.and_then(|file| file.read_at(&mut bytes, place.offset));
+        // What cannot be read cannot be told either; the walk has just read it.
+        read.is_ok_and(|read| needle.is_in_bytes(&bytes[..read]))
     }
 }
 
@@ -375,32 +402,31 @@ fn concerns(event: &Event<'_>, fits: impl Fn(SubjectId) -> bool) -> bool {
 
 /// Whether a payload holds this text: in a value, or within the JSON of its metadata. The names of its
 /// fields are everywhere the same, and no secret.
-fn holds(payload: &[u8], pattern: &str) -> bool {
+fn holds(payload: &[u8], needle: &Needle) -> bool {
     let Some(Value::Object(fields)) = payload::to_json(payload) else {
         // Nothing that this version can read: the bytes as they stand.
-        let bytes = pattern.as_bytes();
-        return payload.windows(bytes.len()).any(|window| window == bytes);
+        return needle.is_in_bytes(payload);
     };
     let metadata = fields.get("metadata").and_then(Value::as_str);
     let metadata = metadata.and_then(|text| serde_json::from_str(text).ok());
-    metadata.is_some_and(|metadata| value_holds(&metadata, pattern))
+    metadata.is_some_and(|metadata| value_holds(&metadata, needle))
         || fields
             .iter()
             .any(|(name, value)| match (name.as_str(), value) {
                 ("source", Value::Object(source)) => {
-                    source.values().any(|value| value_holds(value, pattern))
+                    source.values().any(|value| value_holds(value, needle))
                 }
-                _ => value_holds(value, pattern),
+                _ => value_holds(value, needle),
             })
 }
 
-fn value_holds(value: &Value, pattern: &str) -> bool {
+fn value_holds(value: &Value, needle: &Needle) -> bool {
     match value {
-        Value::String(text) => text.contains(pattern),
-        Value::Array(items) => items.iter().any(|item| value_holds(item, pattern)),
+        Value::String(text) => needle.is_in(text),
+        Value::Array(items) => items.iter().any(|item| value_holds(item, needle)),
         Value::Object(fields) => fields
             .iter()
-            .any(|(name, item)| name.contains(pattern) || value_holds(item, pattern)),
+            .any(|(name, item)| needle.is_in(name) || value_holds(item, needle)),
         _ => false,
     }
 }
@@ -460,7 +486,7 @@ fn already_redacted(message: String) -> ServiceError {
 
 fn nothing() -> ServiceError {
     ServiceError::Nothing {
-        message: "nothing in the log holds that".to_owned(),
+        message: "nothing in the store holds that".to_owned(),
         hint: "`icm log` and `icm recall` show what there is".to_owned(),
     }
 }
@@ -486,10 +512,12 @@ pub(super) fn redacted(
 /// What lies in the store's folder and may hold a text, for a person to judge.
 pub(super) fn unknown(blanked: &Blanked) -> Vec<String> {
     let line = |path: &PathBuf| {
-        format!(
-            "{}: no file of the store, and it may hold the text: delete it if nobody needs it",
-            path.display()
-        )
+        let what = match path.starts_with("torn") {
+            true => "set aside earlier",
+            false => "no file of the store",
+        };
+        let path = path.display();
+        format!("{path}: {what}, and it may hold the text: delete it if nobody needs it")
     };
     blanked.unknown.iter().map(line).collect()
 }

@@ -112,7 +112,7 @@ impl Service {
     /// the views that are on disk, else from the rest of the log. Nothing is written.
     fn memories_of(&self, report: &Report) -> BTreeMap<String, (String, Option<String>)> {
         let about = |gone: &&PayloadGone| !gone.subject.is_zero();
-        let said = report.payloads.iter().chain(&report.redacted);
+        let said = report.payloads.iter().chain(&report.redacted).chain(&report.unexplained);
         let gone: Vec<_> = said.filter(about).collect();
         let mut memories: BTreeMap<_, _> = (gone.iter())
             .map(|gone| (gone.event.to_string(), (id_text(gone.subject), None)))
@@ -153,7 +153,12 @@ fn named(
     mut answer: RepairAnswer,
     memories: &BTreeMap<String, (String, Option<String>)>,
 ) -> RepairAnswer {
-    for payload in answer.payloads.iter_mut().chain(&mut answer.redacted) {
+    let lists = [
+        &mut answer.payloads,
+        &mut answer.redacted,
+        &mut answer.unexplained,
+    ];
+    for payload in lists.into_iter().flatten() {
         if let Some((memory, topic)) = memories.get(&payload.event) {
             payload.memory = Some(memory.clone());
             payload.topic.clone_from(topic);
@@ -207,6 +212,7 @@ fn answer(report: &Report, dry_run: bool, event: Option<Appended>) -> RepairAnsw
         gone,
         payloads: report.payloads.iter().map(payload).collect(),
         redacted: report.redacted.iter().map(payload).collect(),
+        unexplained: report.unexplained.iter().map(payload).collect(),
         refilled_events: report.refilled_events,
         refilled_payloads: report.refilled_payloads,
         segments_written: report.segments_written,

@@ -3,6 +3,7 @@
 //! A command takes the lock, sees what others appended, decides, appends and gives the lock up; so
 //! what it names as observed is what there is.
 
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -390,6 +391,11 @@ impl<'a> Command<'a> {
     /// See [`Writer::begin_redaction`].
     pub(super) fn begin_redaction(&self) -> Result<()> {
         Ok(self.writer.begin_redaction()?)
+    }
+
+    /// See [`Writer::remove_torn`].
+    pub(super) fn remove_torn(&mut self, files: &[PathBuf]) -> Result<()> {
+        Ok(self.writer.remove_torn(files)?)
     }
 
     /// See [`Writer::learn`].

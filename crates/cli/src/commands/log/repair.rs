@@ -236,6 +236,21 @@ fn print(app: &App, answer: &RepairAnswer, put: Put<'_>) -> Result<(), CliError>
         }
         more(answer.redacted.len(), put)?;
     }
+    if !answer.unexplained.is_empty() {
+        let events = match answer.unexplained.len() {
+            1 => "1 event of another machine is".to_owned(),
+            n => format!("{n} events of other machines are"),
+        };
+        let warning = format!(
+            "{events} without text, and nothing says why: if a redaction is gone, `icm redact` says \
+             it again, else an import may bring the text back"
+        );
+        put(ui.paint(WARN, &warning))?;
+        for payload in answer.unexplained.iter().take(PREVIEW) {
+            put(format!("  {}", named(payload)))?;
+        }
+        more(answer.unexplained.len(), put)?;
+    }
     if let Some(why) = &answer.new_origin {
         put(format!(
             "{} under a new origin from here on: {}",

@@ -292,8 +292,8 @@ const CASES: &[Case] = &[
     }),
     ("doubled-end", |bed| {
         bed.change(&bed.last(), |bytes| {
-            let (start, end) = *records(bytes).last().expect("a record");
-            let block = bytes[start..end].to_vec();
+            let last = *records(bytes).last().expect("a record");
+            let block = bytes[last.0..last.1].to_vec();
             bytes.extend_from_slice(&block);
         });
     }),

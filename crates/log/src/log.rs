@@ -404,6 +404,11 @@ impl Log {
             state.parts = walk::parts(&*self.disk, &self.dir, store.origin, Some(&store))?;
             state.tip = None;
         }
+        if self.is_older_than_the_log(&state.parts)? {
+            let why = "its store.toml is older than the log".into();
+            state.refusal = Some(Refusal::NoStoreFile { why });
+            return self.read_without_store(state);
+        }
         state.refusal = None;
         state.store = Some(store);
         self.examine_own(state)?;
@@ -411,6 +416,28 @@ impl Log {
             state.refusal = Some(Refusal::Repairing);
         }
         Ok(())
+    }
+
+    /// Whether what was acknowledged is of a chain that carries on from the end of this one: somebody
+    /// put back a `store.toml` from before.
+    fn is_older_than_the_log(&self, parts: &[walk::Part]) -> Result<bool> {
+        let (disk, dir) = (&*self.disk, &self.dir);
+        let Some(own) = parts.last() else {
+            return Ok(false);
+        };
+        let Some(slot) = acked::read(disk, dir)? else {
+            return Ok(false);
+        };
+        if parts.iter().any(|part| part.origin == slot.origin) {
+            return Ok(false);
+        }
+        let newer = walk::parts(disk, dir, slot.origin, None)?;
+        let mut newer = newer.iter().filter(|part| part.origin == own.origin);
+        let Some(until) = newer.find_map(|part| part.until) else {
+            return Ok(false);
+        };
+        let beyond = Seq(until.0.saturating_add(1));
+        Ok(walk::find_seq(disk, dir, own.origin, beyond)?.is_none())
     }
 
     /// Whether a repair was begun and is not known to be finished.
@@ -537,10 +564,7 @@ impl Log {
                         None => {
                             return Err(LogError::Damaged {
                                 case: Case::M,
-                                file: chain::relative(
-                                    &self.dir,
-                                    &chain::dir_of(&self.dir, origin),
-                                ),
+                                file: chain::relative(&self.dir, &chain::dir_of(&self.dir, origin)),
                                 seq: durable,
                                 offset_bytes: 0,
                                 what: format!("the acknowledged event {durable} cannot be reached"),

@@ -233,6 +233,7 @@ impl Verify<'_> {
         }
         self.check_ends();
         self.check_withheld()?;
+        self.check_redacted()?;
         self.check_slot()?;
         self.check_continued()?;
         self.check_imported()

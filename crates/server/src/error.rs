@@ -171,7 +171,13 @@ impl ServiceError {
                     Some(format!("nearest: {}", nearest.join(", ")))
                 }
             }
-            ServiceError::Ambiguous { .. } => Some("give more characters".into()),
+            ServiceError::Ambiguous { matches, .. } => {
+                let position = matches.iter().find(|name| name.starts_with('@'));
+                Some(match position {
+                    Some(position) => format!("give more characters, or `{position}` for the position"),
+                    None => "give more characters".into(),
+                })
+            }
             ServiceError::OtherPlan => Some("look again, then say so again".into()),
             ServiceError::Conflict { .. } => Some("use a new request id for new content".into()),
             ServiceError::Busy { .. } => {
@@ -193,6 +199,10 @@ impl ServiceError {
             ServiceError::NewerFormat { .. } => Some("update icm; reading still works".into()),
             ServiceError::NoSpace { .. } => {
                 Some("nothing was lost; free some space (or see `ulimit -f`) and try again".into())
+            }
+            ServiceError::ReadOnly { why } if why.contains("`icm log repair`") => None,
+            ServiceError::ReadOnly { why } if why.contains(icm_log::STORE_FILE) => {
+                Some("`icm log repair` makes a new one; reads still work".into())
             }
             ServiceError::ReadOnly { .. } => {
                 Some("make it writable, or name another store with `--db`; reads still work".into())

@@ -169,7 +169,10 @@ fn print(app: &App, answer: &RedactAnswer, put: Put<'_>) -> Result<(), CliError>
         ))?;
     }
     for file in &answer.torn {
-        put(format!("{verb} away {}, which holds it", text::one_line(file)))?;
+        put(format!(
+            "{verb} away {}, which holds it",
+            text::one_line(file)
+        ))?;
     }
     for memory in answer.memories.iter().take(PREVIEW) {
         let part = match memory.whole {

@@ -267,7 +267,12 @@ fn views_that_are_not_in_order() {
         finds(&ask(&world, &["--full"], 0), "views", "warning", words);
         fs::write(&path, bytes).unwrap();
     }
-    fs::remove_file(generation.join("table.redb")).unwrap();
+    let path = generation.join("table.redb");
+    let bytes = fs::read(&path).unwrap();
+    fs::write(&path, &bytes[..bytes.len() - 10]).unwrap();
+    let full = ask(&world, &["--full"], 0);
+    finds(&full, "views", "warning", "the table view is not usable");
+    fs::remove_file(path).unwrap();
     finds(
         &ask(&world, &[], 0),
         "views",

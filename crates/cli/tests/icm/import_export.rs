@@ -21,6 +21,18 @@ fn the_sample_goes_in_once() {
     assert_eq!(run.out.lines().count(), 40);
 }
 
+/// Some editors put a byte order mark before the first line.
+#[test]
+fn a_mark_before_the_first_line_is_no_text() {
+    let world = World::new();
+    for end in ["\n", ""] {
+        let line = format!("\u{feff}{{\"topic\":\"a\",\"content\":\"one\"}}{end}");
+        let report = world.icm_with(["import", "jsonl", "-", "--json"], line.as_bytes());
+        assert_eq!(report.ok().json()["rejected"], json!([]));
+    }
+    assert_eq!(world.icm(["list"]).ok().out.lines().count(), 1);
+}
+
 #[test]
 fn bad_lines_are_named_and_good_ones_kept() {
     let world = World::new();

@@ -16,6 +16,7 @@ mod exchange;
 mod files;
 mod help;
 mod import_export;
+mod leftovers;
 mod links;
 mod pipes;
 mod places;

@@ -173,7 +173,7 @@ fn what_matches_is_gone() {
     assert_eq!(world.json(["verify"])["findings"], json!([]));
     world
         .icm(["redact", "--match", SECRET, "--yes"])
-        .fails(1, "nothing in the log");
+        .fails(1, "nothing in the store");
     // Written in its knowledge: it stays.
     world.icm(["revive", &id]).ok();
     world.icm(["update", &id, "-c", "a new word"]).ok();
@@ -189,7 +189,7 @@ fn what_cannot_be_redacted_is_refused() {
     let world = World::new();
     world
         .icm(["redact", "--match", "x", "--yes"])
-        .fails(1, "nothing in the log");
+        .fails(1, "nothing in the store");
     assert!(!world.store().exists());
     let world = World::with_memories();
     let id = world.id("owner");
@@ -205,7 +205,7 @@ fn what_cannot_be_redacted_is_refused() {
         world.icm(arguments).fails(2, says);
     }
     let run = world.icm(["redact", "--match", "nowhere", "--yes"]);
-    run.fails(1, "nothing in the log");
+    run.fails(1, "nothing in the store");
     for nothing in ["01AAAAAAAAAAAAAAAAAAAAAAAA", "@99", "ffffffff"] {
         world
             .icm(["redact", nothing, "--yes"])
@@ -372,7 +372,7 @@ fn names_of_fields_are_no_text_and_a_reason_holds_no_secret() {
     for name in ["content", "topic", "client"] {
         world
             .icm(["redact", "--match", name, "--dry-run"])
-            .fails(1, "nothing in the log");
+            .fails(1, "nothing in the store");
     }
     world
         .icm([
@@ -430,7 +430,7 @@ fn copies_below_the_log_are_cleaned_too() {
     let done = world.json(["redact", &id, &summary, "--yes"]);
     assert_eq!(files_with(&world.store(), SECRET), Vec::<String>::new());
     let beyond = done["out_of_reach"].to_string();
-    for unknown in ["log/odd: no file", "mine: no file", "torn/sub: no file"] {
+    for unknown in ["log/odd: no file", "mine: no file", "torn/sub: set aside"] {
         assert!(beyond.contains(unknown), "{beyond}");
     }
     assert!(!beyond.contains("icmlog"), "{beyond}");

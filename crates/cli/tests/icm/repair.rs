@@ -90,7 +90,7 @@ fn the_shape_of_the_answer_is_always_the_same() {
     let world = World::new();
     let empty = world.icm(["log", "repair", "--json"]).ok();
     let expected = keys(&empty.out);
-    assert_eq!(expected.len(), 17, "{expected:?}");
+    assert_eq!(expected.len(), 18, "{expected:?}");
     assert!(!world.store().exists(), "nothing was made");
     let world = damaged();
     let shown = world.icm(["log", "repair", "--dry-run", "--json"]).ends(3);
@@ -278,4 +278,51 @@ fn what_is_set_aside_stays_and_what_comes_back_counts() {
     assert_eq!(world.json(["list"]).as_array().unwrap().len(), 4);
     assert_eq!(world.json(["verify"])["ok"], true);
     world.icm(["log", "repair", "--from", file]).ok();
+}
+
+/// What lies behind damage is not there for a reader, which is no proof that it does not exist.
+#[test]
+fn what_may_lie_behind_the_damage_is_not_told_to_be_missing() {
+    let world = damaged();
+    let last = world.icm(["log", "show", "@99"]).ends(3);
+    assert!(last.err.contains("no event"), "{}", last.err);
+    world.icm(["get", "nothing-like-it"]).ends(3);
+    world.icm(["undo", "@99", "--dry-run"]).ends(3);
+    let whole = World::with_memories();
+    whole.icm(["log", "show", "@99"]).ends(1);
+}
+
+/// The newest acknowledged event cannot be reached from the front, and a recall lies behind it.
+#[test]
+fn heads_behind_damage_are_an_error() {
+    let world = World::with_memories();
+    world.icm(["recall", "invoices"]).ok();
+    let bytes = fs::read(segment(&world)).unwrap();
+    let at = bytes.windows(8).position(|window| window == b"database");
+    let mut bytes = bytes;
+    bytes[at.unwrap() - 200] ^= 1;
+    fs::write(segment(&world), bytes).unwrap();
+    let heads = world.icm(["log", "heads"]).ends(3);
+    assert!(heads.out.is_empty(), "{heads:#?}");
+    assert!(heads.err.contains("icm log repair"), "{heads:#?}");
+}
+
+/// A payload that a repair found gone, and that was redacted since, does not come back.
+#[test]
+fn what_is_redacted_since_is_not_brought_back() {
+    let world = World::with_memories();
+    let export = world.path("all.icmx");
+    let money = world.id("money");
+    let icm = |args: &[&str]| world.icm(args.iter().map(std::ffi::OsString::from));
+    icm(&["log", "export", export.to_str().unwrap()]).ok();
+    let mut bytes = fs::read(segment(&world)).unwrap();
+    let at = bytes.windows(7).position(|window| window == b"integer");
+    bytes[at.unwrap()] ^= 1;
+    fs::write(segment(&world), bytes).unwrap();
+    icm(&["log", "repair", "--yes"]).ok();
+    let from = ["log", "repair", "--yes", "--from", export.to_str().unwrap()];
+    let look = icm(&[&from[..], &["--dry-run"]].concat()).ends(3);
+    assert!(look.out.contains("1 payload back"), "{}", look.out);
+    icm(&["redact", &money, "--yes"]).ok();
+    assert_eq!(icm(&from).ok().out.trim(), "nothing to repair");
 }

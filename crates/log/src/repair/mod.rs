@@ -370,7 +370,9 @@ impl Log {
             }));
         if !report.gone.is_empty() {
             let bodies = withheld.unexplained.iter();
-            report.unexplained = bodies.map(|(origin, it)| PayloadGone::of(*origin, it)).collect();
+            report.unexplained = bodies
+                .map(|(origin, it)| PayloadGone::of(*origin, it))
+                .collect();
         }
         plan.report = report;
     }

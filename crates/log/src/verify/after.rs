@@ -6,6 +6,9 @@ use crate::chain;
 use crate::error::Result;
 use crate::head::Head;
 use crate::id::{EventId, OriginId, Seq};
+use crate::record::Body;
+use crate::scan::{SegmentScan, Step};
+use crate::segment::HEADER_LEN;
 use crate::walk;
 
 impl Verify<'_> {
@@ -38,6 +41,42 @@ impl Verify<'_> {
                 Some(withheld.seq),
                 message.to_owned(),
             );
+        }
+        Ok(())
+    }
+
+    /// A body that a redaction names and that is there was put back by somebody.
+    pub(super) fn check_redacted(&mut self) -> Result<()> {
+        if self.redactions.is_empty() {
+            return Ok(());
+        }
+        let disk = &*self.log.disk;
+        for origin in chain::origins(disk, &self.log.dir)? {
+            for segment in chain::segments(disk, &self.log.dir, origin)? {
+                let mut scan = SegmentScan::open(disk, &segment.path, HEADER_LEN as u64, u64::MAX)?;
+                // What cannot be read was told of before.
+                while let Step::Record { offset, record, id } = scan.step()? {
+                    let named = record.parse_head();
+                    let named = named.is_ok_and(|head| self.redactions.names(&head, id));
+                    if !named || record.body == Body::Withheld {
+                        continue;
+                    }
+                    let seq = record.seq();
+                    let message = format!(
+                        "the payload of a redacted event is there: `icm redact {}` takes it out",
+                        &id.to_string()[..12]
+                    );
+                    self.find(
+                        None,
+                        "redacted_payload",
+                        Severity::Damage,
+                        &segment.path,
+                        offset,
+                        Some(seq),
+                        message,
+                    );
+                }
+            }
         }
         Ok(())
     }

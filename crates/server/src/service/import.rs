@@ -245,7 +245,10 @@ fn is_known(field: &str) -> bool {
     field == "metadata" || FIELDS.contains(&field)
 }
 
-/// The next line without its end; `None` at the end of the input. A line far beyond the limit is
+/// What some editors put before the first line.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The next line without its end, and the first one without a byte order mark; `None` at the end of the input. A line far beyond the limit is
 /// read to its end, but not kept.
 fn next_line(input: &mut dyn BufRead, name: &str, number: u64) -> Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
@@ -254,6 +257,10 @@ fn next_line(input: &mut dyn BufRead, name: &str, number: u64) -> Result<Option<
             doing: format!("reading line {number} of {name}"),
             source,
         })?;
+        if number == 1 && line.is_empty() && available.starts_with(BYTE_ORDER_MARK) {
+            input.consume(BYTE_ORDER_MARK.len());
+            continue;
+        }
         if available.is_empty() {
             return Ok((!line.is_empty()).then_some(line));
         }

@@ -112,7 +112,11 @@ impl Service {
     /// the views that are on disk, else from the rest of the log. Nothing is written.
     fn memories_of(&self, report: &Report) -> BTreeMap<String, (String, Option<String>)> {
         let about = |gone: &&PayloadGone| !gone.subject.is_zero();
-        let said = report.payloads.iter().chain(&report.redacted).chain(&report.unexplained);
+        let said = report
+            .payloads
+            .iter()
+            .chain(&report.redacted)
+            .chain(&report.unexplained);
         let gone: Vec<_> = said.filter(about).collect();
         let mut memories: BTreeMap<_, _> = (gone.iter())
             .map(|gone| (gone.event.to_string(), (id_text(gone.subject), None)))

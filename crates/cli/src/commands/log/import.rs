@@ -127,7 +127,8 @@ fn print(app: &App, answer: &LogImportAnswer) -> Result<(), CliError> {
     if !answer.own_forks.is_empty() {
         ui.remark(format_args!(
             "left out, since this store has written others under the same number (it was put back to \
-             an older state?): {}; they stay where the file is from",
+             an older state?): {}; a store of its own can take the file: \
+             `icm log import --db OTHER FILE`",
             places(&answer.own_forks)
         ));
     }

@@ -174,10 +174,15 @@ pub(super) fn plain_files(patient: &Patient<'_>, checks: &mut Checks) {
     let torn = patient.disk.read_dir(&patient.dir.join(TORN_DIR));
     match torn.map_or(0, |torn| torn.len()) {
         0 => checks.ok("files", "plain files only"),
-        n => checks.ok(
-            "files",
-            format!("plain files only; torn/ keeps what recovery set aside ({n} files)"),
-        ),
+        n => {
+            let files = if n == 1 {
+                "1 file"
+            } else {
+                &format!("{n} files")
+            };
+            let torn = format!("torn/ keeps what recovery set aside ({files})");
+            checks.ok("files", format!("plain files only; {torn}"));
+        }
     }
 }
 

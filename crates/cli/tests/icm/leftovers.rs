@@ -1,0 +1,198 @@
+//! `icm redact` where the text lies in no event that can be read, and texts that are put back.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::world::{World, tree};
+
+const SECRET: &str = "Open-Sesame/wörd";
+
+fn segments(store: &Path) -> Vec<PathBuf> {
+    let files = tree(&store.join("log")).into_iter().map(|file| file.0);
+    files
+        .filter(|path| path.extension().is_some_and(|it| it == "icmlog"))
+        .collect()
+}
+
+fn segment_with(store: &Path, text: &str) -> PathBuf {
+    let mut segments = segments(store).into_iter();
+    let holds = |path: &PathBuf| contains(&fs::read(path).unwrap(), text.as_bytes());
+    segments.find(holds).expect("a segment holds it")
+}
+
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
+fn is_anywhere(store: &Path, text: &str) -> bool {
+    (tree(store).iter()).any(|(_, bytes)| contains(bytes, text.as_bytes()))
+}
+
+fn redact(world: &World, more: &str) -> crate::world::Run {
+    world.icm(["redact", "--match", SECRET, more])
+}
+
+/// What was appended and never acknowledged is moved to `torn/` by the next writer.
+#[test]
+fn a_text_in_torn_is_taken_away() {
+    let world = World::with_memories();
+    let path = segments(&world.store()).remove(0);
+    let mut bytes = fs::read(&path).unwrap();
+    bytes.extend_from_slice(format!("half a record, with {SECRET} in it").as_bytes());
+    fs::write(&path, bytes).unwrap();
+    world.icm(["store", "-t", "t", "-c", "the next one"]).ok();
+    let events = world.json(["verify"])["events"].clone();
+
+    let look = redact(&world, "--dry-run").ok();
+    assert!(
+        look.out.starts_with("would take away torn/"),
+        "{}",
+        look.out
+    );
+    assert!(is_anywhere(&world.store(), SECRET));
+    redact(&world, "-q").fails(2, "taking 1 file of torn/ out for good");
+    let done = redact(&world, "--yes").ok();
+    assert!(done.out.contains("removed 1 file of torn/"), "{}", done.out);
+    assert!(!is_anywhere(&world.store(), SECRET));
+    redact(&world, "--yes").fails(1, "nothing in the store holds that");
+    assert_eq!(world.json(["verify"])["events"], events);
+}
+
+#[test]
+fn a_text_in_a_damaged_payload_goes() {
+    let world = World::with_memories();
+    let content = format!("{SECRET} and bbb");
+    world.icm(["store", "-t", "t", "-c", &content]).ok();
+    let path = segments(&world.store()).remove(0);
+    let mut bytes = fs::read(&path).unwrap();
+    let at = bytes
+        .windows(3)
+        .position(|window| window == b"bbb")
+        .unwrap();
+    bytes[at] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    world.icm(["store", "-t", "t", "-c", "the next one"]).ok();
+
+    redact(&world, "--yes").ok();
+    assert!(!is_anywhere(&world.store(), SECRET));
+    world.icm(["verify"]).ok();
+}
+
+#[test]
+fn a_text_is_found_in_base64_and_within_json() {
+    let world = World::with_memories();
+    // `x Open-Sesame/wörd y`, and the same within a string of JSON.
+    for content in [
+        "eCBPcGVuLVNlc2FtZS93w7ZyZCB5",
+        r#"{"a": "Open-Sesame/w\u00f6rd"}"#,
+    ] {
+        world
+            .icm(["store", "-t", "t", "-c", content, "--allow-secret"])
+            .ok();
+    }
+    let look: Value = world.json(["redact", "--match", SECRET, "--dry-run"]);
+    assert_eq!(look["events"], 2, "{look}");
+}
+
+/// A sync tool, or somebody with an old copy, puts a file back as it was before.
+#[test]
+fn a_redacted_text_that_is_put_back_is_told() {
+    let world = World::with_memories();
+    let content = format!("{SECRET} once");
+    world
+        .icm(["store", "-t", "t", "--key", "pw", "-c", &content])
+        .ok();
+    let export = world.path("all.icmx");
+    world
+        .icm(["log".as_ref(), "export".as_ref(), export.as_os_str()])
+        .ok();
+    let other = world.path("other");
+    let on_other = |args: &[&str]| {
+        let mut all = vec!["--db", other.to_str().unwrap(), "--yes"];
+        all.extend(args);
+        world.icm(all)
+    };
+    on_other(&["log", "import", export.to_str().unwrap()]).ok();
+    let path = segment_with(&other, SECRET);
+    let before = fs::read(&path).unwrap();
+    on_other(&["redact", "--match", SECRET]).ok();
+    on_other(&["verify"]).ok();
+    fs::write(&path, before).unwrap();
+    let told = on_other(&["verify"]).ends(3);
+    let (_, command) = told.out.split_once("`icm redact ").expect("the command");
+    let event = command.split('`').next().unwrap();
+    on_other(&["redact", event]).ok();
+    assert!(!is_anywhere(&other, SECRET));
+    on_other(&["verify"]).ok();
+}
+
+/// The event of a redaction is lost, and the text was another machine's.
+#[test]
+fn a_repair_tells_the_texts_of_others_that_nothing_explains() {
+    let world = World::with_memories();
+    let content = format!("{SECRET} once");
+    world
+        .icm(["store", "-t", "t", "--key", "pw", "-c", &content])
+        .ok();
+    let export = world.path("all.icmx");
+    world
+        .icm(["log".as_ref(), "export".as_ref(), export.as_os_str()])
+        .ok();
+    let other = world.path("other");
+    let on_other = |args: &[&str]| {
+        let mut all = vec!["--db", other.to_str().unwrap(), "--yes"];
+        all.extend(args);
+        world.icm(all)
+    };
+    on_other(&["store", "-t", "t", "-c", "here first"]).ok();
+    on_other(&["log", "import", export.to_str().unwrap()]).ok();
+    let own = segment_with(&other, "here first");
+    let before = fs::read(&own).unwrap().len();
+    on_other(&["redact", "--match", SECRET]).ok();
+    on_other(&["store", "-t", "t", "-c", "and the next one"]).ok();
+    let mut bytes = fs::read(&own).unwrap();
+    bytes[before + 60] ^= 1; // in the head of the redaction
+    fs::write(&own, bytes).unwrap();
+
+    let repaired = on_other(&["log", "repair", "--json"]).ok().json();
+    let told = repaired["unexplained"].as_array().unwrap();
+    assert_eq!(told.len(), 1, "{repaired}");
+    assert_eq!(repaired["redacted"], serde_json::json!([]));
+    // Whoever knows that it was redacted says it again: nothing brings the text back then.
+    let event = told[0]["event"].as_str().unwrap();
+    on_other(&["redact", event]).ok();
+    on_other(&["log", "import", export.to_str().unwrap()]).ok();
+    assert!(!is_anywhere(&other, SECRET));
+}
+
+/// The folder was copied, which began a new chain, and then somebody put the old `store.toml` back.
+#[test]
+fn an_older_store_file_hides_nothing() {
+    let world = World::with_memories();
+    let old = fs::read(world.store().join("store.toml")).unwrap();
+    let moved = world.path("moved");
+    fs::rename(world.store(), &moved).unwrap();
+    let copied = std::process::Command::new("cp")
+        .args(["-r".as_ref(), moved.as_os_str(), world.store().as_os_str()])
+        .status();
+    assert!(copied.unwrap().success());
+    fs::remove_dir_all(&moved).unwrap();
+    world.icm(["store", "-t", "t", "-c", "the newest one"]).ok();
+    assert_eq!(fs::read_dir(world.store().join("log")).unwrap().count(), 2);
+
+    fs::write(world.store().join("store.toml"), old).unwrap();
+    let list = world.icm(["list"]).ok();
+    assert!(list.out.contains("the newest one"), "{list:#?}");
+    assert!(list.err.contains("older than the log"), "{list:#?}");
+    world.icm(["verify"]).ends(3);
+    world
+        .icm(["store", "-t", "t", "-c", "not now"])
+        .fails(2, "older than the log");
+    world.icm(["log", "repair", "--yes"]).ok();
+    world.icm(["store", "-t", "t", "-c", "now it goes"]).ok();
+    let list = world.icm(["list"]).ok();
+    assert_eq!(list.out.lines().count(), 5, "{list:#?}");
+    world.icm(["verify"]).ok();
+}

@@ -1,0 +1,378 @@
+//! What is asked and answered about single memories.
+
+use serde::{Deserialize, Serialize};
+
+/// How much a memory matters. Decides how fast it fades.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Importance {
+    /// Fades twice as fast as `Medium`.
+    Low,
+    /// The default.
+    Medium,
+    /// Fades half as fast as `Medium`, is never pruned.
+    High,
+    /// Never fades, is never pruned.
+    Critical,
+}
+
+/// Where a text came from, as far as trusting it goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Trust {
+    /// A person typed it.
+    User,
+    /// An agent wrote it.
+    Agent,
+    /// It was imported or extracted from elsewhere.
+    External,
+}
+
+/// Where a memory came from. All fields are free text, given by the writer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// Who wrote it, for instance `claude-code`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The program it came through, for instance `icm-cli/0.1.0`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// The session it was written in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The project it was written in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// A file it speaks of or was read from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+}
+
+/// Who is asking, through what. One per process or connection.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Caller {
+    /// The actor's name, for instance `user` or `agent:claude-code`; named once in the log.
+    pub actor: String,
+    /// The program and its version.
+    pub client: Option<String>,
+    /// The agent's session id, from the environment or an argument.
+    pub session: Option<String>,
+    /// The project found from the working folder.
+    pub project: Option<String>,
+}
+
+/// Stores one memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoreRequest {
+    /// Required, at most 128 bytes.
+    pub topic: String,
+    /// Required, at most 64 KiB.
+    pub content: String,
+    /// Default: medium.
+    pub importance: Option<Importance>,
+    /// At most 32 of at most 64 bytes.
+    pub keywords: Vec<String>,
+    /// Verbatim text the content was made from, at most 64 KiB.
+    pub raw_excerpt: Option<String>,
+    /// The caller's own stable id within the topic: storing the same topic and key again updates.
+    pub key: Option<String>,
+    /// When it happened, apart from when it was recorded (RFC 3339, date, `2h ago` …).
+    pub occurred_at: Option<String>,
+    /// Overrides of what the caller says of itself.
+    pub source: Source,
+    /// A JSON object.
+    pub metadata: Option<serde_json::Value>,
+    /// `global` (default), `project:ID` or `session:ID`.
+    pub scope: Option<String>,
+    /// Who vouches for it.
+    pub trust: Trust,
+    /// An idempotency key: the same key and content gives the first receipt again.
+    pub request_id: Option<String>,
+    /// Store it even if it holds a secret.
+    pub allow_secret: bool,
+}
+
+impl Default for StoreRequest {
+    fn default() -> Self {
+        StoreRequest {
+            topic: String::new(),
+            content: String::new(),
+            importance: None,
+            keywords: Vec::new(),
+            raw_excerpt: None,
+            key: None,
+            occurred_at: None,
+            source: Source::default(),
+            metadata: None,
+            scope: None,
+            trust: Trust::User,
+            request_id: None,
+            allow_secret: false,
+        }
+    }
+}
+
+/// Changes one memory; what is `None` stays.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct UpdateRequest {
+    /// Full id or a unique prefix.
+    pub id: String,
+    /// New content.
+    pub content: Option<String>,
+    /// New importance.
+    pub importance: Option<Importance>,
+    /// Replaces the whole set of keywords.
+    pub keywords: Option<Vec<String>>,
+    /// Moves the memory.
+    pub topic: Option<String>,
+    /// Moves the memory.
+    pub scope: Option<String>,
+    /// An idempotency key.
+    pub request_id: Option<String>,
+    /// Write it even if it holds a secret.
+    pub allow_secret: bool,
+}
+
+/// What a changing command did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// A new memory.
+    Stored,
+    /// A memory got new values.
+    Updated,
+    /// A memory was linked to another one.
+    Linked,
+    /// A link was taken away.
+    Unlinked,
+    /// Nothing to change, nothing was written.
+    Unchanged,
+    /// The memory is a tombstone now.
+    Forgotten,
+    /// The memory is back.
+    Revived,
+}
+
+/// The receipt of a changing command.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// The memory.
+    pub id: String,
+    /// The event that did it (64 hex digits); for `unchanged` the event that last changed it.
+    pub event: String,
+    /// The position of that event.
+    pub position: u64,
+    /// What was done.
+    pub action: Action,
+    /// The topic the memory is in.
+    pub topic: String,
+    /// A memory of the topic that says nearly the same: it was linked to, or it is the one that was
+    /// updated.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub similar: Option<Similar>,
+    /// What to tell whoever wrote it, a line each: a secret was stored, or masked.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub warnings: Vec<String>,
+}
+
+/// A memory that says nearly what was stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Similar {
+    /// ULID.
+    pub id: String,
+    /// How alike the texts are, 0 to 1.
+    pub score: f64,
+    /// What it said then; `null` when that was taken out or is damaged.
+    pub content: Option<String>,
+}
+
+/// What a store does where its topic says nearly the same already.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OnSimilar {
+    /// Both are kept, and linked.
+    #[default]
+    Link,
+    /// The one that is there gets the new text.
+    Update,
+    /// Nothing is looked for: what is stored twice is there twice.
+    Off,
+}
+
+impl OnSimilar {
+    /// Every one.
+    pub const ALL: [OnSimilar; 3] = [OnSimilar::Link, OnSimilar::Update, OnSimilar::Off];
+
+    /// As it stands in a config file.
+    pub fn name(self) -> &'static str {
+        match self {
+            OnSimilar::Link => "link",
+            OnSimilar::Update => "update",
+            OnSimilar::Off => "off",
+        }
+    }
+}
+
+/// How stores treat what is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dedup {
+    /// From here on texts are similar, parts per million; 0 when only the same text is looked for.
+    pub similar_ppm: u32,
+    /// What is done then.
+    pub on_similar: OnSimilar,
+}
+
+impl Default for Dedup {
+    fn default() -> Self {
+        Dedup {
+            similar_ppm: 850_000,
+            on_similar: OnSimilar::default(),
+        }
+    }
+}
+
+/// Links a memory to another one, or takes that away.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LinkRequest {
+    /// The memory that it goes out from: full id or a unique prefix.
+    pub from: String,
+    /// The memory that it goes to.
+    pub to: String,
+    /// `related`, `supersedes`, `contradicts`, `derived_from` or `similar_to`.
+    pub relation: String,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// The receipt of a link.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LinkReceipt {
+    /// Of the memory that it goes out from.
+    #[serde(flatten)]
+    pub receipt: Receipt,
+    /// How it relates to the other.
+    pub relation: String,
+    /// The other memory.
+    pub to: String,
+}
+
+/// Another memory that one is linked to or from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Related {
+    /// ULID.
+    pub id: String,
+    /// For instance `supersedes`.
+    pub relation: String,
+    /// Where the link goes.
+    pub direction: Direction,
+    /// The event that added it (64 hex digits).
+    pub event: String,
+}
+
+/// Where a link goes, seen from a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// To the other one.
+    Out,
+    /// From the other one.
+    In,
+}
+
+/// A basis: what an answer was computed at. Giving `event` or `@position` back repeats the answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Basis {
+    /// Place in this machine's order of learning; 0 in an empty store.
+    pub position: u64,
+    /// Event id at that position (64 hex digits), empty in an empty store.
+    pub event: String,
+    /// Time of that event, RFC 3339.
+    pub at: String,
+}
+
+/// One memory as it stood at some basis.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Memory {
+    /// ULID.
+    pub id: String,
+    /// The caller's own id within the topic.
+    pub key: Option<String>,
+    /// Topic.
+    pub topic: String,
+    /// The text. `null` in JSON when it was taken out by a redaction or is damaged.
+    pub content: Option<String>,
+    /// Verbatim text the content was made from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raw_excerpt: Option<String>,
+    /// How much it matters.
+    pub importance: Importance,
+    /// 0 to 1.
+    pub weight: f64,
+    /// Keywords, in order of addition.
+    pub keywords: Vec<String>,
+    /// `global`, `project:ID`, `session:ID`.
+    pub scope: String,
+    /// Who vouches for it.
+    pub trust: Trust,
+    /// Where it came from.
+    pub source: Source,
+    /// RFC 3339.
+    pub created_at: String,
+    /// RFC 3339.
+    pub updated_at: String,
+    /// When it happened, RFC 3339.
+    pub occurred_at: Option<String>,
+    /// RFC 3339, of the newest recall that showed it.
+    pub last_accessed: Option<String>,
+    /// Number of recalls that showed it.
+    pub access_count: u64,
+    /// The writer's JSON object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<serde_json::Value>,
+    /// True for a tombstone (only in history and where asked for).
+    pub forgotten: bool,
+    /// True while nothing that stored it is in force (only in history and where asked for).
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub undone: bool,
+    /// The summary that stands for it, of a tombstone that a consolidation made (not in lists).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub consolidated_into: Option<String>,
+    /// Names of the fields whose text is withheld.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub withheld: Vec<String>,
+    /// Memories that it is linked to or from, while both are to be seen.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub related: Vec<Related>,
+}
+
+/// Asks for one summary in place of the memories of a topic.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConsolidateRequest {
+    /// The topic; with `/` at its end, everything below it too.
+    pub topic: String,
+    /// The summary, at most 64 KiB.
+    pub summary: String,
+    /// Default: the highest of the originals.
+    pub importance: Option<Importance>,
+    /// Default: those of the originals.
+    pub keywords: Vec<String>,
+    /// Only memories of this scope. Without it they all have to be of one.
+    pub scope: Option<String>,
+    /// The originals stay as they are beside it.
+    pub keep_originals: bool,
+    /// What looks like a secret is stored all the same.
+    pub allow_secret: bool,
+    /// Who vouches for it.
+    pub trust: Trust,
+    /// An idempotency key.
+    pub request_id: Option<String>,
+}
+
+/// What a consolidation did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ConsolidateReceipt {
+    /// Of the summary.
+    #[serde(flatten)]
+    pub receipt: Receipt,
+    /// Ids of the memories that it stands for.
+    pub originals: Vec<String>,
+}

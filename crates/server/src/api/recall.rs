@@ -1,0 +1,141 @@
+//! Searching, listing and counting.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::memory::{Basis, Memory};
+
+/// Asks for memories.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RecallRequest {
+    /// Words; never query syntax.
+    pub query: String,
+    /// Exact topic, or `a/` for everything below `a`.
+    pub topic: Option<String>,
+    /// Only memories with this keyword.
+    pub keyword: Option<String>,
+    /// Only this scope.
+    pub scope: Option<String>,
+    /// 1 to 1000; default 10.
+    pub limit: Option<usize>,
+    /// As this machine knew at: RFC 3339, date, `yesterday`, `2h ago`, `@position`, event id prefix.
+    pub at: Option<String>,
+    /// Events with time ≤ this among all known.
+    pub happened_by: Option<String>,
+    /// Write a `memory.recalled` event.
+    pub record: bool,
+    /// Say how each result came to its rank.
+    pub explain: bool,
+}
+
+/// One result of a recall.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecallHit {
+    /// Larger is better; comparable within one answer only.
+    pub score: f64,
+    /// The query's words that matched.
+    pub matched: Vec<String>,
+    /// The memory as of the basis.
+    #[serde(flatten)]
+    pub memory: Memory,
+}
+
+/// The answer to a recall.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecallAnswer {
+    /// What it was computed at.
+    pub basis: Basis,
+    /// Best first.
+    pub results: Vec<RecallHit>,
+    /// Present when asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explain: Option<serde_json::Value>,
+}
+
+/// Order of a list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// Newest first.
+    #[default]
+    Created,
+    /// Heaviest first.
+    Weight,
+    /// Most recently recalled first.
+    Accessed,
+}
+
+/// Lists memories.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ListRequest {
+    /// Exact topic, or `a/` for everything below `a`.
+    pub topic: Option<String>,
+    /// `None` for all.
+    pub limit: Option<usize>,
+    /// Order.
+    pub sort: Sort,
+    /// As of.
+    pub at: Option<String>,
+    /// Include tombstones.
+    pub forgotten: bool,
+}
+
+/// One topic.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TopicSummary {
+    /// Its name.
+    pub topic: String,
+    /// Living memories in it.
+    pub memories: u64,
+    /// RFC 3339, newest change of a living memory.
+    pub updated_at: String,
+}
+
+/// How far a view is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ViewProgress {
+    /// `table` or `text`.
+    pub view: String,
+    /// Position it has reached.
+    pub position: u64,
+    /// Events it has still to take in.
+    pub behind: u64,
+    /// Bytes on disk.
+    pub bytes: u64,
+}
+
+/// The whole store in numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stats {
+    /// Living memories.
+    pub memories: u64,
+    /// Tombstones.
+    pub forgotten: u64,
+    /// Topics with a living memory.
+    pub topics: u64,
+    /// Living concepts.
+    pub concepts: u64,
+    /// Events in the log.
+    pub events: u64,
+    /// Bytes of the store folder.
+    pub bytes: u64,
+    /// Bytes of `log/` alone.
+    pub log_bytes: u64,
+    /// Newest position.
+    pub positions: u64,
+    /// Where the store is; in JSON what is no Unicode of it is replaced.
+    #[serde(serialize_with = "as_text")]
+    pub store: PathBuf,
+    /// This machine's origin, hex; `None` before the first write.
+    pub origin: Option<String>,
+    /// RFC 3339.
+    pub first_event_at: Option<String>,
+    /// RFC 3339.
+    pub last_event_at: Option<String>,
+    /// Views.
+    pub views: Vec<ViewProgress>,
+}
+
+fn as_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
+}

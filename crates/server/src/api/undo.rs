@@ -1,0 +1,184 @@
+//! Undoing.
+
+use serde::{Deserialize, Serialize};
+
+use super::memory::Memory;
+
+/// Asks to undo events: some that are named, or those that fit all of the rest.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct UndoRequest {
+    /// Event ids (prefixes) and positions; their commands are undone as wholes. Or one range,
+    /// `@12..@20`.
+    pub events: Vec<String>,
+    /// The named events alone, not the commands that they are part of.
+    pub only: bool,
+    /// The newest so many commands that changed something; recalls do not count.
+    pub last: Option<usize>,
+    /// Session id.
+    pub session: Option<String>,
+    /// Actor name.
+    pub actor: Option<String>,
+    /// Memories that are or were in this topic; with `/` at its end, below it too.
+    pub topic: Option<String>,
+    /// Not before this time.
+    pub since: Option<String>,
+    /// Also every later change of the same memories.
+    pub cascade: bool,
+    /// Why.
+    pub reason: Option<String>,
+    /// Only say what would change.
+    pub dry_run: bool,
+    /// The plan of the preview that was agreed to: with another one nothing is done.
+    pub plan: Option<String>,
+}
+
+/// What an undo did, or would do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UndoAnswer {
+    /// Nothing was done yet.
+    pub dry_run: bool,
+    /// The event that undoes them (the last one of several).
+    pub event: Option<String>,
+    /// Its position.
+    pub position: Option<u64>,
+    /// What was asked for, as it would be typed.
+    pub selector: String,
+    /// Names this plan: give it back to do just what was shown.
+    pub plan: String,
+    /// Events that are undone.
+    pub events: u64,
+    /// Events that were chosen but are undone already.
+    pub already_undone: u64,
+    /// The commands that they are of, oldest first; the newest 100.
+    pub commands: Vec<UndoneCommand>,
+    /// How many commands there are.
+    pub commands_total: u64,
+    /// Chosen events that cannot be undone.
+    pub skipped: Vec<SkippedEvent>,
+    /// Memories that look different after it.
+    pub changes: Vec<UndoChange>,
+    /// Later changes of the same memories, oldest first; the oldest 100. With `cascade` they are
+    /// undone, too, and none is left.
+    pub later: Vec<LaterChange>,
+    /// How many there are.
+    pub later_total: u64,
+}
+
+impl UndoAnswer {
+    /// Later changes whose memory is gone as a whole, and those that go on to count.
+    pub fn later_gone_and_staying(&self) -> (u64, u64) {
+        let hidden = self.changes.iter().filter(|change| change.after.is_none());
+        let gone: u64 = hidden.map(|change| change.later_changes).sum();
+        (gone, self.later_total.saturating_sub(gone))
+    }
+
+    /// What becomes of memories, in words: `2 memories gone, 1 back`.
+    pub fn outcome(&self) -> String {
+        let mut said: Vec<String> = Vec::new();
+        for (action, word) in [
+            (UndoAction::Gone, "gone"),
+            (UndoAction::Back, "back"),
+            (UndoAction::Changed, "changed"),
+        ] {
+            let changes = self.changes.iter();
+            match changes.filter(|change| change.action == action).count() {
+                0 => {}
+                1 if said.is_empty() => said.push(format!("1 memory {word}")),
+                n if said.is_empty() => said.push(format!("{n} memories {word}")),
+                n => said.push(format!("{n} {word}")),
+            }
+        }
+        match said.is_empty() {
+            true => "no memory looks different after it".to_owned(),
+            false => said.join(", "),
+        }
+    }
+}
+
+/// A command that is undone, at least in part.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UndoneCommand {
+    /// Position of its first event that is undone.
+    pub position: u64,
+    /// That event.
+    pub event: String,
+    /// When, RFC 3339.
+    pub at: String,
+    /// Kind of that event.
+    pub kind: String,
+    /// Its events that are undone.
+    pub events: u64,
+}
+
+/// An event that cannot be undone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SkippedEvent {
+    /// Event id.
+    pub event: String,
+    /// Its position.
+    pub position: u64,
+    /// Its kind.
+    pub kind: String,
+    /// It stays because it is redacted, not because of its kind.
+    pub redacted: bool,
+}
+
+/// A change that came after what is undone, of the same memory, and stays in force.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LaterChange {
+    /// Event id.
+    pub event: String,
+    /// Its position.
+    pub position: u64,
+    /// Its kind.
+    pub kind: String,
+    /// The memory (ULID).
+    pub id: String,
+}
+
+/// What becomes of a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UndoAction {
+    /// It is no longer seen.
+    Gone,
+    /// It is seen again.
+    Back,
+    /// It looks different.
+    Changed,
+}
+
+/// What an undo makes of a memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UndoChange {
+    /// ULID.
+    pub id: String,
+    /// Its topic.
+    pub topic: String,
+    /// What becomes of it.
+    pub action: UndoAction,
+    /// What differs, where it is changed.
+    pub fields: Vec<String>,
+    /// As it was; `null` when it was undone.
+    pub before: Option<Memory>,
+    /// As it is then; `null` when no event that stores it is left in force.
+    pub after: Option<Memory>,
+    /// Links out from it that come or go.
+    pub links: Vec<UndoLink>,
+    /// Later changes of it that stay in force; where `after` is `null` the memory is gone with them,
+    /// and they count again when it comes back.
+    pub later_changes: u64,
+}
+
+/// What an undo makes of a link.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UndoLink {
+    /// `gone` or `back`.
+    pub action: UndoAction,
+    /// For instance `supersedes`.
+    pub relation: String,
+    /// The memory that it goes to (ULID).
+    pub to: String,
+    /// The event that added it (64 hex digits).
+    pub event: String,
+}

@@ -1,0 +1,180 @@
+//! What is to be different about a memory, and the event that says so.
+
+use icm_log::facts::{self, Alive, MemoryUpdated, Removal, fields};
+use icm_log::{EventId, Kind, Name, NewEvent, ScopeId, hash, payload};
+use icm_projections::fold::Version;
+
+use super::checked::{Checked, Scope};
+
+/// Values that an update writes; `None` stays as it is.
+#[derive(Debug, Clone, Default)]
+pub(in crate::service) struct Change {
+    pub(super) topic: Option<String>,
+    pub(super) content: Option<String>,
+    pub(super) importance: Option<facts::Importance>,
+    pub(super) keywords: Option<Vec<String>>,
+    pub(super) scope: Option<Scope>,
+    pub(super) raw_excerpt: Option<String>,
+    pub(super) occurred_at_ms: Option<i64>,
+    pub(super) metadata: Option<String>,
+    pub(super) request_digest: Option<String>,
+}
+
+impl Change {
+    /// What storing over a memory writes.
+    pub(in crate::service) fn of_store(checked: &Checked) -> Change {
+        Change {
+            content: Some(checked.content.clone()),
+            importance: checked.importance,
+            keywords: (!checked.keywords.is_empty()).then(|| checked.keywords.clone()),
+            raw_excerpt: checked.raw_excerpt.clone(),
+            occurred_at_ms: checked.occurred_at_ms,
+            metadata: checked.metadata.clone(),
+            request_digest: checked.request_digest.clone(),
+            ..Change::default()
+        }
+    }
+
+    /// The event that makes `before` so, and nothing where it is so already.
+    pub(in crate::service) fn event(&self, before: &Version) -> Option<NewEvent> {
+        let mut written = 0;
+        let mut payload = payload::MemoryUpdated::default();
+        let mut note = |differs: bool, field: u32| {
+            if differs {
+                written |= field;
+            }
+            differs
+        };
+        fn differs<T: PartialEq>(new: &Option<T>, old: &Option<T>) -> bool {
+            new.is_some() && new != old
+        }
+        if note(differs(&self.topic, &before.topic), fields::TOPIC) {
+            payload.topic = self.topic.as_deref();
+        }
+        if note(differs(&self.content, &before.content), fields::CONTENT) {
+            payload.content = self.content.as_deref();
+        }
+        if note(
+            differs(&self.raw_excerpt, &before.raw_excerpt),
+            fields::RAW_EXCERPT,
+        ) {
+            payload.raw_excerpt = self.raw_excerpt.as_deref();
+        }
+        if note(
+            differs(&self.occurred_at_ms, &before.occurred_at_ms),
+            fields::OCCURRED_AT,
+        ) {
+            payload.occurred_at_ms = self.occurred_at_ms;
+        }
+        if note(differs(&self.metadata, &before.metadata), fields::METADATA) {
+            payload.metadata = self.metadata.as_deref();
+        }
+        let importance = self
+            .importance
+            .filter(|importance| *importance != before.importance);
+        note(importance.is_some(), fields::IMPORTANCE);
+        let scope = self
+            .scope
+            .as_ref()
+            .filter(|scope| scope.kind != before.scope_kind || scope.text != before.scope);
+        if note(scope.is_some(), fields::SCOPE) {
+            payload.scope = scope.and_then(|scope| scope.text.as_deref());
+        }
+        let refs: Vec<EventId> = before.observed();
+        let (removed, added) = self.keyword_changes(before, &refs);
+        payload.keywords_added = added;
+        payload.request_digest = self.request_digest.as_deref();
+        if written == 0 && removed.is_empty() && payload.keywords_added.is_empty() {
+            return None;
+        }
+        let facts = MemoryUpdated {
+            fields: written,
+            scope_kind: scope.map(|scope| scope.kind),
+            importance,
+            trust: None,
+            keywords_added: payload.keywords_added.len() as u16,
+            name: match written & (fields::TOPIC | fields::SCOPE | fields::KEY) {
+                0 => Name::ZERO,
+                _ => self.name_after(before),
+            },
+            scope_id: scope.map_or(ScopeId::ZERO, |scope| scope.id),
+            removed,
+        };
+        Some(NewEvent {
+            kind: Kind::MEMORY_UPDATED,
+            subject: before.id,
+            refs,
+            facts: facts.encode(),
+            payload: payload::encode(&payload),
+        })
+    }
+
+    fn keyword_changes<'c>(
+        &'c self,
+        before: &Version,
+        refs: &[EventId],
+    ) -> (Vec<Removal>, Vec<&'c str>) {
+        let Some(wanted) = &self.keywords else {
+            return (Vec::new(), Vec::new());
+        };
+        let mut removed = Vec::new();
+        let mut kept = Vec::new();
+        for word in &before.keywords {
+            let keep = word.text.as_ref().is_some_and(|text| wanted.contains(text));
+            if keep && !kept.contains(&word.text) {
+                kept.push(word.text.clone());
+            } else if let Ok(reference) = refs.binary_search(&word.event) {
+                removed.push(Removal {
+                    reference: reference as u16,
+                    index: word.index,
+                });
+            }
+        }
+        let added = wanted
+            .iter()
+            .filter(|word| !kept.iter().flatten().any(|kept| kept == *word))
+            .map(String::as_str)
+            .collect();
+        (removed, added)
+    }
+
+    /// The name of the memory once the change is made; zero where there is no key.
+    pub(super) fn name_after(&self, before: &Version) -> Name {
+        let (Some(key), Some(topic)) = (&before.key, self.topic.as_ref().or(before.topic.as_ref()))
+        else {
+            return Name::ZERO;
+        };
+        let (kind, id) = match &self.scope {
+            Some(scope) => (scope.kind, scope.id),
+            None => (before.scope_kind, scope_id_of(before)),
+        };
+        hash::memory_name(kind.code(), id, topic, key)
+    }
+}
+
+fn scope_id_of(version: &Version) -> ScopeId {
+    match (&version.scope, version.scope_kind) {
+        (Some(text), kind) => hash::scope_id(kind.code(), text),
+        (None, _) => ScopeId::ZERO,
+    }
+}
+
+/// The event after which a memory lives (odd) or is forgotten (even).
+pub(super) fn turned(before: &Version, kind: Kind) -> NewEvent {
+    NewEvent {
+        kind,
+        subject: before.id,
+        refs: before.observed(),
+        facts: Alive {
+            causal_length: next_length(before),
+        }
+        .encode(),
+        payload: payload::encode(&payload::MemoryForgotten::default()),
+    }
+}
+
+/// The least causal length that turns a row and lies above every one there was, undone ones too.
+pub(in crate::service) fn next_length(before: &Version) -> u32 {
+    let next = before.length_seen.max(before.causal_length) + 1;
+    next + u32::from(next % 2 == before.causal_length % 2)
+}

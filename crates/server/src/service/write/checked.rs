@@ -1,0 +1,140 @@
+//! What a caller wants stored, looked at and in the terms of the log.
+
+use icm_log::facts::{self, ScopeKind, fields};
+use icm_log::{Kind, Name, NewEvent, ScopeId, SubjectId, hash, payload};
+use icm_projections::fold::{Source, Version};
+
+use crate::error::{Result, ServiceError};
+use crate::limits::{self, SOURCE_LEN_MAX};
+
+/// A scope as events have it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::service) struct Scope {
+    pub(in crate::service) kind: ScopeKind,
+    pub(in crate::service) id: ScopeId,
+    pub(in crate::service) text: Option<String>,
+}
+
+impl Scope {
+    pub(in crate::service) fn parse(text: Option<&str>) -> Result<Scope> {
+        let text = text.unwrap_or("global").trim();
+        let (kind, id) = match text.split_once(':') {
+            None if text == "global" => {
+                return Ok(Scope {
+                    kind: ScopeKind::Global,
+                    id: ScopeId::ZERO,
+                    text: None,
+                });
+            }
+            Some(("project", id)) => (ScopeKind::Project, id),
+            Some(("session", id)) => (ScopeKind::Session, id),
+            _ => {
+                return Err(ServiceError::invalid_with(
+                    format!("`{text}` is no scope"),
+                    "write `global`, `project:ID` or `session:ID`",
+                ));
+            }
+        };
+        let id = limits::name("the scope's id", id, SOURCE_LEN_MAX)?;
+        Ok(Scope {
+            kind,
+            id: hash::scope_id(kind.code(), &id),
+            text: Some(id),
+        })
+    }
+
+    /// As users write it.
+    pub(in crate::service) fn to_text(&self) -> String {
+        let text = self.text.as_deref().unwrap_or_default();
+        match self.kind {
+            ScopeKind::Global => "global".to_owned(),
+            ScopeKind::Project => format!("project:{text}"),
+            ScopeKind::Session => format!("session:{text}"),
+        }
+    }
+}
+
+/// A store whose values are checked and normalised.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::service) struct Checked {
+    pub(in crate::service) topic: String,
+    pub(in crate::service) content: String,
+    pub(in crate::service) importance: Option<facts::Importance>,
+    pub(in crate::service) keywords: Vec<String>,
+    pub(in crate::service) raw_excerpt: Option<String>,
+    pub(in crate::service) key: Option<String>,
+    pub(in crate::service) occurred_at_ms: Option<i64>,
+    pub(in crate::service) source: Source,
+    pub(in crate::service) metadata: Option<String>,
+    pub(in crate::service) scope: Scope,
+    pub(in crate::service) trust: facts::Trust,
+    /// For an imported line without a key.
+    pub(in crate::service) nth_line: Option<u32>,
+    pub(in crate::service) request_digest: Option<String>,
+}
+
+impl Checked {
+    pub(in crate::service) fn name(&self) -> Name {
+        match &self.key {
+            Some(key) => hash::memory_name(self.scope.kind.code(), self.scope.id, &self.topic, key),
+            None => Name::ZERO,
+        }
+    }
+
+    pub(in crate::service) fn stored_facts(&self) -> facts::MemoryStored {
+        facts::MemoryStored {
+            fields: fields::ALL & !fields::EXPIRES,
+            causal_length: 1,
+            scope_kind: self.scope.kind,
+            importance: self.importance.unwrap_or(facts::Importance::Medium),
+            trust: self.trust,
+            keyword_count: self.keywords.len() as u16,
+            name: self.name(),
+            scope_id: self.scope.id,
+        }
+    }
+
+    pub(in crate::service) fn stored_payload(&self) -> Vec<u8> {
+        payload::encode(&payload::MemoryStored {
+            topic: &self.topic,
+            content: &self.content,
+            raw_excerpt: self.raw_excerpt.as_deref(),
+            keywords: self.keywords.iter().map(String::as_str).collect(),
+            key: self.key.as_deref(),
+            scope: self.scope.text.as_deref(),
+            source: source_text(&self.source),
+            occurred_at_ms: self.occurred_at_ms,
+            metadata: self.metadata.as_deref(),
+            nth_line: self.nth_line,
+            request_digest: self.request_digest.as_deref(),
+        })
+    }
+
+    pub(in crate::service) fn stored(&self, id: SubjectId) -> NewEvent {
+        NewEvent {
+            kind: Kind::MEMORY_STORED,
+            subject: id,
+            refs: Vec::new(),
+            facts: self.stored_facts().encode(),
+            payload: self.stored_payload(),
+        }
+    }
+
+    /// What was undone and is stored again is the same memory.
+    pub(in crate::service) fn stored_over(&self, hidden: &Version) -> NewEvent {
+        NewEvent {
+            refs: hidden.observed(),
+            ..self.stored(hidden.id)
+        }
+    }
+}
+
+fn source_text(source: &Source) -> payload::SourceText<'_> {
+    payload::SourceText {
+        agent: source.agent.as_deref(),
+        client: source.client.as_deref(),
+        session: source.session.as_deref(),
+        project: source.project.as_deref(),
+        file: source.file.as_deref(),
+    }
+}

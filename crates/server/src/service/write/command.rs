@@ -1,0 +1,106 @@
+//! A command as it is written: under the lock, in one batch.
+
+use std::path::PathBuf;
+
+use icm_log::bundle::Bundle;
+use icm_log::learn::Learned;
+use icm_log::{
+    Appended, Batch, CommandId, Durability, NewEvent, RequestKey, SessionId, SubjectId, Writer,
+    actor_named, hash,
+};
+use icm_projections::Views;
+
+use crate::api::Caller;
+use crate::error::Result;
+use crate::limits::{self, ACTOR_LEN_MAX, SOURCE_LEN_MAX};
+use crate::service::Service;
+
+/// A command that holds the lock and has seen everything before it.
+pub(in crate::service) struct Command<'a> {
+    pub(super) service: &'a Service,
+    pub(super) writer: Writer<'a>,
+    pub(super) id: CommandId,
+    pub(super) caller: &'a Caller,
+    pub(super) request: RequestKey,
+    /// This command named its actor.
+    pub(super) named: bool,
+    /// This command appended what it is about: it must not decide a second time.
+    pub(super) appended: bool,
+}
+
+impl<'a> Command<'a> {
+    /// Appends a batch. The actor is named first where the log does not know it yet.
+    pub(in crate::service) fn append(
+        &mut self,
+        views: &Views,
+        events: Vec<NewEvent>,
+    ) -> Result<Vec<Appended>> {
+        let name = actor_of(self.caller);
+        let session = self
+            .caller
+            .session
+            .as_deref()
+            .map_or(SessionId::ZERO, hash::session_id);
+        let actor = self.writer.actor(name);
+        if !self.writer.starts_origin() && views.actor(actor).is_none() && !self.named {
+            let naming = Batch {
+                command: self.id,
+                actor: name,
+                session,
+                request: RequestKey::ZERO,
+                events: vec![actor_named(actor, name)],
+            };
+            self.writer.append(&naming)?;
+            self.named = true;
+        }
+        let batch = Batch {
+            command: self.id,
+            actor: name,
+            session,
+            request: self.request,
+            events,
+        };
+        let appended = self.writer.append(&batch)?;
+        self.appended = true;
+        self.request = RequestKey::ZERO;
+        Ok(appended)
+    }
+
+    /// See [`Writer::begin_redaction`].
+    pub(in crate::service) fn begin_redaction(&self) -> Result<()> {
+        Ok(self.writer.begin_redaction()?)
+    }
+
+    /// See [`Writer::remove_torn`].
+    pub(in crate::service) fn remove_torn(&mut self, files: &[PathBuf]) -> Result<()> {
+        Ok(self.writer.remove_torn(files)?)
+    }
+
+    /// See [`Writer::learn`].
+    pub(in crate::service) fn learn(&mut self, bundle: &Bundle) -> Result<Learned> {
+        Ok(self.writer.learn(bundle)?)
+    }
+
+    pub(in crate::service) fn new_id(&self) -> SubjectId {
+        self.service.new_ids.next(&*self.service.ground.env)
+    }
+
+    /// Ends the command: durable when it returns.
+    pub(in crate::service) fn commit(self) -> Result<()> {
+        Ok(self.writer.commit(Durability::Synced)?)
+    }
+}
+
+pub(in crate::service) fn check_caller(caller: &Caller) -> Result<()> {
+    limits::label("the actor", &caller.actor, ACTOR_LEN_MAX)?;
+    let session = caller.session.as_deref().unwrap_or_default();
+    limits::label("the session", session, SOURCE_LEN_MAX)
+}
+
+pub(in crate::service) fn actor_of(caller: &Caller) -> &str {
+    if caller.actor.is_empty() {
+        "user"
+    } else {
+        &caller.actor
+    }
+}

@@ -23,5 +23,5 @@ pub use error::{Result, ServiceError, io_hint, plain};
 pub use icm_log::bundle::BUNDLE_MAGIC;
 pub use icm_log::repair::Spare;
 pub use ids::{ID_LEN, id_text};
-pub use service::{ExportFile, Ground, OpenOptions, Service};
+pub use service::{ExportFile, Ground, OpenOptions, STDIN, Service};
 pub use system::SystemEnv;

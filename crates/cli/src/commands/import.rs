@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
+use icm_server::STDIN;
 use icm_server::api::{ImportReport, NoProgress, Progress as _};
 
 use crate::app::App;
@@ -73,7 +74,7 @@ pub(crate) fn run(args: ImportArgs, app: &App) -> Result<Outcome, CliError> {
 
 fn name_of(path: &Path) -> String {
     match path == Path::new("-") {
-        true => "stdin".to_string(),
+        true => STDIN.to_owned(),
         false => path.display().to_string(),
     }
 }

@@ -201,3 +201,23 @@ fn what_was_asked_is_cleaned_for_a_terminal() {
     );
     assert!(out.contains("invoices"), "{out}");
 }
+
+/// The name of the file without its folders, unless the line says where it is from.
+#[test]
+fn an_import_is_from_its_file() {
+    let world = World::new();
+    let lines = "{\"topic\":\"t\",\"key\":\"a\",\"content\":\"one\"}\n\
+                 {\"topic\":\"t\",\"key\":\"b\",\"content\":\"two\",\"source\":{\"file\":\"other.md\"}}\n";
+    let path = world.write("notes.jsonl", lines);
+    world
+        .icm(["import".as_ref(), "jsonl".as_ref(), path.as_os_str()])
+        .ok();
+    let third = "{\"topic\":\"t\",\"key\":\"c\",\"content\":\"three\"}";
+    world
+        .icm_with(["import", "jsonl", "-"], third.as_bytes())
+        .ok();
+    let file = |key: &str| world.json(["why", &world.id(key)])["from"]["file"].clone();
+    assert_eq!(file("a"), "notes.jsonl");
+    assert_eq!(file("b"), "other.md");
+    assert_eq!(file("c"), serde_json::Value::Null);
+}

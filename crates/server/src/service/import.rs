@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::io::BufRead;
+use std::path::Path;
 
 use icm_log::env::random_16;
 use icm_log::{CommandId, Name, NewEvent, hash};
@@ -16,8 +17,10 @@ use crate::api::{
 };
 use crate::error::{Result, ServiceError};
 use crate::json;
-use crate::limits::KEYWORDS_MAX;
+use crate::limits::{self, KEYWORDS_MAX};
 
+/// The name of an input that is no file.
+pub const STDIN: &str = "stdin";
 /// Lines that are appended, and made durable, together.
 const BATCH_LINES: usize = 256;
 /// Bytes of content that are appended together, at most about.
@@ -87,7 +90,8 @@ enum Fate {
 }
 
 impl Service {
-    /// Imports JSON lines; the names are used in rejections. Good lines are kept whatever the
+    /// Imports JSON lines of files by their names ([`STDIN`] where it is none). A line that names no
+    /// `source.file` gets the file's. Names are used in rejections, too. Good lines are kept whatever the
     /// others are. Importing again what is there adds nothing. A line that holds a secret is a bad
     /// one, unless the policy or `allow_secret` says otherwise.
     pub fn import_jsonl(
@@ -101,6 +105,7 @@ impl Service {
         let mut ignored = BTreeSet::new();
         progress.start("importing", None);
         for (name, mut input) in files {
+            let file = file_name(&name);
             let command = CommandId(random_16(&*self.ground.env));
             let mut seen: HashMap<Name, u32> = HashMap::new();
             let unnamed = RefCell::new(Unnamed::default());
@@ -110,7 +115,9 @@ impl Service {
             while let Some(text) = next_line(&mut *input, &name, number + 1)? {
                 number += 1;
                 progress.advance(1);
-                match self.parse_line(caller, text, allow_secret, &mut seen, &mut ignored) {
+                let parsed =
+                    self.parse_line(caller, text, file, allow_secret, &mut seen, &mut ignored);
+                match parsed {
                     Ok(None) => {}
                     Ok(Some((line, warnings))) => {
                         let place = |warning| format!("{name}:{number}: {warning}");
@@ -191,6 +198,7 @@ impl Service {
         &self,
         caller: &Caller,
         text: Vec<u8>,
+        file: Option<&str>,
         allow_secret: bool,
         seen: &mut HashMap<Name, u32>,
         ignored: &mut BTreeSet<String>,
@@ -215,6 +223,7 @@ impl Service {
         ignored.extend(object.keys().filter(|key| !is_known(key)).cloned());
         let mut request = request_of(&object)?;
         request.allow_secret = allow_secret;
+        request.source.file = request.source.file.or(file.map(str::to_owned));
         let warnings = self.guard_store(&mut request)?;
         let mut checked = self.check_store(caller, &request)?;
         let name = match &checked.key {
@@ -239,6 +248,13 @@ impl Service {
         };
         Ok(Some((Line { checked, name }, warnings)))
     }
+}
+
+/// The name of a file without its folders, which are nobody's business elsewhere; none for stdin.
+fn file_name(name: &str) -> Option<&str> {
+    let file = (name != STDIN).then(|| Path::new(name).file_name())??;
+    file.to_str()
+        .filter(|file| file.len() <= limits::SOURCE_LEN_MAX)
 }
 
 fn is_known(field: &str) -> bool {

@@ -25,6 +25,7 @@ mod why;
 mod write;
 
 pub use exchange::ExportFile;
+pub use import::STDIN;
 
 use std::io::ErrorKind;
 use std::path::PathBuf;

@@ -79,7 +79,7 @@ fn redact(disk: &SimDisk, env: &SimEnv) -> icm_log::Result<()> {
         return Ok(());
     }
     let mut writer = log.begin(env, WAIT)?;
-    writer.begin_redaction()?;
+    writer.begin_redaction(None)?;
     let event = NewEvent {
         kind: Kind::LOG_REDACTED,
         subject: SubjectId::ZERO,

@@ -444,8 +444,6 @@ verify
                 - related→$b
             $a linked @7
             undone 1 @8
-              changed $a links
-                + related→$b
             $a prefs "likes tea" related→$b
             $a unlinked @9
             $a prefs "likes tea"

@@ -299,7 +299,7 @@ fn a_redaction_that_was_only_begun() {
         let log = Log::open(Arc::new(RealDisk), &world.dir("a")).expect("it opens");
         let env = SimEnv::new(99);
         let writer = log.begin(&env, Duration::from_secs(1)).expect("it begins");
-        writer.begin_redaction().expect("it is said");
+        writer.begin_redaction(None).expect("it is said");
         drop(writer);
         let redacted = NewEvent {
             kind: Kind::LOG_REDACTED,

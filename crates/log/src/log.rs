@@ -42,6 +42,8 @@ pub(crate) struct State {
     pub(crate) store: Option<StoreFile>,
     /// The bytes that `store` was read of: the same bytes need not be read again.
     pub(crate) store_bytes: Vec<u8>,
+    /// The secret of a `store.toml` that can be read, and is older than the log.
+    pub(crate) older_secret: Option<[u8; 32]>,
     /// The chains that are walked, oldest first; the last is this machine's own.
     pub(crate) parts: Vec<walk::Part>,
     /// Newest event of the walk.
@@ -171,6 +173,7 @@ impl Log {
             state: Mutex::new(State {
                 store: None,
                 store_bytes: Vec::new(),
+                older_secret: None,
                 parts: Vec::new(),
                 tip: None,
                 refusal: None,
@@ -407,6 +410,7 @@ impl Log {
         if self.is_older_than_the_log(&state.parts)? {
             let why = "its store.toml is older than the log".into();
             state.refusal = Some(Refusal::NoStoreFile { why });
+            state.older_secret = Some(store.secret);
             return self.read_without_store(state);
         }
         state.refusal = None;

@@ -53,9 +53,10 @@ impl Log {
             .forward(&walk::Cursor::START, &mut |_| ControlFlow::Continue(()))?;
         self.sync_continued(state)?;
         let mut secret = [0; 32];
-        match &state.store {
-            Some(store) => secret = store.secret,
-            None => env.fill_random(&mut secret),
+        match (&state.store, state.older_secret) {
+            (Some(store), _) => secret = store.secret,
+            (None, Some(older)) => secret = older,
+            (None, None) => env.fill_random(&mut secret),
         }
         let store = StoreFile {
             origin: crate::OriginId(random_16(env)),

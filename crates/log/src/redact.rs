@@ -13,7 +13,7 @@ use crate::chain;
 use crate::disk;
 use crate::error::{LogError, Result, at};
 use crate::hash;
-use crate::id::{EventId, OriginId, Seq};
+use crate::id::{EventId, OriginId, RequestKey, Seq};
 use crate::log::{Log, TORN_DIR};
 use crate::record::{self, Body, Parsed, Record};
 use crate::scan::{SegmentScan, Step};
@@ -23,7 +23,8 @@ use crate::writer::Writer;
 /// Name of the marker.
 pub const REDACTING_FILE: &str = "redacting";
 
-const MARKER: &[u8] = b"A redaction was begun here. Whoever opens the store finishes it.\n";
+const REQUEST_LINE: &str = "request ";
+const MARKER: &str = "A redaction was begun here. Whoever opens the store finishes it.\n";
 /// Of work after which views are others, and nothing else has to go.
 const REWRITE_MARKER: &[u8] =
     b"Log files are written anew. Whoever opens the store drops its views.\n";
@@ -55,13 +56,43 @@ impl Log {
         let path = self.dir.join(REDACTING_FILE);
         matches!(self.disk.stamp(&path), Ok(Some(_)))
     }
+
+    /// The request by which a redaction was begun that is not known to be finished, where it says.
+    pub fn redaction_request(&self) -> Option<RequestKey> {
+        let path = self.dir.join(REDACTING_FILE);
+        let marker = disk::read_all(&*self.disk, &path, 1_024).ok()?;
+        let marker = String::from_utf8(marker).ok()?;
+        let mut lines = marker.lines();
+        lines.find_map(|line| RequestKey::parse_hex(line.strip_prefix(REQUEST_LINE)?))
+    }
+}
+
+impl Log {
+    /// Every event that lies in a segment, as far as segments can be read.
+    fn event_ids(&self) -> Result<HashSet<EventId>> {
+        let mut held = HashSet::new();
+        for origin in chain::origins(&*self.disk, &self.dir)? {
+            for segment in chain::segments(&*self.disk, &self.dir, origin)? {
+                let start = HEADER_LEN as u64;
+                let mut scan = SegmentScan::open(&*self.disk, &segment.path, start, u64::MAX)?;
+                while let Step::Record { record, .. } = scan.step()? {
+                    held.insert(hash::event_id(record.head));
+                }
+            }
+        }
+        Ok(held)
+    }
 }
 
 impl Writer<'_> {
-    /// Says that a redaction is to be finished; durable when it returns.
-    pub fn begin_redaction(&self) -> Result<()> {
+    /// Says that a redaction is to be finished, and by whose `request`; durable when it returns.
+    pub fn begin_redaction(&self, request: Option<RequestKey>) -> Result<()> {
         let path = self.log.dir.join(REDACTING_FILE);
-        disk::replace(&*self.log.disk, &path, MARKER).map_err(at("writing", &path))
+        let mut marker = MARKER.to_owned();
+        if let Some(request) = request {
+            marker.push_str(&format!("{REQUEST_LINE}{request}\n"));
+        }
+        disk::replace(&*self.log.disk, &path, marker.as_bytes()).map_err(at("writing", &path))
     }
 
     /// Says that log files are to be written anew and views to go; what is in `torn/` stays. Durable
@@ -124,8 +155,13 @@ impl Writer<'_> {
         if self.is_redaction()? {
             blanked.looked_everywhere = true;
             let strays = self.log.strays()?;
-            for stray in strays.iter().filter(|stray| !stray.is_dir) {
-                let done = self.blank_stray(&stray.path, events, &mut blanked);
+            let mut strays = strays.iter().filter(|stray| !stray.is_dir).peekable();
+            let held = match strays.peek() {
+                Some(_) => self.log.event_ids()?,
+                None => HashSet::new(),
+            };
+            for stray in strays {
+                let done = self.blank_stray(&stray.path, events, &held, &mut blanked);
                 failed = failed.or(done.err());
             }
             self.clean_torn(events, &mut blanked)?;
@@ -145,7 +181,13 @@ impl Writer<'_> {
     }
 
     /// The same of a file that is no segment by its name: a conflict copy, a copy in a folder beside.
-    fn blank_stray(&self, path: &Path, events: &Redacted, blanked: &mut Blanked) -> Result<()> {
+    fn blank_stray(
+        &self,
+        path: &Path,
+        events: &Redacted,
+        held: &HashSet<EventId>,
+        blanked: &mut Blanked,
+    ) -> Result<()> {
         let disk = &*self.log.disk;
         // What cannot be read is not known to be clean.
         let bytes = disk::read_all(disk, path, u64::MAX).unwrap_or_else(|_| vec![u8::MAX]);
@@ -155,6 +197,7 @@ impl Writer<'_> {
         };
         let (mut out, mut found) = (bytes[..start].to_vec(), 0);
         let mut rest = &bytes[start..];
+        let mut is_unknown = false;
         while let Parsed::Record(shape) = record::parse(rest) {
             let record = shape.view(rest);
             if is_named(&record, events) {
@@ -162,10 +205,13 @@ impl Writer<'_> {
                 found += 1;
             } else {
                 out.extend_from_slice(record.bytes);
+                // An event of no chain that is here: what it says is nobody's to tell.
+                is_unknown |=
+                    record.body != Body::Withheld && !held.contains(&hash::event_id(record.head));
             }
             rest = &rest[shape.record_len()..];
         }
-        if rest.iter().any(|byte| *byte != 0) {
+        if is_unknown || rest.iter().any(|byte| *byte != 0) {
             blanked.unknown.push(chain::relative(&self.log.dir, path));
         }
         if found > 0 {
@@ -233,7 +279,10 @@ impl Writer<'_> {
                 blanked.unknown.push(chain::relative(&self.log.dir, &path));
                 continue;
             }
-            let bytes = disk::read_all(disk, &path, u64::MAX).map_err(at("reading", &path))?;
+            let Ok(bytes) = disk::read_all(disk, &path, u64::MAX) else {
+                blanked.unknown.push(chain::relative(&self.log.dir, &path));
+                continue;
+            };
             if is_accounted_for(&bytes, events) {
                 // Events of no chain that is here: what they say is nobody's to tell.
                 blanked.unknown.push(chain::relative(&self.log.dir, &path));

@@ -35,9 +35,9 @@ impl Log {
         self.lock_state().rewritten.clone()
     }
 
-    /// Whether files are being written anew now, or were since the last refresh.
-    pub fn is_written_anew(&self) -> bool {
-        self.redaction_pending() || Rewritten::read(&*self.disk, &self.dir) != self.rewritten()
+    /// The mark as it is on disk now.
+    pub fn rewritten_now(&self) -> Rewritten {
+        Rewritten::read(&*self.disk, &self.dir)
     }
 
     /// Takes what was read before for nothing when the files were written anew since.

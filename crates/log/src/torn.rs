@@ -83,19 +83,29 @@ impl Log {
 }
 
 impl Log {
-    /// Files of `torn/` whose bytes are of this kind, relative to the store, by name.
+    /// Files whose bytes are of this kind, relative to the store, by name: of `torn/`, and the newest
+    /// segment where what was never acknowledged, and the next writer moves to `torn/`, is.
     pub fn torn_with(&self, fits: &dyn Fn(&[u8]) -> bool) -> Result<Vec<PathBuf>> {
         let dir = self.dir.join(TORN_DIR);
         let entries = match self.disk.read_dir(&dir) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             entries => entries.map_err(at("reading", &dir))?,
         };
         let mut found = Vec::new();
+        let trouble = self.lock_state().trouble.clone();
+        if let Some(Trouble { file, cut, .. }) = trouble {
+            let path = self.dir.join(&file);
+            let bytes =
+                disk::read_all(&*self.disk, &path, u64::MAX).map_err(at("reading", &path))?;
+            if fits(bytes.get(cut as usize..).unwrap_or_default()) {
+                found.push(file);
+            }
+        }
         for entry in entries.iter().filter(|entry| !entry.is_dir) {
             let path = dir.join(&entry.name);
+            // What cannot be read is not known to hold anything: a redaction names it.
             let bytes = disk::read_all(&*self.disk, &path, u64::MAX);
-            let bytes = bytes.map_err(at("reading", &path))?;
-            if fits(&bytes) {
+            if bytes.is_ok_and(|bytes| fits(&bytes)) {
                 found.push(chain::relative(&self.dir, &path));
             }
         }

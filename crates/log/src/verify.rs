@@ -228,9 +228,10 @@ impl Verify<'_> {
             position = self.chain(part.origin, true, position, part.until, is_own)?;
         }
         self.report.positions = position.unwrap_or_default();
-        for origin in origins {
-            self.chain(origin, false, None, None, false)?;
+        for origin in &origins {
+            self.chain(*origin, false, None, None, false)?;
         }
+        self.check_learned(&origins);
         self.check_ends();
         self.check_withheld()?;
         self.check_redacted()?;

@@ -76,7 +76,7 @@ impl Writer<'_> {
         let plan = self.log.plan_learning(bundle, self.env.now_ms())?;
         // What was there before is to go, whatever happens on the way.
         if plan.redacts {
-            self.begin_redaction()?;
+            self.begin_redaction(None)?;
         } else if plan.changes_the_past() {
             self.begin_rewrite()?;
         }

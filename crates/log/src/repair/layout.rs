@@ -49,9 +49,12 @@ pub(super) fn lay_out(
                 .iter()
                 .all(|slice| healthy.contains(&slice.source))
         });
+        let is_kept = |piece: &Run| healthy.contains(&piece.source);
+        let kept: BTreeSet<Key> = pieces.iter().filter(|it| is_kept(it)).map(key).collect();
         let others = pieces.iter().filter(|piece| {
             piece.kind == SourceKind::Segment
-                && !healthy.contains(&piece.source)
+                && !is_kept(piece)
+                && !kept.contains(&key(piece))
                 && !taken.contains(&key(piece))
         });
         let mut others: Vec<&Run> = others.collect();

@@ -60,6 +60,8 @@ struct Plan {
     payloads: BTreeSet<EventId>,
     /// Events that a redaction which is gone took the payload from.
     redacted: Vec<EventId>,
+    /// Whole events that are blanked when it is done: that their author knew of a redaction is gone.
+    losing: Vec<(OriginId, NoBody)>,
     marker: Option<Marker>,
     /// Why a new origin has to carry on.
     mint: Option<String>,
@@ -232,6 +234,7 @@ impl Log {
         let remembered = marker.iter().flat_map(|marker| &marker.payloads);
         let remembered = remembered.copied().collect();
         let withheld = withheld::find(&salvaged, &picked, &own, &remembered)?;
+        let losing = withheld::losing(&salvaged, &picked)?;
         let mut chains = Vec::new();
         for (taken, known) in picked {
             chains.push(plan::plan(&salvaged, &known, taken)?);
@@ -254,13 +257,15 @@ impl Log {
             chains,
             payloads: BTreeSet::new(),
             redacted: withheld.redacted.iter().map(|(_, body)| body.id).collect(),
+            losing,
             marker,
             mint,
             slot_aside,
             report: Report::default(),
         };
         let no_store = matches!(refusal, Some(Refusal::NoStoreFile { .. }));
-        self.report(&mut plan, &withheld, no_store);
+        let new_secret = no_store && self.lock_state().older_secret.is_none();
+        self.report(&mut plan, &withheld, new_secret);
         Ok(plan)
     }
 
@@ -293,14 +298,14 @@ impl Log {
             .then(|| "the event that the chain was to go on from is gone".to_owned())
     }
 
-    fn report(&self, plan: &mut Plan, withheld: &Withheld, no_store: bool) {
+    fn report(&self, plan: &mut Plan, withheld: &Withheld, new_secret: bool) {
         let beside = |edge: salvage::Edge| Beside {
             position: edge.position,
             time: edge.time,
         };
         let mut report = Report {
             new_origin: plan.mint.clone(),
-            new_secret: no_store && plan.mint.is_some(),
+            new_secret: new_secret && plan.mint.is_some(),
             resumed: plan.marker.is_some(),
             redacted: (withheld.redacted.iter())
                 .map(|(origin, body)| PayloadGone::of(*origin, body))
@@ -369,6 +374,10 @@ impl Log {
                 what: "what was acknowledged of a chain that is not here".to_owned(),
             }));
         if !report.gone.is_empty() {
+            let losing = plan.losing.iter();
+            report
+                .payloads
+                .extend(losing.map(|(origin, it)| PayloadGone::of(*origin, it)));
             let bodies = withheld.unexplained.iter();
             report.unexplained = bodies
                 .map(|(origin, it)| PayloadGone::of(*origin, it))

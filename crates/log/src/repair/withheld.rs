@@ -11,6 +11,7 @@ use super::salvage::{NoBody, Run, Salvaged, SourceKind};
 use crate::error::Result;
 use crate::head::Head;
 use crate::id::{EventId, OriginId, Seq};
+use crate::record::Body;
 use crate::redacted::Redactions;
 use crate::scan::Step;
 
@@ -107,11 +108,11 @@ fn each_redacted(
     let mut redactions = Redactions::default();
     let runs = || picked.iter().flat_map(|(taken, _)| &taken.chosen);
     for run in runs() {
-        heads(salvaged, run, &mut |head, _| redactions.note(head))?;
+        heads(salvaged, run, &mut |_, head, _| redactions.note(head))?;
     }
     redactions.settle();
     for run in runs().filter(|run| run.no_bodies.iter().any(&fits)) {
-        heads(salvaged, run, &mut |head, id| {
+        heads(salvaged, run, &mut |_, head, id| {
             if redactions.names(head, id) {
                 then(id);
             }
@@ -120,11 +121,57 @@ fn each_redacted(
     Ok(())
 }
 
-fn heads(salvaged: &Salvaged, run: &Run, then: &mut dyn FnMut(&Head<'_>, EventId)) -> Result<()> {
+/// The events of segments whose body is whole and that a redaction names, by what is left.
+pub(super) fn losing(
+    salvaged: &Salvaged,
+    picked: &[(Picked, Known<'_>)],
+) -> Result<Vec<(OriginId, NoBody)>> {
+    let mut redactions = Redactions::default();
+    let runs = || picked.iter().flat_map(|(taken, _)| &taken.chosen);
+    for run in runs() {
+        heads(salvaged, run, &mut |_, head, _| redactions.note(head))?;
+    }
+    let mut losing = Vec::new();
+    if redactions.is_empty() {
+        return Ok(losing);
+    }
+    redactions.settle();
+    for run in runs().filter(|run| run.kind != SourceKind::Spare) {
+        heads(salvaged, run, &mut |at, head, id| {
+            let (start, end, body) = at;
+            if body.payload().is_some() && redactions.names(head, id) {
+                let named = NoBody {
+                    seq: head.seq(),
+                    id,
+                    position: head.position(),
+                    time: head.time(),
+                    kind: head.kind(),
+                    subject: head.subject(),
+                    batch_index: head.batch_index(),
+                    start,
+                    end,
+                    withheld: true,
+                };
+                losing.push((run.origin, named));
+            }
+        })?;
+    }
+    Ok(losing)
+}
+
+/// Where a record lies, and its body.
+type At<'r> = (u64, u64, Body<'r>);
+
+fn heads(
+    salvaged: &Salvaged,
+    run: &Run,
+    then: &mut dyn FnMut(At<'_>, &Head<'_>, EventId),
+) -> Result<()> {
     let mut scan = salvaged.sources[run.source].scan(run.start, run.end);
-    while let Step::Record { record, id, .. } = scan.step()? {
+    while let Step::Record { offset, record, id } = scan.step()? {
         if let Ok(head) = record.parse_head() {
-            then(&head, id);
+            let end = offset + record.bytes.len() as u64;
+            then((offset, end, record.body), &head, id);
         }
     }
     Ok(())

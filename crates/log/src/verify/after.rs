@@ -1,5 +1,7 @@
 //! What can only be judged once every chain has been read.
 
+use std::collections::BTreeSet;
+
 use super::{Severity, Verify};
 use crate::cases::Case;
 use crate::chain;
@@ -47,7 +49,8 @@ impl Verify<'_> {
 
     /// A body that a redaction names and that is there was put back by somebody.
     pub(super) fn check_redacted(&mut self) -> Result<()> {
-        if self.redactions.is_empty() {
+        // What a redaction that was begun has not come to yet is no damage.
+        if self.redactions.is_empty() || self.log.redaction_pending() {
             return Ok(());
         }
         let disk = &*self.log.disk;
@@ -79,6 +82,19 @@ impl Verify<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A chain that is held, and of which nothing was ever learned, is in no answer.
+    pub(super) fn check_learned(&mut self, origins: &[OriginId]) {
+        let learned: BTreeSet<_> = self.imported.iter().map(|range| range.origin).collect();
+        for origin in origins.iter().filter(|origin| !learned.contains(origin)) {
+            let dir = chain::dir_of(&self.log.dir, *origin);
+            let message = "its events are held, but were never learned: an import was stopped, or \
+                           `store.toml` and `acked` are from before; an import of them learns them";
+            let notice = Severity::Notice;
+            let message = message.to_owned();
+            self.find(Some(Case::J), "not_learned", notice, &dir, 0, None, message);
+        }
     }
 
     /// From here on the event at this place is noted.

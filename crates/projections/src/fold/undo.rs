@@ -154,7 +154,11 @@ impl Folder<Overlay> {
                 Some((entity, change))
             })
             .collect();
+        let turned: BTreeSet<EventId> = effects.links.iter().map(|link| link.event).collect();
         for link in effects.links {
+            if self.is_said_otherwise(base, &link, &turned)? {
+                continue;
+            }
             let entity = self.resolve(base, link.from)?;
             if let Some(change) = changes.get_mut(&entity) {
                 change.links.push(link);
@@ -170,6 +174,26 @@ impl Folder<Overlay> {
             }
         }
         Ok(changes.into_values().collect())
+    }
+
+    /// Whether a link that holds, other than these, says the same of the same memories.
+    fn is_said_otherwise(
+        &self,
+        base: &dyn Base,
+        link: &Link,
+        but: &BTreeSet<EventId>,
+    ) -> Result<bool> {
+        let ends = |link: &Link| -> Result<_> {
+            Ok((self.resolve(base, link.from)?, self.resolve(base, link.to)?))
+        };
+        let these = ends(link)?;
+        for other in self.links(base, these.0)? {
+            let same = (other.relation, &other.words) == (link.relation, &link.words);
+            if same && other.holds() && !but.contains(&other.event) && ends(&other)? == these {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Works out what is pending, as of this event.

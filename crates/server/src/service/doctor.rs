@@ -8,6 +8,8 @@ mod files;
 mod locks;
 mod log;
 
+pub(super) use locks::is_held;
+
 use std::path::Path;
 
 use icm_log::Log;
@@ -149,7 +151,13 @@ fn wrong(patient: &Patient<'_>, dir: &Path, log: &Log) -> Option<String> {
     match compared {
         Ok(false) => None,
         Ok(true) => Some("they say something else than a fresh fold of the log".to_owned()),
-        Err(Ask::View(ViewError::Log(_)) | Ask::Service(_)) => None,
+        // The log's own findings, or somebody who writes them now.
+        Err(Ask::Service(_)) => None,
+        Err(Ask::View(error))
+            if !matches!(error, ViewError::Unusable { .. } | ViewError::Io { .. }) =>
+        {
+            None
+        }
         Err(Ask::View(error)) => Some(format!(
             "not usable, the next answer rebuilds them: {}",
             plain(error.to_string())

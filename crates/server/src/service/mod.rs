@@ -35,7 +35,7 @@ use std::time::Duration;
 
 use icm_log::disk::{Disk, RealDisk};
 use icm_log::env::Env;
-use icm_log::{Log, LogError, Refusal};
+use icm_log::{Log, LogError, Refusal, RequestKey};
 use icm_projections::{ViewError, Views};
 use jiff::tz::TimeZone;
 
@@ -104,8 +104,8 @@ pub struct Service {
     dedup: Dedup,
     /// A command of this process was written.
     wrote: AtomicBool,
-    /// What an earlier process had begun to redact was finished by this one.
-    resumed: AtomicBool,
+    /// The requests by which earlier processes had begun to redact what this one has finished.
+    begun: Mutex<Vec<RequestKey>>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -136,7 +136,7 @@ impl Service {
             secrets: Policy::default(),
             dedup: Dedup::default(),
             wrote: AtomicBool::new(false),
-            resumed: AtomicBool::new(false),
+            begun: Mutex::new(Vec::new()),
         })
     }
 

@@ -3,77 +3,79 @@
 use base64::Engine;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{GeneralPurpose, general_purpose::NO_PAD};
-use regex::bytes::Regex;
-
-use crate::error::{Result, ServiceError};
+use memchr::memmem::Finder;
 
 /// Characters of base64 below which a match says nothing.
 const BASE64_LEN_MIN: usize = 8;
 
 /// Looks for one text: as it stands, escaped within JSON, in base64 and in UTF-16.
 pub(super) struct Needle {
-    texts: Regex,
-    bytes: Regex,
+    texts: Vec<Finder<'static>>,
+    utf16: Vec<Finder<'static>>,
 }
 
 impl Needle {
-    /// # Errors
-    /// `Internal` where there are more forms than can be looked for at once.
-    pub(super) fn new(text: &str) -> Result<Needle> {
+    pub(super) fn new(text: &str) -> Needle {
         let mut forms = vec![text.as_bytes().to_vec()];
         forms.extend(escaped(text));
         let utf16 = [u16::to_le_bytes, u16::to_be_bytes];
         let utf16 = utf16.map(|bytes| text.encode_utf16().flat_map(bytes).collect::<Vec<u8>>());
         let plain = [text.as_bytes(), &utf16[0], &utf16[1]];
         forms.extend(plain.into_iter().flat_map(in_base64));
-        let texts = any_of(&forms)?;
-        forms.extend(utf16);
-        Ok(Needle {
-            texts,
-            bytes: any_of(&forms)?,
-        })
+        let finders = |forms: &[Vec<u8>]| {
+            let finders = forms.iter().map(|form| Finder::new(form).into_owned());
+            finders.collect()
+        };
+        Needle {
+            texts: finders(&forms),
+            utf16: finders(&utf16),
+        }
     }
 
     /// Whether a text holds it.
     pub(super) fn is_in(&self, text: &str) -> bool {
-        self.texts.is_match(text.as_bytes())
+        let mut texts = self.texts.iter();
+        texts.any(|form| form.find(text.as_bytes()).is_some())
     }
 
     /// Whether bytes hold it, which may be no text.
     pub(super) fn is_in_bytes(&self, bytes: &[u8]) -> bool {
-        self.bytes.is_match(bytes)
+        let mut forms = self.texts.iter().chain(&self.utf16);
+        forms.any(|form| form.find(bytes).is_some())
     }
 }
 
-fn any_of(forms: &[Vec<u8>]) -> Result<Regex> {
-    let pattern = forms.iter().map(|form| {
-        let bytes = form.iter().map(|byte| format!("\\x{byte:02x}"));
-        bytes.collect::<String>()
-    });
-    let pattern: Vec<String> = pattern.collect();
-    let regex = regex::bytes::RegexBuilder::new(&pattern.join("|"))
-        .unicode(false)
-        .size_limit(1 << 30)
-        .build();
-    regex.map_err(|error| ServiceError::Internal(error.to_string()))
-}
-
-/// Within a string of JSON, where that differs: with all that is not ASCII escaped, or only what has
-/// to be.
+/// Within a string of JSON, where that differs: with all that is not ASCII escaped, in either case of
+/// the digits, or only what has to be; and with the slash escaped, as some writers do.
 fn escaped(text: &str) -> Vec<Vec<u8>> {
     let quoted = serde_json::Value::from(text).to_string();
     let needed = quoted[1..quoted.len() - 1].to_owned();
-    let ascii: String = (needed.chars())
-        .map(|c| match c.is_ascii() {
-            true => c.to_string(),
-            false => {
-                let mut units = [0; 2];
-                let units = c.encode_utf16(&mut units).iter();
-                units.map(|unit| format!("\\u{unit:04x}")).collect()
+    let ascii = |upper: bool| -> String {
+        let escape = |unit: u16| match upper {
+            true => format!("\\u{unit:04X}"),
+            false => format!("\\u{unit:04x}"),
+        };
+        let escape_char = |c: char| -> String {
+            let mut units = [0; 2];
+            match c.is_ascii() {
+                true => c.to_string(),
+                false => c
+                    .encode_utf16(&mut units)
+                    .iter()
+                    .map(|unit| escape(*unit))
+                    .collect(),
             }
-        })
+        };
+        needed.chars().map(escape_char).collect()
+    };
+    let plain = [needed.clone(), ascii(false), ascii(true)];
+    let slashed = plain.clone().map(|form| form.replace('/', "\\/"));
+    let mut forms: Vec<Vec<u8>> = plain
+        .into_iter()
+        .chain(slashed)
+        .map(String::into_bytes)
         .collect();
-    let mut forms = vec![needed.into_bytes(), ascii.into_bytes()];
+    forms.sort();
     forms.dedup();
     forms.retain(|form| form != text.as_bytes());
     forms
@@ -112,11 +114,12 @@ mod tests {
 
     #[test]
     fn every_form_is_found() {
-        let needle = Needle::new(SECRET).unwrap();
+        let needle = Needle::new(SECRET);
         let json = serde_json::json!({ "a": format!("x {SECRET} y") }).to_string();
         assert!(!json.contains(SECRET));
         assert!(needle.is_in(&json));
         assert!(needle.is_in(r#"pa\"ss\\w\u00f6rd/?>~~ and more"#));
+        assert!(needle.is_in(r#"pa\"ss\\w\u00F6rd\/?>~~ and more"#));
         assert!(!needle.is_in("pa ss"));
         for unit in [u16::to_le_bytes, u16::to_be_bytes] {
             let bytes: Vec<u8> = SECRET.encode_utf16().flat_map(unit).collect();
@@ -126,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_short_text_is_looked_for_as_it_stands() {
-        let needle = Needle::new("e").unwrap();
+        let needle = Needle::new("e");
         assert!(needle.is_in("tea"));
         assert!(!needle.is_in("ZQ"));
     }
@@ -138,7 +141,7 @@ mod tests {
             text in "[ -~]{8,40}",
             after in "[a-z]{0,5}",
         ) {
-            let needle = Needle::new(&text).unwrap();
+            let needle = Needle::new(&text);
             let whole = format!("{before}{text}{after}");
             prop_assert!(needle.is_in(&BASE64_STANDARD.encode(&whole)));
             prop_assert!(needle.is_in(&BASE64_URL_SAFE_NO_PAD.encode(&whole)));

@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use icm_log::disk::OpenMode;
@@ -14,7 +13,8 @@ use icm_log::facts::{Facts, LogRedacted};
 use icm_log::record::Body;
 use icm_log::redact::Blanked;
 use icm_log::{
-    Cursor, Event, EventId, Kind, NewEvent, OriginId, Position, SubjectId, Writer, payload,
+    Cursor, Event, EventId, Kind, NewEvent, OriginId, Position, RequestKey, SubjectId, Writer,
+    hash, payload,
 };
 use icm_projections::fold::Version;
 use icm_projections::{ViewError, Views};
@@ -44,6 +44,11 @@ const OUT_OF_REACH: [&str; 4] = [
     "the digests that stay in the log: names of memories with a key, scopes, sessions",
 ];
 
+/// Nothing is left to be done, as it was begun by an earlier run.
+fn is_idle(answer: &RedactAnswer) -> bool {
+    answer.events == 0 && answer.torn.is_empty()
+}
+
 /// What is to be redacted.
 struct Plan {
     /// Every id of the memories.
@@ -64,8 +69,10 @@ impl Service {
         if self.is_empty()? {
             return Err(nothing());
         }
-        if request.dry_run {
-            return self.with_views(|views| Ok(self.redact_plan(views, request)?.answer));
+        // Before anything is changed, a store that is a copy given its own origin included.
+        let look = self.with_views(|views| Ok(self.redact_plan(views, request)?.answer))?;
+        if request.dry_run || is_idle(&look) {
+            return Ok(look);
         }
         let reason = request
             .reason
@@ -74,6 +81,9 @@ impl Service {
         let (answer, event) =
             self.command(caller, None, RequestKeyOf(None), |command, views| {
                 let plan = self.redact_plan(views, request)?;
+                if is_idle(&plan.answer) {
+                    return Ok((plan.answer, None));
+                }
                 let subjects: Vec<_> = plan.subjects.iter().copied().collect();
                 if (request.plan.as_ref()).is_some_and(|agreed| *agreed != plan.answer.plan) {
                     return Err(ServiceError::OtherPlan.into());
@@ -89,34 +99,40 @@ impl Service {
                     let (subjects, refs) = (subjects.unwrap_or_default(), refs.unwrap_or_default());
                     events.push(redacted(refs, subjects, reason.as_deref()));
                 }
+                let key = self.redaction_key(request)?;
+                command.begin_redaction(key.unwrap_or(RequestKey::ZERO))?;
+                command.remove_torn(&plan.torn)?;
                 let mut appended = None;
                 if !events.is_empty() {
-                    command.begin_redaction()?;
                     appended = command.append(views, events)?.last().copied();
                 }
-                command.remove_torn(&plan.torn)?;
                 Ok((plan.answer, appended))
             })?;
+        if is_idle(&answer) {
+            return Ok(answer);
+        }
         let torn = answer.torn.len() as u64;
-        let Some(event) = event else {
-            return Ok(RedactAnswer {
-                dry_run: false,
-                torn_removed: torn,
-                ..answer
-            });
-        };
         let blanked = self.finish_redaction(&mut locked(&self.views))?;
         let unknown = unknown(&blanked).into_iter();
         Ok(RedactAnswer {
             out_of_reach: unknown.chain(answer.out_of_reach).collect(),
             dry_run: false,
-            event: Some(event.event.to_string()),
-            position: Some(event.position.0),
+            event: event.map(|event| event.event.to_string()),
+            position: event.map(|event| event.position.0),
             blanked_events: blanked.events,
             segments: blanked.segments,
             torn_removed: torn + blanked.torn,
             ..answer
         })
+    }
+
+    /// What names a request in the marker of a redaction, so that it is known when it is run again; none
+    /// while there is no store.
+    fn redaction_key(&self, request: &RedactRequest) -> Result<Option<RequestKey>> {
+        let asked = serde_json::to_string(&(&request.targets, &request.pattern));
+        let asked = asked.map_err(|error| ServiceError::Internal(error.to_string()))?;
+        let secret = self.log.secret();
+        Ok(secret.map(|secret| hash::request_key(&secret, "icm redact", &asked)))
     }
 
     /// As [`Service::resume_redaction`], for who copies the log.
@@ -136,6 +152,7 @@ impl Service {
         if self.options.read_only || !self.log.redaction_pending() {
             return Ok(true);
         }
+        locked(&self.begun).extend(self.log.redaction_request());
         let begun = self.log.begin(&*self.ground.env, self.options.lock_wait);
         let blanked = begun
             .map_err(|error| self.explained(error))
@@ -162,7 +179,9 @@ impl Service {
             Err(error) => return Err(error),
         };
         if blanked.looked_everywhere {
-            self.resumed.store(true, Ordering::Relaxed);
+            for line in unknown(&blanked) {
+                self.notice(line);
+            }
             self.notice(match blanked.events {
                 0 => "finished a redaction that was begun".to_owned(),
                 1 => "finished a redaction that was begun: 1 event cleaned".to_owned(),
@@ -232,7 +251,7 @@ impl Service {
         let mut summaries = BTreeSet::new();
         let (mut bodies, mut all) = (0, 0_u64);
         let (mut already, mut withheld) = (None, Vec::new());
-        let needle = request.pattern.as_deref().map(Needle::new).transpose()?;
+        let needle = request.pattern.as_deref().map(Needle::new);
         let torn = match &needle {
             Some(needle) => self.log.torn_with(&|bytes| needle.is_in_bytes(bytes))?,
             None => Vec::new(),
@@ -287,7 +306,7 @@ impl Service {
             }
             ControlFlow::Continue(())
         })?;
-        if bodies == 0 && !withheld.is_empty() {
+        if !withheld.is_empty() {
             // What a repair found gone may come back, unless a redaction names it.
             let about_all = withheld.len();
             let named = self.log.redacted()?;
@@ -295,12 +314,12 @@ impl Service {
                 named.get(origin).is_some_and(|named| named.contains(id))
             };
             withheld.retain(is_named);
-            bodies = (about_all - withheld.len()) as u64;
+            bodies += (about_all - withheld.len()) as u64;
         }
         let done: BTreeSet<EventId> = withheld.into_iter().map(|(_, id)| id).collect();
         found.retain(|id, _| !done.contains(id));
         // Run again after it was killed, a redaction finds its work done.
-        if bodies == 0 && torn.is_empty() && !self.resumed.load(Ordering::Relaxed) {
+        if bodies == 0 && torn.is_empty() && !self.was_begun(request)? {
             return Err(match already {
                 Some(position) => {
                     already_redacted(format!("event @{position} is redacted already"))
@@ -334,7 +353,7 @@ impl Service {
             ids.sort_unstable();
             ids.into_iter().map(|(_, id)| id).collect()
         };
-        let planned = serde_json::to_vec(&(&subjects, &singles, bodies, &torn));
+        let planned = serde_json::to_vec(&(&subjects, &singles, bodies, torn.len()));
         let planned = planned.map_err(|error| ServiceError::Internal(error.to_string()))?;
         let answer = RedactAnswer {
             dry_run: true,
@@ -363,6 +382,12 @@ impl Service {
             torn,
             answer,
         })
+    }
+
+    /// Whether this process has finished what the same request had begun.
+    fn was_begun(&self, request: &RedactRequest) -> Result<bool> {
+        let key = self.redaction_key(request)?;
+        Ok(key.is_some_and(|key| locked(&self.begun).contains(&key)))
     }
 
     /// Whether what is left of a damaged payload holds a text.

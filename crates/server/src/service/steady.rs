@@ -1,15 +1,20 @@
 //! Reading while another process writes log files anew, as a redaction does: halves of two states look
 //! like damage.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use icm_log::LOCK_FILE;
 
 use super::Service;
+use super::doctor::is_held;
 use crate::error::{Result, ServiceError};
 
-/// How often, and after which time, it is read again. A redaction of a large log takes its time; what
-/// is damaged all along is told in the end.
-const TRIES: u32 = 200;
+/// How long it is read again, and after which time. A redaction of a large log takes its time; what is
+/// damaged all along is told in the end.
+const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(25);
+/// Looks at a redaction that waits for nobody who holds the lock: one that was killed.
+const IDLE_TRIES: u32 = 8;
 
 impl Service {
     /// What `read` makes of the log: again, where it met damage or failed while files were written.
@@ -18,8 +23,10 @@ impl Service {
         mut read: impl FnMut() -> Result<T>,
         is_damaged: impl Fn(&T) -> bool,
     ) -> Result<T> {
-        let mut tries = 0;
+        let begun = Instant::now();
+        let mut idle = 0;
         loop {
+            let mark = self.log.rewritten_now();
             let found = read();
             let met = match &found {
                 Ok(found) => is_damaged(found),
@@ -30,10 +37,15 @@ impl Service {
                         | ServiceError::Internal(_)
                 ),
             };
-            if !met || tries == TRIES || !self.log.is_written_anew() {
+            let changed = self.log.rewritten_now() != mark;
+            let pending = self.log.redaction_pending();
+            if !met || !(changed || pending) || begun.elapsed() > PATIENCE {
                 return found;
             }
-            tries += 1;
+            idle += u32::from(!changed && !is_held(&self.options.dir.join(LOCK_FILE)));
+            if idle > IDLE_TRIES {
+                return found;
+            }
             std::thread::sleep(PAUSE);
         }
     }

@@ -30,7 +30,7 @@ pub(super) fn locks(patient: &Patient<'_>, checks: &mut Checks) {
 }
 
 /// Asked without waiting, and given back at once.
-fn is_held(path: &Path) -> bool {
+pub(in crate::service) fn is_held(path: &Path) -> bool {
     let Ok(file) = File::open(path) else {
         return false;
     };

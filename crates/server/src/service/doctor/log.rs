@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use icm_log::verify::{Finding, Severity};
-use icm_log::{Cursor, Log, Refusal, SKEW_MAX_MS, Tip};
+use icm_log::{Cursor, Log, LogError, Refusal, SKEW_MAX_MS, Tip};
 
 use super::{Checks, Patient, quoted};
 use crate::error::plain;
@@ -58,9 +58,11 @@ pub(super) fn log(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
 fn ends(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
     let (len_bytes, heads) = match (log.len_bytes(), log.heads()) {
         (Ok(len_bytes), Ok(heads)) => (len_bytes, heads),
+        // Damage hides a chain's head.
+        (Ok(_), Err(LogError::Damaged { .. })) => return every_event(patient, log, checks),
         (Err(error), _) | (_, Err(error)) => return checks.failed("log", &error.into()),
     };
-    // Damage may hide a chain's head; so does a chain of which nothing is known to be durable.
+    // So does a chain of which nothing is known to be durable.
     let is_headed = |tip: Tip| heads.iter().any(|head| head.origin == tip.origin);
     match log.tip() {
         Some(tip) if len_bytes > READ_ALL_MAX_BYTES && is_headed(tip) => {
@@ -116,7 +118,12 @@ fn every_event(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
         Severity::Newer => checks.warning("log", format!("{why}; update icm"), None),
         Severity::Damage => {
             checks.damaged = true;
-            checks.problem("log", why, Some(patient.icm("log repair")));
+            let command = match finding.code.as_str() {
+                // It says itself what takes it out.
+                "redacted_payload" => "log verify",
+                _ => "log repair",
+            };
+            checks.problem("log", why, Some(patient.icm(command)));
         }
     }
     unknown_kinds(log, checks);

@@ -67,8 +67,8 @@ impl<'a> Command<'a> {
     }
 
     /// See [`Writer::begin_redaction`].
-    pub(in crate::service) fn begin_redaction(&self) -> Result<()> {
-        Ok(self.writer.begin_redaction()?)
+    pub(in crate::service) fn begin_redaction(&self, request: RequestKey) -> Result<()> {
+        Ok(self.writer.begin_redaction(Some(request))?)
     }
 
     /// See [`Writer::remove_torn`].

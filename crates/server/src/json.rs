@@ -23,7 +23,8 @@ pub fn parse(text: &str) -> Result<Value, String> {
     }
 }
 
-fn without_place(error: &serde_json::Error) -> String {
+/// The error without `at line …`, for whoever names the place otherwise.
+pub(crate) fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {
         Some(end) => text[..end].to_owned(),

@@ -7,6 +7,7 @@
 
 pub mod api;
 mod backup;
+mod bench;
 mod error;
 mod ids;
 pub mod json;
@@ -19,6 +20,7 @@ mod system;
 pub mod when;
 
 pub use backup::restore;
+pub use bench::bench_recall;
 pub use error::{Result, ServiceError, io_hint, plain};
 pub use icm_log::bundle::BUNDLE_MAGIC;
 pub use icm_log::repair::Spare;

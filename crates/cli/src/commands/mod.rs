@@ -1,6 +1,7 @@
 //! One file a command. The argument struct's doc comment is the help.
 
 pub(crate) mod backup;
+pub(crate) mod bench;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod consolidate;

@@ -83,6 +83,7 @@ fn every_command_has_help() {
         "export jsonl",
         "export markdown",
         "backup",
+        "bench recall",
         "restore",
         "serve",
         "config show",

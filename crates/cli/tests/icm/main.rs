@@ -7,6 +7,7 @@ mod answers;
 mod asked;
 mod backup;
 mod bad_input;
+mod bench;
 mod config;
 mod demo;
 mod diff;

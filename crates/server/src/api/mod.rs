@@ -3,6 +3,7 @@
 //! Every front (command line, MCP, later JSON-RPC and HTTP) speaks these types, so the shapes that
 //! `--json` prints and the structured output of an MCP tool are the same by construction.
 
+mod bench;
 mod care;
 mod exchange;
 mod log;
@@ -12,6 +13,7 @@ mod recall;
 mod redact;
 mod undo;
 
+pub use bench::*;
 pub use care::*;
 pub use exchange::*;
 pub use log::*;

@@ -266,7 +266,11 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The next line without its end, and the first one without a byte order mark; `None` at the end of the input. A line far beyond the limit is
 /// read to its end, but not kept.
-fn next_line(input: &mut dyn BufRead, name: &str, number: u64) -> Result<Option<Vec<u8>>> {
+pub(crate) fn next_line(
+    input: &mut dyn BufRead,
+    name: &str,
+    number: u64,
+) -> Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     loop {
         let available = input.fill_buf().map_err(|source| ServiceError::Io {

@@ -26,6 +26,7 @@ mod write;
 
 pub use exchange::ExportFile;
 pub use import::STDIN;
+pub(crate) use import::next_line;
 
 use std::io::ErrorKind;
 use std::path::PathBuf;

@@ -1,0 +1,26 @@
+//! `icm bench`
+
+mod recall;
+
+use clap::{Args, Subcommand};
+
+use crate::app::App;
+use crate::error::{CliError, Outcome};
+
+/// Measure how well recall works
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    #[command(subcommand)]
+    command: BenchCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum BenchCommand {
+    Recall(recall::BenchRecallArgs),
+}
+
+pub(crate) fn run(args: BenchArgs, app: &App) -> Result<Outcome, CliError> {
+    match args.command {
+        BenchCommand::Recall(args) => recall::run(args, app),
+    }
+}

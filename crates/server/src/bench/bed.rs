@@ -1,0 +1,83 @@
+//! A store that is made for a measurement and gone after it.
+
+use std::collections::HashMap;
+use std::io::BufRead;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::api::{Caller, ListRequest, Progress, RecallAnswer, RecallRequest};
+use crate::error::{Result, ServiceError};
+use crate::service::{OpenOptions, Service};
+
+/// Nobody else writes here.
+const LOCK_WAIT: Duration = Duration::from_secs(5);
+
+pub(super) struct Bed {
+    // Closed before its folder goes.
+    service: Service,
+    caller: Caller,
+    pub(super) memories: u64,
+    _folder: TempDir,
+}
+
+impl Bed {
+    /// A store with the memories of these lines; a bad line is an error, for what is measured on
+    /// half of the memories says nothing.
+    pub(super) fn new(name: &str, lines: Box<dyn BufRead>, progress: &dyn Progress) -> Result<Bed> {
+        let folder = tempfile::tempdir().map_err(|source| ServiceError::Io {
+            doing: "cannot make a folder for a store to measure on".to_owned(),
+            source,
+        })?;
+        let service = Service::open(OpenOptions {
+            dir: folder.path().join("store"),
+            lock_wait: LOCK_WAIT,
+            read_only: false,
+        })?;
+        let caller = Caller {
+            actor: "bench".to_owned(),
+            ..Caller::default()
+        };
+        let files = vec![(name.to_owned(), lines)];
+        let report = service.import_jsonl(&caller, files, true, progress)?;
+        if let Some(line) = report.rejected.first() {
+            return Err(ServiceError::invalid(format!(
+                "{}:{}: {}",
+                line.file, line.line, line.why
+            )));
+        }
+        if report.added == 0 {
+            return Err(ServiceError::invalid(format!("{name}: no memory is in it")));
+        }
+        service.settle();
+        Ok(Bed {
+            service,
+            caller,
+            memories: report.added,
+            _folder: folder,
+        })
+    }
+
+    /// How many memories have each key.
+    pub(super) fn keys(&self) -> Result<HashMap<String, u64>> {
+        let mut keys = HashMap::new();
+        let memories = self.service.list(&ListRequest::default())?;
+        for key in memories.into_iter().filter_map(|memory| memory.key) {
+            *keys.entry(key).or_insert(0) += 1;
+        }
+        Ok(keys)
+    }
+
+    /// What a recall finds, and how long it took. It leaves no trace.
+    pub(super) fn recall(&self, query: &str, limit: usize) -> Result<(RecallAnswer, Duration)> {
+        let request = RecallRequest {
+            query: query.to_owned(),
+            limit: Some(limit),
+            record: false,
+            ..RecallRequest::default()
+        };
+        let begun = Instant::now();
+        let answer = self.service.recall(&self.caller, &request)?;
+        Ok((answer, begun.elapsed()))
+    }
+}

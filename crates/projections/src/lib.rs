@@ -3,6 +3,7 @@
 //! Everything here can be deleted and comes back the same from the log. Only [`fold`] reads events;
 //! rows and text follow row versions. This crate never knows MCP, sockets or the clock.
 
+pub mod embed;
 mod error;
 pub mod fold;
 mod rows;

@@ -1,0 +1,35 @@
+//! What can go wrong with an embedder.
+
+use std::path::PathBuf;
+
+/// Why texts could not be embedded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmbedError {
+    /// The file of a model could not be read.
+    #[error("reading the model {}: {source}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The file of a model is not whole, or no model at all; get it anew.
+    #[error("the model {} is damaged: {why}", .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The file of a model is of a format that this program does not know; a newer icm may.
+    #[error("the model {} has format {found}, this icm reads format {known}", .path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+        /// The one that is read here.
+        known: u32,
+    },
+}

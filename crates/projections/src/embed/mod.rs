@@ -1,0 +1,42 @@
+//! Embedders: from a text to a unit vector, so that texts that mean the same lie near each other.
+//!
+//! An embedder knows texts and nothing else: no events, ordinals, files of a store or clock. The
+//! built-in one, [`StaticEmbedder`], is a table inside the binary: no model is loaded, no network asked.
+//!
+//! ```
+//! use icm_projections::embed::{Embedder, StaticEmbedder};
+//!
+//! let embedder = StaticEmbedder::built_in();
+//! let vectors = embedder.embed(&["the name of the pet", "our dog is called Biscuit", "a failed build"])?;
+//! let cosine = |a: usize, b: usize| vectors[a].iter().zip(&vectors[b]).map(|(x, y)| x * y).sum::<f32>();
+//! assert!(cosine(0, 1) > cosine(0, 2));
+//! # Ok::<(), icm_projections::embed::EmbedError>(())
+//! ```
+
+mod error;
+mod static_table;
+#[cfg(test)]
+mod tests;
+mod wordpiece;
+
+pub use error::EmbedError;
+pub use static_table::{MAX_TOKENS, StaticEmbedder};
+
+/// Turns texts into vectors. May block (on a model, a disk, a server); is asked from any thread.
+pub trait Embedder: Send + Sync {
+    /// Names what the vectors come from: model, version and whatever else changes them. Vectors of
+    /// two ids are never compared with each other.
+    fn model(&self) -> &str;
+
+    /// Numbers in each vector, at least 1; the same for the life of the embedder.
+    fn dim(&self) -> usize;
+
+    /// One vector of [`dim`](Self::dim) finite numbers a text, in the order of the texts, each of
+    /// length 1 (within 1e-5). A text in which the model finds nothing (an empty one, say) is all
+    /// zeros, so its cosine with anything is 0. No text is too long: a model that reads only a
+    /// beginning says how much.
+    ///
+    /// # Errors
+    /// Where the model cannot be asked; then no vector is given, not those of the first texts either.
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
+}

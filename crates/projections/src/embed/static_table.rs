@@ -1,0 +1,238 @@
+//! The built-in embedder: a table with a row of numbers for each token. `tools/distil` says how it
+//! was made and describes its file, byte by byte.
+
+use std::borrow::Cow;
+use std::fs;
+use std::path::Path;
+
+use super::wordpiece::{Vocabulary, tokens};
+use super::{EmbedError, Embedder};
+
+/// Tokens of a text that are read; what comes after adds nothing. That is more than 64 KiB of English.
+pub const MAX_TOKENS: usize = 16_384;
+
+static BUILT_IN: &[u8] = include_bytes!("../../model/static-v1.bin");
+
+const MAGIC: &[u8; 8] = b"icm-emb\0";
+const FORMAT: u32 = 1;
+const HEADER_LEN: usize = 64;
+/// Where the hash of what follows the header stands.
+const HASH_AT: usize = 32;
+/// The row of `[UNK]`.
+const UNKNOWN: u32 = 1;
+/// Bytes of the table's hash that are part of the model's id.
+const ID_HASH_LEN: usize = 6;
+
+/// Embeds by summing a row a token and scaling the sum to length 1. Loading copies and parses
+/// nothing; a text costs microseconds and the same bits on every machine.
+///
+/// Made for English; of other scripts the vocabulary knows letters, and few words.
+#[derive(Debug, Clone)]
+pub struct StaticEmbedder {
+    bytes: Cow<'static, [u8]>,
+    model: String,
+    rows: usize,
+    dim: usize,
+    /// Where the parts begin.
+    scales: usize,
+    starts: usize,
+    order: usize,
+    pieces: usize,
+}
+
+impl StaticEmbedder {
+    /// The one in the binary, which a test has checked.
+    pub fn built_in() -> StaticEmbedder {
+        StaticEmbedder::parse(Cow::Borrowed(BUILT_IN))
+            .unwrap_or_else(|bad| panic!("the table in the binary is checked by a test: {bad:?}"))
+    }
+
+    /// A table in a file, which is read and checked whole.
+    ///
+    /// # Errors
+    /// `Io`, `Damaged`, and `Format` for a file of another version.
+    pub fn open(path: &Path) -> Result<StaticEmbedder, EmbedError> {
+        let bytes = fs::read(path).map_err(|source| EmbedError::Io {
+            path: path.to_owned(),
+            source,
+        })?;
+        let table = StaticEmbedder::parse(Cow::Owned(bytes));
+        let checked = table.and_then(|table| table.check().map(|()| table));
+        checked.map_err(|bad| match bad {
+            Bad::Format(found) => EmbedError::Format {
+                path: path.to_owned(),
+                found,
+                known: FORMAT,
+            },
+            Bad::Damaged(why) => EmbedError::Damaged {
+                path: path.to_owned(),
+                why: why.to_owned(),
+            },
+        })
+    }
+
+    /// Lays the parts out after the header; reads nothing else.
+    fn parse(bytes: Cow<'static, [u8]>) -> Result<StaticEmbedder, Bad> {
+        if bytes.len() < HEADER_LEN || !bytes.starts_with(MAGIC) {
+            return Err(Bad::Damaged("it is no table of token vectors"));
+        }
+        let number = |at: usize| u32_at(&bytes, at);
+        if number(8) != FORMAT {
+            return Err(Bad::Format(number(8)));
+        }
+        let [rows, dim, pieces_len] = [12, 16, 20].map(|at| u64::from(number(at)));
+        // The order of the rows is of u16; the sums below cannot overflow then.
+        let fits = (2..=1 << 16).contains(&rows) && (1..=1 << 16).contains(&dim);
+        let scales = HEADER_LEN as u64 + rows * dim;
+        let starts = scales + 4 * rows;
+        let order = starts + 4 * (rows + 1);
+        let pieces = order + 2 * rows;
+        if !fits || bytes.len() as u64 != pieces + pieces_len {
+            return Err(Bad::Damaged("its length is not what its header says"));
+        }
+        let hash: String = bytes[HASH_AT..HASH_AT + ID_HASH_LEN]
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        Ok(StaticEmbedder {
+            model: format!("static-v{FORMAT}-{hash}"),
+            rows: rows as usize,
+            dim: dim as usize,
+            scales: scales as usize,
+            starts: starts as usize,
+            order: order as usize,
+            pieces: pieces as usize,
+            bytes,
+        })
+    }
+
+    /// Whether every byte is what it was when the table was made. Costs milliseconds.
+    fn check(&self) -> Result<(), Bad> {
+        let hash = blake3::hash(&self.bytes[HEADER_LEN..]);
+        if hash.as_bytes()[..] != self.bytes[HASH_AT..HEADER_LEN] {
+            return Err(Bad::Damaged("its hash does not fit"));
+        }
+        let starts = |row: usize| u32_at(&self.bytes, self.starts + 4 * row) as usize;
+        let ascending = (0..self.rows).all(|row| starts(row) <= starts(row + 1));
+        if !ascending || self.pieces + starts(self.rows) != self.bytes.len() {
+            return Err(Bad::Damaged("its tokens do not lie one after the other"));
+        }
+        if (0..self.rows).any(|place| self.row_at(place) >= self.rows) {
+            return Err(Bad::Damaged(
+                "the order of its tokens names rows that it has not",
+            ));
+        }
+        let token = |place: usize| self.token(self.row_at(place));
+        if !(1..self.rows).all(|place| token(place - 1) < token(place)) {
+            return Err(Bad::Damaged("its tokens are not in order"));
+        }
+        let mut scales = (0..self.rows).map(|row| self.scale(row));
+        match scales.all(|scale| scale.is_finite()) {
+            true => Ok(()),
+            false => Err(Bad::Damaged("a row has no finite scale")),
+        }
+    }
+
+    /// The row of the token at a place in the order of all tokens.
+    fn row_at(&self, place: usize) -> usize {
+        let at = self.order + 2 * place;
+        usize::from(u16::from_le_bytes([self.bytes[at], self.bytes[at + 1]]))
+    }
+
+    pub(super) fn token(&self, row: usize) -> &[u8] {
+        let at = self.starts + 4 * row;
+        let (from, to) = (u32_at(&self.bytes, at), u32_at(&self.bytes, at + 4));
+        &self.bytes[self.pieces + from as usize..self.pieces + to as usize]
+    }
+
+    fn scale(&self, row: usize) -> f32 {
+        f32::from_bits(u32_at(&self.bytes, self.scales + 4 * row))
+    }
+
+    /// The vector of a text, as [`Embedder::embed`] has it.
+    pub fn embed_one(&self, text: &str) -> Vec<f32> {
+        let mut sum = vec![0.0; self.dim];
+        let mut left = MAX_TOKENS;
+        tokens(text, self, |row| {
+            let row = row as usize;
+            let scale = self.scale(row);
+            let from = HEADER_LEN + row * self.dim;
+            for (sum, byte) in sum.iter_mut().zip(&self.bytes[from..from + self.dim]) {
+                *sum += f32::from(byte.cast_signed()) * scale;
+            }
+            left -= 1;
+            left > 0
+        });
+        to_unit_length(&mut sum);
+        sum
+    }
+}
+
+impl Embedder for StaticEmbedder {
+    fn model(&self) -> &str {
+        &self.model
+    }
+
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        Ok(texts.iter().map(|text| self.embed_one(text)).collect())
+    }
+}
+
+impl Vocabulary for StaticEmbedder {
+    /// The last token that is not after `text`, if `text` begins with it. Else whatever token `text`
+    /// begins with is also what that one begins with, so what both have in common is looked for next.
+    fn longest(&self, text: &[u8]) -> Option<(u32, usize)> {
+        let mut text = text;
+        let mut end = self.rows;
+        while !text.is_empty() {
+            let (mut low, mut high) = (0, end);
+            while low < high {
+                let middle = low.midpoint(high);
+                match self.token(self.row_at(middle)) <= text {
+                    true => low = middle + 1,
+                    false => high = middle,
+                }
+            }
+            let row = self.row_at(low.checked_sub(1)?);
+            let token = self.token(row);
+            let common = token.iter().zip(text).take_while(|(a, b)| a == b).count();
+            if common == token.len() {
+                return Some((row as u32, common));
+            }
+            text = &text[..common];
+            end = low;
+        }
+        None
+    }
+
+    fn unknown(&self) -> u32 {
+        UNKNOWN
+    }
+}
+
+/// Why bytes are no table.
+#[derive(Debug)]
+enum Bad {
+    Format(u32),
+    Damaged(&'static str),
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+/// Leaves zeros, and what is too short to have a direction, as zeros.
+fn to_unit_length(numbers: &mut [f32]) {
+    let squares: f64 = numbers.iter().map(|x| f64::from(*x) * f64::from(*x)).sum();
+    let factor = match squares.sqrt() {
+        length if length.is_normal() => 1.0 / length,
+        _ => 0.0,
+    };
+    for number in numbers {
+        *number = (f64::from(*number) * factor) as f32;
+    }
+}

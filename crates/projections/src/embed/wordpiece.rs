@@ -1,0 +1,151 @@
+//! WordPiece as BERT's uncased models use it: from a text to the tokens of a vocabulary.
+//!
+//! The rules are those of the reference tokenizer, but for one: text that looks like a special token
+//! (`[CLS]`) is text. Which characters are control, mark or punctuation is Unicode's to say, and newer
+//! versions say more; a test holds thousands of texts against the reference.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
+
+/// A longer word is unknown as a whole; in characters.
+const MAX_WORD_LEN_CHARS: usize = 100;
+/// What a token that continues a word begins with.
+const CONTINUES: &[u8] = b"##";
+
+/// The tokens that a text may be cut into.
+pub(super) trait Vocabulary {
+    /// The longest token that `text` begins with: its number, and its length in bytes.
+    fn longest(&self, text: &[u8]) -> Option<(u32, usize)>;
+    /// The token that stands for an unknown word.
+    fn unknown(&self) -> u32;
+}
+
+/// Gives the tokens of `text` to `take`, in order, until that returns `false`. Costs time in
+/// proportion to the text, and no memory but for a word.
+pub(super) fn tokens(text: &str, vocabulary: &impl Vocabulary, mut take: impl FnMut(u32) -> bool) {
+    let mut word = Word::new();
+    for chunk in text.split(is_space) {
+        // Most text is plain and needs no tables.
+        let go_on = match chunk.is_ascii() {
+            true => chunk
+                .chars()
+                .filter(|c| !c.is_ascii_control())
+                .all(|c| word.add(c.to_ascii_lowercase(), vocabulary, &mut take)),
+            false => chunk
+                .chars()
+                .filter(|c| !is_dropped(*c))
+                .flat_map(apart)
+                .nfd()
+                .filter(|c| c.general_category() != GeneralCategory::NonspacingMark)
+                .flat_map(char::to_lowercase)
+                .all(|c| word.add(c, vocabulary, &mut take)),
+        };
+        if !go_on || !word.end(vocabulary, &mut take) {
+            return;
+        }
+    }
+}
+
+/// White space, but for the control characters that are dropped.
+fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r') || (!c.is_ascii() && c.is_whitespace() && !is_dropped(c))
+}
+
+fn is_dropped(c: char) -> bool {
+    c == char::REPLACEMENT_CHARACTER || c.general_category_group() == GeneralCategoryGroup::Other
+}
+
+fn is_punctuation(c: char) -> bool {
+    match c.is_ascii() {
+        true => c.is_ascii_punctuation(),
+        false => c.general_category_group() == GeneralCategoryGroup::Punctuation,
+    }
+}
+
+/// A Chinese character is a word of its own.
+fn apart(c: char) -> impl Iterator<Item = char> {
+    let space = is_cjk(c).then_some(' ');
+    space.into_iter().chain([c]).chain(space)
+}
+
+/// The blocks that BERT takes for Chinese: neither kana nor Hangul, and not all that Unicode has by now.
+fn is_cjk(c: char) -> bool {
+    matches!(u32::from(c),
+        0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x2A6DF
+        | 0x2A700..=0x2CEAF | 0x2F800..=0x2FA1F)
+}
+
+/// The word that is being read.
+struct Word {
+    /// [`CONTINUES`], which is no part of it, then the word.
+    bytes: Vec<u8>,
+    chars: usize,
+    pieces: Vec<u32>,
+}
+
+impl Word {
+    fn new() -> Word {
+        Word {
+            bytes: CONTINUES.to_vec(),
+            chars: 0,
+            pieces: Vec::new(),
+        }
+    }
+
+    /// Takes a normalised character. `false` when no more tokens are wanted.
+    fn add(
+        &mut self,
+        c: char,
+        vocabulary: &impl Vocabulary,
+        take: &mut impl FnMut(u32) -> bool,
+    ) -> bool {
+        if c == ' ' {
+            return self.end(vocabulary, take);
+        }
+        let alone = is_punctuation(c);
+        if alone && !self.end(vocabulary, take) {
+            return false;
+        }
+        self.chars += 1;
+        if self.chars <= MAX_WORD_LEN_CHARS {
+            let bytes = &mut [0; 4];
+            self.bytes
+                .extend_from_slice(c.encode_utf8(bytes).as_bytes());
+        }
+        !alone || self.end(vocabulary, take)
+    }
+
+    /// Cuts the word into its tokens and begins another. `false` when no more tokens are wanted.
+    fn end(&mut self, vocabulary: &impl Vocabulary, take: &mut impl FnMut(u32) -> bool) -> bool {
+        if self.chars == 0 {
+            return true;
+        }
+        self.pieces.clear();
+        if self.chars > MAX_WORD_LEN_CHARS || !self.cut(vocabulary) {
+            self.pieces.clear();
+            self.pieces.push(vocabulary.unknown());
+        }
+        self.bytes.truncate(CONTINUES.len());
+        self.chars = 0;
+        self.pieces.iter().all(|piece| take(*piece))
+    }
+
+    /// The longest token first; `false` when some rest has none. What was cut off already is written
+    /// over with the mark of a continuation, so that the rest can be looked up where it lies.
+    fn cut(&mut self, vocabulary: &impl Vocabulary) -> bool {
+        let mut at = CONTINUES.len();
+        let mut mark = 0;
+        while at < self.bytes.len() {
+            match vocabulary.longest(&self.bytes[at - mark..]) {
+                Some((token, len)) if len > mark => {
+                    self.pieces.push(token);
+                    at += len - mark;
+                    mark = CONTINUES.len();
+                    self.bytes[at - mark..at].copy_from_slice(CONTINUES);
+                }
+                _ => return false,
+            }
+        }
+        true
+    }
+}

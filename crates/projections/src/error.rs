@@ -17,7 +17,7 @@ pub enum ViewError {
     /// A view is not what it should be; it is dropped and rebuilt.
     #[error("the {view} view is not usable: {why}")]
     Unusable {
-        /// `table`, `rows`, `text` or `manifest`.
+        /// `table`, `rows`, `text`, `vectors` or `manifest`.
         view: &'static str,
         /// What is wrong.
         why: String,

@@ -9,6 +9,7 @@ pub mod fold;
 mod rows;
 mod table;
 pub mod text;
+pub mod vectors;
 mod views;
 
 pub use error::{Result, ViewError};

@@ -1,0 +1,127 @@
+//! The bytes of a file of vectors: see the module.
+
+use crate::error::ViewError;
+
+/// The most numbers in a vector.
+pub const MAX_DIM: usize = 4_096;
+
+const MAGIC: &[u8; 8] = b"ICMVECS\0";
+const VERSION: u32 = 1;
+pub(super) const HEADER_LEN: usize = 64;
+/// Bytes of a row before its numbers.
+pub(super) const ROW_HEAD_LEN: usize = 16;
+const CHECK_AT: usize = 12;
+
+pub(super) fn bad(why: impl Into<String>) -> ViewError {
+    ViewError::Unusable {
+        view: "vectors",
+        why: why.into(),
+    }
+}
+
+pub(super) fn row_len(dim: usize) -> usize {
+    ROW_HEAD_LEN + dim
+}
+
+/// Bytes of a file with so many rows; saturates.
+pub(super) fn file_len(dim: usize, count: u64) -> u64 {
+    (row_len(dim) as u64)
+        .saturating_mul(count)
+        .saturating_add(HEADER_LEN as u64)
+}
+
+pub(super) fn header(model: &str, dim: usize) -> [u8; HEADER_LEN] {
+    let mut bytes = [0; HEADER_LEN];
+    bytes[..8].copy_from_slice(MAGIC);
+    bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
+    bytes[12..16].copy_from_slice(&(dim as u32).to_le_bytes());
+    bytes[16..48].copy_from_slice(blake3::hash(model.as_bytes()).as_bytes());
+    let check = crc32c::crc32c(&bytes[..60]);
+    bytes[60..].copy_from_slice(&check.to_le_bytes());
+    bytes
+}
+
+/// Whether a file that begins with `bytes` has vectors of this model and dimension.
+pub(super) fn check_header(bytes: &[u8], model: &str, dim: usize) -> Result<(), ViewError> {
+    let Some(found) = bytes.get(..HEADER_LEN) else {
+        return Err(bad("it is too short"));
+    };
+    let expected = header(model, dim);
+    if found == expected {
+        return Ok(());
+    }
+    let whole = crc32c::crc32c(&found[..60]).to_le_bytes() == found[60..];
+    Err(bad(if !whole || &found[..8] != MAGIC {
+        "its header is damaged"
+    } else if found[8..12] != expected[8..12] {
+        "another version of icm wrote it"
+    } else {
+        "its vectors are of another model"
+    }))
+}
+
+/// Appends the row of a vector. One with numbers that are not finite becomes a zero vector.
+///
+/// The scale is |v|² / (v · bytes) rather than the size of a step: what rounding does along `v` itself is
+/// set right (the estimator of RaBitQ, Gao and Long 2024), so of near neighbours, which matter, less is
+/// lost, and a text has cosine 1 with itself.
+pub(super) fn encode_row(ordinal: u64, vector: &[f32], out: &mut Vec<u8>) {
+    let max = vector.iter().fold(0.0_f32, |max, x| max.max(x.abs()));
+    let levels = 127.0 / max;
+    let usable = levels.is_finite() && vector.iter().all(|x| x.is_finite());
+    let byte = |x: f32| {
+        if usable {
+            (x * levels).round() as i8
+        } else {
+            0
+        }
+    };
+    let (mut squares, mut product) = (0.0, 0.0);
+    for x in vector {
+        squares += f64::from(*x) * f64::from(*x);
+        product += f64::from(*x) * f64::from(byte(*x));
+    }
+    let scale = if usable { squares / product } else { 0.0 };
+    let start = out.len();
+    out.extend_from_slice(&ordinal.to_le_bytes());
+    out.extend_from_slice(&(scale as f32).to_le_bytes());
+    out.extend_from_slice(&[0; 4]);
+    out.extend(vector.iter().map(|x| byte(*x).cast_unsigned()));
+    let check = check_of(&out[start..]).to_le_bytes();
+    out[start + CHECK_AT..start + ROW_HEAD_LEN].copy_from_slice(&check);
+}
+
+fn check_of(row: &[u8]) -> u32 {
+    let numbers = &row[ROW_HEAD_LEN..];
+    crc32c::crc32c_append(crc32c::crc32c(&row[..CHECK_AT]), numbers)
+}
+
+/// A row as it lies in a file.
+#[derive(Clone, Copy)]
+pub(super) struct Row<'a>(pub(super) &'a [u8]);
+
+impl<'a> Row<'a> {
+    pub(super) fn ordinal(self) -> u64 {
+        let [a, b, c, d, e, f, g, h, ..] = *self.0 else {
+            return 0;
+        };
+        u64::from_le_bytes([a, b, c, d, e, f, g, h])
+    }
+
+    pub(super) fn scale(self) -> f32 {
+        f32::from_le_bytes(self.four(8))
+    }
+
+    /// A signed byte each.
+    pub(super) fn numbers(self) -> &'a [u8] {
+        &self.0[ROW_HEAD_LEN..]
+    }
+
+    pub(super) fn is_whole(self) -> bool {
+        check_of(self.0) == u32::from_le_bytes(self.four(CHECK_AT))
+    }
+
+    fn four(self, at: usize) -> [u8; 4] {
+        [self.0[at], self.0[at + 1], self.0[at + 2], self.0[at + 3]]
+    }
+}

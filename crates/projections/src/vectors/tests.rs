@@ -1,0 +1,328 @@
+//! The exact search against a plain one, and files that are not what they should be.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+
+use super::{MAX_DIM, Matrix, MatrixWriter, Near, Query};
+use crate::ViewError;
+
+const MODEL: &str = "a-model";
+
+/// Numbers that look random: splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// About normal, as a sum of uniform ones is.
+    fn number(&mut self) -> f32 {
+        let uniform = |bits: u64| bits as f32 / u64::MAX as f32 - 0.5;
+        (0..6).map(|_| uniform(self.next())).sum()
+    }
+
+    fn unit(&mut self, dim: usize) -> Vec<f32> {
+        unit((0..dim).map(|_| self.number()).collect())
+    }
+
+    /// A unit vector around another; `spread` 1 is as much of its own as of the other.
+    fn near(&mut self, centre: &[f32], spread: f32) -> Vec<f32> {
+        let own = self.unit(centre.len());
+        let sums = centre.iter().zip(own).map(|(c, o)| c + spread * o);
+        unit(sums.collect())
+    }
+}
+
+fn unit(mut numbers: Vec<f32>) -> Vec<f32> {
+    let length = numbers.iter().map(|x| x * x).sum::<f32>().sqrt();
+    numbers.iter_mut().for_each(|x| *x /= length);
+    numbers
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// A file of vectors whose ordinals are every third.
+fn written(path: &Path, dim: usize, vectors: &[Vec<f32>]) -> u64 {
+    let mut writer = MatrixWriter::create(path, MODEL, dim).expect("created");
+    for (index, vector) in vectors.iter().enumerate() {
+        writer.append(3 * index as u64, vector).expect("appended");
+    }
+    writer.flush().expect("written")
+}
+
+struct Scratch {
+    _dir: tempfile::TempDir,
+    path: PathBuf,
+}
+
+fn scratch() -> Scratch {
+    let dir = tempfile::tempdir().expect("a folder");
+    Scratch {
+        path: dir.path().join("vectors"),
+        _dir: dir,
+    }
+}
+
+fn unusable(result: Result<impl Sized, ViewError>) -> String {
+    match result {
+        Err(ViewError::Unusable { view, why }) => {
+            assert_eq!(view, "vectors");
+            why
+        }
+        Err(other) => panic!("another error: {other}"),
+        Ok(_) => panic!("it was taken"),
+    }
+}
+
+/// Of the ten nearest by f32, how many the scan finds too, of how many there are, over 50 queries. What
+/// it finds instead is no further off than int8 is.
+fn recall(random: &mut Random, dim: usize, vectors: &[Vec<f32>], near_one: bool) -> (usize, usize) {
+    let file = scratch();
+    let count = written(&file.path, dim, vectors);
+    let matrix = Matrix::open(&file.path, MODEL, dim, count).expect("opened");
+    let (mut found, mut all) = (0, 0);
+    for _ in 0..50 {
+        let any = random.next() as usize % vectors.len();
+        let query = match near_one {
+            true => random.near(&vectors[any], 0.5),
+            false => random.unit(dim),
+        };
+        // From all down to one in sixteen.
+        let salt = random.next();
+        let bits = (1 << (salt % 5)) - 1;
+        let visible = |ordinal: u64| Random(ordinal ^ salt).next() & bits == 0;
+        let cosines: Vec<f32> = vectors.iter().map(|vector| dot(vector, &query)).collect();
+        let cosine = |ordinal: u64| cosines[ordinal as usize / 3];
+        let mut truth: Vec<u64> = (0..count)
+            .map(|at| 3 * at)
+            .filter(|at| visible(*at))
+            .collect();
+        truth.sort_by(|a, b| cosine(*b).total_cmp(&cosine(*a)));
+        truth.truncate(10);
+        let near = matrix
+            .scan(&Query::new(&query), 10, &visible)
+            .expect("scanned");
+        assert_eq!(near.len(), truth.len());
+        for Near { ordinal, .. } in &near {
+            assert!(visible(*ordinal));
+            assert!(cosine(*ordinal) > cosine(truth[truth.len() - 1]) - 0.005);
+        }
+        let is_found = |ordinal: &&u64| near.iter().any(|near| near.ordinal == **ordinal);
+        found += truth.iter().filter(is_found).count();
+        all += truth.len();
+    }
+    (found, all)
+}
+
+#[test]
+fn finds_what_f32_finds() {
+    let mut cases = 0;
+    for clusters in [0, 2, 10, 50] {
+        for (dim, spread) in [(64, 0.7), (256, 0.4), (256, 0.7), (256, 1.0), (384, 0.7)] {
+            let (mut found, mut all) = (0, 0);
+            for seed in 0..4 {
+                let mut random = Random(seed);
+                let centres: Vec<_> = (0..clusters).map(|_| random.unit(dim)).collect();
+                let vector = |at: usize| match clusters {
+                    0 => random.unit(dim),
+                    _ => random.near(&centres[at % clusters], spread),
+                };
+                let vectors: Vec<_> = (0..1_500).map(vector).collect();
+                let counts = recall(&mut random, dim, &vectors, clusters > 0);
+                found += counts.0;
+                all += counts.1;
+            }
+            assert_eq!(all, 2_000);
+            assert!(
+                found >= 1_960,
+                "{clusters} clusters, {dim}, {spread}: {found} of {all}"
+            );
+            cases += 1;
+        }
+    }
+    assert_eq!(cases, 20);
+}
+
+proptest! {
+    /// Few values, so that many are equally near.
+    #[test]
+    fn a_scan_is_the_ranking_of_all_rows(
+        vectors in proptest::collection::vec(proptest::collection::vec(-2_i8..3, 3), 0..60),
+        query in proptest::collection::vec(-2_i8..3, 3),
+        limit in 0..70_usize,
+        hidden in 1..5_u64,
+    ) {
+        let floats = |numbers: &Vec<i8>| numbers.iter().map(|x| f32::from(*x)).collect::<Vec<f32>>();
+        let vectors: Vec<_> = vectors.iter().map(floats).collect();
+        let file = scratch();
+        let count = written(&file.path, 3, &vectors);
+        let matrix = Matrix::open(&file.path, MODEL, 3, count).expect("opened");
+        let query = Query::new(&floats(&query));
+        let visible = |ordinal: u64| (ordinal / 3).is_multiple_of(hidden);
+        let mut expected = Vec::new();
+        for ordinal in 0..3 * count + 3 {
+            let cosine = matrix.cosine(&query, ordinal).expect("whole");
+            prop_assert_eq!(cosine.is_some(), ordinal.is_multiple_of(3) && ordinal < 3 * count);
+            expected.extend(cosine.filter(|_| visible(ordinal)).map(|cosine| Near { ordinal, cosine }));
+        }
+        expected.sort_by(|a, b| b.cosine.total_cmp(&a.cosine).then(a.ordinal.cmp(&b.ordinal)));
+        expected.truncate(limit);
+        prop_assert_eq!(matrix.scan(&query, limit, &visible).expect("whole"), expected);
+        matrix.check().expect("whole");
+    }
+}
+
+#[test]
+fn a_cosine_is_as_exact_as_int8_can_be() {
+    let mut random = Random(4);
+    for dim in [2, 3, 31, 256, 1_024, MAX_DIM] {
+        let mut vectors: Vec<_> = (0..20).map(|_| random.unit(dim)).collect();
+        // The largest sums that there can be.
+        vectors.push(unit(vec![1.0; dim]));
+        let file = scratch();
+        let count = written(&file.path, dim, &vectors);
+        let matrix = Matrix::open(&file.path, MODEL, dim, count).expect("opened");
+        let cosine = |vector: &[f32], at: usize| {
+            let cosine = matrix.cosine(&Query::new(vector), 3 * at as u64);
+            cosine.expect("whole").expect("it is there")
+        };
+        for (at, vector) in vectors.iter().enumerate() {
+            // Half a step in each number; 1 % for what the scale sets right.
+            let query = random.near(vector, 1.0);
+            let step = vector.iter().fold(0.0_f32, |max, x| max.max(x.abs())) / 127.0;
+            let most = step / 2.0 * query.iter().map(|x| x.abs()).sum::<f32>() + 0.01;
+            let off = (cosine(&query, at) - dot(vector, &query)).abs();
+            assert!(off < most && (dim < 256 || off < 0.003), "{dim}: {off}");
+            let off = (cosine(vector, at) - 1.0).abs();
+            assert!(off < 1e-4, "{dim}, of itself: {off}");
+        }
+    }
+}
+
+#[test]
+fn odd_vectors_are_zero() {
+    let file = scratch();
+    let odd = [
+        vec![0.0, 0.0],
+        vec![f32::NAN, 1.0],
+        vec![1.0, f32::INFINITY],
+        vec![f32::MIN_POSITIVE, 0.0],
+        vec![1.0, 0.0],
+        vec![1e30, 0.0],
+    ];
+    let count = written(&file.path, 2, &odd);
+    let matrix = Matrix::open(&file.path, MODEL, 2, count).expect("opened");
+    let cosines = |query: &[f32]| -> Vec<(u64, f32)> {
+        let near = matrix
+            .scan(&Query::new(query), 9, &|_| true)
+            .expect("whole");
+        near.iter()
+            .map(|near| (near.ordinal, near.cosine.round()))
+            .collect()
+    };
+    let zero = [(0, 0.0), (3, 0.0), (6, 0.0), (9, 0.0)];
+    let found = cosines(&[1.0, 0.0]);
+    assert_eq!(found[0].0, 15);
+    assert_eq!(found[1], (12, 1.0));
+    assert_eq!(found[2..], zero);
+    for query in [[0.0, 0.0], [f32::NAN, f32::NAN], [f32::INFINITY, 1.0]] {
+        let found = cosines(&query);
+        assert_eq!(found[..4], zero);
+        assert_eq!(found[4..], [(12, 0.0), (15, 0.0)]);
+    }
+}
+
+#[test]
+fn pieces_make_the_same_file_and_what_is_beyond_is_written_over() {
+    let mut random = Random(5);
+    // More than are gathered before they are written.
+    let vectors: Vec<_> = (0..3_000).map(|_| random.unit(100)).collect();
+    let (whole, pieces) = (scratch(), scratch());
+    let count = written(&whole.path, 100, &vectors);
+    assert_eq!(written(&pieces.path, 100, &vectors[..1_000]), 1_000);
+    let mut writer = MatrixWriter::open(&pieces.path, MODEL, 100, 700).expect("opened");
+    let why = unusable(writer.append(3 * 699, &vectors[0]));
+    assert_eq!(why, "ordinal 2097 is given out of turn");
+    for (index, vector) in vectors.iter().enumerate().skip(700) {
+        writer.append(3 * index as u64, vector).expect("appended");
+    }
+    assert_eq!(writer.flush().expect("written"), count);
+    assert_eq!(
+        fs::read(&pieces.path).expect("read"),
+        fs::read(&whole.path).expect("read")
+    );
+    // Who has the file open keeps it when it is begun anew.
+    let matrix = Matrix::open(&whole.path, MODEL, 100, count).expect("opened");
+    MatrixWriter::create(&whole.path, MODEL, 100).expect("created");
+    matrix.check().expect("whole");
+    assert_eq!(matrix.last_ordinal().expect("whole"), Some(3 * 2_999));
+    let why = unusable(Matrix::open(&whole.path, MODEL, 100, 1));
+    assert_eq!(why, "it is too short");
+}
+
+#[test]
+fn a_file_of_something_else_is_refused() {
+    let file = scratch();
+    let count = written(&file.path, 2, &[vec![1.0, 0.0]]);
+    for (model, dim) in [("other", 2), (MODEL, 1), (MODEL, 3)] {
+        let why = unusable(Matrix::open(&file.path, model, dim, count));
+        assert_eq!(why, "its vectors are of another model");
+        unusable(MatrixWriter::open(&file.path, model, dim, count));
+    }
+    let mut bytes = fs::read(&file.path).expect("read");
+    bytes[8] = 2;
+    let check = crc32c::crc32c(&bytes[..60]).to_le_bytes();
+    bytes[60..64].copy_from_slice(&check);
+    fs::write(&file.path, &bytes).expect("written");
+    let why = unusable(Matrix::open(&file.path, MODEL, 2, count));
+    assert_eq!(why, "another version of icm wrote it");
+    assert!(matches!(
+        Matrix::open(&file.path.with_extension("none"), MODEL, 2, 0),
+        Err(ViewError::Io { .. })
+    ));
+}
+
+#[test]
+fn a_file_that_was_cut_or_flipped_is_refused() {
+    let file = scratch();
+    let vectors = [vec![0.6, 0.8], vec![0.0, 1.0], vec![-1.0, 0.0]];
+    let count = written(&file.path, 2, &vectors);
+    let whole = fs::read(&file.path).expect("read");
+    assert_eq!(whole.len(), 64 + 3 * 18);
+    for len in 0..whole.len() {
+        fs::write(&file.path, &whole[..len]).expect("written");
+        unusable(Matrix::open(&file.path, MODEL, 2, count));
+    }
+    unusable(Matrix::open(&file.path, MODEL, 2, u64::MAX));
+    for bit in 0..8 * whole.len() {
+        let mut flipped = whole.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        fs::write(&file.path, &flipped).expect("written");
+        let opened = Matrix::open(&file.path, MODEL, 2, count);
+        assert_eq!(opened.is_err(), bit < 8 * 64, "bit {bit}");
+        let Ok(matrix) = opened else { continue };
+        unusable(matrix.check());
+        // Nothing is answered from the row.
+        unusable(matrix.scan(&Query::new(&[1.0, 0.0]), 3, &|_| true));
+    }
+}
+
+#[test]
+fn rows_in_another_order_are_refused() {
+    let file = scratch();
+    let count = written(&file.path, 2, &[vec![0.6, 0.8], vec![0.0, 1.0]]);
+    let mut bytes = fs::read(&file.path).expect("read");
+    bytes[64..].rotate_left(18);
+    fs::write(&file.path, &bytes).expect("written");
+    let matrix = Matrix::open(&file.path, MODEL, 2, count).expect("opened");
+    assert_eq!(unusable(matrix.check()), "the row of ordinal 0 is damaged");
+}

@@ -1,0 +1,119 @@
+//! Writing vectors: one writer at a time, which the lock of the views sees to.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use super::format::{MAX_DIM, bad, encode_row, file_len, header};
+use super::matrix::Matrix;
+use crate::error::{Result, io};
+
+/// Bytes that are gathered before they are written.
+const BUFFER_LEN: usize = 256 * 1_024;
+
+/// Appends vectors to a file. Nothing is synced: what is lost is embedded again.
+pub struct MatrixWriter {
+    file: File,
+    path: PathBuf,
+    dim: usize,
+    /// Rows so far, those included that are not written yet.
+    count: u64,
+    /// The least ordinal that may come.
+    next: u64,
+    pending: Vec<u8>,
+}
+
+impl MatrixWriter {
+    /// Begins a new file in the place of whatever is there; readers of that keep what they have.
+    ///
+    /// # Errors
+    /// `Io`.
+    ///
+    /// # Panics
+    /// If `dim` is 0 or more than [`MAX_DIM`].
+    pub fn create(path: &Path, model: &str, dim: usize) -> Result<MatrixWriter> {
+        assert!(
+            (1..=MAX_DIM).contains(&dim),
+            "a vector has 1 to {MAX_DIM} numbers"
+        );
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(io("removing", path)(error));
+            }
+            _ => {}
+        }
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(path).map_err(io("creating", path))?;
+        file.write_all(&header(model, dim))
+            .map_err(io("writing", path))?;
+        Ok(MatrixWriter {
+            file,
+            path: path.to_owned(),
+            dim,
+            count: 0,
+            next: 0,
+            pending: Vec::new(),
+        })
+    }
+
+    /// Goes on after the first `count` rows of a file; what it holds beyond is written over.
+    ///
+    /// # Errors
+    /// As [`Matrix::open`]; and `Unusable` where the last of those rows is damaged.
+    pub fn open(path: &Path, model: &str, dim: usize, count: u64) -> Result<MatrixWriter> {
+        let next = match Matrix::open(path, model, dim, count)?.last_ordinal()? {
+            Some(last) => last.saturating_add(1),
+            None => 0,
+        };
+        let mut file = OpenOptions::new()
+            .write(true)
+            .open(path)
+            .map_err(io("opening", path))?;
+        file.seek(SeekFrom::Start(file_len(dim, count)))
+            .map_err(io("reading", path))?;
+        Ok(MatrixWriter {
+            file,
+            path: path.to_owned(),
+            dim,
+            count,
+            next,
+            pending: Vec::new(),
+        })
+    }
+
+    /// Adds the vector of a version: of length 1, or zero. Numbers that are not finite count as zero.
+    ///
+    /// # Errors
+    /// `Unusable` if `ordinal` does not come after all those before it; `Io`.
+    ///
+    /// # Panics
+    /// If the vector has another dimension.
+    pub fn append(&mut self, ordinal: u64, vector: &[f32]) -> Result<()> {
+        assert_eq!(vector.len(), self.dim, "a vector of the same model");
+        if ordinal < self.next {
+            return Err(bad(format!("ordinal {ordinal} is given out of turn")));
+        }
+        encode_row(ordinal, vector, &mut self.pending);
+        self.count += 1;
+        self.next = ordinal.saturating_add(1);
+        match self.pending.len() < BUFFER_LEN {
+            true => Ok(()),
+            false => self.flush().map(|_| ()),
+        }
+    }
+
+    /// Writes what is pending. How many rows the file has then is for the caller to remember.
+    ///
+    /// # Errors
+    /// `Io`; the writer is of no use then.
+    pub fn flush(&mut self) -> Result<u64> {
+        self.file
+            .write_all(&self.pending)
+            .map_err(io("writing", &self.path))?;
+        self.pending.clear();
+        Ok(self.count)
+    }
+}

@@ -134,11 +134,13 @@ impl StaticEmbedder {
     }
 
     /// The row of the token at a place in the order of all tokens.
+    #[inline]
     fn row_at(&self, place: usize) -> usize {
         let at = self.order + 2 * place;
         usize::from(u16::from_le_bytes([self.bytes[at], self.bytes[at + 1]]))
     }
 
+    #[inline]
     pub(super) fn token(&self, row: usize) -> &[u8] {
         let at = self.starts + 4 * row;
         let (from, to) = (u32_at(&self.bytes, at), u32_at(&self.bytes, at + 4));
@@ -221,8 +223,10 @@ enum Bad {
     Damaged(&'static str),
 }
 
+#[inline]
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+    let bytes = bytes[at..].first_chunk().expect("it lies within the table");
+    u32::from_le_bytes(*bytes)
 }
 
 /// Leaves zeros, and what is too short to have a direction, as zeros.

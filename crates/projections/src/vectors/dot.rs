@@ -1,8 +1,7 @@
 //! The dot product of a row and a query, in whole numbers: the same on every machine.
 //!
-//! One loop, which the compiler turns into vector instructions for each set of them that is named
-//! here; the best that the processor has is chosen when the program runs. A row is int8 and a query
-//! int16, because the instructions widen int8 to int16 anyway: the finer query costs nothing.
+//! The best that the processor has is chosen when the program runs. A row is int8 and a query int16,
+//! because the instructions widen int8 to int16 anyway: the finer query costs nothing.
 
 /// A way to compute the product.
 #[derive(Clone, Copy)]
@@ -22,13 +21,8 @@ impl Dot {
     pub(super) fn all() -> Vec<Dot> {
         let mut all = Vec::new();
         #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx512bw") {
-                all.push(Dot { compute: avx512 });
-            }
-            if is_x86_feature_detected!("avx2") {
-                all.push(Dot { compute: avx2 });
-            }
+        if is_x86_feature_detected!("avx2") {
+            all.push(Dot { compute: avx2 });
         }
         all.push(Dot { compute: portable });
         all
@@ -44,7 +38,6 @@ impl Dot {
     }
 }
 
-#[inline(always)]
 fn portable(row: &[u8], query: &[i16]) -> i32 {
     let products = row
         .iter()
@@ -53,16 +46,33 @@ fn portable(row: &[u8], query: &[i16]) -> i32 {
     products.sum()
 }
 
+/// Sixteen products an instruction; compiled for AVX2, the loop above makes do with eight.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
+#[allow(unsafe_code)]
 fn avx2(row: &[u8], query: &[i16]) -> i32 {
-    portable(row, query)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512bw")]
-fn avx512(row: &[u8], query: &[i16]) -> i32 {
-    portable(row, query)
+    use std::arch::x86_64::{
+        __m256i, _mm_loadu_si128, _mm256_add_epi32, _mm256_cvtepi8_epi16, _mm256_loadu_si256,
+        _mm256_madd_epi16, _mm256_setzero_si256, _mm256_storeu_si256,
+    };
+    let step = |sum: __m256i, row: &[u8; 16], query: &[i16; 16]| {
+        // SAFETY: the arrays are as long as what is loaded; neither load wants alignment.
+        let (row, query) = unsafe {
+            let row = _mm_loadu_si128(row.as_ptr().cast());
+            (row, _mm256_loadu_si256(query.as_ptr().cast()))
+        };
+        _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_cvtepi8_epi16(row), query))
+    };
+    let (row, row_rest) = row.as_chunks::<16>();
+    let (query, query_rest) = query.as_chunks::<16>();
+    let mut sum = _mm256_setzero_si256();
+    for (row, query) in row.iter().zip(query) {
+        sum = step(sum, row, query);
+    }
+    let mut sums = [0_i32; 8];
+    // SAFETY: as above.
+    unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast(), sum) };
+    sums.iter().sum::<i32>() + portable(row_rest, query_rest)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ const VERSION: u32 = 1;
 pub(super) const HEADER_LEN: usize = 64;
 /// Bytes of a row before its numbers.
 pub(super) const ROW_HEAD_LEN: usize = 16;
+const SCALE_AT: usize = 8;
 const CHECK_AT: usize = 12;
 
 pub(super) fn bad(why: impl Into<String>) -> ViewError {
@@ -69,24 +70,22 @@ pub(super) fn encode_row(ordinal: u64, vector: &[f32], out: &mut Vec<u8>) {
     let max = vector.iter().fold(0.0_f32, |max, x| max.max(x.abs()));
     let levels = 127.0 / max;
     let usable = levels.is_finite() && vector.iter().all(|x| x.is_finite());
-    let byte = |x: f32| {
-        if usable {
-            (x * levels).round() as i8
-        } else {
-            0
-        }
-    };
-    let (mut squares, mut product) = (0.0, 0.0);
-    for x in vector {
-        squares += f64::from(*x) * f64::from(*x);
-        product += f64::from(*x) * f64::from(byte(*x));
-    }
-    let scale = if usable { squares / product } else { 0.0 };
     let start = out.len();
     out.extend_from_slice(&ordinal.to_le_bytes());
-    out.extend_from_slice(&(scale as f32).to_le_bytes());
-    out.extend_from_slice(&[0; 4]);
-    out.extend(vector.iter().map(|x| byte(*x).cast_unsigned()));
+    out.extend_from_slice(&[0; ROW_HEAD_LEN - SCALE_AT]);
+    let (mut squares, mut product) = (0.0, 0.0);
+    for x in vector {
+        // Rounds: a conversion cuts off.
+        let byte = match usable {
+            true => (x * levels + 0.5_f32.copysign(*x)) as i8,
+            false => 0,
+        };
+        squares += f64::from(*x) * f64::from(*x);
+        product += f64::from(*x) * f64::from(byte);
+        out.push(byte.cast_unsigned());
+    }
+    let scale = if usable { squares / product } else { 0.0 };
+    out[start + SCALE_AT..start + CHECK_AT].copy_from_slice(&(scale as f32).to_le_bytes());
     let check = check_of(&out[start..]).to_le_bytes();
     out[start + CHECK_AT..start + ROW_HEAD_LEN].copy_from_slice(&check);
 }
@@ -109,7 +108,7 @@ impl<'a> Row<'a> {
     }
 
     pub(super) fn scale(self) -> f32 {
-        f32::from_le_bytes(self.four(8))
+        f32::from_le_bytes(self.four(SCALE_AT))
     }
 
     /// A signed byte each.

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::fs::File;
 use std::path::Path;
 
-use super::dot::Dot;
+use super::dot::{Dot, prefetch};
 use super::format::{HEADER_LEN, MAX_DIM, Row, bad, check_header, file_len, row_len};
 use crate::error::{Result, io};
 
@@ -183,6 +183,7 @@ impl Matrix {
         // The worst on top, so that it is the first to go.
         let mut nearest: BinaryHeap<Reverse<Found<'_>>> = BinaryHeap::new();
         for row in self.rows() {
+            prefetch(row.0);
             let found = Found {
                 cosine: self.cosine_of(row, query),
                 row,

@@ -43,8 +43,8 @@ pub struct StaticEmbedder {
 impl StaticEmbedder {
     /// The one in the binary, which a test has checked.
     pub fn built_in() -> StaticEmbedder {
-        StaticEmbedder::parse(Cow::Borrowed(BUILT_IN))
-            .unwrap_or_else(|bad| panic!("the table in the binary is checked by a test: {bad:?}"))
+        let table = StaticEmbedder::parse(Cow::Borrowed(BUILT_IN));
+        table.expect("the table in the binary is whole, which a test checks")
     }
 
     /// A table in a file, which is read and checked whole.

@@ -6,7 +6,9 @@ use std::fs::File;
 use std::path::Path;
 
 use super::dot::{Dot, prefetch};
-use super::format::{HEADER_LEN, MAX_DIM, Row, bad, check_header, file_len, row_len};
+use super::format::{
+    HEADER_LEN, MAX_DIM, Row, bad, check_header, encode_row, file_len, header, row_len,
+};
 use crate::error::{Result, io};
 
 /// A version near a query.
@@ -55,9 +57,14 @@ impl Query {
     }
 }
 
-/// The vectors up to a checkpoint.
+enum Backing {
+    Mapped(memmap2::Mmap),
+    Owned(Vec<u8>),
+}
+
+/// The vectors up to a checkpoint, or those that no file has.
 pub struct Matrix {
-    map: memmap2::Mmap,
+    backing: Backing,
     dim: usize,
     /// Rows that belong to the checkpoint; the file may hold more.
     count: u64,
@@ -82,11 +89,72 @@ impl Matrix {
             return Err(bad("it is too short"));
         }
         Ok(Matrix {
-            map,
+            backing: Backing::Mapped(map),
             dim,
             count,
             dot: Dot::best(),
         })
+    }
+
+    /// No rows, in memory.
+    ///
+    /// # Panics
+    /// If `dim` is 0 or more than [`MAX_DIM`].
+    pub fn in_memory(model: &str, dim: usize) -> Matrix {
+        assert!(
+            (1..=MAX_DIM).contains(&dim),
+            "a vector has 1 to {MAX_DIM} numbers"
+        );
+        Matrix {
+            backing: Backing::Owned(header(model, dim).to_vec()),
+            dim,
+            count: 0,
+            dot: Dot::best(),
+        }
+    }
+
+    /// Adds the vector of a version to rows in memory, as [`MatrixWriter::append`] would write it.
+    ///
+    /// # Panics
+    /// If the rows are a file's, the vector has another dimension, or `ordinal` does not come after
+    /// those before it.
+    ///
+    /// [`MatrixWriter::append`]: super::MatrixWriter::append
+    pub fn push(&mut self, ordinal: u64, vector: &[f32]) {
+        assert_eq!(vector.len(), self.dim, "a vector of the same model");
+        let last = self.count.checked_sub(1).map(|last| self.row(last));
+        assert!(
+            last.is_none_or(|last| last.ordinal() < ordinal),
+            "ordinals ascend"
+        );
+        let Backing::Owned(bytes) = &mut self.backing else {
+            panic!("a file of vectors is written by its writer");
+        };
+        encode_row(ordinal, vector, bytes);
+        self.count += 1;
+    }
+
+    /// The rows as they lie in a file.
+    pub(super) fn row_bytes(&self) -> &[u8] {
+        let end = HEADER_LEN + self.count as usize * row_len(self.dim);
+        &self.bytes()[HEADER_LEN..end]
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match &self.backing {
+            Backing::Mapped(map) => map,
+            Backing::Owned(bytes) => bytes,
+        }
+    }
+
+    /// Rows that a file of `len` bytes has room for.
+    pub(crate) fn count_in(len: u64, dim: usize) -> u64 {
+        len.saturating_sub(HEADER_LEN as u64) / row_len(dim) as u64
+    }
+
+    /// Numbers in a vector.
+    pub fn dim(&self) -> usize {
+        self.dim
     }
 
     /// Number of rows.
@@ -94,31 +162,29 @@ impl Matrix {
         self.count
     }
 
-    /// The ordinal of the last row.
+    /// The ordinals of the first and the last row.
     ///
     /// # Errors
-    /// `Unusable` where that row is damaged.
-    pub fn last_ordinal(&self) -> Result<Option<u64>> {
+    /// `Unusable` where one of them is damaged.
+    pub fn ends(&self) -> Result<Option<(u64, u64)>> {
         let Some(last) = self.count.checked_sub(1) else {
             return Ok(None);
         };
-        let row = self.row(last);
-        match row.is_whole() {
-            true => Ok(Some(row.ordinal())),
-            false => Err(damaged(row)),
-        }
+        let whole = |index| match self.row(index) {
+            row if row.is_whole() => Ok(row.ordinal()),
+            row => Err(damaged(row)),
+        };
+        Ok(Some((whole(0)?, whole(last)?)))
     }
 
     fn rows(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
-        let len = row_len(self.dim);
-        let end = HEADER_LEN + self.count as usize * len;
-        self.map[HEADER_LEN..end].chunks_exact(len).map(Row)
+        self.row_bytes().chunks_exact(row_len(self.dim)).map(Row)
     }
 
     fn row(&self, index: u64) -> Row<'_> {
         let len = row_len(self.dim);
         let start = HEADER_LEN + index as usize * len;
-        Row(&self.map[start..start + len])
+        Row(&self.bytes()[start..start + len])
     }
 
     fn cosine_of(&self, row: Row<'_>, query: &Query) -> f32 {
@@ -149,19 +215,47 @@ impl Matrix {
     /// If the query has another dimension.
     pub fn cosine(&self, query: &Query, ordinal: u64) -> Result<Option<f32>> {
         assert_eq!(query.numbers.len(), self.dim, "a query of the same model");
-        // Ordinals ascend, so one stands no further back than if there were no gaps before it.
+        match self.find(ordinal) {
+            None => Ok(None),
+            Some(row) if row.is_whole() => Ok(Some(self.cosine_of(row, query))),
+            Some(row) => Err(damaged(row)),
+        }
+    }
+
+    /// The vector of a version, as far as int8 tells; `None` if it has none here, or a zero one.
+    pub fn vector(&self, ordinal: u64) -> Option<Vec<f32>> {
+        let row = self.find(ordinal)?;
+        let scale = row.scale();
+        let numbers = row.numbers().iter();
+        (scale != 0.0).then(|| {
+            numbers
+                .map(|byte| f32::from(byte.cast_signed()) * scale)
+                .collect()
+        })
+    }
+
+    fn find(&self, ordinal: u64) -> Option<Row<'_>> {
+        // Ordinals ascend, so one stands no further back than if there were no gaps before it; and
+        // without gaps it stands just there.
         let (mut low, mut high) = (0, self.count.min(ordinal.saturating_add(1)));
+        let first = (self.count > 0).then(|| self.row(0).ordinal());
+        let place = first.and_then(|first| ordinal.checked_sub(first));
+        if let Some(place) = place.filter(|place| *place < self.count) {
+            let row = self.row(place);
+            if row.ordinal() == ordinal {
+                return Some(row);
+            }
+        }
         while low < high {
             let middle = low.midpoint(high);
             let row = self.row(middle);
             match row.ordinal().cmp(&ordinal) {
                 Ordering::Less => low = middle + 1,
                 Ordering::Greater => high = middle,
-                Ordering::Equal if row.is_whole() => return Ok(Some(self.cosine_of(row, query))),
-                Ordering::Equal => return Err(damaged(row)),
+                Ordering::Equal => return Some(row),
             }
         }
-        Ok(None)
+        None
     }
 
     /// The `limit` versions nearest to a query of which `visible` is true, nearest first; those

@@ -264,9 +264,36 @@ fn pieces_make_the_same_file_and_what_is_beyond_is_written_over() {
     let matrix = Matrix::open(&whole.path, MODEL, 100, count).expect("opened");
     MatrixWriter::create(&whole.path, MODEL, 100).expect("created");
     matrix.check().expect("whole");
-    assert_eq!(matrix.last_ordinal().expect("whole"), Some(3 * 2_999));
+    assert_eq!(matrix.ends().expect("whole"), Some((0, 3 * 2_999)));
     let why = unusable(Matrix::open(&whole.path, MODEL, 100, 1));
     assert_eq!(why, "it is too short");
+}
+
+#[test]
+fn rows_in_memory_are_those_of_a_file() {
+    let mut random = Random(6);
+    let vectors: Vec<_> = (0..40).map(|_| random.unit(20)).collect();
+    let (whole, pieces) = (scratch(), scratch());
+    let count = written(&whole.path, 20, &vectors);
+    let first = written(&pieces.path, 20, &vectors[..25]);
+    let mut rest = Matrix::in_memory(MODEL, 20);
+    for (index, vector) in vectors.iter().enumerate().skip(25) {
+        rest.push(3 * index as u64, vector);
+    }
+    let file = Matrix::open(&whole.path, MODEL, 20, count).expect("opened");
+    let query = Query::new(&vectors[30]);
+    let found = rest.scan(&query, 1, &|_| true).expect("whole");
+    assert_eq!(found, file.scan(&query, 1, &|_| true).expect("whole"));
+    assert_eq!(found[0].ordinal, 90);
+    let mut writer = MatrixWriter::open(&pieces.path, MODEL, 20, first).expect("opened");
+    writer.append_all(&rest).expect("appended");
+    let why = unusable(writer.append_all(&rest));
+    assert_eq!(why, "ordinal 75 is given out of turn");
+    assert_eq!(writer.flush().expect("written"), count);
+    assert_eq!(
+        fs::read(&pieces.path).expect("read"),
+        fs::read(&whole.path).expect("read")
+    );
 }
 
 #[test]

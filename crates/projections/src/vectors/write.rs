@@ -64,8 +64,8 @@ impl MatrixWriter {
     /// # Errors
     /// As [`Matrix::open`]; and `Unusable` where the last of those rows is damaged.
     pub fn open(path: &Path, model: &str, dim: usize, count: u64) -> Result<MatrixWriter> {
-        let next = match Matrix::open(path, model, dim, count)?.last_ordinal()? {
-            Some(last) => last.saturating_add(1),
+        let next = match Matrix::open(path, model, dim, count)?.ends()? {
+            Some((_, last)) => last.saturating_add(1),
             None => 0,
         };
         let mut file = OpenOptions::new()
@@ -103,6 +103,27 @@ impl MatrixWriter {
             true => Ok(()),
             false => self.flush().map(|_| ()),
         }
+    }
+
+    /// Adds all rows of a matrix of the same model.
+    ///
+    /// # Errors
+    /// As [`MatrixWriter::append`].
+    ///
+    /// # Panics
+    /// If its vectors have another dimension.
+    pub fn append_all(&mut self, rows: &Matrix) -> Result<()> {
+        assert_eq!(rows.dim(), self.dim, "vectors of the same model");
+        let Some((first, last)) = rows.ends()? else {
+            return Ok(());
+        };
+        if first < self.next {
+            return Err(bad(format!("ordinal {first} is given out of turn")));
+        }
+        self.pending.extend_from_slice(rows.row_bytes());
+        self.count += rows.count();
+        self.next = last.saturating_add(1);
+        Ok(())
     }
 
     /// Writes what is pending. How many rows the file has then is for the caller to remember.

@@ -29,6 +29,8 @@ use super::stopwords::is_stopword;
 pub(crate) const TERM_LEN_MAX: usize = 64;
 /// Stems that a thread remembers.
 const STEMS_MAX: usize = 8_192;
+/// A number of so many digits is no year, amount or hour.
+const IDENTIFIER_DIGITS: usize = 5;
 /// A word of more runs of letters and digits than this is an id or a hash: found whole only.
 const MIXED_RUNS_MAX: usize = 4;
 
@@ -172,6 +174,17 @@ pub(crate) fn plain_words(text: &str) -> Vec<String> {
         }
     });
     words
+}
+
+/// Whether a word is written as names in programs and numbers of tickets are, and prose is not.
+pub(crate) fn is_identifier(word: &str) -> bool {
+    let has = |is: fn(char) -> bool| word.chars().any(is);
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    let mut pairs = word.chars().zip(word.chars().skip(1));
+    (digits > 0 && has(char::is_alphabetic))
+        || digits >= IDENTIFIER_DIGITS
+        || has(|c| matches!(c, '_' | '.' | '/' | '\\' | ':' | '@' | '#'))
+        || pairs.any(|(a, b)| a.is_lowercase() && b.is_uppercase())
 }
 
 /// The form in which a keyword or a word is compared: folded and bounded.

@@ -34,6 +34,16 @@ impl Candidate {
         self.ordinal.0
     }
 
+    /// One that is to be scored, or is for good.
+    pub(crate) fn new(scored: Scored, ordinal: u64, place: Place) -> Self {
+        Self {
+            grade: grade(scored.score as Score),
+            ordinal: Reverse(ordinal),
+            place,
+            scored,
+        }
+    }
+
     fn rank(&self) -> (u32, Reverse<u64>, Place) {
         (self.grade, self.ordinal, self.place)
     }
@@ -107,12 +117,7 @@ impl Best {
     }
 
     pub(crate) fn offer(&mut self, scored: Scored, ordinal: u64, place: Place) {
-        let candidate = Candidate {
-            scored,
-            grade: grade(scored.score as Score),
-            ordinal: Reverse(ordinal),
-            place,
-        };
+        let candidate = Candidate::new(scored, ordinal, place);
         if self.heap.len() < self.size {
             self.heap.push(Reverse(candidate));
         } else if let Some(mut worst) = self.heap.peek_mut()
@@ -303,26 +308,9 @@ enum Allowed {
 }
 
 fn allowed(reader: &SegmentReader, filters: &[Term]) -> tantivy::Result<Allowed> {
-    let mut lists = Vec::new();
-    for term in filters {
-        match postings(reader, fields().filter, term, IndexRecordOption::Basic)? {
-            None => return Ok(Allowed::Few(Vec::new())),
-            Some(list) if list.doc_freq() == reader.max_doc() => {}
-            Some(list) => lists.push(list),
-        }
-    }
-    lists.sort_by_key(SegmentPostings::doc_freq);
-    let Some((narrowest, others)) = lists.split_first_mut() else {
+    let Some(docs) = filtered(reader, filters)? else {
         return Ok(Allowed::All);
     };
-    let mut docs = Vec::new();
-    while narrowest.doc() != TERMINATED {
-        let doc = narrowest.doc();
-        if others.iter_mut().all(|list| seek(list, doc) == doc) {
-            docs.push(doc);
-        }
-        narrowest.advance();
-    }
     let max_doc = reader.max_doc();
     if docs.len() <= NARROW_DOCS.max(max_doc as usize / NARROW_SHARE) {
         return Ok(Allowed::Few(docs));
@@ -332,6 +320,41 @@ fn allowed(reader: &SegmentReader, filters: &[Term]) -> tantivy::Result<Allowed>
         bits.insert(doc);
     }
     Ok(Allowed::Many(bits))
+}
+
+/// The documents that hold all of the filters, whether alive or not; `None` where all do.
+fn filtered(reader: &SegmentReader, filters: &[Term]) -> tantivy::Result<Option<Vec<DocId>>> {
+    let mut lists = Vec::new();
+    for term in filters {
+        match postings(reader, fields().filter, term, IndexRecordOption::Basic)? {
+            None => return Ok(Some(Vec::new())),
+            Some(list) if list.doc_freq() == reader.max_doc() => {}
+            Some(list) => lists.push(list),
+        }
+    }
+    lists.sort_by_key(SegmentPostings::doc_freq);
+    let Some((narrowest, others)) = lists.split_first_mut() else {
+        return Ok(None);
+    };
+    let mut docs = Vec::new();
+    while narrowest.doc() != TERMINATED {
+        let doc = narrowest.doc();
+        if others.iter_mut().all(|list| seek(list, doc) == doc) {
+            docs.push(doc);
+        }
+        narrowest.advance();
+    }
+    Ok(Some(docs))
+}
+
+/// The versions of a segment that hold all of the filters, whether alive or not.
+pub(crate) fn passing(reader: &SegmentReader, filters: &[Term]) -> tantivy::Result<Vec<u64>> {
+    let ordinals = reader.fast_fields().u64(ORDINAL)?;
+    let of = |doc: DocId| ordinals.first(doc);
+    Ok(match filtered(reader, filters)? {
+        Some(docs) => docs.into_iter().filter_map(of).collect(),
+        None => (0..reader.max_doc()).filter_map(of).collect(),
+    })
 }
 
 pub(crate) fn postings(

@@ -576,32 +576,52 @@ fn parse_payload(live_opstamp: u64, payload: &str) -> Result<Commit, TextError> 
 
 /// Where the document of a version is.
 fn find(tier: &Searcher, ordinal: u64) -> Result<Option<Location>, TextError> {
-    let term = Term::from_field_u64(fields().ordinal, ordinal);
+    let mut found = None;
+    find_all(tier, &[ordinal], &mut |_, at| found = Some(at))?;
+    Ok(found)
+}
+
+/// Hands out where the documents of versions are, for those that are in this tier.
+pub(crate) fn find_all(
+    tier: &Searcher,
+    wanted: &[u64],
+    take: &mut dyn FnMut(u64, Location),
+) -> Result<(), TextError> {
     for (segment, reader) in tier.segment_readers().iter().enumerate() {
         let ordinals = reader
             .fast_fields()
             .u64(ORDINAL)
             .doing("reading ordinals")?;
-        if !(ordinals.min_value()..=ordinals.max_value()).contains(&ordinal) {
-            continue;
-        }
-        let docs = reader
-            .inverted_index(fields().ordinal)
-            .and_then(|index| Ok(index.read_postings(&term, IndexRecordOption::Basic)?))
-            .doing("looking for a version")?;
-        let Some(mut docs) = docs else { continue };
-        while docs.doc() != TERMINATED {
-            let doc = docs.doc();
-            if reader
-                .alive_bitset()
-                .is_none_or(|alive| alive.is_alive(doc))
-            {
-                return Ok(Some(Location { segment, doc }));
+        let held = ordinals.min_value()..=ordinals.max_value();
+        let mut index = None;
+        for ordinal in wanted.iter().filter(|ordinal| held.contains(ordinal)) {
+            let index = match &index {
+                Some(index) => index,
+                None => {
+                    let opened = reader.inverted_index(fields().ordinal);
+                    &*index.insert(opened.doing("looking for a version")?)
+                }
+            };
+            let term = Term::from_field_u64(fields().ordinal, *ordinal);
+            let docs = index
+                .read_postings(&term, IndexRecordOption::Basic)
+                .map_err(TantivyError::from)
+                .doing("looking for a version")?;
+            let Some(mut docs) = docs else { continue };
+            while docs.doc() != TERMINATED {
+                let doc = docs.doc();
+                if reader
+                    .alive_bitset()
+                    .is_none_or(|alive| alive.is_alive(doc))
+                {
+                    take(*ordinal, Location { segment, doc });
+                    break;
+                }
+                docs.advance();
             }
-            docs.advance();
         }
     }
-    Ok(None)
+    Ok(())
 }
 
 /// The lengths of a document's text fields, as tantivy keeps them.

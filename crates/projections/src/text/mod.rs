@@ -47,6 +47,7 @@ mod tests;
 pub use error::TextError;
 pub use index::{TextIndex, TextWriter};
 pub(crate) use schema::Analysed;
+pub(crate) use search::{Found, Prepared};
 pub use search::{Hit, TermUse, TextAnswer, TextFilter, TextQuery};
 pub use similar::similarity_ppm;
 pub use tail::Tail;

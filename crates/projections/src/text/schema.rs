@@ -11,17 +11,20 @@ use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer, TokenizerM
 
 use super::Doc;
 use super::analyze::{
-    DocTerms, Terms, TextField, floor_char_boundary, fold, index_date, index_terms,
+    DocTerms, Terms, TextField, floor_char_boundary, fold, index_date, index_terms, plain_words,
 };
 
 /// Version of the schema and of the analyser. Another one means: rebuild.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 /// Name of the fast field that holds a document's ordinal.
 pub(crate) const ORDINAL: &str = "ordinal";
 
 const TOKENIZER: &str = "lines";
 /// Longest topic or scope that is told from another, in bytes.
 const FILTER_LEN_MAX: usize = 1024;
+/// Bytes that the name of a speaker stands in, and words it has at most.
+const SPEAKER_LEN_MAX: usize = 64;
+const SPEAKER_WORDS_MAX: usize = 3;
 /// Levels of a topic that `topic/` filters know.
 const TOPIC_LEVELS_MAX: usize = 64;
 
@@ -31,7 +34,7 @@ pub(crate) struct Fields {
     pub(crate) ordinal: Field,
     pub(crate) body: Field,
     pub(crate) exact: Field,
-    /// Topic, its ancestors, keywords and scope: matched, never scored.
+    /// Topic, its ancestors, keywords, scope and who speaks: matched, never scored.
     pub(crate) filter: Field,
     pub(crate) stored: Field,
 }
@@ -142,7 +145,22 @@ fn doc_filters(doc: &Doc<'_>) -> Terms {
     for keyword in doc.keywords {
         filters.push(&keyword_is(keyword));
     }
+    if let Some(speaker) = speaker(doc.content) {
+        for word in plain_words(speaker) {
+            filters.push(&speaker_is(&word));
+        }
+    }
     filters
+}
+
+/// Who speaks, where a text begins as one does in a transcript: `Ada Lovelace: …`.
+fn speaker(content: &str) -> Option<&str> {
+    let head = &content[..floor_char_boundary(content, SPEAKER_LEN_MAX)];
+    let (name, rest) = head.split_once(": ")?;
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '.' | '-' | '_' | '\'' | '’');
+    let words = name.split(' ').count();
+    let fits = name.starts_with(char::is_alphanumeric) && name.chars().all(is_name);
+    (fits && words <= SPEAKER_WORDS_MAX && !rest.is_empty()).then_some(name)
 }
 
 /// Documents of exactly this topic.
@@ -163,6 +181,11 @@ pub(crate) fn keyword_is(keyword: &str) -> String {
 /// Documents of exactly this scope.
 pub(crate) fn scope_is(scope: &str) -> String {
     filter('s', scope)
+}
+
+/// Documents in which somebody speaks whose name has this word, folded.
+pub(crate) fn speaker_is(word: &str) -> String {
+    filter('p', word)
 }
 
 fn filter(kind: char, value: &str) -> String {
@@ -217,5 +240,37 @@ impl TokenStream for LineStream<'_> {
 
     fn token_mut(&mut self) -> &mut Token {
         self.token
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_speaks_is_told_from_prose() {
+        for (content, name) in [
+            ("Ada: hello", "Ada"),
+            ("Ada Lovelace: hello", "Ada Lovelace"),
+            ("O'Brien-Smith Jr.: hello", "O'Brien-Smith Jr."),
+            ("агент 7: да", "агент 7"),
+        ] {
+            assert_eq!(speaker(content), Some(name), "{content}");
+        }
+        let long = format!("{}: x", "a".repeat(SPEAKER_LEN_MAX));
+        for content in [
+            "",
+            "Ada",
+            "Ada: ",
+            ": hello",
+            "- Ada: hello",
+            "at 10:30 we met",
+            "https://example.org",
+            "so this is what we decided: nothing",
+            "one, two: three",
+            &long,
+        ] {
+            assert_eq!(speaker(content), None, "{content}");
+        }
     }
 }

@@ -2,22 +2,29 @@
 
 use std::collections::BTreeSet;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tantivy::query::{BooleanQuery, BoostQuery, EnableScoring, Occur, Query, TermQuery};
 use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{DocAddress, Searcher, TantivyDocument, Term};
 
-use super::analyze::{Kind, QueryTerm, TextField, query_terms};
-use super::collect::{Best, Candidate, Place, Scored, Search, WeightedTerm, score_docs};
+use super::analyze::{Kind, QueryTerm, TextField, is_identifier, query_terms};
+use super::collect::{
+    Best, Candidate, Place, Scored, Search, WeightedTerm, passing, postings, score_docs, seek,
+};
 use super::error::{Doing, TextError};
-use super::schema::{fields, keyword_is, scope_is, topic_is, topic_under};
+use super::index::{Location, find_all};
+use super::schema::{fields, keyword_is, scope_is, speaker_is, topic_is, topic_under};
 use super::stats::{CollectionStats, term_of};
 use super::stopwords::is_stopword;
+use super::tail::TailMatch;
 use super::{Tail, TextIndex};
 
 /// Terms of a query that are looked up; of those, the weightiest are searched for.
 const QUERY_TERMS_MAX: usize = 1_000;
 const SEARCH_TERMS_MAX: usize = 64;
+/// An identifier is rare in this many documents, or in this part of all.
+const RARE_DOCS: u64 = 2;
+const RARE_SHARE: u64 = 100;
 /// Candidates beyond the limit, for ties that only exact scores break.
 const SPARE_CANDIDATES: usize = 8;
 /// What a word counts as written, on top of its stem. Measured on LoCoMo: evidence@10 is
@@ -112,6 +119,27 @@ impl TextIndex {
         query: &TextQuery<'_>,
         visible: &dyn Fn(u64) -> bool,
     ) -> Result<TextAnswer, TextError> {
+        let (mut answer, prepared) = self.prepare(tail, query, visible)?;
+        let mut ranked = prepared.best(query.limit)?;
+        ranked.truncate(query.limit);
+        for found in ranked {
+            answer.hits.push(Hit {
+                ordinal: found.ordinal,
+                score: found.scored.score as f32,
+                stored: prepared.stored(found.place)?,
+                matched: prepared.matched_words(&found),
+            });
+        }
+        Ok(answer)
+    }
+
+    /// Looks the words of a query up: what the answer says of them, without hits yet.
+    pub(crate) fn prepare<'a>(
+        &'a self,
+        tail: &'a Tail,
+        query: &TextQuery<'_>,
+        visible: &'a dyn Fn(u64) -> bool,
+    ) -> Result<(TextAnswer, Prepared<'a>), TextError> {
         let mut tiers = vec![self.live_searcher()];
         if query.history {
             tiers.push(self.closed_searcher());
@@ -122,92 +150,194 @@ impl TextIndex {
             ..TextAnswer::default()
         };
         let mut terms = query_terms(query.text, QUERY_TERMS_MAX);
-        if terms.is_empty() || query.limit == 0 {
-            return Ok(answer);
-        }
         if query.rarest.is_some() {
             keep_one_a_word(&mut terms);
         }
-        let stats = CollectionStats::gather(self, tail, &terms)?;
-        let most = query.rarest.unwrap_or(SEARCH_TERMS_MAX);
-        keep_rarest(&mut terms, &stats, most.min(SEARCH_TERMS_MAX));
-        answer.stats_docs = stats.docs;
-        answer.average_len =
-            [TextField::Body, TextField::Exact].map(|field| stats.average_len(field));
-        answer.terms = terms.iter().map(|term| term_use(term, &stats)).collect();
-
+        let stats = match terms.is_empty() {
+            true => CollectionStats::default(),
+            false => CollectionStats::gather(self, tail, &terms)?,
+        };
+        if !terms.is_empty() {
+            let most = query.rarest.unwrap_or(SEARCH_TERMS_MAX);
+            keep_rarest(&mut terms, &stats, most.min(SEARCH_TERMS_MAX));
+            answer.stats_docs = stats.docs;
+            answer.average_len =
+                [TextField::Body, TextField::Exact].map(|field| stats.average_len(field));
+            answer.terms = terms.iter().map(|term| term_use(term, &stats)).collect();
+        }
+        let weighted = terms.iter().map(|term| weighted_term(term, &stats));
+        let identifiers = terms.iter().enumerate().filter(|(_, term)| {
+            let freq = stats.freq(&term_of(term));
+            let rare = freq <= RARE_DOCS.max(stats.docs / RARE_SHARE);
+            rare && term.field == TextField::Exact && is_identifier(&term.word)
+        });
+        let identifiers = identifiers.fold(0, |bits, (bit, _)| bits | 1 << bit);
         let prepared = Prepared {
-            tiers: &tiers,
+            identifiers,
+            tiers,
             tail,
-            weighted: terms
-                .iter()
-                .map(|term| weighted_term(term, &stats))
-                .collect(),
-            terms: &terms,
-            stats: &stats,
+            weighted: weighted.collect(),
+            terms,
+            stats,
             filters: filter_values(&query.filter),
             visible,
         };
-        let mut ranked = prepared.rank(prepared.candidates(query.limit)?)?;
-        ranked.truncate(query.limit);
-        for found in ranked {
-            answer.hits.push(Hit {
-                ordinal: found.ordinal,
-                score: found.scored.score as f32,
-                stored: prepared.stored(found.place)?,
-                matched: matched_words(&terms, found.scored.matched),
-            });
-        }
-        Ok(answer)
+        Ok((answer, prepared))
     }
 }
 
 /// A query against the collection of this moment.
-struct Prepared<'a> {
-    tiers: &'a [Searcher],
+pub(crate) struct Prepared<'a> {
+    tiers: Vec<Searcher>,
     tail: &'a Tail,
-    terms: &'a [QueryTerm],
+    terms: Vec<QueryTerm>,
     weighted: Vec<WeightedTerm>,
-    stats: &'a CollectionStats,
+    stats: CollectionStats,
+    /// Bits of the terms that are rare identifiers.
+    identifiers: u64,
     filters: Vec<String>,
     visible: &'a dyn Fn(u64) -> bool,
 }
 
 /// A candidate with its final score.
-struct Found {
-    scored: Scored,
-    ordinal: u64,
-    place: Place,
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found {
+    pub(crate) scored: Scored,
+    pub(crate) ordinal: u64,
+    pub(crate) place: Place,
 }
 
 impl Prepared<'_> {
+    /// The documents that match best, at least `limit` where so many match: by score, then by
+    /// ordinal.
+    pub(crate) fn best(&self, limit: usize) -> Result<Vec<Found>, TextError> {
+        match self.terms.is_empty() || limit == 0 {
+            true => Ok(Vec::new()),
+            false => self.rank(self.candidates(limit)?),
+        }
+    }
+
+    /// The documents of these versions with their scores, 0 where no word matches. A version that
+    /// has no document in what is searched is left out.
+    pub(crate) fn score(&self, ordinals: &[u64]) -> Result<Vec<Found>, TextError> {
+        let mut candidates = Vec::with_capacity(ordinals.len());
+        let tail: FxHashMap<u64, Scored> = match self.tail.is_empty() {
+            true => FxHashMap::default(),
+            false => self
+                .tail_matches(&[])
+                .map(|m| (m.ordinal, m.scored))
+                .collect(),
+        };
+        let mut filed = Vec::with_capacity(ordinals.len());
+        for &ordinal in ordinals {
+            match self.tail.place_of(ordinal) {
+                None => filed.push(ordinal),
+                Some(at) => {
+                    let scored = tail.get(&ordinal).copied().unwrap_or_default();
+                    candidates.push(Candidate::new(scored, ordinal, Place::Tail(at)));
+                }
+            }
+        }
+        for (tier, searcher) in self.tiers.iter().enumerate() {
+            find_all(
+                searcher,
+                &filed,
+                &mut |ordinal, Location { segment, doc }| {
+                    let place = Place::Tier { tier, segment, doc };
+                    candidates.push(Candidate::new(Scored::default(), ordinal, place));
+                },
+            )?;
+        }
+        self.rank(candidates)
+    }
+
+    /// The words of the query that a document holds, as they were written.
+    pub(crate) fn matched_words(&self, found: &Found) -> Vec<String> {
+        matched_words(&self.terms, found.scored.matched)
+    }
+
+    /// Whether a document holds a rare identifier of the query.
+    pub(crate) fn has_identifier(&self, found: &Found) -> bool {
+        found.scored.matched & self.identifiers != 0
+    }
+
+    /// Whether the query names who speaks in each of these documents.
+    pub(crate) fn speakers(&self, found: &[Found]) -> Result<Vec<bool>, TextError> {
+        let words = self
+            .terms
+            .iter()
+            .filter(|term| term.field == TextField::Exact);
+        let names: Vec<String> = words.map(|term| speaker_is(&term.term)).collect();
+        let mut speaks = vec![false; found.len()];
+        let mut places: Vec<usize> = (0..found.len()).collect();
+        places.sort_unstable_by_key(|at| found[*at].place);
+        for group in places.chunk_by(|a, b| found[*a].place.segment() == found[*b].place.segment())
+        {
+            for name in &names {
+                self.mark_speaker(name, group, found, &mut speaks)?;
+            }
+        }
+        Ok(speaks)
+    }
+
+    /// Marks those of a segment, or of the tail, in which somebody of this name speaks.
+    fn mark_speaker(
+        &self,
+        name: &str,
+        group: &[usize],
+        found: &[Found],
+        speaks: &mut [bool],
+    ) -> Result<(), TextError> {
+        let Some((tier, segment)) = found[group[0]].place.segment() else {
+            for &at in group {
+                speaks[at] |= match found[at].place {
+                    Place::Tail(place) => self.tail.passes(place, name),
+                    Place::Tier { .. } => false,
+                };
+            }
+            return Ok(());
+        };
+        let reader = &self.tiers[tier].segment_readers()[segment];
+        let term = Term::from_field_text(fields().filter, name);
+        let held = postings(reader, fields().filter, &term, IndexRecordOption::Basic);
+        let Some(mut held) = held.doing("looking for who speaks")? else {
+            return Ok(());
+        };
+        for &at in group {
+            if let Some(doc) = found[at].place.doc() {
+                speaks[at] |= seek(&mut held, doc) == doc;
+            }
+        }
+        Ok(())
+    }
+
+    fn tail_matches(&self, filters: &[String]) -> impl Iterator<Item = TailMatch> {
+        let terms = self.terms.iter().zip(&self.weighted);
+        let terms =
+            terms.map(|(term, weighted)| (term.field, term.term.as_str(), &weighted.weight));
+        self.tail.matches(terms, filters).into_iter()
+    }
+
     /// The best documents of each tier and the tail by a quick score, and a few more than
     /// the limit: scores that differ in their last bits are told apart by `rank` only.
     fn candidates(&self, limit: usize) -> Result<Vec<Candidate>, TextError> {
         let mut best = Best::new(limit.saturating_add(SPARE_CANDIDATES));
-        let filters = &self.filters;
-        let tail_terms = self.terms.iter().zip(&self.weighted);
-        let tail_terms =
-            tail_terms.map(|(term, weighted)| (term.field, term.term.as_str(), &weighted.weight));
-        for found in self.tail.matches(tail_terms, filters) {
+        for found in self.tail_matches(&self.filters) {
             if (self.visible)(found.ordinal) {
                 best.offer(found.scored, found.ordinal, Place::Tail(found.at));
             }
         }
-        let filters: Vec<Term> = filters
-            .iter()
-            .map(|value| Term::from_field_text(fields().filter, value))
-            .collect();
-        let query = tantivy_query(self.terms);
+        let filters = self.filter_terms();
+        let query = tantivy_query(&self.terms);
         for (tier, searcher) in self.tiers.iter().enumerate() {
-            let scoring = EnableScoring::enabled_from_statistics_provider(self.stats, searcher);
+            let scoring = EnableScoring::enabled_from_statistics_provider(&self.stats, searcher);
             let weight = query.weight(scoring).doing("preparing the query")?;
             let search = Search {
                 tier,
                 query: &*weight,
                 terms: &self.weighted,
                 filters: &filters,
-                stats: self.stats,
+                stats: &self.stats,
                 visible: self.visible,
             };
             for (segment, reader) in searcher.segment_readers().iter().enumerate() {
@@ -250,7 +380,29 @@ impl Prepared<'_> {
         Ok(ranked)
     }
 
-    fn stored(&self, place: Place) -> Result<Vec<u8>, TextError> {
+    fn filter_terms(&self) -> Vec<Term> {
+        let values = self.filters.iter();
+        let term = |value: &String| Term::from_field_text(fields().filter, value);
+        values.map(term).collect()
+    }
+
+    /// The versions that the filters let through, ascending; `None` where there is no filter.
+    pub(crate) fn allowed(&self) -> Result<Option<Vec<u64>>, TextError> {
+        if self.filters.is_empty() {
+            return Ok(None);
+        }
+        let mut ordinals = self.tail.passing(&self.filters);
+        let filters = self.filter_terms();
+        for segment in self.tiers.iter().flat_map(Searcher::segment_readers) {
+            let more = passing(segment, &filters).doing("filtering")?;
+            ordinals.extend(more);
+        }
+        ordinals.sort_unstable();
+        Ok(Some(ordinals))
+    }
+
+    /// The bytes given with a document.
+    pub(crate) fn stored(&self, place: Place) -> Result<Vec<u8>, TextError> {
         let (tier, segment, doc) = match place {
             Place::Tail(at) => return Ok(self.tail.stored(at).to_vec()),
             Place::Tier { tier, segment, doc } => (tier, segment, doc),

@@ -40,6 +40,15 @@ struct TailDoc {
     analysed: Analysed,
 }
 
+impl TailDoc {
+    fn passes(&self, filters: &[String]) -> bool {
+        let has = &self.analysed.filters;
+        filters
+            .iter()
+            .all(|wanted| has.iter().any(|filter| filter == wanted))
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Posting {
     doc: u32,
@@ -189,13 +198,25 @@ impl Tail {
                 ordinal: self.docs[at as usize].analysed.ordinal,
                 scored,
             })
-            .filter(|found| {
-                let has = &self.docs[found.at].analysed.filters;
-                filters
-                    .iter()
-                    .all(|wanted| has.iter().any(|filter| filter == wanted))
-            })
+            .filter(|found| self.docs[found.at].passes(filters))
             .collect()
+    }
+
+    /// Where the document of a version is.
+    pub(crate) fn place_of(&self, ordinal: u64) -> Option<usize> {
+        self.ordinals.get(&ordinal).map(|at| *at as usize)
+    }
+
+    /// Whether a document holds a filter.
+    pub(crate) fn passes(&self, at: usize, filter: &str) -> bool {
+        let mut has = self.docs[at].analysed.filters.iter();
+        has.any(|held| held == filter)
+    }
+
+    /// The versions that hold all of the filters.
+    pub(crate) fn passing(&self, filters: &[String]) -> Vec<u64> {
+        let docs = self.docs.iter().filter(|doc| doc.passes(filters));
+        docs.map(|doc| doc.analysed.ordinal).collect()
     }
 
     fn postings(&self, field: TextField, term: &str) -> &[Posting] {

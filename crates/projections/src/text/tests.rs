@@ -12,7 +12,7 @@ use tantivy::directory::{
     WatchHandle, WritePtr,
 };
 
-use super::analyze::{DocTerms, index_terms, query_terms};
+use super::analyze::{DocTerms, index_terms, is_identifier, query_terms};
 use super::folder::Folder;
 use super::*;
 
@@ -749,4 +749,78 @@ impl Directory for Denying {
 
 fn denied() -> io::Error {
     io::ErrorKind::ReadOnlyFilesystem.into()
+}
+
+#[test]
+fn identifiers_are_told_from_prose() {
+    for word in [
+        "E0382",
+        "src/main.rs",
+        "snake_case",
+        "camelCase",
+        "PAY-1234",
+        "std::fs",
+        "48213",
+    ] {
+        assert!(is_identifier(word), "{word}");
+    }
+    for word in ["invoices", "Ada", "wi-fi", "2023", "HTTP", "don't", "кошка"] {
+        assert!(!is_identifier(word), "{word}");
+    }
+}
+
+/// Documents that are looked up have the score that a search gives them, in files and tail alike.
+#[test]
+fn a_document_that_is_named_has_the_score_of_one_that_is_found() {
+    let texts: Vec<String> = (0..60)
+        .map(|n| match n % 3 {
+            0 => format!("Ada: tea number {n}"),
+            1 => format!("Bo: coffee with E0382, {n}"),
+            _ => format!("nothing of interest, {n}"),
+        })
+        .collect();
+    let doc = |n: usize| Doc {
+        ordinal: n as u64,
+        content: &texts[n],
+        topic: ["a", "a/b", "c"][n % 3],
+        ..Doc::default()
+    };
+    let mut index = TextIndex::in_memory().expect("made");
+    for part in [0..20, 20..40] {
+        let mut writer = index.writer().expect("begun");
+        part.for_each(|n| writer.add_live(&doc(n)));
+        writer.commit("x").expect("written");
+        index.reload().expect("read");
+    }
+    let mut tail = Tail::new();
+    (40..60).for_each(|n| tail.add(&doc(n)));
+    let query = TextQuery {
+        text: "Ada's tea and E0382",
+        filter: TextFilter {
+            topic: Some("a/"),
+            ..TextFilter::default()
+        },
+        ..TextQuery::default()
+    };
+    let (_, prepared) = index.prepare(&tail, &query, &|_| true).expect("read");
+    let mut found = prepared.best(100).expect("searched");
+    assert_eq!(found.len(), 40);
+    let ordinals: Vec<u64> = (0..60).rev().collect();
+    let named = prepared.score(&ordinals).expect("scored");
+    assert_eq!(named.len(), 60, "those without a match, too");
+    let by_ordinal = |found: &Found| (found.ordinal, found.scored.score, found.scored.matched);
+    let scores: Vec<_> = named.iter().map(by_ordinal).collect();
+    for found in &found {
+        assert!(scores.contains(&by_ordinal(found)), "{found:?}");
+    }
+    found.extend(&named[40..]);
+    let speaks = prepared.speakers(&found).expect("read");
+    for (found, speaks) in found.iter().zip(speaks) {
+        assert_eq!(speaks, found.ordinal % 3 == 0, "{found:?}");
+        // Half of all documents have it: it is not rare.
+        assert!(!prepared.has_identifier(found));
+    }
+    let allowed = prepared.allowed().expect("read").expect("a filter");
+    let expected: Vec<u64> = (0..60).filter(|n| n % 3 != 2).collect();
+    assert_eq!(allowed, expected);
 }

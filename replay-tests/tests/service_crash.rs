@@ -112,11 +112,11 @@ fn power_fails(write_views: bool, then_store: bool) {
             "{plan:?}: text and table"
         );
         // A new event takes the place of what was lost; nothing may still show the old one.
-        let new = add(&service, "coffee");
+        let new = add(&service, "invoices");
         drop(service);
         let service = open(&found);
         assert_eq!(rows(&service).len(), acknowledged.len() + 1, "{plan:?}");
-        assert_eq!(recall(&service, "coffee", false), [(new, 0)], "{plan:?}");
+        assert_eq!(recall(&service, "invoices", false), [(new, 0)], "{plan:?}");
         let report = service.verify(&NoProgress).expect("it verifies");
         assert!(report.ok, "{plan:?}: {report:?}");
     }

@@ -1,11 +1,12 @@
 //! The views of icm: what the log of events folds to, and how it is searched.
 //!
 //! Everything here can be deleted and comes back the same from the log. Only [`fold`] reads events;
-//! rows and text follow row versions. This crate never knows MCP, sockets or the clock.
+//! rows, text and vectors follow row versions. This crate never knows MCP, sockets or the clock.
 
 pub mod embed;
 mod error;
 pub mod fold;
+pub mod ranking;
 mod rows;
 mod table;
 pub mod text;

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! header: magic (8) · zero (8)
-//! record: from (8) · to (8, all ones while it holds) · memory (16) · check (4) · zero (4)
+//! record: from (8) · to (8, all ones while it holds) · memory (16) · tag of its topic (4) · check (4)
 //! ```
 //! Every record has its own check, so what is used is known to be whole.
 
@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use crate::error::{Result, ViewError, io};
 use crate::fold::Closed;
 
-const MAGIC: [u8; 16] = *b"ICMROWS1\0\0\0\0\0\0\0\0";
+const MAGIC: [u8; 16] = *b"ICMROWS2\0\0\0\0\0\0\0\0";
 const HEADER_LEN: usize = 16;
 const RECORD_LEN: usize = 40;
 
@@ -32,6 +32,14 @@ pub struct Row {
     pub to: u64,
     /// Its memory.
     pub entity: SubjectId,
+    /// Stands for its topic: different tags are different topics, and the same tag is the same topic
+    /// but for one chance in four thousand million.
+    pub topic: u32,
+}
+
+/// The tag of a topic.
+pub(crate) fn topic_tag(topic: Option<&str>) -> u32 {
+    crc32c::crc32c(topic.unwrap_or_default().as_bytes())
 }
 
 impl Row {
@@ -45,15 +53,18 @@ impl Row {
         bytes[..8].copy_from_slice(&self.from.0.to_le_bytes());
         bytes[8..16].copy_from_slice(&self.to.to_le_bytes());
         bytes[16..32].copy_from_slice(&self.entity.0);
-        let check = crc32c::crc32c(&bytes[..32]);
-        bytes[32..36].copy_from_slice(&check.to_le_bytes());
+        bytes[32..36].copy_from_slice(&self.topic.to_le_bytes());
+        let check = crc32c::crc32c(&bytes[..36]);
+        bytes[36..].copy_from_slice(&check.to_le_bytes());
         bytes
     }
 
     fn parse(bytes: &[u8]) -> Option<Row> {
         let bytes: &[u8; RECORD_LEN] = bytes.try_into().ok()?;
-        let check = u32::from_le_bytes([bytes[32], bytes[33], bytes[34], bytes[35]]);
-        if crc32c::crc32c(&bytes[..32]) != check {
+        let four = |at: usize| {
+            u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
+        if crc32c::crc32c(&bytes[..36]) != four(36) {
             return None;
         }
         let (mut from, mut to, mut entity) = ([0; 8], [0; 8], [0; 16]);
@@ -64,6 +75,7 @@ impl Row {
             from: Position(u64::from_le_bytes(from)),
             to: u64::from_le_bytes(to),
             entity: SubjectId(entity),
+            topic: four(32),
         })
     }
 }
@@ -133,6 +145,13 @@ impl Rows {
         }
         let start = HEADER_LEN + ordinal as usize * RECORD_LEN;
         Row::parse(self.bytes().get(start..start + RECORD_LEN)?)
+    }
+
+    /// The tag of the topic of an ordinal, as it lies there: 0 beyond the checkpoint.
+    pub(crate) fn tag(&self, ordinal: u64) -> u32 {
+        let at = HEADER_LEN + ordinal as usize * RECORD_LEN + 32;
+        let four = self.bytes().get(at..at + 4).unwrap_or_default();
+        four.try_into().map_or(0, u32::from_le_bytes)
     }
 
     /// Whether every record is whole.
@@ -252,10 +271,11 @@ mod tests {
             from: Position(3),
             to: OPEN,
             entity: SubjectId([7; 16]),
+            topic: topic_tag(Some("a/b")),
         };
         let bytes = row.encode();
         assert_eq!(Row::parse(&bytes), Some(row));
-        for bit in 0..36 * 8 {
+        for bit in 0..RECORD_LEN * 8 {
             let mut flipped = bytes;
             flipped[bit / 8] ^= 1 << (bit % 8);
             assert_eq!(Row::parse(&flipped), None, "bit {bit}");

@@ -117,15 +117,17 @@ pub(crate) fn run(dir: &Path) {
         ("< 15 s", Target::AtMost(15.0)),
     );
     let memories = built.tally().memories as f64;
-    let (table, text) = built.sizes();
+    let (table, text, vectors) = built.sizes();
     let log_len = log.len_bytes().expect("it reads") as f64 / memories;
-    let (table, text) = (table as f64 / memories, text as f64 / memories);
-    let all = log_len + table + text;
+    let [table, text, vectors] = [table, text, vectors].map(|bytes| bytes as f64 / memories);
+    let all = log_len + table + text + vectors;
     row(
         "disk per memory, 195 B text, 100 k memories",
         &format!("{all:.0} B"),
-        &format!("log {log_len:.0} + table and rows {table:.0} + text {text:.0}"),
+        &format!(
+            "log {log_len:.0} + table and rows {table:.0} + text {text:.0} + vectors {vectors:.0}"
+        ),
         all / 1_024.0,
-        ("≤ 2 KiB (with vectors)", Target::AtMost(2.0)),
+        ("≤ 2 KiB", Target::AtMost(2.0)),
     );
 }

@@ -101,14 +101,14 @@ pub(crate) fn print(ui: &Ui, answer: &RecallAnswer) -> Result<Outcome, CliError>
             ui.line(format_args!(""))?;
         }
         let extra = if hit.matched.is_empty() {
-            String::new()
+            "near in meaning".to_owned()
         } else {
             let words = text::one_line(&hit.matched.join(", "));
             format!("matched {words}")
         };
         memory_view::print(ui, &hit.memory, &extra)?;
         if let Some(explain) = &answer.explain {
-            print_score(ui, hit, explain)?;
+            print_score(ui, hit, explain, &explain["results"][i])?;
         }
     }
     if let Some(explain) = &answer.explain {
@@ -142,7 +142,12 @@ fn basis(ui: &Ui, answer: &RecallAnswer) -> String {
 }
 
 /// How a result came to its score.
-fn print_score(ui: &Ui, hit: &RecallHit, explain: &Value) -> Result<(), CliError> {
+fn print_score(
+    ui: &Ui,
+    hit: &RecallHit,
+    explain: &Value,
+    evidence: &Value,
+) -> Result<(), CliError> {
     let texts = explain["text"]["documents"].as_u64().unwrap_or(0);
     let mut reasons = Vec::new();
     for word in &hit.matched {
@@ -151,6 +156,19 @@ fn print_score(ui: &Ui, hit: &RecallHit, explain: &Value) -> Result<(), CliError
             Some(found) => format!("{word} (in {found} of {texts} texts)"),
             None => word,
         });
+    }
+    if let Some(cosine) = evidence["cosine"].as_f64() {
+        reasons.push(format!("meaning (cosine {cosine:.2})"));
+    }
+    let lent = evidence["neighbours"].as_f64().unwrap_or(0.0);
+    if lent > 0.0 {
+        reasons.push(format!("its neighbours in the topic ({lent:.2})"));
+    }
+    if evidence["speaker"] == true {
+        reasons.push("who speaks".to_owned());
+    }
+    if evidence["identifier"] == true {
+        reasons.push("a rare identifier".to_owned());
     }
     print_dim(
         ui,
@@ -182,8 +200,9 @@ fn print_ranking(ui: &Ui, answer: &RecallAnswer, explain: &Value) -> Result<(), 
     print_dim(
         ui,
         &format!(
-            "ranked by BM25 among {}: any word may match, rare words and short texts count more, \
-             and so does a word as it was written beside its stem",
+            "ranked by words and meaning, half and half, among {}: any word may match, rare words and \
+             short texts count more, and so does a word as it was written beside its stem; what no word \
+             matches is found by a near meaning",
             text::count(documents, "text", "texts")
         ),
     )?;

@@ -23,7 +23,7 @@ fn pair(world: &World, name: &str) {
         // One of two is found.
         json!({ "query": "violin", "category": 2, "evidence": ["D1:2", "D1:3", "D1:2"] }),
         // Not found.
-        json!({ "query": "granite", "category": 2, "evidence": ["D1:3"] }),
+        json!({ "query": "approval", "category": 2, "evidence": ["D1:3"] }),
         json!({ "query": "who knows", "category": 2, "evidence": [] }),
         // Found, but half of the evidence is no memory.
         json!({ "query": "marble", "category": "odd", "evidence": ["D1:3", "D9:9"] }),

@@ -67,7 +67,7 @@ fn an_import_is_undone_as_a_whole() {
     let says = "would undo 1 event of 1 command: 700 memories back";
     assert!(back.starts_with(says), "{back}");
     assert_eq!(world.json(["list", "--all"]).as_array().unwrap().len(), 3);
-    world.icm(["recall", "line number 5"]).ends(1);
+    world.icm(["recall", "line number 5", "-t", "many"]).ends(1);
     world.icm(["verify"]).ok();
     let again = world.json(["import", "jsonl", file]);
     assert_eq!(again["added"], 700, "{again}");

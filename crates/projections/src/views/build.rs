@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::home::{Home, create_private};
 use super::manifest::{Manifest, Part};
+use super::meaning::{Mean, Sink};
 use super::tail::{Tail, overlay_version, with_doc};
 use super::waypoints::{self, Kept, Known};
 use super::{
@@ -18,7 +19,7 @@ use super::{
 };
 use crate::error::{Result, ViewError};
 use crate::fold::{Closed, Folder, Tally};
-use crate::rows::{self, OPEN, Row, Rows};
+use crate::rows::{self, OPEN, Row, Rows, topic_tag};
 use crate::table::{self, Table};
 use crate::text::{Analysed, TextIndex, TextWriter};
 
@@ -68,7 +69,11 @@ impl Views {
             return Err(ViewError::Stopped { why });
         }
         let rows = Rows::open(&rows_path, base.tally.next_ordinal)?;
-        index_all(&mut text, &Table::of(&db)?, &rows, &base, progress)?;
+        let mut vectors = Sink::create(&generation)?;
+        let table = Table::of(&db)?;
+        index_all(&mut text, &mut vectors, &table, &rows, &base, progress)?;
+        drop(table);
+        let vectors = vectors.end()?;
         // A build leaves pages behind that nothing uses, often more than those in use.
         db.compact().map_err(table_error)?;
         db.close().map_err(table_error)?;
@@ -88,6 +93,8 @@ impl Views {
             table: OnceCell::new(),
             rows,
             text,
+            vectors,
+            mean: Mean::default(),
             waypoints,
             base,
             tail,
@@ -124,6 +131,8 @@ impl Views {
             table: OnceCell::new(),
             rows: Rows::empty(),
             text: TextIndex::in_memory()?,
+            vectors: Sink::in_memory().end()?,
+            mean: Mean::default(),
             waypoints: Kept::Memory(Vec::new()),
             tail: Tail::new(&base),
             base,
@@ -153,7 +162,11 @@ impl Views {
                 Ok(())
             },
         )?;
-        index_all(&mut text, &Table::of(&db)?, &rows, &base, progress)?;
+        let mut vectors = Sink::in_memory();
+        let table = Table::of(&db)?;
+        index_all(&mut text, &mut vectors, &table, &rows, &base, progress)?;
+        drop(table);
+        let vectors = vectors.end()?;
         let mut tail = Tail::new(&base);
         tail.stopped = stopped;
         let waypoints = Kept::Memory(waypoints);
@@ -163,6 +176,8 @@ impl Views {
             table: OnceCell::new(),
             rows,
             text,
+            vectors,
+            mean: Mean::default(),
             waypoints,
             base,
             tail,
@@ -180,12 +195,15 @@ impl Views {
         if self.tail_len() == 0 || !self.tail.is_whole() || !self.are_on_disk() {
             return Ok(());
         }
+        // Before the lock: where the file is not as it was left, this takes a while, and the lock.
+        self.base_vectors()?;
         let home = Home::new(dir);
         let mut lock = home.lock(wait)?;
         if !self.look_same(Part::All) {
             drop(lock);
             let mut fresh = Views::open(dir, log)?;
             fresh.follow(log)?;
+            fresh.base_vectors()?;
             *self = fresh;
             if self.tail_len() == 0 || !self.tail.is_whole() {
                 return Ok(());
@@ -214,6 +232,7 @@ impl Views {
         let (opened, closed) = row_changes(folder);
         rows::write(&generation.join(ROWS_FILE), next, &opened, &closed)?;
         waypoints::write(&generation, self.base_position(), &self.tail.waypoints)?;
+        self.tail.flush_vectors(&generation, next)?;
         guarded("text", || {
             let mut writer = self.text.writer()?;
             let analysed = |ordinal| self.tail.text.analysed(ordinal);
@@ -230,6 +249,7 @@ impl Views {
         self.text.reload()?;
         self.rows = Rows::open(&generation.join(ROWS_FILE), checkpoint.tally.next_ordinal)?;
         self.table = OnceCell::new();
+        self.vectors = OnceCell::new();
         self.tail = Tail::new(&checkpoint);
         self.base = checkpoint;
         self.place = Place::Disk {
@@ -265,6 +285,10 @@ fn row_changes(folder: &Folder) -> (Vec<(u64, Row)>, FxHashMap<u64, Closed>) {
                     from: *from,
                     to,
                     entity: *entity,
+                    topic: topic_tag(
+                        overlay_version(overlay, *entity, *from)
+                            .and_then(|version| version.topic.as_deref()),
+                    ),
                 },
             )
         })
@@ -357,10 +381,11 @@ fn fill(log: &Log, db: &Database, progress: Progress<'_>, rows: RowSink<'_>) -> 
     })
 }
 
-/// Indexes every version that there is. By now it is known which ones hold, so each is written to
+/// Indexes and embeds every version that there is. By now it is known which ones hold, so each is written to
 /// its tier once, and the live tier has nothing to say of the others.
 fn index_all(
     text: &mut TextIndex,
+    vectors: &mut Sink,
     table: &Table,
     rows: &Rows,
     base: &Checkpoint,
@@ -380,6 +405,7 @@ fn index_all(
             OPEN => writer.add_live(doc),
             _ => writer.add_closed(doc),
         });
+        vectors.add(ordinal, &version)?;
         if ordinal.is_multiple_of(PROGRESS_VERSIONS) {
             let folded = base.tally.events / FOLD_SHARE;
             progress(folded + row.from.0.saturating_sub(row.from.0 / FOLD_SHARE));

@@ -8,7 +8,9 @@ use icm_log::{Log, Position};
 
 use super::home::Home;
 use super::manifest::{Look, Manifest};
-use super::{Checkpoint, ROWS_FILE, TABLE_FILE, TEXT_DIR, VERSIONS, guarded, open_read_only};
+use super::{
+    Checkpoint, ROWS_FILE, TABLE_FILE, TEXT_DIR, VERSIONS, guarded, meaning, open_read_only,
+};
 use crate::error::{Result, ViewError};
 use crate::fold::Tally;
 use crate::rows::Rows;
@@ -82,6 +84,7 @@ fn look(home: &Home, generation: &Path, log: &Log, whole: bool) -> Result<Checkp
         });
     }
     let rows = Rows::open(&generation.join(ROWS_FILE), base.tally.next_ordinal)?;
+    meaning::inspect(generation, base.tally.next_ordinal, whole)?;
     let table = guarded("table", || {
         Table::of_read_only(&open_read_only(&generation.join(TABLE_FILE))?)
     })?;

@@ -81,7 +81,13 @@ fn is_text(name: &str) -> bool {
     name.starts_with("text/")
 }
 
-/// Whether a file's contents are hashed: the table and the rows check themselves.
+/// Whether a file is of the vectors, which are a view of their own: what is wrong with them is no
+/// reason to drop the others.
+fn is_vectors(name: &str) -> bool {
+    name.starts_with("vectors/")
+}
+
+/// Whether a file's contents are hashed: table, rows and vectors check themselves.
 fn is_hashed(name: &str) -> bool {
     is_text(name) || name == WAYPOINTS_FILE
 }
@@ -124,7 +130,7 @@ pub(crate) enum Part {
     Now,
     /// The closed tier, which only answers about earlier moments are from.
     History,
-    /// All but text: what a command decides by (but for what a store is similar to, where a text that
+    /// All but text and vectors: what a command decides by (but for what a store is similar to, where a text that
     /// somebody touched is no harm). A commit changes some of them.
     Table,
 }
@@ -203,7 +209,7 @@ impl Manifest {
                 Part::All => true,
                 Part::Now => !is_history,
                 Part::History => is_history,
-                Part::Table => !is_text(name),
+                Part::Table => !is_text(name) && !is_vectors(name),
             }
         });
         files.all(|(name, entry)| {
@@ -211,13 +217,34 @@ impl Manifest {
         })
     }
 
-    /// Compares with the files as they are. Costs a stat a file, and a hash where that differs.
+    /// Whether a file is there and looks as noted.
+    pub(crate) fn file_looks_same(&self, dir: &Path, name: &str) -> bool {
+        let Some(entry) = self.files.get(name) else {
+            return false;
+        };
+        fs::metadata(dir.join(name)).is_ok_and(|found| stamp_of(&found) == entry.stamp)
+    }
+
+    /// Notes how a file looks now that checks itself.
+    pub(crate) fn note(&mut self, dir: &Path, name: &str) -> Result<()> {
+        let path = dir.join(name);
+        let metadata = fs::metadata(&path).map_err(io("reading", &path))?;
+        let stamp = stamp_of(&metadata);
+        self.files
+            .insert(name.to_owned(), Entry { stamp, hash: None });
+        Ok(())
+    }
+
+    /// Compares all files but the vectors with what they are. Costs a stat a file, and a hash where that differs.
     ///
     /// # Errors
     /// `Unusable` for a file that is missing, or has other contents.
     pub(crate) fn look(&self, dir: &Path, hash_all: bool) -> Result<Look> {
         let mut touched = Vec::new();
         for (name, entry) in &self.files {
+            if is_vectors(name) {
+                continue;
+            }
             let path = dir.join(name);
             let bad = |why: &str| ViewError::Unusable {
                 view: if is_text(name) { "text" } else { "table" },

@@ -1,12 +1,14 @@
-//! The views of one store: table, rows and text at a checkpoint, and the tail of events since,
-//! folded in memory. Every answer is of both, so a store costs one append and no index commit.
+//! The views of one store: table, rows, text and vectors at a checkpoint, and the tail of events
+//! since, folded in memory. Every answer is of both, so a store costs one append and no index commit.
 
 mod build;
 mod home;
 mod inspect;
 mod manifest;
+mod meaning;
 mod past;
 mod query;
+mod recall;
 mod tail;
 mod waypoints;
 
@@ -23,15 +25,17 @@ use crate::fold::{FOLD_VERSION, Folder, Tally};
 use crate::rows::Rows;
 use crate::table::Table;
 use crate::text::TextIndex;
+use crate::vectors::Matrix;
 use home::Home;
 use manifest::{Look, Manifest, Part};
 
 pub use build::Progress;
 pub use inspect::{Inspected, ViewsState, inspect};
-pub use query::{ALL_IDS, RecallHit, RecallQuery, Recalled, topic_fits};
+pub use query::{ALL_IDS, topic_fits};
+pub use recall::{RecallHit, RecallQuery, Recalled};
 
 /// Rises whenever the files of a view mean something else.
-const VIEWS_VERSION: u32 = 8;
+const VIEWS_VERSION: u32 = 9;
 const VERSIONS: (u32, u32) = (FOLD_VERSION, VIEWS_VERSION);
 const TABLE_FILE: &str = "table.redb";
 const ROWS_FILE: &str = "rows";
@@ -87,6 +91,9 @@ pub struct Views {
     table: OnceCell<Table>,
     rows: Rows,
     text: TextIndex,
+    /// Opened when first needed: only a recall, or a commit, needs it.
+    vectors: OnceCell<Matrix>,
+    mean: meaning::Mean,
     waypoints: waypoints::Kept,
     base: Checkpoint,
     tail: tail::Tail,
@@ -193,6 +200,8 @@ impl Views {
             table: OnceCell::new(),
             rows,
             text,
+            vectors: OnceCell::new(),
+            mean: meaning::Mean::default(),
             waypoints,
             base,
             tail,
@@ -337,14 +346,16 @@ impl Views {
         &self.tail.folder
     }
 
-    /// Bytes on disk of table (with rows) and text.
-    pub fn sizes(&self) -> (u64, u64) {
+    /// Bytes on disk of table (with rows), text and vectors.
+    pub fn sizes(&self) -> (u64, u64, u64) {
         let Place::Disk { generation, .. } = &self.place else {
-            return (0, 0);
+            return (0, 0, 0);
         };
         let len = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
         let table = len(&generation.join(TABLE_FILE)) + len(&generation.join(ROWS_FILE));
-        (table, folder_len(&generation.join(TEXT_DIR)))
+        let [text, vectors] =
+            [TEXT_DIR, meaning::VECTORS_DIR].map(|dir| folder_len(&generation.join(dir)));
+        (table, text, vectors)
     }
 
     /// Looks at every byte of the views' files.
@@ -363,6 +374,7 @@ impl Views {
         let shared = home.lock_shared(OPEN_WAIT)?;
         let look = manifest.look(generation, true)?;
         self.rows.check()?;
+        meaning::check(generation, manifest, self.base.tally.next_ordinal)?;
         guarded("text", || Ok(self.text.validate().map(|_| ())?))?;
         drop(shared);
         // redb checks its file as its writer.

@@ -1,6 +1,5 @@
 //! Questions to the views: the files as of a position, with the tail on top.
 
-use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use icm_log::facts::UndoneRange;
@@ -8,115 +7,16 @@ use icm_log::{ActorId, Event, EventId, Log, Name, OriginId, Position, RequestKey
 
 use super::Views;
 use super::past::LogPast;
-use crate::error::{Result, ViewError};
+use crate::error::Result;
 use crate::fold::{
     Base, Change, EntityId, Keep, Learned, Link, Past, Request, Stamp, Undo, Undos, Version,
 };
 use crate::table::TopicCount;
-use crate::text::{TextAnswer, TextFilter, TextQuery};
-
-/// What to look for.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct RecallQuery<'a> {
-    /// Words.
-    pub text: &'a str,
-    /// Exact topic, or everything below it when it ends with `/`.
-    pub topic: Option<&'a str>,
-    /// Only memories with this keyword.
-    pub keyword: Option<&'a str>,
-    /// Only this scope.
-    pub scope: Option<&'a str>,
-    /// Most results.
-    pub limit: usize,
-    /// Search only for so many of the rarest terms.
-    pub rarest: Option<usize>,
-}
-
-/// One memory that was found.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RecallHit {
-    /// Larger is better.
-    pub score: f32,
-    /// The words of the query that matched.
-    pub matched: Vec<String>,
-    /// The row as of the basis.
-    pub version: Version,
-}
-
-/// What was found, and how.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Recalled {
-    /// Best first.
-    pub hits: Vec<RecallHit>,
-    /// For `--explain`.
-    pub text: TextAnswer,
-}
 
 /// Ids of any memory.
 pub const ALL_IDS: (SubjectId, SubjectId) = (SubjectId([0; 16]), SubjectId([0xff; 16]));
 
 impl Views {
-    /// Searches the memories that lived at `position`.
-    pub fn recall(&self, query: &RecallQuery<'_>, position: Position) -> Result<Recalled> {
-        let overlay = &self.tail.folder.kept;
-        let next = self.base.tally.next_ordinal;
-        let damaged = Cell::new(None);
-        let visible = |ordinal: u64| {
-            let open = match overlay.closed.get(&ordinal) {
-                Some(end) => position < end.at,
-                None => true,
-            };
-            if ordinal < next {
-                match self.rows.get(ordinal) {
-                    Some(row) => open && row.holds_at(position),
-                    None => {
-                        damaged.set(Some(ordinal));
-                        false
-                    }
-                }
-            } else {
-                let row = overlay.opened.get((ordinal - next) as usize);
-                open && row.is_some_and(|(_, _, from)| *from <= position)
-            }
-        };
-        let history = position < self.base.cursor.position;
-        if history {
-            self.check_history()?;
-        }
-        let text_query = TextQuery {
-            text: query.text,
-            limit: query.limit,
-            rarest: query.rarest,
-            history,
-            filter: TextFilter {
-                topic: query.topic,
-                keyword: query.keyword,
-                scope: query.scope,
-            },
-        };
-        let answer = super::guarded("text", || {
-            Ok(self.text.search(&self.tail.text, &text_query, &visible)?)
-        })?;
-        if let Some(ordinal) = damaged.get() {
-            let why = format!("the record of ordinal {ordinal} is damaged");
-            return Err(ViewError::Unusable { view: "rows", why });
-        }
-        let mut hits = Vec::with_capacity(answer.hits.len());
-        for hit in &answer.hits {
-            let version: Version =
-                rmp_serde::from_slice(&hit.stored).map_err(|_| ViewError::Unusable {
-                    view: "text",
-                    why: "an unreadable stored row".into(),
-                })?;
-            hits.push(RecallHit {
-                score: hit.score,
-                matched: hit.matched.clone(),
-                version,
-            });
-        }
-        Ok(Recalled { hits, text: answer })
-    }
-
     /// The version of a memory that held at `position`.
     pub fn version_at(&self, entity: EntityId, position: Position) -> Result<Option<Version>> {
         match self.in_tail(entity, position) {

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use icm_log::{Cursor, Event, EventId, Kind, Log, LogError, Position, Waypoint, Waypoints};
 
+use super::meaning::TailVectors;
 use super::past::LogPast;
 use super::{Checkpoint, Views};
 use crate::error::{Result, ViewError};
@@ -16,6 +17,7 @@ pub(super) struct Tail {
     pub(super) folder: Folder,
     pub(super) cursor: Option<Cursor>,
     pub(super) text: text::Tail,
+    pub(super) vectors: TailVectors,
     pub(super) waypoints: Vec<Waypoint>,
     /// Bytes of the records that were folded.
     pub(super) len_bytes: u64,
@@ -35,6 +37,7 @@ impl Tail {
             folder: Folder::new(base.tally.clone()),
             cursor: Some(base.cursor),
             text: text::Tail::new(),
+            vectors: TailVectors::default(),
             waypoints: Vec::new(),
             len_bytes: 0,
             text_has: 0,

@@ -34,7 +34,7 @@ pub struct RecallRequest {
 pub struct RecallHit {
     /// Larger is better; comparable within one answer only.
     pub score: f64,
-    /// The query's words that matched.
+    /// The query's words that matched; none where it was found by its meaning.
     pub matched: Vec<String>,
     /// The memory as of the basis.
     #[serde(flatten)]
@@ -94,7 +94,7 @@ pub struct TopicSummary {
 /// How far a view is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ViewProgress {
-    /// `table` or `text`.
+    /// `table`, `text` or `vectors`.
     pub view: String,
     /// Position it has reached.
     pub position: u64,

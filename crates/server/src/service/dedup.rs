@@ -6,6 +6,7 @@
 use icm_log::SubjectId;
 use icm_log::facts::Relation;
 use icm_projections::fold::Version;
+use icm_projections::ranking::Ranking;
 use icm_projections::text::similarity_ppm;
 use icm_projections::{RecallQuery, Views};
 
@@ -114,6 +115,7 @@ impl Service {
             topic: Some(&checked.topic),
             scope: Some(&scope),
             limit: CANDIDATES,
+            ranking: Ranking::TEXT,
             ..RecallQuery::default()
         };
         let newest = views.tally().position;

@@ -122,7 +122,7 @@ impl Service {
         let bytes = folder_len(&self.options.dir);
         self.with_views(|views| {
             let tally = views.tally();
-            let (table_bytes, text_bytes) = views.sizes();
+            let (table_bytes, text_bytes, vectors_bytes) = views.sizes();
             let progress = |view: &str, bytes| ViewProgress {
                 view: view.to_owned(),
                 position: views.base_position().0,
@@ -145,7 +145,11 @@ impl Service {
                     .map(|origin| origin.to_string()),
                 first_event_at: tally.first_ms.map(rfc3339),
                 last_event_at: tally.last_ms.map(rfc3339),
-                views: vec![progress("table", table_bytes), progress("text", text_bytes)],
+                views: vec![
+                    progress("table", table_bytes),
+                    progress("text", text_bytes),
+                    progress("vectors", vectors_bytes),
+                ],
             })
         })
     }

@@ -2,8 +2,9 @@
 
 use icm_log::facts::{MemoryRecalled, Recalled};
 use icm_log::{EventId, Kind, NewEvent, Position, Rewritten, SubjectId, payload};
-use icm_projections::{RecallQuery, Views};
-use serde_json::json;
+use icm_projections::ranking::Ranking;
+use icm_projections::{RecallQuery, Recalled as Found, Views};
+use serde_json::{Value, json};
 
 use super::basis::At;
 use super::{Ask, Service, locked};
@@ -77,6 +78,7 @@ impl Service {
             scope: request.scope.as_deref(),
             limit,
             rarest: None,
+            ranking: Ranking::default(),
         };
         let found = views.recall(&query, at.position)?;
         let mut results = Vec::with_capacity(found.hits.len());
@@ -89,25 +91,9 @@ impl Service {
                 memory: self.memory_at(views, &hit.version, at.position)?,
             });
         }
-        let text = &found.text;
-        let explain = request.explain.then(|| {
-            json!({
-                "text": {
-                    "ranking": "BM25 over the words of the query, any of which may match",
-                    "documents": text.stats_docs,
-                    "in_memory": text.tail_docs,
-                    "terms": text.terms.iter().map(|term| json!({
-                        "word": term.word,
-                        "term": term.term,
-                        "exact": term.exact,
-                        "documents": term.doc_freq,
-                        "boost": f64::from(term.boost),
-                    })).collect::<Vec<_>>(),
-                },
-                "views_at": views.base_position().0,
-                "basis": at.position.0,
-            })
-        });
+        let explain = request
+            .explain
+            .then(|| explain(&found, &query.ranking, views, &at));
         Ok((
             RecallAnswer {
                 basis: at.to_basis(),
@@ -157,4 +143,43 @@ impl Service {
         };
         self.append_lazily(&recall.caller, event, &recall.read)
     }
+}
+
+/// How an answer came about. `results` are in the order of the answer's.
+fn explain(found: &Found, ranking: &Ranking, views: &Views, at: &At) -> Value {
+    let text = &found.text;
+    json!({
+        "text": {
+            "ranking": "BM25 over the words of the query, any of which may match",
+            "documents": text.stats_docs,
+            "in_memory": text.tail_docs,
+            "terms": text.terms.iter().map(|term| json!({
+                "word": term.word,
+                "term": term.term,
+                "exact": term.exact,
+                "documents": term.doc_freq,
+                "boost": f64::from(term.boost),
+            })).collect::<Vec<_>>(),
+        },
+        "ranking": {
+            "text": ranking.text,
+            "meaning": ranking.meaning,
+            "centred": ranking.centred,
+            "neighbours": ranking.neighbours,
+            "speaker": ranking.speaker,
+            "identifier": ranking.identifier,
+            "floor": f64::from(ranking.floor),
+            "candidates": ranking.candidates,
+        },
+        "results": found.hits.iter().map(|hit| json!({
+            "text": hit.evidence.text,
+            "cosine": hit.evidence.cosine.map(f64::from),
+            "meaning": hit.evidence.meaning,
+            "neighbours": hit.evidence.lent,
+            "speaker": hit.evidence.speaker,
+            "identifier": hit.evidence.identifier,
+        })).collect::<Vec<_>>(),
+        "views_at": views.base_position().0,
+        "basis": at.position.0,
+    })
 }

@@ -1,0 +1,187 @@
+//! From what words, meaning and neighbours say to one order. Pure arithmetic: it knows neither texts
+//! nor files.
+
+/// What counts how much when memories are ranked. A weight of 0 switches a factor off.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ranking {
+    /// Of the words in common: BM25, as a share of the best candidate's.
+    pub text: f64,
+    /// Of the meaning: cosine, as a share of the best candidate's. With 0 nothing is found by it.
+    pub meaning: f64,
+    /// Whether what all texts of the store have in common is taken off before the cosine that ranks.
+    pub centred: bool,
+    /// What the memories next to one in its topic lend it of their own score; those two steps away lend
+    /// the square of this share.
+    pub neighbours: f64,
+    /// Added where the query names who speaks in the text.
+    pub speaker: f64,
+    /// Added where the text has a rare identifier of the query.
+    pub identifier: f64,
+    /// A memory that none of the words is in is found from this cosine on.
+    pub floor: f32,
+    /// Candidates that text and meaning each bring, at least.
+    pub candidates: usize,
+}
+
+impl Default for Ranking {
+    /// As measured in `docs/benchmarks/recall.md`.
+    fn default() -> Ranking {
+        Ranking {
+            text: 0.5,
+            meaning: 0.5,
+            centred: true,
+            neighbours: 0.3,
+            speaker: 0.15,
+            identifier: 1.0,
+            floor: 0.2,
+            candidates: 200,
+        }
+    }
+}
+
+impl Ranking {
+    /// Words alone: the score is BM25 itself.
+    pub const TEXT: Ranking = Ranking {
+        text: 1.0,
+        meaning: 0.0,
+        centred: false,
+        neighbours: 0.0,
+        speaker: 0.0,
+        identifier: 0.0,
+        floor: 0.0,
+        candidates: 0,
+    };
+}
+
+/// What is known of a candidate, and what it comes to.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Evidence {
+    /// BM25; 0 where no word is in common.
+    pub text: f64,
+    /// Cosine with the query, as it was found by; `None` where it was not looked at.
+    pub cosine: Option<f32>,
+    /// The cosine that ranks.
+    pub meaning: Option<f64>,
+    /// Whether the query names who speaks in it.
+    pub speaker: bool,
+    /// Whether it has a rare identifier of the query.
+    pub identifier: bool,
+    /// What its neighbours lend it.
+    pub lent: f64,
+}
+
+/// The scores of candidates. `near` names pairs of candidates that are next to each other in a topic,
+/// with the steps between them (1 or 2).
+pub(crate) fn scores(
+    ranking: &Ranking,
+    candidates: &mut [Evidence],
+    near: &[(usize, usize, u32)],
+) -> Vec<f64> {
+    let text = Span::of(candidates.iter().map(|candidate| candidate.text));
+    let meaning = Span::of(candidates.iter().filter_map(|candidate| candidate.meaning));
+    let own: Vec<f64> = candidates
+        .iter()
+        .map(|candidate| {
+            let yes = |yes: bool, weight: f64| if yes { weight } else { 0.0 };
+            ranking.text * text.share(candidate.text)
+                + ranking.meaning
+                    * candidate
+                        .meaning
+                        .map_or(0.0, |cosine| meaning.share(cosine))
+                + yes(candidate.speaker, ranking.speaker)
+                + yes(candidate.identifier, ranking.identifier)
+        })
+        .collect();
+    for &(a, b, steps) in near {
+        let share = ranking.neighbours.powi(steps as i32);
+        candidates[a].lent += share * own[b];
+        candidates[b].lent += share * own[a];
+    }
+    let lent = candidates.iter().map(|candidate| candidate.lent);
+    own.iter().zip(lent).map(|(own, lent)| own + lent).collect()
+}
+
+/// The least and the largest of some numbers.
+struct Span {
+    low: f64,
+    high: f64,
+}
+
+impl Span {
+    fn of(numbers: impl Iterator<Item = f64>) -> Span {
+        let (low, high) = numbers
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), number| {
+                (low.min(number), high.max(number))
+            });
+        Span { low, high }
+    }
+
+    /// 0 for the least, 1 for the largest. Where all are the same, 1 for anything above 0.
+    fn share(&self, number: f64) -> f64 {
+        match self.high > self.low {
+            true => (number - self.low) / (self.high - self.low),
+            false => f64::from(u8::from(number > 0.0)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evidence(text: f64, meaning: f64) -> Evidence {
+        Evidence {
+            text,
+            meaning: Some(meaning),
+            ..Evidence::default()
+        }
+    }
+
+    fn ranking() -> Ranking {
+        Ranking {
+            neighbours: 0.5,
+            ..Ranking::default()
+        }
+    }
+
+    #[test]
+    fn both_signals_count_by_their_share_of_the_span() {
+        let mut candidates = [evidence(8.0, 0.1), evidence(4.0, 0.5), evidence(0.0, 0.3)];
+        let scores = scores(&ranking(), &mut candidates, &[]);
+        assert_eq!(scores[..2], [0.5, 0.75]);
+        assert!((scores[2] - 0.25).abs() < 1e-9);
+    }
+
+    #[test]
+    fn neighbours_lend_of_their_own_score_and_not_of_what_is_lent_to_them() {
+        let mut candidates = [evidence(8.0, 0.5), evidence(0.0, 0.0), evidence(0.0, 0.0)];
+        let near = [(0, 1, 1), (1, 2, 1), (0, 2, 2)];
+        let scores = scores(&ranking(), &mut candidates, &near);
+        assert_eq!(scores, [1.0, 0.5, 0.25]);
+        assert_eq!(candidates.map(|candidate| candidate.lent), [0.0, 0.5, 0.25]);
+    }
+
+    #[test]
+    fn an_identifier_outweighs_both_signals_and_a_factor_can_be_switched_off() {
+        let prose = evidence(4.0, 0.9);
+        let mut exact = evidence(4.0, 0.1);
+        exact.identifier = true;
+        exact.speaker = true;
+        let found = scores(&ranking(), &mut [prose, exact], &[]);
+        assert!(found[1] > found[0], "{found:?}");
+        let off = Ranking {
+            identifier: 0.0,
+            speaker: 0.0,
+            ..ranking()
+        };
+        let found = scores(&off, &mut [prose, exact], &[]);
+        assert!(found[1] < found[0], "{found:?}");
+    }
+
+    #[test]
+    fn one_candidate_alone_has_what_it_matched() {
+        assert_eq!(scores(&ranking(), &mut [evidence(3.0, 0.4)], &[]), [1.0]);
+        assert_eq!(scores(&ranking(), &mut [evidence(0.0, 0.4)], &[]), [0.5]);
+        assert_eq!(scores(&ranking(), &mut [], &[]), [0.0; 0]);
+    }
+}

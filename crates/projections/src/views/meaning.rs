@@ -1,0 +1,362 @@
+//! What the versions mean: a vector each, in a file of the generation, and those of the tail in memory.
+//!
+//! The file is a view of its own. Nothing but table and rows is needed to write it, so where it is
+//! missing or not as it was left, it alone is made anew, by whoever needs it first. A row belongs to
+//! its ordinal within the generation that the file lies in, and to no other.
+
+use std::cell::{OnceCell, Ref, RefCell};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use super::manifest::{Manifest, Part};
+use super::tail::{Tail, overlay_version};
+use super::{OPEN_WAIT, Place, VERSIONS, Views};
+use crate::embed::{Embedder, StaticEmbedder};
+use crate::error::{Result, ViewError, io};
+use crate::fold::Version;
+use crate::rows::Rows;
+use crate::table::Table;
+use crate::vectors::{Matrix, MatrixWriter, Query};
+
+/// Folder within a generation: a file a model.
+pub(super) const VECTORS_DIR: &str = "vectors";
+
+/// What embeds, for now: the one in the binary.
+pub(super) fn embedder() -> &'static StaticEmbedder {
+    static EMBEDDER: OnceLock<StaticEmbedder> = OnceLock::new();
+    EMBEDDER.get_or_init(StaticEmbedder::built_in)
+}
+
+/// The vector of a version: of its text alone, for topic and keywords are words to be matched.
+fn embed(version: &Version) -> Vec<f32> {
+    embedder().embed_one(version.content.as_deref().unwrap_or_default())
+}
+
+fn no_rows() -> Matrix {
+    Matrix::in_memory(embedder().model(), embedder().dim())
+}
+
+/// The file's name within a generation, and its path.
+fn file_in(generation: &Path) -> (String, PathBuf) {
+    let name = format!("{VECTORS_DIR}/{}", embedder().model());
+    let path = generation.join(&name);
+    (name, path)
+}
+
+/// The file's rows, if it is as the manifest says and has `count` of them.
+fn open(generation: &Path, manifest: &Manifest, count: u64) -> Result<Matrix> {
+    let (name, path) = file_in(generation);
+    let bad = |why: &str| ViewError::Unusable {
+        view: "vectors",
+        why: format!("{name} {why}"),
+    };
+    if !manifest.file_looks_same(generation, &name) {
+        return Err(bad("is missing or was changed"));
+    }
+    let len = std::fs::metadata(&path)
+        .map_err(io("reading", &path))?
+        .len();
+    if Matrix::count_in(len, embedder().dim()) < count {
+        return Err(bad("has too few rows"));
+    }
+    Matrix::open(&path, embedder().model(), embedder().dim(), count)
+}
+
+/// Whether the file is as it was left, and every row whole.
+pub(super) fn check(generation: &Path, manifest: &Manifest, count: u64) -> Result<()> {
+    open(generation, manifest, count)?.check()
+}
+
+/// Whether there is a file that could be the one; with `whole` looks at every row.
+pub(super) fn inspect(generation: &Path, count: u64, whole: bool) -> Result<()> {
+    let (_, path) = file_in(generation);
+    let rows = Matrix::open(&path, embedder().model(), embedder().dim(), count)?;
+    match whole {
+        true => rows.check(),
+        false => Ok(()),
+    }
+}
+
+/// Where the rows of a generation that is being built go.
+pub(super) enum Sink {
+    File(MatrixWriter),
+    Memory(Matrix),
+}
+
+impl Sink {
+    /// A new file in the place of any other.
+    pub(super) fn create(generation: &Path) -> Result<Sink> {
+        let (_, path) = file_in(generation);
+        super::home::create_private(&generation.join(VECTORS_DIR))?;
+        let (model, dim) = (embedder().model(), embedder().dim());
+        Ok(Sink::File(MatrixWriter::create(&path, model, dim)?))
+    }
+
+    pub(super) fn in_memory() -> Sink {
+        Sink::Memory(no_rows())
+    }
+
+    pub(super) fn add(&mut self, ordinal: u64, version: &Version) -> Result<()> {
+        let vector = embed(version);
+        match self {
+            Sink::File(writer) => writer.append(ordinal, &vector),
+            Sink::Memory(rows) => {
+                rows.push(ordinal, &vector);
+                Ok(())
+            }
+        }
+    }
+
+    /// The rows, where they are in memory.
+    pub(super) fn end(self) -> Result<OnceCell<Matrix>> {
+        Ok(match self {
+            Sink::File(mut writer) => {
+                writer.flush()?;
+                OnceCell::new()
+            }
+            Sink::Memory(rows) => OnceCell::from(rows),
+        })
+    }
+}
+
+/// The vectors of the tail: made when they are first asked for, so that no store waits for them.
+#[derive(Default)]
+pub(super) struct TailVectors(RefCell<Option<Matrix>>);
+
+impl Tail {
+    /// The vectors of the versions since the checkpoint.
+    pub(super) fn vectors(&self) -> Ref<'_, Matrix> {
+        {
+            let mut rows = self.vectors.0.borrow_mut();
+            let rows = rows.get_or_insert_with(no_rows);
+            let overlay = &self.folder.kept;
+            for (ordinal, entity, from) in &overlay.opened[rows.count() as usize..] {
+                let version = overlay_version(overlay, *entity, *from)
+                    .expect("every ordinal given belongs to a version of the overlay");
+                rows.push(*ordinal, &embed(version));
+            }
+        }
+        Ref::map(self.vectors.0.borrow(), |rows| {
+            rows.as_ref().expect("just made")
+        })
+    }
+
+    /// Adds them to the file of a generation that has the first `count` rows.
+    pub(super) fn flush_vectors(&self, generation: &Path, count: u64) -> Result<()> {
+        let (_, path) = file_in(generation);
+        let (model, dim) = (embedder().model(), embedder().dim());
+        let mut writer = MatrixWriter::open(&path, model, dim, count)?;
+        writer.append_all(&self.vectors())?;
+        writer.flush().map(|_| ())
+    }
+}
+
+impl Views {
+    /// The vectors up to the checkpoint. Where their file is not as it was left, they are embedded
+    /// again and the file is written anew, if it can be.
+    pub(super) fn base_vectors(&self) -> Result<&Matrix> {
+        if let Some(rows) = self.vectors.get() {
+            return Ok(rows);
+        }
+        let count = self.base.tally.next_ordinal;
+        let rows = match &self.place {
+            Place::Memory { .. } => embed_all(self.table()?, &self.rows)?,
+            Place::Disk {
+                generation,
+                manifest,
+                ..
+            } => match open(generation, manifest, count) {
+                Ok(rows) => rows,
+                Err(error) => {
+                    tracing::debug!(%error, "vectors are looked at again");
+                    self.mend_vectors(count)?
+                }
+            },
+        };
+        Ok(self.vectors.get_or_init(|| rows))
+    }
+
+    fn mend_vectors(&self, count: u64) -> Result<Matrix> {
+        let Place::Disk {
+            home, generation, ..
+        } = &self.place
+        else {
+            return embed_all(self.table()?, &self.rows);
+        };
+        // Another process may have committed, or mended them, since the manifest was read.
+        let again = || {
+            let _lock = home.lock_shared(OPEN_WAIT)?;
+            open(generation, &Manifest::read(generation, VERSIONS)?, count)
+        };
+        if let Ok(rows) = again() {
+            return Ok(rows);
+        }
+        let rows = embed_all(self.table()?, &self.rows)?;
+        let write = || -> Result<Matrix> {
+            let _lock = home.lock(OPEN_WAIT)?;
+            let mut manifest = Manifest::read(generation, VERSIONS)?;
+            if !self.look_same(Part::Table) {
+                return Err(ViewError::Busy);
+            }
+            let Sink::File(mut writer) = Sink::create(generation)? else {
+                unreachable!("a sink of a generation is a file");
+            };
+            writer.append_all(&rows)?;
+            writer.flush()?;
+            manifest.note(generation, &file_in(generation).0)?;
+            manifest.write(generation)?;
+            open(generation, &manifest, count)
+        };
+        match write() {
+            Ok(written) => Ok(written),
+            Err(error) => {
+                tracing::debug!(%error, "vectors were not written; they are kept in memory");
+                Ok(rows)
+            }
+        }
+    }
+}
+
+/// The vectors of every version of the files.
+fn embed_all(table: &Table, rows: &Rows) -> Result<Matrix> {
+    let mut sink = no_rows();
+    let versions = table.reader()?;
+    for ordinal in 0..rows.count() {
+        let missing = |view| ViewError::Unusable {
+            view,
+            why: format!("ordinal {ordinal} is not in it"),
+        };
+        let row = rows.get(ordinal).ok_or_else(|| missing("rows"))?;
+        let version = versions.get(row.entity, row.from)?;
+        sink.push(ordinal, &embed(&version.ok_or_else(|| missing("table"))?));
+    }
+    Ok(sink)
+}
+
+/// The vector of a query.
+pub(super) fn embed_text(text: &str) -> Vec<f32> {
+    embedder().embed_one(text)
+}
+
+/// The mean of what is in the store, and of how many rows of the files and of the tail it is.
+#[derive(Default)]
+pub(super) struct Mean(RefCell<Option<(u64, u64, Vec<f32>)>>);
+
+impl Mean {
+    fn get(&self, base: &Matrix, tail: &Matrix) -> Ref<'_, Vec<f32>> {
+        let (of_base, of_tail) = (base.count(), tail.count());
+        let known = |(base, tail, _): &(u64, u64, _)| (*base, *tail) == (of_base, of_tail);
+        if !self.0.borrow().as_ref().is_some_and(known) {
+            *self.0.borrow_mut() = Some((of_base, of_tail, mean(base, tail)));
+        }
+        Ref::map(self.0.borrow(), |known| {
+            &known.as_ref().expect("just made").2
+        })
+    }
+}
+
+/// Of rows spread evenly over all ordinals, so it is the same before and after a commit or a rebuild.
+fn mean(base: &Matrix, tail: &Matrix) -> Vec<f32> {
+    let count = base.count() + tail.count();
+    let step = count.div_ceil(SAMPLE_MAX).max(1).next_power_of_two();
+    let mut mean = vec![0.0; base.dim()];
+    let mut weight = SAMPLE_PRIOR;
+    for ordinal in (0..count).step_by(step as usize) {
+        let row = base.vector(ordinal).or_else(|| tail.vector(ordinal));
+        for (sum, number) in mean.iter_mut().zip(row.iter().flatten()) {
+            *sum += number;
+        }
+        weight += f32::from(u8::from(row.is_some()));
+    }
+    mean.iter_mut().for_each(|sum| *sum /= weight);
+    mean
+}
+
+/// How near versions are to a query, whether in the files or in the tail.
+pub(super) struct Cosines<'a> {
+    base: &'a Matrix,
+    tail: Ref<'a, Matrix>,
+    query: Query,
+    centred: Centred<'a>,
+}
+
+impl<'a> Cosines<'a> {
+    pub(super) fn new(
+        base: &'a Matrix,
+        tail: Ref<'a, Matrix>,
+        mean: &'a Mean,
+        query: &[f32],
+    ) -> Cosines<'a> {
+        let mean = mean.get(base, &tail);
+        let centred = Centred {
+            query: minus(query, &mean),
+            mean,
+        };
+        Cosines {
+            base,
+            tail,
+            query: Query::new(query),
+            centred,
+        }
+    }
+
+    /// The `most` visible versions that are nearest.
+    pub(super) fn nearest(&self, most: usize, visible: &dyn Fn(u64) -> bool) -> Result<Vec<u64>> {
+        let mut near = self.base.scan(&self.query, most, visible)?;
+        near.extend(self.tail.scan(&self.query, most, visible)?);
+        near.sort_by(|a, b| {
+            let by_cosine = b.cosine.total_cmp(&a.cosine);
+            by_cosine.then(a.ordinal.cmp(&b.ordinal))
+        });
+        near.truncate(most);
+        Ok(near.iter().map(|near| near.ordinal).collect())
+    }
+
+    /// The cosine of a version, and the one that ranks; `None` where there is nothing to compare.
+    pub(super) fn of(&self, ordinal: u64, centred: bool) -> Result<(Option<f32>, Option<f64>)> {
+        let rows = match self.tail.ends()? {
+            Some((first, _)) if ordinal >= first => &*self.tail,
+            _ => self.base,
+        };
+        let Some(cosine) = rows.cosine(&self.query, ordinal)? else {
+            return Ok((None, None));
+        };
+        let ranks = match centred {
+            false => Some(f64::from(cosine)),
+            true => rows
+                .vector(ordinal)
+                .and_then(|row| self.centred.cosine(&row)),
+        };
+        Ok((Some(cosine), ranks))
+    }
+}
+
+/// Rows that the mean is of: so many are looked at, however many there are.
+const SAMPLE_MAX: u64 = 1_024;
+/// As if so many texts were in the store whose mean is nothing: of a handful of texts the mean says
+/// little about what they have in common.
+const SAMPLE_PRIOR: f32 = 20.0;
+
+/// A query with what the texts of the store have in common taken off.
+struct Centred<'a> {
+    mean: Ref<'a, Vec<f32>>,
+    query: Vec<f32>,
+}
+
+impl Centred<'_> {
+    fn cosine(&self, row: &[f32]) -> Option<f64> {
+        let row = minus(row, &self.mean);
+        let (mut product, mut squares, mut own) = (0.0, 0.0, 0.0);
+        for (a, b) in row.iter().zip(&self.query) {
+            product += f64::from(a * b);
+            squares += f64::from(a * a);
+            own += f64::from(b * b);
+        }
+        let length = f64::sqrt(squares * own);
+        (length > 0.0).then(|| product / length)
+    }
+}
+
+fn minus(vector: &[f32], mean: &[f32]) -> Vec<f32> {
+    vector.iter().zip(mean).map(|(a, b)| a - b).collect()
+}

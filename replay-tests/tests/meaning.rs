@@ -1,0 +1,290 @@
+//! Recall by meaning: what no word finds, what must not be found, and the file of the vectors, which
+//! comes back by itself.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use icm_projections::embed::{Embedder, StaticEmbedder};
+use icm_server::api::{Caller, NoProgress, RecallRequest, RedactRequest};
+use replay_tests::script::Run;
+
+const TEXTS: [&str; 10] = [
+    "our office dog is called Biscuit",
+    "payment retries use exponential backoff",
+    "Invoices live in PostgreSQL",
+    "the team meets on Tuesdays at ten",
+    "deploys need two approvals",
+    "the linker fails with E0382 when the borrow outlives the buffer",
+    "compiler errors about borrowing are explained on the second page of the handbook",
+    "Ada likes green tea in the morning",
+    "the parking lot closes at nine",
+    "logs are kept for thirty days",
+];
+
+fn step(run: &mut Run, line: &str) -> String {
+    let text = run.step(&line.parse().expect("a command"));
+    assert!(!text.starts_with("error"), "{line}: {text}");
+    text
+}
+
+/// Every text in a topic of its own.
+fn small() -> Run {
+    let mut run = Run::new(3);
+    for (n, text) in TEXTS.iter().enumerate() {
+        step(&mut run, &format!("store $m{n} -t t{n} -c \"{text}\""));
+    }
+    run
+}
+
+fn ask(run: &Run, request: RecallRequest) -> Vec<(String, f64)> {
+    let answer = run.service().recall(&Caller::default(), &request);
+    let answer = answer.unwrap_or_else(|error| panic!("recall: {error}"));
+    let hits = answer.results.into_iter();
+    hits.map(|hit| (hit.memory.content.unwrap_or_default(), hit.score))
+        .collect()
+}
+
+fn found(run: &Run, query: &str) -> Vec<String> {
+    let request = RecallRequest {
+        query: query.to_owned(),
+        ..RecallRequest::default()
+    };
+    let found = ask(run, request).into_iter();
+    found.map(|(content, _)| content).collect()
+}
+
+fn vectors(dir: &Path) -> PathBuf {
+    let views = dir.join("views");
+    let name = fs::read_to_string(views.join("current")).expect("views were built");
+    let model = StaticEmbedder::built_in().model().to_owned();
+    views.join(name.trim()).join("vectors").join(model)
+}
+
+#[test]
+fn other_words_find_the_meaning() {
+    let mut run = small();
+    for built in [false, true] {
+        if built {
+            step(&mut run, "rebuild");
+            step(&mut run, "reopen");
+        }
+        for (query, wanted) in [
+            ("name of the pet", TEXTS[0]),
+            ("how are failed charges tried again", TEXTS[1]),
+        ] {
+            let found = found(&run, query);
+            let place = found.iter().position(|content| content == wanted);
+            assert!(place.is_some_and(|place| place < 2), "{query}: {found:?}");
+            assert!(found.len() < 6, "not the whole store: {found:?}");
+        }
+        assert_eq!(found(&run, "Zr:;! 鿿"), [""; 0]);
+        assert_eq!(
+            found(&run, "what does E0382 say about borrowing")[0],
+            TEXTS[5]
+        );
+        let words = found(&run, "invoices");
+        assert_eq!(words[0], TEXTS[2], "{words:?}");
+    }
+}
+
+#[test]
+fn the_answer_is_the_same_in_the_tail_in_the_files_and_in_both() {
+    let mut run = small();
+    let queries = [
+        "name of the pet",
+        "green tea",
+        "approvals for a release",
+        "E0382",
+    ];
+    let all = |run: &Run| {
+        let of = |query: &&str| {
+            let request = RecallRequest {
+                query: (*query).to_owned(),
+                ..RecallRequest::default()
+            };
+            ask(run, request)
+        };
+        queries.iter().map(of).collect::<Vec<_>>()
+    };
+    let before = all(&run);
+    assert!(before.iter().all(|found| !found.is_empty()), "{before:?}");
+    step(&mut run, "rebuild");
+    assert_eq!(all(&run), before);
+    step(&mut run, "reopen");
+    assert_eq!(all(&run), before);
+    step(
+        &mut run,
+        "store $more -t more -c \"the cat is called Muffin\"",
+    );
+    let with_tail = all(&run);
+    assert_ne!(with_tail, before);
+    step(&mut run, "settle");
+    assert_eq!(all(&run), with_tail);
+    step(&mut run, "reopen");
+    assert_eq!(all(&run), with_tail);
+    step(&mut run, "rebuild");
+    assert_eq!(all(&run), with_tail);
+}
+
+/// What is said next to a good match is nearer than the same words elsewhere, before and after a commit,
+/// and whatever is stored in other topics in between.
+#[test]
+fn neighbours_in_a_topic_lend_evidence() {
+    let mut run = Run::new(4);
+    let lines = [
+        ("b", "something about lunch"),
+        ("a", "what went wrong with the release on Friday"),
+        ("b", "it was the old certificate"),
+        ("a", "it was the old certificate"),
+        ("c", "the parking lot closes at nine"),
+    ];
+    for (n, (topic, text)) in lines.iter().enumerate() {
+        step(&mut run, &format!("store $l{n} -t {topic} -c \"{text}\""));
+    }
+    let topics = |run: &Run| -> Vec<String> {
+        let request = RecallRequest {
+            query: "which certificate broke the release".to_owned(),
+            ..RecallRequest::default()
+        };
+        let answer = run.service().recall(&Caller::default(), &request);
+        let results = answer.expect("recalled").results.into_iter();
+        let mut topics: Vec<_> = results.map(|hit| hit.memory.topic).collect();
+        topics.truncate(3);
+        topics
+    };
+    assert_eq!(topics(&run), ["a", "a", "b"]);
+    step(&mut run, "rebuild");
+    step(&mut run, "reopen");
+    assert_eq!(topics(&run), ["a", "a", "b"]);
+}
+
+#[test]
+fn filters_and_moments_hold_for_what_meaning_finds() {
+    let mut run = small();
+    for n in 0..300 {
+        step(
+            &mut run,
+            &format!("store $d{n} -t dogs -c \"the name of pet number {n} is Rex\""),
+        );
+    }
+    step(&mut run, "update $m0 -c \"nobody brings animals any more\"");
+    step(&mut run, "rebuild");
+    step(&mut run, "reopen");
+    let asked = |topic: Option<&str>, at: Option<&str>| {
+        let request = RecallRequest {
+            query: "name of the pet".to_owned(),
+            topic: topic.map(str::to_owned),
+            at: at.map(str::to_owned),
+            limit: Some(1_000),
+            ..RecallRequest::default()
+        };
+        let found = ask(&run, request).into_iter();
+        found.map(|(content, _)| content).collect::<Vec<_>>()
+    };
+    let wanted = |found: &[String]| found.iter().any(|content| content == TEXTS[0]);
+    assert!(!wanted(&asked(None, None)), "it no longer says so");
+    assert!(wanted(&asked(None, Some("@20"))), "it said so then");
+    // A filter never starves: 300 others are nearer.
+    assert_eq!(asked(Some("t0"), Some("@310")), [TEXTS[0]]);
+    assert_eq!(asked(Some("dogs"), None).len(), 300);
+}
+
+#[test]
+fn the_file_of_vectors_comes_back_alone() {
+    let mut run = small();
+    step(&mut run, "rebuild");
+    step(&mut run, "reopen");
+    let expected = found(&run, "name of the pet");
+    let path = vectors(&run.dir());
+    let whole = fs::read(&path).expect("there is one");
+    let stamps = |dir: &Path| -> BTreeMap<PathBuf, std::time::SystemTime> {
+        let generation = path.parent().and_then(Path::parent).expect("a generation");
+        assert!(generation.starts_with(dir));
+        let entries = fs::read_dir(generation).expect("read").flatten();
+        let files = entries.filter(|entry| entry.path().is_file());
+        let others = files.filter(|entry| entry.file_name() != "manifest");
+        others
+            .map(|entry| {
+                let metadata = entry.metadata().expect("a file");
+                (entry.path(), metadata.modified().expect("a time"))
+            })
+            .collect()
+    };
+    let before = stamps(&run.dir());
+    assert!(before.len() >= 3, "table, rows and waypoints: {before:?}");
+    let mut flipped = whole.clone();
+    flipped[100] ^= 1;
+    let mut other = whole.clone();
+    other[70] ^= 0x10;
+    for damage in [
+        None,
+        Some(&whole[..0]),
+        Some(&whole[..200]),
+        Some(&flipped),
+        Some(&other),
+    ] {
+        // While it is in use by a process that goes on, and while none is there.
+        for closed in [false, true] {
+            let strike = |path: &Path| {
+                fs::remove_file(path).expect("removed");
+                if let Some(bytes) = damage {
+                    fs::write(path, bytes).expect("written");
+                }
+            };
+            match closed {
+                false => strike(&path),
+                true => run.while_closed(|dir| strike(&vectors(dir))),
+            }
+            assert_eq!(found(&run, "name of the pet"), expected);
+            assert_eq!(fs::read(&path).expect("it is there"), whole, "as it was");
+            assert_eq!(stamps(&run.dir()), before, "the others were left alone");
+        }
+    }
+    assert_eq!(run.take_notices(), [""; 0]);
+    let report = run.service().verify(&NoProgress).expect("it verifies");
+    assert!(report.ok && report.findings.is_empty(), "{report:?}");
+}
+
+#[test]
+fn verify_sees_a_damaged_row_and_a_redaction_takes_the_vectors() {
+    let mut run = small();
+    step(&mut run, "rebuild");
+    run.while_closed(|dir| {
+        let path = vectors(dir);
+        let mut bytes = fs::read(&path).expect("there is one");
+        bytes[100] ^= 1;
+        fs::write(&path, bytes).expect("written");
+    });
+    let report = run.service().verify(&NoProgress).expect("it verifies");
+    assert_eq!(report.findings.len(), 1, "{report:?}");
+    assert!(
+        report.findings[0].message.contains("vectors/static-"),
+        "{report:?}"
+    );
+    let report = run.service().verify(&NoProgress).expect("it verifies");
+    assert!(report.findings.is_empty(), "{report:?}");
+
+    let path = vectors(&run.dir());
+    let row = fs::read(&path).expect("there is one")[64..64 + 272].to_vec();
+    let biscuit = RecallRequest {
+        query: "Biscuit".to_owned(),
+        ..RecallRequest::default()
+    };
+    let answer = run.service().recall(&Caller::default(), &biscuit);
+    let request = RedactRequest {
+        targets: vec![answer.expect("recalled").results[0].memory.id.clone()],
+        ..RedactRequest::default()
+    };
+    let redacted = run.service().redact(&Caller::default(), &request);
+    redacted.expect("redacted");
+    step(&mut run, "rebuild");
+    found(&run, "name of the pet");
+    let gone = |bytes: Vec<u8>| !bytes.windows(256).any(|window| window == &row[16..]);
+    let mut looked_at = 0;
+    for (path, bytes) in replay_tests::folder::read(&run.dir()) {
+        assert!(gone(bytes), "{} has the vector", path.display());
+        looked_at += 1;
+    }
+    assert!(looked_at > 2, "{looked_at}");
+}

@@ -133,7 +133,8 @@ impl App {
             read_only,
         })?
         .with_secrets(self.config.secrets()?)
-        .with_dedup(self.config.dedup());
+        .with_dedup(self.config.dedup())
+        .with_ranking(self.config.ranking);
         if origin == Origin::Default {
             // A folder that is icm's by name, whatever else a platform keeps in it.
             service = service.in_any_folder();

@@ -1,8 +1,10 @@
 //! `config.toml`: where it is, what may stand in it, what it says.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use directories::{BaseDirs, ProjectDirs};
+use icm_server::Ranking;
 use icm_server::api::{Dedup, OnSimilar};
 use icm_server::secrets::{Action, Policy};
 use toml::Value;
@@ -10,10 +12,17 @@ use toml::Value;
 use crate::error::CliError;
 
 /// Every key, in the order in which they are shown.
-pub(crate) const KEYS: [&str; 8] = [
+pub(crate) const KEYS: [&str; 15] = [
     "db",
     "recall.limit",
     "recall.record",
+    "ranking.text",
+    "ranking.meaning",
+    "ranking.centred",
+    "ranking.neighbours",
+    "ranking.speaker",
+    "ranking.identifier",
+    "ranking.floor",
     "secrets.action",
     "secrets.allow",
     "dedup.similar",
@@ -35,6 +44,26 @@ pub(crate) const TEMPLATE: &str = "\
 
 # Recalls are events of the log, unless this is false or `--no-record` is given.
 # record = true
+
+[ranking]
+# What counts how much in a recall; 0 switches it off. The values here are the measured ones:
+# `icm bench recall` measures others. Words in common, and nearness of meaning:
+# text = 0.5
+# meaning = 0.5
+
+# Whether what all texts of the store have in common is taken off the meaning.
+# centred = true
+
+# The share of their own score, 0 to 1, that the memories next to one in its topic lend it.
+# neighbours = 0.3
+
+# Where the query names who speaks in a text (`Ada: …`), and where a text has a rare identifier of
+# the query (`E0382`, `src/main.rs`).
+# speaker = 0.15
+# identifier = 1.0
+
+# How near, 0 to 1, the meaning of a memory has to be that has no word of the query in it.
+# floor = 0.2
 
 [secrets]
 # What to do with a text that holds a password, a token or a key: refuse it, warn and store it,
@@ -85,6 +114,9 @@ pub(crate) struct Config {
     pub(crate) db: Option<PathBuf>,
     pub(crate) recall_limit: Option<usize>,
     pub(crate) recall_record: Option<bool>,
+    pub(crate) ranking: Ranking,
+    /// The keys of `ranking` that the file has.
+    pub(crate) ranking_given: BTreeSet<String>,
     pub(crate) secrets_action: Option<Action>,
     pub(crate) secrets_allow: Option<Vec<String>>,
     pub(crate) dedup_similar: Option<f64>,
@@ -158,6 +190,12 @@ impl Config {
                 _ => config.set(key, value, path)?,
             }
         }
+        if config.ranking.text + config.ranking.meaning == 0.0 {
+            return Err(CliError::invalid(format!(
+                "config {}: `ranking.text` and `ranking.meaning` are both 0: nothing would be found",
+                path.display()
+            )));
+        }
         Ok(config)
     }
 
@@ -182,6 +220,23 @@ impl Config {
             }
             "recall.record" => {
                 self.recall_record = Some(value.as_bool().ok_or_else(|| wrong("true or false"))?);
+            }
+            _ if key.starts_with("ranking.") && KEYS.contains(&key) => {
+                let number = (value.as_float()).or(value.as_integer().map(|whole| whole as f64));
+                let share = |most: f64| number.filter(|number| (0.0..=most).contains(number));
+                let part = || share(1.0).ok_or_else(|| wrong("a number from 0 to 1"));
+                let weight = || share(10.0).ok_or_else(|| wrong("a number from 0 to 10"));
+                let ranking = &mut self.ranking;
+                match key.trim_start_matches("ranking.") {
+                    "text" => ranking.text = weight()?,
+                    "meaning" => ranking.meaning = weight()?,
+                    "speaker" => ranking.speaker = weight()?,
+                    "identifier" => ranking.identifier = weight()?,
+                    "neighbours" => ranking.neighbours = part()?,
+                    "floor" => ranking.floor = part()? as f32,
+                    _ => ranking.centred = value.as_bool().ok_or_else(|| wrong("true or false"))?,
+                }
+                self.ranking_given.insert(key.to_owned());
             }
             "secrets.action" => {
                 let action = value.as_str();
@@ -296,6 +351,8 @@ mod tests {
         assert_eq!(config.dedup_similar, Some(0.85));
         assert_eq!(config.dedup_on_similar, Some(OnSimilar::Link));
         assert_eq!(config.dedup(), Dedup::default());
+        assert_eq!(config.ranking, Ranking::default());
+        assert_eq!(config.ranking_given.len(), 7);
         assert_eq!(config.output_color, Some(ColorWhen::Auto));
     }
 
@@ -318,6 +375,12 @@ mod tests {
             "[dedup]\non_similar = 'drop'",
             "[dedup]\non_similar = true",
             "dedup = 'off'",
+            "[ranking]\ntext = 11",
+            "[ranking]\nneighbours = 1.5",
+            "[ranking]\nfloor = '0.1'",
+            "[ranking]\ncentred = 1",
+            "[ranking]\nwords = 1",
+            "[ranking]\ntext = 0\nmeaning = 0",
             "recall = 3",
             "db = ",
         ] {

@@ -51,6 +51,16 @@ impl Ranking {
         floor: 0.0,
         candidates: 0,
     };
+
+    /// Meaning alone: the score is the share of the plain cosine, and the nearest are found however far
+    /// they are.
+    pub const MEANING: Ranking = Ranking {
+        text: 0.0,
+        meaning: 1.0,
+        floor: -1.0,
+        candidates: 200,
+        ..Ranking::TEXT
+    };
 }
 
 /// What is known of a candidate, and what it comes to.

@@ -24,6 +24,7 @@ pub use bench::bench_recall;
 pub use error::{Result, ServiceError, io_hint, plain};
 pub use icm_log::bundle::BUNDLE_MAGIC;
 pub use icm_log::repair::Spare;
+pub use icm_projections::ranking::Ranking;
 pub use ids::{ID_LEN, id_text};
 pub use service::{ExportFile, Ground, OpenOptions, STDIN, Service};
 pub use system::SystemEnv;

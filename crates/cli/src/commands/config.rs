@@ -100,6 +100,21 @@ fn settings(app: &App) -> Result<Vec<Setting>, CliError> {
         config.recall_record.unwrap_or(true).into(),
         from(config.recall_record.is_some()),
     );
+    let ranking = &config.ranking;
+    for (key, value) in [
+        ("ranking.text", ranking.text.into()),
+        ("ranking.meaning", ranking.meaning.into()),
+        ("ranking.centred", ranking.centred.into()),
+        ("ranking.neighbours", ranking.neighbours.into()),
+        ("ranking.speaker", ranking.speaker.into()),
+        ("ranking.identifier", ranking.identifier.into()),
+        (
+            "ranking.floor",
+            ((f64::from(ranking.floor) * 1e6).round() / 1e6).into(),
+        ),
+    ] {
+        add(key, value, from(config.ranking_given.contains(key)));
+    }
     let secrets = config.secrets_action;
     add(
         "secrets.action",

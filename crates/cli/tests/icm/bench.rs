@@ -389,7 +389,6 @@ fn what_cannot_be_measured_is_refused() {
     let world = World::new();
     pair(&world, "c");
     for (args, words) in [
-        (vec!["--only", "vectors"], "no vectors yet"),
         (vec!["--only", "luck"], "luck"),
         (vec!["--k", "0"], "from 1 to 1000"),
         (
@@ -416,4 +415,34 @@ fn what_cannot_be_measured_is_refused() {
     }
     let report = world.json(["bench", "recall", ".", "--k", "500"]);
     assert_eq!(report["limit"], 500);
+}
+
+/// Words alone find what has the word, vectors alone what means the same; weights of the config file
+/// count where neither is asked for.
+#[test]
+fn one_signal_alone_finds_what_is_its_own() {
+    let world = World::new();
+    let memories = [
+        json!({ "key": "dog", "topic": "a", "content": "our office dog is called Biscuit" }),
+        json!({ "key": "linker", "topic": "b", "content": "the linker fails with E0382" }),
+        json!({ "key": "lot", "topic": "c", "content": "the parking lot closes at nine" }),
+    ];
+    world.write("c.memories.jsonl", lines(&memories));
+    let questions = [
+        json!({ "query": "name of the pet", "category": "meaning", "evidence": ["dog"] }),
+        json!({ "query": "E0382", "category": "words", "evidence": ["linker"] }),
+    ];
+    world.write("c.questions.jsonl", lines(&questions));
+    world.write("words.toml", "[ranking]\nmeaning = 0\n");
+    let first = |more: &[&str]| {
+        let args = [&["bench", "recall", ".", "--k", "1"], more].concat();
+        let report = world.json(args);
+        let of = |category: &str| report["categories"][category]["any_at"]["1"].clone();
+        (of("meaning"), of("words"))
+    };
+    assert_eq!(first(&[]), (json!(1.0), json!(1.0)));
+    assert_eq!(first(&["--only", "text"]), (json!(0.0), json!(1.0)));
+    assert_eq!(first(&["--only", "vectors"]).0, json!(1.0));
+    let config = ["--config", "words.toml"];
+    assert_eq!(first(&config), (json!(0.0), json!(1.0)));
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 /// Measures how well recall finds evidence that is known.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct BenchRequest {
     /// Folders of pairs, files of pairs, LongMemEval's files.
     pub paths: Vec<PathBuf>,
@@ -16,7 +16,9 @@ pub struct BenchRequest {
     pub limit: usize,
     /// What a memory is, of LongMemEval's files; default: a turn where turns are marked.
     pub granularity: Option<Granularity>,
-    /// Only one signal; default: all that recall has.
+    /// What counts how much.
+    pub weights: icm_projections::ranking::Ranking,
+    /// Only one signal, instead.
     pub only: Option<Signal>,
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io::BufRead;
 use std::time::{Duration, Instant};
 
+use icm_projections::ranking::Ranking;
 use tempfile::TempDir;
 
 use crate::api::{Caller, ListRequest, Progress, RecallAnswer, RecallRequest};
@@ -24,7 +25,12 @@ pub(super) struct Bed {
 impl Bed {
     /// A store with the memories of these lines; a bad line is an error, for what is measured on
     /// half of the memories says nothing.
-    pub(super) fn new(name: &str, lines: Box<dyn BufRead>, progress: &dyn Progress) -> Result<Bed> {
+    pub(super) fn new(
+        name: &str,
+        lines: Box<dyn BufRead>,
+        ranking: Ranking,
+        progress: &dyn Progress,
+    ) -> Result<Bed> {
         let folder = tempfile::tempdir().map_err(|source| ServiceError::Io {
             doing: "cannot make a folder for a store to measure on".to_owned(),
             source,
@@ -33,7 +39,8 @@ impl Bed {
             dir: folder.path().join("store"),
             lock_wait: LOCK_WAIT,
             read_only: false,
-        })?;
+        })?
+        .with_ranking(ranking);
         let caller = Caller {
             actor: "bench".to_owned(),
             ..Caller::default()

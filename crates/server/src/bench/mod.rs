@@ -16,6 +16,8 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor};
 use std::path::Path;
 
+use icm_projections::ranking::Ranking as Weights;
+
 use crate::api::{
     BenchReport, BenchRequest, Granularity, Latency, NoProgress, Progress, Ranked, Ranking, Signal,
     Skipped,
@@ -71,13 +73,16 @@ pub fn bench_recall(
     Ok(run.report())
 }
 
-fn check(request: &BenchRequest) -> Result<()> {
-    if request.only == Some(Signal::Vectors) {
-        return Err(ServiceError::invalid_with(
-            "recall has no vectors yet: there is nothing but text to measure",
-            "give `--only text`",
-        ));
+/// What the stores rank by.
+fn weights(request: &BenchRequest) -> Weights {
+    match request.only {
+        None => request.weights,
+        Some(Signal::Text) => Weights::TEXT,
+        Some(Signal::Vectors) => Weights::MEANING,
     }
+}
+
+fn check(request: &BenchRequest) -> Result<()> {
     let least = request.ks.iter().copied().max().unwrap_or(0).max(NDCG_AT);
     if !(least..=RECALL_LIMIT_MAX).contains(&request.limit) {
         return Err(ServiceError::invalid(format!(
@@ -185,7 +190,7 @@ impl Run<'_> {
         lines: Box<dyn io::BufRead>,
         progress: &dyn Progress,
     ) -> Result<Bed> {
-        let bed = Bed::new(name, lines, progress)?;
+        let bed = Bed::new(name, lines, weights(self.request), progress)?;
         self.stores += 1;
         self.memories += bed.memories;
         // The first recall of a process opens what the others find open.

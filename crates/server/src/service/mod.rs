@@ -37,6 +37,7 @@ use std::time::Duration;
 use icm_log::disk::{Disk, RealDisk};
 use icm_log::env::Env;
 use icm_log::{Log, LogError, Refusal, RequestKey};
+use icm_projections::ranking::Ranking;
 use icm_projections::{ViewError, Views};
 use jiff::tz::TimeZone;
 
@@ -103,6 +104,8 @@ pub struct Service {
     secrets: Policy,
     /// How stores treat what is there already.
     dedup: Dedup,
+    /// What counts how much when memories are ranked.
+    ranking: Ranking,
     /// A command of this process was written.
     wrote: AtomicBool,
     /// The requests by which earlier processes had begun to redact what this one has finished.
@@ -136,6 +139,7 @@ impl Service {
             any_folder: false,
             secrets: Policy::default(),
             dedup: Dedup::default(),
+            ranking: Ranking::default(),
             wrote: AtomicBool::new(false),
             begun: Mutex::new(Vec::new()),
         })

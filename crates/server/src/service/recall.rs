@@ -26,6 +26,13 @@ pub(super) struct Pending {
 }
 
 impl Service {
+    /// Recall with another ranking than the measured one.
+    #[must_use]
+    pub fn with_ranking(mut self, ranking: Ranking) -> Service {
+        self.ranking = ranking;
+        self
+    }
+
     /// Memories that fit the query, best first, now or as of a moment. With `request.record` the
     /// recall is noted; [`Service::record_recalls`] writes it once the answer is out.
     pub fn recall(&self, caller: &Caller, request: &RecallRequest) -> Result<RecallAnswer> {
@@ -78,7 +85,7 @@ impl Service {
             scope: request.scope.as_deref(),
             limit,
             rarest: None,
-            ranking: Ranking::default(),
+            ranking: self.ranking,
         };
         let found = views.recall(&query, at.position)?;
         let mut results = Vec::with_capacity(found.hits.len());

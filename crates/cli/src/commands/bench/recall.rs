@@ -53,7 +53,7 @@ pub(crate) struct BenchRecallArgs {
     /// Of LongMemEval: what a memory is [default: turn where turns are marked]
     #[arg(long, value_name = "WHAT")]
     granularity: Option<GranularityArg>,
-    /// Rank by one signal alone [default: as `icm recall`]
+    /// Rank by one signal alone [default: as `icm recall`, by `[ranking]` of the config file]
     #[arg(long, value_name = "SIGNAL")]
     only: Option<SignalArg>,
     /// Write what each question found, one JSON line each
@@ -73,7 +73,7 @@ enum GranularityArg {
 enum SignalArg {
     /// BM25
     Text,
-    /// Nearness of embeddings (not there yet)
+    /// Nearness of embeddings
     Vectors,
 }
 
@@ -90,6 +90,7 @@ pub(crate) fn run(args: BenchRecallArgs, app: &App) -> Result<Outcome, CliError>
             GranularityArg::Turn => Granularity::Turn,
             GranularityArg::Session => Granularity::Session,
         }),
+        weights: app.config.ranking,
         only: args.only.map(|signal| match signal {
             SignalArg::Text => Signal::Text,
             SignalArg::Vectors => Signal::Vectors,

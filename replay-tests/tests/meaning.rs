@@ -79,6 +79,9 @@ fn other_words_find_the_meaning() {
             assert!(found.len() < 6, "not the whole store: {found:?}");
         }
         assert_eq!(found(&run, "Zr:;! 鿿"), [""; 0]);
+        // Near to nothing that it does not stand in.
+        assert_eq!(found(&run, "E0382"), [TEXTS[5]]);
+        assert_eq!(found(&run, "8081"), [""; 0]);
         assert_eq!(
             found(&run, "what does E0382 say about borrowing")[0],
             TEXTS[5]

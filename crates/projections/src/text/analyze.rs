@@ -187,6 +187,13 @@ pub(crate) fn is_identifier(word: &str) -> bool {
         || pairs.any(|(a, b)| a.is_lowercase() && b.is_uppercase())
 }
 
+/// Whether a text has a word that means something: one that is no identifier and no number.
+pub(crate) fn has_prose(text: &str) -> bool {
+    let words = text.split_whitespace();
+    let mut words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    words.any(|word| word.chars().any(char::is_alphabetic) && !is_identifier(word))
+}
+
 /// The form in which a keyword or a word is compared: folded and bounded.
 pub(crate) fn fold(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {

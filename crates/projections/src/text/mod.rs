@@ -44,6 +44,7 @@ mod tail;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use analyze::has_prose;
 pub use error::TextError;
 pub use index::{TextIndex, TextWriter};
 pub(crate) use schema::Analysed;

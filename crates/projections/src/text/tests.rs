@@ -752,6 +752,16 @@ fn denied() -> io::Error {
 }
 
 #[test]
+fn a_text_of_numbers_and_identifiers_is_no_prose() {
+    for text in ["8081", "E0382", "src/main.rs 42", "v2.3, (#17)", ""] {
+        assert!(!super::analyze::has_prose(text), "{text}");
+    }
+    for text in ["pets.", "error E0382", "\"dog\"?", "собака 7", "犬"] {
+        assert!(super::analyze::has_prose(text), "{text}");
+    }
+}
+
+#[test]
 fn identifiers_are_told_from_prose() {
     for word in [
         "E0382",

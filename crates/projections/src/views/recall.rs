@@ -12,7 +12,7 @@ use crate::error::{Result, ViewError};
 use crate::fold::Version;
 use crate::ranking::{self, Evidence, Ranking};
 use crate::rows::topic_tag;
-use crate::text::{Found, Prepared, TextAnswer, TextFilter, TextQuery};
+use crate::text::{Found, Prepared, TextAnswer, TextFilter, TextQuery, has_prose};
 
 /// How many versions after one its neighbours in the topic are looked for.
 const NEIGHBOUR_WINDOW: u64 = 64;
@@ -143,6 +143,11 @@ impl Views {
             found.extend(prepared.score(&new)?);
             cosines = Some(asked);
         }
+        // A number, or the name of a file, is near to anything: what it means finds nothing.
+        let floor = match weights.text == 0.0 || has_prose(query.text) {
+            true => weights.floor,
+            false => f32::INFINITY,
+        };
         let mut kept = Vec::with_capacity(found.len());
         let mut evidence = Vec::with_capacity(found.len());
         let speakers = prepared.speakers(&found)?;
@@ -156,7 +161,7 @@ impl Views {
             if let Some(cosines) = &cosines {
                 (known.cosine, known.meaning) = cosines.of(found.ordinal, weights.centred)?;
             }
-            let near_enough = known.cosine.is_some_and(|cosine| cosine >= weights.floor);
+            let near_enough = known.cosine.is_some_and(|cosine| cosine >= floor);
             if found.scored.matched != 0 || near_enough {
                 kept.push(found);
                 evidence.push(known);

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::world::{Run, World, tree};
 
 /// `icm` on another store of the same world.
-fn on(world: &World, db: &str, args: &[&str]) -> Run {
+pub(crate) fn on(world: &World, db: &str, args: &[&str]) -> Run {
     world.icm(args.iter().copied().chain(["--db", db]))
 }
 

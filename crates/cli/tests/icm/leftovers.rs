@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::world::{World, tree};
+use crate::exchange::on;
+use crate::world::{Run, World, tree};
 
 const SECRET: &str = "Open-Sesame/wörd";
 
@@ -30,7 +31,33 @@ fn is_anywhere(store: &Path, text: &str) -> bool {
     (tree(store).iter()).any(|(_, bytes)| contains(bytes, text.as_bytes()))
 }
 
-fn redact(world: &World, more: &str) -> crate::world::Run {
+/// `icm` on another store, which asks nobody.
+fn on_other(world: &World, store: &Path, args: &[&str]) -> Run {
+    on(world, store.to_str().unwrap(), &[args, &["--yes"]].concat())
+}
+
+/// A store with a secret under the key `pw`, and an export of it.
+fn exported() -> (World, String) {
+    let world = World::with_memories();
+    let content = format!("{SECRET} once");
+    world
+        .icm(["store", "-t", "t", "--key", "pw", "-c", &content])
+        .ok();
+    let export = world.path("all.icmx");
+    world
+        .icm(["log".as_ref(), "export".as_ref(), export.as_os_str()])
+        .ok();
+    let export = export.to_str().unwrap().to_owned();
+    (world, export)
+}
+
+fn copy(from: &Path, to: &Path) {
+    let args = ["-r".as_ref(), from.as_os_str(), to.as_os_str()];
+    let copied = std::process::Command::new("cp").args(args).status();
+    assert!(copied.unwrap().success());
+}
+
+fn redact(world: &World, more: &str) -> Run {
     world.icm(["redact", "--match", SECRET, more])
 }
 
@@ -108,22 +135,10 @@ fn a_text_is_found_in_base64_and_within_json() {
 /// A sync tool, or somebody with an old copy, puts a file back as it was before.
 #[test]
 fn a_redacted_text_that_is_put_back_is_told() {
-    let world = World::with_memories();
-    let content = format!("{SECRET} once");
-    world
-        .icm(["store", "-t", "t", "--key", "pw", "-c", &content])
-        .ok();
-    let export = world.path("all.icmx");
-    world
-        .icm(["log".as_ref(), "export".as_ref(), export.as_os_str()])
-        .ok();
+    let (world, export) = exported();
     let other = world.path("other");
-    let on_other = |args: &[&str]| {
-        let mut all = vec!["--db", other.to_str().unwrap(), "--yes"];
-        all.extend(args);
-        world.icm(all)
-    };
-    on_other(&["log", "import", export.to_str().unwrap()]).ok();
+    let on_other = |args: &[&str]| on_other(&world, &other, args);
+    on_other(&["log", "import", &export]).ok();
     let path = segment_with(&other, SECRET);
     let before = fs::read(&path).unwrap();
     on_other(&["redact", "--match", SECRET]).ok();
@@ -144,23 +159,11 @@ fn a_redacted_text_that_is_put_back_is_told() {
 /// The event of a redaction is lost, and the text was another machine's.
 #[test]
 fn a_repair_tells_the_texts_of_others_that_nothing_explains() {
-    let world = World::with_memories();
-    let content = format!("{SECRET} once");
-    world
-        .icm(["store", "-t", "t", "--key", "pw", "-c", &content])
-        .ok();
-    let export = world.path("all.icmx");
-    world
-        .icm(["log".as_ref(), "export".as_ref(), export.as_os_str()])
-        .ok();
+    let (world, export) = exported();
     let other = world.path("other");
-    let on_other = |args: &[&str]| {
-        let mut all = vec!["--db", other.to_str().unwrap(), "--yes"];
-        all.extend(args);
-        world.icm(all)
-    };
+    let on_other = |args: &[&str]| on_other(&world, &other, args);
     on_other(&["store", "-t", "t", "-c", "here first"]).ok();
-    on_other(&["log", "import", export.to_str().unwrap()]).ok();
+    on_other(&["log", "import", &export]).ok();
     let own = segment_with(&other, "here first");
     let before = fs::read(&own).unwrap().len();
     on_other(&["redact", "--match", SECRET]).ok();
@@ -173,13 +176,23 @@ fn a_repair_tells_the_texts_of_others_that_nothing_explains() {
     let told = repaired["unexplained"].as_array().unwrap();
     assert_eq!(told.len(), 1, "{repaired}");
     assert_eq!(repaired["redacted"], serde_json::json!([]));
+    // An import would bring the text back.
+    let unsaid = world.path("unsaid");
+    copy(&other, &unsaid);
+    on(
+        &world,
+        unsaid.to_str().unwrap(),
+        &["log", "import", &export],
+    )
+    .ok();
+    assert!(is_anywhere(&unsaid, SECRET));
     // Whoever knows that it was redacted says it again, among other things: nothing brings the text
     // back then.
     let event = told[0]["event"].as_str().unwrap();
     let first = on_other(&["log", "--kind", "memory.stored", "--json"]).ok();
     let first = first.json_lines().into_iter().last().unwrap();
     on_other(&["redact", event, first["event"].as_str().unwrap()]).ok();
-    on_other(&["log", "import", export.to_str().unwrap()]).ok();
+    on_other(&["log", "import", &export]).ok();
     assert!(!is_anywhere(&other, SECRET));
 }
 
@@ -190,10 +203,7 @@ fn an_older_store_file_hides_nothing() {
     let old = fs::read(world.store().join("store.toml")).unwrap();
     let moved = world.path("moved");
     fs::rename(world.store(), &moved).unwrap();
-    let copied = std::process::Command::new("cp")
-        .args(["-r".as_ref(), moved.as_os_str(), world.store().as_os_str()])
-        .status();
-    assert!(copied.unwrap().success());
+    copy(&moved, &world.store());
     fs::remove_dir_all(&moved).unwrap();
     world.icm(["store", "-t", "t", "-c", "the newest one"]).ok();
     assert_eq!(fs::read_dir(world.store().join("log")).unwrap().count(), 2);
@@ -225,11 +235,7 @@ fn an_older_store_file_hides_nothing() {
 fn a_copy_with_an_event_of_no_chain_is_named() {
     let world = World::with_memories();
     let elsewhere = world.path("elsewhere");
-    let on_other = |args: &[&str]| {
-        let mut all = vec!["--db", elsewhere.to_str().unwrap()];
-        all.extend(args);
-        world.icm(all)
-    };
+    let on_other = |args: &[&str]| on_other(&world, &elsewhere, args);
     on_other(&["store", "-t", "t", "-c", &format!("{SECRET} too")]).ok();
     let copy = segments(&world.store())[0].with_file_name("conflict copy.icmlog");
     fs::copy(&segments(&elsewhere)[0], &copy).unwrap();
@@ -254,11 +260,7 @@ fn a_repair_says_which_texts_go_with_what_is_gone() {
         .icm(["log".as_ref(), "export".as_ref(), first.as_os_str()])
         .ok();
     let other = world.path("other");
-    let on_other = |args: &[&str]| {
-        let mut all = vec!["--db", other.to_str().unwrap(), "--yes"];
-        all.extend(args);
-        world.icm(all)
-    };
+    let on_other = |args: &[&str]| on_other(&world, &other, args);
     on_other(&["store", "-t", "t", "-c", "here first"]).ok();
     on_other(&["log", "import", first.to_str().unwrap()]).ok();
     world.icm(["redact", &world.id("pw"), "--yes"]).ok();

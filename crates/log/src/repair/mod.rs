@@ -230,11 +230,12 @@ impl Log {
             explained.note(&head, &own);
         }
         salvaged.explained = explained;
-        withheld::drop_redacted(&mut salvaged, &picked)?;
+        let redactions = withheld::redactions(&salvaged, &picked)?;
+        withheld::drop_redacted(&mut salvaged, &picked, &redactions)?;
         let remembered = marker.iter().flat_map(|marker| &marker.payloads);
         let remembered = remembered.copied().collect();
-        let withheld = withheld::find(&salvaged, &picked, &own, &remembered)?;
-        let losing = withheld::losing(&salvaged, &picked)?;
+        let withheld = withheld::find(&salvaged, &picked, &redactions, &own, &remembered)?;
+        let losing = withheld::losing(&salvaged, &picked, &redactions)?;
         let mut chains = Vec::new();
         for (taken, known) in picked {
             chains.push(plan::plan(&salvaged, &known, taken)?);

@@ -137,6 +137,8 @@ pub(super) struct Salvaged {
     pub(super) synced: Vec<(OriginId, Seq)>,
     /// Records that say something about other chains, or of earlier repairs.
     pub(super) sayings: Vec<Saying>,
+    /// There is a redaction among the records.
+    pub(super) redacts: bool,
     /// What earlier repairs explained, as far as their events stay.
     pub(super) explained: Holes,
     /// Chains that are known: records of others are bytes without a meaning.
@@ -292,6 +294,7 @@ impl Salvaged {
                 None => self.synced.push((head.origin(), record.synced)),
             }
         }
+        self.redacts |= head.kind() == Kind::LOG_REDACTED;
         let kinds = [
             Kind::LOG_ORIGIN_STARTED,
             Kind::LOG_IMPORTED,

@@ -37,6 +37,7 @@ enum Why {
 pub(super) fn find(
     salvaged: &Salvaged,
     picked: &[(Picked, Known<'_>)],
+    redactions: &Redactions,
     own: &[OriginId],
     damaged: &BTreeSet<EventId>,
 ) -> Result<Withheld> {
@@ -73,7 +74,10 @@ pub(super) fn find(
     if left.is_empty() {
         return Ok(found);
     }
-    each_redacted(salvaged, picked, unsaid, &mut |id| _ = left.remove(&id))?;
+    let unsaid = |run: &Run| run.no_bodies.iter().any(unsaid);
+    each_redacted(salvaged, picked, redactions, unsaid, &mut |_, _, id| {
+        left.remove(&id);
+    })?;
     let mut left: Vec<_> = left.into_values().collect();
     left.sort_unstable_by_key(|(origin, body, _)| (*origin, body.seq, body.id));
     for (origin, body, why) in left {
@@ -88,36 +92,19 @@ pub(super) fn find(
 
 /// Takes those that a redaction names out of the payloads that repairs say are gone: they do not come
 /// back.
-pub(super) fn drop_redacted(salvaged: &mut Salvaged, picked: &[(Picked, Known<'_>)]) -> Result<()> {
+pub(super) fn drop_redacted(
+    salvaged: &mut Salvaged,
+    picked: &[(Picked, Known<'_>)],
+    redactions: &Redactions,
+) -> Result<()> {
     let mut said = std::mem::take(&mut salvaged.explained.payloads);
     if !said.is_empty() {
-        let withheld = |body: &NoBody| body.withheld;
-        each_redacted(salvaged, picked, withheld, &mut |id| _ = said.remove(&id))?;
-    }
-    salvaged.explained.payloads = said;
-    Ok(())
-}
-
-/// Hands out the events that a redaction names, of the runs that have a body of this kind.
-fn each_redacted(
-    salvaged: &Salvaged,
-    picked: &[(Picked, Known<'_>)],
-    fits: impl Fn(&NoBody) -> bool,
-    then: &mut dyn FnMut(EventId),
-) -> Result<()> {
-    let mut redactions = Redactions::default();
-    let runs = || picked.iter().flat_map(|(taken, _)| &taken.chosen);
-    for run in runs() {
-        heads(salvaged, run, &mut |_, head, _| redactions.note(head))?;
-    }
-    redactions.settle();
-    for run in runs().filter(|run| run.no_bodies.iter().any(&fits)) {
-        heads(salvaged, run, &mut |_, head, id| {
-            if redactions.names(head, id) {
-                then(id);
-            }
+        let withheld = |run: &Run| run.no_bodies.iter().any(|body| body.withheld);
+        each_redacted(salvaged, picked, redactions, withheld, &mut |_, _, id| {
+            said.remove(&id);
         })?;
     }
+    salvaged.explained.payloads = said;
     Ok(())
 }
 
@@ -125,38 +112,67 @@ fn each_redacted(
 pub(super) fn losing(
     salvaged: &Salvaged,
     picked: &[(Picked, Known<'_>)],
+    redactions: &Redactions,
 ) -> Result<Vec<(OriginId, NoBody)>> {
-    let mut redactions = Redactions::default();
-    let runs = || picked.iter().flat_map(|(taken, _)| &taken.chosen);
-    for run in runs() {
-        heads(salvaged, run, &mut |_, head, _| redactions.note(head))?;
-    }
     let mut losing = Vec::new();
-    if redactions.is_empty() {
-        return Ok(losing);
+    let held = |run: &Run| run.kind != SourceKind::Spare;
+    each_redacted(salvaged, picked, redactions, held, &mut |at, head, id| {
+        let (start, end, body) = at;
+        if body.payload().is_some() {
+            let named = NoBody {
+                seq: head.seq(),
+                id,
+                position: head.position(),
+                time: head.time(),
+                kind: head.kind(),
+                subject: head.subject(),
+                batch_index: head.batch_index(),
+                start,
+                end,
+                withheld: true,
+            };
+            losing.push((head.origin(), named));
+        }
+    })?;
+    Ok(losing)
+}
+
+/// The redactions among what is taken.
+pub(super) fn redactions(
+    salvaged: &Salvaged,
+    picked: &[(Picked, Known<'_>)],
+) -> Result<Redactions> {
+    let mut redactions = Redactions::default();
+    // Most logs have none, and are not read once more.
+    if salvaged.redacts {
+        for run in picked.iter().flat_map(|(taken, _)| &taken.chosen) {
+            heads(salvaged, run, &mut |_, head, _| redactions.note(head))?;
+        }
     }
     redactions.settle();
-    for run in runs().filter(|run| run.kind != SourceKind::Spare) {
+    Ok(redactions)
+}
+
+/// Hands out the events that a redaction names, of the runs of this kind.
+fn each_redacted(
+    salvaged: &Salvaged,
+    picked: &[(Picked, Known<'_>)],
+    redactions: &Redactions,
+    fits: impl Fn(&Run) -> bool,
+    then: &mut dyn FnMut(At<'_>, &Head<'_>, EventId),
+) -> Result<()> {
+    if redactions.is_empty() {
+        return Ok(());
+    }
+    let runs = picked.iter().flat_map(|(taken, _)| &taken.chosen);
+    for run in runs.filter(|run| fits(run)) {
         heads(salvaged, run, &mut |at, head, id| {
-            let (start, end, body) = at;
-            if body.payload().is_some() && redactions.names(head, id) {
-                let named = NoBody {
-                    seq: head.seq(),
-                    id,
-                    position: head.position(),
-                    time: head.time(),
-                    kind: head.kind(),
-                    subject: head.subject(),
-                    batch_index: head.batch_index(),
-                    start,
-                    end,
-                    withheld: true,
-                };
-                losing.push((run.origin, named));
+            if redactions.names(head, id) {
+                then(at, head, id);
             }
         })?;
     }
-    Ok(losing)
+    Ok(())
 }
 
 /// Where a record lies, and its body.

@@ -32,4 +32,14 @@ pub enum EmbedError {
         /// The one that is read here.
         known: u32,
     },
+    /// The model cannot be asked now: what runs it is not there, does not answer, or answers wrongly.
+    #[error("the model {model} cannot be used: {why}")]
+    Unavailable {
+        /// Its id.
+        model: String,
+        /// What is in the way, in one line.
+        why: String,
+        /// What the user can do about it.
+        hint: Option<String>,
+    },
 }

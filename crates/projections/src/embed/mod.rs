@@ -39,4 +39,18 @@ pub trait Embedder: Send + Sync {
     /// # Errors
     /// Where the model cannot be asked; then no vector is given, not those of the first texts either.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
+
+    /// The vector to search by, of what somebody asks: as [`embed`](Self::embed) gives it, but for
+    /// models that were trained to be told a question from a passage.
+    ///
+    /// # Errors
+    /// As [`embed`](Self::embed).
+    fn embed_query(&self, query: &str) -> Result<Vec<f32>, EmbedError> {
+        let mut vectors = self.embed(&[query])?;
+        vectors.pop().ok_or_else(|| EmbedError::Unavailable {
+            model: self.model().to_owned(),
+            why: "it gave no vector".to_owned(),
+            hint: None,
+        })
+    }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use icm_server::api::Caller;
-use icm_server::{OpenOptions, Service};
+use icm_server::{Model, OpenOptions, Service};
 
 use crate::args::GlobalArgs;
 use crate::caller;
@@ -134,12 +134,18 @@ impl App {
         })?
         .with_secrets(self.config.secrets()?)
         .with_dedup(self.config.dedup())
-        .with_ranking(self.config.ranking);
+        .with_ranking(self.config.ranking)
+        .with_model(self.model()?);
         if origin == Origin::Default {
             // A folder that is icm's by name, whatever else a platform keeps in it.
             service = service.in_any_folder();
         }
         Ok(self.service.get_or_init(|| Arc::new(service)))
+    }
+
+    /// What embeds, as the config file says.
+    pub(crate) fn model(&self) -> Result<Model, CliError> {
+        Ok(Model::BuiltIn)
     }
 
     /// Who is calling.

@@ -277,6 +277,7 @@ fn query(question: &Value, ranking: Ranking) -> RecallQuery<'_> {
         text: question["query"].as_str().unwrap_or_default(),
         limit: LIMIT,
         ranking,
+        model: None,
         ..RecallQuery::default()
     }
 }

@@ -70,8 +70,11 @@ pub struct Evidence {
     pub text: f64,
     /// Cosine with the query, as it was found by; `None` where it was not looked at.
     pub cosine: Option<f32>,
-    /// The cosine that ranks.
+    /// The cosine that ranks; `None` where there is no vector (yet).
     pub meaning: Option<f64>,
+    /// The same by the built-in model, looked at where the model that is asked has no vectors of some
+    /// versions: it ranks those.
+    pub stand_in: Option<f64>,
     /// Whether the query names who speaks in it.
     pub speaker: bool,
     /// Whether it has a rare identifier of the query.
@@ -89,15 +92,18 @@ pub(crate) fn scores(
 ) -> Vec<f64> {
     let text = Span::of(candidates.iter().map(|candidate| candidate.text));
     let meaning = Span::of(candidates.iter().filter_map(|candidate| candidate.meaning));
+    let stand_in = Span::of(candidates.iter().filter_map(|candidate| candidate.stand_in));
+    let nearness = |candidate: &Evidence| match (candidate.meaning, candidate.stand_in) {
+        (Some(cosine), _) => meaning.share(cosine),
+        (None, Some(cosine)) => stand_in.share(cosine),
+        (None, None) => 0.0,
+    };
     let own: Vec<f64> = candidates
         .iter()
         .map(|candidate| {
             let yes = |yes: bool, weight: f64| if yes { weight } else { 0.0 };
             ranking.text * text.share(candidate.text)
-                + ranking.meaning
-                    * candidate
-                        .meaning
-                        .map_or(0.0, |cosine| meaning.share(cosine))
+                + ranking.meaning * nearness(candidate)
                 + yes(candidate.speaker, ranking.speaker)
                 + yes(candidate.identifier, ranking.identifier)
         })
@@ -186,6 +192,20 @@ mod tests {
         };
         let found = scores(&off, &mut [prose, exact], &[]);
         assert!(found[1] < found[0], "{found:?}");
+    }
+
+    #[test]
+    fn what_the_model_has_no_vector_of_counts_by_its_share_among_all_by_the_stand_in() {
+        let candidate = |meaning, stand_in| Evidence {
+            meaning,
+            stand_in: Some(stand_in),
+            ..Evidence::default()
+        };
+        let known = [candidate(Some(0.9), 0.1), candidate(Some(0.7), 0.3)];
+        let mut candidates = [known[0], known[1], candidate(None, 0.2)];
+        let found = scores(&ranking(), &mut candidates, &[]);
+        assert_eq!(found[..2], [0.5, 0.0]);
+        assert!((found[2] - 0.25).abs() < 1e-9, "{found:?}");
     }
 
     #[test]

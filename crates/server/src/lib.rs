@@ -8,6 +8,7 @@
 pub mod api;
 mod backup;
 mod bench;
+mod embedding;
 mod error;
 mod ids;
 pub mod json;
@@ -21,6 +22,7 @@ pub mod when;
 
 pub use backup::restore;
 pub use bench::bench_recall;
+pub use embedding::Model;
 pub use error::{Result, ServiceError, io_hint, plain};
 pub use icm_log::bundle::BUNDLE_MAGIC;
 pub use icm_log::repair::Spare;

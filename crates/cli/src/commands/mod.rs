@@ -8,6 +8,7 @@ pub(crate) mod consolidate;
 pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod doctor;
+pub(crate) mod embed;
 pub(crate) mod export;
 pub(crate) mod forget;
 pub(crate) mod get;

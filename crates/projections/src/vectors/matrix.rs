@@ -134,6 +134,37 @@ impl Matrix {
         self.count += 1;
     }
 
+    /// Adds rows of a matrix of the same model, those of ordinals from `first` and before `end`, to rows
+    /// in memory. They are not looked at.
+    ///
+    /// # Panics
+    /// As [`Matrix::push`].
+    pub fn extend_between(&mut self, other: &Matrix, first: u64, end: u64) {
+        assert_eq!(other.dim, self.dim, "vectors of the same model");
+        let wanted = |row: &Row<'_>| (first..end).contains(&row.ordinal());
+        let last = self
+            .count
+            .checked_sub(1)
+            .map(|last| self.row(last).ordinal());
+        let Backing::Owned(bytes) = &mut self.backing else {
+            panic!("a file of vectors is written by its writer");
+        };
+        for row in other.rows().filter(wanted) {
+            assert!(
+                last.is_none_or(|last| last < row.ordinal()),
+                "ordinals ascend"
+            );
+            bytes.extend_from_slice(row.0);
+            self.count += 1;
+        }
+    }
+
+    /// How many rows from the first on are whole and of the ordinals 0, 1, 2 and so on. Reads them.
+    pub fn whole_prefix(&self) -> u64 {
+        let whole = |(at, row): &(u64, Row<'_>)| row.ordinal() == *at && row.is_whole();
+        (0..).zip(self.rows()).take_while(whole).count() as u64
+    }
+
     /// The rows as they lie in a file.
     pub(super) fn row_bytes(&self) -> &[u8] {
         let end = HEADER_LEN + self.count as usize * row_len(self.dim);

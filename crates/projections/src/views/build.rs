@@ -8,6 +8,7 @@ use icm_log::{Log, Position, Waypoint};
 use redb::Database;
 use rustc_hash::FxHashMap;
 
+use super::embedded::Models;
 use super::home::{Home, create_private};
 use super::manifest::{Manifest, Part};
 use super::meaning::{Mean, Sink};
@@ -95,6 +96,7 @@ impl Views {
             text,
             vectors,
             mean: Mean::default(),
+            models: Models::default(),
             waypoints,
             base,
             tail,
@@ -133,6 +135,7 @@ impl Views {
             text: TextIndex::in_memory()?,
             vectors: Sink::in_memory().end()?,
             mean: Mean::default(),
+            models: Models::default(),
             waypoints: Kept::Memory(Vec::new()),
             tail: Tail::new(&base),
             base,
@@ -178,6 +181,7 @@ impl Views {
             text,
             vectors,
             mean: Mean::default(),
+            models: Models::default(),
             waypoints,
             base,
             tail,
@@ -257,6 +261,7 @@ impl Views {
             generation,
             manifest,
         };
+        self.write_held_vectors();
         Ok(())
     }
 }

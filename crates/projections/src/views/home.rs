@@ -140,14 +140,7 @@ impl Home {
 
     fn lock_named(&self, name: &str, wait: Duration) -> Result<HomeLock> {
         create_private(&self.dir)?;
-        let path = self.dir.join(name);
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&path).map_err(io("opening", &path))?;
-        wait_for(wait, || file.try_lock())?;
-        Ok(HomeLock(file))
+        lock_file(&self.dir.join(name), wait)
     }
 
     /// The right to write views, waited for up to `wait`.
@@ -173,6 +166,17 @@ impl Home {
 fn is_generation(dir: &Path) -> bool {
     dir.join(super::TABLE_FILE).symlink_metadata().is_ok()
         || fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+/// A lock for one, of a file that is made for it; waited for up to `wait`.
+pub(crate) fn lock_file(path: &Path, wait: Duration) -> Result<HomeLock> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path).map_err(io("opening", path))?;
+    wait_for(wait, || file.try_lock())?;
+    Ok(HomeLock(file))
 }
 
 fn wait_for(

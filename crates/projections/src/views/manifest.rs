@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::embedded::MODELS_DIR;
 use super::waypoints::WAYPOINTS_FILE;
 use crate::error::{Result, ViewError, io};
 
@@ -28,6 +29,42 @@ struct Entry {
     stamp: Stamp,
     /// `None` for files that check themselves.
     hash: Option<String>,
+}
+
+/// What one file that is no part of the manifest looked like when it was last written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Note {
+    stamp: Stamp,
+    /// Rows that it has.
+    count: u64,
+}
+
+impl Note {
+    /// The rows of a file, if it looks as it was left.
+    pub(crate) fn read(note: &Path, of: &Path) -> Option<u64> {
+        let note: Note = rmp_serde::from_slice(sealed(&fs::read(note).ok()?)?).ok()?;
+        (stamp_of(&fs::metadata(of).ok()?) == note.stamp).then_some(note.count)
+    }
+
+    /// Notes how a file looks now.
+    pub(crate) fn write(note: &Path, of: &Path, count: u64) -> Result<()> {
+        let stamp = stamp_of(&fs::metadata(of).map_err(io("reading", of))?);
+        super::home::replace(note, &seal(&Note { stamp, count }))
+    }
+}
+
+/// A value behind the hash of its bytes.
+fn seal(value: &impl Serialize) -> Vec<u8> {
+    let body = rmp_serde::to_vec_named(value).expect("plain values encode");
+    let mut bytes = blake3::hash(&body).as_bytes().to_vec();
+    bytes.extend_from_slice(&body);
+    bytes
+}
+
+/// The bytes of a value whose hash fits.
+fn sealed(bytes: &[u8]) -> Option<&[u8]> {
+    let (hash, body) = bytes.split_at_checked(blake3::OUT_LEN)?;
+    (blake3::hash(body).as_bytes() == hash).then_some(body)
 }
 
 /// The files of a generation.
@@ -92,9 +129,10 @@ fn is_hashed(name: &str) -> bool {
     is_text(name) || name == WAYPOINTS_FILE
 }
 
-/// Lock files and the like say nothing.
+/// Lock files and the like say nothing; the vectors of models have notes of their own.
 fn is_ignored(name: &str) -> bool {
-    name == MANIFEST || name.ends_with(".lock") || name.ends_with(".tmp")
+    let is_model = (name.strip_prefix(MODELS_DIR)).is_some_and(|rest| rest.starts_with('/'));
+    name == MANIFEST || name.ends_with(".lock") || name.ends_with(".tmp") || is_model
 }
 
 fn walk(root: &Path, below: &Path, files: &mut Vec<(String, PathBuf, Stamp)>) -> Result<()> {
@@ -176,10 +214,7 @@ impl Manifest {
     /// Writes the manifest in one step.
     pub(crate) fn write(&self, dir: &Path) -> Result<()> {
         let path = dir.join(MANIFEST);
-        let body = rmp_serde::to_vec_named(self).expect("plain values encode");
-        let mut bytes = blake3::hash(&body).as_bytes().to_vec();
-        bytes.extend_from_slice(&body);
-        super::home::replace(&path, &bytes)
+        super::home::replace(&path, &seal(self))
     }
 
     /// Reads the manifest; an error when it is damaged or another version's.
@@ -190,10 +225,7 @@ impl Manifest {
             view: "manifest",
             why: why.to_owned(),
         };
-        let (hash, body) = bytes.split_at_checked(32).ok_or_else(|| bad("too short"))?;
-        if blake3::hash(body).as_bytes() != hash {
-            return Err(bad("its hash does not fit"));
-        }
+        let body = sealed(&bytes).ok_or_else(|| bad("its hash does not fit"))?;
         let manifest: Manifest = rmp_serde::from_slice(body).map_err(|_| bad("unreadable"))?;
         if (manifest.fold_version, manifest.views_version) != versions {
             return Err(bad("another version of icm wrote the views"));

@@ -6,7 +6,7 @@
 
 use std::cell::{OnceCell, Ref, RefCell};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::manifest::{Manifest, Part};
 use super::tail::{Tail, overlay_version};
@@ -108,13 +108,13 @@ impl Sink {
     }
 
     /// The rows, where they are in memory.
-    pub(super) fn end(self) -> Result<OnceCell<Matrix>> {
+    pub(super) fn end(self) -> Result<OnceCell<Arc<Matrix>>> {
         Ok(match self {
             Sink::File(mut writer) => {
                 writer.flush()?;
                 OnceCell::new()
             }
-            Sink::Memory(rows) => OnceCell::from(rows),
+            Sink::Memory(rows) => OnceCell::from(Arc::new(rows)),
         })
     }
 }
@@ -154,7 +154,7 @@ impl Tail {
 impl Views {
     /// The vectors up to the checkpoint. Where their file is not as it was left, they are embedded
     /// again and the file is written anew, if it can be.
-    pub(super) fn base_vectors(&self) -> Result<&Matrix> {
+    pub(super) fn base_vectors(&self) -> Result<&Arc<Matrix>> {
         if let Some(rows) = self.vectors.get() {
             return Ok(rows);
         }
@@ -173,7 +173,7 @@ impl Views {
                 }
             },
         };
-        Ok(self.vectors.get_or_init(|| rows))
+        Ok(self.vectors.get_or_init(|| Arc::new(rows)))
     }
 
     fn mend_vectors(&self, count: u64) -> Result<Matrix> {
@@ -240,18 +240,20 @@ pub(super) fn embed_text(text: &str) -> Vec<f32> {
 
 /// The mean of what is in the store, and of how many rows of the files and of the tail it is.
 #[derive(Default)]
-pub(super) struct Mean(RefCell<Option<(u64, u64, Vec<f32>)>>);
+pub(super) struct Mean(RefCell<Option<(u64, u64, Arc<[f32]>)>>);
 
 impl Mean {
-    fn get(&self, base: &Matrix, tail: &Matrix) -> Ref<'_, Vec<f32>> {
+    fn get(&self, base: &Matrix, tail: &Matrix) -> Arc<[f32]> {
         let (of_base, of_tail) = (base.count(), tail.count());
-        let known = |(base, tail, _): &(u64, u64, _)| (*base, *tail) == (of_base, of_tail);
-        if !self.0.borrow().as_ref().is_some_and(known) {
-            *self.0.borrow_mut() = Some((of_base, of_tail, mean(base, tail)));
+        let mut known = self.0.borrow_mut();
+        match &*known {
+            Some((base, tail, mean)) if (*base, *tail) == (of_base, of_tail) => mean.clone(),
+            _ => {
+                let mean: Arc<[f32]> = mean(base, tail).into();
+                *known = Some((of_base, of_tail, mean.clone()));
+                mean
+            }
         }
-        Ref::map(self.0.borrow(), |known| {
-            &known.as_ref().expect("just made").2
-        })
     }
 }
 
@@ -274,20 +276,20 @@ fn mean(base: &Matrix, tail: &Matrix) -> Vec<f32> {
 
 /// How near versions are to a query, whether in the files or in the tail.
 pub(super) struct Cosines<'a> {
-    base: &'a Matrix,
+    base: Arc<Matrix>,
     tail: Ref<'a, Matrix>,
     query: Query,
-    centred: Centred<'a>,
+    centred: Centred,
 }
 
 impl<'a> Cosines<'a> {
     pub(super) fn new(
-        base: &'a Matrix,
+        base: Arc<Matrix>,
         tail: Ref<'a, Matrix>,
-        mean: &'a Mean,
+        mean: &Mean,
         query: &[f32],
     ) -> Cosines<'a> {
-        let mean = mean.get(base, &tail);
+        let mean = mean.get(&base, &tail);
         let centred = Centred {
             query: minus(query, &mean),
             mean,
@@ -316,7 +318,7 @@ impl<'a> Cosines<'a> {
     pub(super) fn of(&self, ordinal: u64, centred: bool) -> Result<(Option<f32>, Option<f64>)> {
         let rows = match self.tail.ends()? {
             Some((first, _)) if ordinal >= first => &*self.tail,
-            _ => self.base,
+            _ => &self.base,
         };
         let Some(cosine) = rows.cosine(&self.query, ordinal)? else {
             return Ok((None, None));
@@ -338,12 +340,12 @@ const SAMPLE_MAX: u64 = 1_024;
 const SAMPLE_PRIOR: f32 = 20.0;
 
 /// A query with what the texts of the store have in common taken off.
-struct Centred<'a> {
-    mean: Ref<'a, Vec<f32>>,
+struct Centred {
+    mean: Arc<[f32]>,
     query: Vec<f32>,
 }
 
-impl Centred<'_> {
+impl Centred {
     fn cosine(&self, row: &[f32]) -> Option<f64> {
         let row = minus(row, &self.mean);
         let (mut product, mut squares, mut own) = (0.0, 0.0, 0.0);

@@ -2,6 +2,7 @@
 //! since, folded in memory. Every answer is of both, so a store costs one append and no index commit.
 
 mod build;
+mod embedded;
 mod home;
 mod inspect;
 mod manifest;
@@ -14,6 +15,7 @@ mod waypoints;
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use icm_log::{Cursor, Log, Position, Rewritten};
@@ -30,9 +32,10 @@ use home::Home;
 use manifest::{Look, Manifest, Part};
 
 pub use build::Progress;
+pub use embedded::{Embedded, ModelId, Unembedded};
 pub use inspect::{Inspected, ViewsState, inspect};
 pub use query::{ALL_IDS, topic_fits};
-pub use recall::{RecallHit, RecallQuery, Recalled};
+pub use recall::{AskedModel, RecallHit, RecallQuery, Recalled};
 
 /// Rises whenever the files of a view mean something else.
 const VIEWS_VERSION: u32 = 9;
@@ -92,8 +95,10 @@ pub struct Views {
     rows: Rows,
     text: TextIndex,
     /// Opened when first needed: only a recall, or a commit, needs it.
-    vectors: OnceCell<Matrix>,
+    vectors: OnceCell<Arc<Matrix>>,
     mean: meaning::Mean,
+    /// Vectors of a model that is not built in.
+    models: embedded::Models,
     waypoints: waypoints::Kept,
     base: Checkpoint,
     tail: tail::Tail,
@@ -202,6 +207,7 @@ impl Views {
             text,
             vectors: OnceCell::new(),
             mean: meaning::Mean::default(),
+            models: embedded::Models::default(),
             waypoints,
             base,
             tail,

@@ -6,6 +6,7 @@ use icm_log::Position;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Views;
+use super::embedded::{Embedded, ModelId};
 use super::meaning::{self, Cosines};
 use super::tail::overlay_version;
 use crate::error::{Result, ViewError};
@@ -36,6 +37,20 @@ pub struct RecallQuery<'a> {
     pub rarest: Option<usize>,
     /// What counts how much.
     pub ranking: Ranking,
+    /// Meaning by another model than the built-in one.
+    pub model: Option<AskedModel<'a>>,
+}
+
+/// What is asked of a model that is not built in.
+#[derive(Debug, Clone, Copy)]
+pub struct AskedModel<'a> {
+    /// The model.
+    pub id: ModelId<'a>,
+    /// Its vector of the query.
+    pub query: &'a [f32],
+    /// The cosine from which on it says of two texts that they have to do with each other, in the
+    /// place of [`Ranking::floor`] (unless that is 0 or less: then there is none).
+    pub floor: f32,
 }
 
 /// One memory that was found.
@@ -58,6 +73,8 @@ pub struct Recalled {
     pub hits: Vec<RecallHit>,
     /// For `--explain`; its own hits are empty.
     pub text: TextAnswer,
+    /// How far the model is that was asked; `None` where it was the built-in one.
+    pub embedded: Option<Embedded>,
 }
 
 impl Views {
@@ -85,17 +102,26 @@ impl Views {
                 scope: query.scope,
             },
         };
-        let (text, hits) = super::guarded("text", || {
+        let (text, hits, embedded) = super::guarded("text", || {
             let (answer, prepared) = self.text.prepare(&self.tail.text, &text_query, &visible)?;
-            let ranked = self.rank(query, &prepared, &visible)?;
+            let meaning = match query.ranking.meaning > 0.0 {
+                true => Some(self.meaning(query)?),
+                false => None,
+            };
+            let ranked = self.rank(query, &prepared, meaning.as_ref(), &visible)?;
             let hits = ranked.iter().map(|ranked| hit(&prepared, ranked));
-            Ok((answer, hits.collect::<Result<Vec<_>>>()?))
+            let embedded = meaning.and_then(|meaning| meaning.embedded);
+            Ok((answer, hits.collect::<Result<Vec<_>>>()?, embedded))
         })?;
         if let Some(ordinal) = damaged.get() {
             let why = format!("the record of ordinal {ordinal} is damaged");
             return Err(ViewError::Unusable { view: "rows", why });
         }
-        Ok(Recalled { hits, text })
+        Ok(Recalled {
+            hits,
+            text,
+            embedded,
+        })
     }
 
     /// Whether a version held at `position`; `None` where its record is damaged.
@@ -119,6 +145,7 @@ impl Views {
         &self,
         query: &RecallQuery<'_>,
         prepared: &Prepared<'_>,
+        meaning: Option<&Meaning<'_>>,
         visible: &dyn Fn(u64) -> bool,
     ) -> Result<Vec<Ranked>> {
         let weights = &query.ranking;
@@ -131,23 +158,17 @@ impl Views {
             false => Vec::new(),
         };
         found.truncate(most);
-        let mut cosines = None;
-        if weights.meaning > 0.0 {
-            let asked = self.cosines(query.text)?;
-            let near = self.nearest(&asked, prepared, most, visible)?;
+        if let Some(meaning) = meaning {
+            let near = nearest(meaning, prepared, most, visible)?;
             let known: FxHashSet<u64> = found.iter().map(|found| found.ordinal).collect();
             let new: Vec<u64> = near
                 .into_iter()
                 .filter(|near| !known.contains(near))
                 .collect();
             found.extend(prepared.score(&new)?);
-            cosines = Some(asked);
         }
         // A number, or the name of a file, is near to anything: what it means finds nothing.
-        let floor = match weights.text == 0.0 || has_prose(query.text) {
-            true => weights.floor,
-            false => f32::INFINITY,
-        };
+        let finds_by_meaning = weights.text == 0.0 || has_prose(query.text);
         let mut kept = Vec::with_capacity(found.len());
         let mut evidence = Vec::with_capacity(found.len());
         let speakers = prepared.speakers(&found)?;
@@ -158,10 +179,10 @@ impl Views {
                 identifier: prepared.has_identifier(&found),
                 ..Evidence::default()
             };
-            if let Some(cosines) = &cosines {
-                (known.cosine, known.meaning) = cosines.of(found.ordinal, weights.centred)?;
+            let mut near_enough = false;
+            if let Some(meaning) = meaning {
+                near_enough = meaning.of(found.ordinal, weights, &mut known)? && finds_by_meaning;
             }
-            let near_enough = known.cosine.is_some_and(|cosine| cosine >= floor);
             if found.scored.matched != 0 || near_enough {
                 kept.push(found);
                 evidence.push(known);
@@ -197,29 +218,36 @@ impl Views {
         Ok(ranked)
     }
 
-    fn cosines(&self, text: &str) -> Result<Cosines<'_>> {
-        Ok(Cosines::new(
-            self.base_vectors()?,
-            self.tail.vectors(),
-            &self.mean,
-            &meaning::embed_text(text),
-        ))
-    }
-
-    /// The versions nearest to the query that the filters let through.
-    fn nearest(
-        &self,
-        asked: &Cosines<'_>,
-        prepared: &Prepared<'_>,
-        most: usize,
-        visible: &dyn Fn(u64) -> bool,
-    ) -> Result<Vec<u64>> {
-        match prepared.allowed()? {
-            None => asked.nearest(most, visible),
-            Some(allowed) => asked.nearest(most, &|ordinal| {
-                allowed.binary_search(&ordinal).is_ok() && visible(ordinal)
-            }),
-        }
+    /// What the query means, by the model that is asked for, and by the built-in one for what that has
+    /// no vectors of.
+    fn meaning(&self, query: &RecallQuery<'_>) -> Result<Meaning<'_>> {
+        let built_in = || -> Result<Cosines<'_>> {
+            Ok(Cosines::new(
+                self.base_vectors()?.clone(),
+                self.tail.vectors(),
+                &self.mean,
+                &meaning::embed_text(query.text),
+            ))
+        };
+        let Some(asked) = &query.model else {
+            return Ok(Meaning {
+                main: built_in()?,
+                floor: None,
+                embedded: None,
+                stand_in: None,
+            });
+        };
+        let (main, embedded) = self.model_cosines(asked.id, asked.query);
+        let stand_in = match embedded.done < embedded.of {
+            true => Some(built_in()?),
+            false => None,
+        };
+        Ok(Meaning {
+            main,
+            floor: Some(asked.floor),
+            embedded: Some(embedded),
+            stand_in,
+        })
     }
 
     /// Pairs of candidates that are one or two steps apart among the versions of their topic that are
@@ -265,6 +293,62 @@ impl Views {
         let opened = overlay.opened.get(at as usize);
         let version = opened.and_then(|(_, entity, from)| overlay_version(overlay, *entity, *from));
         topic_tag(version.and_then(|version| version.topic.as_deref()))
+    }
+}
+
+/// The versions nearest to the query that the filters let through.
+fn nearest(
+    asked: &Meaning<'_>,
+    prepared: &Prepared<'_>,
+    most: usize,
+    visible: &dyn Fn(u64) -> bool,
+) -> Result<Vec<u64>> {
+    match prepared.allowed()? {
+        None => asked.nearest(most, visible),
+        Some(allowed) => asked.nearest(most, &|ordinal| {
+            allowed.binary_search(&ordinal).is_ok() && visible(ordinal)
+        }),
+    }
+}
+
+/// A query by its meaning.
+struct Meaning<'a> {
+    main: Cosines<'a>,
+    /// The floor of a model that is not built in.
+    floor: Option<f32>,
+    /// How far that is.
+    embedded: Option<Embedded>,
+    /// The built-in model, where the one that is asked has no vectors of some versions.
+    stand_in: Option<Cosines<'a>>,
+}
+
+impl Meaning<'_> {
+    /// Whether the model that is asked has a vector of a version.
+    fn covers(&self, ordinal: u64) -> bool {
+        (self.embedded).is_none_or(|embedded| ordinal < embedded.done)
+    }
+
+    /// The `most` visible versions that are nearest; as many again of those that only the stand-in knows.
+    fn nearest(&self, most: usize, visible: &dyn Fn(u64) -> bool) -> Result<Vec<u64>> {
+        let mut near = self.main.nearest(most, visible)?;
+        if let Some(stand_in) = &self.stand_in {
+            let uncovered = |ordinal| !self.covers(ordinal) && visible(ordinal);
+            near.extend(stand_in.nearest(most, &uncovered)?);
+        }
+        Ok(near)
+    }
+
+    /// Fills in what meaning says of a version, and whether it is near enough to be found by it alone.
+    fn of(&self, ordinal: u64, weights: &Ranking, known: &mut Evidence) -> Result<bool> {
+        let mut floor = weights.floor;
+        if let Some(stand_in) = &self.stand_in {
+            (known.cosine, known.stand_in) = stand_in.of(ordinal, weights.centred)?;
+        }
+        if self.covers(ordinal) {
+            (known.cosine, known.meaning) = self.main.of(ordinal, weights.centred)?;
+            floor = self.floor.filter(|_| floor > 0.0).unwrap_or(floor);
+        }
+        Ok(known.cosine.is_some_and(|cosine| cosine >= floor))
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod bench;
 mod care;
+mod embed;
 mod exchange;
 mod log;
 mod memory;
@@ -15,6 +16,7 @@ mod undo;
 
 pub use bench::*;
 pub use care::*;
+pub use embed::*;
 pub use exchange::*;
 pub use log::*;
 pub use memory::*;

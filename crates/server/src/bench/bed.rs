@@ -8,6 +8,7 @@ use icm_projections::ranking::Ranking;
 use tempfile::TempDir;
 
 use crate::api::{Caller, ListRequest, Progress, RecallAnswer, RecallRequest};
+use crate::embedding::Model;
 use crate::error::{Result, ServiceError};
 use crate::service::{OpenOptions, Service};
 
@@ -29,6 +30,7 @@ impl Bed {
         name: &str,
         lines: Box<dyn BufRead>,
         ranking: Ranking,
+        model: &Model,
         progress: &dyn Progress,
     ) -> Result<Bed> {
         let folder = tempfile::tempdir().map_err(|source| ServiceError::Io {
@@ -40,7 +42,8 @@ impl Bed {
             lock_wait: LOCK_WAIT,
             read_only: false,
         })?
-        .with_ranking(ranking);
+        .with_ranking(ranking)
+        .with_model(model.clone());
         let caller = Caller {
             actor: "bench".to_owned(),
             ..Caller::default()
@@ -57,6 +60,7 @@ impl Bed {
             return Err(ServiceError::invalid(format!("{name}: no memory is in it")));
         }
         service.settle();
+        service.embed(progress)?;
         Ok(Bed {
             service,
             caller,

@@ -22,6 +22,7 @@ use crate::api::{
     BenchReport, BenchRequest, Granularity, Latency, NoProgress, Progress, Ranked, Ranking, Signal,
     Skipped,
 };
+use crate::embedding::Model;
 use crate::error::{Result, ServiceError};
 use crate::limits::RECALL_LIMIT_MAX;
 use bed::Bed;
@@ -38,9 +39,10 @@ struct Question {
     evidence: Vec<String>,
 }
 
-/// Measures recall; `each` gets every question that was asked with what was found.
+/// Measures recall by a model, with every memory embedded; `each` gets every question that was asked with what was found.
 pub fn bench_recall(
     request: &BenchRequest,
+    model: &Model,
     progress: &dyn Progress,
     each: &mut dyn FnMut(&Ranking) -> io::Result<()>,
 ) -> Result<BenchReport> {
@@ -55,6 +57,7 @@ pub fn bench_recall(
     }
     let mut run = Run {
         request,
+        model,
         tally: Tally::new(&request.ks),
         skipped: Skipped::default(),
         stores: 0,
@@ -99,6 +102,7 @@ fn check(request: &BenchRequest) -> Result<()> {
 /// A measurement on its way.
 struct Run<'a> {
     request: &'a BenchRequest,
+    model: &'a Model,
     tally: Tally,
     skipped: Skipped,
     stores: u64,
@@ -190,7 +194,7 @@ impl Run<'_> {
         lines: Box<dyn io::BufRead>,
         progress: &dyn Progress,
     ) -> Result<Bed> {
-        let bed = Bed::new(name, lines, weights(self.request), progress)?;
+        let bed = Bed::new(name, lines, weights(self.request), self.model, progress)?;
         self.stores += 1;
         self.memories += bed.memories;
         // The first recall of a process opens what the others find open.

@@ -272,13 +272,23 @@ impl FollowUp {
                 let service = Arc::clone(&service);
                 let work = move || {
                     service.record_recalls();
-                    service.settle();
+                    match finished {
+                        true => service.settle(),
+                        false => service.settle_between(),
+                    }
+                    let more = !finished && service.embed_behind();
                     for notice in service.take_notices() {
                         tracing::warn!("{notice}");
                     }
+                    more
                 };
-                if let Err(error) = tokio::task::spawn_blocking(work).await {
-                    tracing::error!(%error, "the work after an answer failed");
+                match tokio::task::spawn_blocking(work).await {
+                    Ok(true) => {
+                        self.leave();
+                        self.wake.notify_one();
+                    }
+                    Ok(false) => {}
+                    Err(error) => tracing::error!(%error, "the work after an answer failed"),
                 }
             }
             if finished {

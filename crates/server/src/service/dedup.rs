@@ -116,6 +116,7 @@ impl Service {
             scope: Some(&scope),
             limit: CANDIDATES,
             ranking: Ranking::TEXT,
+            model: None,
             ..RecallQuery::default()
         };
         let newest = views.tally().position;

@@ -6,6 +6,7 @@ mod consolidate;
 mod dedup;
 mod diff;
 mod doctor;
+mod embed;
 mod events;
 mod exchange;
 mod export;
@@ -42,15 +43,20 @@ use icm_projections::{ViewError, Views};
 use jiff::tz::TimeZone;
 
 use crate::api::Dedup;
+use crate::embedding::{Cache, Model};
 use crate::error::{Result, ServiceError, plain};
 use crate::ids::NewIds;
 use crate::secrets::Policy;
 use crate::system::SystemEnv;
 
-/// Events that may lie between the views' files and the log before somebody takes them in.
+/// Events that may lie between the views' files and the log before a server takes them in: it holds
+/// them in memory, and a commit costs what fifty stores cost.
 const TAIL_MAX: u64 = 500;
 /// And bytes of their records.
 const TAIL_LEN_MAX: u64 = 1_024 * 1_024;
+/// The same when a process ends: the next one reads, folds and indexes what lies there before it
+/// answers, which costs 50 µs an event.
+const TAIL_LEFT_MAX: u64 = 64;
 /// How long an answer waits for the views' files while another process writes them.
 const VIEWS_WAIT: Duration = Duration::from_secs(10);
 
@@ -106,6 +112,12 @@ pub struct Service {
     dedup: Dedup,
     /// What counts how much when memories are ranked.
     ranking: Ranking,
+    /// What embeds.
+    model: Model,
+    /// That it could not be used.
+    failed: Mutex<embed::Failed>,
+    /// Vectors that need not be made again, where this process has them.
+    cache: Mutex<Option<Cache>>,
     /// A command of this process was written.
     wrote: AtomicBool,
     /// The requests by which earlier processes had begun to redact what this one has finished.
@@ -140,6 +152,9 @@ impl Service {
             secrets: Policy::default(),
             dedup: Dedup::default(),
             ranking: Ranking::default(),
+            model: Model::default(),
+            failed: Mutex::default(),
+            cache: Mutex::new(None),
             wrote: AtomicBool::new(false),
             begun: Mutex::new(Vec::new()),
         })
@@ -182,6 +197,11 @@ impl Service {
 
     fn views_dir(&self) -> PathBuf {
         self.options.dir.join("views")
+    }
+
+    /// What can be deleted, and is dear to make again.
+    fn cache_dir(&self) -> PathBuf {
+        self.options.dir.join("cache")
     }
 
     pub(crate) fn disk(&self) -> &dyn Disk {
@@ -322,7 +342,7 @@ impl Service {
         let dir = self.views_dir();
         let events = self.log.tip().map_or(0, |tip| tip.position.0);
         if !Views::were_built(&dir) {
-            if events <= TAIL_MAX {
+            if events <= TAIL_LEFT_MAX {
                 return Ok(Views::empty(&self.log)?);
             }
             return Ok(self.first_views()?);
@@ -406,9 +426,22 @@ impl Service {
         Ok(views)
     }
 
-    /// Work that may follow a command after its answer is out: takes the events since the views'
-    /// checkpoint into their files when there are many.
+    /// What a process leaves behind when it ends, after its answers are out: takes the events since
+    /// the views' checkpoint into their files, if the next process would be slow with them.
     pub fn settle(&self) {
+        self.settle_to(match self.model {
+            // Their vectors, which are dear, are kept with them.
+            Model::Other(_) => 0,
+            _ => TAIL_LEFT_MAX,
+        });
+    }
+
+    /// The same between two answers of a server.
+    pub fn settle_between(&self) {
+        self.settle_to(TAIL_MAX);
+    }
+
+    fn settle_to(&self, tail_max: u64) {
         if self.options.read_only {
             return;
         }
@@ -416,12 +449,12 @@ impl Service {
         let Some(views) = held.as_ref() else { return };
         let newest = self.log.tip().map_or(0, |tip| tip.position.0);
         let events = newest - views.base_position().0.min(newest);
-        let is_short = events <= TAIL_MAX && views.tail_bytes() <= TAIL_LEN_MAX;
+        let is_short = events <= tail_max && views.tail_bytes() <= TAIL_LEN_MAX;
         if is_short || self.log.refresh().is_err() {
             return;
         }
         // The next command finds out what is wrong, and says so.
-        match guarded(|| Ok(self.settle_held(&mut held)?)) {
+        match guarded(|| Ok(self.settle_held(&mut held, tail_max)?)) {
             Ok(()) => {}
             Err(Ask::View(error)) => {
                 tracing::debug!(%error, "the views were not taken further");
@@ -434,12 +467,16 @@ impl Service {
         }
     }
 
-    fn settle_held(&self, held: &mut Option<Views>) -> std::result::Result<(), ViewError> {
+    fn settle_held(
+        &self,
+        held: &mut Option<Views>,
+        tail_max: u64,
+    ) -> std::result::Result<(), ViewError> {
         let Some(views) = held.as_mut() else {
             return Ok(());
         };
         views.follow(&self.log)?;
-        if views.tail_len() <= TAIL_MAX && views.tail_bytes() <= TAIL_LEN_MAX {
+        if views.tail_len() <= tail_max && views.tail_bytes() <= TAIL_LEN_MAX {
             return Ok(());
         }
         let wait = Duration::from_millis(10);

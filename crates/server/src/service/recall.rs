@@ -7,6 +7,7 @@ use icm_projections::{RecallQuery, Recalled as Found, Views};
 use serde_json::{Value, json};
 
 use super::basis::At;
+use super::embed::Asked;
 use super::{Ask, Service, locked};
 use crate::api::{Caller, RecallAnswer, RecallHit, RecallRequest};
 use crate::error::{Result, ServiceError};
@@ -43,7 +44,9 @@ impl Service {
                 "the limit is {limit}, it must be from 1 to {RECALL_LIMIT_MAX}"
             )));
         }
-        let (answer, at, ids) = self.with_views(|views| self.recall_in(views, request, limit))?;
+        let asked = self.ask_model(&request.query);
+        let (answer, at, ids) =
+            self.with_views(|views| self.recall_in(views, request, limit, &asked))?;
         if request.record && at.position.0 > 0 && !self.options.read_only {
             locked(&self.pending).push(Pending {
                 caller: caller.clone(),
@@ -76,6 +79,7 @@ impl Service {
         views: &Views,
         request: &RecallRequest,
         limit: usize,
+        asked: &Asked,
     ) -> std::result::Result<(RecallAnswer, At, Vec<SubjectId>), Ask> {
         let at = self.at(views, request.at.as_deref(), request.happened_by.as_deref())?;
         let query = RecallQuery {
@@ -85,7 +89,8 @@ impl Service {
             scope: request.scope.as_deref(),
             limit,
             rarest: None,
-            ranking: self.ranking,
+            ranking: asked.ranking(self.ranking),
+            model: asked.model(),
         };
         let found = views.recall(&query, at.position)?;
         let mut results = Vec::with_capacity(found.hits.len());
@@ -98,9 +103,7 @@ impl Service {
                 memory: self.memory_at(views, &hit.version, at.position)?,
             });
         }
-        let explain = request
-            .explain
-            .then(|| explain(&found, &query.ranking, views, &at));
+        let explain = request.explain.then(|| explain(&found, &query, views, &at));
         Ok((
             RecallAnswer {
                 basis: at.to_basis(),
@@ -153,8 +156,8 @@ impl Service {
 }
 
 /// How an answer came about. `results` are in the order of the answer's.
-fn explain(found: &Found, ranking: &Ranking, views: &Views, at: &At) -> Value {
-    let text = &found.text;
+fn explain(found: &Found, query: &RecallQuery<'_>, views: &Views, at: &At) -> Value {
+    let (text, ranking) = (&found.text, &query.ranking);
     json!({
         "text": {
             "ranking": "BM25 over the words of the query, any of which may match",
@@ -168,6 +171,12 @@ fn explain(found: &Found, ranking: &Ranking, views: &Views, at: &At) -> Value {
                 "boost": f64::from(term.boost),
             })).collect::<Vec<_>>(),
         },
+        "model": query.model.map(|asked| json!({
+            "id": asked.id.name,
+            "embedded": found.embedded.map(|embedded| embedded.done),
+            "versions": found.embedded.map(|embedded| embedded.of),
+            "floor": f64::from(asked.floor),
+        })),
         "ranking": {
             "text": ranking.text,
             "meaning": ranking.meaning,
@@ -182,6 +191,7 @@ fn explain(found: &Found, ranking: &Ranking, views: &Views, at: &At) -> Value {
             "text": hit.evidence.text,
             "cosine": hit.evidence.cosine.map(f64::from),
             "meaning": hit.evidence.meaning,
+            "stand_in": hit.evidence.stand_in,
             "neighbours": hit.evidence.lent,
             "speaker": hit.evidence.speaker,
             "identifier": hit.evidence.identifier,

@@ -33,8 +33,6 @@ use crate::when::rfc3339;
 const WIPE_WAIT: Duration = Duration::from_secs(30);
 /// Single events that an answer lists; it counts all of them.
 const EVENTS_MAX: usize = 100;
-/// Folder of what is kept to save work; disposable.
-const CACHE_DIR: &str = "cache";
 
 /// What lies beyond a store's reach, told with every receipt.
 const OUT_OF_REACH: [&str; 4] = [
@@ -205,7 +203,7 @@ impl Service {
         let blanked = writer.blank(&self.log.redacted()?);
         *held = None;
         Views::wipe(&self.views_dir(), WIPE_WAIT)?;
-        let cache = self.options.dir.join(CACHE_DIR);
+        let cache = self.cache_dir();
         match std::fs::remove_dir_all(&cache) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 let (doing, path) = ("removing", cache);

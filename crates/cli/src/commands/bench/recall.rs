@@ -97,15 +97,16 @@ pub(crate) fn run(args: BenchRecallArgs, app: &App) -> Result<Outcome, CliError>
         }),
     };
 
+    let model = app.model()?;
     let bar = Bar::new(&app.ui);
     let report = match &args.rankings {
-        None => bench_recall(&request, &bar, &mut |_| Ok(()))?,
+        None => bench_recall(&request, &model, &bar, &mut |_| Ok(()))?,
         Some(path) => write_file(path, Readers::Usual, |out| {
             let mut write = |ranking: &Ranking| {
                 serde_json::to_writer(&mut *out, ranking)?;
                 writeln!(out)
             };
-            Ok(bench_recall(&request, &bar, &mut write)?)
+            Ok(bench_recall(&request, &model, &bar, &mut write)?)
         })?,
     };
     drop(bar);

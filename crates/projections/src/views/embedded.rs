@@ -1,0 +1,350 @@
+//! Vectors of a model that is not built in: a view that lags behind, because they are dear.
+//!
+//! Whoever has the model asks what has no vector yet ([`Views::unembedded`]), embeds it in its own
+//! time, and hands the vectors in ([`Views::add_vectors`]). Until then a version is found by its words
+//! and by the built-in model.
+//!
+//! The rows of the checkpoint go into a file of the generation, a row an ordinal, from 0 and without
+//! gaps; those of the tail stay in memory. Who appends holds the lock beside the file and notes how the
+//! file looks afterwards. One that looks otherwise is read whole, and its rows count up to the first
+//! that is not as it should be: what is lost is made again.
+
+use std::cell::{Ref, RefCell};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::home::{create_private, lock_file};
+use super::manifest::Note;
+use super::meaning::{Cosines, Mean};
+use super::tail::overlay_version;
+use super::{Place, Views};
+use crate::error::{Result, ViewError, io};
+use crate::vectors::{Matrix, MatrixWriter};
+use icm_log::Rewritten;
+
+/// Folder within a generation: three files a model.
+pub(super) const MODELS_DIR: &str = "models";
+/// How long whoever has vectors waits for another one to write some.
+const WRITE_WAIT: Duration = Duration::from_secs(2);
+
+/// What names a model's vectors, and how many numbers they have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ModelId<'a> {
+    /// As [`Embedder::model`](crate::embed::Embedder::model).
+    pub name: &'a str,
+    /// As [`Embedder::dim`](crate::embed::Embedder::dim).
+    pub dim: usize,
+}
+
+/// Texts that a model has no vectors of yet, in the order in which they have to come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unembedded {
+    /// The texts; empty for a version without one.
+    pub texts: Vec<String>,
+    /// The ordinal of the first.
+    first: u64,
+    /// Ordinals mean something within a generation only,
+    generation: Option<PathBuf>,
+    /// which a redaction begins to count anew.
+    rewritten: Rewritten,
+}
+
+/// How far a model is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Embedded {
+    /// Versions with a vector.
+    pub done: u64,
+    /// Versions.
+    pub of: u64,
+}
+
+/// The vectors of the model that was last asked for.
+#[derive(Default)]
+pub(super) struct Models(RefCell<Option<Held>>);
+
+struct Held {
+    model: String,
+    /// The rows of the file.
+    file: Arc<Matrix>,
+    /// Those after them, in memory.
+    fresh: Matrix,
+    mean: Mean,
+}
+
+impl Held {
+    fn count(&self) -> u64 {
+        self.file.count() + self.fresh.count()
+    }
+
+    fn is_of(&self, model: ModelId<'_>) -> bool {
+        self.model == model.name && self.file.dim() == model.dim
+    }
+
+    /// Takes the rows of the file anew; what memory has beyond them stays.
+    fn take(&mut self, file: Matrix, model: ModelId<'_>) {
+        let mut fresh = no_rows(model);
+        // Behind a gap they are of no use.
+        if self.file.count() <= file.count() {
+            fresh.extend_between(&self.fresh, file.count(), u64::MAX);
+        }
+        self.fresh = fresh;
+        self.file = Arc::new(file);
+    }
+}
+
+/// The files of a model within a generation.
+struct Files {
+    dir: PathBuf,
+    rows: PathBuf,
+    note: PathBuf,
+    lock: PathBuf,
+}
+
+impl Files {
+    fn of(generation: &Path, model: ModelId<'_>) -> Files {
+        let dir = generation.join(MODELS_DIR);
+        // A model may be called anything.
+        let name = &blake3::hash(model.name.as_bytes()).to_hex()[..16];
+        let path = |kind: &str| dir.join(format!("{name}.{kind}"));
+        Files {
+            rows: path("rows"),
+            note: path("note"),
+            lock: path("lock"),
+            dir,
+        }
+    }
+
+    /// The rows that count, at most `most`.
+    fn open(&self, model: ModelId<'_>, most: u64) -> Result<Matrix> {
+        let len = fs::metadata(&self.rows)
+            .map_err(io("reading", &self.rows))?
+            .len();
+        let in_file = Matrix::count_in(len, model.dim);
+        let noted = Note::read(&self.note, &self.rows).filter(|count| *count <= in_file);
+        let rows = |count| Matrix::open(&self.rows, model.name, model.dim, count);
+        match noted {
+            Some(count) => rows(count.min(most)),
+            None => rows(rows(in_file)?.whole_prefix().min(most)),
+        }
+    }
+}
+
+fn no_rows(model: ModelId<'_>) -> Matrix {
+    Matrix::in_memory(model.name, model.dim)
+}
+
+impl Views {
+    fn model_files(&self, model: ModelId<'_>) -> Option<Files> {
+        match &self.place {
+            Place::Memory { .. } => None,
+            Place::Disk { generation, .. } => Some(Files::of(generation, model)),
+        }
+    }
+
+    /// What there is of a model, read at the first call.
+    fn held(&self, model: ModelId<'_>) -> Ref<'_, Held> {
+        let known = self
+            .models
+            .0
+            .borrow()
+            .as_ref()
+            .map(|held| held.is_of(model));
+        if known != Some(true) {
+            let most = self.base.tally.next_ordinal;
+            let opened = self.model_files(model).map(|files| files.open(model, most));
+            let file = match opened {
+                Some(Ok(rows)) => rows,
+                Some(Err(error)) => {
+                    tracing::debug!(%error, model = model.name, "there are no vectors yet");
+                    no_rows(model)
+                }
+                None => no_rows(model),
+            };
+            *self.models.0.borrow_mut() = Some(Held {
+                model: model.name.to_owned(),
+                file: Arc::new(file),
+                fresh: no_rows(model),
+                mean: Mean::default(),
+            });
+        }
+        Ref::map(self.models.0.borrow(), |held| {
+            held.as_ref().expect("just made")
+        })
+    }
+
+    /// How many versions a model has vectors of.
+    pub fn embedded(&self, model: ModelId<'_>) -> Embedded {
+        Embedded {
+            done: self.held(model).count(),
+            of: self.tail.folder.tally.next_ordinal,
+        }
+    }
+
+    /// The next texts, at most `most`, that a model has no vectors of. Takes over what another process
+    /// has written meanwhile.
+    ///
+    /// # Errors
+    /// Where the table cannot be read.
+    pub fn unembedded(&self, model: ModelId<'_>, most: usize) -> Result<Unembedded> {
+        self.take_over(model);
+        let first = self.held(model).count();
+        let end = self.tail.folder.tally.next_ordinal;
+        let end = end.min(first.saturating_add(most as u64));
+        let next = self.base.tally.next_ordinal;
+        let versions = match first < next.min(end) {
+            true => Some(self.table()?.reader()?),
+            false => None,
+        };
+        let overlay = &self.tail.folder.kept;
+        let mut texts = Vec::new();
+        for ordinal in first..end {
+            let missing = |view| ViewError::Unusable {
+                view,
+                why: format!("ordinal {ordinal} is not in it"),
+            };
+            let text = match (&versions, ordinal.checked_sub(next)) {
+                (Some(versions), None) => {
+                    let row = self.rows.get(ordinal).ok_or_else(|| missing("rows"))?;
+                    let version = versions.get(row.entity, row.from)?;
+                    version.ok_or_else(|| missing("table"))?.content
+                }
+                (_, at) => {
+                    let opened = at.and_then(|at| overlay.opened.get(at as usize));
+                    opened
+                        .and_then(|(_, entity, from)| overlay_version(overlay, *entity, *from))
+                        .ok_or_else(|| missing("tail"))?
+                        .content
+                        .clone()
+                }
+            };
+            texts.push(text.unwrap_or_default());
+        }
+        Ok(Unembedded {
+            texts,
+            first,
+            generation: self.generation(),
+            rewritten: self.rewritten.clone(),
+        })
+    }
+
+    fn generation(&self) -> Option<PathBuf> {
+        match &self.place {
+            Place::Memory { .. } => None,
+            Place::Disk { generation, .. } => Some(generation.clone()),
+        }
+    }
+
+    /// Takes the vectors of texts that [`Views::unembedded`] gave, one a text; those that are there by
+    /// now, or belong to another generation, are left out.
+    ///
+    /// # Panics
+    /// If there are not as many vectors as texts, or they have another dimension than the model.
+    pub fn add_vectors(&self, model: ModelId<'_>, of: &Unembedded, vectors: &[Vec<f32>]) {
+        assert_eq!(vectors.len(), of.texts.len(), "a vector a text");
+        if (&of.generation, &of.rewritten) != (&self.generation(), &self.rewritten) {
+            return;
+        }
+        drop(self.held(model));
+        if let Some(held) = self.models.0.borrow_mut().as_mut() {
+            for (ordinal, vector) in (of.first..).zip(vectors) {
+                if ordinal == held.count() {
+                    held.fresh.push(ordinal, vector);
+                }
+            }
+        }
+        self.write_vectors(model);
+    }
+
+    /// Takes over rows that another process has written since the file was read.
+    fn take_over(&self, model: ModelId<'_>) {
+        drop(self.held(model));
+        let Some(files) = self.model_files(model) else {
+            return;
+        };
+        let mut held = self.models.0.borrow_mut();
+        let held = held.as_mut().expect("it was just read");
+        let most = self.base.tally.next_ordinal;
+        let count = held.file.count();
+        // Longer than what is known of it: otherwise there is nothing to gain.
+        let grown = Note::read(&files.note, &files.rows).is_some_and(|noted| noted > count);
+        if count < most && grown {
+            if let Ok(rows) = files.open(model, most) {
+                held.take(rows, model);
+            }
+        }
+    }
+
+    /// Brings the rows of the checkpoint that only memory has into the file, if it can be written:
+    /// otherwise they stay where they are.
+    pub(super) fn write_vectors(&self, model: ModelId<'_>) {
+        let Some(files) = self.model_files(model) else {
+            return;
+        };
+        let mut held = self.models.0.borrow_mut();
+        let Some(held) = held.as_mut().filter(|held| held.is_of(model)) else {
+            return;
+        };
+        if let Err(error) = write(&files, held, model, self.base.tally.next_ordinal) {
+            tracing::debug!(%error, model = model.name, "vectors were not written");
+        }
+    }
+
+    /// What the checkpoint has reached is written, of whichever model there are rows.
+    pub(super) fn write_held_vectors(&self) {
+        let held = self.models.0.borrow();
+        let known = held
+            .as_ref()
+            .map(|held| (held.model.clone(), held.file.dim()));
+        drop(held);
+        if let Some((name, dim)) = known {
+            self.write_vectors(ModelId { name: &name, dim });
+        }
+    }
+
+    /// How near versions are to a query by a model, and how many it knows.
+    pub(super) fn model_cosines(
+        &self,
+        model: ModelId<'_>,
+        query: &[f32],
+    ) -> (Cosines<'_>, Embedded) {
+        self.take_over(model);
+        let held = self.held(model);
+        let embedded = Embedded {
+            done: held.count(),
+            of: self.tail.folder.tally.next_ordinal,
+        };
+        let base = held.file.clone();
+        let fresh = Ref::map(Ref::clone(&held), |held| &held.fresh);
+        (Cosines::new(base, fresh, &held.mean, query), embedded)
+    }
+}
+
+fn write(files: &Files, held: &mut Held, model: ModelId<'_>, until: u64) -> Result<()> {
+    if held.file.count() >= until || held.fresh.count() == 0 {
+        return Ok(());
+    }
+    create_private(&files.dir)?;
+    let _lock = lock_file(&files.lock, WRITE_WAIT)?;
+    let there = match files.open(model, until) {
+        Ok(rows) => rows,
+        Err(_) => {
+            MatrixWriter::create(&files.rows, model.name, model.dim)?;
+            Matrix::open(&files.rows, model.name, model.dim, 0)?
+        }
+    };
+    if there.count() < held.file.count() {
+        // What was read of it is gone: rows in memory do not follow on what is left.
+        held.take(there, model);
+        return Ok(());
+    }
+    let mut new = no_rows(model);
+    new.extend_between(&held.fresh, there.count(), until);
+    let mut writer = MatrixWriter::open(&files.rows, model.name, model.dim, there.count())?;
+    writer.append_all(&new)?;
+    let count = writer.flush()?;
+    Note::write(&files.note, &files.rows, count)?;
+    held.take(files.open(model, until)?, model);
+    Ok(())
+}

@@ -114,8 +114,8 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
                 query: "what tea?",
                 topic: Some("prefs/"),
                 keyword: Some("tea"),
-                scope: None,
                 limit: Some(10),
+                ..payload::MemoryRecalled::default()
             }),
         ),
         Kind::MEMORY_FORGOTTEN => (

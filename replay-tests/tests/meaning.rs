@@ -6,7 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use icm_projections::embed::{Embedder, StaticEmbedder};
-use icm_server::api::{Caller, NoProgress, RecallRequest, RedactRequest};
+use icm_server::api::{
+    Caller, Importance, ListRequest, NoProgress, RecallRequest, RedactRequest, StoreRequest, Trust,
+};
 use replay_tests::script::Run;
 
 const TEXTS: [&str; 10] = [
@@ -191,6 +193,123 @@ fn filters_and_moments_hold_for_what_meaning_finds() {
     // A filter never starves: 300 others are nearer.
     assert_eq!(asked(Some("t0"), Some("@310")), [TEXTS[0]]);
     assert_eq!(asked(Some("dogs"), None).len(), 300);
+}
+
+/// Importance, trust and time hold inside the search: 300 memories that fit better are no answer.
+#[test]
+fn facts_narrow_a_recall_before_the_limit() {
+    let mut run = Run::new(6);
+    let store = |run: &Run, content: &str, importance, trust, occurred_at: Option<&str>| {
+        let request = StoreRequest {
+            topic: "pets".to_owned(),
+            content: content.to_owned(),
+            importance: Some(importance),
+            trust,
+            occurred_at: occurred_at.map(str::to_owned),
+            ..StoreRequest::default()
+        };
+        let stored = run.service().store(&Caller::default(), request);
+        stored.unwrap_or_else(|error| panic!("store: {error}"));
+    };
+    let [dog, cat, bird] = [
+        "our office dog is called Biscuit",
+        "the cat goes by Muffin",
+        "somebody heard that the parrot was Polly",
+    ];
+    let old = Some("2019-05-05T12:00:00Z");
+    store(&run, dog, Importance::Critical, Trust::User, old);
+    store(&run, cat, Importance::High, Trust::Agent, None);
+    store(&run, bird, Importance::Low, Trust::External, old);
+    for n in 0..300 {
+        let content = format!("the name of the pet number {n} is Rex");
+        let agent = Trust::Agent;
+        store(
+            &run,
+            &content,
+            Importance::Medium,
+            agent,
+            Some("2020-01-01T00:00:00Z"),
+        );
+    }
+    type Narrow = fn(&mut RecallRequest);
+    let asked: [(Narrow, &[&str]); 7] = [
+        (|r| r.importance = Some(Importance::High), &[dog, cat]),
+        (|r| r.importance = Some(Importance::Critical), &[dog]),
+        (|r| r.trust = Some(Trust::User), &[dog]),
+        (|r| r.until = Some("2019-05-05".to_owned()), &[dog, bird]),
+        (|r| r.since = Some("2020-01-02".to_owned()), &[cat]),
+        (
+            |r| (r.since, r.until) = (Some("2019-05-05".into()), Some("2019-05-05".into())),
+            &[dog, bird],
+        ),
+        (
+            |r| (r.trust, r.until) = (Some(Trust::Agent), Some("2019-05-05".into())),
+            &[dog],
+        ),
+    ];
+    for built in [false, true] {
+        if built {
+            step(&mut run, "rebuild");
+            step(&mut run, "reopen");
+        }
+        for (n, (narrow, wanted)) in asked.iter().enumerate() {
+            let mut request = RecallRequest {
+                query: "the name of the pet, dog, cat or parrot".to_owned(),
+                limit: Some(3),
+                ..RecallRequest::default()
+            };
+            narrow(&mut request);
+            let mut found: Vec<_> = (ask(&run, request).into_iter())
+                .map(|(content, _)| content)
+                .collect();
+            found.sort();
+            let mut wanted = wanted.to_vec();
+            wanted.sort_unstable();
+            assert_eq!(found, wanted, "filter {n}");
+        }
+    }
+    let backwards = RecallRequest {
+        query: "pet".to_owned(),
+        since: Some("2020-01-02".to_owned()),
+        until: Some("2020-01-01".to_owned()),
+        ..RecallRequest::default()
+    };
+    let answer = run.service().recall(&Caller::default(), &backwards);
+    let error = answer.expect_err("nothing can be there").to_string();
+    assert!(
+        error.starts_with("nothing is at or after 2020-01-02"),
+        "{error}"
+    );
+}
+
+/// What is recalled often does not rise for it: the next recall would raise it further.
+#[test]
+fn a_thousand_recalls_of_one_memory_change_no_order() {
+    let mut run = small();
+    step(&mut run, "rebuild");
+    let asked = [
+        "the team and the office dog",
+        "what closes, and when",
+        "morning tea",
+    ];
+    let all = |run: &Run| asked.map(|query| found(run, query));
+    let before = all(&run);
+    for n in 0..1_000 {
+        let request = RecallRequest {
+            query: "parking lot".to_owned(),
+            record: true,
+            ..RecallRequest::default()
+        };
+        assert_eq!(ask(&run, request)[0].0, TEXTS[8]);
+        run.service().record_recalls();
+        if n % 300 == 0 {
+            step(&mut run, "settle");
+        }
+    }
+    let memories = run.service().list(&ListRequest::default()).expect("a list");
+    let counted = memories.iter().map(|memory| memory.access_count).max();
+    assert!(counted >= Some(1_000), "{counted:?}");
+    assert_eq!(all(&run), before);
 }
 
 #[test]

@@ -127,15 +127,7 @@ impl App {
         if dir.is_file() {
             return Err(not_a_folder(&dir, &origin));
         }
-        let mut service = Service::open(OpenOptions {
-            dir,
-            lock_wait: LOCK_WAIT,
-            read_only,
-        })?
-        .with_secrets(self.config.secrets()?)
-        .with_dedup(self.config.dedup())
-        .with_ranking(self.config.ranking)
-        .with_model(self.model()?);
+        let mut service = self.service_of(dir, &self.config, read_only)?;
         if origin == Origin::Default {
             // A folder that is icm's by name, whatever else a platform keeps in it.
             service = service.in_any_folder();
@@ -143,8 +135,32 @@ impl App {
         Ok(self.service.get_or_init(|| Arc::new(service)))
     }
 
-    /// What embeds, as the config file says.
-    pub(crate) fn model(&self) -> Result<Model, CliError> {
+    /// The same store with other settings, `key=value` each, beside the one that is open.
+    pub(crate) fn service_with(&self, settings: &[String]) -> Result<Service, CliError> {
+        let config = self.config.with(settings)?;
+        self.service_of(self.db()?.0, &config, false)
+    }
+
+    fn service_of(
+        &self,
+        dir: PathBuf,
+        config: &Config,
+        read_only: bool,
+    ) -> Result<Service, CliError> {
+        let service = Service::open(OpenOptions {
+            dir,
+            lock_wait: LOCK_WAIT,
+            read_only,
+        })?;
+        Ok(service
+            .with_secrets(config.secrets()?)
+            .with_dedup(config.dedup())
+            .with_ranking(config.ranking)
+            .with_model(self.model(config)?))
+    }
+
+    /// What embeds, as a configuration says.
+    pub(crate) fn model(&self, _config: &Config) -> Result<Model, CliError> {
         Ok(Model::BuiltIn)
     }
 

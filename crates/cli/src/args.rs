@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
-use icm_server::api::Importance;
+use icm_server::api::{Importance, Trust};
 
 use crate::app::App;
 use crate::commands as c;
@@ -187,6 +187,27 @@ impl From<ImportanceArg> for Importance {
             ImportanceArg::High => Importance::High,
             ImportanceArg::Medium => Importance::Medium,
             ImportanceArg::Low => Importance::Low,
+        }
+    }
+}
+
+/// Where a text came from.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum TrustArg {
+    /// A person typed it
+    User,
+    /// A person or an agent wrote it
+    Agent,
+    /// Wherever it came from
+    External,
+}
+
+impl From<TrustArg> for Trust {
+    fn from(arg: TrustArg) -> Self {
+        match arg {
+            TrustArg::User => Trust::User,
+            TrustArg::Agent => Trust::Agent,
+            TrustArg::External => Trust::External,
         }
     }
 }

@@ -109,7 +109,7 @@ impl ColorWhen {
 }
 
 /// What a config file says; `None` where it says nothing.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Config {
     pub(crate) db: Option<PathBuf>,
     pub(crate) recall_limit: Option<usize>,
@@ -190,13 +190,36 @@ impl Config {
                 _ => config.set(key, value, path)?,
             }
         }
-        if config.ranking.text + config.ranking.meaning == 0.0 {
-            return Err(CliError::invalid(format!(
+        config.check(path)?;
+        Ok(config)
+    }
+
+    /// With other settings, `key=value` each; a value that is no TOML is a text.
+    pub(crate) fn with(&self, settings: &[String]) -> Result<Config, CliError> {
+        let path = Path::new("--set");
+        let mut config = self.clone();
+        for setting in settings {
+            let (key, value) = setting.split_once('=').ok_or_else(|| {
+                CliError::invalid(format!("`--set {setting}` is no setting"))
+                    .with_hint("write `--set ranking.neighbours=0.2`")
+            })?;
+            let (key, value) = (key.trim(), value.trim());
+            let parsed = value.parse::<Value>();
+            let value = parsed.unwrap_or_else(|_| Value::String(value.to_owned()));
+            config.set(key, &value, path)?;
+        }
+        config.check(path)?;
+        Ok(config)
+    }
+
+    fn check(&self, path: &Path) -> Result<(), CliError> {
+        match self.ranking.text + self.ranking.meaning == 0.0 {
+            true => Err(CliError::invalid(format!(
                 "config {}: `ranking.text` and `ranking.meaning` are both 0: nothing would be found",
                 path.display()
-            )));
+            ))),
+            false => Ok(()),
         }
-        Ok(config)
     }
 
     fn set(&mut self, key: &str, value: &Value, path: &Path) -> Result<(), CliError> {

@@ -27,7 +27,7 @@ pub(crate) fn print(ui: &Ui, memory: &Memory, extra: &str) -> Result<(), CliErro
     about.extend([
         ui.paint(
             importance_style(memory.importance),
-            importance(memory.importance),
+            memory.importance.name(),
         ),
         ui.paint(DIM, &when::ago(ui.now, &memory.updated_at)),
     ]);
@@ -162,7 +162,7 @@ fn row(ui: &Ui, memory: &Memory, id_len: usize) -> Vec<Cell> {
         Cell::new(if memory.forgotten {
             "forgotten"
         } else {
-            importance(memory.importance)
+            memory.importance.name()
         })
         .style(importance_style(memory.importance)),
         Cell::new(when::ago(ui.now, &memory.updated_at)).style(DIM),
@@ -213,15 +213,6 @@ fn print_similar(ui: &Ui, receipt: &Receipt, similar: &Similar) -> Result<(), Cl
         ui.remark(format_args!("{}", ui.paint(DIM, &way)));
     }
     Ok(())
-}
-
-pub(crate) fn importance(importance: Importance) -> &'static str {
-    match importance {
-        Importance::Critical => "critical",
-        Importance::High => "high",
-        Importance::Medium => "medium",
-        Importance::Low => "low",
-    }
 }
 
 fn importance_style(importance: Importance) -> Style {

@@ -14,7 +14,7 @@ pub mod vectors;
 mod views;
 
 pub use error::{Result, ViewError};
-pub use rows::{Row, Rows};
+pub use rows::{FactFilter, Facts, Row, Rows};
 pub use table::{Table, TopicCount};
 pub use views::{
     ALL_IDS, AskedModel, Embedded, Inspected, ModelId, Progress, RecallHit, RecallQuery, Recalled,

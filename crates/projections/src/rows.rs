@@ -3,22 +3,26 @@
 //!
 //! ```text
 //! header: magic (8) · zero (8)
-//! record: from (8) · to (8, all ones while it holds) · memory (16) · tag of its topic (4) · check (4)
+//! record: from (8) · to (8, all ones while it holds) · memory (16) · tag of its topic (4)
+//!         · time (8, milliseconds since 1970, signed) · importance (1) · trust (1) · zero (2) · check (4)
 //! ```
 //! Every record has its own check, so what is used is known to be whole.
 
 use std::fs::{File, OpenOptions};
 use std::path::Path;
 
+use icm_log::facts::{Importance, Trust};
 use icm_log::{Position, SubjectId};
 use rustc_hash::FxHashMap;
 
 use crate::error::{Result, ViewError, io};
-use crate::fold::Closed;
+use crate::fold::{Closed, Version};
 
-const MAGIC: [u8; 16] = *b"ICMROWS2\0\0\0\0\0\0\0\0";
+const MAGIC: [u8; 16] = *b"ICMROWS3\0\0\0\0\0\0\0\0";
 const HEADER_LEN: usize = 16;
-const RECORD_LEN: usize = 40;
+const RECORD_LEN: usize = 52;
+/// Where the check stands.
+const CHECK_AT: usize = RECORD_LEN - 4;
 
 /// The version still holds.
 pub(crate) const OPEN: u64 = u64::MAX;
@@ -35,6 +39,59 @@ pub struct Row {
     /// Stands for its topic: different tags are different topics, and the same tag is the same topic
     /// but for one chance in four thousand million.
     pub topic: u32,
+    /// What it can be found by beside its texts.
+    pub facts: Facts,
+}
+
+/// What a memory can be found by beside its texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Facts {
+    /// Importance.
+    pub importance: Importance,
+    /// Trust.
+    pub trust: Trust,
+    /// When it happened, or else when it was stored, in milliseconds since 1970.
+    pub time_ms: i64,
+}
+
+impl Facts {
+    pub(crate) fn of<T>(version: &Version<T>) -> Facts {
+        let stored = i64::try_from(version.created_ms).unwrap_or(i64::MAX);
+        Facts {
+            importance: version.importance,
+            trust: version.trust,
+            time_ms: version.occurred_at_ms.unwrap_or(stored),
+        }
+    }
+}
+
+/// Facts that a memory has to have; `None` for any.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FactFilter {
+    /// At least so important.
+    pub importance: Option<Importance>,
+    /// At least so trusted: a person more than an agent, an agent more than what came from elsewhere.
+    pub trust: Option<Trust>,
+    /// Not before this time.
+    pub since_ms: Option<i64>,
+    /// Not after it.
+    pub until_ms: Option<i64>,
+}
+
+impl FactFilter {
+    /// Whether anything is asked for.
+    pub fn is_any(&self) -> bool {
+        *self == FactFilter::default()
+    }
+
+    /// Whether these facts will do.
+    pub fn fits(&self, facts: &Facts) -> bool {
+        self.importance
+            .is_none_or(|least| facts.importance >= least)
+            && self.trust.is_none_or(|least| facts.trust <= least)
+            && self.since_ms.is_none_or(|since| facts.time_ms >= since)
+            && self.until_ms.is_none_or(|until| facts.time_ms <= until)
+    }
 }
 
 /// The tag of a topic.
@@ -54,8 +111,11 @@ impl Row {
         bytes[8..16].copy_from_slice(&self.to.to_le_bytes());
         bytes[16..32].copy_from_slice(&self.entity.0);
         bytes[32..36].copy_from_slice(&self.topic.to_le_bytes());
-        let check = crc32c::crc32c(&bytes[..36]);
-        bytes[36..].copy_from_slice(&check.to_le_bytes());
+        bytes[36..44].copy_from_slice(&self.facts.time_ms.to_le_bytes());
+        bytes[44] = self.facts.importance.code();
+        bytes[45] = self.facts.trust.code();
+        let check = crc32c::crc32c(&bytes[..CHECK_AT]);
+        bytes[CHECK_AT..].copy_from_slice(&check.to_le_bytes());
         bytes
     }
 
@@ -64,18 +124,24 @@ impl Row {
         let four = |at: usize| {
             u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
         };
-        if crc32c::crc32c(&bytes[..36]) != four(36) {
+        if crc32c::crc32c(&bytes[..CHECK_AT]) != four(CHECK_AT) {
             return None;
         }
-        let (mut from, mut to, mut entity) = ([0; 8], [0; 8], [0; 16]);
+        let (mut from, mut to, mut entity, mut time) = ([0; 8], [0; 8], [0; 16], [0; 8]);
         from.copy_from_slice(&bytes[..8]);
         to.copy_from_slice(&bytes[8..16]);
         entity.copy_from_slice(&bytes[16..32]);
+        time.copy_from_slice(&bytes[36..44]);
         Some(Row {
             from: Position(u64::from_le_bytes(from)),
             to: u64::from_le_bytes(to),
             entity: SubjectId(entity),
             topic: four(32),
+            facts: Facts {
+                importance: Importance::from_code(bytes[44])?,
+                trust: Trust::from_code(bytes[45])?,
+                time_ms: i64::from_le_bytes(time),
+            },
         })
     }
 }
@@ -272,6 +338,11 @@ mod tests {
             to: OPEN,
             entity: SubjectId([7; 16]),
             topic: topic_tag(Some("a/b")),
+            facts: Facts {
+                importance: Importance::High,
+                trust: Trust::External,
+                time_ms: -5,
+            },
         };
         let bytes = row.encode();
         assert_eq!(Row::parse(&bytes), Some(row));
@@ -283,5 +354,36 @@ mod tests {
         assert!(row.holds_at(Position(3)) && !row.holds_at(Position(2)));
         let closed = Row { to: 5, ..row };
         assert!(closed.holds_at(Position(4)) && !closed.holds_at(Position(5)));
+    }
+
+    #[test]
+    fn a_filter_asks_for_the_least_and_its_times_are_part_of_the_range() {
+        let facts = Facts {
+            importance: Importance::High,
+            trust: Trust::Agent,
+            time_ms: 10,
+        };
+        let fits = |filter: FactFilter| filter.fits(&facts);
+        let any = FactFilter::default();
+        assert!(any.is_any() && fits(any));
+        for (importance, trust, since_ms, until_ms, expected) in [
+            (Some(Importance::Medium), None, None, None, true),
+            (Some(Importance::High), None, None, None, true),
+            (Some(Importance::Critical), None, None, None, false),
+            (None, Some(Trust::External), None, None, true),
+            (None, Some(Trust::Agent), None, None, true),
+            (None, Some(Trust::User), None, None, false),
+            (None, None, Some(10), Some(10), true),
+            (None, None, Some(11), None, false),
+            (None, None, None, Some(9), false),
+        ] {
+            let filter = FactFilter {
+                importance,
+                trust,
+                since_ms,
+                until_ms,
+            };
+            assert_eq!(fits(filter), expected, "{filter:?}");
+        }
     }
 }

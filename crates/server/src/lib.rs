@@ -21,7 +21,7 @@ mod system;
 pub mod when;
 
 pub use backup::restore;
-pub use bench::bench_recall;
+pub use bench::{bench_recall, bench_replay};
 pub use embedding::Model;
 pub use error::{Result, ServiceError, io_hint, plain};
 pub use icm_log::bundle::BUNDLE_MAGIC;

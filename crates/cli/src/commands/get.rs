@@ -63,7 +63,7 @@ fn print(ui: &Ui, memory: &Memory) -> Result<(), CliError> {
     add("weight", format!("{:.3}", memory.weight));
     add("keywords", memory.keywords.join(", "));
     add("scope", memory.scope.clone());
-    add("trust", trust(memory).into());
+    add("trust", memory.trust.name().into());
     add("agent", source.agent.clone().unwrap_or_default());
     add("client", source.client.clone().unwrap_or_default());
     add("session", source.session.clone().unwrap_or_default());
@@ -99,14 +99,5 @@ fn recalled(ui: &Ui, memory: &Memory) -> String {
     match &memory.last_accessed {
         Some(at) => format!("{times}, last {}", text::one_line(&when::ago(ui.now, at))),
         None => times,
-    }
-}
-
-fn trust(memory: &Memory) -> &'static str {
-    use icm_server::api::Trust;
-    match memory.trust {
-        Trust::User => "user",
-        Trust::Agent => "agent",
-        Trust::External => "external",
     }
 }

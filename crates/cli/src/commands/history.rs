@@ -121,8 +121,8 @@ fn print_changes(ui: &Ui, version: &Version, before: &Memory) -> Result<(), CliE
     turned("topic", &before.topic, &memory.topic);
     turned(
         "importance",
-        memory_view::importance(before.importance),
-        memory_view::importance(memory.importance),
+        before.importance.name(),
+        memory.importance.name(),
     );
     turned("scope", &before.scope, &memory.scope);
     let none = || "none".to_string();

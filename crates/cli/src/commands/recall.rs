@@ -5,7 +5,7 @@ use icm_server::api::{RecallAnswer, RecallHit, RecallRequest};
 use serde_json::Value;
 
 use crate::app::App;
-use crate::args::how_many_results;
+use crate::args::{ImportanceArg, TrustArg, how_many_results};
 use crate::error::{CliError, Outcome};
 use crate::ui::{DIM, Ui};
 use crate::{memory_view, text, when};
@@ -18,7 +18,8 @@ use crate::{memory_view, text, when};
 #[command(after_help = "\
 Examples:
   icm recall where do invoices live
-  icm recall retry policy -t payments/ --at yesterday")]
+  icm recall retry policy -t payments/ --at yesterday
+  icm recall what was decided -i high --since 2026-10-01 --until 2026-10-31")]
 pub(crate) struct RecallArgs {
     /// Words to look for; quotes are not needed
     #[arg(required = true)]
@@ -32,6 +33,18 @@ pub(crate) struct RecallArgs {
     /// Only this scope: `global`, `project:ID` or `session:ID`
     #[arg(long)]
     scope: Option<String>,
+    /// Only memories at least so important
+    #[arg(short, long, value_name = "IMPORTANCE")]
+    importance: Option<ImportanceArg>,
+    /// Only memories at least so trusted
+    #[arg(long, value_name = "TRUST")]
+    trust: Option<TrustArg>,
+    /// Only what happened (or else was stored) at that time or later
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Only what happened at that time or earlier
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
     /// How many results, 1 to 1000 [default: 10]
     #[arg(short, long, value_name = "N", value_parser = how_many_results)]
     limit: Option<u16>,
@@ -63,6 +76,10 @@ pub(crate) fn run(args: RecallArgs, app: &App) -> Result<Outcome, CliError> {
         topic: args.topic,
         keyword: args.keyword,
         scope: args.scope,
+        importance: args.importance.map(Into::into),
+        trust: args.trust.map(Into::into),
+        since: args.since,
+        until: args.until,
         limit,
         at: args.at,
         happened_by: args.happened_by,

@@ -8,7 +8,7 @@ use icm_server::api::{Caller, Memory, UndoAction, UndoAnswer, UndoChange, UndoRe
 use crate::app::App;
 use crate::asked::{self, Asked, Go, Put, Question};
 use crate::error::{CliError, Outcome};
-use crate::memory_view::{self, short_event};
+use crate::memory_view::short_event;
 use crate::text::{self, count};
 use crate::ui::{BAD, BOLD, DIM, GOOD, TOPIC, WARN};
 
@@ -269,8 +269,8 @@ fn print_values(
         ("topic", before.topic.clone(), after.topic.clone()),
         (
             "importance",
-            memory_view::importance(before.importance).to_owned(),
-            memory_view::importance(after.importance).to_owned(),
+            before.importance.name().to_owned(),
+            after.importance.name().to_owned(),
         ),
         ("scope", before.scope.clone(), after.scope.clone()),
         (

@@ -123,6 +123,18 @@ pub struct MemoryRecalled<'a> {
     /// Most results wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
+    /// Least importance asked for, by name.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub importance: Option<&'a str>,
+    /// Least trust asked for, by name.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<&'a str>,
+    /// Earliest time asked for, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since_ms: Option<i64>,
+    /// Latest time asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until_ms: Option<i64>,
 }
 
 /// Payload of `memory.linked`.

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::error::{Result, ViewError};
 use crate::fold::{Closed, Folder, Tally};
-use crate::rows::{self, OPEN, Row, Rows, topic_tag};
+use crate::rows::{self, Facts, OPEN, Row, Rows, topic_tag};
 use crate::table::{self, Table};
 use crate::text::{Analysed, TextIndex, TextWriter};
 
@@ -284,18 +284,16 @@ fn row_changes(folder: &Folder) -> (Vec<(u64, Row)>, FxHashMap<u64, Closed>) {
         .iter()
         .map(|(ordinal, entity, from)| {
             let to = closed.remove(ordinal).map_or(OPEN, |end| end.at.0);
-            (
-                *ordinal,
-                Row {
-                    from: *from,
-                    to,
-                    entity: *entity,
-                    topic: topic_tag(
-                        overlay_version(overlay, *entity, *from)
-                            .and_then(|version| version.topic.as_deref()),
-                    ),
-                },
-            )
+            let version = overlay_version(overlay, *entity, *from)
+                .expect("every ordinal given belongs to a version of the overlay");
+            let row = Row {
+                from: *from,
+                to,
+                entity: *entity,
+                topic: topic_tag(version.topic.as_deref()),
+                facts: Facts::of(version),
+            };
+            (*ordinal, row)
         })
         .collect();
     (opened, closed)

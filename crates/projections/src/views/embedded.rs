@@ -269,10 +269,11 @@ impl Views {
         let count = held.file.count();
         // Longer than what is known of it: otherwise there is nothing to gain.
         let grown = Note::read(&files.note, &files.rows).is_some_and(|noted| noted > count);
-        if count < most && grown {
-            if let Ok(rows) = files.open(model, most) {
-                held.take(rows, model);
-            }
+        if count < most
+            && grown
+            && let Ok(rows) = files.open(model, most)
+        {
+            held.take(rows, model);
         }
     }
 

@@ -238,19 +238,28 @@ pub(super) fn embed_text(text: &str) -> Vec<f32> {
     embedder().embed_one(text)
 }
 
-/// The mean of what is in the store, and of how many rows of the files and of the tail it is.
+/// The mean of what is in the store, as it was last asked for.
 #[derive(Default)]
-pub(super) struct Mean(RefCell<Option<(u64, u64, Arc<[f32]>)>>);
+pub(super) struct Mean(RefCell<Option<KnownMean>>);
+
+struct KnownMean {
+    /// Rows of the files and of the tail.
+    rows: (u64, u64),
+    mean: Arc<[f32]>,
+}
 
 impl Mean {
     fn get(&self, base: &Matrix, tail: &Matrix) -> Arc<[f32]> {
-        let (of_base, of_tail) = (base.count(), tail.count());
+        let rows = (base.count(), tail.count());
         let mut known = self.0.borrow_mut();
         match &*known {
-            Some((base, tail, mean)) if (*base, *tail) == (of_base, of_tail) => mean.clone(),
+            Some(known) if known.rows == rows => known.mean.clone(),
             _ => {
                 let mean: Arc<[f32]> = mean(base, tail).into();
-                *known = Some((of_base, of_tail, mean.clone()));
+                *known = Some(KnownMean {
+                    rows,
+                    mean: mean.clone(),
+                });
                 mean
             }
         }

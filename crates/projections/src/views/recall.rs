@@ -12,7 +12,7 @@ use super::tail::overlay_version;
 use crate::error::{Result, ViewError};
 use crate::fold::Version;
 use crate::ranking::{self, Evidence, Ranking};
-use crate::rows::topic_tag;
+use crate::rows::{FactFilter, Facts, topic_tag};
 use crate::text::{Found, Prepared, TextAnswer, TextFilter, TextQuery, has_prose};
 
 /// How many versions after one its neighbours in the topic are looked for.
@@ -31,6 +31,8 @@ pub struct RecallQuery<'a> {
     pub keyword: Option<&'a str>,
     /// Only this scope.
     pub scope: Option<&'a str>,
+    /// Only memories with such facts.
+    pub facts: FactFilter,
     /// Most results.
     pub limit: usize,
     /// Search only for so many of the rarest terms.
@@ -82,10 +84,11 @@ impl Views {
     pub fn recall(&self, query: &RecallQuery<'_>, position: Position) -> Result<Recalled> {
         let damaged = Cell::new(None);
         let visible = |ordinal: u64| {
-            self.holds(ordinal, position).unwrap_or_else(|| {
-                damaged.set(Some(ordinal));
-                false
-            })
+            self.shows(ordinal, position, &query.facts)
+                .unwrap_or_else(|| {
+                    damaged.set(Some(ordinal));
+                    false
+                })
         };
         let history = position < self.base.cursor.position;
         if history {
@@ -124,8 +127,8 @@ impl Views {
         })
     }
 
-    /// Whether a version held at `position`; `None` where its record is damaged.
-    fn holds(&self, ordinal: u64, position: Position) -> Option<bool> {
+    /// Whether a version held at `position` and has such facts; `None` where its record is damaged.
+    fn shows(&self, ordinal: u64, position: Position, facts: &FactFilter) -> Option<bool> {
         let overlay = &self.tail.folder.kept;
         let next = self.base.tally.next_ordinal;
         let open = match overlay.closed.get(&ordinal) {
@@ -134,10 +137,14 @@ impl Views {
         };
         if ordinal < next {
             let row = self.rows.get(ordinal)?;
-            return Some(open && row.holds_at(position));
+            return Some(open && row.holds_at(position) && facts.fits(&row.facts));
         }
-        let row = overlay.opened.get((ordinal - next) as usize);
-        Some(open && row.is_some_and(|(_, _, from)| *from <= position))
+        let Some((_, entity, from)) = overlay.opened.get((ordinal - next) as usize) else {
+            return Some(false);
+        };
+        let fits = |version| facts.fits(&Facts::of(version));
+        let fits = || overlay_version(overlay, *entity, *from).is_some_and(fits);
+        Some(open && *from <= position && (facts.is_any() || fits()))
     }
 
     /// The best of what words and meaning find.

@@ -138,3 +138,62 @@ pub struct Ranked {
     /// Tokens of its content, as they are estimated here.
     pub tokens: usize,
 }
+
+/// How alike two answers to the same recalls are.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Agreement {
+    /// Recalls with the same results in the same order.
+    pub same: u64,
+    /// With the same first result.
+    pub same_first: u64,
+    /// With the same results, in whatever order.
+    pub same_set: u64,
+    /// The share of what either answer has that both have, from 0 to 1, as the mean over the recalls.
+    pub overlap: f64,
+    /// Recalls.
+    pub of: u64,
+}
+
+/// A memory that a recall found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recalled {
+    /// Its id.
+    pub id: String,
+    /// What it said then; `None` where that is withheld or was not looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+}
+
+/// A recall that has another answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReplayedRecall {
+    /// The event that recorded it.
+    pub position: u64,
+    /// What was asked.
+    pub query: String,
+    /// As in [`Agreement`], of this one.
+    pub overlap: f64,
+    /// The first result, if it is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<Recalled>,
+    /// Results that are new.
+    pub came: Vec<Recalled>,
+    /// Results that are gone.
+    pub went: Vec<Recalled>,
+}
+
+/// Recorded recalls, asked again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReplayBenchReport {
+    /// Recalls that were asked again.
+    pub recalls: u64,
+    /// Those that say no longer what was asked.
+    pub withheld: u64,
+    /// What was answered then, and what would be now.
+    pub since: Agreement,
+    /// What would be answered now, and with the other settings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other: Option<Agreement>,
+    /// What changes most first: with the other settings, or else since then.
+    pub changed: Vec<ReplayedRecall>,
+}

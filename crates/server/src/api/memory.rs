@@ -16,6 +16,18 @@ pub enum Importance {
     Critical,
 }
 
+impl Importance {
+    /// As JSON has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Importance::Low => "low",
+            Importance::Medium => "medium",
+            Importance::High => "high",
+            Importance::Critical => "critical",
+        }
+    }
+}
+
 /// Where a text came from, as far as trusting it goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -26,6 +38,17 @@ pub enum Trust {
     Agent,
     /// It was imported or extracted from elsewhere.
     External,
+}
+
+impl Trust {
+    /// As JSON has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Trust::User => "user",
+            Trust::Agent => "agent",
+            Trust::External => "external",
+        }
+    }
 }
 
 /// Where a memory came from. All fields are free text, given by the writer.

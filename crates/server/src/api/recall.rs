@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::memory::{Basis, Memory};
+use super::memory::{Basis, Importance, Memory, Trust};
 
 /// Asks for memories.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -17,6 +17,15 @@ pub struct RecallRequest {
     pub keyword: Option<String>,
     /// Only this scope.
     pub scope: Option<String>,
+    /// Only memories at least so important.
+    pub importance: Option<Importance>,
+    /// Only memories at least so trusted: a person more than an agent, an agent more than what came
+    /// from elsewhere.
+    pub trust: Option<Trust>,
+    /// Only what happened (or, where that is not known, was stored) at this time or later.
+    pub since: Option<String>,
+    /// Only what happened at this time or earlier.
+    pub until: Option<String>,
     /// 1 to 1000; default 10.
     pub limit: Option<usize>,
     /// As this machine knew at: RFC 3339, date, `yesterday`, `2h ago`, `@position`, event id prefix.

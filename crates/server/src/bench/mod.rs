@@ -9,6 +9,7 @@ mod input;
 mod longmemeval;
 mod metrics;
 mod pairs;
+mod replay;
 mod tally;
 
 use std::collections::{HashMap, HashSet};
@@ -28,6 +29,8 @@ use crate::limits::RECALL_LIMIT_MAX;
 use bed::Bed;
 use input::Input;
 use tally::{NDCG_AT, Tally};
+
+pub use replay::bench_replay;
 
 /// A question with the names of what answers it.
 struct Question {

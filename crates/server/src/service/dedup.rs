@@ -5,6 +5,7 @@
 
 use icm_log::SubjectId;
 use icm_log::facts::Relation;
+use icm_projections::FactFilter;
 use icm_projections::fold::Version;
 use icm_projections::ranking::Ranking;
 use icm_projections::text::similarity_ppm;
@@ -115,6 +116,7 @@ impl Service {
             topic: Some(&checked.topic),
             scope: Some(&scope),
             limit: CANDIDATES,
+            facts: FactFilter::default(),
             ranking: Ranking::TEXT,
             model: None,
             ..RecallQuery::default()

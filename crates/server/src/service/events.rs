@@ -308,16 +308,6 @@ fn readable(mut json: Value, facts: &Facts) -> Value {
     json
 }
 
-fn importance_word(importance: icm_log::facts::Importance) -> &'static str {
-    use icm_log::facts::Importance;
-    match importance {
-        Importance::Low => "low",
-        Importance::Medium => "medium",
-        Importance::High => "high",
-        Importance::Critical => "critical",
-    }
-}
-
 fn summary_of(facts: &Facts, payload: &Value) -> String {
     let text = |field: &str| {
         payload
@@ -341,7 +331,10 @@ fn summary_of(facts: &Facts, payload: &Value) -> String {
                 .map(|name| match name.as_str() {
                     "topic" => format!("topic: {}", text("topic")),
                     "importance" => match facts.importance {
-                        Some(importance) => format!("importance: {}", importance_word(importance)),
+                        Some(importance) => format!(
+                            "importance: {}",
+                            crate::api::Importance::from(importance).name()
+                        ),
                         None => name,
                     },
                     _ => name,

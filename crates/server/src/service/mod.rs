@@ -1,6 +1,7 @@
 //! The service: typed commands in, receipts out; typed queries in, answers with a basis out. It owns
 //! the log and the views of one store and is used in-process by every front.
 
+mod asked;
 mod basis;
 mod consolidate;
 mod dedup;
@@ -25,6 +26,7 @@ mod undo;
 mod why;
 mod write;
 
+pub(crate) use asked::Recorded;
 pub use exchange::ExportFile;
 pub use import::STDIN;
 pub(crate) use import::next_line;

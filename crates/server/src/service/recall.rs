@@ -3,23 +3,25 @@
 use icm_log::facts::{MemoryRecalled, Recalled};
 use icm_log::{EventId, Kind, NewEvent, Position, Rewritten, SubjectId, payload};
 use icm_projections::ranking::Ranking;
-use icm_projections::{RecallQuery, Recalled as Found, Views};
+use icm_projections::{FactFilter, RecallQuery, Recalled as Found, Views};
 use serde_json::{Value, json};
 
 use super::basis::At;
 use super::embed::Asked;
 use super::{Ask, Service, locked};
-use crate::api::{Caller, RecallAnswer, RecallHit, RecallRequest};
+use crate::api::{Caller, Importance, RecallAnswer, RecallHit, RecallRequest, Trust};
 use crate::error::{Result, ServiceError};
 use crate::limits::{self, QUERY_LEN_MAX, RECALL_LIMIT_MAX};
+use crate::when::{DayMeans, parse_moment, rfc3339_signed};
 
 /// Results of a recall that says nothing of their number.
-const LIMIT_DEFAULT: usize = 10;
+pub(super) const LIMIT_DEFAULT: usize = 10;
 
 /// A recall whose answer is out and that is not in the log yet.
 pub(super) struct Pending {
     caller: Caller,
     request: RecallRequest,
+    facts: FactFilter,
     basis: (Position, EventId),
     results: Vec<SubjectId>,
     /// What the log's files were like.
@@ -44,19 +46,43 @@ impl Service {
                 "the limit is {limit}, it must be from 1 to {RECALL_LIMIT_MAX}"
             )));
         }
+        let facts = self.fact_filter(request)?;
         let asked = self.ask_model(&request.query);
         let (answer, at, ids) =
-            self.with_views(|views| self.recall_in(views, request, limit, &asked))?;
+            self.with_views(|views| self.recall_in(views, request, limit, facts, &asked))?;
         if request.record && at.position.0 > 0 && !self.options.read_only {
             locked(&self.pending).push(Pending {
                 caller: caller.clone(),
                 request: self.without_secrets(request),
+                facts,
                 basis: (at.position, at.event),
                 results: ids,
                 read: self.log.rewritten(),
             });
         }
         Ok(answer)
+    }
+
+    /// Of which memories the facts will do. Bounds given as dates are of whole days.
+    fn fact_filter(&self, request: &RecallRequest) -> Result<FactFilter> {
+        let moment = |text: &Option<String>, day| match text {
+            Some(text) => parse_moment(text, self.now_ms(), &self.zone(), day).map(Some),
+            None => Ok(None),
+        };
+        let filter = FactFilter {
+            importance: request.importance.map(Into::into),
+            trust: request.trust.map(Into::into),
+            since_ms: moment(&request.since, DayMeans::Start)?,
+            until_ms: moment(&request.until, DayMeans::End)?,
+        };
+        match (filter.since_ms, filter.until_ms) {
+            (Some(since), Some(until)) if since > until => Err(ServiceError::invalid(format!(
+                "nothing is at or after {} and at or before {}",
+                rfc3339_signed(since),
+                rfc3339_signed(until),
+            ))),
+            _ => Ok(filter),
+        }
     }
 
     /// The request as the log may keep it.
@@ -74,11 +100,12 @@ impl Service {
         request
     }
 
-    fn recall_in(
+    pub(super) fn recall_in(
         &self,
         views: &Views,
         request: &RecallRequest,
         limit: usize,
+        facts: FactFilter,
         asked: &Asked,
     ) -> std::result::Result<(RecallAnswer, At, Vec<SubjectId>), Ask> {
         let at = self.at(views, request.at.as_deref(), request.happened_by.as_deref())?;
@@ -87,6 +114,7 @@ impl Service {
             topic: request.topic.as_deref(),
             keyword: request.keyword.as_deref(),
             scope: request.scope.as_deref(),
+            facts,
             limit,
             rarest: None,
             ranking: asked.ranking(self.ranking),
@@ -143,6 +171,10 @@ impl Service {
             keyword: request.keyword.as_deref(),
             scope: request.scope.as_deref(),
             limit: request.limit.and_then(|limit| u32::try_from(limit).ok()),
+            importance: request.importance.map(Importance::name),
+            trust: request.trust.map(Trust::name),
+            since_ms: recall.facts.since_ms,
+            until_ms: recall.facts.until_ms,
         };
         let event = NewEvent {
             kind: Kind::MEMORY_RECALLED,

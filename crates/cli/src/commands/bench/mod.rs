@@ -1,6 +1,7 @@
 //! `icm bench`
 
 mod recall;
+mod replay;
 
 use clap::{Args, Subcommand};
 
@@ -17,10 +18,12 @@ pub(crate) struct BenchArgs {
 #[derive(Debug, Subcommand)]
 enum BenchCommand {
     Recall(recall::BenchRecallArgs),
+    Replay(replay::BenchReplayArgs),
 }
 
 pub(crate) fn run(args: BenchArgs, app: &App) -> Result<Outcome, CliError> {
     match args.command {
         BenchCommand::Recall(args) => recall::run(args, app),
+        BenchCommand::Replay(args) => replay::run(args, app),
     }
 }

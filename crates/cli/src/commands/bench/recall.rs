@@ -97,7 +97,7 @@ pub(crate) fn run(args: BenchRecallArgs, app: &App) -> Result<Outcome, CliError>
         }),
     };
 
-    let model = app.model()?;
+    let model = app.model(&app.config)?;
     let bar = Bar::new(&app.ui);
     let report = match &args.rankings {
         None => bench_recall(&request, &model, &bar, &mut |_| Ok(()))?,

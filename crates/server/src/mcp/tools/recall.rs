@@ -158,12 +158,7 @@ fn in_frame(hits: &[Hit], compact: bool, cap_bytes: usize) -> String {
             continue;
         }
         let head = format!("{} [{topic}] ", hit.id);
-        let importance = match hit.importance {
-            Importance::Low => "low",
-            Importance::Medium => "medium",
-            Importance::High => "high",
-            Importance::Critical => "critical",
-        };
+        let importance = hit.importance.name();
         let external = match hit.trust {
             Trust::External => ", external",
             Trust::User | Trust::Agent => "",

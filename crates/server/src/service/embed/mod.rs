@@ -267,6 +267,14 @@ impl Service {
         })
     }
 
+    /// Embeds what is left, unless nothing may be written: then it is answered with what there is.
+    pub(crate) fn embed_for_reading(&self, progress: &dyn Progress) -> Result<()> {
+        match (&self.model, self.options.read_only) {
+            (Model::Other(_), false) => self.embed(progress).map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
     /// Files for the vectors to lie in, also where the store is so small that there are none.
     fn bring_views_to_disk(&self) -> Result<()> {
         let in_memory = self.with_views(|views| Ok(!views.are_on_disk()))?;

@@ -26,6 +26,8 @@ use crate::rows::Rows;
 use crate::table::Table;
 use crate::text::TextIndex;
 use crate::vectors::Matrix;
+pub(crate) use home::replace;
+
 use home::Home;
 use manifest::{Look, Manifest, Part};
 

@@ -1,6 +1,6 @@
 //! What the graph of near rows costs beside the exact search: see `docs/benchmarks/vectors.md`.
 //!
-//! `cargo run -p icm-projections --example vectors_graph -- [random|clusters] [ROWS…]`
+//! `cargo run --release -p icm-projections --example vectors_graph -- random|clusters ROWS…`
 #![allow(clippy::print_stdout)]
 
 use std::collections::HashSet;
@@ -134,7 +134,14 @@ fn measure(clustered: bool, rows: u64) -> Result<(), Box<dyn Error>> {
     let scan = median(&queries[..50.min(QUERIES)], |query| {
         matrix.scan(query, 200, &|_| true).map(drop)
     })?;
-    println!("scan, 200: {scan:.2?}");
+    let mut ten = 0;
+    for (query, truth) in queries.iter().zip(&truth) {
+        let near = matrix.scan(query, 10, &|_| true)?;
+        let is_near = |(_, ordinal): &&(f32, u64)| near.iter().any(|near| near.ordinal == *ordinal);
+        ten += truth.iter().filter(is_near).count();
+    }
+    let recall = ten as f64 / (10 * QUERIES) as f64;
+    println!("scan, 200: {scan:.2?}, recall@10 {recall:.4}");
     for wanted in [10, 100, 200, 400, 800, 2_000] {
         let mut ten = 0;
         let mut all = 0;

@@ -17,6 +17,6 @@ pub use error::{Result, ViewError};
 pub use rows::{Row, Rows};
 pub use table::{Table, TopicCount};
 pub use views::{
-    ALL_IDS, Inspected, Progress, RecallHit, RecallQuery, Recalled, Views, ViewsState, inspect,
-    topic_fits,
+    ALL_IDS, GraphJob, Inspected, Progress, RecallHit, RecallQuery, Recalled, Views, ViewsState,
+    inspect, topic_fits,
 };

@@ -92,9 +92,12 @@ fn is_hashed(name: &str) -> bool {
     is_text(name) || name == WAYPOINTS_FILE
 }
 
-/// Lock files and the like say nothing.
+/// Lock files and the like say nothing, and a graph of vectors says itself what it is of.
 fn is_ignored(name: &str) -> bool {
-    name == MANIFEST || name.ends_with(".lock") || name.ends_with(".tmp")
+    (is_vectors(name) && name.ends_with(".graph"))
+        || name == MANIFEST
+        || name.ends_with(".lock")
+        || name.ends_with(".tmp")
 }
 
 fn walk(root: &Path, below: &Path, files: &mut Vec<(String, PathBuf, Stamp)>) -> Result<()> {

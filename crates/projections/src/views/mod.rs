@@ -2,6 +2,7 @@
 //! since, folded in memory. Every answer is of both, so a store costs one append and no index commit.
 
 mod build;
+mod graph;
 mod home;
 mod inspect;
 mod manifest;
@@ -25,13 +26,14 @@ use crate::fold::{FOLD_VERSION, Folder, Tally};
 use crate::rows::Rows;
 use crate::table::Table;
 use crate::text::TextIndex;
-use crate::vectors::Matrix;
+use crate::vectors::{Graph, Matrix};
 pub(crate) use home::replace;
 
 use home::Home;
 use manifest::{Look, Manifest, Part};
 
 pub use build::Progress;
+pub use graph::GraphJob;
 pub use inspect::{Inspected, ViewsState, inspect};
 pub use query::{ALL_IDS, topic_fits};
 pub use recall::{RecallHit, RecallQuery, Recalled};
@@ -95,6 +97,8 @@ pub struct Views {
     text: TextIndex,
     /// Opened when first needed: only a recall, or a commit, needs it.
     vectors: OnceCell<Matrix>,
+    /// Of the first of them, if somebody handed one in; see `graph.rs`.
+    graph: Option<Graph>,
     mean: meaning::Mean,
     waypoints: waypoints::Kept,
     base: Checkpoint,
@@ -203,6 +207,7 @@ impl Views {
             rows,
             text,
             vectors: OnceCell::new(),
+            graph: None,
             mean: meaning::Mean::default(),
             waypoints,
             base,

@@ -13,6 +13,7 @@ use crate::fold::Version;
 use crate::ranking::{self, Evidence, Ranking};
 use crate::rows::topic_tag;
 use crate::text::{Found, Prepared, TextAnswer, TextFilter, TextQuery, has_prose};
+use crate::vectors::Searched;
 
 /// How many versions after one its neighbours in the topic are looked for.
 const NEIGHBOUR_WINDOW: u64 = 64;
@@ -58,6 +59,8 @@ pub struct Recalled {
     pub hits: Vec<RecallHit>,
     /// For `--explain`; its own hits are empty.
     pub text: TextAnswer,
+    /// How the vectors of the files were searched, if they were.
+    pub searched: Option<Searched>,
 }
 
 impl Views {
@@ -85,9 +88,10 @@ impl Views {
                 scope: query.scope,
             },
         };
+        let mut searched = None;
         let (text, hits) = super::guarded("text", || {
             let (answer, prepared) = self.text.prepare(&self.tail.text, &text_query, &visible)?;
-            let ranked = self.rank(query, &prepared, &visible)?;
+            let ranked = self.rank(query, &prepared, &visible, &mut searched)?;
             let hits = ranked.iter().map(|ranked| hit(&prepared, ranked));
             Ok((answer, hits.collect::<Result<Vec<_>>>()?))
         })?;
@@ -95,7 +99,11 @@ impl Views {
             let why = format!("the record of ordinal {ordinal} is damaged");
             return Err(ViewError::Unusable { view: "rows", why });
         }
-        Ok(Recalled { hits, text })
+        Ok(Recalled {
+            hits,
+            text,
+            searched,
+        })
     }
 
     /// Whether a version held at `position`; `None` where its record is damaged.
@@ -120,6 +128,7 @@ impl Views {
         query: &RecallQuery<'_>,
         prepared: &Prepared<'_>,
         visible: &dyn Fn(u64) -> bool,
+        searched: &mut Option<Searched>,
     ) -> Result<Vec<Ranked>> {
         let weights = &query.ranking;
         if query.limit == 0 {
@@ -134,7 +143,9 @@ impl Views {
         let mut cosines = None;
         if weights.meaning > 0.0 {
             let asked = self.cosines(query.text)?;
-            let near = self.nearest(&asked, prepared, most, visible)?;
+            let allowed = prepared.allowed()?;
+            let (near, how) = asked.nearest(most, allowed.as_deref(), visible)?;
+            *searched = Some(how);
             let known: FxHashSet<u64> = found.iter().map(|found| found.ordinal).collect();
             let new: Vec<u64> = near
                 .into_iter()
@@ -200,26 +211,11 @@ impl Views {
     fn cosines(&self, text: &str) -> Result<Cosines<'_>> {
         Ok(Cosines::new(
             self.base_vectors()?,
+            self.graph.as_ref(),
             self.tail.vectors(),
             &self.mean,
             &meaning::embed_text(text),
         ))
-    }
-
-    /// The versions nearest to the query that the filters let through.
-    fn nearest(
-        &self,
-        asked: &Cosines<'_>,
-        prepared: &Prepared<'_>,
-        most: usize,
-        visible: &dyn Fn(u64) -> bool,
-    ) -> Result<Vec<u64>> {
-        match prepared.allowed()? {
-            None => asked.nearest(most, visible),
-            Some(allowed) => asked.nearest(most, &|ordinal| {
-                allowed.binary_search(&ordinal).is_ok() && visible(ordinal)
-            }),
-        }
     }
 
     /// Pairs of candidates that are one or two steps apart among the versions of their topic that are

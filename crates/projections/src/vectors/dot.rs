@@ -6,8 +6,9 @@
 /// A way to compute the product.
 #[derive(Clone, Copy)]
 pub(super) struct Dot {
-    /// May only be called where the processor has what it was compiled for.
+    /// May only be called where the processor has what it was compiled for, like the next one.
     compute: unsafe fn(&[u8], &[i16]) -> i32,
+    between: unsafe fn(&[u8], &[u8]) -> i32,
 }
 
 impl Dot {
@@ -22,9 +23,15 @@ impl Dot {
         let mut all = Vec::new();
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
-            all.push(Dot { compute: avx2 });
+            all.push(Dot {
+                compute: avx2,
+                between: avx2_between,
+            });
         }
-        all.push(Dot { compute: portable });
+        all.push(Dot {
+            compute: portable,
+            between: portable_between,
+        });
         all
     }
 
@@ -35,6 +42,14 @@ impl Dot {
     pub(super) fn of(self, row: &[u8], query: &[i16]) -> i32 {
         // SAFETY: only `all` makes one that wants more than every processor has, after it asked.
         unsafe { (self.compute)(row, query) }
+    }
+
+    /// The sum over signed bytes of one row times those of another. Both are of one length, less than 2¹⁷.
+    #[inline]
+    #[allow(unsafe_code)]
+    pub(super) fn between(self, row: &[u8], other: &[u8]) -> i32 {
+        // SAFETY: as above.
+        unsafe { (self.between)(row, other) }
     }
 }
 
@@ -61,6 +76,14 @@ fn portable(row: &[u8], query: &[i16]) -> i32 {
         .iter()
         .zip(query)
         .map(|(byte, number)| i32::from(byte.cast_signed()) * i32::from(*number));
+    products.sum()
+}
+
+fn portable_between(row: &[u8], other: &[u8]) -> i32 {
+    let products = row
+        .iter()
+        .zip(other)
+        .map(|(a, b)| i32::from(a.cast_signed()) * i32::from(b.cast_signed()));
     products.sum()
 }
 
@@ -93,6 +116,30 @@ fn avx2(row: &[u8], query: &[i16]) -> i32 {
     sums.iter().sum::<i32>() + portable(row_rest, query_rest)
 }
 
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+#[allow(unsafe_code)]
+fn avx2_between(row: &[u8], other: &[u8]) -> i32 {
+    use std::arch::x86_64::{
+        _mm_loadu_si128, _mm256_add_epi32, _mm256_cvtepi8_epi16, _mm256_madd_epi16,
+        _mm256_setzero_si256, _mm256_storeu_si256,
+    };
+    let load = |bytes: &[u8; 16]| {
+        // SAFETY: the array is as long as what is loaded, and the load wants no alignment.
+        _mm256_cvtepi8_epi16(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
+    };
+    let (row, row_rest) = row.as_chunks::<16>();
+    let (other, other_rest) = other.as_chunks::<16>();
+    let mut sum = _mm256_setzero_si256();
+    for (row, other) in row.iter().zip(other) {
+        sum = _mm256_add_epi32(sum, _mm256_madd_epi16(load(row), load(other)));
+    }
+    let mut sums = [0_i32; 8];
+    // SAFETY: the array is as long as what is stored, and the store wants no alignment.
+    unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast(), sum) };
+    sums.iter().sum::<i32>() + portable_between(row_rest, other_rest)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -115,6 +162,10 @@ mod tests {
             let (row, query): (Vec<u8>, Vec<i16>) = pairs.into_iter().unzip();
             for (at, dot) in Dot::all().into_iter().enumerate() {
                 prop_assert_eq!(dot.of(&row, &query), plain(&row, &query), "way {}", at);
+                let other: Vec<u8> = query.iter().map(|number| *number as u8).collect();
+                let wide: Vec<i16> = other.iter().map(|byte| i16::from(*byte as i8)).collect();
+                let between = dot.between(&row, &other);
+                prop_assert_eq!(between, plain(&row, &wide), "between, way {}", at);
             }
         }
     }

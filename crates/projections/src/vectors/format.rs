@@ -42,6 +42,13 @@ pub(super) fn header(model: &str, dim: usize) -> [u8; HEADER_LEN] {
     bytes
 }
 
+/// BLAKE3 of the model's id, of a header that is whole.
+pub(super) fn model_hash(header: &[u8]) -> [u8; 32] {
+    let mut hash = [0; 32];
+    hash.copy_from_slice(&header[16..48]);
+    hash
+}
+
 /// Whether a file that begins with `bytes` has vectors of this model and dimension.
 pub(super) fn check_header(bytes: &[u8], model: &str, dim: usize) -> Result<(), ViewError> {
     let Some(found) = bytes.get(..HEADER_LEN) else {
@@ -109,6 +116,11 @@ impl<'a> Row<'a> {
 
     pub(super) fn scale(self) -> f32 {
         f32::from_le_bytes(self.four(SCALE_AT))
+    }
+
+    /// All before the numbers.
+    pub(super) fn head(self) -> &'a [u8] {
+        &self.0[..ROW_HEAD_LEN]
     }
 
     /// A signed byte each.

@@ -4,6 +4,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::dot::{Dot, prefetch};
 use super::format::{
@@ -58,7 +59,7 @@ impl Query {
 }
 
 enum Backing {
-    Mapped(memmap2::Mmap),
+    Mapped(Arc<memmap2::Mmap>),
     Owned(Vec<u8>),
 }
 
@@ -89,7 +90,7 @@ impl Matrix {
             return Err(bad("it is too short"));
         }
         Ok(Matrix {
-            backing: Backing::Mapped(map),
+            backing: Backing::Mapped(Arc::new(map)),
             dim,
             count,
             dot: Dot::best(),
@@ -165,6 +166,33 @@ impl Matrix {
         (0..).zip(self.rows()).take_while(whole).count() as u64
     }
 
+    /// The first `count` of the rows once more, of the same mapping; `None` where they are in memory.
+    pub(super) fn prefix(&self, count: u64) -> Option<Matrix> {
+        match &self.backing {
+            Backing::Mapped(map) if count <= self.count => Some(Matrix {
+                backing: Backing::Mapped(Arc::clone(map)),
+                dim: self.dim,
+                count,
+                dot: self.dot,
+            }),
+            _ => None,
+        }
+    }
+
+    /// BLAKE3 of the model's id.
+    pub(super) fn model_hash(&self) -> [u8; 32] {
+        super::format::model_hash(self.bytes())
+    }
+
+    /// What tells the first `count` rows from others: a digest of their heads, whose checks are of all of a row.
+    pub(super) fn digest(&self, count: u64) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new();
+        for row in self.rows().take(count as usize) {
+            hasher.update(row.head());
+        }
+        hasher.finalize()
+    }
+
     /// The rows as they lie in a file.
     pub(super) fn row_bytes(&self) -> &[u8] {
         let end = HEADER_LEN + self.count as usize * row_len(self.dim);
@@ -212,14 +240,22 @@ impl Matrix {
         self.row_bytes().chunks_exact(row_len(self.dim)).map(Row)
     }
 
-    fn row(&self, index: u64) -> Row<'_> {
+    /// # Panics
+    /// If there are not so many.
+    pub(super) fn row(&self, index: u64) -> Row<'_> {
         let len = row_len(self.dim);
         let start = HEADER_LEN + index as usize * len;
         Row(&self.bytes()[start..start + len])
     }
 
-    fn cosine_of(&self, row: Row<'_>, query: &Query) -> f32 {
+    pub(super) fn cosine_of(&self, row: Row<'_>, query: &Query) -> f32 {
         self.dot.of(row.numbers(), &query.numbers) as f32 * (row.scale() * query.scale)
+    }
+
+    /// The cosine of two rows.
+    pub(super) fn cosine_between(&self, row: Row<'_>, other: Row<'_>) -> f32 {
+        let product = self.dot.between(row.numbers(), other.numbers());
+        product as f32 * (row.scale() * other.scale())
     }
 
     /// Whether every row is whole, and in its place. Reads the file.
@@ -304,10 +340,38 @@ impl Matrix {
         limit: usize,
         visible: &dyn Fn(u64) -> bool,
     ) -> Result<Vec<Near>> {
+        self.nearest_of(self.rows(), query, limit, visible)
+    }
+
+    /// As [`Matrix::scan`], of these versions alone. They ascend; those that have no row are passed over.
+    ///
+    /// # Errors
+    /// As [`Matrix::scan`].
+    ///
+    /// # Panics
+    /// If the query has another dimension.
+    pub fn scan_of(
+        &self,
+        ordinals: &[u64],
+        query: &Query,
+        limit: usize,
+        visible: &dyn Fn(u64) -> bool,
+    ) -> Result<Vec<Near>> {
+        let rows = ordinals.iter().filter_map(|ordinal| self.find(*ordinal));
+        self.nearest_of(rows, query, limit, visible)
+    }
+
+    pub(super) fn nearest_of<'a>(
+        &self,
+        rows: impl Iterator<Item = Row<'a>>,
+        query: &Query,
+        limit: usize,
+        visible: &dyn Fn(u64) -> bool,
+    ) -> Result<Vec<Near>> {
         assert_eq!(query.numbers.len(), self.dim, "a query of the same model");
         // The worst on top, so that it is the first to go.
         let mut nearest: BinaryHeap<Reverse<Found<'_>>> = BinaryHeap::new();
-        for row in self.rows() {
+        for row in rows {
             prefetch(row.0);
             let found = Found {
                 cosine: self.cosine_of(row, query),

@@ -18,6 +18,9 @@
 //! commit: each row that is *answered with* is checked, and [`Matrix::check`] looks at all of them, for
 //! when the file's stat has changed.
 //!
+//! Beside a file there may be a graph of its rows (`FILE.graph`, see `graph.rs`), by which many rows are
+//! searched faster: [`Matrix::nearest`] chooses.
+//!
 //! ```
 //! use icm_projections::vectors::{Matrix, MatrixWriter, Query};
 //!
@@ -37,11 +40,17 @@
 
 mod dot;
 mod format;
+mod graph;
 mod matrix;
+mod plan;
+mod search;
 #[cfg(test)]
 mod tests;
 mod write;
 
 pub use format::MAX_DIM;
+pub use graph::Graph;
 pub use matrix::{Matrix, Near, Query};
+pub use plan::{GRAPH_ROWS_MIN, Plan, Sizes};
+pub use search::Searched;
 pub use write::MatrixWriter;

@@ -1,5 +1,7 @@
 //! The exact search against a plain one, and files that are not what they should be.
 
+mod graph;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -318,7 +318,7 @@ impl Views {
         };
         let base = held.file.clone();
         let fresh = Ref::map(Ref::clone(&held), |held| &held.fresh);
-        (Cosines::new(base, fresh, &held.mean, query), embedded)
+        (Cosines::new(base, None, fresh, &held.mean, query), embedded)
     }
 }
 

@@ -129,10 +129,13 @@ fn is_hashed(name: &str) -> bool {
     is_text(name) || name == WAYPOINTS_FILE
 }
 
-/// Lock files and the like say nothing; the vectors of models have notes of their own.
+/// Lock files and the like say nothing, the vectors of models have notes of their own, and a graph of vectors
+/// says itself what it is of.
 fn is_ignored(name: &str) -> bool {
     let is_model = (name.strip_prefix(MODELS_DIR)).is_some_and(|rest| rest.starts_with('/'));
-    name == MANIFEST || name.ends_with(".lock") || name.ends_with(".tmp") || is_model
+    let is_graph = is_vectors(name) && name.ends_with(".graph");
+    let is_aside = name.ends_with(".lock") || name.ends_with(".tmp");
+    name == MANIFEST || is_aside || is_model || is_graph
 }
 
 fn walk(root: &Path, below: &Path, files: &mut Vec<(String, PathBuf, Stamp)>) -> Result<()> {

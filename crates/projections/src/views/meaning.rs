@@ -16,7 +16,7 @@ use crate::error::{Result, ViewError, io};
 use crate::fold::Version;
 use crate::rows::Rows;
 use crate::table::Table;
-use crate::vectors::{Matrix, MatrixWriter, Query};
+use crate::vectors::{Graph, Matrix, MatrixWriter, Query, Searched};
 
 /// Folder within a generation: a file a model.
 pub(super) const VECTORS_DIR: &str = "vectors";
@@ -37,7 +37,7 @@ fn no_rows() -> Matrix {
 }
 
 /// The file's name within a generation, and its path.
-fn file_in(generation: &Path) -> (String, PathBuf) {
+pub(super) fn file_in(generation: &Path) -> (String, PathBuf) {
     let name = format!("{VECTORS_DIR}/{}", embedder().model());
     let path = generation.join(&name);
     (name, path)
@@ -286,6 +286,7 @@ fn mean(base: &Matrix, tail: &Matrix) -> Vec<f32> {
 /// How near versions are to a query, whether in the files or in the tail.
 pub(super) struct Cosines<'a> {
     base: Arc<Matrix>,
+    graph: Option<&'a Graph>,
     tail: Ref<'a, Matrix>,
     query: Query,
     centred: Centred,
@@ -294,6 +295,7 @@ pub(super) struct Cosines<'a> {
 impl<'a> Cosines<'a> {
     pub(super) fn new(
         base: Arc<Matrix>,
+        graph: Option<&'a Graph>,
         tail: Ref<'a, Matrix>,
         mean: &Mean,
         query: &[f32],
@@ -305,22 +307,33 @@ impl<'a> Cosines<'a> {
         };
         Cosines {
             base,
+            graph,
             tail,
             query: Query::new(query),
             centred,
         }
     }
 
-    /// The `most` visible versions that are nearest.
-    pub(super) fn nearest(&self, most: usize, visible: &dyn Fn(u64) -> bool) -> Result<Vec<u64>> {
-        let mut near = self.base.scan(&self.query, most, visible)?;
-        near.extend(self.tail.scan(&self.query, most, visible)?);
+    /// The `most` visible versions that are nearest, of those listed if there is a list, which ascends; and how the
+    /// files were searched.
+    pub(super) fn nearest(
+        &self,
+        most: usize,
+        listed: Option<&[u64]>,
+        visible: &dyn Fn(u64) -> bool,
+    ) -> Result<(Vec<u64>, Searched)> {
+        let base = &self.base;
+        let (mut near, searched) = base.nearest(self.graph, &self.query, most, listed, visible)?;
+        let (more, _) = self
+            .tail
+            .nearest(None, &self.query, most, listed, visible)?;
+        near.extend(more);
         near.sort_by(|a, b| {
             let by_cosine = b.cosine.total_cmp(&a.cosine);
             by_cosine.then(a.ordinal.cmp(&b.ordinal))
         });
         near.truncate(most);
-        Ok(near.iter().map(|near| near.ordinal).collect())
+        Ok((near.iter().map(|near| near.ordinal).collect(), searched))
     }
 
     /// The cosine of a version, and the one that ranks; `None` where there is nothing to compare.

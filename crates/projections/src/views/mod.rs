@@ -3,6 +3,7 @@
 
 mod build;
 mod embedded;
+mod graph;
 mod home;
 mod inspect;
 mod manifest;
@@ -27,12 +28,15 @@ use crate::fold::{FOLD_VERSION, Folder, Tally};
 use crate::rows::Rows;
 use crate::table::Table;
 use crate::text::TextIndex;
-use crate::vectors::Matrix;
+use crate::vectors::{Graph, Matrix};
+pub(crate) use home::replace;
+
 use home::Home;
 use manifest::{Look, Manifest, Part};
 
 pub use build::Progress;
 pub use embedded::{Embedded, ModelId, Unembedded};
+pub use graph::GraphJob;
 pub use inspect::{Inspected, ViewsState, inspect};
 pub use query::{ALL_IDS, topic_fits};
 pub use recall::{AskedModel, RecallHit, RecallQuery, Recalled};
@@ -96,6 +100,8 @@ pub struct Views {
     text: TextIndex,
     /// Opened when first needed: only a recall, or a commit, needs it.
     vectors: OnceCell<Arc<Matrix>>,
+    /// Of the first of them, if somebody handed one in; see `graph.rs`.
+    graph: Option<Graph>,
     mean: meaning::Mean,
     /// Vectors of a model that is not built in.
     models: embedded::Models,
@@ -206,6 +212,7 @@ impl Views {
             rows,
             text,
             vectors: OnceCell::new(),
+            graph: None,
             mean: meaning::Mean::default(),
             models: embedded::Models::default(),
             waypoints,

@@ -14,6 +14,7 @@ use crate::fold::Version;
 use crate::ranking::{self, Evidence, Ranking};
 use crate::rows::{FactFilter, Facts, topic_tag};
 use crate::text::{Found, Prepared, TextAnswer, TextFilter, TextQuery, has_prose};
+use crate::vectors::Searched;
 
 /// How many versions after one its neighbours in the topic are looked for.
 const NEIGHBOUR_WINDOW: u64 = 64;
@@ -77,6 +78,8 @@ pub struct Recalled {
     pub text: TextAnswer,
     /// How far the model is that was asked; `None` where it was the built-in one.
     pub embedded: Option<Embedded>,
+    /// How the vectors of the files were searched, if they were.
+    pub searched: Option<Searched>,
 }
 
 impl Views {
@@ -105,13 +108,14 @@ impl Views {
                 scope: query.scope,
             },
         };
+        let mut searched = None;
         let (text, hits, embedded) = super::guarded("text", || {
             let (answer, prepared) = self.text.prepare(&self.tail.text, &text_query, &visible)?;
             let meaning = match query.ranking.meaning > 0.0 {
                 true => Some(self.meaning(query)?),
                 false => None,
             };
-            let ranked = self.rank(query, &prepared, meaning.as_ref(), &visible)?;
+            let ranked = self.rank(query, &prepared, meaning.as_ref(), &visible, &mut searched)?;
             let hits = ranked.iter().map(|ranked| hit(&prepared, ranked));
             let embedded = meaning.and_then(|meaning| meaning.embedded);
             Ok((answer, hits.collect::<Result<Vec<_>>>()?, embedded))
@@ -124,6 +128,7 @@ impl Views {
             hits,
             text,
             embedded,
+            searched,
         })
     }
 
@@ -154,6 +159,7 @@ impl Views {
         prepared: &Prepared<'_>,
         meaning: Option<&Meaning<'_>>,
         visible: &dyn Fn(u64) -> bool,
+        searched: &mut Option<Searched>,
     ) -> Result<Vec<Ranked>> {
         let weights = &query.ranking;
         if query.limit == 0 {
@@ -166,7 +172,9 @@ impl Views {
         };
         found.truncate(most);
         if let Some(meaning) = meaning {
-            let near = nearest(meaning, prepared, most, visible)?;
+            let allowed = prepared.allowed()?;
+            let (near, how) = meaning.nearest(most, allowed.as_deref(), visible)?;
+            *searched = Some(how);
             let known: FxHashSet<u64> = found.iter().map(|found| found.ordinal).collect();
             let new: Vec<u64> = near
                 .into_iter()
@@ -231,6 +239,7 @@ impl Views {
         let built_in = || -> Result<Cosines<'_>> {
             Ok(Cosines::new(
                 self.base_vectors()?.clone(),
+                self.graph.as_ref(),
                 self.tail.vectors(),
                 &self.mean,
                 &meaning::embed_text(query.text),
@@ -303,21 +312,6 @@ impl Views {
     }
 }
 
-/// The versions nearest to the query that the filters let through.
-fn nearest(
-    asked: &Meaning<'_>,
-    prepared: &Prepared<'_>,
-    most: usize,
-    visible: &dyn Fn(u64) -> bool,
-) -> Result<Vec<u64>> {
-    match prepared.allowed()? {
-        None => asked.nearest(most, visible),
-        Some(allowed) => asked.nearest(most, &|ordinal| {
-            allowed.binary_search(&ordinal).is_ok() && visible(ordinal)
-        }),
-    }
-}
-
 /// A query by its meaning.
 struct Meaning<'a> {
     main: Cosines<'a>,
@@ -335,14 +329,20 @@ impl Meaning<'_> {
         (self.embedded).is_none_or(|embedded| ordinal < embedded.done)
     }
 
-    /// The `most` visible versions that are nearest; as many again of those that only the stand-in knows.
-    fn nearest(&self, most: usize, visible: &dyn Fn(u64) -> bool) -> Result<Vec<u64>> {
-        let mut near = self.main.nearest(most, visible)?;
+    /// The `most` visible versions that are nearest, of those listed if there is a list; as many again of
+    /// those that only the stand-in knows; and how the files were searched.
+    fn nearest(
+        &self,
+        most: usize,
+        listed: Option<&[u64]>,
+        visible: &dyn Fn(u64) -> bool,
+    ) -> Result<(Vec<u64>, Searched)> {
+        let (mut near, searched) = self.main.nearest(most, listed, visible)?;
         if let Some(stand_in) = &self.stand_in {
             let uncovered = |ordinal| !self.covers(ordinal) && visible(ordinal);
-            near.extend(stand_in.nearest(most, &uncovered)?);
+            near.extend(stand_in.nearest(most, listed, &uncovered)?.0);
         }
-        Ok(near)
+        Ok((near, searched))
     }
 
     /// Fills in what meaning says of a version, and whether it is near enough to be found by it alone.

@@ -15,6 +15,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, model};
 use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 
 use super::schema::Args;
 use super::tools::{Call, Reply, TOOLS, Tool};
@@ -259,6 +260,8 @@ impl FollowUp {
 
     /// Does the work until [`FollowUp::finish`].
     pub(super) async fn run(self: Arc<Self>, service: Arc<Service>) {
+        // Making a graph takes minutes, so the next round does not wait for it.
+        let mut tending = None;
         loop {
             self.wake.notified().await;
             // Calls often come in bursts, and the next one should not wait for the store.
@@ -269,15 +272,15 @@ impl FollowUp {
             }
             let finished = self.finished.load(Ordering::Acquire);
             if self.left.swap(false, Ordering::AcqRel) {
-                let service = Arc::clone(&service);
+                let working = Arc::clone(&service);
                 let work = move || {
-                    service.record_recalls();
+                    working.record_recalls();
                     match finished {
-                        true => service.settle(),
-                        false => service.settle_between(),
+                        true => working.settle(),
+                        false => working.settle_between(),
                     }
-                    let more = !finished && service.embed_behind();
-                    for notice in service.take_notices() {
+                    let more = !finished && working.embed_behind();
+                    for notice in working.take_notices() {
                         tracing::warn!("{notice}");
                     }
                     more
@@ -290,8 +293,19 @@ impl FollowUp {
                     Ok(false) => {}
                     Err(error) => tracing::error!(%error, "the work after an answer failed"),
                 }
+                if !finished && tending.as_ref().is_none_or(JoinHandle::is_finished) {
+                    let (service, this) = (Arc::clone(&service), Arc::clone(&self));
+                    tending = Some(tokio::task::spawn_blocking(move || {
+                        service.tend_graph(&|| !this.finished.load(Ordering::Relaxed));
+                    }));
+                }
             }
             if finished {
+                if let Some(tending) = tending
+                    && let Err(error) = tending.await
+                {
+                    tracing::error!(%error, "making a graph failed");
+                }
                 return;
             }
         }

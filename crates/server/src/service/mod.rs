@@ -41,7 +41,8 @@ use icm_log::disk::{Disk, RealDisk};
 use icm_log::env::Env;
 use icm_log::{Log, LogError, Refusal, RequestKey};
 use icm_projections::ranking::Ranking;
-use icm_projections::{ViewError, Views};
+use icm_projections::vectors::GRAPH_ROWS_MIN;
+use icm_projections::{GraphJob, ViewError, Views};
 use jiff::tz::TimeZone;
 
 use crate::api::Dedup;
@@ -104,6 +105,10 @@ pub struct Service {
     notices: Mutex<Vec<String>>,
     pending: Mutex<Vec<recall::Pending>>,
     new_ids: NewIds,
+    /// Memories are searched by a graph, if somebody makes one, from so many versions on.
+    graph_rows_min: u64,
+    /// The graph that could not be made: it is not tried again before there are more vectors.
+    graphless: Mutex<Option<GraphJob>>,
     /// What is wrong with the log, as the user was told it.
     told: Mutex<Option<String>>,
     /// The first write may go into a folder that holds other files.
@@ -149,6 +154,8 @@ impl Service {
             notices: Mutex::new(Vec::new()),
             pending: Mutex::new(Vec::new()),
             new_ids: NewIds::default(),
+            graph_rows_min: GRAPH_ROWS_MIN,
+            graphless: Mutex::new(None),
             told: Mutex::new(None),
             any_folder: false,
             secrets: Policy::default(),
@@ -177,6 +184,13 @@ impl Service {
     /// What is done about secrets; unless it is said here they are refused.
     pub fn with_secrets(mut self, policy: Policy) -> Service {
         self.secrets = policy;
+        self
+    }
+
+    /// From how many versions on [`Service::tend_graph`] makes a graph of their vectors; by default as many as make
+    /// it worth its while.
+    pub fn with_graph_rows_min(mut self, rows: u64) -> Service {
+        self.graph_rows_min = rows;
         self
     }
 
@@ -466,6 +480,30 @@ impl Service {
                 tracing::debug!(%error, "the views were not taken further");
                 *held = None;
             }
+        }
+    }
+
+    /// Sees to it that recalls of many memories are fast: reads the graph of their vectors, or makes one. Holds
+    /// nothing meanwhile, and stops when `go_on` says no; for a thread of a process that goes on answering.
+    pub fn tend_graph(&self, go_on: &(dyn Fn() -> bool + Sync)) {
+        let job = locked(&self.views)
+            .as_ref()
+            .and_then(|views| views.graph_job(self.graph_rows_min));
+        let Some(job) = job.filter(|job| locked(&self.graphless).as_ref() != Some(job)) else {
+            return;
+        };
+        if self.options.read_only {
+            return;
+        }
+        let taken = job
+            .run(go_on)
+            .and_then(|graph| match (graph, locked(&self.views).as_mut()) {
+                (Some(graph), Some(views)) => views.take_graph(graph),
+                _ => Ok(()),
+            });
+        if let Err(error) = taken {
+            tracing::debug!(%error, "recalls go without a graph");
+            *locked(&self.graphless) = Some(job);
         }
     }
 

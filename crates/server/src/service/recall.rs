@@ -3,6 +3,7 @@
 use icm_log::facts::{MemoryRecalled, Recalled};
 use icm_log::{EventId, Kind, NewEvent, Position, Rewritten, SubjectId, payload};
 use icm_projections::ranking::Ranking;
+use icm_projections::vectors::{Plan, Searched};
 use icm_projections::{FactFilter, RecallQuery, Recalled as Found, Views};
 use serde_json::{Value, json};
 
@@ -209,6 +210,7 @@ fn explain(found: &Found, query: &RecallQuery<'_>, views: &Views, at: &At) -> Va
             "versions": found.embedded.map(|embedded| embedded.of),
             "floor": f64::from(asked.floor),
         })),
+        "vectors": found.searched.as_ref().map(searched),
         "ranking": {
             "text": ranking.text,
             "meaning": ranking.meaning,
@@ -230,5 +232,24 @@ fn explain(found: &Found, query: &RecallQuery<'_>, views: &Views, at: &At) -> Va
         })).collect::<Vec<_>>(),
         "views_at": views.base_position().0,
         "basis": at.position.0,
+    })
+}
+
+/// Which way the vectors of the files were searched, and what that was chosen by.
+fn searched(searched: &Searched) -> Value {
+    let sizes = &searched.sizes;
+    let (by, wanted) = match searched.plan {
+        Plan::Graph { wanted } if !searched.fell_back => ("graph", Some(wanted)),
+        Plan::List => ("list", None),
+        _ => ("scan", None),
+    };
+    json!({
+        "by": by,
+        "rows": sizes.rows,
+        "covered": sizes.covered,
+        "listed": sizes.listed,
+        "visible": sizes.visible,
+        "wanted": wanted,
+        "fell_back": searched.fell_back,
     })
 }

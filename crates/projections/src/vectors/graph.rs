@@ -1,0 +1,276 @@
+//! A graph of near rows (HNSW, Malkov and Yashunin 2016, by usearch) over the first rows of a file of vectors.
+//!
+//! usearch is given the place of a row for a vector, and asks here how far two places are apart: so the graph
+//! holds no numbers, says exactly what a scan of the same rows would, and of a text that was taken out it keeps
+//! nothing. It belongs to the rows that it was made of; those appended since are for a scan.
+//!
+//! ```text
+//! header: magic (8) · version (4) · dim (4) · BLAKE3 of the model's id (32) · rows covered (8) · BLAKE3 of the
+//!         heads of those rows (32) · length of what follows (8) · BLAKE3 of it (32) · zero (12) · check (4)
+//! ```
+//! Little-endian; what follows is as usearch writes it. usearch believes what it reads, and what is cut off or
+//! flipped crashes it later: so all is compared before it sees a byte. The remedy is to throw the file away.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use usearch::{Index, IndexOptions, MetricKind, ScalarKind};
+
+use super::format::bad;
+use super::matrix::{Matrix, Query};
+use crate::error::{Result, ViewError, io};
+
+const MAGIC: &[u8; 8] = b"ICMGRAPH";
+/// Rises whenever a graph is made otherwise, and with the major version of usearch.
+const VERSION: u32 = 1;
+const HEADER_LEN: usize = 144;
+const COVERED_AT: usize = 48;
+const BODY_AT: usize = 88;
+const CHECK_AT: usize = HEADER_LEN - 4;
+
+/// Neighbours of a row; twice as many on the lowest level.
+const CONNECTIVITY: usize = 16;
+/// Rows that are kept in sight while one is added, and at least while one is looked for.
+const EXPANSION_ADD: usize = 128;
+const EXPANSION_SEARCH: usize = 64;
+/// Rows added between two questions whether to go on.
+const WATCH_ROWS: u64 = 16;
+
+/// The place of what is asked for.
+const QUERY: u32 = u32::MAX;
+/// Bytes of a place.
+const PLACE_LEN: usize = 4;
+
+thread_local! {
+    /// What [`QUERY`] stands for on this thread.
+    static ASKED: RefCell<Option<Query>> = const { RefCell::new(None) };
+}
+
+/// Which rows are near which.
+pub struct Graph {
+    index: Index,
+    /// All that it may come to cover.
+    rows: Arc<Matrix>,
+    covered: u64,
+}
+
+impl Graph {
+    /// Over none of the rows of a file, of which it keeps a mapping.
+    ///
+    /// # Errors
+    /// `Unusable` if the rows are in memory or too many.
+    pub fn new(rows: &Matrix) -> Result<Graph> {
+        let mut graph = Graph::unmeasured(rows)?;
+        graph.measure();
+        Ok(graph)
+    }
+
+    fn unmeasured(rows: &Matrix) -> Result<Graph> {
+        let too_many = u64::from(QUERY);
+        let shared = rows.prefix(rows.count());
+        let Some(rows) = shared.filter(|rows| rows.count() < too_many) else {
+            return Err(bad("there is no graph of these rows"));
+        };
+        let options = IndexOptions {
+            dimensions: PLACE_LEN,
+            metric: MetricKind::IP,
+            quantization: ScalarKind::I8,
+            connectivity: CONNECTIVITY,
+            expansion_add: EXPANSION_ADD,
+            expansion_search: EXPANSION_SEARCH,
+            multi: false,
+        };
+        Ok(Graph {
+            index: Index::new(&options).map_err(failed)?,
+            rows: Arc::new(rows),
+            covered: 0,
+        })
+    }
+
+    /// The graph in a file, if it is one of the first rows of `rows`. Reads all of it, and the heads of the rows.
+    ///
+    /// # Errors
+    /// `Unusable` for a file that is damaged in any way, of another format, or of other rows; `Io` for one that
+    /// cannot be read.
+    #[allow(unsafe_code)]
+    pub fn open(path: &Path, rows: &Matrix) -> Result<Graph> {
+        let mut graph = Graph::unmeasured(rows)?;
+        let file = File::open(path).map_err(io("opening", path))?;
+        // SAFETY: nobody writes to a file of this name: they replace it.
+        let map = unsafe { memmap2::Mmap::map(&file) }.map_err(io("mapping", path))?;
+        let (header, body) = map
+            .split_at_checked(HEADER_LEN)
+            .ok_or_else(|| bad("its graph is too short"))?;
+        let (covered, _) = header[COVERED_AT..].split_first_chunk().expect("within");
+        let covered = u64::from_le_bytes(*covered);
+        // The length before the hash: of what another process is still writing most is not there.
+        if header[BODY_AT..BODY_AT + 8] != (body.len() as u64).to_le_bytes() {
+            return Err(bad("its graph is damaged"));
+        }
+        if covered > rows.count() || header != graph.header(covered, body) {
+            return Err(bad("its graph is damaged, or of other rows"));
+        }
+        graph.index.load_from_buffer(body).map_err(failed)?;
+        if graph.index.size() as u64 != covered {
+            return Err(bad("its graph has another size"));
+        }
+        graph.index.change_expansion_add(EXPANSION_ADD);
+        graph.index.change_expansion_search(EXPANSION_SEARCH);
+        graph.covered = covered;
+        graph.measure();
+        Ok(graph)
+    }
+
+    /// Writes it in one step.
+    ///
+    /// # Errors
+    /// `Io`; `Unusable` where usearch does not give it away.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let len = self.index.serialized_length();
+        let mut bytes = vec![0; HEADER_LEN + len];
+        let (header, body) = bytes.split_at_mut(HEADER_LEN);
+        self.index.save_to_buffer(body).map_err(failed)?;
+        header.copy_from_slice(&self.header(self.covered, body));
+        crate::views::replace(path, &bytes)
+    }
+
+    fn header(&self, covered: u64, body: &[u8]) -> [u8; HEADER_LEN] {
+        let mut bytes = [0; HEADER_LEN];
+        bytes[..8].copy_from_slice(MAGIC);
+        bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        bytes[12..16].copy_from_slice(&(self.rows.dim() as u32).to_le_bytes());
+        bytes[16..COVERED_AT].copy_from_slice(&self.rows.model_hash());
+        bytes[COVERED_AT..56].copy_from_slice(&covered.to_le_bytes());
+        bytes[56..BODY_AT].copy_from_slice(self.rows.digest(covered).as_bytes());
+        bytes[BODY_AT..96].copy_from_slice(&(body.len() as u64).to_le_bytes());
+        bytes[96..128].copy_from_slice(blake3::hash(body).as_bytes());
+        let check = crc32c::crc32c(&bytes[..CHECK_AT]);
+        bytes[CHECK_AT..].copy_from_slice(&check.to_le_bytes());
+        bytes
+    }
+
+    /// Rows that it covers: the first ones.
+    pub fn covered(&self) -> u64 {
+        self.covered
+    }
+
+    /// Whether it is a graph of the first rows of `rows`. Reads the heads of the rows.
+    pub fn fits(&self, rows: &Matrix) -> bool {
+        self.covered <= rows.count()
+            && self.rows.dim() == rows.dim()
+            && self.rows.model_hash() == rows.model_hash()
+            && self.rows.digest(self.covered) == rows.digest(self.covered)
+    }
+
+    /// Covers the first `count` rows, or all that there were when it was made. `watch` is told now and then how
+    /// many are covered and says whether to go on; if not, there is no graph.
+    ///
+    /// # Errors
+    /// `Unusable` where usearch fails.
+    ///
+    /// # Panics
+    /// With no threads.
+    pub fn grow(
+        mut self,
+        count: u64,
+        threads: usize,
+        watch: &(dyn Fn(u64) -> bool + Sync),
+    ) -> Result<Option<Graph>> {
+        assert!(threads > 0, "somebody has to do it");
+        let count = count.min(self.rows.count());
+        if count <= self.covered {
+            return Ok(Some(self));
+        }
+        self.index
+            .reserve_capacity_and_threads(count as usize, threads)
+            .map_err(failed)?;
+        let next = AtomicU64::new(self.covered);
+        let stopped = AtomicBool::new(false);
+        let add = || -> Result<()> {
+            while !stopped.load(Ordering::Relaxed) {
+                let first = next.fetch_add(WATCH_ROWS, Ordering::Relaxed);
+                if first >= count {
+                    break;
+                }
+                for place in first..count.min(first + WATCH_ROWS) {
+                    let added = self.index.add(place, &place_bytes(place as u32));
+                    if let Err(error) = added {
+                        stopped.store(true, Ordering::Relaxed);
+                        return Err(failed(error));
+                    }
+                }
+                if !watch(count.min(first + WATCH_ROWS)) {
+                    stopped.store(true, Ordering::Relaxed);
+                }
+            }
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(add)).collect();
+            let mut result = add();
+            for other in others {
+                let theirs = other.join().expect("adding to a graph does not panic");
+                result = result.and(theirs);
+            }
+            result
+        })?;
+        if stopped.into_inner() {
+            return Ok(None);
+        }
+        self.covered = count;
+        Ok(Some(self))
+    }
+
+    /// Places of about the `wanted` rows nearest to a query, among those covered.
+    ///
+    /// # Errors
+    /// `Unusable` where usearch fails.
+    pub(super) fn places(&self, query: &Query, wanted: usize) -> Result<Vec<u64>> {
+        ASKED.set(Some(query.clone()));
+        let found = self.index.search(&place_bytes(QUERY), wanted);
+        ASKED.take();
+        let mut places = found.map_err(failed)?.keys;
+        places.retain(|place| *place < self.covered);
+        Ok(places)
+    }
+
+    /// Lets usearch ask here how far rows are apart. Once in the life of an index, and after it was read: reading
+    /// forgets it, and what was given before is never freed.
+    #[allow(unsafe_code)]
+    fn measure(&mut self) {
+        let rows = Arc::clone(&self.rows);
+        self.index
+            .change_metric::<i8>(Box::new(move |a: *const i8, b: *const i8| {
+                // SAFETY: usearch hands over vectors of the length that it was told.
+                let (a, b): ([u8; PLACE_LEN], [u8; PLACE_LEN]) = unsafe { (*a.cast(), *b.cast()) };
+                distance(&rows, u32::from_le_bytes(a), u32::from_le_bytes(b))
+            }));
+    }
+}
+
+fn distance(rows: &Matrix, a: u32, b: u32) -> f32 {
+    let is_row = |place: u32| u64::from(place) < rows.count();
+    match (is_row(a), is_row(b)) {
+        (true, true) => 1.0 - rows.cosine_between(rows.row(a.into()), rows.row(b.into())),
+        (false, true) => to_query(rows, b),
+        (true, false) => to_query(rows, a),
+        (false, false) => 0.0,
+    }
+}
+
+fn to_query(rows: &Matrix, place: u32) -> f32 {
+    let row = rows.row(place.into());
+    let cosine = |query: &Query| rows.cosine_of(row, query);
+    1.0 - ASKED.with_borrow(|query| query.as_ref().map_or(0.0, cosine))
+}
+
+fn place_bytes(place: u32) -> [i8; PLACE_LEN] {
+    place.to_le_bytes().map(u8::cast_signed)
+}
+
+fn failed(error: impl std::fmt::Display) -> ViewError {
+    bad(format!("its graph fails: {error}"))
+}

@@ -1,0 +1,279 @@
+//! The graph against the truth and against the scan, and files of it that are not what they should be.
+
+use std::collections::HashSet;
+
+use super::*;
+use crate::vectors::{Graph, Plan};
+
+/// As recall asks.
+const LIMIT: usize = 200;
+
+fn matrix_of(vectors: &[Vec<f32>]) -> (Scratch, Matrix) {
+    let file = scratch();
+    let dim = vectors[0].len();
+    let count = written(&file.path, dim, vectors);
+    let matrix = Matrix::open(&file.path, MODEL, dim, count).expect("opened");
+    (file, matrix)
+}
+
+fn grown(matrix: &Matrix, covered: u64) -> Graph {
+    let graph = Graph::new(matrix).expect("begun");
+    let graph = graph.grow(covered, 1, &|_| true).expect("grown");
+    graph.expect("nobody stopped it")
+}
+
+/// Vectors around so many centres, or anywhere.
+fn vectors(random: &mut Random, dim: usize, clusters: usize, count: usize) -> Vec<Vec<f32>> {
+    let centres: Vec<_> = (0..clusters).map(|_| random.unit(dim)).collect();
+    let vector = |at: usize| match clusters {
+        0 => random.unit(dim),
+        _ => random.near(&centres[at % clusters], 0.7),
+    };
+    (0..count).map(vector).collect()
+}
+
+/// What may be seen: one in so many, up to an ordinal, but for those that were closed.
+#[derive(Debug, Clone, Copy)]
+struct Filter {
+    one_in: u64,
+    before: u64,
+    closed_in: u64,
+}
+
+impl Filter {
+    fn sees(self, ordinal: u64) -> bool {
+        let at = ordinal / 3;
+        at.is_multiple_of(self.one_in) && ordinal < self.before && at % self.closed_in != 1
+    }
+}
+
+#[test]
+fn the_graph_and_the_scan_find_what_f32_finds() {
+    const ROWS: usize = 3_000;
+    let mut cases = 0;
+    for (dim, clusters) in [(64, 0), (256, 0), (256, 30), (128, 300)] {
+        let mut random = Random(dim as u64 + clusters as u64);
+        let vectors = vectors(&mut random, dim, clusters, ROWS);
+        let (_file, matrix) = matrix_of(&vectors);
+        let graph = grown(&matrix, ROWS as u64 * 9 / 10);
+        let rows = 3 * ROWS as u64;
+        for (one_in, before, closed_in, wanted) in [
+            (1, rows, u64::MAX, 400),
+            (1, rows / 2, u64::MAX, 800),
+            (2, rows, 3, 1_000),
+            (5, rows * 2 / 3, 4, 2_500),
+        ] {
+            let filter = Filter {
+                one_in,
+                before,
+                closed_in,
+            };
+            let (mut by_graph, mut by_scan, mut all) = (0, 0, 0);
+            for at in 0..100 {
+                let query = match clusters {
+                    0 => random.unit(dim),
+                    _ => random.near(&vectors[at * 7], 0.7),
+                };
+                let cosine = |ordinal: u64| dot(&query, &vectors[(ordinal / 3) as usize]);
+                let mut truth: Vec<_> = (0..rows)
+                    .step_by(3)
+                    .filter(|ordinal| filter.sees(*ordinal))
+                    .map(|ordinal| (cosine(ordinal), ordinal))
+                    .collect();
+                truth.sort_by(|a, b| b.0.total_cmp(&a.0));
+                truth.truncate(10);
+                let query = Query::new(&query);
+                let visible = |ordinal| filter.sees(ordinal);
+                let ten = |near: Vec<Near>| -> HashSet<u64> {
+                    near.iter().take(10).map(|near| near.ordinal).collect()
+                };
+                let near = matrix.by_graph(&graph, &query, wanted, LIMIT, &visible);
+                let near = ten(near.expect("searched"));
+                by_graph += truth.iter().filter(|found| near.contains(&found.1)).count();
+                let near = ten(matrix.scan(&query, LIMIT, &visible).expect("scanned"));
+                by_scan += truth.iter().filter(|found| near.contains(&found.1)).count();
+                all += truth.len();
+            }
+            assert_eq!(all, 1_000);
+            assert!(
+                by_graph >= 980 && by_scan >= 980,
+                "{dim}, {clusters} clusters, {filter:?}: graph {by_graph}, scan {by_scan}"
+            );
+            cases += 1;
+        }
+    }
+    assert_eq!(cases, 16);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever the way: what is found may be seen, says what a scan says of it, best first; all that the graph
+    /// does not cover is found; and nothing is missing where a list, or a scan, was used.
+    #[test]
+    fn every_way_says_what_a_scan_says(
+        seed in any::<u64>(),
+        rows in 1..3_000_usize,
+        covered in 0..=10_u64,
+        limit in 1..6_usize,
+        one_in in 1..6_u64,
+        before in 1..=4_u64,
+        listed in any::<bool>(),
+    ) {
+        let mut random = Random(seed);
+        let vectors = vectors(&mut random, 16, (seed % 9) as usize, rows);
+        let (_file, matrix) = matrix_of(&vectors);
+        let covered = rows as u64 * covered / 10;
+        let graph = grown(&matrix, covered);
+        prop_assert_eq!(graph.covered(), covered);
+        let filter = Filter { one_in, before: 3 * rows as u64 * before / 4, closed_in: 5 };
+        let visible = |ordinal| filter.sees(ordinal);
+        let list: Vec<u64> = (0..3 * rows as u64).step_by(2).collect();
+        let list = listed.then_some(&list[..]);
+        let query = Query::new(&random.unit(16));
+        let (near, searched) = matrix.nearest(Some(&graph), &query, limit, list, &visible).expect("whole");
+        let in_list = |ordinal: u64| !listed || ordinal.is_multiple_of(2);
+        let exact = matrix.scan(&query, limit, &|ordinal| in_list(ordinal) && visible(ordinal)).expect("whole");
+        prop_assert_eq!(near.len(), exact.len());
+        match searched.plan {
+            Plan::Graph { .. } if !searched.fell_back => {}
+            _ => prop_assert_eq!(&near, &exact),
+        }
+        for pair in near.windows(2) {
+            prop_assert!(pair[0].cosine >= pair[1].cosine);
+        }
+        for found in &near {
+            prop_assert!(in_list(found.ordinal) && visible(found.ordinal));
+            prop_assert_eq!(matrix.cosine(&query, found.ordinal).expect("whole"), Some(found.cosine));
+        }
+        let worst = near.last().map_or(f32::MAX, |worst| worst.cosine);
+        for missed in exact.iter().filter(|exact| exact.ordinal / 3 >= covered) {
+            prop_assert!(near.contains(missed) || missed.cosine <= worst);
+        }
+    }
+}
+
+#[test]
+fn a_graph_is_used_where_it_pays_and_left_where_it_sees_too_little() {
+    let mut random = Random(7);
+    let vectors = vectors(&mut random, 32, 0, 3_000);
+    let (_file, matrix) = matrix_of(&vectors);
+    let graph = grown(&matrix, 3_000);
+    let query = Query::new(&random.unit(32));
+    let nearest = |graph: Option<&Graph>, list: Option<&[u64]>, visible: &dyn Fn(u64) -> bool| {
+        matrix
+            .nearest(graph, &query, 5, list, visible)
+            .expect("whole")
+    };
+    let (found, searched) = nearest(Some(&graph), None, &|_| true);
+    assert_eq!(searched.plan, Plan::Graph { wanted: 10 });
+    assert!(!searched.fell_back);
+    assert_eq!(found, matrix.scan(&query, 5, &|_| true).expect("whole"));
+    let (_, searched) = nearest(None, None, &|_| true);
+    assert_eq!(searched.plan, Plan::Scan);
+    // None of those nearby, which a sample does not show.
+    let hidden = matrix.scan(&query, 40, &|_| true).expect("whole");
+    let visible = |ordinal: u64| hidden.iter().all(|hidden| hidden.ordinal != ordinal);
+    let (found, searched) = nearest(Some(&graph), None, &visible);
+    assert!(searched.fell_back && searched.sizes.visible > 0.9);
+    assert_eq!(found, matrix.scan(&query, 5, &visible).expect("whole"));
+    let (found, searched) = nearest(Some(&graph), Some(&[2, 3, 9, 30]), &|_| true);
+    assert_eq!(searched.plan, Plan::List);
+    let mut ordinals: Vec<_> = found.iter().map(|near| near.ordinal).collect();
+    ordinals.sort_unstable();
+    assert_eq!(ordinals, [3, 9, 30]);
+}
+
+#[test]
+fn a_graph_goes_on_from_its_file_and_stops_when_it_is_told() {
+    let mut random = Random(8);
+    let vectors = vectors(&mut random, 16, 0, 400);
+    let (file, matrix) = matrix_of(&vectors);
+    let path = file.path.with_extension("graph");
+    grown(&matrix, 150).save(&path).expect("saved");
+    let opened = Graph::open(&path, &matrix).expect("opened");
+    assert_eq!(opened.covered(), 150);
+    let told = std::sync::Mutex::new(Vec::new());
+    let whole = opened.grow(u64::MAX, 2, &|covered| {
+        told.lock().expect("whole").push(covered);
+        true
+    });
+    let whole = whole.expect("grown").expect("nobody stopped it");
+    let told = told.into_inner().expect("whole");
+    assert!(told.contains(&400) && told.iter().all(|told| (151..=400).contains(told)));
+    assert!(whole.fits(&matrix));
+    whole.save(&path).expect("saved");
+    let whole = Graph::open(&path, &matrix).expect("opened");
+    assert_eq!(whole.covered(), 400);
+    for vector in &vectors {
+        let found = matrix.by_graph(&whole, &Query::new(vector), 64, 1, &|_| true);
+        let found = found.expect("searched");
+        assert_eq!(vectors[(found[0].ordinal / 3) as usize], *vector);
+    }
+    let stopped = Graph::new(&matrix).expect("begun");
+    let stopped = stopped.grow(400, 1, &|covered| covered < 200);
+    assert!(stopped.expect("no failure").is_none());
+    let in_memory = Matrix::in_memory(MODEL, 16);
+    assert!(Graph::new(&in_memory).is_err());
+}
+
+#[test]
+fn a_graph_that_was_cut_or_flipped_is_refused() {
+    let vectors = vectors(&mut Random(9), 8, 0, 12);
+    let (file, matrix) = matrix_of(&vectors);
+    let path = file.path.with_extension("graph");
+    grown(&matrix, 12).save(&path).expect("saved");
+    let whole = fs::read(&path).expect("read");
+    assert!(Graph::open(&path, &matrix).is_ok());
+    for len in 0..whole.len() {
+        fs::write(&path, &whole[..len]).expect("written");
+        unusable(Graph::open(&path, &matrix));
+    }
+    for at in 0..whole.len() {
+        // Of what is hashed in one piece a bit is like any other.
+        for bit in 0..if at < 144 { 8 } else { 1 } {
+            let mut flipped = whole.clone();
+            flipped[at] ^= 1 << bit;
+            fs::write(&path, &flipped).expect("written");
+            unusable(Graph::open(&path, &matrix));
+        }
+    }
+    let mut longer = whole.clone();
+    longer.push(0);
+    fs::write(&path, &longer).expect("written");
+    unusable(Graph::open(&path, &matrix));
+}
+
+#[test]
+fn a_graph_of_other_rows_is_refused() {
+    let mut vectors = vectors(&mut Random(10), 8, 0, 40);
+    let (file, matrix) = matrix_of(&vectors);
+    let path = file.path.with_extension("graph");
+    let graph = grown(&matrix, 40);
+    graph.save(&path).expect("saved");
+    let fewer = Matrix::open(&file.path, MODEL, 8, 39).expect("opened");
+    unusable(Graph::open(&path, &fewer));
+    assert!(!graph.fits(&fewer));
+    // More of them are no harm.
+    vectors.push(vec![1.0; 8]);
+    let (_more_file, more) = matrix_of(&vectors);
+    assert!(Graph::open(&path, &more).is_ok() && graph.fits(&more));
+    vectors[20] = vec![-1.0; 8];
+    let (_other_file, other) = matrix_of(&vectors);
+    assert_eq!(
+        unusable(Graph::open(&path, &other)),
+        "its graph is damaged, or of other rows"
+    );
+    assert!(!graph.fits(&other));
+    let mut writer = MatrixWriter::create(&file.path, "another", 8).expect("created");
+    for (at, vector) in vectors.iter().enumerate() {
+        writer.append(3 * at as u64, vector).expect("appended");
+    }
+    let count = writer.flush().expect("written");
+    let another = Matrix::open(&file.path, "another", 8, count).expect("opened");
+    unusable(Graph::open(&path, &another));
+    assert!(matches!(
+        Graph::open(&path.with_extension("none"), &matrix),
+        Err(ViewError::Io { .. })
+    ));
+}

@@ -1,0 +1,120 @@
+//! The graph beside the vectors: made, or read, by whoever has the time, and handed in. No recall waits for it, and a
+//! process that answers once never has one.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::path::{Path, PathBuf};
+
+use super::meaning::{embedder, file_in};
+use super::{Place, Views};
+use crate::embed::Embedder;
+use crate::error::{Result, ViewError, io};
+use crate::vectors::{Graph, Matrix};
+
+/// Of the rows so many percent are to be covered; the rest is scanned.
+const COVERED_MIN_PERCENT: u64 = 80;
+
+/// A graph that is missing. Knows all that it takes to make it, so that nobody has to hold the views meanwhile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GraphJob {
+    vectors: PathBuf,
+    model: String,
+    dim: usize,
+    count: u64,
+    /// Rows that are covered before it is written for the first time; then each time that they have doubled.
+    step: u64,
+}
+
+impl Views {
+    /// What is to be done so that recalls are fast; `None` where they are, there are fewer than `rows_min` vectors, or
+    /// nothing can be done.
+    pub fn graph_job(&self, rows_min: u64) -> Option<GraphJob> {
+        let Place::Disk { generation, .. } = &self.place else {
+            return None;
+        };
+        let job = GraphJob {
+            vectors: file_in(generation).1,
+            model: embedder().model().to_owned(),
+            dim: embedder().dim(),
+            count: self.base.tally.next_ordinal,
+            step: rows_min.max(1),
+        };
+        let is_covered = |graph: &Graph| job.is_enough(graph.covered());
+        (job.count >= job.step && !self.graph.as_ref().is_some_and(is_covered)).then_some(job)
+    }
+
+    /// Searches by this graph from now on, if it is of the vectors that are in use. Rows that are appended to them
+    /// change nothing.
+    ///
+    /// # Errors
+    /// As a recall that needs the vectors.
+    pub fn take_graph(&mut self, graph: Graph) -> Result<()> {
+        if graph.fits(self.base_vectors()?) {
+            self.graph = Some(graph);
+        }
+        Ok(())
+    }
+}
+
+impl GraphJob {
+    fn is_enough(&self, covered: u64) -> bool {
+        covered.saturating_mul(100) >= self.count.saturating_mul(COVERED_MIN_PERCENT)
+    }
+
+    /// The graph in the file, if it covers enough; else one that is made, by one thread, and written beside the
+    /// vectors, also when it is half done, so that the next one goes on from there. `None` where another process is at
+    /// it, or `go_on` said no, or the vectors are gone.
+    ///
+    /// # Errors
+    /// `Unusable` or `Io` where the vectors are not what they were, or usearch fails.
+    pub fn run(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<Option<Graph>> {
+        let rows = Matrix::open(&self.vectors, &self.model, self.dim, self.count)?;
+        let path = beside(&self.vectors, ".graph");
+        let lock_path = beside(&self.vectors, ".graph.lock");
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(false).write(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let lock: File = options
+            .open(&lock_path)
+            .map_err(io("opening", &lock_path))?;
+        if lock.try_lock().is_err() {
+            return Ok(None);
+        }
+        let mut graph = match open(&path, &rows) {
+            Some(graph) => graph,
+            None => Graph::new(&rows)?,
+        };
+        while !self.is_enough(graph.covered()) {
+            let target = (2 * graph.covered()).max(self.step);
+            let Some(grown) = graph.grow(target, 1, &|_| go_on() && self.vectors.exists())? else {
+                return Ok(None);
+            };
+            graph = grown;
+            if let Err(error) = graph.save(&path) {
+                tracing::debug!(%error, "the graph of the vectors is kept in memory");
+            }
+        }
+        Ok(Some(graph))
+    }
+}
+
+/// What is wrong with it is taken away.
+fn open(path: &Path, rows: &Matrix) -> Option<Graph> {
+    match Graph::open(path, rows) {
+        Ok(graph) => Some(graph),
+        Err(error) => {
+            if let ViewError::Unusable { .. } = error {
+                tracing::debug!(%error, "the graph of the vectors is made anew");
+                let _ = fs::remove_file(path);
+            }
+            None
+        }
+    }
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name: OsString = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}

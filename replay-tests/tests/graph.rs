@@ -1,0 +1,248 @@
+//! The graph beside the vectors: who has one answers by it, nothing hangs on its file, and it comes back by itself.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use icm_projections::ranking::Ranking;
+use icm_server::api::{Caller, NoProgress, RecallAnswer, RecallRequest, StoreRequest};
+use icm_server::{OpenOptions, Service};
+
+const MEMORIES: usize = 2_400;
+const ROWS_MIN: u64 = 600;
+
+fn service(dir: &Path) -> Service {
+    let options = OpenOptions {
+        dir: dir.to_owned(),
+        lock_wait: Duration::from_secs(10),
+        read_only: false,
+    };
+    let service = Service::open(options).expect("a store");
+    // Of few that are asked for even a small graph is worth its while.
+    let ranking = Ranking {
+        candidates: 4,
+        ..Ranking::default()
+    };
+    service.with_ranking(ranking).with_graph_rows_min(ROWS_MIN)
+}
+
+fn line(n: usize) -> String {
+    const WHO: [&str; 8] = [
+        "billing",
+        "the linker",
+        "Ada",
+        "our office dog",
+        "the parser",
+        "a customer",
+        "the night shift",
+        "the cache",
+    ];
+    const WHAT: [&str; 10] = [
+        "restarts",
+        "complains about",
+        "moved to",
+        "was replaced by",
+        "depends on",
+        "is slower than",
+        "pays for",
+        "forgets",
+        "prefers",
+        "was tested with",
+    ];
+    const WHOM: [&str; 30] = [
+        "PostgreSQL",
+        "green tea",
+        "the third floor",
+        "a smaller buffer",
+        "invoices from March",
+        "the compiler",
+        "tickets",
+        "a warm start",
+        "the harbour",
+        "two approvals",
+        "paper maps",
+        "the old backup",
+        "heavy rain",
+        "a loud printer",
+        "the budget",
+        "Tuesday meetings",
+        "a broken lift",
+        "seven servers",
+        "the river",
+        "yellow paint",
+        "an open window",
+        "the archive",
+        "a long queue",
+        "winter tyres",
+        "the choir",
+        "random seeds",
+        "a spare key",
+        "the museum",
+        "early trains",
+        "bitter chocolate",
+    ];
+    format!("{} {} {}", WHO[n % 8], WHAT[n / 8 % 10], WHOM[n / 80 % 30])
+}
+
+/// A store of different memories, all of them in the files.
+fn filled(dir: &Path) -> Service {
+    let service = service(dir);
+    let lines: String = (0..MEMORIES)
+        .map(|n| format!("{{\"topic\":\"t{}\",\"content\":\"{}\"}}\n", n % 7, line(n)))
+        .collect();
+    let files = vec![(
+        "lines".to_owned(),
+        Box::new(std::io::Cursor::new(lines)) as _,
+    )];
+    let report = service.import_jsonl(&Caller::default(), files, false, &NoProgress);
+    report.expect("imported");
+    service.rebuild(&NoProgress).expect("rebuilt");
+    service
+}
+
+fn ask(service: &Service, request: RecallRequest) -> RecallAnswer {
+    let request = RecallRequest {
+        query: "who drinks hot drinks in the morning".to_owned(),
+        limit: Some(4),
+        explain: true,
+        ..request
+    };
+    service
+        .recall(&Caller::default(), &request)
+        .expect("recalled")
+}
+
+/// What the vectors of the files were searched by, and how many the graph covers.
+fn by(answer: &RecallAnswer) -> (String, u64) {
+    let vectors = &answer.explain.as_ref().expect("asked for")["vectors"];
+    let by = vectors["by"].as_str().expect("it is said");
+    (
+        by.to_owned(),
+        vectors["covered"].as_u64().expect("it is said"),
+    )
+}
+
+fn contents(answer: &RecallAnswer) -> Vec<String> {
+    let hits = answer.results.iter();
+    hits.map(|hit| hit.memory.content.clone().unwrap_or_default())
+        .collect()
+}
+
+fn graph(dir: &Path) -> PathBuf {
+    let views = dir.join("views");
+    let name = fs::read_to_string(views.join("current")).expect("views were built");
+    let entries = fs::read_dir(views.join(name.trim()).join("vectors")).expect("vectors");
+    let mut paths = entries.flatten().map(|entry| entry.path());
+    paths
+        .find(|path| path.extension().is_some_and(|ending| ending == "graph"))
+        .expect("a graph")
+}
+
+#[test]
+fn who_goes_on_answering_answers_by_a_graph() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let service = filled(dir.path());
+    let scanned = ask(&service, RecallRequest::default());
+    assert_eq!(by(&scanned), ("scan".to_owned(), 0));
+    // Who is told to stop does.
+    let asked = AtomicUsize::new(0);
+    service.tend_graph(&|| asked.fetch_add(1, Ordering::Relaxed) < 3);
+    assert_eq!(asked.into_inner(), 4);
+    assert_eq!(by(&ask(&service, RecallRequest::default())).0, "scan");
+    service.tend_graph(&|| true);
+    let graphed = ask(&service, RecallRequest::default());
+    assert_eq!(by(&graphed), ("graph".to_owned(), MEMORIES as u64));
+    assert_eq!(contents(&graphed), contents(&scanned));
+    assert_eq!(contents(&graphed).len(), 4);
+    // A filter, and a moment: each as if there were no graph.
+    let narrow = RecallRequest {
+        topic: Some("t3".to_owned()),
+        ..RecallRequest::default()
+    };
+    let past = RecallRequest {
+        at: Some("@300".to_owned()),
+        ..RecallRequest::default()
+    };
+    let fresh = self::service(dir.path());
+    for request in [narrow, past] {
+        let (with, without) = (ask(&service, request.clone()), ask(&fresh, request));
+        assert_eq!(contents(&with), contents(&without));
+        assert_eq!(by(&without).1, 0, "a process that just began has none");
+        assert_eq!(with.results.len(), 4);
+    }
+    // What is stored since is found, in the tail and in the files, and the graph stays.
+    let more = StoreRequest {
+        topic: "t9".to_owned(),
+        content: "hot drinks are served in the morning".to_owned(),
+        ..StoreRequest::default()
+    };
+    service
+        .store(&Caller::default(), more.clone())
+        .expect("stored");
+    for n in 0..600 {
+        let more = StoreRequest {
+            topic: "t8".to_owned(),
+            content: format!("entry {n} of a list of entries"),
+            ..StoreRequest::default()
+        };
+        service.store(&Caller::default(), more).expect("stored");
+    }
+    assert_eq!(
+        contents(&ask(&service, RecallRequest::default()))[0],
+        more.content
+    );
+    service.settle();
+    let after = ask(&service, RecallRequest::default());
+    assert_eq!(by(&after), ("graph".to_owned(), MEMORIES as u64));
+    let rows = after.explain.as_ref().expect("asked for")["vectors"]["rows"].as_u64();
+    assert_eq!(rows, Some(MEMORIES as u64 + 601));
+    assert_eq!(contents(&after)[0], more.content);
+    // The views do not hang on its file.
+    fs::remove_file(graph(dir.path())).expect("removed");
+    let after = ask(&service, RecallRequest::default());
+    assert_eq!(by(&after), ("graph".to_owned(), MEMORIES as u64));
+    assert!(service.take_notices().is_empty());
+    let report = service.verify(&NoProgress).expect("it verifies");
+    assert!(report.ok && report.findings.is_empty(), "{report:?}");
+}
+
+#[test]
+fn a_graph_that_is_damaged_or_gone_comes_back_and_nothing_else_does() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let first = filled(dir.path());
+    ask(&first, RecallRequest::default());
+    first.tend_graph(&|| true);
+    let expected = contents(&ask(&first, RecallRequest::default()));
+    let path = graph(dir.path());
+    let whole = fs::read(&path).expect("read");
+    drop(first);
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 1;
+    for damage in [
+        None,
+        Some(&whole[..0]),
+        Some(&whole[..whole.len() / 2]),
+        Some(&flipped),
+    ] {
+        fs::remove_file(&path).expect("removed");
+        if let Some(bytes) = damage {
+            fs::write(&path, bytes).expect("written");
+        }
+        let service = service(dir.path());
+        assert_eq!(contents(&ask(&service, RecallRequest::default())), expected);
+        service.tend_graph(&|| true);
+        let answer = ask(&service, RecallRequest::default());
+        assert_eq!(by(&answer), ("graph".to_owned(), MEMORIES as u64));
+        assert_eq!(contents(&answer), expected);
+        assert_eq!(fs::read(&path).expect("it is there"), whole, "as it was");
+        assert!(service.take_notices().is_empty());
+        let report = service.verify(&NoProgress).expect("it verifies");
+        assert!(report.ok && report.findings.is_empty(), "{report:?}");
+    }
+    // A process that finds it reads it.
+    let service = service(dir.path());
+    ask(&service, RecallRequest::default());
+    service.tend_graph(&|| panic!("there is nothing to make"));
+    assert_eq!(by(&ask(&service, RecallRequest::default())).0, "graph");
+}

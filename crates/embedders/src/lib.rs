@@ -36,6 +36,7 @@ pub use catalogue::{KNOWN, Known, known};
 pub use choice::{Choice, Opened, open};
 pub use endpoint::{Endpoint, EndpointEmbedder};
 pub use error::ModelError;
+pub use icm_projections::embed::{EmbedError, Embedder, StaticEmbedder};
 pub use install::{DEFAULT_MODEL, Installed, Source, Watch, install};
 pub use onnx::{FastEmbedder, Pooling, Record};
 pub use store::{Entry, Store};

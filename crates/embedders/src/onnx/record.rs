@@ -100,6 +100,11 @@ impl Record {
         Ok(record)
     }
 
+    /// Bytes of all its files.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.len_bytes).sum()
+    }
+
     /// What the files of a folder come to.
     pub(crate) fn compute(
         folder: &Path,

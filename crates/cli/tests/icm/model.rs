@@ -202,6 +202,19 @@ fn a_folder_that_is_somebody_elses_is_left_alone() {
 }
 
 #[test]
+fn a_store_can_be_made_where_models_are_already() {
+    let world = World::new();
+    let folder = world.store().join("models/tiny");
+    fake(&folder);
+    fs::create_dir(world.store().join("lib")).unwrap();
+    fs::write(world.store().join("lib/libonnxruntime.so"), "none").unwrap();
+    let store = ["store", "-t", "a", "-c", "b"];
+    world.icm(store).fails(2, "is not a store and not empty");
+    fs::write(folder.join("model.toml"), "").unwrap();
+    world.icm(store).ok();
+}
+
+#[test]
 fn a_folder_of_the_users_can_be_chosen() {
     let world = World::new();
     fake(&world.path("fake"));
@@ -244,9 +257,14 @@ fn an_installed_model_is_used_listed_and_removed() {
 
     // It is known to the rest: no stray, nothing that is reported or backed up.
     world.icm(["doctor"]).ok();
-    world
-        .icm(["redact", "--match", "no model", "--dry-run"])
-        .ends(1);
+    let list = world.json(["list"]);
+    let id = list[0]["id"].as_str().unwrap();
+    let redacted = world.json(["redact", id, "--yes"]);
+    let stray = redacted["out_of_reach"].to_string();
+    assert!(
+        !stray.contains("models") && !stray.contains("lib"),
+        "{stray}"
+    );
     let backup = world.json(["backup", "b.tar.zst"]);
     assert!(backup["bytes"].as_u64().unwrap() < 20_000, "{backup}");
     world.icm(["restore", "b.tar.zst", "--db", "again"]).ok();

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use icm_embedders::{Choice, FastEmbedder, Opened, open};
+use icm_embedders::{Choice, FastEmbedder, Opened, Pooling, Source, Store, Watch, install, open};
 use icm_projections::embed::Embedder;
 
 fn folder() -> Option<PathBuf> {
@@ -105,4 +105,48 @@ fn nothing_is_loaded_to_open_one() {
     };
     assert_eq!(model.dim(), 384);
     assert!(model.model().contains('-'));
+}
+
+#[test]
+#[cfg(unix)]
+fn what_a_folder_says_beside_its_files_is_kept_when_it_is_installed() {
+    let Some(folder) = folder() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let lib = folder.parent().unwrap().parent().unwrap().join("lib");
+    std::os::unix::fs::symlink(lib, dir.path().join("lib")).unwrap();
+    let (store, from) = (Store::of(dir.path()), dir.path().join("from"));
+    std::fs::create_dir_all(from.join("1_Pooling")).unwrap();
+    for file in std::fs::read_dir(&folder).unwrap().flatten() {
+        std::fs::copy(file.path(), from.join(file.file_name())).unwrap();
+    }
+    std::fs::remove_file(from.join("model.toml")).unwrap();
+    let cls = r#"{"pooling_mode_cls_token": true}"#;
+    std::fs::write(from.join("1_Pooling/config.json"), cls).unwrap();
+    std::fs::write(
+        from.join("sentence_bert_config.json"),
+        r#"{"max_seq_length": 77}"#,
+    )
+    .unwrap();
+    let first = install(&store, "ours", &Source::Folder(from), &Silent).unwrap();
+    assert_eq!(
+        (first.record.pooling, first.record.max_tokens),
+        (Pooling::Cls, 77)
+    );
+    // And of a folder that has a record what that says.
+    let again = Source::Folder(store.models_dir().join("ours"));
+    let second = install(&store, "theirs", &again, &Silent).unwrap();
+    assert_eq!(
+        (second.record.pooling, second.record.max_tokens),
+        (Pooling::Cls, 77)
+    );
+    assert_eq!(second.record.name, "theirs");
+    assert!(store.embedder("theirs").is_ok());
+}
+
+struct Silent;
+
+impl Watch for Silent {
+    fn phase(&self, _: &str, _: Option<u64>) {}
+    fn advance(&self, _: u64) {}
+    fn finish(&self) {}
 }

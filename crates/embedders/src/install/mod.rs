@@ -80,7 +80,7 @@ pub fn install(
     let name = wanted.map_or(name, |known| known.name);
     // Before anything is made: a folder that holds no model is told at once.
     let given = match source {
-        Source::Folder(folder) => Some(Record::compute(folder, name, None)?),
+        Source::Folder(folder) => Some(Record::of_folder(folder)?.called(name)),
         Source::Network => None,
     };
     let models = store.models_dir();
@@ -122,7 +122,8 @@ pub fn install(
                 .iter()
                 .map(|file| (from.join(&file.name), file.name.clone()));
             copy(files, &folder)?;
-            (Record::compute(&folder, name, None)?, "folder")
+            // What it says of itself beside these files counts, and is in the record alone from now on.
+            (given, "folder")
         }
         _ => fetch(wanted, name, &folder, staging.path(), watch)?,
     };

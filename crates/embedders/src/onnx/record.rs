@@ -105,6 +105,13 @@ impl Record {
         self.files.iter().map(|file| file.len_bytes).sum()
     }
 
+    /// The same model by another name.
+    pub(crate) fn called(mut self, name: &str) -> Record {
+        name.clone_into(&mut self.name);
+        self.id = self.computed_id();
+        self
+    }
+
     /// What the files of a folder come to.
     pub(crate) fn compute(
         folder: &Path,

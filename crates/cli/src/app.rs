@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use icm_embedders::Opened;
 use icm_server::api::Caller;
 use icm_server::{Model, OpenOptions, Service};
 
@@ -159,9 +160,16 @@ impl App {
             .with_model(self.model(config)?))
     }
 
-    /// What embeds, as a configuration says.
-    pub(crate) fn model(&self, _config: &Config) -> Result<Model, CliError> {
-        Ok(Model::BuiltIn)
+    /// What embeds, as a configuration says. One that cannot be used is no reason to fail before it is
+    /// needed.
+    pub(crate) fn model(&self, config: &Config) -> Result<Model, CliError> {
+        let choice = config.embedding()?;
+        Ok(match icm_embedders::open(&choice, &self.db()?.0) {
+            Ok(Opened::BuiltIn) => Model::BuiltIn,
+            Ok(Opened::None) => Model::None,
+            Ok(Opened::Model(embedder)) => Model::Other(embedder),
+            Err(error) => Model::Unusable(Arc::new(error)),
+        })
     }
 
     /// Who is calling.

@@ -1,9 +1,12 @@
 //! `config.toml`: where it is, what may stand in it, what it says.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use directories::{BaseDirs, ProjectDirs};
+use icm_embedders::{Choice, Endpoint};
 use icm_server::Ranking;
 use icm_server::api::{Dedup, OnSimilar};
 use icm_server::secrets::{Action, Policy};
@@ -12,7 +15,7 @@ use toml::Value;
 use crate::error::CliError;
 
 /// Every key, in the order in which they are shown.
-pub(crate) const KEYS: [&str; 15] = [
+pub(crate) const KEYS: [&str; 21] = [
     "db",
     "recall.limit",
     "recall.record",
@@ -23,12 +26,21 @@ pub(crate) const KEYS: [&str; 15] = [
     "ranking.speaker",
     "ranking.identifier",
     "ranking.floor",
+    "embedding.model",
+    "embedding.url",
+    "embedding.endpoint_model",
+    "embedding.key_env",
+    "embedding.dim",
+    "embedding.timeout_s",
     "secrets.action",
     "secrets.allow",
     "dedup.similar",
     "dedup.on_similar",
     "output.color",
 ];
+
+/// How long a request to an endpoint may take where nobody says.
+pub(crate) const TIMEOUT_S: f64 = 10.0;
 
 /// The file that `icm config init` writes.
 pub(crate) const TEMPLATE: &str = "\
@@ -64,6 +76,25 @@ pub(crate) const TEMPLATE: &str = "\
 
 # How near, 0 to 1, the meaning of a memory has to be that has no word of the query in it.
 # floor = 0.2
+
+[embedding]
+# What turns texts into vectors: \"static\" (in the program, for English), \"none\", \"endpoint\" (a server,
+# see below), the name of an installed model, or a model's folder. `icm model list` shows them, and
+# `icm model use` writes this.
+# model = \"static\"
+
+# A server that speaks OpenAI's /v1/embeddings, and what it calls the model.
+# url = \"http://localhost:11434\"
+# endpoint_model = \"nomic-embed-text\"
+
+# The environment variable that holds the server's key; none is sent unless it is named.
+# key_env = \"ICM_EMBEDDING_KEY\"
+
+# Numbers in each of its vectors; `icm model use endpoint` asks and writes it.
+# dim = 768
+
+# How long a request may take, 0.1 to 600 seconds; a question is given up after 3.
+# timeout_s = 10
 
 [secrets]
 # What to do with a text that holds a password, a token or a key: refuse it, warn and store it,
@@ -108,6 +139,53 @@ impl ColorWhen {
     }
 }
 
+/// What `embedding.model` says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) enum ModelName {
+    /// The one in the program.
+    #[default]
+    Static,
+    /// None.
+    None,
+    /// A server.
+    Endpoint,
+    /// An installed one.
+    Installed(String),
+    /// A folder.
+    Folder(PathBuf),
+}
+
+impl ModelName {
+    /// As somebody writes it in the file at `config`; a path is absolute or relative to the file.
+    pub(crate) fn parse(text: &str, config: &Path) -> Option<ModelName> {
+        Some(match text {
+            "" => return None,
+            "static" => ModelName::Static,
+            "none" => ModelName::None,
+            "endpoint" => ModelName::Endpoint,
+            _ if is_path(text) => ModelName::Folder(resolve(text, config)),
+            _ => ModelName::Installed(text.to_owned()),
+        })
+    }
+}
+
+impl fmt::Display for ModelName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ModelName::Static => f.write_str("static"),
+            ModelName::None => f.write_str("none"),
+            ModelName::Endpoint => f.write_str("endpoint"),
+            ModelName::Installed(name) => f.write_str(name),
+            ModelName::Folder(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+/// Whether what stands for a model is a path: no name of a model looks like one.
+pub(crate) fn is_path(text: &str) -> bool {
+    text.contains(['/', '\\']) || text.starts_with(['.', '~'])
+}
+
 /// What a config file says; `None` where it says nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Config {
@@ -117,6 +195,12 @@ pub(crate) struct Config {
     pub(crate) ranking: Ranking,
     /// The keys of `ranking` that the file has.
     pub(crate) ranking_given: BTreeSet<String>,
+    pub(crate) embedding_model: Option<ModelName>,
+    pub(crate) embedding_url: Option<String>,
+    pub(crate) embedding_endpoint_model: Option<String>,
+    pub(crate) embedding_key_env: Option<String>,
+    pub(crate) embedding_dim: Option<usize>,
+    pub(crate) embedding_timeout_s: Option<f64>,
     pub(crate) secrets_action: Option<Action>,
     pub(crate) secrets_allow: Option<Vec<String>>,
     pub(crate) dedup_similar: Option<f64>,
@@ -150,6 +234,38 @@ impl Config {
         }
     }
 
+    /// Which embedder a store is to be recalled with.
+    pub(crate) fn embedding(&self) -> Result<Choice, CliError> {
+        Ok(match self.embedding_model.clone().unwrap_or_default() {
+            ModelName::Static => Choice::BuiltIn,
+            ModelName::None => Choice::None,
+            ModelName::Endpoint => Choice::Endpoint(self.endpoint()?),
+            ModelName::Installed(name) => Choice::Installed(name),
+            ModelName::Folder(folder) => Choice::Folder(folder),
+        })
+    }
+
+    /// The server of `embedding.*`.
+    pub(crate) fn endpoint(&self) -> Result<Endpoint, CliError> {
+        let needed = |value: &Option<String>, key: &str, example: &str| {
+            value.clone().ok_or_else(|| {
+                CliError::invalid(format!("the model `endpoint` needs `embedding.{key}`"))
+                    .with_hint(format!("for instance `{key} = \"{example}\"`"))
+            })
+        };
+        Ok(Endpoint {
+            url: needed(&self.embedding_url, "url", "http://localhost:11434")?,
+            model: needed(
+                &self.embedding_endpoint_model,
+                "endpoint_model",
+                "nomic-embed-text",
+            )?,
+            key_env: self.embedding_key_env.clone(),
+            dim: self.embedding_dim,
+            timeout: Duration::from_secs_f64(self.embedding_timeout_s.unwrap_or(TIMEOUT_S)),
+        })
+    }
+
     /// What is done about secrets.
     pub(crate) fn secrets(&self) -> Result<Policy, CliError> {
         let allow = self.secrets_allow.as_deref().unwrap_or_default();
@@ -167,7 +283,8 @@ impl Config {
         }
     }
 
-    fn parse(text: &str, path: &Path) -> Result<Config, CliError> {
+    /// What a file of this text says.
+    pub(crate) fn parse(text: &str, path: &Path) -> Result<Config, CliError> {
         let table: toml::Table = text.parse().map_err(|e: toml::de::Error| {
             let line = e
                 .span()
@@ -260,6 +377,51 @@ impl Config {
                     _ => ranking.centred = value.as_bool().ok_or_else(|| wrong("true or false"))?,
                 }
                 self.ranking_given.insert(key.to_owned());
+            }
+            "embedding.model" => {
+                let name = value.as_str().and_then(|text| ModelName::parse(text, path));
+                let wanted = || {
+                    wrong(
+                        "\"static\", \"none\", \"endpoint\", the name of an installed model or a \
+                         folder; see `icm model list`",
+                    )
+                };
+                self.embedding_model = Some(name.ok_or_else(wanted)?);
+            }
+            "embedding.url" | "embedding.endpoint_model" => {
+                let text = value.as_str().filter(|text| !text.is_empty());
+                let (place, wanted) = match key {
+                    "embedding.url" => (&mut self.embedding_url, "the address of a server"),
+                    _ => (
+                        &mut self.embedding_endpoint_model,
+                        "what the server calls the model",
+                    ),
+                };
+                *place = Some(text.ok_or_else(|| wrong(wanted))?.to_owned());
+            }
+            "embedding.key_env" => {
+                // Whoever writes the key itself there should learn it, and not see it again.
+                let is_name = |name: &&str| {
+                    let mut bytes = name.bytes();
+                    bytes
+                        .next()
+                        .is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+                        && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
+                };
+                let name = value.as_str().filter(is_name);
+                let wanted = || wrong("the name of an environment variable, not the key");
+                self.embedding_key_env = Some(name.ok_or_else(wanted)?.to_owned());
+            }
+            "embedding.dim" => {
+                let dim = value.as_integer().and_then(|dim| usize::try_from(dim).ok());
+                let dim = dim.filter(|dim| (1..=65_536).contains(dim));
+                self.embedding_dim = Some(dim.ok_or_else(|| wrong("a number from 1 to 65536"))?);
+            }
+            "embedding.timeout_s" => {
+                let time = (value.as_float()).or(value.as_integer().map(|whole| whole as f64));
+                let time = time.filter(|time| (0.1..=600.0).contains(time));
+                let wanted = || wrong("a number from 0.1 to 600");
+                self.embedding_timeout_s = Some(time.ok_or_else(wanted)?);
             }
             "secrets.action" => {
                 let action = value.as_str();
@@ -377,6 +539,50 @@ mod tests {
         assert_eq!(config.ranking, Ranking::default());
         assert_eq!(config.ranking_given.len(), 7);
         assert_eq!(config.output_color, Some(ColorWhen::Auto));
+        assert_eq!(config.embedding_model, Some(ModelName::Static));
+        assert_eq!(config.embedding_timeout_s, Some(TIMEOUT_S));
+        let endpoint = config.endpoint().unwrap();
+        assert!(
+            endpoint.dim.is_some() && endpoint.key_env.is_some(),
+            "{endpoint:?}"
+        );
+    }
+
+    #[test]
+    fn the_embedder_is_read() {
+        let choice = |text: &str| parse(&format!("[embedding]\n{text}")).unwrap().embedding();
+        assert_eq!(choice("").unwrap(), Choice::BuiltIn);
+        assert_eq!(choice("model = 'static'").unwrap(), Choice::BuiltIn);
+        assert_eq!(choice("model = 'none'").unwrap(), Choice::None);
+        let installed = choice("model = 'all-MiniLM-L6-v2'").unwrap();
+        assert_eq!(installed, Choice::Installed("all-MiniLM-L6-v2".into()));
+        let folder = |path: &str| Choice::Folder(path.into());
+        assert_eq!(choice("model = '/m/x'").unwrap(), folder("/m/x"));
+        assert_eq!(choice("model = './x'").unwrap(), folder("/etc/icm/./x"));
+        let error = choice("model = 'endpoint'").unwrap_err().said();
+        assert!(error.contains("`embedding.url`"), "{error}");
+        let error = choice("model = 'endpoint'\nurl = 'http://h'")
+            .unwrap_err()
+            .said();
+        assert!(error.contains("`embedding.endpoint_model`"), "{error}");
+        let text =
+            "model = 'endpoint'\nurl = 'http://h'\nendpoint_model = 'm'\ntimeout_s = 0.5\ndim = 3";
+        let Ok(Choice::Endpoint(endpoint)) = choice(text) else {
+            panic!("no endpoint");
+        };
+        assert_eq!(endpoint.timeout, Duration::from_millis(500));
+        assert_eq!((endpoint.dim, endpoint.key_env), (Some(3), None));
+    }
+
+    #[test]
+    fn a_key_in_the_place_of_its_variable_is_refused_and_not_shown() {
+        let text = "[embedding]\nkey_env = 'sk-12345'";
+        let error = parse(text).unwrap_err().said();
+        assert!(
+            error.contains("the name of an environment variable"),
+            "{error}"
+        );
+        assert!(!error.contains("12345"), "{error}");
     }
 
     #[test]
@@ -404,6 +610,15 @@ mod tests {
             "[ranking]\ncentred = 1",
             "[ranking]\nwords = 1",
             "[ranking]\ntext = 0\nmeaning = 0",
+            "[embedding]\nmodel = ''",
+            "[embedding]\nmodel = 3",
+            "[embedding]\nurl = ''",
+            "[embedding]\ndim = 0",
+            "[embedding]\ndim = 'x'",
+            "[embedding]\ntimeout_s = 0",
+            "[embedding]\ntimeout_s = inf",
+            "[embedding]\nkey_env = 'a b'",
+            "[embedding]\nkey = 'x'",
             "recall = 3",
             "db = ",
         ] {

@@ -83,9 +83,26 @@ impl Progress for Bar {
     }
 }
 
+impl icm_embedders::Watch for Bar {
+    fn phase(&self, what: &str, total_bytes: Option<u64>) {
+        match total_bytes {
+            Some(total) => self.start_bytes(what, total),
+            None => self.start(what, None),
+        }
+    }
+
+    fn advance(&self, bytes: u64) {
+        Progress::advance(self, bytes);
+    }
+
+    fn finish(&self) {
+        Progress::finish(self);
+    }
+}
+
 impl Drop for Bar {
     // An error in the middle must not leave half a bar on the screen.
     fn drop(&mut self) {
-        self.finish();
+        Progress::finish(self);
     }
 }

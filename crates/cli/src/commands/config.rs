@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::app::{App, Origin};
 use crate::caller;
 use crate::columns::{self, Cell};
-use crate::config::{ColorWhen, TEMPLATE};
+use crate::config::{ColorWhen, TEMPLATE, TIMEOUT_S};
 use crate::error::{CliError, Outcome};
 use crate::ui::DIM;
 
@@ -115,6 +115,27 @@ fn settings(app: &App) -> Result<Vec<Setting>, CliError> {
     ] {
         add(key, value, from(config.ranking_given.contains(key)));
     }
+    let model = config.embedding_model.clone().unwrap_or_default();
+    add(
+        "embedding.model",
+        model.to_string().into(),
+        from(config.embedding_model.is_some()),
+    );
+    for (key, value) in [
+        ("embedding.url", &config.embedding_url),
+        ("embedding.endpoint_model", &config.embedding_endpoint_model),
+        ("embedding.key_env", &config.embedding_key_env),
+    ] {
+        add(key, value.clone().into(), from(value.is_some()));
+    }
+    let dim = config.embedding_dim;
+    add("embedding.dim", dim.into(), from(dim.is_some()));
+    let timeout_s = config.embedding_timeout_s;
+    add(
+        "embedding.timeout_s",
+        timeout_s.unwrap_or(TIMEOUT_S).into(),
+        from(timeout_s.is_some()),
+    );
     let secrets = config.secrets_action;
     add(
         "secrets.action",

@@ -5,7 +5,7 @@ mod cache;
 use std::fmt;
 use std::sync::Arc;
 
-use icm_projections::embed::Embedder;
+use icm_projections::embed::{EmbedError, Embedder};
 
 pub(crate) use cache::Cache;
 
@@ -19,6 +19,8 @@ pub enum Model {
     None,
     /// Another one. It is asked behind the answers; the built-in one stands in for it meanwhile.
     Other(Arc<dyn Embedder>),
+    /// One that is not there or not whole: told when it is needed, and done without.
+    Unusable(Arc<EmbedError>),
 }
 
 impl fmt::Debug for Model {
@@ -26,6 +28,7 @@ impl fmt::Debug for Model {
         match self {
             Model::BuiltIn => f.write_str("BuiltIn"),
             Model::None => f.write_str("None"),
+            Model::Unusable(error) => f.debug_tuple("Unusable").field(error).finish(),
             Model::Other(embedder) => f.debug_tuple("Other").field(&embedder.model()).finish(),
         }
     }

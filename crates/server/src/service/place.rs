@@ -11,7 +11,7 @@ use crate::error::{Result, ServiceError, plain};
 
 /// What icm itself puts into a store's folder, or keeps beside it where a platform has one folder for
 /// both, and what operating systems leave in any folder. Other files are somebody's.
-const OURS: [&str; 18] = [
+const OURS: [&str; 20] = [
     "store.toml",
     "store.new",
     "acked",
@@ -26,6 +26,8 @@ const OURS: [&str; 18] = [
     "lock",
     "views",
     "cache",
+    "models",
+    "lib",
     "sock",
     "config.toml",
     ".DS_Store",
@@ -111,6 +113,16 @@ pub(super) fn odd_file_below(dir: &Path) -> Option<PathBuf> {
 }
 
 impl Service {
+    /// Refuses a folder that can be no store, or that holds something else: whoever puts a model into a
+    /// store that is not there yet asks first.
+    ///
+    /// # Errors
+    /// As the first write would fail.
+    pub fn check_folder(&self) -> Result<()> {
+        check(&self.options.dir)?;
+        self.refuse_foreign_folder()
+    }
+
     /// False where there is no store, nor what is left of one.
     pub fn is_there(&self) -> bool {
         ["store.toml", "log"]
@@ -159,22 +171,27 @@ impl Service {
 
     /// Whether icm makes what has this name in a store's folder, with what is in it.
     fn is_ours(&self, name: &str) -> bool {
-        let below = |fits: fn(&str) -> bool| {
-            let path = self.options.dir.join(name);
+        let path = self.options.dir.join(name);
+        let below = |fits: &dyn Fn(&str) -> bool| {
             let entries = self.ground.disk.read_dir(&path);
             entries.is_ok_and(|entries| entries.iter().all(|entry| fits(&entry.name)))
         };
         match name {
-            "log" => below(|chain| {
+            "log" => below(&|chain| {
                 chain.len() == 32 && chain.bytes().all(|byte| byte.is_ascii_hexdigit())
             }),
-            "views" => below(|view| {
+            "views" => below(&|view| {
                 let generation = view.strip_prefix('g').is_some_and(|number| {
                     !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
                 });
                 generation || ["current", "current.tmp", "lock", "build.lock"].contains(&view)
             }),
-            "torn" => below(|bytes| bytes.ends_with(".torn") || bytes.ends_with(".new")),
+            // Both are names that others use, too.
+            "models" => below(&|model| {
+                model.starts_with('.') || path.join(model).join("model.toml").is_file()
+            }),
+            "lib" => below(&|file| file.contains("onnxruntime")),
+            "torn" => below(&|bytes| bytes.ends_with(".torn") || bytes.ends_with(".new")),
             _ => is_name_of_ours(name),
         }
     }

@@ -88,6 +88,10 @@ impl Service {
         let embedder = match &self.model {
             Model::BuiltIn => return Asked::BuiltIn,
             Model::None => return Asked::Words,
+            Model::Unusable(error) => {
+                self.model_failed(error);
+                return Asked::Words;
+            }
             Model::Other(embedder) => embedder,
         };
         if self.failed_lately() {
@@ -101,7 +105,7 @@ impl Service {
         match vector.and_then(|vector| check_vector(&vector, embedder).map(|()| vector)) {
             Ok(vector) => Asked::Vector(embedder.clone(), vector),
             Err(error) => {
-                self.model_failed(&error, "found by their words alone");
+                self.model_failed(&error);
                 Asked::Words
             }
         }
@@ -113,10 +117,10 @@ impl Service {
         (failed.at_ms).is_some_and(|at| (at..at.saturating_add(AGAIN_MS)).contains(&now))
     }
 
-    fn model_failed(&self, error: &EmbedError, so: &str) {
+    fn model_failed(&self, error: &EmbedError) {
         let mut failed = locked(&self.failed);
         failed.at_ms = Some(self.now_ms());
-        let mut line = format!("{}; memories are {so}", plain(error));
+        let mut line = format!("{}; memories are found by their words alone", plain(error));
         if let EmbedError::Unavailable {
             hint: Some(hint), ..
         } = error
@@ -151,7 +155,7 @@ impl Service {
         match self.embed_batch(embedder, few) {
             Ok((embedded, _)) => Ok(embedded),
             Err(Stopped::Model(error)) => {
-                self.model_failed(&error, "found by their words alone");
+                self.model_failed(&error);
                 Err(())
             }
             // Whoever asks next finds out what is wrong with the store, and says so.
@@ -233,11 +237,15 @@ impl Service {
 
     /// Embeds whatever has no vector of the model yet.
     pub fn embed(&self, progress: &dyn Progress) -> Result<EmbedReport> {
-        let Model::Other(embedder) = &self.model else {
-            return Ok(EmbedReport {
-                new: 0,
-                status: self.embed_status()?,
-            });
+        let embedder = match &self.model {
+            Model::Other(embedder) => embedder,
+            Model::Unusable(error) => return Err(model_error(error)),
+            Model::BuiltIn | Model::None => {
+                return Ok(EmbedReport {
+                    new: 0,
+                    status: self.embed_status()?,
+                });
+            }
         };
         if self.options.read_only {
             return Err(ServiceError::ReadOnly {
@@ -270,7 +278,7 @@ impl Service {
     /// Embeds what is left, unless nothing may be written: then it is answered with what there is.
     pub(crate) fn embed_for_reading(&self, progress: &dyn Progress) -> Result<()> {
         match (&self.model, self.options.read_only) {
-            (Model::Other(_), false) => self.embed(progress).map(|_| ()),
+            (Model::Other(_) | Model::Unusable(_), false) => self.embed(progress).map(|_| ()),
             _ => Ok(()),
         }
     }
@@ -305,6 +313,7 @@ impl Service {
                     embedded: versions,
                 }
             }
+            Model::Unusable(error) => return Err(model_error(error)),
             Model::Other(embedder) => {
                 let id = id(&**embedder);
                 let embedded = self.with_views(|views| {

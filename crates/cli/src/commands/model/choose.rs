@@ -1,0 +1,131 @@
+//! `icm model use`
+
+use std::path::Path;
+
+use clap::Args;
+use icm_embedders::{Embedder, EndpointEmbedder, ModelError, Record, known};
+
+use super::{file, store};
+use crate::app::App;
+use crate::config::ModelName;
+use crate::error::{CliError, Outcome};
+use crate::ui::BOLD;
+
+/// Choose the model that recall uses, in the config file
+///
+/// It is looked at first: an installed model or a folder has to be whole, a server has to answer, and
+/// its dimension is written with it. Comments and everything else in the file stay. Vectors of the
+/// model are made when they are needed; those of the model before are kept.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm model use all-MiniLM-L6-v2
+  icm model use ~/models/fine-tuned
+  icm model use endpoint --url http://localhost:11434 --endpoint-model nomic-embed-text
+  icm model use endpoint --url https://llm.example.org --endpoint-model m --key-env LLM_KEY
+  icm model use none                    # recall by words alone")]
+pub(crate) struct ModelUseArgs {
+    /// static, none, endpoint, the name of an installed model, or a model's folder
+    #[arg(value_name = "MODEL")]
+    model: String,
+    /// The server's address, with or without /v1
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// What the server calls the model
+    #[arg(long, value_name = "NAME")]
+    endpoint_model: Option<String>,
+    /// The environment variable that holds the server's key
+    #[arg(long, value_name = "VARIABLE")]
+    key_env: Option<String>,
+}
+
+pub(crate) fn run(args: ModelUseArgs, app: &App) -> Result<Outcome, CliError> {
+    let mut changes = file::Changes::default();
+    let of_endpoint = [
+        ("url", &args.url),
+        ("endpoint_model", &args.endpoint_model),
+        ("key_env", &args.key_env),
+    ];
+    for (key, value) in of_endpoint {
+        if let Some(value) = value {
+            changes.set(key, value.as_str());
+        }
+    }
+    if args.model != "endpoint" && !changes.is_empty() {
+        return Err(
+            CliError::invalid("--url, --endpoint-model and --key-env are of a server")
+                .with_hint("`icm model use endpoint …`"),
+        );
+    }
+    let working = std::env::current_dir().unwrap_or_default();
+    // As the shell means it: relative to the working folder, not to the config file.
+    let name = ModelName::parse(&args.model, &working.join("config.toml"));
+    let name = name.ok_or_else(|| CliError::invalid("no model is named").with_hint(SEE))?;
+    let (model, dim) = match name {
+        ModelName::Static | ModelName::None => (name.to_string(), None),
+        ModelName::Endpoint => {
+            // Another server or model: what was known of the old one does not count.
+            let is_other = args.url.is_some() || args.endpoint_model.is_some();
+            if is_other {
+                changes.remove("dim");
+            }
+            let endpoint = changes.preview(app)?.endpoint()?;
+            let dim = EndpointEmbedder::probe(&endpoint).map_err(ModelError::from)?;
+            changes.set("dim", dim as i64);
+            ("endpoint".to_owned(), Some(dim))
+        }
+        ModelName::Folder(folder) => {
+            let record = Record::of_folder(&folder).map_err(ModelError::from)?;
+            let folder = std::path::absolute(&folder).unwrap_or(folder);
+            (in_utf8(&folder)?, Some(record.dim))
+        }
+        ModelName::Installed(name) => installed(app, &name)?,
+    };
+    changes.set("model", model.as_str());
+    // Whatever it is, it has to be what the store would be opened with.
+    let choice = changes.preview(app)?.embedding()?;
+    icm_embedders::open(&choice, &app.db()?.0).map_err(ModelError::from)?;
+    let path = changes.write(app)?;
+
+    if app.ui.json {
+        app.ui.json(&serde_json::json!({
+            "model": model,
+            "dim": dim,
+            "config": path.to_string_lossy(),
+        }))?;
+    } else {
+        let dim = dim.map_or_else(String::new, |dim| format!(", {dim} numbers a vector"));
+        app.ui.line(format_args!(
+            "{} {model}{dim} (in {})",
+            app.ui.paint(BOLD, "using"),
+            path.display()
+        ))?;
+    }
+    Ok(Outcome::Fine)
+}
+
+const SEE: &str = "see `icm model list`";
+
+/// Its name as the folder spells it, and its dimension.
+fn installed(app: &App, name: &str) -> Result<(String, Option<usize>), CliError> {
+    let store = store(app)?;
+    match store.name_of(name) {
+        Some(name) => {
+            let embedder = store.embedder(&name);
+            let embedder = embedder.map_err(ModelError::from)?;
+            Ok((name, Some(embedder.dim())))
+        }
+        None if known(name).is_some() => Err(CliError::invalid(format!(
+            "the model {name} is not installed"
+        ))
+        .with_hint(format!("`icm model install {name}`"))),
+        None => Err(store.unknown(name).into()),
+    }
+}
+
+fn in_utf8(folder: &Path) -> Result<String, CliError> {
+    folder.to_str().map(str::to_owned).ok_or_else(|| {
+        CliError::invalid(format!("{} is not UTF-8", folder.display()))
+            .with_hint("the config file is: rename the folder")
+    })
+}

@@ -1,0 +1,78 @@
+//! `icm model`
+
+mod choose;
+mod file;
+mod install;
+mod list;
+mod remove;
+
+use clap::{Args, Subcommand};
+use icm_embedders::{ModelError, Store};
+
+use crate::app::App;
+use crate::config::ModelName;
+use crate::error::{CliError, Outcome};
+
+/// Choose what turns texts into vectors
+///
+/// Recall finds memories by their meaning, too, by vectors that a model makes of texts. The model in
+/// the program is quick and made for English; others understand more, know other languages, and take
+/// time and memory. Nothing is fetched unless `icm model install` is called, and nothing is sent to a
+/// server unless one is configured and chosen.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm model list
+  icm model install                     # all-MiniLM-L6-v2, and what runs it
+  icm model use all-MiniLM-L6-v2
+  icm model use endpoint --url http://localhost:11434 --endpoint-model nomic-embed-text
+  icm model use static                  # back to the one in the program")]
+pub(crate) struct ModelArgs {
+    #[command(subcommand)]
+    command: ModelCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum ModelCommand {
+    List(list::ModelListArgs),
+    Install(install::ModelInstallArgs),
+    Use(choose::ModelUseArgs),
+    Remove(remove::ModelRemoveArgs),
+}
+
+pub(crate) fn run(args: ModelArgs, app: &App) -> Result<Outcome, CliError> {
+    match args.command {
+        ModelCommand::List(args) => list::run(args, app),
+        ModelCommand::Install(args) => install::run(args, app),
+        ModelCommand::Use(args) => choose::run(args, app),
+        ModelCommand::Remove(args) => remove::run(args, app),
+    }
+}
+
+/// Where this store's models are.
+fn store(app: &App) -> Result<Store, CliError> {
+    Ok(Store::of(&app.db()?.0))
+}
+
+/// What the config file chooses.
+fn chosen(app: &App) -> ModelName {
+    app.config.embedding_model.clone().unwrap_or_default()
+}
+
+/// Whether the config file chooses the installed model of this name.
+fn is_chosen(app: &App, name: &str) -> bool {
+    matches!(chosen(app), ModelName::Installed(chosen) if chosen.eq_ignore_ascii_case(name))
+}
+
+impl From<ModelError> for CliError {
+    fn from(error: ModelError) -> Self {
+        let said = match &error {
+            ModelError::Io { doing, source } => return CliError::io(doing, source),
+            other => CliError::failed(other.to_string()),
+        };
+        match error.hint() {
+            Some(hint) => said.with_hint(hint),
+            None => said,
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! `icm model remove`
+
+use clap::Args;
+
+use super::{file, is_chosen, store};
+use crate::app::App;
+use crate::error::{CliError, Outcome};
+use crate::text::bytes;
+use crate::ui::BOLD;
+
+/// Remove an installed model
+///
+/// Asks first; without a terminal that needs `--yes`. If the model is in use, recall goes back to the
+/// one in the program. `icm model install` brings it back.
+#[derive(Debug, Args)]
+pub(crate) struct ModelRemoveArgs {
+    /// An installed model
+    #[arg(value_name = "NAME")]
+    name: String,
+}
+
+pub(crate) fn run(args: ModelRemoveArgs, app: &App) -> Result<Outcome, CliError> {
+    let store = store(app)?;
+    if ["static", "none", "endpoint"].contains(&args.name.as_str()) {
+        return Err(
+            CliError::invalid(format!("`{}` cannot be removed", args.name))
+                .with_hint("it is not installed; `icm model use` chooses another one"),
+        );
+    }
+    let Some(name) = store.name_of(&args.name) else {
+        return Err(store.unknown(&args.name).into());
+    };
+    let in_use = is_chosen(app, &name);
+    let used = match in_use {
+        true => ", which is in use (recall goes back to static)",
+        false => "",
+    };
+    if !app.global.yes {
+        match app.ui.confirm(&format!("Remove {name}{used}?")) {
+            Some(true) => {}
+            Some(false) => {
+                app.ui.remark(format_args!("nothing was removed"));
+                return Ok(Outcome::No);
+            }
+            None => {
+                let what = format!("removing {name}{used} has to be confirmed");
+                return Err(CliError::invalid(what).with_hint("give `--yes`"));
+            }
+        }
+    }
+    // First the choice: one that names nothing is worse than a model that nobody chose.
+    if in_use {
+        let mut changes = file::Changes::default();
+        changes.set("model", "static");
+        changes.write(app)?;
+    }
+    let freed = store.remove(&name)?;
+
+    if app.ui.json {
+        let answer = serde_json::json!({ "name": name, "bytes": freed, "was_in_use": in_use });
+        app.ui.json(&answer)?;
+    } else {
+        app.ui.line(format_args!(
+            "{} {name}, {}",
+            app.ui.paint(BOLD, "removed"),
+            bytes(freed)
+        ))?;
+        if in_use {
+            app.ui.remark(format_args!("recall uses static again"));
+        }
+    }
+    Ok(Outcome::Fine)
+}

@@ -1,0 +1,446 @@
+//! `icm model`, without any network.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::thread;
+
+use serde_json::Value;
+
+use crate::world::{Run, World, run};
+
+/// What looks like a model to everybody but ONNX Runtime.
+fn fake(folder: &Path) {
+    fs::create_dir_all(folder).unwrap();
+    for (name, text) in [
+        ("model.onnx", "no model at all ".repeat(20).as_str()),
+        ("tokenizer.json", "{}"),
+        ("config.json", r#"{"hidden_size": 4}"#),
+        ("special_tokens_map.json", "{}"),
+        ("tokenizer_config.json", "{}"),
+    ] {
+        fs::write(folder.join(name), text).unwrap();
+    }
+}
+
+/// A world whose store has a library that is none, so that nothing is fetched.
+fn with_a_library() -> World {
+    let world = World::new();
+    world.icm(["store", "-t", "a", "-c", "a memory"]).ok();
+    fs::create_dir(world.store().join("lib")).unwrap();
+    fs::write(world.store().join("lib/libonnxruntime.so"), "none").unwrap();
+    world
+}
+
+/// Where the config file is made.
+fn config(world: &World) -> String {
+    let path = world.json(["config", "show"])[0]["value"].clone();
+    fs::read_to_string(path.as_str().unwrap()).unwrap_or_default()
+}
+
+fn row(listed: &Value, name: &str) -> Value {
+    let rows = listed["models"].as_array().unwrap();
+    let row = rows.iter().find(|row| row["name"] == name);
+    row.unwrap_or_else(|| panic!("{name}: {listed}")).clone()
+}
+
+fn with_config(world: &World, args: &[&str]) -> Run {
+    let mut command = world.command(args);
+    command.env("ICM_CONFIG", world.path("icm.toml"));
+    run(&mut command, b"")
+}
+
+#[test]
+fn the_list_has_what_there_is_and_what_can_be_had() {
+    let world = World::new();
+    let listed = world.json(["model", "list"]);
+    assert_eq!(listed["in_use"], "static");
+    let built_in = row(&listed, "static");
+    assert_eq!(
+        (&built_in["in_use"], &built_in["dim"]),
+        (&true.into(), &256.into())
+    );
+    assert_eq!(row(&listed, "none")["in_use"], false);
+    assert_eq!(row(&listed, "all-MiniLM-L6-v2")["kind"], "known");
+    assert_eq!(row(&listed, "multilingual-e5-small")["dim"], 384);
+    let text = world.icm(["model", "list"]).ok();
+    assert!(text.out.starts_with("*  static"), "{text:?}");
+    assert!(!world.store().exists(), "nothing is made");
+}
+
+#[test]
+fn a_choice_is_written_and_the_rest_of_the_file_stays() {
+    let world = World::new();
+    let text = "# mine\ndb = 'store' # here\n\n[recall]\nlimit = 3\n";
+    world.write("icm.toml", text);
+    let using = with_config(&world, &["model", "use", "none"]).ok();
+    assert!(using.out.starts_with("using none"), "{using:?}");
+    let changed = fs::read_to_string(world.path("icm.toml")).unwrap();
+    assert!(changed.starts_with(text), "{changed}");
+    assert!(
+        changed.ends_with("[embedding]\nmodel = \"none\"\n"),
+        "{changed}"
+    );
+    let listed = with_config(&world, &["model", "list", "--json"])
+        .ok()
+        .json();
+    assert_eq!(listed["in_use"], "none");
+    with_config(&world, &["model", "use", "static"]).ok();
+    let back = fs::read_to_string(world.path("icm.toml")).unwrap();
+    assert_eq!(back, changed.replace("none", "static"));
+
+    // And where there is no file yet.
+    assert_eq!(config(&world), "");
+    let answer = world.json(["model", "use", "none"]);
+    assert_eq!(
+        (&answer["model"], &answer["dim"]),
+        (&"none".into(), &Value::Null)
+    );
+    assert!(config(&world).contains("[embedding]\nmodel = \"none\"\n"));
+    let shown = world.json(["config", "show"]);
+    let shown = shown.as_array().unwrap();
+    let model = shown
+        .iter()
+        .find(|s| s["key"] == "embedding.model")
+        .unwrap();
+    assert_eq!(
+        (&model["value"], &model["from"]),
+        (&"none".into(), &"config file".into())
+    );
+}
+
+#[test]
+fn what_is_not_there_is_not_chosen() {
+    let world = World::new();
+    let unknown = world
+        .icm(["model", "use", "gpt"])
+        .fails(2, "there is no model `gpt`");
+    assert!(
+        unknown
+            .err
+            .contains("none is installed; known are all-MiniLM-L6-v2"),
+        "{unknown:?}"
+    );
+    let absent = world.icm(["model", "use", "all-minilm-l6-v2"]);
+    let absent = absent.fails(2, "is not installed");
+    assert!(
+        absent.err.contains("icm model install all-minilm-l6-v2"),
+        "{absent:?}"
+    );
+    world
+        .icm(["model", "use", "./none"])
+        .fails(2, "there is no such folder");
+    world
+        .icm(["model", "use", ""])
+        .fails(2, "no model is named");
+    world
+        .icm(["model", "use", "endpoint"])
+        .fails(2, "needs `embedding.url`");
+    world
+        .icm(["model", "use", "none", "--url", "http://h"])
+        .fails(2, "are of a server");
+    world
+        .icm(["model", "install", "gpt"])
+        .fails(2, "there is no model `gpt`");
+    world
+        .icm(["model", "remove", "gpt"])
+        .fails(2, "there is no model `gpt`");
+    world
+        .icm(["model", "remove", "static"])
+        .fails(2, "cannot be removed");
+    assert_eq!(config(&world), "");
+    assert!(!world.store().exists());
+}
+
+#[test]
+fn a_folder_that_is_no_model_is_told_and_leaves_nothing() {
+    let world = with_a_library();
+    let from = |folder: &str| world.icm(["model", "install", "tiny", "--from", folder]);
+    from("absent").fails(2, "there is no such folder");
+    fs::create_dir(world.path("empty")).unwrap();
+    let empty = from("empty").fails(2, "it has no `model.onnx`");
+    assert!(
+        empty.err.contains("hint: a model is a folder with"),
+        "{empty:?}"
+    );
+    fake(&world.path("half"));
+    fs::remove_file(world.path("half/tokenizer.json")).unwrap();
+    from("half").fails(2, "it has no `tokenizer.json`");
+    fake(&world.path("fake"));
+    let fake = from("fake").fails(2, "is no ONNX Runtime that fits");
+    assert!(fake.err.contains("ORT_DYLIB_PATH"), "{fake:?}");
+    let bad = world.icm(["model", "install", "static", "--from", "fake"]);
+    bad.fails(2, "a model cannot be called `static`");
+    let models: Vec<_> = fs::read_dir(world.store().join("models"))
+        .unwrap()
+        .collect();
+    assert_eq!(models.len(), 1, "only the lock: {models:?}");
+
+    let mut command = world.command(["model", "install", "tiny", "--from", "fake"]);
+    command.env("ORT_DYLIB_PATH", world.path("absent.so"));
+    run(&mut command, b"").fails(2, "ORT_DYLIB_PATH names");
+}
+
+#[test]
+fn a_folder_that_is_somebody_elses_is_left_alone() {
+    let world = World::new();
+    fs::create_dir_all(world.path("theirs/lib")).unwrap();
+    fs::write(world.path("theirs/lib/code.py"), "x").unwrap();
+    fake(&world.path("fake"));
+    let install = [
+        "model", "install", "tiny", "--from", "fake", "--db", "theirs",
+    ];
+    world.icm(install).fails(2, "is not a store and not empty");
+    world
+        .icm(["store", "-t", "a", "-c", "b", "--db", "theirs"])
+        .fails(2, "`lib`");
+    fs::remove_dir_all(world.path("theirs/lib")).unwrap();
+    fs::create_dir_all(world.path("theirs/models/theirs")).unwrap();
+    world.icm(install).fails(2, "is not a store and not empty");
+    assert!(!world.path("theirs/models/.lock").exists());
+}
+
+#[test]
+fn a_store_can_be_made_where_models_are_already() {
+    let world = World::new();
+    let folder = world.store().join("models/tiny");
+    fake(&folder);
+    fs::create_dir(world.store().join("lib")).unwrap();
+    fs::write(world.store().join("lib/libonnxruntime.so"), "none").unwrap();
+    let store = ["store", "-t", "a", "-c", "b"];
+    world.icm(store).fails(2, "is not a store and not empty");
+    fs::write(folder.join("model.toml"), "").unwrap();
+    world.icm(store).ok();
+}
+
+#[test]
+fn a_folder_of_the_users_can_be_chosen() {
+    let world = World::new();
+    fake(&world.path("fake"));
+    let answer = world.json(["model", "use", "./fake"]);
+    assert_eq!(answer["dim"], 4);
+    let real = world.path("fake").canonicalize().unwrap();
+    let written = Path::new(answer["model"].as_str().unwrap()).canonicalize();
+    assert_eq!(written.unwrap(), real);
+    let listed = world.json(["model", "list"]);
+    let chosen = listed["models"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["in_use"] == true);
+    assert_eq!(chosen.unwrap()["kind"], "folder");
+}
+
+#[test]
+fn an_installed_model_is_used_listed_and_removed() {
+    let world = with_a_library();
+    // By hand, as nothing here can be tried: what `install` would have written.
+    let folder = world.store().join("models/tiny");
+    fake(&folder);
+    world
+        .icm(["model", "use", "tiny"])
+        .fails(2, "has no model.toml");
+    let record = RECORD.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+    fs::write(folder.join("model.toml"), record).unwrap();
+    let refused = world
+        .icm(["model", "use", "tiny"])
+        .fails(2, "its id is not that of what it names");
+    let row_of = |name: &str| row(&world.json(["model", "list"]), name);
+    assert!(
+        row_of("tiny")["problem"]
+            .as_str()
+            .unwrap()
+            .contains("damaged"),
+        "{refused:?}"
+    );
+
+    // It is known to the rest: no stray, nothing that is reported or backed up.
+    world.icm(["doctor"]).ok();
+    let list = world.json(["list"]);
+    let id = list[0]["id"].as_str().unwrap();
+    let redacted = world.json(["redact", id, "--yes"]);
+    let stray = redacted["out_of_reach"].to_string();
+    assert!(
+        !stray.contains("models") && !stray.contains("lib"),
+        "{stray}"
+    );
+    let backup = world.json(["backup", "b.tar.zst"]);
+    assert!(backup["bytes"].as_u64().unwrap() < 20_000, "{backup}");
+    world.icm(["restore", "b.tar.zst", "--db", "again"]).ok();
+    assert!(!world.path("again/models").exists());
+
+    let config = world.write("icm.toml", "[embedding]\nmodel = 'TINY' # fast\n");
+    let asked = with_config(&world, &["model", "remove", "tiny"]);
+    let asked = asked.fails(2, "removing tiny, which is in use");
+    assert!(asked.err.contains("--yes"), "{asked:?}");
+    assert!(folder.exists());
+    let gone = with_config(&world, &["model", "remove", "tiny", "--yes", "--json"])
+        .ok()
+        .json();
+    assert_eq!(gone["was_in_use"], true);
+    assert!(gone["bytes"].as_u64().unwrap() > 300);
+    assert!(!folder.exists());
+    let text = fs::read_to_string(config).unwrap();
+    assert_eq!(text, "[embedding]\nmodel = \"static\" # fast\n");
+}
+
+#[test]
+fn a_model_that_is_chosen_and_gone_shows_in_the_list() {
+    let world = World::new();
+    world.write("icm.toml", "[embedding]\nmodel = 'tiny'\n");
+    let listed = with_config(&world, &["model", "list", "--json"])
+        .ok()
+        .json();
+    assert!(
+        row(&listed, "tiny")["problem"]
+            .as_str()
+            .unwrap()
+            .contains("not installed")
+    );
+}
+
+/// A format that is right, of a model that this is not.
+const RECORD: &str = r#"format = 1
+    name = "tiny"
+    id = "tiny-0000000000000000"
+    dim = 4
+    pooling = "mean"
+    max_tokens = 512
+    weights = "model.onnx"
+    [[files]]
+    name = "model.onnx"
+    len_bytes = 320
+    blake3 = ""
+    [[files]]
+    name = "tokenizer.json"
+    len_bytes = 2
+    blake3 = ""
+    [[files]]
+    name = "config.json"
+    len_bytes = 18
+    blake3 = ""
+    [[files]]
+    name = "special_tokens_map.json"
+    len_bytes = 2
+    blake3 = ""
+    [[files]]
+    name = "tokenizer_config.json"
+    len_bytes = 2
+    blake3 = ""
+"#;
+
+/// Answers every request with vectors of three numbers, or 401 where no key is sent.
+fn server(needs_key: bool) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = BufReader::new(stream.unwrap());
+            let (mut len, mut key) = (0, false);
+            loop {
+                let mut line = String::new();
+                stream.read_line(&mut line).unwrap();
+                let line = line.to_lowercase();
+                if let Some(value) = line.strip_prefix("content-length:") {
+                    len = value.trim().parse().unwrap();
+                }
+                key |= line.trim() == "authorization: bearer s3cret";
+                if line.trim().is_empty() {
+                    break;
+                }
+            }
+            stream.read_exact(&mut vec![0; len]).unwrap();
+            let (status, body) = match key || !needs_key {
+                true => (200, r#"{"data": [{"index": 0, "embedding": [1, 2, 3]}]}"#),
+                false => (401, "who are you"),
+            };
+            let _ = write!(
+                stream.get_mut(),
+                "HTTP/1.1 {status} x\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            );
+        }
+    });
+    url
+}
+
+#[test]
+fn a_server_is_asked_and_what_it_is_is_written() {
+    let world = World::new();
+    world.write("icm.toml", "[embedding]\ndim = 7 # of another one\n");
+    let url = server(false);
+    let endpoint = ["model", "use", "endpoint"];
+    let with = [&endpoint[..], &["--url", &url, "--endpoint-model", "m"]].concat();
+    let using = with_config(&world, &with).ok();
+    assert!(
+        using.out.starts_with("using endpoint, 3 numbers a vector"),
+        "{using:?}"
+    );
+    let text = fs::read_to_string(world.path("icm.toml")).unwrap();
+    assert!(
+        text.contains("model = \"endpoint\"") && text.contains("dim = 3"),
+        "{text}"
+    );
+    assert!(!text.contains("dim = 7"), "{text}");
+    with_config(&world, &endpoint).ok();
+
+    // What a server says of the dimension goes before what is written, and is not changed silently.
+    let wrong = text.replace("dim = 3", "dim = 4");
+    world.write("icm.toml", &wrong);
+    let refused = with_config(&world, &endpoint).fails(2, "3 numbers, not of 4");
+    assert!(refused.err.contains("embedding.dim"), "{refused:?}");
+    assert_eq!(fs::read_to_string(world.path("icm.toml")).unwrap(), wrong);
+}
+
+#[test]
+fn a_server_that_is_down_or_wants_a_key_is_not_chosen() {
+    let world = World::new();
+    let url = server(true);
+    let with = [
+        "model",
+        "use",
+        "endpoint",
+        "--url",
+        &url,
+        "--endpoint-model",
+        "m",
+    ];
+    let refused = world.icm(with).fails(2, "does not let us in");
+    assert!(refused.err.contains("embedding.key_env"), "{refused:?}");
+    let key = [&with[..], &["--key-env", "ICM_TEST_KEY"]].concat();
+    world.icm(&key).fails(2, "ICM_TEST_KEY holds no key");
+    assert_eq!(config(&world), "");
+    let mut command = world.command(&key);
+    let using = run(command.env("ICM_TEST_KEY", "s3cret"), b"").ok();
+    assert!(config(&world).contains("key_env = \"ICM_TEST_KEY\""));
+    assert!(!config(&world).contains("s3cret") && !using.out.contains("s3cret"));
+
+    let world = World::new();
+    let free = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let url = format!("http://{free}");
+    let with = [
+        "model",
+        "use",
+        "endpoint",
+        "--url",
+        &url,
+        "--endpoint-model",
+        "m",
+    ];
+    world.icm(with).fails(2, "does not answer");
+    world
+        .icm([
+            "model",
+            "use",
+            "endpoint",
+            "--url",
+            "h",
+            "--endpoint-model",
+            "m",
+        ])
+        .fails(2, "no http address");
+}

@@ -1,0 +1,239 @@
+//! A server that speaks OpenAI's `/v1/embeddings`: Ollama, LM Studio, vLLM, OpenAI and others.
+
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use std::time::{Duration, Instant};
+
+use backon::{BackoffBuilder, ExponentialBuilder};
+use icm_projections::embed::{EmbedError, Embedder};
+use ureq::Agent;
+
+use crate::onnx::plain_name;
+use crate::unit::{is_blank, unit};
+use wire::Trouble;
+
+/// Texts in a request.
+const BATCH_TEXTS: usize = 64;
+/// Bytes of text in a request, unless a single text has more.
+const BATCH_BYTES: usize = 256 * 1024;
+/// A text of which a server says that it is too long is halved, down to this.
+const HALVED_BYTES_MIN: usize = 1024;
+/// Tries again after a refused connection, 429 or 5xx, the pauses doubling from a quarter second.
+const TRIES_AGAIN: usize = 3;
+const PAUSE_MIN: Duration = Duration::from_millis(250);
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+/// A question waits no longer than this in all, whatever the timeout: somebody waits for the recall.
+const QUERY_MAX: Duration = Duration::from_secs(3);
+
+/// Which server, which model, and how long to wait.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Where the server is, with or without `/v1`.
+    pub url: String,
+    /// What the server calls the model.
+    pub model: String,
+    /// The environment variable that holds the key; no key is sent where there is none.
+    pub key_env: Option<String>,
+    /// Numbers in a vector; a server has to be asked where nobody says ([`EndpointEmbedder::probe`]).
+    pub dim: Option<usize>,
+    /// How long one request may take.
+    pub timeout: Duration,
+}
+
+/// Vectors from a server.
+///
+/// Texts that are too long for the server's model are halved until they fit. Empty ones are not
+/// sent. What fails for now (no connection, 429, 5xx) is tried again, a few seconds in all; a
+/// question is answered or given up within three.
+pub struct EndpointEmbedder {
+    wire: wire::Wire,
+    id: String,
+    dim: usize,
+    timeout: Duration,
+    pause_min: Duration,
+}
+
+impl EndpointEmbedder {
+    /// Asks nobody.
+    ///
+    /// # Errors
+    /// Where the URL is none, the key's variable is not set, or the dimension is not known.
+    pub fn new(endpoint: &Endpoint) -> Result<EndpointEmbedder, EmbedError> {
+        let wire = wire::Wire::new(endpoint)?;
+        let Some(dim) = endpoint.dim.filter(|dim| *dim > 0) else {
+            return Err(wire.unavailable(
+                "nobody said how many numbers its vectors have".into(),
+                "`icm model use endpoint` asks the server and writes `embedding.dim`",
+            ));
+        };
+        Ok(EndpointEmbedder {
+            id: id(&wire.url, &endpoint.model, dim),
+            wire,
+            dim,
+            timeout: endpoint.timeout,
+            pause_min: PAUSE_MIN,
+        })
+    }
+
+    /// Embeds one short text to see that the server answers, and how many numbers its vectors have.
+    ///
+    /// # Errors
+    /// Where it does not answer as it should.
+    pub fn probe(endpoint: &Endpoint) -> Result<usize, EmbedError> {
+        let wire = wire::Wire::new(endpoint)?;
+        let agent = wire::agent(endpoint.timeout, &wire.url);
+        let found = wire
+            .ask(&agent, &["a text"])
+            .map_err(|t| wire.explained(t))?;
+        let dim = found[0].len();
+        match endpoint.dim {
+            _ if dim == 0 => Err(wire.explained(Trouble::Wrong("an empty vector".into()))),
+            Some(said) if said != dim => Err(wire.other_dim(dim, said)),
+            _ => Ok(dim),
+        }
+    }
+
+    /// The vectors of texts that are not blank, in their order.
+    fn batch(&self, texts: &[&str], asks: &Asks<'_>) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let answer = asks.ask(&self.wire, texts);
+        match answer {
+            Ok(vectors) => vectors.into_iter().map(|v| self.checked(v)).collect(),
+            // Which one it is the server does not say.
+            Err(Trouble::Refused { .. }) if texts.len() > 1 => {
+                let mut vectors = Vec::with_capacity(texts.len());
+                for text in texts {
+                    vectors.append(&mut self.batch(&[text], asks)?);
+                }
+                Ok(vectors)
+            }
+            Err(Trouble::Refused { .. }) if texts[0].len() >= 2 * HALVED_BYTES_MIN => {
+                let text = texts[0];
+                self.batch(&[&text[..text.floor_char_boundary(text.len() / 2)]], asks)
+            }
+            Err(trouble) => Err(self.wire.explained(trouble)),
+        }
+    }
+
+    fn checked(&self, vector: Vec<f32>) -> Result<Vec<f32>, EmbedError> {
+        if vector.len() != self.dim {
+            return Err(self.wire.other_dim(vector.len(), self.dim));
+        }
+        let wrong = || {
+            self.wire
+                .explained(Trouble::Wrong("a number that is not finite".into()))
+        };
+        unit(vector).ok_or_else(wrong)
+    }
+}
+
+/// How a request is made again.
+struct Asks<'a> {
+    agent: &'a Agent,
+    backoff: ExponentialBuilder,
+    /// No request is made after this.
+    until: Option<Instant>,
+}
+
+impl Asks<'_> {
+    fn ask(&self, wire: &wire::Wire, texts: &[&str]) -> Result<Vec<Vec<f32>>, Trouble> {
+        let mut pauses = self.backoff.build();
+        loop {
+            let answer = match self.left() {
+                Some(Duration::ZERO) => Err(Trouble::Slow),
+                Some(left) => wire.ask_within(self.agent, texts, left),
+                None => wire.ask(self.agent, texts),
+            };
+            let trouble = match answer {
+                Err(trouble) if trouble.may_pass() => trouble,
+                ended => return ended,
+            };
+            let Some(pause) = pauses.next() else {
+                return Err(trouble);
+            };
+            // As the server says, where it says so.
+            let pause =
+                (trouble.retry_after()).map_or(pause, |asked| asked.clamp(pause, PAUSE_MAX));
+            if self.left().is_some_and(|left| left <= pause) {
+                return Err(trouble);
+            }
+            std::thread::sleep(pause);
+        }
+    }
+
+    fn left(&self) -> Option<Duration> {
+        self.until
+            .map(|until| until.saturating_duration_since(Instant::now()))
+    }
+}
+
+impl Embedder for EndpointEmbedder {
+    fn model(&self) -> &str {
+        &self.id
+    }
+
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let mut vectors = vec![vec![0.0; self.dim]; texts.len()];
+        let places: Vec<usize> = (0..texts.len())
+            .filter(|at| !is_blank(texts[*at]))
+            .collect();
+        let agent = wire::agent(self.timeout, &self.wire.url);
+        let asks = Asks {
+            agent: &agent,
+            backoff: ExponentialBuilder::default()
+                .with_min_delay(self.pause_min)
+                .with_max_delay(PAUSE_MAX)
+                .with_max_times(TRIES_AGAIN),
+            until: None,
+        };
+        let mut rest = places.as_slice();
+        while !rest.is_empty() {
+            let mut bytes = 0;
+            let fit = rest.iter().take(BATCH_TEXTS).take_while(|at| {
+                bytes += texts[**at].len();
+                bytes <= BATCH_BYTES
+            });
+            let (now, later) = rest.split_at(fit.count().max(1));
+            let batch: Vec<&str> = now.iter().map(|at| texts[*at]).collect();
+            for (at, vector) in now.iter().zip(self.batch(&batch, &asks)?) {
+                vectors[*at] = vector;
+            }
+            rest = later;
+        }
+        Ok(vectors)
+    }
+
+    fn embed_query(&self, query: &str) -> Result<Vec<f32>, EmbedError> {
+        if is_blank(query) {
+            return Ok(vec![0.0; self.dim]);
+        }
+        let most = self.timeout.min(QUERY_MAX);
+        let agent = wire::agent(most, &self.wire.url);
+        let asks = Asks {
+            agent: &agent,
+            backoff: ExponentialBuilder::default()
+                .with_min_delay(self.pause_min)
+                .with_max_delay(self.pause_min)
+                .with_max_times(1),
+            until: Some(Instant::now() + most),
+        };
+        let mut vectors = self.batch(&[query], &asks)?;
+        Ok(vectors.swap_remove(0))
+    }
+}
+
+/// What the vectors come from, as a name for files too. The address counts: two servers may call
+/// different models by one name.
+fn id(url: &str, model: &str, dim: usize) -> String {
+    let hash = blake3::derive_key(
+        "icm embedder of an endpoint, 1",
+        format!("{url}\n{model}\n{dim}").as_bytes(),
+    );
+    let hash = blake3::Hash::from_bytes(hash).to_hex();
+    format!("endpoint-{}-{}", plain_name(model), &hash[..16])
+}

@@ -1,0 +1,42 @@
+//! The embedders of icm that are not inside the binary: ONNX models that run on this machine, and
+//! servers that speak OpenAI's `/v1/embeddings`.
+//!
+//! [`open`] turns what the user chose into an embedder. It is cheap: it reads a record of a few
+//! lines and loads neither a model nor ONNX Runtime nor asks a server; the first text that is
+//! embedded does. A [`Store`] of models is two folders below an icm store: `models/NAME/` and
+//! `lib/` for ONNX Runtime; [`install()`] fills them.
+//!
+//! This crate knows texts, models and vectors. It must never know events, ranking, views, the config
+//! file or the terminal. Unlike the rest it asks the surroundings: `ORT_DYLIB_PATH`, the variable
+//! that is to hold a key, `python3`, and while installing the network; and it keeps deadlines.
+//!
+//! ```
+//! use icm_embedders::{Choice, Opened, open};
+//!
+//! let store = tempfile::tempdir()?;
+//! assert!(matches!(open(&Choice::BuiltIn, store.path())?, Opened::BuiltIn));
+//! let error = open(&Choice::Installed("all-MiniLM-L6-v2".into()), store.path()).err().expect("not there");
+//! assert!(error.to_string().contains("it is not installed"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+// A test that meets `None` has failed, and the line number says where.
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod catalogue;
+mod choice;
+mod endpoint;
+mod error;
+mod install;
+mod onnx;
+mod store;
+mod unit;
+
+pub use catalogue::{KNOWN, Known, known};
+pub use choice::{Choice, Opened, open};
+pub use endpoint::{Endpoint, EndpointEmbedder};
+pub use error::ModelError;
+pub use icm_projections::embed::{EmbedError, Embedder, StaticEmbedder};
+pub use install::{DEFAULT_MODEL, Installed, Source, Watch, install};
+pub use onnx::{FastEmbedder, Pooling, Record};
+pub use store::{Entry, Store};

@@ -1,0 +1,191 @@
+//! ONNX Runtime: where its library is, and loading it once.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs;
+use std::io::Read;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use ort::environment::Environment;
+
+/// The variable that names the library; it goes before everything else.
+const VARIABLE: &str = "ORT_DYLIB_PATH";
+/// How long a Python may take to say where its package is.
+const PYTHON_MAX: Duration = Duration::from_secs(5);
+/// Prints the folder of the package without importing it; not looked for in the working folder.
+const WHERE: &str = "import sys; sys.path = [p for p in sys.path if p]; \
+import importlib.util as u; s = u.find_spec('onnxruntime'); \
+print(s.submodule_search_locations[0] if s and s.submodule_search_locations else '')";
+
+/// Loaded, for as long as the process lives: a library cannot be changed for another one.
+static LOADED: Mutex<Option<Environment>> = Mutex::new(None);
+
+/// Where the library is: named by `ORT_DYLIB_PATH`, else in `lib` (a store's folder of that name),
+/// else in the `onnxruntime` package of the `python3` on the path.
+pub(crate) fn find(lib: &Path) -> Result<PathBuf, Absent> {
+    find_with(std::env::var_os(VARIABLE), lib, in_python)
+}
+
+/// Why there is no library.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Absent {
+    /// It is nowhere.
+    Nowhere,
+    /// The user named a place where it is not.
+    Named(String),
+}
+
+impl fmt::Display for Absent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Absent::Nowhere => f.write_str("ONNX Runtime, which runs it, is not on this machine"),
+            Absent::Named(why) => f.write_str(why),
+        }
+    }
+}
+
+fn find_with(
+    variable: Option<OsString>,
+    lib: &Path,
+    elsewhere: impl FnOnce() -> Option<PathBuf>,
+) -> Result<PathBuf, Absent> {
+    if let Some(path) = variable.filter(|path| !path.is_empty()) {
+        return named(Path::new(&path)).map_err(Absent::Named);
+    }
+    in_folder(lib).or_else(elsewhere).ok_or(Absent::Nowhere)
+}
+
+/// A path that somebody gave: the library or the folder that it is in.
+fn named(path: &Path) -> Result<PathBuf, String> {
+    let found = if path.is_dir() {
+        in_folder(path)
+    } else {
+        path.is_file().then(|| path.to_owned())
+    };
+    let found =
+        found.ok_or_else(|| format!("{VARIABLE} names {}, where no library is", path.display()))?;
+    // The loader would look beside the program.
+    std::path::absolute(&found).map_err(|e| format!("{}: {e}", found.display()))
+}
+
+/// The library in a folder, the newest by name.
+pub(crate) fn in_folder(folder: &Path) -> Option<PathBuf> {
+    let entries = fs::read_dir(folder).ok()?.flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let newest = names.filter(|name| is_library(name)).max()?;
+    std::path::absolute(folder.join(newest)).ok()
+}
+
+/// Whether a file of this name is the library on some platform.
+pub(crate) fn is_library(name: &str) -> bool {
+    let versions = |rest: &str| rest.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    match name.strip_prefix("libonnxruntime") {
+        Some(rest) => {
+            rest.strip_prefix(".so").is_some_and(versions)
+                || rest.strip_suffix(".dylib").is_some_and(versions)
+        }
+        None => name == "onnxruntime.dll",
+    }
+}
+
+fn in_python() -> Option<PathBuf> {
+    let mut child = Command::new("python3")
+        .args(["-c", WHERE])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let begun = Instant::now();
+    while child.try_wait().ok()?.is_none() {
+        if begun.elapsed() > PYTHON_MAX {
+            let _ = child.kill();
+            let _ = child.wait();
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let mut said = String::new();
+    child.stdout?.read_to_string(&mut said).ok()?;
+    let folder = Path::new(said.trim());
+    if folder.as_os_str().is_empty() {
+        return None;
+    }
+    in_folder(&folder.join("capi"))
+}
+
+/// ONNX Runtime, of this library unless one is loaded already.
+pub(crate) fn load(path: &Path) -> Result<Environment, String> {
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(environment) = &*loaded {
+        return Ok(environment.clone());
+    }
+    // It panics where a library is not what it says to be.
+    let environment = panic::catch_unwind(AssertUnwindSafe(|| {
+        let builder = ort::init_from(path).map_err(|e| e.to_string())?;
+        let builder = builder.with_name("icm").with_telemetry(false);
+        builder.build().map_err(|e| e.to_string())
+    }));
+    let environment = environment
+        .unwrap_or_else(|_| Err("it cannot be loaded".into()))
+        .map_err(|why| format!("{} is no ONNX Runtime that fits: {why}", path.display()))?;
+    Ok(loaded.insert(environment).clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variable_goes_first_then_the_store_then_python() {
+        let dir = tempfile::tempdir().unwrap();
+        let find = |variable: Option<&Path>, python: Option<&str>| {
+            let variable = variable.map(|path| path.as_os_str().to_owned());
+            find_with(variable, dir.path(), || python.map(PathBuf::from))
+        };
+        assert_eq!(find(None, None), Err(Absent::Nowhere));
+        assert_eq!(find(None, Some("/py/x.so")), Ok("/py/x.so".into()));
+        for name in [
+            "libonnxruntime.so.1.9.0",
+            "libonnxruntime_providers_shared.so",
+            "notes",
+        ] {
+            fs::write(dir.path().join(name), "").unwrap();
+        }
+        let there = dir.path().join("libonnxruntime.so.1.9.0");
+        assert_eq!(find(None, Some("/py/x.so")), Ok(there.clone()));
+        // The folder that it is in will do, and so will the file.
+        assert_eq!(find(Some(dir.path()), None), Ok(there.clone()));
+        assert_eq!(find(Some(&there), None), Ok(there));
+        let absent = find(Some(&dir.path().join("absent.so")), Some("/py/x.so"));
+        assert!(matches!(absent, Err(Absent::Named(why)) if why.contains("ORT_DYLIB_PATH")));
+    }
+
+    #[test]
+    fn what_is_no_library_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("libonnxruntime.so");
+        fs::write(&path, "no library").unwrap();
+        let why = load(&path).expect_err("loaded");
+        assert!(why.contains("is no ONNX Runtime that fits"), "{why}");
+    }
+
+    #[test]
+    fn names_of_libraries() {
+        for (name, is_it) in [
+            ("libonnxruntime.so", true),
+            ("libonnxruntime.so.1.32.0", true),
+            ("libonnxruntime.1.32.0.dylib", true),
+            ("onnxruntime.dll", true),
+            ("libonnxruntime_providers_shared.so", false),
+            ("libonnxruntime.so.bak", false),
+            ("onnxruntime_providers_shared.dll", false),
+        ] {
+            assert_eq!(is_library(name), is_it, "{name}");
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! `model.toml`: what a model's folder holds, so that nothing has to be loaded to know it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use icm_projections::embed::EmbedError;
+use serde::{Deserialize, Serialize};
+
+use super::folder;
+
+/// The record's name in the folder.
+pub(crate) const RECORD: &str = "model.toml";
+/// The format that is read and written here.
+const FORMAT: u32 = 1;
+/// Longer than any record.
+const RECORD_BYTES_MAX: u64 = 1 << 20;
+
+/// How the vectors of a text's tokens become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pooling {
+    /// Their mean.
+    Mean,
+    /// The first one.
+    Cls,
+}
+
+/// What is known of a model without loading it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    pub(crate) format: u32,
+    /// What people call it.
+    pub name: String,
+    /// Name and a hash of all that changes its vectors.
+    pub id: String,
+    /// Numbers in a vector.
+    pub dim: usize,
+    /// How it pools.
+    pub pooling: Pooling,
+    /// Tokens that are read of a text; the rest is cut off.
+    pub max_tokens: usize,
+    /// What is put before a question.
+    #[serde(default)]
+    pub query_prefix: String,
+    /// What is put before a text that is stored.
+    #[serde(default)]
+    pub passage_prefix: String,
+    /// Quantised by the range of what goes through it: texts are embedded one by one, for in a
+    /// batch a text's vector would hang on its neighbours.
+    #[serde(default)]
+    pub alone: bool,
+    /// The ONNX file, of those below.
+    pub(crate) weights: String,
+    /// All files, by name.
+    pub(crate) files: Vec<FileNote>,
+}
+
+/// A file of a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FileNote {
+    /// Below the folder, with `/`.
+    pub(crate) name: String,
+    pub(crate) len_bytes: u64,
+    pub(crate) blake3: String,
+}
+
+/// What a folder does not say by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Traits {
+    pub(crate) pooling: Pooling,
+    pub(crate) query_prefix: String,
+    pub(crate) passage_prefix: String,
+}
+
+impl Record {
+    /// The record in a folder, or where there is none one that is computed of its files, each of
+    /// which is read for it. The files are there and have their lengths; what is in them is checked
+    /// when they are loaded.
+    ///
+    /// # Errors
+    /// Where the record cannot be understood, or a file is missing or of another length.
+    pub fn of_folder(folder: &Path) -> Result<Record, EmbedError> {
+        let path = folder.join(RECORD);
+        let record = match read(&path) {
+            Ok(text) => parse(&text, &path)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let name = folder
+                    .file_name()
+                    .map_or_else(|| "model".into(), |name| name.to_string_lossy());
+                return Record::compute(folder, &name, None);
+            }
+            Err(source) => return Err(EmbedError::Io { path, source }),
+        };
+        for note in &record.files {
+            note.check_len(folder).map_err(|why| record.damaged(&why))?;
+        }
+        Ok(record)
+    }
+
+    /// Bytes of all its files.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.len_bytes).sum()
+    }
+
+    /// The same model by another name.
+    pub(crate) fn called(mut self, name: &str) -> Record {
+        name.clone_into(&mut self.name);
+        self.id = self.computed_id();
+        self
+    }
+
+    /// What the files of a folder come to.
+    pub(crate) fn compute(
+        folder: &Path,
+        name: &str,
+        traits: Option<Traits>,
+    ) -> Result<Record, EmbedError> {
+        let found = folder::look(folder, name)?;
+        let traits = traits.unwrap_or_else(|| found.traits(name));
+        let mut record = Record {
+            format: FORMAT,
+            name: name.to_owned(),
+            id: String::new(),
+            dim: found.dim,
+            pooling: traits.pooling,
+            max_tokens: found.max_tokens,
+            query_prefix: traits.query_prefix,
+            passage_prefix: traits.passage_prefix,
+            alone: found.alone,
+            weights: found.model,
+            files: found.files,
+        };
+        record.id = record.computed_id();
+        Ok(record)
+    }
+
+    /// Name and hash; a name for files too. The path of a file is no part of it.
+    fn computed_id(&self) -> String {
+        let mut hasher = blake3::Hasher::new_derive_key("icm embedder of an onnx model, 1");
+        let mut part = |bytes: &[u8]| {
+            hasher.update(&(bytes.len() as u64).to_le_bytes());
+            hasher.update(bytes);
+        };
+        let mut hashes: Vec<&str> = self.files.iter().map(|file| file.blake3.as_str()).collect();
+        hashes.sort_unstable();
+        for hash in hashes {
+            part(hash.as_bytes());
+        }
+        part(format!("{:?} {} {}", self.pooling, self.max_tokens, self.alone).as_bytes());
+        part(self.query_prefix.as_bytes());
+        part(self.passage_prefix.as_bytes());
+        let hash = hasher.finalize().to_hex();
+        format!("{}-{}", plain_name(&self.name), &hash[..16])
+    }
+
+    /// As the file has it.
+    pub(crate) fn to_text(&self) -> Result<String, toml::ser::Error> {
+        Ok(format!(
+            "# Written by `icm model install`; what does not fit the files is refused.\n{}",
+            toml::to_string(self)?
+        ))
+    }
+
+    pub(crate) fn unavailable(
+        &self,
+        why: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> EmbedError {
+        EmbedError::Unavailable {
+            model: self.name.clone(),
+            why: why.into(),
+            hint: Some(hint.into()),
+        }
+    }
+
+    pub(crate) fn damaged(&self, why: &str) -> EmbedError {
+        self.unavailable(
+            why,
+            format!(
+                "get it anew: `icm model remove {0}` and `icm model install {0}`, or put the folder's files back",
+                self.name
+            ),
+        )
+    }
+}
+
+impl FileNote {
+    pub(crate) fn of(folder: &Path, name: &str) -> io::Result<FileNote> {
+        let mut hasher = blake3::Hasher::new();
+        let mut file = fs::File::open(folder.join(name))?;
+        let len_bytes = io::copy(&mut file, &mut hasher)?;
+        Ok(FileNote {
+            name: name.to_owned(),
+            len_bytes,
+            blake3: hasher.finalize().to_hex().to_string(),
+        })
+    }
+
+    fn check_len(&self, folder: &Path) -> Result<(), String> {
+        match fs::metadata(folder.join(&self.name)) {
+            Ok(there) if there.len() == self.len_bytes && there.is_file() => Ok(()),
+            Ok(there) => Err(format!(
+                "{} has {} bytes, not {}",
+                self.name,
+                there.len(),
+                self.len_bytes
+            )),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(format!("{} is missing", self.name))
+            }
+            Err(error) => Err(format!("{} cannot be read: {error}", self.name)),
+        }
+    }
+
+    /// The bytes, if they are the ones that were noted.
+    pub(crate) fn read(&self, folder: &Path) -> Result<Vec<u8>, String> {
+        self.check_len(folder)?;
+        let bytes = fs::read(folder.join(&self.name))
+            .map_err(|error| format!("{} cannot be read: {error}", self.name))?;
+        if blake3::hash(&bytes).to_hex().as_str() != self.blake3 {
+            return Err(format!("{} was changed", self.name));
+        }
+        Ok(bytes)
+    }
+}
+
+/// A name that is one for a file as well.
+pub(crate) fn plain_name(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let name: String = name
+        .chars()
+        .map(|c| if plain(c) { c } else { '_' })
+        .take(64)
+        .collect();
+    match name.trim_start_matches('.') {
+        "" => "model".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    use std::io::Read;
+    let mut text = String::new();
+    fs::File::open(path)?
+        .take(RECORD_BYTES_MAX)
+        .read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn parse(text: &str, path: &Path) -> Result<Record, EmbedError> {
+    let damaged = |why: String| EmbedError::Damaged {
+        path: path.to_owned(),
+        why: format!("{why}; remove the model and install it again"),
+    };
+    let table: toml::Table = text
+        .parse()
+        .map_err(|e: toml::de::Error| damaged(format!("it is not TOML: {}", e.message())))?;
+    let found = table.get("format").and_then(toml::Value::as_integer);
+    match found.map(u32::try_from) {
+        Some(Ok(FORMAT)) => {}
+        Some(Ok(found)) => {
+            return Err(EmbedError::Format {
+                path: path.to_owned(),
+                found,
+                known: FORMAT,
+            });
+        }
+        _ => return Err(damaged("it has no format".into())),
+    }
+    let record: Record = toml::Value::Table(table)
+        .try_into()
+        .map_err(|e: toml::de::Error| damaged(e.message().to_owned()))?;
+    let inside = |name: &str| {
+        Path::new(name)
+            .components()
+            .all(|part| matches!(part, std::path::Component::Normal(_)))
+    };
+    if let Some(file) = record.files.iter().find(|file| !inside(&file.name)) {
+        return Err(damaged(format!("{} is not below the folder", file.name)));
+    }
+    for needed in [record.weights.as_str()]
+        .into_iter()
+        .chain(folder::TOKENIZER)
+    {
+        if !record.files.iter().any(|file| file.name == needed) {
+            return Err(damaged(format!("it does not name {needed}")));
+        }
+    }
+    if record.dim == 0 || record.dim > folder::DIM_MAX || record.max_tokens == 0 {
+        return Err(damaged("its numbers make no sense".into()));
+    }
+    if record.id != record.computed_id() {
+        return Err(damaged("its id is not that of what it names".into()));
+    }
+    Ok(record)
+}
+
+/// The record's place in a folder.
+pub(crate) fn path_in(folder: &Path) -> PathBuf {
+    folder.join(RECORD)
+}

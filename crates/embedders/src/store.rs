@@ -1,0 +1,190 @@
+//! The models of one store: `models/NAME/` and `lib/`.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use icm_projections::embed::EmbedError;
+
+use crate::catalogue::KNOWN;
+use crate::error::ModelError;
+use crate::onnx::{FastEmbedder, Record, library, plain_name};
+
+/// What a staging folder's name begins with: never a model's.
+pub(crate) const STAGING: &str = ".new-";
+/// Names that mean something else in the config file.
+const RESERVED: [&str; 3] = ["static", "none", "endpoint"];
+
+/// Where a store keeps models. Nothing has to be there.
+#[derive(Debug, Clone)]
+pub struct Store {
+    models: PathBuf,
+    lib: PathBuf,
+}
+
+/// A model that is installed.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its folder's name.
+    pub name: String,
+    /// What is known of it, or why it cannot be used.
+    pub record: Result<Record, EmbedError>,
+}
+
+impl Store {
+    /// That of the icm store in this folder.
+    pub fn of(dir: &Path) -> Store {
+        Store {
+            models: dir.join("models"),
+            lib: dir.join("lib"),
+        }
+    }
+
+    /// The folder that holds a folder for each model.
+    pub fn models_dir(&self) -> &Path {
+        &self.models
+    }
+
+    /// The folder of ONNX Runtime.
+    pub fn lib_dir(&self) -> &Path {
+        &self.lib
+    }
+
+    /// Where ONNX Runtime is, here or elsewhere on the machine; a Python may be asked.
+    ///
+    /// # Errors
+    /// In one line, why there is none.
+    pub fn library(&self) -> Result<PathBuf, String> {
+        library::find(&self.lib).map_err(|why| why.to_string())
+    }
+
+    /// What is installed, by name. Files are looked at, not read.
+    pub fn installed(&self) -> Vec<Entry> {
+        let entries = fs::read_dir(&self.models).into_iter().flatten().flatten();
+        let names = entries
+            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .filter(|name| is_name(name));
+        let mut found: Vec<Entry> = names
+            .map(|name| Entry {
+                record: self.record(&name),
+                name,
+            })
+            .collect();
+        found.sort_by(|a, b| a.name.cmp(&b.name));
+        found
+    }
+
+    /// The installed model of this name, in any case of letters.
+    ///
+    /// # Errors
+    /// Where there is none, or one that is not whole.
+    pub fn embedder(&self, name: &str) -> Result<FastEmbedder, EmbedError> {
+        let name = self.name_of(name).ok_or_else(|| self.not_installed(name))?;
+        let record = self.record(&name)?;
+        Ok(FastEmbedder::of(record, &self.models.join(name), &self.lib))
+    }
+
+    /// As the folder spells the name of an installed model.
+    pub fn name_of(&self, name: &str) -> Option<String> {
+        let mut installed = self.installed().into_iter().map(|entry| entry.name);
+        installed.find(|there| there.eq_ignore_ascii_case(name))
+    }
+
+    /// Removes an installed model; its bytes.
+    ///
+    /// # Errors
+    /// Where there is none of the name, or the folder cannot be removed.
+    pub fn remove(&self, name: &str) -> Result<u64, ModelError> {
+        let _lock = match self.models.is_dir() {
+            true => Some(crate::install::lock(&self.models)?),
+            false => None,
+        };
+        let name = self.name_of(name).ok_or_else(|| self.unknown(name))?;
+        let path = self.models.join(&name);
+        let doing = || ModelError::io("removing", &path);
+        // First out of the way: a half removed model is never met.
+        let staging = tempfile::Builder::new()
+            .prefix(STAGING)
+            .tempdir_in(&self.models);
+        let staging = staging.map_err(doing())?;
+        let gone = staging.path().join("gone");
+        fs::rename(&path, &gone).map_err(doing())?;
+        let bytes = size_below(&gone);
+        staging.close().map_err(doing())?;
+        Ok(bytes)
+    }
+
+    /// What to say of a name that nobody knows.
+    pub fn unknown(&self, name: &str) -> ModelError {
+        let known: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
+        let known = known.join(", ");
+        let hint = match self.names().as_slice() {
+            [] => format!("none is installed; known are {known}"),
+            names => format!("installed: {}; known are {known}", names.join(", ")),
+        };
+        ModelError::Unknown {
+            name: name.to_owned(),
+            hint,
+        }
+    }
+
+    /// The record of one whose folder was made by `install`: without one it is half a model.
+    fn record(&self, name: &str) -> Result<Record, EmbedError> {
+        let folder = self.models.join(name);
+        if !crate::onnx::path_in(&folder).is_file() {
+            return Err(EmbedError::Unavailable {
+                model: name.to_owned(),
+                why: "its folder has no model.toml".into(),
+                hint: Some(format!("`icm model remove {name}`, then install it again")),
+            });
+        }
+        Record::of_folder(&folder)
+    }
+
+    fn not_installed(&self, name: &str) -> EmbedError {
+        let what = match self.names().as_slice() {
+            [] => "none is".to_owned(),
+            names => format!("installed are {}", names.join(", ")),
+        };
+        EmbedError::Unavailable {
+            model: name.to_owned(),
+            why: format!("it is not installed ({what})"),
+            hint: Some("see `icm model list`, and `icm model install`".to_owned()),
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.installed()
+            .into_iter()
+            .map(|entry| entry.name)
+            .collect()
+    }
+}
+
+/// Whether a model may be called so: as a file may, and as nothing else in the config file is.
+pub(crate) fn is_name(name: &str) -> bool {
+    !RESERVED.iter().any(|word| word.eq_ignore_ascii_case(name))
+        && !name.is_empty()
+        && plain_name(name) == name
+}
+
+/// Makes a folder for the user alone.
+pub(crate) fn make_private(dir: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir)
+}
+
+/// Bytes of all files below a folder.
+pub(crate) fn size_below(dir: &Path) -> u64 {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let size = |entry: fs::DirEntry| match entry.metadata() {
+        Ok(there) if there.is_dir() => size_below(&entry.path()),
+        Ok(there) => there.len(),
+        Err(_) => 0,
+    };
+    entries.map(size).sum()
+}

@@ -15,7 +15,7 @@ use toml::Value;
 use crate::error::CliError;
 
 /// Every key, in the order in which they are shown.
-pub(crate) const KEYS: [&str; 21] = [
+pub(crate) const KEYS: [&str; 23] = [
     "db",
     "recall.limit",
     "recall.record",
@@ -25,6 +25,8 @@ pub(crate) const KEYS: [&str; 21] = [
     "ranking.neighbours",
     "ranking.speaker",
     "ranking.identifier",
+    "ranking.importance",
+    "ranking.recency",
     "ranking.floor",
     "embedding.model",
     "embedding.url",
@@ -73,6 +75,11 @@ pub(crate) const TEMPLATE: &str = "\
 # the query (`E0382`, `src/main.rs`).
 # speaker = 0.15
 # identifier = 1.0
+
+# What a critical memory gets (a high one half of it; a low one loses half), and what the newest of
+# those found gets, an older one less.
+# importance = 0.05
+# recency = 0.0
 
 # How near, 0 to 1, the meaning of a memory has to be that has no word of the query in it.
 # floor = 0.2
@@ -372,6 +379,8 @@ impl Config {
                     "meaning" => ranking.meaning = weight()?,
                     "speaker" => ranking.speaker = weight()?,
                     "identifier" => ranking.identifier = weight()?,
+                    "importance" => ranking.importance = weight()?,
+                    "recency" => ranking.recency = weight()?,
                     "neighbours" => ranking.neighbours = part()?,
                     "floor" => ranking.floor = part()? as f32,
                     _ => ranking.centred = value.as_bool().ok_or_else(|| wrong("true or false"))?,
@@ -537,7 +546,7 @@ mod tests {
         assert_eq!(config.dedup_on_similar, Some(OnSimilar::Link));
         assert_eq!(config.dedup(), Dedup::default());
         assert_eq!(config.ranking, Ranking::default());
-        assert_eq!(config.ranking_given.len(), 7);
+        assert_eq!(config.ranking_given.len(), 9);
         assert_eq!(config.output_color, Some(ColorWhen::Auto));
         assert_eq!(config.embedding_model, Some(ModelName::Static));
         assert_eq!(config.embedding_timeout_s, Some(TIMEOUT_S));

@@ -17,6 +17,6 @@ pub use error::{Result, ViewError};
 pub use rows::{FactFilter, Facts, Row, Rows};
 pub use table::{Table, TopicCount};
 pub use views::{
-    ALL_IDS, AskedModel, Embedded, GraphJob, Inspected, ModelId, Progress, RecallHit, RecallQuery,
-    Recalled, Unembedded, Views, ViewsState, inspect, topic_fits,
+    ALL_IDS, AskedHow, AskedModel, Embedded, GraphJob, Inspected, ModelId, Progress, RecallHit,
+    RecallQuery, Recalled, Unembedded, Views, ViewsState, inspect, topic_fits,
 };

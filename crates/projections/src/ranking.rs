@@ -1,6 +1,8 @@
 //! From what words, meaning and neighbours say to one order. Pure arithmetic: it knows neither texts
 //! nor files.
 
+use icm_log::facts::Importance;
+
 /// What counts how much when memories are ranked. A weight of 0 switches a factor off.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranking {
@@ -17,6 +19,10 @@ pub struct Ranking {
     pub speaker: f64,
     /// Added where the text has a rare identifier of the query.
     pub identifier: f64,
+    /// Added for importance: once for critical, half of it for high; taken off by half for low.
+    pub importance: f64,
+    /// Added for the newest candidate, nothing for the oldest, by its share of the time between them.
+    pub recency: f64,
     /// A memory that none of the words is in is found from this cosine on.
     pub floor: f32,
     /// Candidates that text and meaning each bring, at least.
@@ -33,6 +39,8 @@ impl Default for Ranking {
             neighbours: 0.3,
             speaker: 0.15,
             identifier: 1.0,
+            importance: 0.05,
+            recency: 0.0,
             floor: 0.2,
             candidates: 200,
         }
@@ -48,6 +56,8 @@ impl Ranking {
         neighbours: 0.0,
         speaker: 0.0,
         identifier: 0.0,
+        importance: 0.0,
+        recency: 0.0,
         floor: 0.0,
         candidates: 0,
     };
@@ -79,8 +89,23 @@ pub struct Evidence {
     pub speaker: bool,
     /// Whether it has a rare identifier of the query.
     pub identifier: bool,
+    /// How important it is, as a code of [`Importance`](icm_log::facts::Importance); 0 where that is
+    /// not known.
+    pub importance: u8,
+    /// When it happened, or was stored; milliseconds since 1970.
+    pub time_ms: i64,
     /// What its neighbours lend it.
     pub lent: f64,
+}
+
+impl Evidence {
+    /// -0.5 for low, 0 for medium, 0.5 for high, 1 for critical.
+    fn importance_share(&self) -> f64 {
+        match self.importance {
+            0 => 0.0,
+            code => (f64::from(code) - f64::from(Importance::Medium.code())) / 2.0,
+        }
+    }
 }
 
 /// The scores of candidates. `near` names pairs of candidates that are next to each other in a topic,
@@ -98,6 +123,11 @@ pub(crate) fn scores(
         (None, Some(cosine)) => stand_in.share(cosine),
         (None, None) => 0.0,
     };
+    let times = Span::of(candidates.iter().map(|candidate| candidate.time_ms as f64));
+    let recency = |candidate: &Evidence| match times.high > times.low {
+        true => times.share(candidate.time_ms as f64),
+        false => 0.0,
+    };
     let own: Vec<f64> = candidates
         .iter()
         .map(|candidate| {
@@ -106,6 +136,8 @@ pub(crate) fn scores(
                 + ranking.meaning * nearness(candidate)
                 + yes(candidate.speaker, ranking.speaker)
                 + yes(candidate.identifier, ranking.identifier)
+                + ranking.importance * candidate.importance_share()
+                + ranking.recency * recency(candidate)
         })
         .collect();
     for &(a, b, steps) in near {
@@ -192,6 +224,33 @@ mod tests {
         };
         let found = scores(&off, &mut [prose, exact], &[]);
         assert!(found[1] < found[0], "{found:?}");
+    }
+
+    #[test]
+    fn of_what_fits_alike_the_more_important_and_with_a_weight_the_newer_is_first() {
+        let candidate = |importance: Importance, time_ms| Evidence {
+            importance: importance.code(),
+            time_ms,
+            ..evidence(4.0, 0.5)
+        };
+        let mut candidates = [
+            candidate(Importance::Low, 30),
+            candidate(Importance::Medium, 10),
+            candidate(Importance::High, 20),
+            candidate(Importance::Critical, 10),
+        ];
+        let by_default = scores(&ranking(), &mut candidates, &[]);
+        assert!(by_default.is_sorted_by(|a, b| a < b), "{by_default:?}");
+        let newer = Ranking {
+            importance: 0.0,
+            recency: 0.2,
+            ..ranking()
+        };
+        let newer = scores(&newer, &mut candidates, &[]);
+        let least = newer[1];
+        assert_eq!(newer[3], least);
+        assert!((newer[0] - least - 0.2).abs() < 1e-9, "{newer:?}");
+        assert!((newer[2] - least - 0.1).abs() < 1e-9, "{newer:?}");
     }
 
     #[test]

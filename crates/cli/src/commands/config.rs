@@ -108,6 +108,8 @@ fn settings(app: &App) -> Result<Vec<Setting>, CliError> {
         ("ranking.neighbours", ranking.neighbours.into()),
         ("ranking.speaker", ranking.speaker.into()),
         ("ranking.identifier", ranking.identifier.into()),
+        ("ranking.importance", ranking.importance.into()),
+        ("ranking.recency", ranking.recency.into()),
         (
             "ranking.floor",
             ((f64::from(ranking.floor) * 1e6).round() / 1e6).into(),

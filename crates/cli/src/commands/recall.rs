@@ -1,7 +1,7 @@
 //! `icm recall`
 
 use clap::Args;
-use icm_server::api::{RecallAnswer, RecallHit, RecallRequest};
+use icm_server::api::{Importance, RecallAnswer, RecallHit, RecallRequest};
 use serde_json::Value;
 
 use crate::app::App;
@@ -187,6 +187,10 @@ fn print_score(
     if evidence["identifier"] == true {
         reasons.push("a rare identifier".to_owned());
     }
+    let weighs = explain["ranking"]["importance"].as_f64() > Some(0.0);
+    if weighs && hit.memory.importance != Importance::Medium {
+        reasons.push(format!("{} importance", hit.memory.importance.name()));
+    }
     print_dim(
         ui,
         &format!("score {:.3} from {}", hit.score, reasons.join(", ")),
@@ -214,19 +218,55 @@ fn print_ranking(ui: &Ui, answer: &RecallAnswer, explain: &Value) -> Result<(), 
         ui.line(format_args!(""))?;
     }
     let documents = ranking["documents"].as_u64().unwrap_or(0);
+    let texts = text::count(documents, "text", "texts");
+    let words = "any word may match, rare words and short texts count more, and so does a word as it \
+                 was written beside its stem";
+    let weights = &explain["ranking"];
+    let [by_words, by_meaning] = ["text", "meaning"].map(|of| weights[of].as_f64().unwrap_or(0.0));
     print_dim(
         ui,
-        &format!(
-            "ranked by words and meaning, half and half, among {}: any word may match, rare words and \
-             short texts count more, and so does a word as it was written beside its stem; what no word \
-             matches is found by a near meaning",
-            text::count(documents, "text", "texts")
-        ),
+        &match by_meaning > 0.0 {
+            false => format!("ranked by words alone among {texts}: {words}"),
+            true => format!(
+                "ranked by words ({by_words}) and meaning ({by_meaning}) among {texts}: {words}; what no \
+                 word matches is found by a near meaning"
+            ),
+        },
     )?;
+    if by_meaning > 0.0 {
+        print_dim(ui, &meaning_of(explain))?;
+    }
     match described.is_empty() {
         true => print_dim(ui, "no word of the query can be looked for"),
         false => print_dim(ui, &described.join(", ")),
     }
+}
+
+/// By which model, and how its vectors were searched.
+fn meaning_of(explain: &Value) -> String {
+    let number = |value: &Value| value.as_u64().unwrap_or(0);
+    let model = &explain["model"];
+    let mut line = match model["id"].as_str() {
+        None => "meaning by the built-in model".to_owned(),
+        Some(id) => format!("meaning by {}", text::one_line(id)),
+    };
+    let (embedded, versions) = (number(&model["embedded"]), number(&model["versions"]));
+    if embedded < versions {
+        line += &format!(
+            ", which has embedded {embedded} of {versions}; the others by the built-in model"
+        );
+    }
+    let searched = &explain["vectors"];
+    let rows = text::count(number(&searched["rows"]), "vector", "vectors");
+    line += &match searched["by"].as_str() {
+        Some("graph") => format!("; {rows} searched by the graph"),
+        Some("list") => format!(
+            "; {} of {rows} looked at, those that fit",
+            number(&searched["listed"])
+        ),
+        _ => format!("; {rows} scanned"),
+    };
+    line
 }
 
 /// In how many texts a word of the query stands, in whatever form was looked for.

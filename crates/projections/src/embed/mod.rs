@@ -31,12 +31,6 @@ pub trait Embedder: Send + Sync {
     /// Numbers in each vector, at least 1; the same for the life of the embedder.
     fn dim(&self) -> usize;
 
-    /// The cosine from which on two texts have to do with each other, as far as this model tells:
-    /// below it a memory is not found by its meaning alone.
-    fn floor(&self) -> f32 {
-        0.2
-    }
-
     /// One vector of [`dim`](Self::dim) finite numbers a text, in the order of the texts, each of
     /// length 1 (within 1e-5). A text in which the model finds nothing (an empty one, say) is all
     /// zeros, so its cosine with anything is 0. No text is too long: a model that reads only a

@@ -29,6 +29,10 @@ pub(super) const MODELS_DIR: &str = "models";
 /// How long whoever has vectors waits for another one to write some.
 const WRITE_WAIT: Duration = Duration::from_secs(2);
 
+/// Texts that a model's floor is worked out by, at most and at least.
+const FLOOR_TEXTS_MAX: u64 = 32;
+const FLOOR_TEXTS_MIN: usize = 8;
+
 /// What names a model's vectors, and how many numbers they have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModelId<'a> {
@@ -71,6 +75,8 @@ struct Held {
     /// Those after them, in memory.
     fresh: Matrix,
     mean: Mean,
+    /// How its cosines compare with the built-in model's, and of how many rows that is (up to a power of 2).
+    spreads: Option<(u64, Option<(Spread, Spread)>)>,
 }
 
 impl Held {
@@ -167,6 +173,7 @@ impl Views {
                 file: Arc::new(file),
                 fresh: no_rows(model),
                 mean: Mean::default(),
+                spreads: None,
             });
         }
         Ref::map(self.models.0.borrow(), |held| {
@@ -304,6 +311,44 @@ impl Views {
         }
     }
 
+    /// The cosine of a model that says of texts of this store what `floor` says of them by the built-in
+    /// one: as many deviations off the mean of the cosines of the same pairs. Models differ widely there;
+    /// by some any two texts are nearer than 0.7. Of fewer texts than [`FLOOR_TEXTS_MIN`] it is `floor`.
+    pub(super) fn model_floor(&self, model: ModelId<'_>, floor: f32) -> Result<f32> {
+        let count = self.held(model).count();
+        let known = self.held(model).spreads;
+        let spreads = match known {
+            // It does not move much any more before there are twice as many.
+            Some((of, spreads)) if of == count.next_power_of_two() => spreads,
+            _ => self.spreads(model)?,
+        };
+        if let Some(held) = self.models.0.borrow_mut().as_mut() {
+            held.spreads = Some((count.next_power_of_two(), spreads));
+        }
+        let Some((built_in, own)) = spreads.filter(|_| floor > 0.0) else {
+            return Ok(floor);
+        };
+        let off = (floor - built_in.mean) / built_in.deviation.max(f32::EPSILON);
+        Ok((own.mean + off * own.deviation).clamp(0.0, 1.0))
+    }
+
+    /// Of the same pairs of texts by the built-in model and another; `None` of too few texts.
+    fn spreads(&self, model: ModelId<'_>) -> Result<Option<(Spread, Spread)>> {
+        let (base, tail) = (self.base_vectors()?, self.tail.vectors());
+        let held = self.held(model);
+        let step = held.count().div_ceil(FLOOR_TEXTS_MAX).max(1);
+        // A text that either finds nothing in says nothing.
+        let (built_in, own): (Vec<_>, Vec<_>) = (0..held.count())
+            .step_by(step as usize)
+            .filter_map(|ordinal| {
+                let of = |a: &Matrix, b: &Matrix| a.vector(ordinal).or_else(|| b.vector(ordinal));
+                Some((of(base, &tail)?, of(&held.file, &held.fresh)?))
+            })
+            .unzip();
+        let enough = own.len() >= FLOOR_TEXTS_MIN;
+        Ok(enough.then(|| (Spread::of(&built_in), Spread::of(&own))))
+    }
+
     /// How near versions are to a query by a model, and how many it knows.
     pub(super) fn model_cosines(
         &self,
@@ -348,4 +393,30 @@ fn write(files: &Files, held: &mut Held, model: ModelId<'_>, until: u64) -> Resu
     Note::write(&files.note, &files.rows, count)?;
     held.take(files.open(model, until)?, model);
     Ok(())
+}
+
+/// Of the cosines of all pairs of some vectors.
+#[derive(Debug, Clone, Copy)]
+struct Spread {
+    mean: f32,
+    /// The standard deviation.
+    deviation: f32,
+}
+
+impl Spread {
+    fn of(vectors: &[Vec<f32>]) -> Spread {
+        let mut cosines = Vec::new();
+        for (at, a) in vectors.iter().enumerate() {
+            for b in &vectors[..at] {
+                cosines.push(a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>());
+            }
+        }
+        let count = cosines.len().max(1) as f32;
+        let mean = cosines.iter().sum::<f32>() / count;
+        let squares = cosines.iter().map(|cosine| (cosine - mean).powi(2));
+        Spread {
+            mean,
+            deviation: (squares.sum::<f32>() / count).sqrt(),
+        }
+    }
 }

@@ -39,7 +39,7 @@ pub use embedded::{Embedded, ModelId, Unembedded};
 pub use graph::GraphJob;
 pub use inspect::{Inspected, ViewsState, inspect};
 pub use query::{ALL_IDS, topic_fits};
-pub use recall::{AskedModel, RecallHit, RecallQuery, Recalled};
+pub use recall::{AskedHow, AskedModel, RecallHit, RecallQuery, Recalled};
 
 /// Rises whenever the files of a view mean something else.
 const VIEWS_VERSION: u32 = 10;

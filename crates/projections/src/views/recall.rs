@@ -51,8 +51,14 @@ pub struct AskedModel<'a> {
     pub id: ModelId<'a>,
     /// Its vector of the query.
     pub query: &'a [f32],
-    /// The cosine from which on it says of two texts that they have to do with each other, in the
-    /// place of [`Ranking::floor`] (unless that is 0 or less: then there is none).
+}
+
+/// How a model that is not built in was asked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AskedHow {
+    /// How far it is.
+    pub embedded: Embedded,
+    /// The cosine from which on it finds, in the place of [`Ranking::floor`].
     pub floor: f32,
 }
 
@@ -76,8 +82,8 @@ pub struct Recalled {
     pub hits: Vec<RecallHit>,
     /// For `--explain`; its own hits are empty.
     pub text: TextAnswer,
-    /// How far the model is that was asked; `None` where it was the built-in one.
-    pub embedded: Option<Embedded>,
+    /// How the model was asked; `None` where it was the built-in one.
+    pub asked: Option<AskedHow>,
     /// How the vectors of the files were searched, if they were.
     pub searched: Option<Searched>,
 }
@@ -109,7 +115,7 @@ impl Views {
             },
         };
         let mut searched = None;
-        let (text, hits, embedded) = super::guarded("text", || {
+        let (text, hits, asked) = super::guarded("text", || {
             let (answer, prepared) = self.text.prepare(&self.tail.text, &text_query, &visible)?;
             let meaning = match query.ranking.meaning > 0.0 {
                 true => Some(self.meaning(query)?),
@@ -117,8 +123,8 @@ impl Views {
             };
             let ranked = self.rank(query, &prepared, meaning.as_ref(), &visible, &mut searched)?;
             let hits = ranked.iter().map(|ranked| hit(&prepared, ranked));
-            let embedded = meaning.and_then(|meaning| meaning.embedded);
-            Ok((answer, hits.collect::<Result<Vec<_>>>()?, embedded))
+            let asked = meaning.and_then(|meaning| meaning.how);
+            Ok((answer, hits.collect::<Result<Vec<_>>>()?, asked))
         })?;
         if let Some(ordinal) = damaged.get() {
             let why = format!("the record of ordinal {ordinal} is damaged");
@@ -127,7 +133,7 @@ impl Views {
         Ok(Recalled {
             hits,
             text,
-            embedded,
+            asked,
             searched,
         })
     }
@@ -194,6 +200,7 @@ impl Views {
                 identifier: prepared.has_identifier(&found),
                 ..Evidence::default()
             };
+            (known.importance, known.time_ms) = self.facts(found.ordinal);
             let mut near_enough = false;
             if let Some(meaning) = meaning {
                 near_enough = meaning.of(found.ordinal, weights, &mut known)? && finds_by_meaning;
@@ -248,11 +255,11 @@ impl Views {
         let Some(asked) = &query.model else {
             return Ok(Meaning {
                 main: built_in()?,
-                floor: None,
-                embedded: None,
+                how: None,
                 stand_in: None,
             });
         };
+        let floor = self.model_floor(asked.id, query.ranking.floor)?;
         let (main, embedded) = self.model_cosines(asked.id, asked.query);
         let stand_in = match embedded.done < embedded.of {
             true => Some(built_in()?),
@@ -260,8 +267,7 @@ impl Views {
         };
         Ok(Meaning {
             main,
-            floor: Some(asked.floor),
-            embedded: Some(embedded),
+            how: Some(AskedHow { embedded, floor }),
             stand_in,
         })
     }
@@ -299,6 +305,22 @@ impl Views {
         near
     }
 
+    /// How important a version is, and its time; 0 where that is not known.
+    fn facts(&self, ordinal: u64) -> (u8, i64) {
+        let next = self.base.tally.next_ordinal;
+        let facts = match ordinal.checked_sub(next) {
+            None => self.rows.get(ordinal).map(|row| row.facts),
+            Some(at) => {
+                let overlay = &self.tail.folder.kept;
+                let opened = overlay.opened.get(at as usize);
+                let version =
+                    |(_, entity, from): &(u64, _, _)| overlay_version(overlay, *entity, *from);
+                opened.and_then(version).map(Facts::of)
+            }
+        };
+        facts.map_or((0, 0), |facts| (facts.importance.code(), facts.time_ms))
+    }
+
     /// What stands for the topic of a version.
     fn topic_tag(&self, ordinal: u64) -> u32 {
         let next = self.base.tally.next_ordinal;
@@ -315,10 +337,8 @@ impl Views {
 /// A query by its meaning.
 struct Meaning<'a> {
     main: Cosines<'a>,
-    /// The floor of a model that is not built in.
-    floor: Option<f32>,
-    /// How far that is.
-    embedded: Option<Embedded>,
+    /// Of a model that is not built in.
+    how: Option<AskedHow>,
     /// The built-in model, where the one that is asked has no vectors of some versions.
     stand_in: Option<Cosines<'a>>,
 }
@@ -326,7 +346,7 @@ struct Meaning<'a> {
 impl Meaning<'_> {
     /// Whether the model that is asked has a vector of a version.
     fn covers(&self, ordinal: u64) -> bool {
-        (self.embedded).is_none_or(|embedded| ordinal < embedded.done)
+        (self.how).is_none_or(|how| ordinal < how.embedded.done)
     }
 
     /// The `most` visible versions that are nearest, of those listed if there is a list; as many again of
@@ -353,7 +373,7 @@ impl Meaning<'_> {
         }
         if self.covers(ordinal) {
             (known.cosine, known.meaning) = self.main.of(ordinal, weights.centred)?;
-            floor = self.floor.filter(|_| floor > 0.0).unwrap_or(floor);
+            floor = self.how.map_or(floor, |how| how.floor);
         }
         Ok(known.cosine.is_some_and(|cosine| cosine >= floor))
     }

@@ -206,9 +206,9 @@ fn explain(found: &Found, query: &RecallQuery<'_>, views: &Views, at: &At) -> Va
         },
         "model": query.model.map(|asked| json!({
             "id": asked.id.name,
-            "embedded": found.embedded.map(|embedded| embedded.done),
-            "versions": found.embedded.map(|embedded| embedded.of),
-            "floor": f64::from(asked.floor),
+            "embedded": found.asked.map(|how| how.embedded.done),
+            "versions": found.asked.map(|how| how.embedded.of),
+            "floor": found.asked.map(|how| f64::from(how.floor)),
         })),
         "vectors": found.searched.as_ref().map(searched),
         "ranking": {
@@ -218,6 +218,8 @@ fn explain(found: &Found, query: &RecallQuery<'_>, views: &Views, at: &At) -> Va
             "neighbours": ranking.neighbours,
             "speaker": ranking.speaker,
             "identifier": ranking.identifier,
+            "importance": ranking.importance,
+            "recency": ranking.recency,
             "floor": f64::from(ranking.floor),
             "candidates": ranking.candidates,
         },

@@ -36,6 +36,7 @@ const LIMIT: usize = 200;
 #[command(after_help = "\
 Examples:
   icm bench recall locomo/ --rankings rankings.jsonl
+  icm bench recall locomo/ --set ranking.neighbours=0.1 --set embedding.model=all-MiniLM-L6-v2
   icm bench recall longmemeval_s.json --granularity session --json")]
 pub(crate) struct BenchRecallArgs {
     /// Folders or files
@@ -56,6 +57,9 @@ pub(crate) struct BenchRecallArgs {
     /// Rank by one signal alone [default: as `icm recall`, by `[ranking]` of the config file]
     #[arg(long, value_name = "SIGNAL")]
     only: Option<SignalArg>,
+    /// A setting to try, as in the config file
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<String>,
     /// Write what each question found, one JSON line each
     #[arg(long, value_name = "FILE")]
     rankings: Option<PathBuf>,
@@ -78,6 +82,7 @@ enum SignalArg {
 }
 
 pub(crate) fn run(args: BenchRecallArgs, app: &App) -> Result<Outcome, CliError> {
+    let config = app.config.with(&args.settings)?;
     let mut ks: Vec<usize> = args.k.into_iter().map(usize::from).collect();
     ks.sort_unstable();
     ks.dedup();
@@ -90,14 +95,14 @@ pub(crate) fn run(args: BenchRecallArgs, app: &App) -> Result<Outcome, CliError>
             GranularityArg::Turn => Granularity::Turn,
             GranularityArg::Session => Granularity::Session,
         }),
-        weights: app.config.ranking,
+        weights: config.ranking,
         only: args.only.map(|signal| match signal {
             SignalArg::Text => Signal::Text,
             SignalArg::Vectors => Signal::Vectors,
         }),
     };
 
-    let model = app.model(&app.config)?;
+    let model = app.model(&config)?;
     let bar = Bar::new(&app.ui);
     let report = match &args.rankings {
         None => bench_recall(&request, &model, &bar, &mut |_| Ok(()))?,

@@ -51,7 +51,6 @@ impl Asked {
             Asked::Vector(embedder, vector) => Some(AskedModel {
                 id: id(&**embedder),
                 query: vector,
-                floor: embedder.floor(),
             }),
             _ => None,
         }

@@ -21,6 +21,8 @@ struct Fake {
     texts: AtomicUsize,
     down: AtomicBool,
     short: AtomicBool,
+    /// All texts are nearer to each other than 0.7, as by some models.
+    crowded: AtomicBool,
 }
 
 impl Embedder for Fake {
@@ -42,7 +44,12 @@ impl Embedder for Fake {
         }
         self.texts.fetch_add(texts.len(), Relaxed);
         let dim = DIM - usize::from(self.short.load(Relaxed));
-        Ok(texts.iter().map(|text| vector(text, dim)).collect())
+        let crowded = self.crowded.load(Relaxed);
+        let embed = |text: &&str| match crowded {
+            true => crowd(vector(text, dim)),
+            false => vector(text, dim),
+        };
+        Ok(texts.iter().map(embed).collect())
     }
 }
 
@@ -53,6 +60,15 @@ fn vector(text: &str, dim: usize) -> Vec<f32> {
         let other = word.len() % 3 + MEANINGS.len();
         vector[meaning.unwrap_or(other)] += if meaning.is_some() { 5.0 } else { 0.1 };
     }
+    let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+    vector.iter_mut().for_each(|x| *x /= length);
+    vector
+}
+
+/// The same in a corner of the space.
+fn crowd(mut vector: Vec<f32>) -> Vec<f32> {
+    vector.iter_mut().for_each(|x| *x *= 0.5);
+    vector[DIM - 1] += 1.0;
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     vector.iter_mut().for_each(|x| *x /= length);
     vector
@@ -227,6 +243,21 @@ fn what_is_not_embedded_yet_is_found_by_the_built_in_model() {
     assert_eq!(explained["model"]["versions"], 161);
     assert!(contents(&answer).contains(&"our office dog is called Biscuit"));
     assert!(vimbles(&answer) >= 10, "{:?}", contents(&answer));
+}
+
+/// What is near enough depends on how near any two texts of the store are by the model.
+#[test]
+fn what_is_far_by_a_model_that_brings_all_texts_near_is_not_found() {
+    for crowded in [false, true] {
+        let world = World::new();
+        world.fake.crowded.store(crowded, Relaxed);
+        let service = world.open();
+        store(&service, &notes(300, 0));
+        service.embed(&NoProgress).expect("it embeds");
+        let answer = recall(&service, "any quorl");
+        let contents = contents(&answer);
+        assert_eq!((vimbles(&answer), contents.len()), (30, 30), "{contents:?}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use icm_embedders::Opened;
+use icm_embedders::{EmbedError, Opened};
 use icm_server::api::Caller;
 use icm_server::{Model, OpenOptions, Service};
 
@@ -161,10 +161,27 @@ impl App {
     }
 
     /// What embeds, as a configuration says. One that cannot be used is no reason to fail before it is
-    /// needed.
+    /// needed. A model that this store does not have may be in the usual one.
     pub(crate) fn model(&self, config: &Config) -> Result<Model, CliError> {
-        let choice = config.embedding()?;
-        Ok(match icm_embedders::open(&choice, &self.db()?.0) {
+        let choice = match config.embedding() {
+            Ok(choice) => choice,
+            Err(error) => {
+                let error = EmbedError::Unavailable {
+                    model: "endpoint".to_owned(),
+                    why: error.said(),
+                    hint: Some(
+                        "or go back to the built-in one with `icm model use static`".to_owned(),
+                    ),
+                };
+                return Ok(Model::Unusable(Arc::new(error)));
+            }
+        };
+        let here = self.db()?.0;
+        let opened = icm_embedders::open(&choice, &here).or_else(|error| {
+            let usual = config::default_db().filter(|usual| *usual != here);
+            usual.map_or(Err(error), |usual| icm_embedders::open(&choice, &usual))
+        });
+        Ok(match opened {
             Ok(Opened::BuiltIn) => Model::BuiltIn,
             Ok(Opened::None) => Model::None,
             Ok(Opened::Model(embedder)) => Model::Other(embedder),
@@ -184,6 +201,7 @@ impl App {
         if let Some(service) = self.service.get() {
             service.record_recalls();
             service.settle();
+            service.embed_last();
             self.pass_on_notices(service);
             // Nothing there is an answer of its own: the path may be mistyped.
             let answered = match &result {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use directories::{BaseDirs, ProjectDirs};
+use icm_embedders::MAX_DIM;
 use icm_embedders::{Choice, Endpoint};
 use icm_server::Ranking;
 use icm_server::api::{Dedup, OnSimilar};
@@ -15,11 +16,12 @@ use toml::Value;
 use crate::error::CliError;
 
 /// Every key, in the order in which they are shown.
-pub(crate) const KEYS: [&str; 23] = [
+pub(crate) const KEYS: [&str; 24] = [
     "db",
     "recall.limit",
     "recall.record",
     "ranking.text",
+    "ranking.coverage",
     "ranking.meaning",
     "ranking.centred",
     "ranking.neighbours",
@@ -65,6 +67,9 @@ pub(crate) const TEMPLATE: &str = "\
 # text = 0.5
 # meaning = 0.5
 
+# How much of what a text could have that has every word of the query, 0 to 1, counts in full.
+# coverage = 0.3
+
 # Whether what all texts of the store have in common is taken off the meaning.
 # centred = true
 
@@ -82,7 +87,7 @@ pub(crate) const TEMPLATE: &str = "\
 # recency = 0.0
 
 # How near, 0 to 1, the meaning of a memory has to be that has no word of the query in it.
-# floor = 0.2
+# floor = 0.12
 
 [embedding]
 # What turns texts into vectors: \"static\" (in the program, for English), \"none\", \"endpoint\" (a server,
@@ -376,6 +381,7 @@ impl Config {
                 let ranking = &mut self.ranking;
                 match key.trim_start_matches("ranking.") {
                     "text" => ranking.text = weight()?,
+                    "coverage" => ranking.coverage = part()?,
                     "meaning" => ranking.meaning = weight()?,
                     "speaker" => ranking.speaker = weight()?,
                     "identifier" => ranking.identifier = weight()?,
@@ -423,8 +429,8 @@ impl Config {
             }
             "embedding.dim" => {
                 let dim = value.as_integer().and_then(|dim| usize::try_from(dim).ok());
-                let dim = dim.filter(|dim| (1..=65_536).contains(dim));
-                self.embedding_dim = Some(dim.ok_or_else(|| wrong("a number from 1 to 65536"))?);
+                let dim = dim.filter(|dim| (1..=MAX_DIM).contains(dim));
+                self.embedding_dim = Some(dim.ok_or_else(|| wrong("a number from 1 to 4096"))?);
             }
             "embedding.timeout_s" => {
                 let time = (value.as_float()).or(value.as_integer().map(|whole| whole as f64));
@@ -546,7 +552,7 @@ mod tests {
         assert_eq!(config.dedup_on_similar, Some(OnSimilar::Link));
         assert_eq!(config.dedup(), Dedup::default());
         assert_eq!(config.ranking, Ranking::default());
-        assert_eq!(config.ranking_given.len(), 9);
+        assert_eq!(config.ranking_given.len(), 10);
         assert_eq!(config.output_color, Some(ColorWhen::Auto));
         assert_eq!(config.embedding_model, Some(ModelName::Static));
         assert_eq!(config.embedding_timeout_s, Some(TIMEOUT_S));

@@ -37,6 +37,7 @@ pub use choice::{Choice, Opened, open};
 pub use endpoint::{Endpoint, EndpointEmbedder};
 pub use error::ModelError;
 pub use icm_projections::embed::{EmbedError, Embedder, StaticEmbedder};
+pub use icm_projections::vectors::MAX_DIM;
 pub use install::{DEFAULT_MODEL, Installed, Source, Watch, install};
 pub use onnx::{FastEmbedder, Pooling, Record};
 pub use store::{Entry, Store};

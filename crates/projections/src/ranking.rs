@@ -8,6 +8,9 @@ use icm_log::facts::Importance;
 pub struct Ranking {
     /// Of the words in common: BM25, as a share of the best candidate's.
     pub text: f64,
+    /// How much of what a text could have that has every word of the query, 0 to 1, counts in full: where the
+    /// best one has less, a single word in common among many does not count like all of them.
+    pub coverage: f64,
     /// Of the meaning: cosine, as a share of the best candidate's. With 0 nothing is found by it.
     pub meaning: f64,
     /// Whether what all texts of the store have in common is taken off before the cosine that ranks.
@@ -34,6 +37,7 @@ impl Default for Ranking {
     fn default() -> Ranking {
         Ranking {
             text: 0.5,
+            coverage: 0.3,
             meaning: 0.5,
             centred: true,
             neighbours: 0.3,
@@ -41,7 +45,7 @@ impl Default for Ranking {
             identifier: 1.0,
             importance: 0.05,
             recency: 0.0,
-            floor: 0.2,
+            floor: 0.12,
             candidates: 200,
         }
     }
@@ -51,6 +55,7 @@ impl Ranking {
     /// Words alone: the score is BM25 itself.
     pub const TEXT: Ranking = Ranking {
         text: 1.0,
+        coverage: 0.0,
         meaning: 0.0,
         centred: false,
         neighbours: 0.0,
@@ -109,13 +114,16 @@ impl Evidence {
 }
 
 /// The scores of candidates. `near` names pairs of candidates that are next to each other in a topic,
-/// with the steps between them (1 or 2).
+/// with the steps between them (1 or 2); `possible` is about the BM25 of a text of average length that has every
+/// word of the query once.
 pub(crate) fn scores(
     ranking: &Ranking,
+    possible: f64,
     candidates: &mut [Evidence],
     near: &[(usize, usize, u32)],
 ) -> Vec<f64> {
-    let text = Span::of(candidates.iter().map(|candidate| candidate.text));
+    let mut text = Span::of(candidates.iter().map(|candidate| candidate.text));
+    text.high = text.high.max(ranking.coverage * possible);
     let meaning = Span::of(candidates.iter().filter_map(|candidate| candidate.meaning));
     let stand_in = Span::of(candidates.iter().filter_map(|candidate| candidate.stand_in));
     let nearness = |candidate: &Evidence| match (candidate.meaning, candidate.stand_in) {
@@ -195,7 +203,7 @@ mod tests {
     #[test]
     fn both_signals_count_by_their_share_of_the_span() {
         let mut candidates = [evidence(8.0, 0.1), evidence(4.0, 0.5), evidence(0.0, 0.3)];
-        let scores = scores(&ranking(), &mut candidates, &[]);
+        let scores = scores(&ranking(), 0.0, &mut candidates, &[]);
         assert_eq!(scores[..2], [0.5, 0.75]);
         assert!((scores[2] - 0.25).abs() < 1e-9);
     }
@@ -204,7 +212,7 @@ mod tests {
     fn neighbours_lend_of_their_own_score_and_not_of_what_is_lent_to_them() {
         let mut candidates = [evidence(8.0, 0.5), evidence(0.0, 0.0), evidence(0.0, 0.0)];
         let near = [(0, 1, 1), (1, 2, 1), (0, 2, 2)];
-        let scores = scores(&ranking(), &mut candidates, &near);
+        let scores = scores(&ranking(), 0.0, &mut candidates, &near);
         assert_eq!(scores, [1.0, 0.5, 0.25]);
         assert_eq!(candidates.map(|candidate| candidate.lent), [0.0, 0.5, 0.25]);
     }
@@ -215,14 +223,14 @@ mod tests {
         let mut exact = evidence(4.0, 0.1);
         exact.identifier = true;
         exact.speaker = true;
-        let found = scores(&ranking(), &mut [prose, exact], &[]);
+        let found = scores(&ranking(), 0.0, &mut [prose, exact], &[]);
         assert!(found[1] > found[0], "{found:?}");
         let off = Ranking {
             identifier: 0.0,
             speaker: 0.0,
             ..ranking()
         };
-        let found = scores(&off, &mut [prose, exact], &[]);
+        let found = scores(&off, 0.0, &mut [prose, exact], &[]);
         assert!(found[1] < found[0], "{found:?}");
     }
 
@@ -239,18 +247,29 @@ mod tests {
             candidate(Importance::High, 20),
             candidate(Importance::Critical, 10),
         ];
-        let by_default = scores(&ranking(), &mut candidates, &[]);
+        let by_default = scores(&ranking(), 0.0, &mut candidates, &[]);
         assert!(by_default.is_sorted_by(|a, b| a < b), "{by_default:?}");
         let newer = Ranking {
             importance: 0.0,
             recency: 0.2,
             ..ranking()
         };
-        let newer = scores(&newer, &mut candidates, &[]);
+        let newer = scores(&newer, 0.0, &mut candidates, &[]);
         let least = newer[1];
         assert_eq!(newer[3], least);
         assert!((newer[0] - least - 0.2).abs() < 1e-9, "{newer:?}");
         assert!((newer[2] - least - 0.1).abs() < 1e-9, "{newer:?}");
+    }
+
+    #[test]
+    fn one_word_of_many_does_not_count_like_all_of_them() {
+        let all = |possible| {
+            let mut candidates = [evidence(2.0, 0.3), evidence(0.0, 0.5), evidence(0.0, 0.1)];
+            scores(&ranking(), possible, &mut candidates, &[])
+        };
+        assert!(all(2.0)[0] > all(2.0)[1]);
+        // Of what there could be in common it has a tenth.
+        assert!(all(20.0)[0] < all(20.0)[1]);
     }
 
     #[test]
@@ -262,15 +281,21 @@ mod tests {
         };
         let known = [candidate(Some(0.9), 0.1), candidate(Some(0.7), 0.3)];
         let mut candidates = [known[0], known[1], candidate(None, 0.2)];
-        let found = scores(&ranking(), &mut candidates, &[]);
+        let found = scores(&ranking(), 0.0, &mut candidates, &[]);
         assert_eq!(found[..2], [0.5, 0.0]);
         assert!((found[2] - 0.25).abs() < 1e-9, "{found:?}");
     }
 
     #[test]
     fn one_candidate_alone_has_what_it_matched() {
-        assert_eq!(scores(&ranking(), &mut [evidence(3.0, 0.4)], &[]), [1.0]);
-        assert_eq!(scores(&ranking(), &mut [evidence(0.0, 0.4)], &[]), [0.5]);
-        assert_eq!(scores(&ranking(), &mut [], &[]), [0.0; 0]);
+        assert_eq!(
+            scores(&ranking(), 0.0, &mut [evidence(3.0, 0.4)], &[]),
+            [1.0]
+        );
+        assert_eq!(
+            scores(&ranking(), 0.0, &mut [evidence(0.0, 0.4)], &[]),
+            [0.5]
+        );
+        assert_eq!(scores(&ranking(), 0.0, &mut [], &[]), [0.0; 0]);
     }
 }

@@ -103,6 +103,7 @@ fn settings(app: &App) -> Result<Vec<Setting>, CliError> {
     let ranking = &config.ranking;
     for (key, value) in [
         ("ranking.text", ranking.text.into()),
+        ("ranking.coverage", ranking.coverage.into()),
         ("ranking.meaning", ranking.meaning.into()),
         ("ranking.centred", ranking.centred.into()),
         ("ranking.neighbours", ranking.neighbours.into()),

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use icm_server::api::{Check, CheckStatus, Checkup};
-use icm_server::{Ground, Service};
+use icm_server::{Ground, Model, Service};
 
 use crate::app::App;
 use crate::columns::{self, Cell};
@@ -24,7 +24,7 @@ pub(crate) struct DoctorArgs {
 }
 
 pub(crate) fn run(args: DoctorArgs, app: &App) -> Result<Outcome, CliError> {
-    let mut checks = vec![config(app)];
+    let mut checks = vec![config(app), model(app)];
     let mut damaged = false;
     match app.db() {
         Ok((dir, _)) => {
@@ -70,6 +70,27 @@ fn config(app: &App) -> Check {
         status: CheckStatus::Ok,
         message,
         command: None,
+    }
+}
+
+/// Whether the model that was chosen is there; nothing is loaded, and no server asked.
+fn model(app: &App) -> Check {
+    let (status, message, command) = match app.model(&app.config) {
+        Err(error) => return problem("model", &error),
+        Ok(Model::BuiltIn) => (CheckStatus::Ok, "the built-in one".to_owned(), None),
+        Ok(Model::None) => (CheckStatus::Ok, "none: words alone".to_owned(), None),
+        Ok(Model::Other(embedder)) => (CheckStatus::Ok, embedder.model().to_owned(), None),
+        Ok(Model::Unusable(error)) => (
+            CheckStatus::Problem,
+            icm_server::plain(error),
+            Some("icm model use static".to_owned()),
+        ),
+    };
+    Check {
+        name: "model".into(),
+        status,
+        message,
+        command,
     }
 }
 

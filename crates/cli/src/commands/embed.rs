@@ -10,10 +10,10 @@ use crate::text::count;
 
 /// Embed what has no vector of the model yet
 ///
-/// The built-in model embeds as it goes and needs none of this. Another one (`icm model use`) is asked
-/// behind the answers, a little at a time; this does all that is left, at once. It can be stopped at
-/// any time, and goes on where it was. Until a memory is embedded it is found by its words and by the
-/// built-in model.
+/// The built-in model embeds as it goes and needs none of this. Another one (`icm model use`) is asked by
+/// `icm serve` behind the answers, and by a recall for the last 32 texts (of a server: once the answer is out); this does all that is
+/// left. It can be stopped at any time, and goes on where it was. Until a memory is embedded it is found by its
+/// words and by the built-in model.
 #[derive(Debug, Args)]
 pub(crate) struct EmbedArgs {
     /// Only say how far it is

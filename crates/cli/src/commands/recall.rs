@@ -109,6 +109,9 @@ pub(crate) fn print(ui: &Ui, answer: &RecallAnswer) -> Result<Outcome, CliError>
     } else {
         Outcome::Fine
     };
+    if let Some(note) = &answer.note {
+        ui.note(note);
+    }
     if ui.json {
         ui.json(answer)?;
         return Ok(outcome);

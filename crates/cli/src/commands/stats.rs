@@ -70,6 +70,7 @@ fn print(ui: &Ui, stats: &Stats) -> Result<(), CliError> {
         add(
             match view.view.as_str() {
                 "table" => "view table",
+                "vectors" => "view vectors",
                 _ => "view text",
             },
             format!("@{}, {state}, {}", view.position, bytes(view.bytes)),

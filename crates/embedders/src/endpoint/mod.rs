@@ -4,6 +4,7 @@
 mod tests;
 mod wire;
 
+use icm_projections::vectors::MAX_DIM;
 use std::time::{Duration, Instant};
 
 use backon::{BackoffBuilder, ExponentialBuilder};
@@ -90,6 +91,9 @@ impl EndpointEmbedder {
         let dim = found[0].len();
         match endpoint.dim {
             _ if dim == 0 => Err(wire.explained(Trouble::Wrong("an empty vector".into()))),
+            _ if dim > MAX_DIM => Err(wire.explained(Trouble::Wrong(format!(
+                "vectors of {dim} numbers, more than {MAX_DIM}"
+            )))),
             Some(said) if said != dim => Err(wire.other_dim(dim, said)),
             _ => Ok(dim),
         }
@@ -120,11 +124,13 @@ impl EndpointEmbedder {
         if vector.len() != self.dim {
             return Err(self.wire.other_dim(vector.len(), self.dim));
         }
-        let wrong = || {
-            self.wire
-                .explained(Trouble::Wrong("a number that is not finite".into()))
-        };
-        unit(vector).ok_or_else(wrong)
+        let wrong = |why: &str| self.wire.explained(Trouble::Wrong(why.to_owned()));
+        let vector = unit(vector).ok_or_else(|| wrong("a number that is not finite"))?;
+        // It is asked for texts in which there is something.
+        match vector.iter().all(|x| *x == 0.0) {
+            true => Err(wrong("a vector of zeros")),
+            false => Ok(vector),
+        }
     }
 }
 
@@ -175,6 +181,10 @@ impl Embedder for EndpointEmbedder {
 
     fn dim(&self) -> usize {
         self.dim
+    }
+
+    fn is_near(&self) -> bool {
+        false
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {

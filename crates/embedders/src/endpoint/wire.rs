@@ -277,6 +277,15 @@ fn full_url(url: &str) -> Result<String, String> {
     if host.contains('@') {
         return Err("its address holds a name or password".to_owned());
     }
+    let port = host.rsplit_once(']').map_or(host, |(_, rest)| rest);
+    let port = port.rsplit_once(':').map(|(_, port)| port);
+    let brackets = host.starts_with('[') == host.contains(']');
+    if !brackets || port.is_some_and(|port| !port.parse::<u16>().is_ok_and(|port| port > 0)) {
+        return Err(format!(
+            "`{}` has no host and port of the kind host:11434",
+            one_line(url)
+        ));
+    }
     if url.contains(|c: char| c.is_whitespace() || c.is_control() || "?#".contains(c)) {
         return Err(format!("`{}` is no base address", one_line(url)));
     }

@@ -27,7 +27,7 @@ const MODELS: [&str; 7] = [
     "onnx/model_int8.onnx",
 ];
 /// More than any model has.
-pub(crate) const DIM_MAX: usize = 65_536;
+pub(crate) const DIM_MAX: usize = icm_projections::vectors::MAX_DIM;
 /// Tokens that are read where the folder does not say how many.
 const TOKENS_MAX: usize = 512;
 /// What a graph has that measures the range of what goes through it.

@@ -75,6 +75,8 @@ fn named(path: &Path) -> Result<PathBuf, String> {
 /// The library in a folder, the newest by name.
 pub(crate) fn in_folder(folder: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(folder).ok()?.flatten();
+    // A pipe in its place would never answer.
+    let entries = entries.filter(|entry| entry.path().is_file());
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let newest = names.filter(|name| is_library(name)).max()?;
     std::path::absolute(folder.join(newest)).ok()

@@ -31,6 +31,12 @@ pub trait Embedder: Send + Sync {
     /// Numbers in each vector, at least 1; the same for the life of the embedder.
     fn dim(&self) -> usize;
 
+    /// Whether it is on this machine and answers within milliseconds a text: then a recall has it embed
+    /// the last few texts before it answers.
+    fn is_near(&self) -> bool {
+        true
+    }
+
     /// One vector of [`dim`](Self::dim) finite numbers a text, in the order of the texts, each of
     /// length 1 (within 1e-5). A text in which the model finds nothing (an empty one, say) is all
     /// zeros, so its cosine with anything is 0. No text is too long: a model that reads only a

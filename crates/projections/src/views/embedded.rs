@@ -149,6 +149,20 @@ impl Views {
         }
     }
 
+    /// Forgets a file that is shorter than what is mapped of it: to read on would end the process.
+    fn drop_what_was_cut(&self, model: ModelId<'_>) {
+        let Some(files) = self.model_files(model) else {
+            return;
+        };
+        let mut held = self.models.0.borrow_mut();
+        let mapped = held.as_ref().filter(|held| held.is_of(model));
+        let rows = mapped.map_or(0, |held| held.file.count());
+        let len = fs::metadata(&files.rows).map_or(0, |found| found.len());
+        if rows > 0 && Matrix::count_in(len, model.dim) < rows && files.rows.exists() {
+            *held = None;
+        }
+    }
+
     /// What there is of a model, read at the first call.
     fn held(&self, model: ModelId<'_>) -> Ref<'_, Held> {
         let known = self
@@ -187,6 +201,13 @@ impl Views {
             done: self.held(model).count(),
             of: self.tail.folder.tally.next_ordinal,
         }
+    }
+
+    /// Whether the vectors of the checkpoint are in a file, as far as there are any.
+    pub fn keeps_vectors(&self, model: ModelId<'_>) -> bool {
+        let held = self.held(model);
+        let wanted = held.count().min(self.base.tally.next_ordinal);
+        held.file.count() >= wanted
     }
 
     /// The next texts, at most `most`, that a model has no vectors of. Takes over what another process
@@ -265,7 +286,8 @@ impl Views {
     }
 
     /// Takes over rows that another process has written since the file was read.
-    fn take_over(&self, model: ModelId<'_>) {
+    pub(super) fn take_over(&self, model: ModelId<'_>) {
+        self.drop_what_was_cut(model);
         drop(self.held(model));
         let Some(files) = self.model_files(model) else {
             return;
@@ -355,7 +377,6 @@ impl Views {
         model: ModelId<'_>,
         query: &[f32],
     ) -> (Cosines<'_>, Embedded) {
-        self.take_over(model);
         let held = self.held(model);
         let embedded = Embedded {
             done: held.count(),
@@ -367,9 +388,27 @@ impl Views {
     }
 }
 
+/// What lies in the place of a folder or file of ours, and is none, goes.
+fn make_way(path: &Path, is_dir: bool) -> Result<()> {
+    let gone = match path.symlink_metadata() {
+        Ok(found) if is_dir && found.is_dir() || !is_dir && found.is_file() => return Ok(()),
+        Err(_) => return Ok(()),
+        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+    };
+    gone.map_err(io("removing", path))
+}
+
 fn write(files: &Files, held: &mut Held, model: ModelId<'_>, until: u64) -> Result<()> {
     if held.file.count() >= until || held.fresh.count() == 0 {
         return Ok(());
+    }
+    for (path, is_dir) in [
+        (&files.dir, true),
+        (&files.rows, false),
+        (&files.note, false),
+    ] {
+        make_way(path, is_dir)?;
     }
     create_private(&files.dir)?;
     let _lock = lock_file(&files.lock, WRITE_WAIT)?;

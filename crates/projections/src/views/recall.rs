@@ -121,7 +121,14 @@ impl Views {
                 true => Some(self.meaning(query)?),
                 false => None,
             };
-            let ranked = self.rank(query, &prepared, meaning.as_ref(), &visible, &mut searched)?;
+            let ranked = self.rank(
+                query,
+                possible(&answer),
+                &prepared,
+                meaning.as_ref(),
+                &visible,
+                &mut searched,
+            )?;
             let hits = ranked.iter().map(|ranked| hit(&prepared, ranked));
             let asked = meaning.and_then(|meaning| meaning.how);
             Ok((answer, hits.collect::<Result<Vec<_>>>()?, asked))
@@ -162,6 +169,7 @@ impl Views {
     fn rank(
         &self,
         query: &RecallQuery<'_>,
+        possible: f64,
         prepared: &Prepared<'_>,
         meaning: Option<&Meaning<'_>>,
         visible: &dyn Fn(u64) -> bool,
@@ -217,7 +225,7 @@ impl Views {
                     true => self.neighbours(&kept, visible),
                     false => Vec::new(),
                 };
-                ranking::scores(weights, &mut evidence, &near)
+                ranking::scores(weights, possible, &mut evidence, &near)
             }
         };
         let mut ranked: Vec<Ranked> = kept
@@ -259,6 +267,7 @@ impl Views {
                 stand_in: None,
             });
         };
+        self.take_over(asked.id);
         let floor = self.model_floor(asked.id, query.ranking.floor)?;
         let (main, embedded) = self.model_cosines(asked.id, asked.query);
         let stand_in = match embedded.done < embedded.of {
@@ -332,6 +341,18 @@ impl Views {
         let version = opened.and_then(|(_, entity, from)| overlay_version(overlay, *entity, *from));
         topic_tag(version.and_then(|version| version.topic.as_deref()))
     }
+}
+
+/// About the BM25 of a text of average length that has every word that is looked for once.
+fn possible(answer: &TextAnswer) -> f64 {
+    let rarity = |freq: u64| {
+        let (all, freq) = (answer.stats_docs as f64, freq as f64);
+        (1.0 + (all - freq.min(all) + 0.5) / (freq.min(all) + 0.5)).ln()
+    };
+    let terms = answer.terms.iter();
+    terms
+        .map(|term| f64::from(term.boost) * rarity(term.doc_freq))
+        .sum()
 }
 
 /// A query by its meaning.

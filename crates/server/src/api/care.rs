@@ -149,7 +149,7 @@ pub struct Checkup {
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// `config`, `store`, `permissions`, `files`, `log`, `format`, `clock`, `views`, `locks`, `space`
+    /// `config`, `model`, `store`, `permissions`, `files`, `log`, `format`, `clock`, `views`, `locks`, `space`
     /// or `place`. There may be several of one name.
     pub name: String,
     /// How it is.

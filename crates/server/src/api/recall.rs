@@ -57,6 +57,9 @@ pub struct RecallAnswer {
     pub basis: Basis,
     /// Best first.
     pub results: Vec<RecallHit>,
+    /// What whoever asks has to know of the answer: that the model could not be used. Said once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// Present when asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explain: Option<serde_json::Value>,

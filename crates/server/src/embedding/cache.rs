@@ -81,6 +81,19 @@ impl Cache {
         }
     }
 
+    /// Removes what is kept below `dir`.
+    pub(crate) fn wipe_in(dir: &Path) -> io::Result<()> {
+        match fs::remove_dir_all(dir.join(DIR)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// A vector as it comes back.
+    pub(crate) fn rounded(vector: &[f32]) -> Vec<f32> {
+        decode(&encode(vector), vector.len()).unwrap_or_else(|| vector.to_vec())
+    }
+
     /// Whether its files are still there: a redaction removes them.
     pub(crate) fn is_there(&self) -> bool {
         self.dir.is_dir()

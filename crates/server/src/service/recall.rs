@@ -137,6 +137,7 @@ impl Service {
             RecallAnswer {
                 basis: at.to_basis(),
                 results,
+                note: asked.note(),
                 explain,
             },
             at,
@@ -213,6 +214,7 @@ fn explain(found: &Found, query: &RecallQuery<'_>, views: &Views, at: &At) -> Va
         "vectors": found.searched.as_ref().map(searched),
         "ranking": {
             "text": ranking.text,
+            "coverage": ranking.coverage,
             "meaning": ranking.meaning,
             "centred": ranking.centred,
             "neighbours": ranking.neighbours,

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use icm_log::disk::OpenMode;
@@ -24,6 +24,7 @@ use super::needle::Needle;
 use super::write::RequestKeyOf;
 use super::{Ask, Service, locked, place};
 use crate::api::{Caller, RedactAnswer, RedactEvent, RedactMemory, RedactRequest};
+use crate::embedding::Cache;
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
 use crate::limits;
@@ -203,19 +204,7 @@ impl Service {
         let blanked = writer.blank(&self.log.redacted()?);
         *held = None;
         Views::wipe(&self.views_dir(), WIPE_WAIT)?;
-        let cache = self.cache_dir();
-        match std::fs::remove_dir_all(&cache) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                let (doing, path) = ("removing", cache);
-                return Err(ViewError::Io {
-                    doing,
-                    path,
-                    source: error,
-                }
-                .into());
-            }
-            _ => {}
-        }
+        remove_cache(&self.cache_dir())?;
         let mut blanked = blanked?;
         if blanked.looked_everywhere {
             blanked.unknown.extend(place::not_ours(&self.options.dir));
@@ -544,4 +533,25 @@ pub(super) fn unknown(blanked: &Blanked) -> Vec<String> {
         format!("{path}: {what}, and it may hold the text: delete it if nobody needs it")
     };
     blanked.unknown.iter().map(line).collect()
+}
+
+/// Whatever lies there goes; of a link what icm keeps where it leads, too.
+fn remove_cache(cache: &Path) -> Result<()> {
+    let removed = match cache.symlink_metadata() {
+        Ok(found) if found.is_dir() => std::fs::remove_dir_all(cache),
+        Ok(found) if found.is_symlink() && cache.is_dir() => {
+            Cache::wipe_in(cache).and_then(|()| std::fs::remove_file(cache))
+        }
+        Ok(_) => std::fs::remove_file(cache),
+        Err(error) => Err(error),
+    };
+    match removed {
+        Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(ViewError::Io {
+            doing: "removing",
+            path: cache.to_owned(),
+            source,
+        }
+        .into()),
+        _ => Ok(()),
+    }
 }

@@ -132,6 +132,9 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let mut hits: Vec<Hit> = answer.results.into_iter().map(Hit::of).collect();
     let (texts_cap, fields_cap) = caps(&mut hits);
     let mut text = text_of_basis.map_or_else(String::new, |basis| basis + "\n");
+    if let Some(note) = &answer.note {
+        text.push_str(&format!("note: {}\n", clean_line(note)));
+    }
     if hits.is_empty() {
         text.push_str("no memory matches; try other words, or icm_memory_list_topics");
     } else {

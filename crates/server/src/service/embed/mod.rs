@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use icm_projections::embed::{EmbedError, Embedder, StaticEmbedder};
 use icm_projections::ranking::Ranking;
+use icm_projections::vectors::MAX_DIM;
 use icm_projections::{AskedModel, Embedded, ModelId, Unembedded};
 
 use super::{Service, locked};
@@ -26,8 +27,8 @@ const AGAIN_MS: u64 = 30_000;
 pub(super) enum Asked {
     /// The built-in one is asked.
     BuiltIn,
-    /// Words are all there is.
-    Words,
+    /// Words are all there is; why, if the user has to know.
+    Words(Option<String>),
     /// Another model's vector.
     Vector(Arc<dyn Embedder>, Vec<f32>),
 }
@@ -36,12 +37,20 @@ impl Asked {
     /// A ranking as far as it can be followed.
     pub(super) fn ranking(&self, ranking: Ranking) -> Ranking {
         match self {
-            Asked::Words => Ranking {
+            Asked::Words(_) => Ranking {
                 meaning: 0.0,
                 text: 1.0,
                 ..ranking
             },
             _ => ranking,
+        }
+    }
+
+    /// What the user has to know of it.
+    pub(super) fn note(&self) -> Option<String> {
+        match self {
+            Asked::Words(note) => note.clone(),
+            _ => None,
         }
     }
 
@@ -62,6 +71,10 @@ impl Asked {
 pub(super) struct Failed {
     /// What the user was told.
     told: Option<String>,
+    /// That the user was told how much is not embedded.
+    told_lag: bool,
+    /// It gave the vector of a query, last time.
+    answers: bool,
     /// When, in milliseconds since 1970.
     at_ms: Option<u64>,
 }
@@ -77,36 +90,61 @@ impl Service {
     /// Embeds with another model than the built-in one, or with none.
     #[must_use]
     pub fn with_model(mut self, model: Model) -> Service {
-        self.model = model;
+        self.model = match model {
+            Model::Other(embedder) if !(1..=MAX_DIM).contains(&embedder.dim()) => {
+                let why = format!(
+                    "its vectors have {} numbers, and 1 to {MAX_DIM} can be kept",
+                    embedder.dim()
+                );
+                Model::Unusable(Arc::new(wrong(&embedder, why)))
+            }
+            model => model,
+        };
         self
     }
 
-    /// The vector of a query. Where the model cannot be used the answer is of words alone, and the user
-    /// is told once.
+    /// The vector of a query. Where the model cannot be used the answer is of words alone, and says so
+    /// once.
     pub(super) fn ask_model(&self, query: &str) -> Asked {
         let embedder = match &self.model {
             Model::BuiltIn => return Asked::BuiltIn,
-            Model::None => return Asked::Words,
-            Model::Unusable(error) => {
-                self.model_failed(error);
-                return Asked::Words;
-            }
+            Model::None => return Asked::Words(None),
+            Model::Unusable(error) => return Asked::Words(self.model_failed(error)),
             Model::Other(embedder) => embedder,
         };
         if self.failed_lately() {
-            return Asked::Words;
-        }
-        // What there is to embed at once is in the answer then.
-        if !self.options.read_only && self.embed_some(embedder, Some(AT_ONCE)).is_err() {
-            return Asked::Words;
+            return Asked::Words(None);
         }
         let vector = embedder.embed_query(query);
-        match vector.and_then(|vector| check_vector(&vector, embedder).map(|()| vector)) {
-            Ok(vector) => Asked::Vector(embedder.clone(), vector),
-            Err(error) => {
-                self.model_failed(&error);
-                Asked::Words
+        let vector =
+            match vector.and_then(|vector| check_vector(&vector, embedder).map(|()| vector)) {
+                Ok(vector) => vector,
+                Err(error) => return Asked::Words(self.model_failed(&error)),
+            };
+        locked(&self.failed).answers = true;
+        // What there is to embed at once is in the answer then; else it is ranked by the built-in model.
+        if !self.options.read_only {
+            let few = if embedder.is_near() { AT_ONCE } else { 0 };
+            match self.embed_some(embedder, Some(few)) {
+                Ok(embedded) => self.tell_lag(embedder, embedded),
+                Err(line) => line.into_iter().for_each(|line| self.notice(line)),
             }
+        }
+        Asked::Vector(embedder.clone(), vector)
+    }
+
+    /// Says once that the model is not done.
+    fn tell_lag(&self, embedder: &Arc<dyn Embedder>, embedded: Embedded) {
+        let left = embedded.of.saturating_sub(embedded.done);
+        let told = &mut locked(&self.failed).told_lag;
+        if left > AT_ONCE && !std::mem::replace(told, true) {
+            self.notice(format!(
+                "{} has embedded {} of {} versions; the others are found by their words and by the \
+                 built-in model until `icm embed` has done them",
+                embedder.model(),
+                embedded.done,
+                embedded.of
+            ));
         }
     }
 
@@ -116,9 +154,11 @@ impl Service {
         (failed.at_ms).is_some_and(|at| (at..at.saturating_add(AGAIN_MS)).contains(&now))
     }
 
-    fn model_failed(&self, error: &EmbedError) {
+    /// Remembers that the model could not be used; the line to tell the user, unless it was told.
+    fn model_failed(&self, error: &EmbedError) -> Option<String> {
         let mut failed = locked(&self.failed);
         failed.at_ms = Some(self.now_ms());
+        failed.answers = false;
         let mut line = format!("{}; memories are found by their words alone", plain(error));
         if let EmbedError::Unavailable {
             hint: Some(hint), ..
@@ -126,9 +166,22 @@ impl Service {
         {
             line = format!("{line} ({hint})");
         }
-        if failed.told.as_ref() != Some(&line) {
-            self.notice(line.clone());
-            failed.told = Some(line);
+        if failed.told.as_ref() == Some(&line) {
+            return None;
+        }
+        failed.told = Some(line.clone());
+        Some(line)
+    }
+
+    /// What a process that has asked a server does after its answer: the last few texts.
+    pub fn embed_last(&self) {
+        if let Model::Other(embedder) = &self.model
+            && !embedder.is_near()
+            && locked(&self.failed).answers
+            && !self.options.read_only
+        {
+            // Whoever asks next is told what is wrong.
+            let _ = self.embed_some(embedder, Some(AT_ONCE));
         }
     }
 
@@ -141,22 +194,30 @@ impl Service {
         if self.options.read_only || self.failed_lately() || !self.is_there() {
             return false;
         }
-        self.embed_some(embedder, None)
-            .is_ok_and(|embedded| embedded.done < embedded.of)
+        let more = match self.embed_some(embedder, None) {
+            Ok(embedded) => embedded.done < embedded.of,
+            Err(line) => {
+                line.into_iter().for_each(|line| self.notice(line));
+                false
+            }
+        };
+        if !more {
+            // Others may need it.
+            *locked(&self.cache) = None;
+        }
+        more
     }
 
-    /// One batch; with `few`, nothing if there are more texts than that. Failures are told.
+    /// One batch; with `few`, nothing if there are more texts than that. Where the model fails, the line
+    /// that tells it, if it was not told.
     fn embed_some(
         &self,
         embedder: &Arc<dyn Embedder>,
         few: Option<u64>,
-    ) -> std::result::Result<Embedded, ()> {
+    ) -> std::result::Result<Embedded, Option<String>> {
         match self.embed_batch(embedder, few) {
             Ok((embedded, _)) => Ok(embedded),
-            Err(Stopped::Model(error)) => {
-                self.model_failed(&error);
-                Err(())
-            }
+            Err(Stopped::Model(error)) => Err(self.model_failed(&error)),
             // Whoever asks next finds out what is wrong with the store, and says so.
             Err(Stopped::Store(error)) => {
                 tracing::debug!(%error, "nothing was embedded");
@@ -198,6 +259,36 @@ impl Service {
         batch: &Unembedded,
     ) -> std::result::Result<Vec<Vec<f32>>, EmbedError> {
         let texts: Vec<&str> = batch.texts.iter().map(String::as_str).collect();
+        let (model, dim) = (embedder.model(), embedder.dim());
+        let known = self.with_cache(|cache| cache.get(model, dim, &texts));
+        let mut known = known.unwrap_or_else(|| vec![None; texts.len()]);
+        let missing: Vec<usize> = (0..texts.len()).filter(|at| known[*at].is_none()).collect();
+        if missing.is_empty() {
+            return Ok(known.into_iter().flatten().collect());
+        }
+        let asked: Vec<&str> = missing.iter().map(|at| texts[*at]).collect();
+        // Nothing is held meanwhile: it may take long.
+        let given = embedder.embed(&asked)?;
+        for vector in &given {
+            check_vector(vector, embedder)?;
+        }
+        if given.len() != asked.len() {
+            let (given, asked) = (given.len(), asked.len());
+            let why = format!("vectors given: {given}, texts: {asked}");
+            return Err(wrong(embedder, why));
+        }
+        // As the cache would give them back: an answer is the same with it and without.
+        let given: Vec<Vec<f32>> = given.iter().map(|vector| Cache::rounded(vector)).collect();
+        let kept = given.iter().map(Vec::as_slice);
+        self.with_cache(|cache| cache.put(model, asked.into_iter().zip(kept)));
+        for (at, vector) in missing.into_iter().zip(given) {
+            known[at] = Some(vector);
+        }
+        Ok(known.into_iter().flatten().collect())
+    }
+
+    /// Looks into the cache; `None` where there is none, or another process has it.
+    fn with_cache<T>(&self, look: impl FnOnce(&Cache) -> T) -> Option<T> {
         let mut cache = locked(&self.cache);
         if cache.as_ref().is_some_and(|cache| !cache.is_there()) {
             *cache = None;
@@ -205,33 +296,7 @@ impl Service {
         if cache.is_none() && !self.options.read_only && self.is_there() {
             *cache = Cache::open(&self.cache_dir());
         }
-        let (model, dim) = (embedder.model(), embedder.dim());
-        let mut known = match cache.as_ref() {
-            Some(cache) => cache.get(model, dim, &texts),
-            None => vec![None; texts.len()],
-        };
-        let missing: Vec<usize> = (0..texts.len()).filter(|at| known[*at].is_none()).collect();
-        if !missing.is_empty() {
-            let asked: Vec<&str> = missing.iter().map(|at| texts[*at]).collect();
-            let given = embedder.embed(&asked)?;
-            for vector in &given {
-                check_vector(vector, embedder)?;
-            }
-            if given.len() != asked.len() {
-                return Err(wrong(
-                    embedder,
-                    format!("it gave {} vectors for {} texts", given.len(), asked.len()),
-                ));
-            }
-            if let Some(cache) = cache.as_ref() {
-                let given = given.iter().map(Vec::as_slice);
-                cache.put(model, asked.into_iter().zip(given));
-            }
-            for (at, vector) in missing.into_iter().zip(given) {
-                known[at] = Some(vector);
-            }
-        }
-        Ok(known.into_iter().flatten().collect())
+        cache.as_ref().map(look)
     }
 
     /// Embeds whatever has no vector of the model yet.
@@ -268,6 +333,13 @@ impl Service {
             }
         }
         progress.finish();
+        *locked(&self.cache) = None;
+        if !self.with_views(|views| Ok(views.keeps_vectors(id(&**embedder))))? {
+            let dir = self.views_dir();
+            return Err(ServiceError::ReadOnly {
+                why: format!("the vectors cannot be written below {}", dir.display()),
+            });
+        }
         Ok(EmbedReport {
             new,
             status: self.embed_status()?,

@@ -214,6 +214,73 @@ fn what_the_model_means_is_found_and_nothing_is_embedded_twice() {
 }
 
 #[test]
+fn answers_are_the_same_with_the_cache_and_without() {
+    let world = World::new();
+    let service = world.open();
+    store(&service, &notes(100, 0));
+    service.embed(&NoProgress).expect("it embeds");
+    let scores = |service: &Service| {
+        let results = recall(service, "the quorl of the office").results;
+        let hits = results.into_iter();
+        hits.map(|hit| (hit.memory.id, hit.score))
+            .collect::<Vec<_>>()
+    };
+    let before = scores(&service);
+    service.rebuild(&NoProgress).expect("it rebuilds");
+    service.embed(&NoProgress).expect("it embeds");
+    assert_eq!(scores(&service), before);
+}
+
+#[test]
+fn vectors_of_too_many_numbers_are_refused_and_cost_no_view() {
+    struct Wide;
+    impl Embedder for Wide {
+        fn model(&self) -> &str {
+            "wide"
+        }
+        fn dim(&self) -> usize {
+            MAX_DIM + 1
+        }
+        fn embed(&self, _: &[&str]) -> std::result::Result<Vec<Vec<f32>>, EmbedError> {
+            unreachable!("it is not asked")
+        }
+    }
+    let world = World::new();
+    let service = world.open();
+    store(&service, &notes(20, 0));
+    service.rebuild(&NoProgress).expect("it rebuilds");
+    let service = service.with_model(Model::Other(Arc::new(Wide)));
+    let answer = recall(&service, "number 13");
+    assert_eq!(
+        answer.results[0].memory.content.as_deref(),
+        Some("number 13 is a vimble")
+    );
+    assert!(
+        answer
+            .note
+            .is_some_and(|note| note.contains("4097 numbers"))
+    );
+    assert_eq!(service.take_notices(), [""; 0], "no view was rebuilt");
+}
+
+/// What another process cuts off a file that is open here.
+#[test]
+fn a_file_that_is_cut_while_it_is_open_is_read_anew() {
+    let world = World::new();
+    let service = world.open();
+    store(&service, &notes(300, 0));
+    service.embed(&NoProgress).expect("it embeds");
+    assert_eq!(vimbles(&recall(&service, "any quorl")), 30);
+    let rows = world.files(".rows").pop().expect("there is a file");
+    let file = fs::OpenOptions::new().write(true).open(rows);
+    file.and_then(|file| file.set_len(1_000))
+        .expect("it is cut");
+    recall(&service, "any quorl");
+    service.embed(&NoProgress).expect("it embeds");
+    assert_eq!(vimbles(&recall(&service, "any quorl")), 30);
+}
+
+#[test]
 fn two_processes_embed_beside_each_other() {
     let world = World::new();
     let (one, two) = (world.open(), world.open());
@@ -266,20 +333,21 @@ fn a_model_that_is_down_costs_the_meaning_and_is_told_once() {
     let service = world.open();
     store(&service, &notes(20, 0));
     world.fake.down.store(true, Relaxed);
+    let mut notes = Vec::new();
     for _ in 0..3 {
         let answer = recall(&service, "number 13");
-        assert_eq!(
-            answer.results[0].memory.content.as_deref(),
-            Some("number 13 is a vimble")
-        );
+        let first = answer.results[0].memory.content.as_deref();
+        assert_eq!(first, Some("number 13 is a vimble"));
+        notes.extend(answer.note);
     }
-    let notices = service.take_notices();
     assert_eq!(
-        notices,
+        notes,
         [
-            "the model fake/model:1 cannot be used: nobody answers; memories are found by their words alone (start it)"
+            "the model fake/model:1 cannot be used: nobody answers; memories are found by their words alone \
+             (start it)"
         ]
     );
+    assert_eq!(service.take_notices(), [""; 0]);
     let error = service.embed(&NoProgress).expect_err("it cannot");
     assert!(error.to_string().contains("nobody answers"), "{error}");
     assert!(!service.embed_behind());
@@ -313,7 +381,7 @@ fn files_of_vectors_that_are_damaged_come_back() {
     service.embed(&NoProgress).expect("it embeds");
     drop(service);
     let row = 16 + DIM;
-    for damage in 0..9 {
+    for damage in 0..11 {
         let rows = world.files(".rows").pop().expect("there is a file");
         let note = world.files(".note").pop().expect("there is a note");
         let mut bytes = fs::read(&rows).expect("it reads");
@@ -333,6 +401,15 @@ fn files_of_vectors_that_are_damaged_come_back() {
         }
         match damage {
             7 => fs::remove_file(&rows).expect("removed"),
+            9 => {
+                fs::remove_file(&rows).expect("removed");
+                fs::create_dir(&rows).expect("a folder in its place");
+            }
+            10 => {
+                let dir = rows.parent().expect("it lies in a folder");
+                fs::remove_dir_all(dir).expect("removed");
+                fs::write(dir, "a file in its place").expect("written");
+            }
             _ => fs::write(&rows, &bytes).expect("it writes"),
         }
         if damage == 8 {
@@ -341,7 +418,7 @@ fn files_of_vectors_that_are_damaged_come_back() {
         let service = world.open();
         let before = service.embed_status().expect("a status").embedded;
         let left = match damage {
-            0 | 3 | 5 | 7 => 0,
+            0 | 3 | 5 | 7 | 9 | 10 => 0,
             1 | 2 | 8 => 100,
             4 => 200,
             _ => 300,

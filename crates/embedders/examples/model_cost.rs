@@ -1,4 +1,4 @@
-//! What a model costs: `cargo run -p icm-embedders --example embed_cost -- STORE NAME < texts`, one
+//! What a model costs: `cargo run -p icm-embedders --example model_cost -- STORE NAME < texts`, one
 //! text a line. Prints what the first text took (the model is loaded for it), the mean of the others
 //! one by one and in batches of 64, and with a third argument writes the vectors, one a line.
 
@@ -13,7 +13,7 @@ use icm_embedders::{Choice, Opened, open};
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().collect();
     let [_, store, name, rest @ ..] = arguments.as_slice() else {
-        return Err("usage: embed_cost STORE NAME [FILE] < texts".into());
+        return Err("usage: model_cost STORE NAME [FILE] < texts".into());
     };
     let texts: Vec<String> = std::io::stdin().lines().collect::<Result<_, _>>()?;
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();

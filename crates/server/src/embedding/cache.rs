@@ -225,6 +225,20 @@ mod tests {
         assert_eq!(cache.get("m", 32, &[""]), [Some(zero)]);
     }
 
+    /// Whoever rounds what a model gives has the same vectors as whoever finds them here.
+    #[test]
+    fn a_rounded_vector_is_what_comes_back() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let cache = Cache::open(dir.path()).expect("it opens");
+        for seed in 0..50 {
+            let (text, vector) = (format!("text {seed}"), vector(seed));
+            let rounded = Cache::rounded(&vector);
+            assert_ne!(rounded, vector);
+            cache.put("m", [(text.as_str(), vector.as_slice())].into_iter());
+            assert_eq!(cache.get("m", 32, &[&text]), [Some(rounded)]);
+        }
+    }
+
     #[test]
     fn one_process_has_it_at_a_time() {
         let dir = tempfile::tempdir().expect("a folder");

@@ -277,12 +277,11 @@ impl Service {
             let why = format!("vectors given: {given}, texts: {asked}");
             return Err(wrong(embedder, why));
         }
-        // As the cache would give them back: an answer is the same with it and without.
-        let given: Vec<Vec<f32>> = given.iter().map(|vector| Cache::rounded(vector)).collect();
         let kept = given.iter().map(Vec::as_slice);
         self.with_cache(|cache| cache.put(model, asked.into_iter().zip(kept)));
-        for (at, vector) in missing.into_iter().zip(given) {
-            known[at] = Some(vector);
+        for (at, vector) in missing.into_iter().zip(&given) {
+            // As the cache will give it back: an answer is the same with it and without.
+            known[at] = Some(Cache::rounded(vector));
         }
         Ok(known.into_iter().flatten().collect())
     }

@@ -60,6 +60,11 @@ fn vector(text: &str, dim: usize) -> Vec<f32> {
         let other = word.len() % 3 + MEANINGS.len();
         vector[meaning.unwrap_or(other)] += if meaning.is_some() { 5.0 } else { 0.1 };
     }
+    // No two texts are quite the same.
+    for (at, x) in vector.iter_mut().enumerate().skip(MEANINGS.len()) {
+        let bytes = text.bytes().map(usize::from).sum::<usize>();
+        *x += ((bytes * 31 + at * 17) % 97) as f32 / 1_000.0;
+    }
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     vector.iter_mut().for_each(|x| *x /= length);
     vector
@@ -211,24 +216,6 @@ fn what_the_model_means_is_found_and_nothing_is_embedded_twice() {
     let service = world.open();
     assert_eq!(service.embed_status().expect("a status").embedded, 320);
     assert_eq!(world.asked(), 0);
-}
-
-#[test]
-fn answers_are_the_same_with_the_cache_and_without() {
-    let world = World::new();
-    let service = world.open();
-    store(&service, &notes(100, 0));
-    service.embed(&NoProgress).expect("it embeds");
-    let scores = |service: &Service| {
-        let results = recall(service, "the quorl of the office").results;
-        let hits = results.into_iter();
-        hits.map(|hit| (hit.memory.id, hit.score))
-            .collect::<Vec<_>>()
-    };
-    let before = scores(&service);
-    service.rebuild(&NoProgress).expect("it rebuilds");
-    service.embed(&NoProgress).expect("it embeds");
-    assert_eq!(scores(&service), before);
 }
 
 #[test]

@@ -267,6 +267,8 @@ fn meaning_of(explain: &Value) -> String {
             "; {} of {rows} looked at, those that fit",
             number(&searched["listed"])
         ),
+        // Those of the tail are in memory, and few.
+        _ if number(&searched["rows"]) == 0 => String::new(),
         _ => format!("; {rows} scanned"),
     };
     line

@@ -48,7 +48,7 @@ pub(crate) struct BenchRecallArgs {
         value_parser = how_many_results
     )]
     k: Vec<u16>,
-    /// How many results to ask for, 10 to 1000 [default: 200, or the largest k]
+    /// How many results to ask for, from 10 and from the largest k to 1000 [default: 200, or the largest k]
     #[arg(short, long, value_name = "N", value_parser = how_many_results)]
     limit: Option<u16>,
     /// Of LongMemEval: what a memory is [default: turn where turns are marked]

@@ -38,18 +38,25 @@ pub(in crate::service) fn is_held(path: &Path) -> bool {
     matches!(asked, Err(TryLockError::WouldBlock))
 }
 
+/// How often the list of locks is read for one that is held.
+#[cfg(target_os = "linux")]
+const LISTINGS: usize = 10;
+
 /// `process 123 (icm)`, where the system tells.
 #[cfg(target_os = "linux")]
 fn holder(path: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
 
     let inode = format!(":{}", path.metadata().ok()?.ino());
-    let locks = std::fs::read_to_string("/proc/locks").ok()?;
-    let holder = locks.lines().find_map(|line| {
-        // `1: FLOCK  ADVISORY  WRITE 9558 fe:00:10985478 0 EOF`
-        let mut words = line.split_whitespace().skip(3);
-        let (mode, process, file) = (words.next()?, words.next()?, words.next()?);
-        (mode == "WRITE" && file.ends_with(&inode)).then(|| process.to_owned())
+    // The list is given out a page at a time, and lines slip through where locks come and go meanwhile.
+    let holder = (0..LISTINGS).find_map(|_| {
+        let locks = std::fs::read_to_string("/proc/locks").ok()?;
+        locks.lines().find_map(|line| {
+            // `1: FLOCK  ADVISORY  WRITE 9558 fe:00:10985478 0 EOF`
+            let mut words = line.split_whitespace().skip(3);
+            let (mode, process, file) = (words.next()?, words.next()?, words.next()?);
+            (mode == "WRITE" && file.ends_with(&inode)).then(|| process.to_owned())
+        })
     })?;
     let process: u32 = holder.parse().ok().filter(|process| *process > 0)?;
     let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();

@@ -16,7 +16,7 @@ use toml::Value;
 use crate::error::CliError;
 
 /// Every key, in the order in which they are shown.
-pub(crate) const KEYS: [&str; 24] = [
+pub(crate) const KEYS: [&str; 26] = [
     "db",
     "recall.limit",
     "recall.record",
@@ -30,6 +30,8 @@ pub(crate) const KEYS: [&str; 24] = [
     "ranking.importance",
     "ranking.recency",
     "ranking.floor",
+    "ranking.candidates",
+    "ranking.expand",
     "embedding.model",
     "embedding.url",
     "embedding.endpoint_model",
@@ -42,6 +44,9 @@ pub(crate) const KEYS: [&str; 24] = [
     "dedup.on_similar",
     "output.color",
 ];
+
+/// Most candidates, and most that are expanded.
+const COUNT_MAX: usize = 10_000;
 
 /// How long a request to an endpoint may take where nobody says.
 pub(crate) const TIMEOUT_S: f64 = 10.0;
@@ -88,6 +93,11 @@ pub(crate) const TEMPLATE: &str = "\
 
 # How near, 0 to 1, the meaning of a memory has to be that has no word of the query in it.
 # floor = 0.12
+
+# How many memories words and meaning each bring to be looked at closely, and how many of the best of
+# those bring the ones next to them in their topic. More find a little more and take longer.
+# candidates = 64
+# expand = 32
 
 [embedding]
 # What turns texts into vectors: \"static\" (in the program, for English), \"none\", \"endpoint\" (a server,
@@ -377,6 +387,11 @@ impl Config {
                 let number = (value.as_float()).or(value.as_integer().map(|whole| whole as f64));
                 let share = |most: f64| number.filter(|number| (0.0..=most).contains(number));
                 let part = || share(1.0).ok_or_else(|| wrong("a number from 0 to 1"));
+                let count = |least: usize| {
+                    let whole = value.as_integer().and_then(|n| usize::try_from(n).ok());
+                    let count = whole.filter(|n| (least..=COUNT_MAX).contains(n));
+                    count.ok_or_else(|| wrong(&format!("a number from {least} to {COUNT_MAX}")))
+                };
                 let weight = || share(10.0).ok_or_else(|| wrong("a number from 0 to 10"));
                 let ranking = &mut self.ranking;
                 match key.trim_start_matches("ranking.") {
@@ -389,6 +404,10 @@ impl Config {
                     "recency" => ranking.recency = weight()?,
                     "neighbours" => ranking.neighbours = part()?,
                     "floor" => ranking.floor = part()? as f32,
+                    "candidates" => {
+                        ranking.candidates = count(1)?;
+                    }
+                    "expand" => ranking.expand = count(0)?,
                     _ => ranking.centred = value.as_bool().ok_or_else(|| wrong("true or false"))?,
                 }
                 self.ranking_given.insert(key.to_owned());

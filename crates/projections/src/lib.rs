@@ -5,6 +5,7 @@
 
 pub mod embed;
 mod error;
+mod file;
 pub mod fold;
 pub mod ranking;
 mod rows;

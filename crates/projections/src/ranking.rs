@@ -30,6 +30,8 @@ pub struct Ranking {
     pub floor: f32,
     /// Candidates that text and meaning each bring, at least.
     pub candidates: usize,
+    /// So many of the best candidates bring those next to them in their topic.
+    pub expand: usize,
 }
 
 impl Default for Ranking {
@@ -46,7 +48,8 @@ impl Default for Ranking {
             importance: 0.05,
             recency: 0.0,
             floor: 0.12,
-            candidates: 200,
+            candidates: 64,
+            expand: 32,
         }
     }
 }
@@ -65,6 +68,7 @@ impl Ranking {
         recency: 0.0,
         floor: 0.0,
         candidates: 0,
+        expand: 0,
     };
 
     /// Meaning alone: the score is the share of the plain cosine, and the nearest are found however far
@@ -148,6 +152,9 @@ pub(crate) fn scores(
                 + ranking.recency * recency(candidate)
         })
         .collect();
+    candidates
+        .iter_mut()
+        .for_each(|candidate| candidate.lent = 0.0);
     for &(a, b, steps) in near {
         let share = ranking.neighbours.powi(steps as i32);
         candidates[a].lent += share * own[b];

@@ -16,6 +16,7 @@ use icm_log::{Position, SubjectId};
 use rustc_hash::FxHashMap;
 
 use crate::error::{Result, ViewError, io};
+use crate::file::{read_at, write_at};
 use crate::fold::{Closed, Version};
 
 const MAGIC: [u8; 16] = *b"ICMROWS3\0\0\0\0\0\0\0\0";
@@ -299,32 +300,6 @@ pub(crate) fn write(
         write_at(&file, &closed, at(*ordinal)).map_err(io("writing", path))?;
     }
     Ok(())
-}
-
-#[cfg(unix)]
-fn write_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Result<()> {
-    std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
-}
-
-#[cfg(unix)]
-fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
-}
-
-#[cfg(not(unix))]
-fn write_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Result<()> {
-    use std::io::{Seek, SeekFrom, Write};
-    let mut file = file;
-    file.seek(SeekFrom::Start(offset))?;
-    file.write_all(bytes)
-}
-
-#[cfg(not(unix))]
-fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
-    use std::io::{Read, Seek, SeekFrom};
-    let mut file = file;
-    file.seek(SeekFrom::Start(offset))?;
-    file.read_exact(bytes)
 }
 
 #[cfg(test)]

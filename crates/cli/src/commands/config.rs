@@ -115,6 +115,8 @@ fn settings(app: &App) -> Result<Vec<Setting>, CliError> {
             "ranking.floor",
             ((f64::from(ranking.floor) * 1e6).round() / 1e6).into(),
         ),
+        ("ranking.candidates", ranking.candidates.into()),
+        ("ranking.expand", ranking.expand.into()),
     ] {
         add(key, value, from(config.ranking_given.contains(key)));
     }

@@ -25,8 +25,6 @@ pub(crate) struct Candidate {
     grade: u32,
     ordinal: Reverse<u64>,
     pub(crate) place: Place,
-    /// As it was offered; final for the tail and for narrow filters.
-    pub(crate) scored: Scored,
 }
 
 impl Candidate {
@@ -34,13 +32,12 @@ impl Candidate {
         self.ordinal.0
     }
 
-    /// One that is to be scored, or is for good.
-    pub(crate) fn new(scored: Scored, ordinal: u64, place: Place) -> Self {
+    /// One with a quick score.
+    pub(crate) fn new(score: f64, ordinal: u64, place: Place) -> Self {
         Self {
-            grade: grade(scored.score as Score),
+            grade: grade(score as Score),
             ordinal: Reverse(ordinal),
             place,
-            scored,
         }
     }
 
@@ -91,6 +88,14 @@ impl Place {
         }
     }
 
+    /// Where it is in the tail, if it is there.
+    pub(crate) fn tail(self) -> Option<usize> {
+        match self {
+            Self::Tail(at) => Some(at),
+            Self::Tier { .. } => None,
+        }
+    }
+
     /// The document within its segment, if it is in one.
     pub(crate) fn doc(self) -> Option<DocId> {
         match self {
@@ -116,8 +121,8 @@ impl Best {
         }
     }
 
-    pub(crate) fn offer(&mut self, scored: Scored, ordinal: u64, place: Place) {
-        let candidate = Candidate::new(scored, ordinal, place);
+    pub(crate) fn offer(&mut self, score: f64, ordinal: u64, place: Place) {
+        let candidate = Candidate::new(score, ordinal, place);
         if self.heap.len() < self.size {
             self.heap.push(Reverse(candidate));
         } else if let Some(mut worst) = self.heap.peek_mut()
@@ -168,7 +173,7 @@ pub(crate) struct Search<'a> {
     /// The query, for documents in any number.
     pub(crate) query: &'a dyn Weight,
     /// The same query, for single documents.
-    pub(crate) terms: &'a [WeightedTerm],
+    pub(crate) terms: &'a [&'a WeightedTerm],
     pub(crate) filters: &'a [Term],
     pub(crate) stats: &'a CollectionStats,
     pub(crate) visible: &'a dyn Fn(u64) -> bool,
@@ -203,11 +208,8 @@ impl Search<'_> {
                     && (self.visible)(ordinal)
                 {
                     let tier = self.tier;
-                    let scored = Scored {
-                        score: f64::from(score),
-                        matched: 0,
-                    };
-                    best.offer(scored, ordinal, Place::Tier { tier, segment, doc });
+                    let place = Place::Tier { tier, segment, doc };
+                    best.offer(f64::from(score), ordinal, place);
                     floor = best.floor() / slack;
                 }
                 floor
@@ -234,7 +236,7 @@ impl Search<'_> {
             {
                 let tier = self.tier;
                 let place = Place::Tier { tier, segment, doc };
-                best.offer(scored, ordinal, place);
+                best.offer(scored.score, ordinal, place);
             }
         }
         Ok(())
@@ -274,7 +276,7 @@ pub(crate) struct Scored {
 pub(crate) fn score_docs(
     reader: &SegmentReader,
     docs: &[DocId],
-    terms: &[WeightedTerm],
+    terms: &[&WeightedTerm],
 ) -> tantivy::Result<Vec<Scored>> {
     let mut scored = vec![Scored::default(); docs.len()];
     if docs.is_empty() {

@@ -1,26 +1,58 @@
 //! Where an index lives: a folder, also one that cannot be written.
 
+use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tantivy::Directory;
-use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
-use tantivy::directory::{
-    DirectoryLock, FileHandle, Lock, META_LOCK, WatchCallback, WatchHandle, WritePtr,
+use tantivy::directory::OwnedBytes;
+use tantivy::directory::error::{
+    DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError,
 };
+use tantivy::directory::{
+    DirectoryLock, FileHandle, Lock, META_LOCK, MmapDirectory, WatchCallback, WatchHandle, WritePtr,
+};
+use tantivy::{Directory, HasLen};
 
 /// A directory whose readers do without a lock where none can be taken.
 ///
 /// A reader locks a file while it opens segments, so that a writer does not collect them
 /// under its hands. On a read-only folder the lock file cannot be made; then either there
 /// is no writer, or the reader opens again when a file has gone (see `TextIndex::open`).
+///
+/// Stored documents are read, not mapped: each hit wants a block or two from anywhere in their file, and a mapping
+/// brings in its whole neighbourhood, until all of it is in memory.
 #[derive(Debug, Clone)]
-pub(crate) struct Folder<D>(pub(crate) D);
+pub(crate) struct Folder<D> {
+    directory: D,
+    path: Option<PathBuf>,
+}
+
+impl Folder<MmapDirectory> {
+    /// The folder at a path.
+    pub(crate) fn open(path: &Path) -> Result<Self, OpenDirectoryError> {
+        Ok(Self {
+            directory: MmapDirectory::open(path)?,
+            path: Some(path.to_owned()),
+        })
+    }
+}
+
+#[cfg(test)]
+impl<D> Folder<D> {
+    /// One that is no folder.
+    pub(crate) fn of(directory: D) -> Self {
+        Self {
+            directory,
+            path: None,
+        }
+    }
+}
 
 impl<D: Directory + Clone> Directory for Folder<D> {
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
-        match self.0.acquire_lock(lock) {
+        match self.directory.acquire_lock(lock) {
             Err(LockError::IoError(error))
                 if lock.filepath == META_LOCK.filepath && is_read_only(&error) =>
             {
@@ -31,35 +63,78 @@ impl<D: Directory + Clone> Directory for Folder<D> {
     }
 
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
-        self.0.get_file_handle(path)
+        match &self.path {
+            // Elsewhere reading moves the place in the file, which threads would share.
+            Some(folder) if cfg!(unix) && path.extension().is_some_and(|e| e == "store") => {
+                ReadFile::open(&folder.join(path), path)
+            }
+            _ => self.directory.get_file_handle(path),
+        }
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
-        self.0.delete(path)
+        self.directory.delete(path)
     }
 
     fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
-        self.0.exists(path)
+        self.directory.exists(path)
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        self.0.open_write(path)
+        self.directory.open_write(path)
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
-        self.0.atomic_read(path)
+        self.directory.atomic_read(path)
     }
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
-        self.0.atomic_write(path, data)
+        self.directory.atomic_write(path, data)
     }
 
     fn sync_directory(&self) -> io::Result<()> {
-        self.0.sync_directory()
+        self.directory.sync_directory()
     }
 
     fn watch(&self, watch_callback: WatchCallback) -> tantivy::Result<WatchHandle> {
-        self.0.watch(watch_callback)
+        self.directory.watch(watch_callback)
+    }
+}
+
+/// A file of which every piece is read when it is asked for.
+#[derive(Debug)]
+struct ReadFile {
+    file: File,
+    len: usize,
+}
+
+impl ReadFile {
+    fn open(path: &Path, name: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
+        let opened = File::open(path).and_then(|file| {
+            let len = file.metadata()?.len() as usize;
+            Ok(ReadFile { file, len })
+        });
+        match opened {
+            Ok(file) => Ok(Arc::new(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(OpenReadError::FileDoesNotExist(name.to_owned()))
+            }
+            Err(error) => Err(OpenReadError::wrap_io_error(error, name.to_owned())),
+        }
+    }
+}
+
+impl HasLen for ReadFile {
+    fn len(&self) -> usize {
+        self.len
+    }
+}
+
+impl FileHandle for ReadFile {
+    fn read_bytes(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
+        let mut bytes = vec![0; range.len()];
+        crate::file::read_at(&self.file, &mut bytes, range.start as u64)?;
+        Ok(OwnedBytes::new(bytes))
     }
 }
 

@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
 
+use tantivy::directory::RamDirectory;
 use tantivy::directory::error::LockError;
-use tantivy::directory::{MmapDirectory, RamDirectory};
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{
@@ -77,9 +77,7 @@ impl TextIndex {
                 doing: "making the folder",
                 source,
             })?;
-            Tier::create(Folder(
-                MmapDirectory::open(&dir).doing("opening the folder")?,
-            ))
+            Tier::create(Folder::open(&dir).doing("opening the folder")?)
         };
         Self::of(tier("live")?, tier("closed")?)
     }
@@ -89,11 +87,8 @@ impl TextIndex {
     /// Any error means: drop the folder and rebuild. A writer that commits at this moment
     /// is waited for, up to 300 ms.
     pub fn open(dir: &Path) -> Result<Self, TextError> {
-        let tier = |name: &str| {
-            Tier::open(Folder(
-                MmapDirectory::open(dir.join(name)).doing("opening the folder")?,
-            ))
-        };
+        let tier =
+            |name: &str| Tier::open(Folder::open(&dir.join(name)).doing("opening the folder")?);
         let mut tries = 0;
         loop {
             // A file can vanish between the reading of its name and its opening, where no

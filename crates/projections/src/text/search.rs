@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use tantivy::query::{BooleanQuery, BoostQuery, EnableScoring, Occur, Query, TermQuery};
+use tantivy::query::{
+    Bm25Weight, BooleanQuery, BoostQuery, EnableScoring, Occur, Query, TermQuery,
+};
 use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{DocAddress, Searcher, TantivyDocument, Term};
 
@@ -16,7 +18,6 @@ use super::index::{Location, find_all};
 use super::schema::{fields, keyword_is, scope_is, speaker_is, topic_is, topic_under};
 use super::stats::{CollectionStats, term_of};
 use super::stopwords::is_stopword;
-use super::tail::TailMatch;
 use super::{Tail, TextIndex};
 
 /// Terms of a query that are looked up; of those, the weightiest are searched for.
@@ -213,7 +214,17 @@ impl Prepared<'_> {
     pub(crate) fn best(&self, limit: usize) -> Result<Vec<Found>, TextError> {
         match self.terms.is_empty() || limit == 0 {
             true => Ok(Vec::new()),
-            false => self.rank(self.candidates(limit)?),
+            false => self.rank(self.candidates(limit, &|_| true)?),
+        }
+    }
+
+    /// About as [`Prepared::best`], for less: a word that is looked for by its stem finds by that alone, and as
+    /// it was written counts only for what is found.
+    pub(crate) fn promising(&self, limit: usize) -> Result<Vec<Found>, TextError> {
+        let finds = |term: &QueryTerm| boost(term) >= 1.0;
+        match limit == 0 || !self.terms.iter().any(finds) {
+            true => self.best(limit),
+            false => self.rank(self.candidates(limit, &finds)?),
         }
     }
 
@@ -221,21 +232,11 @@ impl Prepared<'_> {
     /// has no document in what is searched is left out.
     pub(crate) fn score(&self, ordinals: &[u64]) -> Result<Vec<Found>, TextError> {
         let mut candidates = Vec::with_capacity(ordinals.len());
-        let tail: FxHashMap<u64, Scored> = match self.tail.is_empty() {
-            true => FxHashMap::default(),
-            false => self
-                .tail_matches(&[])
-                .map(|m| (m.ordinal, m.scored))
-                .collect(),
-        };
         let mut filed = Vec::with_capacity(ordinals.len());
         for &ordinal in ordinals {
             match self.tail.place_of(ordinal) {
                 None => filed.push(ordinal),
-                Some(at) => {
-                    let scored = tail.get(&ordinal).copied().unwrap_or_default();
-                    candidates.push(Candidate::new(scored, ordinal, Place::Tail(at)));
-                }
+                Some(at) => candidates.push(Candidate::new(0.0, ordinal, Place::Tail(at))),
             }
         }
         for (tier, searcher) in self.tiers.iter().enumerate() {
@@ -244,7 +245,7 @@ impl Prepared<'_> {
                 &filed,
                 &mut |ordinal, Location { segment, doc }| {
                     let place = Place::Tier { tier, segment, doc };
-                    candidates.push(Candidate::new(Scored::default(), ordinal, place));
+                    candidates.push(Candidate::new(0.0, ordinal, place));
                 },
             )?;
         }
@@ -311,31 +312,33 @@ impl Prepared<'_> {
         Ok(())
     }
 
-    fn tail_matches(&self, filters: &[String]) -> impl Iterator<Item = TailMatch> {
+    /// The best documents of each tier and the tail by a quick score of the terms that `finds` is true of, and a few
+    /// more than the limit: scores that differ in their last bits are told apart by `rank` only.
+    fn candidates(
+        &self,
+        limit: usize,
+        finds: &dyn Fn(&QueryTerm) -> bool,
+    ) -> Result<Vec<Candidate>, TextError> {
         let terms = self.terms.iter().zip(&self.weighted);
-        let terms =
-            terms.map(|(term, weighted)| (term.field, term.term.as_str(), &weighted.weight));
-        self.tail.matches(terms, filters).into_iter()
-    }
-
-    /// The best documents of each tier and the tail by a quick score, and a few more than
-    /// the limit: scores that differ in their last bits are told apart by `rank` only.
-    fn candidates(&self, limit: usize) -> Result<Vec<Candidate>, TextError> {
+        let terms = terms.filter(|(term, _)| finds(term));
+        let (terms, weighted): (Vec<_>, Vec<_>) = terms.unzip();
         let mut best = Best::new(limit.saturating_add(SPARE_CANDIDATES));
-        for found in self.tail_matches(&self.filters) {
+        let tail = terms.iter().zip(&weighted);
+        let tail = tail.map(|(term, weighted)| tail_term((*term, *weighted)));
+        for found in self.tail.matches(tail, &self.filters) {
             if (self.visible)(found.ordinal) {
-                best.offer(found.scored, found.ordinal, Place::Tail(found.at));
+                best.offer(found.scored.score, found.ordinal, Place::Tail(found.at));
             }
         }
         let filters = self.filter_terms();
-        let query = tantivy_query(&self.terms);
+        let query = tantivy_query(&terms);
         for (tier, searcher) in self.tiers.iter().enumerate() {
             let scoring = EnableScoring::enabled_from_statistics_provider(&self.stats, searcher);
             let weight = query.weight(scoring).doing("preparing the query")?;
             let search = Search {
                 tier,
                 query: &*weight,
-                terms: &self.weighted,
+                terms: &weighted,
                 filters: &filters,
                 stats: &self.stats,
                 visible: self.visible,
@@ -349,17 +352,30 @@ impl Prepared<'_> {
         Ok(best.into_candidates())
     }
 
+    /// The documents of the tail that hold a word of the query, by their places.
+    fn tail_scores(&self) -> FxHashMap<usize, Scored> {
+        let terms = self.terms.iter().zip(&self.weighted);
+        let matches = self.tail.matches(terms.map(tail_term), &[]);
+        matches.into_iter().map(|m| (m.at, m.scored)).collect()
+    }
+
     /// Scores candidates one by one and orders them: by score, then by ordinal.
     fn rank(&self, mut candidates: Vec<Candidate>) -> Result<Vec<Found>, TextError> {
         candidates.sort_unstable_by_key(|candidate| candidate.place);
+        let weighted: Vec<&WeightedTerm> = self.weighted.iter().collect();
         let mut ranked: Vec<Found> = Vec::with_capacity(candidates.len());
         for group in candidates.chunk_by(|a, b| a.place.segment() == b.place.segment()) {
             let scores = match group[0].place.segment() {
-                None => group.iter().map(|candidate| candidate.scored).collect(),
+                None => {
+                    let scores = self.tail_scores();
+                    let score = |at| scores.get(&at).copied().unwrap_or_default();
+                    let places = group.iter().filter_map(|c| c.place.tail());
+                    places.map(score).collect()
+                }
                 Some((tier, segment)) => {
                     let docs: Vec<u32> = group.iter().filter_map(|c| c.place.doc()).collect();
                     let reader = &self.tiers[tier].segment_readers()[segment];
-                    score_docs(reader, &docs, &self.weighted).doing("scoring")?
+                    score_docs(reader, &docs, &weighted).doing("scoring")?
                 }
             };
             ranked.extend(group.iter().zip(scores).map(|(candidate, scored)| Found {
@@ -416,6 +432,13 @@ impl Prepared<'_> {
             .unwrap_or_default()
             .to_vec())
     }
+}
+
+/// A term as the tail looks for it.
+fn tail_term<'a>(
+    (term, weighted): (&'a QueryTerm, &'a WeightedTerm),
+) -> (TextField, &'a str, &'a Bm25Weight) {
+    (term.field, &term.term, &weighted.weight)
 }
 
 /// Leaves words as they are written, and the terms of those that have no such.
@@ -476,13 +499,13 @@ fn term_use(query_term: &QueryTerm, stats: &CollectionStats) -> TermUse {
     }
 }
 
-fn tantivy_query(terms: &[QueryTerm]) -> BooleanQuery {
+fn tantivy_query(terms: &[&QueryTerm]) -> BooleanQuery {
     let clause = |term: &QueryTerm| -> (Occur, Box<dyn Query>) {
         let query = TermQuery::new(term_of(term), IndexRecordOption::WithFreqs);
         let query = BoostQuery::new(Box::new(query), boost(term));
         (Occur::Should, Box::new(query))
     };
-    BooleanQuery::new(terms.iter().map(clause).collect())
+    BooleanQuery::new(terms.iter().map(|term| clause(term)).collect())
 }
 
 fn filter_values(filter: &TextFilter<'_>) -> Vec<String> {

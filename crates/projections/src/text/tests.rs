@@ -398,7 +398,7 @@ fn index_damage(dir: &Path) -> Damage {
 #[test]
 fn reading_needs_no_lock_file() -> Outcome {
     let inner = RamDirectory::create();
-    let denied = Folder(Denying(inner.clone()));
+    let denied = Folder::of(Denying(inner.clone()));
     assert!(denied.acquire_lock(&META_LOCK).is_ok());
     assert!(Denying(inner).acquire_lock(&META_LOCK).is_err());
     let writer_lock = &tantivy::directory::INDEX_WRITER_LOCK;

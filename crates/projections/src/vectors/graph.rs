@@ -45,8 +45,8 @@ const QUERY: u32 = u32::MAX;
 const PLACE_LEN: usize = 4;
 
 thread_local! {
-    /// What [`QUERY`] stands for on this thread.
-    static ASKED: RefCell<Option<Query>> = const { RefCell::new(None) };
+    /// What [`QUERY`] stands for on this thread, and the rows that it is compared with.
+    static ASKED: RefCell<Option<(Query, Matrix)>> = const { RefCell::new(None) };
 }
 
 /// Which rows are near which.
@@ -165,6 +165,11 @@ impl Graph {
             && self.rows.digest(self.covered) == rows.digest(self.covered)
     }
 
+    /// Its own mapping of the rows is not needed to search; what of it is in memory may go.
+    pub fn release_rows(&self) {
+        self.rows.release();
+    }
+
     /// Covers the first `count` rows, or all that there were when it was made. `watch` is told now and then how
     /// many are covered and says whether to go on; if not, there is no graph.
     ///
@@ -224,12 +229,16 @@ impl Graph {
         Ok(Some(self))
     }
 
-    /// Places of about the `wanted` rows nearest to a query, among those covered.
+    /// Places of about the `wanted` rows nearest to a query, among those covered. `rows` are those that it
+    /// [fits](Graph::fits).
     ///
     /// # Errors
     /// `Unusable` where usearch fails.
-    pub(super) fn places(&self, query: &Query, wanted: usize) -> Result<Vec<u64>> {
-        ASKED.set(Some(query.clone()));
+    pub(super) fn places(&self, rows: &Matrix, query: &Query, wanted: usize) -> Result<Vec<u64>> {
+        let Some(rows) = rows.prefix(rows.count()) else {
+            return Err(bad("there is no graph of rows in memory"));
+        };
+        ASKED.set(Some((query.clone(), rows)));
         let found = self.index.search(&place_bytes(QUERY), wanted);
         ASKED.take();
         let mut places = found.map_err(failed)?.keys;
@@ -255,16 +264,18 @@ fn distance(rows: &Matrix, a: u32, b: u32) -> f32 {
     let is_row = |place: u32| u64::from(place) < rows.count();
     match (is_row(a), is_row(b)) {
         (true, true) => 1.0 - rows.cosine_between(rows.row(a.into()), rows.row(b.into())),
-        (false, true) => to_query(rows, b),
-        (true, false) => to_query(rows, a),
+        (false, true) => to_query(b),
+        (true, false) => to_query(a),
         (false, false) => 0.0,
     }
 }
 
-fn to_query(rows: &Matrix, place: u32) -> f32 {
-    let row = rows.row(place.into());
-    let cosine = |query: &Query| rows.cosine_of(row, query);
-    1.0 - ASKED.with_borrow(|query| query.as_ref().map_or(0.0, cosine))
+fn to_query(place: u32) -> f32 {
+    let cosine = |(query, rows): &(Query, Matrix)| match u64::from(place) < rows.count() {
+        true => rows.cosine_of(rows.row(place.into()), query),
+        false => 0.0,
+    };
+    1.0 - ASKED.with_borrow(|asked| asked.as_ref().map_or(0.0, cosine))
 }
 
 fn place_bytes(place: u32) -> [i8; PLACE_LEN] {

@@ -179,6 +179,19 @@ impl Matrix {
         }
     }
 
+    /// Drops the pages of the mapping from memory; they are read again when they are looked at.
+    #[allow(unsafe_code)]
+    pub(super) fn release(&self) {
+        #[cfg(unix)]
+        if let Backing::Mapped(map) = &self.backing {
+            // SAFETY: the mapping is of a file and nothing was ever written to it, so its pages come back as they were.
+            let released = unsafe { map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
+            if let Err(error) = released {
+                tracing::debug!(%error, "mapped vectors stay in memory");
+            }
+        }
+    }
+
     /// BLAKE3 of the model's id.
     pub(super) fn model_hash(&self) -> [u8; 32] {
         super::format::model_hash(self.bytes())
@@ -282,10 +295,15 @@ impl Matrix {
     /// If the query has another dimension.
     pub fn cosine(&self, query: &Query, ordinal: u64) -> Result<Option<f32>> {
         assert_eq!(query.numbers.len(), self.dim, "a query of the same model");
+        let row = self.whole(ordinal)?;
+        Ok(row.map(|row| self.cosine_of(row, query)))
+    }
+
+    /// The row of a version, if it has one.
+    pub(super) fn whole(&self, ordinal: u64) -> Result<Option<Row<'_>>> {
         match self.find(ordinal) {
-            None => Ok(None),
-            Some(row) if row.is_whole() => Ok(Some(self.cosine_of(row, query))),
-            Some(row) => Err(damaged(row)),
+            Some(row) if !row.is_whole() => Err(damaged(row)),
+            row => Ok(row),
         }
     }
 

@@ -38,6 +38,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod centred;
 mod dot;
 mod format;
 mod graph;
@@ -48,6 +49,7 @@ mod search;
 mod tests;
 mod write;
 
+pub use centred::Centred;
 pub use format::MAX_DIM;
 pub use graph::Graph;
 pub use matrix::{Matrix, Near, Query};

@@ -87,7 +87,7 @@ impl Matrix {
         limit: usize,
         visible: &dyn Fn(u64) -> bool,
     ) -> Result<Vec<Near>> {
-        let mut places = graph.places(query, wanted)?;
+        let mut places = graph.places(self, query, wanted)?;
         places.retain(|place| *place < self.count());
         places.sort_unstable();
         places.extend(graph.covered()..self.count());

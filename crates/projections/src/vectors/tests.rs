@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
-use super::{MAX_DIM, Matrix, MatrixWriter, Near, Query};
+use super::{Centred, MAX_DIM, Matrix, MatrixWriter, Near, Query};
 use crate::ViewError;
 
 const MODEL: &str = "a-model";
@@ -208,6 +208,37 @@ fn a_cosine_is_as_exact_as_int8_can_be() {
             assert!(off < 1e-4, "{dim}, of itself: {off}");
         }
     }
+}
+
+#[test]
+fn a_centred_cosine_is_that_of_what_is_left_without_the_mean() {
+    let mut random = Random(6);
+    let direction = random.unit(256);
+    let mean: Vec<f32> = direction.iter().map(|x| 0.4 * x).collect();
+    let vectors: Vec<_> = (0..50).map(|_| random.near(&direction, 1.0)).collect();
+    let file = scratch();
+    let count = written(&file.path, 256, &vectors);
+    let matrix = Matrix::open(&file.path, MODEL, 256, count).expect("opened");
+    let less = |vector: &[f32]| unit(vector.iter().zip(&mean).map(|(a, b)| a - b).collect());
+    for (at, vector) in vectors.iter().enumerate() {
+        let query = random.near(vector, 1.0);
+        let cosine = |query: &[f32], mean: &[f32]| {
+            let cosine = matrix.centred_cosine(&Centred::new(query, mean), 3 * at as u64);
+            cosine.expect("whole").map(|cosine| cosine as f32)
+        };
+        let found = cosine(&query, &mean).expect("something is left");
+        let off = (found - dot(&less(vector), &less(&query))).abs();
+        assert!(off < 0.005, "{off}");
+        let plain = dot(vector, &query);
+        let off = (cosine(&query, &[0.0; 256]).expect("all is left") - plain).abs();
+        assert!(
+            off < 0.005 && (found - plain).abs() > 0.02,
+            "{off} {found} {plain}"
+        );
+        assert_eq!(cosine(&query, &query), None, "nothing is left of the query");
+    }
+    let centred = Centred::new(&vectors[0], &mean);
+    assert_eq!(matrix.centred_cosine(&centred, 1).expect("whole"), None);
 }
 
 #[test]

@@ -50,6 +50,7 @@ impl Views {
     /// As a recall that needs the vectors.
     pub fn take_graph(&mut self, graph: Graph) -> Result<()> {
         if graph.fits(self.base_vectors()?) {
+            graph.release_rows();
             self.graph = Some(graph);
         }
         Ok(())

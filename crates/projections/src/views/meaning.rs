@@ -16,7 +16,7 @@ use crate::error::{Result, ViewError, io};
 use crate::fold::Version;
 use crate::rows::Rows;
 use crate::table::Table;
-use crate::vectors::{Graph, Matrix, MatrixWriter, Query, Searched};
+use crate::vectors::{Centred, Graph, Matrix, MatrixWriter, Query, Searched};
 
 /// Folder within a generation: a file a model.
 pub(super) const VECTORS_DIR: &str = "vectors";
@@ -301,16 +301,12 @@ impl<'a> Cosines<'a> {
         query: &[f32],
     ) -> Cosines<'a> {
         let mean = mean.get(&base, &tail);
-        let centred = Centred {
-            query: minus(query, &mean),
-            mean,
-        };
         Cosines {
             base,
             graph,
             tail,
             query: Query::new(query),
-            centred,
+            centred: Centred::new(query, &mean),
         }
     }
 
@@ -347,9 +343,7 @@ impl<'a> Cosines<'a> {
         };
         let ranks = match centred {
             false => Some(f64::from(cosine)),
-            true => rows
-                .vector(ordinal)
-                .and_then(|row| self.centred.cosine(&row)),
+            true => rows.centred_cosine(&self.centred, ordinal)?,
         };
         Ok((Some(cosine), ranks))
     }
@@ -360,27 +354,3 @@ const SAMPLE_MAX: u64 = 1_024;
 /// As if so many texts were in the store whose mean is nothing: of a handful of texts the mean says
 /// little about what they have in common.
 const SAMPLE_PRIOR: f32 = 20.0;
-
-/// A query with what the texts of the store have in common taken off.
-struct Centred {
-    mean: Arc<[f32]>,
-    query: Vec<f32>,
-}
-
-impl Centred {
-    fn cosine(&self, row: &[f32]) -> Option<f64> {
-        let row = minus(row, &self.mean);
-        let (mut product, mut squares, mut own) = (0.0, 0.0, 0.0);
-        for (a, b) in row.iter().zip(&self.query) {
-            product += f64::from(a * b);
-            squares += f64::from(a * a);
-            own += f64::from(b * b);
-        }
-        let length = f64::sqrt(squares * own);
-        (length > 0.0).then(|| product / length)
-    }
-}
-
-fn minus(vector: &[f32], mean: &[f32]) -> Vec<f32> {
-    vector.iter().zip(mean).map(|(a, b)| a - b).collect()
-}

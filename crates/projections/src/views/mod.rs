@@ -2,6 +2,7 @@
 //! since, folded in memory. Every answer is of both, so a store costs one append and no index commit.
 
 mod build;
+mod candidates;
 mod embedded;
 mod graph;
 mod home;

@@ -3,23 +3,19 @@
 use std::cell::Cell;
 
 use icm_log::Position;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::Views;
+use super::candidates::{Candidates, Ranked};
 use super::embedded::{Embedded, ModelId};
 use super::meaning::{self, Cosines};
 use super::tail::overlay_version;
 use crate::error::{Result, ViewError};
 use crate::fold::Version;
-use crate::ranking::{self, Evidence, Ranking};
-use crate::rows::{FactFilter, Facts, topic_tag};
-use crate::text::{Found, Prepared, TextAnswer, TextFilter, TextQuery, has_prose};
+use crate::ranking::{Evidence, Ranking};
+use crate::rows::{FactFilter, Facts};
+use crate::text::{Prepared, TextAnswer, TextFilter, TextQuery};
 use crate::vectors::Searched;
-
-/// How many versions after one its neighbours in the topic are looked for.
-const NEIGHBOUR_WINDOW: u64 = 64;
-/// Steps within the topic that neighbours lend over.
-const NEIGHBOUR_STEPS: u32 = 2;
 
 /// What to look for.
 #[derive(Debug, Clone, Copy, Default)]
@@ -180,72 +176,38 @@ impl Views {
             return Ok(Vec::new());
         }
         let most = weights.candidates.max(query.limit);
-        let mut found = match weights.text > 0.0 {
-            true => prepared.best(most)?,
-            false => Vec::new(),
+        let mut candidates = Candidates {
+            views: self,
+            query,
+            prepared,
+            meaning,
+            visible,
+            possible,
+            allowed: match meaning {
+                Some(_) => prepared.allowed()?,
+                None => None,
+            },
+            found: Vec::new(),
+            evidence: Vec::new(),
+        };
+        let mut found = match (weights.text > 0.0, meaning) {
+            (true, Some(_)) => prepared.promising(most)?,
+            (true, None) => prepared.best(most)?,
+            (false, _) => Vec::new(),
         };
         found.truncate(most);
         if let Some(meaning) = meaning {
-            let allowed = prepared.allowed()?;
-            let (near, how) = meaning.nearest(most, allowed.as_deref(), visible)?;
+            let (near, how) = meaning.nearest(most, candidates.allowed.as_deref(), visible)?;
             *searched = Some(how);
             let known: FxHashSet<u64> = found.iter().map(|found| found.ordinal).collect();
-            let new: Vec<u64> = near
-                .into_iter()
-                .filter(|near| !known.contains(near))
-                .collect();
-            found.extend(prepared.score(&new)?);
+            let new = near.into_iter().filter(|near| !known.contains(near));
+            found.extend(prepared.score(&new.collect::<Vec<_>>())?);
         }
-        // A number, or the name of a file, is near to anything: what it means finds nothing.
-        let finds_by_meaning = weights.text == 0.0 || has_prose(query.text);
-        let mut kept = Vec::with_capacity(found.len());
-        let mut evidence = Vec::with_capacity(found.len());
-        let speakers = prepared.speakers(&found)?;
-        for (found, speaker) in found.into_iter().zip(speakers) {
-            let mut known = Evidence {
-                text: found.scored.score,
-                speaker,
-                identifier: prepared.has_identifier(&found),
-                ..Evidence::default()
-            };
-            (known.importance, known.time_ms) = self.facts(found.ordinal);
-            let mut near_enough = false;
-            if let Some(meaning) = meaning {
-                near_enough = meaning.of(found.ordinal, weights, &mut known)? && finds_by_meaning;
-            }
-            if found.scored.matched != 0 || near_enough {
-                kept.push(found);
-                evidence.push(known);
-            }
+        candidates.add(found)?;
+        if meaning.is_some() && weights.neighbours > 0.0 && weights.expand > 0 {
+            candidates.add_neighbours()?;
         }
-        let scores = match weights.meaning > 0.0 {
-            false => evidence.iter().map(|evidence| evidence.text).collect(),
-            true => {
-                let near = match weights.neighbours > 0.0 {
-                    true => self.neighbours(&kept, visible),
-                    false => Vec::new(),
-                };
-                ranking::scores(weights, possible, &mut evidence, &near)
-            }
-        };
-        let mut ranked: Vec<Ranked> = kept
-            .into_iter()
-            .zip(evidence)
-            .zip(scores)
-            .map(|((found, evidence), score)| Ranked {
-                found,
-                evidence,
-                score,
-            })
-            .collect();
-        ranked.sort_unstable_by(|a, b| {
-            let by_score = b.score.total_cmp(&a.score);
-            by_score
-                .then(b.evidence.text.total_cmp(&a.evidence.text))
-                .then(a.found.ordinal.cmp(&b.found.ordinal))
-        });
-        ranked.truncate(query.limit);
-        Ok(ranked)
+        Ok(candidates.best(query.limit))
     }
 
     /// What the query means, by the model that is asked for, and by the built-in one for what that has
@@ -280,67 +242,6 @@ impl Views {
             stand_in,
         })
     }
-
-    /// Pairs of candidates that are one or two steps apart among the versions of their topic that are
-    /// to be seen.
-    fn neighbours(
-        &self,
-        found: &[Found],
-        visible: &dyn Fn(u64) -> bool,
-    ) -> Vec<(usize, usize, u32)> {
-        let places: FxHashMap<u64, usize> = found
-            .iter()
-            .enumerate()
-            .map(|(at, found)| (found.ordinal, at))
-            .collect();
-        let end = self.tail.folder.tally.next_ordinal;
-        let mut near = Vec::new();
-        for (at, found) in found.iter().enumerate() {
-            let tag = self.topic_tag(found.ordinal);
-            let mut steps = 0;
-            for other in found.ordinal + 1..end.min(found.ordinal + 1 + NEIGHBOUR_WINDOW) {
-                if self.topic_tag(other) != tag || !visible(other) {
-                    continue;
-                }
-                steps += 1;
-                if let Some(place) = places.get(&other) {
-                    near.push((at, *place, steps));
-                }
-                if steps == NEIGHBOUR_STEPS {
-                    break;
-                }
-            }
-        }
-        near
-    }
-
-    /// How important a version is, and its time; 0 where that is not known.
-    fn facts(&self, ordinal: u64) -> (u8, i64) {
-        let next = self.base.tally.next_ordinal;
-        let facts = match ordinal.checked_sub(next) {
-            None => self.rows.get(ordinal).map(|row| row.facts),
-            Some(at) => {
-                let overlay = &self.tail.folder.kept;
-                let opened = overlay.opened.get(at as usize);
-                let version =
-                    |(_, entity, from): &(u64, _, _)| overlay_version(overlay, *entity, *from);
-                opened.and_then(version).map(Facts::of)
-            }
-        };
-        facts.map_or((0, 0), |facts| (facts.importance.code(), facts.time_ms))
-    }
-
-    /// What stands for the topic of a version.
-    fn topic_tag(&self, ordinal: u64) -> u32 {
-        let next = self.base.tally.next_ordinal;
-        let Some(at) = ordinal.checked_sub(next) else {
-            return self.rows.tag(ordinal);
-        };
-        let overlay = &self.tail.folder.kept;
-        let opened = overlay.opened.get(at as usize);
-        let version = opened.and_then(|(_, entity, from)| overlay_version(overlay, *entity, *from));
-        topic_tag(version.and_then(|version| version.topic.as_deref()))
-    }
 }
 
 /// About the BM25 of a text of average length that has every word that is looked for once.
@@ -356,7 +257,7 @@ fn possible(answer: &TextAnswer) -> f64 {
 }
 
 /// A query by its meaning.
-struct Meaning<'a> {
+pub(super) struct Meaning<'a> {
     main: Cosines<'a>,
     /// Of a model that is not built in.
     how: Option<AskedHow>,
@@ -387,7 +288,7 @@ impl Meaning<'_> {
     }
 
     /// Fills in what meaning says of a version, and whether it is near enough to be found by it alone.
-    fn of(&self, ordinal: u64, weights: &Ranking, known: &mut Evidence) -> Result<bool> {
+    pub(super) fn of(&self, ordinal: u64, weights: &Ranking, known: &mut Evidence) -> Result<bool> {
         let mut floor = weights.floor;
         if let Some(stand_in) = &self.stand_in {
             (known.cosine, known.stand_in) = stand_in.of(ordinal, weights.centred)?;
@@ -398,13 +299,6 @@ impl Meaning<'_> {
         }
         Ok(known.cosine.is_some_and(|cosine| cosine >= floor))
     }
-}
-
-/// A candidate in its place.
-struct Ranked {
-    found: Found,
-    evidence: Evidence,
-    score: f64,
 }
 
 fn hit(prepared: &Prepared<'_>, ranked: &Ranked) -> Result<RecallHit> {

@@ -224,6 +224,7 @@ fn explain(found: &Found, query: &RecallQuery<'_>, views: &Views, at: &At) -> Va
             "recency": ranking.recency,
             "floor": f64::from(ranking.floor),
             "candidates": ranking.candidates,
+            "expand": ranking.expand,
         },
         "results": found.hits.iter().map(|hit| json!({
             "text": hit.evidence.text,

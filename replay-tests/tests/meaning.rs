@@ -4,11 +4,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use icm_projections::embed::{Embedder, StaticEmbedder};
+use icm_projections::ranking::Ranking;
 use icm_server::api::{
     Caller, Importance, ListRequest, NoProgress, RecallRequest, RedactRequest, StoreRequest, Trust,
 };
+use icm_server::{OpenOptions, Service};
 use replay_tests::script::Run;
 
 const TEXTS: [&str; 10] = [
@@ -162,6 +165,58 @@ fn neighbours_in_a_topic_lend_evidence() {
     step(&mut run, "rebuild");
     step(&mut run, "reopen");
     assert_eq!(topics(&run), ["a", "a", "b"]);
+}
+
+/// What is said next to a good match is found, though 200 others have its words and say them shorter; but not where
+/// another keyword is asked for.
+#[test]
+fn what_stands_next_to_the_best_is_a_candidate() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let reply = "well, as I told everybody at lunch the day before yesterday when the soup came, it must \
+                 have been that old thing, the certificate, which nobody had looked at for a year or more";
+    let service = |expand: usize| {
+        let options = OpenOptions {
+            dir: dir.path().to_owned(),
+            lock_wait: Duration::from_secs(10),
+            read_only: false,
+        };
+        let ranking = Ranking {
+            expand,
+            ..Ranking::default()
+        };
+        let service = Service::open(options).expect("a store");
+        service.with_ranking(ranking)
+    };
+    let talk = service(0);
+    let store = |topic: &str, content: &str, keyword: &str| {
+        let request = StoreRequest {
+            topic: topic.to_owned(),
+            content: content.to_owned(),
+            keywords: vec![keyword.to_owned()],
+            ..StoreRequest::default()
+        };
+        talk.store(&Caller::default(), request).expect("stored");
+    };
+    store("a", "what went wrong with the release on Friday", "asked");
+    store("a", reply, "replied");
+    for n in 0..200 {
+        let content = format!("the certificate of release {n} went wrong");
+        store(&format!("x{n}"), &content, "asked");
+    }
+    drop(talk);
+    let finds = |expand: usize, keyword: Option<&str>| {
+        let request = RecallRequest {
+            query: "which certificate went wrong with the release on Friday".to_owned(),
+            keyword: keyword.map(str::to_owned),
+            ..RecallRequest::default()
+        };
+        let found = service(expand).recall(&Caller::default(), &request);
+        let mut results = found.expect("recalled").results.into_iter();
+        results.any(|hit| hit.memory.content.as_deref() == Some(reply))
+    };
+    assert!(!finds(0, None));
+    assert!(finds(32, None));
+    assert!(!finds(32, Some("asked")));
 }
 
 #[test]

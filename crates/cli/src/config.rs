@@ -404,9 +404,7 @@ impl Config {
                     "recency" => ranking.recency = weight()?,
                     "neighbours" => ranking.neighbours = part()?,
                     "floor" => ranking.floor = part()? as f32,
-                    "candidates" => {
-                        ranking.candidates = count(1)?;
-                    }
+                    "candidates" => ranking.candidates = count(1)?,
                     "expand" => ranking.expand = count(0)?,
                     _ => ranking.centred = value.as_bool().ok_or_else(|| wrong("true or false"))?,
                 }
@@ -571,7 +569,7 @@ mod tests {
         assert_eq!(config.dedup_on_similar, Some(OnSimilar::Link));
         assert_eq!(config.dedup(), Dedup::default());
         assert_eq!(config.ranking, Ranking::default());
-        assert_eq!(config.ranking_given.len(), 10);
+        assert_eq!(config.ranking_given.len(), 12);
         assert_eq!(config.output_color, Some(ColorWhen::Auto));
         assert_eq!(config.embedding_model, Some(ModelName::Static));
         assert_eq!(config.embedding_timeout_s, Some(TIMEOUT_S));

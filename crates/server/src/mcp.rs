@@ -12,6 +12,7 @@
 //! It never writes anything but JSON lines to its output, and its own diagnostics go to `tracing`.
 
 mod frame;
+mod heap;
 mod line;
 mod schema;
 mod server;
@@ -50,6 +51,7 @@ pub struct McpOptions {
 /// `caller` is who asks when the client does not name itself; a client that does is the actor
 /// `agent:<its name>`. Blocks the thread; must not be called inside a tokio runtime.
 pub fn serve_stdio(service: Arc<Service>, caller: Caller, options: McpOptions) -> Result<()> {
+    heap::keep_small();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

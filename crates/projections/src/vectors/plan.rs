@@ -12,7 +12,7 @@ const GRAPH_ROW_NS: f64 = 2_500.0;
 /// So many times as many as are needed are asked of the graph, for some of the nearest it does not see.
 const OVERFETCH: f64 = 2.0;
 /// Of so many rows on the graph saves more than it costs to make.
-pub const GRAPH_ROWS_MIN: u64 = 75_000;
+pub const GRAPH_ROWS_MIN: u64 = 50_000;
 
 /// What there is to search, and for what.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -118,8 +118,8 @@ mod tests {
 
     #[test]
     fn a_graph_is_made_where_it_is_used() {
-        let most_covered = |rows| plan(rows, rows * 4 / 5, 200, None, 1.0);
-        assert_eq!(most_covered(GRAPH_ROWS_MIN), Plan::Graph { wanted: 400 });
-        assert_eq!(most_covered(GRAPH_ROWS_MIN / 2), Plan::Scan);
+        let most_covered = |rows| plan(rows, rows * 4 / 5, 64, None, 1.0);
+        assert_eq!(most_covered(GRAPH_ROWS_MIN), Plan::Graph { wanted: 128 });
+        assert_eq!(most_covered(GRAPH_ROWS_MIN / 4), Plan::Scan);
     }
 }

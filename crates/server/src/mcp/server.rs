@@ -17,6 +17,7 @@ use rmcp::{RoleServer, model};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
+use super::heap;
 use super::schema::Args;
 use super::tools::{Call, Reply, TOOLS, Tool};
 use super::words::explained;
@@ -275,9 +276,10 @@ impl FollowUp {
                 let working = Arc::clone(&service);
                 let work = move || {
                     working.record_recalls();
-                    match finished {
-                        true => working.settle(),
-                        false => working.settle_between(),
+                    if finished {
+                        working.settle();
+                    } else if working.settle_between() {
+                        heap::give_back();
                     }
                     let more = !finished && working.embed_behind();
                     for notice in working.take_notices() {
@@ -296,7 +298,9 @@ impl FollowUp {
                 if !finished && tending.as_ref().is_none_or(JoinHandle::is_finished) {
                     let (service, this) = (Arc::clone(&service), Arc::clone(&self));
                     tending = Some(tokio::task::spawn_blocking(move || {
-                        service.tend_graph(&|| !this.finished.load(Ordering::Relaxed));
+                        if service.tend_graph(&|| !this.finished.load(Ordering::Relaxed)) {
+                            heap::give_back();
+                        }
                     }));
                 }
             }

@@ -452,22 +452,24 @@ impl Service {
         });
     }
 
-    /// The same between two answers of a server.
-    pub fn settle_between(&self) {
-        self.settle_to(TAIL_MAX);
+    /// The same between two answers of a server. Whether there was something to write.
+    pub fn settle_between(&self) -> bool {
+        self.settle_to(TAIL_MAX)
     }
 
-    fn settle_to(&self, tail_max: u64) {
+    fn settle_to(&self, tail_max: u64) -> bool {
         if self.options.read_only {
-            return;
+            return false;
         }
         let mut held = locked(&self.views);
-        let Some(views) = held.as_ref() else { return };
+        let Some(views) = held.as_ref() else {
+            return false;
+        };
         let newest = self.log.tip().map_or(0, |tip| tip.position.0);
         let events = newest - views.base_position().0.min(newest);
         let is_short = events <= tail_max && views.tail_bytes() <= TAIL_LEN_MAX;
         if is_short || self.log.refresh().is_err() {
-            return;
+            return false;
         }
         // The next command finds out what is wrong, and says so.
         match guarded(|| Ok(self.settle_held(&mut held, tail_max)?)) {
@@ -481,19 +483,21 @@ impl Service {
                 *held = None;
             }
         }
+        true
     }
 
     /// Sees to it that recalls of many memories are fast: reads the graph of their vectors, or makes one. Holds
     /// nothing meanwhile, and stops when `go_on` says no; for a thread of a process that goes on answering.
-    pub fn tend_graph(&self, go_on: &(dyn Fn() -> bool + Sync)) {
+    /// Whether there was something to do.
+    pub fn tend_graph(&self, go_on: &(dyn Fn() -> bool + Sync)) -> bool {
         let job = locked(&self.views)
             .as_ref()
             .and_then(|views| views.graph_job(self.graph_rows_min));
         let Some(job) = job.filter(|job| locked(&self.graphless).as_ref() != Some(job)) else {
-            return;
+            return false;
         };
         if self.options.read_only {
-            return;
+            return false;
         }
         let taken = job
             .run(go_on)
@@ -505,6 +509,7 @@ impl Service {
             tracing::debug!(%error, "recalls go without a graph");
             *locked(&self.graphless) = Some(job);
         }
+        true
     }
 
     fn settle_held(

@@ -180,7 +180,7 @@ pub(crate) enum ModelName {
 impl ModelName {
     /// As somebody writes it in the file at `config`; a path is absolute or relative to the file.
     pub(crate) fn parse(text: &str, config: &Path) -> Option<ModelName> {
-        Some(match text {
+        Some(match text.to_ascii_lowercase().as_str() {
             "" => return None,
             "static" => ModelName::Static,
             "none" => ModelName::None,
@@ -343,6 +343,16 @@ impl Config {
                     .with_hint("write `--set ranking.neighbours=0.2`")
             })?;
             let (key, value) = (key.trim(), value.trim());
+            if KEYS.contains(&key)
+                && !["ranking.", "embedding."]
+                    .iter()
+                    .any(|s| key.starts_with(s))
+            {
+                return Err(
+                    CliError::invalid(format!("`{key}` changes nothing of what is found"))
+                        .with_hint("`--set` takes keys of `ranking` and `embedding`"),
+                );
+            }
             let parsed = value.parse::<Value>();
             let value = parsed.unwrap_or_else(|_| Value::String(value.to_owned()));
             config.set(key, &value, path)?;

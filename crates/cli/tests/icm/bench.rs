@@ -405,6 +405,14 @@ fn what_cannot_be_measured_is_refused() {
         ),
         (vec!["--granularity", "turn"], "only of LongMemEval files"),
         (
+            vec!["--set", "recall.limit=3"],
+            "`recall.limit` changes nothing of what is found",
+        ),
+        (
+            vec!["--set", "ranking.candidates=0"],
+            "must be a number from 1 to 10000",
+        ),
+        (
             vec!["--rankings", "no/such/r.jsonl"],
             "there is no folder no/such",
         ),

@@ -98,6 +98,8 @@ fn a_choice_is_written_and_the_rest_of_the_file_stays() {
         (&"none".into(), &Value::Null)
     );
     assert!(config(&world).contains("[embedding]\nmodel = \"none\"\n"));
+    assert_eq!(world.json(["model", "use", "STATIC"])["model"], "static");
+    assert_eq!(world.json(["model", "use", "None"])["model"], "none");
     let shown = world.json(["config", "show"]);
     let shown = shown.as_array().unwrap();
     let model = shown
@@ -122,6 +124,17 @@ fn what_is_not_there_is_not_chosen() {
             .contains("none is installed; known are all-MiniLM-L6-v2"),
         "{unknown:?}"
     );
+    assert!(
+        unknown
+            .err
+            .contains("static, none and endpoint are always there"),
+        "{unknown:?}"
+    );
+    let removed = world.icm(["model", "remove", "all-minilm-l6-v2", "--yes"]);
+    removed.fails(2, "all-MiniLM-L6-v2 is not installed");
+    world
+        .icm(["model", "remove", "Static", "--yes"])
+        .fails(2, "`Static` cannot be removed");
     let absent = world.icm(["model", "use", "all-minilm-l6-v2"]);
     let absent = absent.fails(2, "is not installed");
     assert!(

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -126,6 +126,9 @@ pub(crate) fn load(path: &Path) -> Result<Environment, String> {
     if let Some(environment) = &*loaded {
         return Ok(environment.clone());
     }
+    if is_cut_short(path).unwrap_or(false) {
+        return Err(format!("{} was cut short: remove it", path.display()));
+    }
     // It panics where a library is not what it says to be.
     let environment = panic::catch_unwind(AssertUnwindSafe(|| {
         let builder = ort::init_from(path).map_err(|e| e.to_string())?;
@@ -136,6 +139,37 @@ pub(crate) fn load(path: &Path) -> Result<Environment, String> {
         .unwrap_or_else(|_| Err("it cannot be loaded".into()))
         .map_err(|why| format!("{} is no ONNX Runtime that fits: {why}", path.display()))?;
     Ok(loaded.insert(environment).clone())
+}
+
+/// Whether a library lacks some of what its header says is to be loaded; the loader maps it all the same, and
+/// whoever touches what is missing ends the process. ELF of 64 bits (System V ABI, chapters 4 and 5); of others nothing
+/// is known.
+fn is_cut_short(path: &Path) -> std::io::Result<bool> {
+    let mut file = fs::File::open(path)?;
+    let len = file.metadata()?.len();
+    let mut header = [0; 64];
+    if len < 64 {
+        return Ok(false);
+    }
+    file.read_exact(&mut header)?;
+    if &header[..6] != b"\x7fELF\x02\x01" {
+        return Ok(false);
+    }
+    let eight = |bytes: &[u8], at: usize| {
+        let eight = bytes[at..].first_chunk().copied().unwrap_or_default();
+        u64::from_le_bytes(eight)
+    };
+    let two = |at: usize| u64::from(u16::from_le_bytes([header[at], header[at + 1]]));
+    let (place, size, count) = (eight(&header, 32), two(54), two(56));
+    let table = size * count;
+    if size < 56 || place.checked_add(table).is_none_or(|end| end > len) {
+        return Ok(true);
+    }
+    let mut segments = vec![0; table as usize];
+    file.seek(SeekFrom::Start(place))?;
+    file.read_exact(&mut segments)?;
+    let end = |segment: &[u8]| eight(segment, 8).saturating_add(eight(segment, 32));
+    Ok(segments.chunks(size as usize).any(|one| end(one) > len))
 }
 
 #[cfg(test)]
@@ -174,6 +208,22 @@ mod tests {
         fs::write(&path, "no library").unwrap();
         let why = load(&path).expect_err("loaded");
         assert!(why.contains("is no ONNX Runtime that fits"), "{why}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_library_that_was_cut_short_is_not_loaded() {
+        let dir = tempfile::tempdir().unwrap();
+        let whole = fs::read(std::env::current_exe().unwrap()).unwrap();
+        let path = dir.path().join("libonnxruntime.so");
+        fs::write(&path, &whole).unwrap();
+        assert!(!is_cut_short(&path).unwrap());
+        for len in [70, 4_096, whole.len() / 50] {
+            fs::write(&path, &whole[..len]).unwrap();
+            assert!(is_cut_short(&path).unwrap(), "{len}");
+            let why = load(&path).expect_err("loaded");
+            assert!(why.contains("was cut short"), "{why}");
+        }
     }
 
     #[test]

@@ -119,7 +119,13 @@ fn installed(app: &App, name: &str) -> Result<(String, Option<usize>), CliError>
             "the model {name} is not installed"
         ))
         .with_hint(format!("`icm model install {name}`"))),
-        None => Err(store.unknown(name).into()),
+        None => {
+            let unknown = store.unknown(name);
+            let hint = unknown.hint().unwrap_or(SEE).to_owned();
+            Err(CliError::invalid(unknown.to_string()).with_hint(format!(
+                "{hint}; static, none and endpoint are always there"
+            )))
+        }
     }
 }
 

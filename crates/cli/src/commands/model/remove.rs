@@ -1,6 +1,7 @@
 //! `icm model remove`
 
 use clap::Args;
+use icm_embedders::known;
 
 use super::{file, is_chosen, store};
 use crate::app::App;
@@ -21,14 +22,19 @@ pub(crate) struct ModelRemoveArgs {
 
 pub(crate) fn run(args: ModelRemoveArgs, app: &App) -> Result<Outcome, CliError> {
     let store = store(app)?;
-    if ["static", "none", "endpoint"].contains(&args.name.as_str()) {
+    let built_in = ["static", "none", "endpoint"];
+    if built_in.contains(&args.name.to_ascii_lowercase().as_str()) {
         return Err(
             CliError::invalid(format!("`{}` cannot be removed", args.name))
                 .with_hint("it is not installed; `icm model use` chooses another one"),
         );
     }
     let Some(name) = store.name_of(&args.name) else {
-        return Err(store.unknown(&args.name).into());
+        return Err(match known(&args.name) {
+            Some(known) => CliError::invalid(format!("{} is not installed", known.name))
+                .with_hint("see `icm model list`"),
+            None => store.unknown(&args.name).into(),
+        });
     };
     let in_use = is_chosen(app, &name);
     let used = match in_use {

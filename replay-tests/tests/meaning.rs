@@ -174,7 +174,7 @@ fn what_stands_next_to_the_best_is_a_candidate() {
     let dir = tempfile::tempdir().expect("a folder");
     let reply = "well, as I told everybody at lunch the day before yesterday when the soup came, it must \
                  have been that old thing, the certificate, which nobody had looked at for a year or more";
-    let service = |expand: usize| {
+    let service = |expand: usize, meaning: f64| {
         let options = OpenOptions {
             dir: dir.path().to_owned(),
             lock_wait: Duration::from_secs(10),
@@ -182,12 +182,13 @@ fn what_stands_next_to_the_best_is_a_candidate() {
         };
         let ranking = Ranking {
             expand,
+            meaning,
             ..Ranking::default()
         };
         let service = Service::open(options).expect("a store");
         service.with_ranking(ranking)
     };
-    let talk = service(0);
+    let talk = service(0, 0.5);
     let store = |topic: &str, content: &str, keyword: &str| {
         let request = StoreRequest {
             topic: topic.to_owned(),
@@ -204,19 +205,22 @@ fn what_stands_next_to_the_best_is_a_candidate() {
         store(&format!("x{n}"), &content, "asked");
     }
     drop(talk);
-    let finds = |expand: usize, keyword: Option<&str>| {
+    let finds = |expand: usize, meaning: f64, keyword: Option<&str>| {
         let request = RecallRequest {
             query: "which certificate went wrong with the release on Friday".to_owned(),
             keyword: keyword.map(str::to_owned),
             ..RecallRequest::default()
         };
-        let found = service(expand).recall(&Caller::default(), &request);
+        let found = service(expand, meaning).recall(&Caller::default(), &request);
         let mut results = found.expect("recalled").results.into_iter();
         results.any(|hit| hit.memory.content.as_deref() == Some(reply))
     };
-    assert!(!finds(0, None));
-    assert!(finds(32, None));
-    assert!(!finds(32, Some("asked")));
+    // Also where words are all there is.
+    for meaning in [0.5, 0.0] {
+        assert!(!finds(0, meaning, None), "{meaning}");
+        assert!(finds(32, meaning, None), "{meaning}");
+        assert!(!finds(32, meaning, Some("asked")), "{meaning}");
+    }
 }
 
 #[test]

@@ -3,6 +3,8 @@
 //! answer changes, nothing panics, and a fresh fold agrees.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use icm_projections::embed::{Embedder, StaticEmbedder};
 use icm_server::api::{Caller, ListRequest, Memory, NoProgress, RecallRequest};
@@ -184,6 +186,56 @@ fn every_file_removed_cut_and_flipped() {
     assert_eq!(missed, BTreeSet::from(expected_missed));
     verifies(&run, "after all damage");
     assert!(looked_at >= 60, "{looked_at}");
+}
+
+/// A pipe, a folder or a file without end in the place of any file, before it is opened and behind the back of who
+/// has it open: nobody waits for them, and the answers stay.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_not_waited_for() {
+    let (mut run, _, files) = store();
+    let expected = ask(&run);
+    let spoil = |path: &Path, kind: &str| {
+        fs::remove_file(path).expect("removed");
+        match kind {
+            "a folder" => fs::create_dir(path).expect("made"),
+            "a pipe" => {
+                let made = std::process::Command::new("mkfifo").arg(path).status();
+                assert!(made.expect("mkfifo").success());
+            }
+            _ => {
+                let file = fs::File::create(path).expect("made");
+                file.set_len(1 << 42).expect("a hole");
+            }
+        }
+    };
+    // Without `current` there are no views, and locks hold nothing.
+    let is_view = |path: &&PathBuf| {
+        let name = path.to_string_lossy();
+        !name.ends_with("current") && !name.ends_with("lock")
+    };
+    for path in files.keys().filter(is_view) {
+        for kind in ["a pipe", "a folder", "a file without end"] {
+            let what = format!("{kind} as {}", path.display());
+            run.while_closed(|dir| {
+                folder::write(&dir.join("views"), &files);
+                spoil(&dir.join("views").join(path), kind);
+            });
+            assert!(ask(&run) == expected, "{what}: other answers");
+            run.while_closed(|dir| folder::write(&dir.join("views"), &files));
+            assert!(
+                ask(&run) == expected,
+                "{what}: other answers once it was put back"
+            );
+            let now = run.dir().join("views").join(path);
+            if now.is_file() {
+                spoil(&now, kind);
+            }
+            assert!(ask(&run) == expected, "{what}, while open: other answers");
+            step(&mut run, "rebuild");
+        }
+    }
+    verifies(&run, "after all of it");
 }
 
 #[test]

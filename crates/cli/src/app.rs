@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use icm_embedders::{EmbedError, Opened};
+use icm_embedders::{Choice, EmbedError, Opened, Store};
 use icm_server::api::Caller;
 use icm_server::{Model, OpenOptions, Service};
 
@@ -176,17 +176,24 @@ impl App {
                 return Ok(Model::Unusable(Arc::new(error)));
             }
         };
-        let here = self.db()?.0;
-        let opened = icm_embedders::open(&choice, &here).or_else(|error| {
-            let usual = config::default_db().filter(|usual| *usual != here);
-            usual.map_or(Err(error), |usual| icm_embedders::open(&choice, &usual))
-        });
+        let opened = icm_embedders::open(&choice, &self.models_of(&choice)?);
         Ok(match opened {
             Ok(Opened::BuiltIn) => Model::BuiltIn,
             Ok(Opened::None) => Model::None,
             Ok(Opened::Model(embedder)) => Model::Other(embedder),
             Err(error) => Model::Unusable(Arc::new(error)),
         })
+    }
+
+    /// The store whose models a choice means: this one, or the usual one where this one has no model of the name.
+    pub(crate) fn models_of(&self, choice: &Choice) -> Result<PathBuf, CliError> {
+        let here = self.db()?.0;
+        let Choice::Installed(name) = choice else {
+            return Ok(here);
+        };
+        let has = |dir: &PathBuf| Store::of(dir).name_of(name).is_some();
+        let usual = config::default_db().filter(|usual| !has(&here) && has(usual));
+        Ok(usual.unwrap_or(here))
     }
 
     /// Who is calling.

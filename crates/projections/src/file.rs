@@ -1,19 +1,29 @@
-//! Reading and writing at a place in a file.
+//! Opening files, and reading and writing at a place in them.
 
-use std::fs::File;
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+/// Opens what is a file. To open a pipe in its place would wait for ever, and a device never ends.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    match fs::metadata(path)?.is_file() {
+        true => File::open(path),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file")),
+    }
+}
 
 #[cfg(unix)]
-pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Result<()> {
+pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
 }
 
 #[cfg(unix)]
-pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
+pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
 }
 
 #[cfg(not(unix))]
-pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Result<()> {
+pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     use std::io::{Seek, SeekFrom, Write};
     let mut file = file;
     file.seek(SeekFrom::Start(offset))?;
@@ -21,7 +31,7 @@ pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Resul
 }
 
 #[cfg(not(unix))]
-pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
+pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     use std::io::{Read, Seek, SeekFrom};
     let mut file = file;
     file.seek(SeekFrom::Start(offset))?;

@@ -28,7 +28,8 @@ pub struct Ranking {
     pub recency: f64,
     /// A memory that none of the words is in is found from this cosine on.
     pub floor: f32,
-    /// Candidates that text and meaning each bring, at least.
+    /// Candidates that text and meaning each bring. More results than this ask for as many, and as every share is
+    /// of what is best among the candidates, the order of the first ones may change with it.
     pub candidates: usize,
     /// So many of the best candidates bring those next to them in their topic.
     pub expand: usize,
@@ -55,7 +56,7 @@ impl Default for Ranking {
 }
 
 impl Ranking {
-    /// Words alone: the score is BM25 itself.
+    /// Words alone, and of them nothing but BM25, which is the score.
     pub const TEXT: Ranking = Ranking {
         text: 1.0,
         coverage: 0.0,

@@ -8,7 +8,7 @@
 //! ```
 //! Every record has its own check, so what is used is known to be whole.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::path::Path;
 
 use icm_log::facts::{Importance, Trust};
@@ -171,15 +171,20 @@ impl Rows {
     /// The first `count` records of a file.
     #[allow(unsafe_code)]
     pub fn open(path: &Path, count: u64) -> Result<Rows> {
-        let file = File::open(path).map_err(io("opening", path))?;
+        let file = crate::file::open(path).map_err(io("opening", path))?;
         // SAFETY: the file is only ever appended to and changed in place by whole records that
         // carry a check; nobody truncates a file of a generation that is in use, they replace it.
         let map = unsafe { memmap2::Mmap::map(&file) }.map_err(io("mapping", path))?;
         let need = HEADER_LEN as u64 + count * RECORD_LEN as u64;
-        if (map.len() as u64) < need || map[..HEADER_LEN] != MAGIC {
+        let why = match map.get(..HEADER_LEN) {
+            Some(header) if header != MAGIC => Some("another version of icm wrote it"),
+            _ if (map.len() as u64) < need => Some("it is too short"),
+            _ => None,
+        };
+        if let Some(why) = why {
             return Err(ViewError::Unusable {
                 view: "rows",
-                why: "it is too short".into(),
+                why: why.into(),
             });
         }
         Ok(Rows {
@@ -214,8 +219,12 @@ impl Rows {
         Row::parse(self.bytes().get(start..start + RECORD_LEN)?)
     }
 
-    /// The tag of the topic of an ordinal, as it lies there: 0 beyond the checkpoint.
+    /// The tag of the topic of an ordinal, as it lies there, unchecked: whoever lends by a wrong one is checked by
+    /// [`Rows::get`]. 0 beyond the checkpoint.
     pub(crate) fn tag(&self, ordinal: u64) -> u32 {
+        if ordinal >= self.count {
+            return 0;
+        }
         let at = HEADER_LEN + ordinal as usize * RECORD_LEN + 32;
         let four = self.bytes().get(at..at + 4).unwrap_or_default();
         four.try_into().map_or(0, u32::from_le_bytes)

@@ -118,6 +118,9 @@ fn values() {
         .icm(["store", "-t", "a", "-c", "b", "--scope", "planet:earth"])
         .fails(2, "scope");
     world
+        .icm(["recall", "b", "--scope", "planet"])
+        .fails(2, "`planet` is no scope");
+    world
         .icm(["store", "-t", "a", "-c", "b", "--occurred-at", "soon"])
         .fails(2, "soon");
     world

@@ -56,7 +56,7 @@ fn a_pair_is_scored_by_category_and_overall() {
     let expected = json!({
         "stores": 1, "memories": 3, "questions": 4,
         "skipped": { "no_evidence": 1, "abstention": 0 },
-        "unknown_evidence": 1, "cut": 0, "limit": 200, "only": null, "latency_ms": null,
+        "unknown_evidence": 1, "cut": 0, "limit": 10, "only": null, "latency_ms": null,
         "overall": scores(4, 1, 0.75, 0.25, 0.5),
         "categories": {
             "1": scores(1, 0, 1.0, 1.0, 1.0),
@@ -84,7 +84,7 @@ fn people_get_tables_and_notes() {
         assert!(run.out.lines().any(|l| l == line), "{line}\n{}", run.out);
     }
     assert!(
-        run.out.contains("a recall of 200 results: p50 "),
+        run.out.contains("a recall of 20 results: p50 "),
         "{}",
         run.out
     );
@@ -413,6 +413,14 @@ fn what_cannot_be_measured_is_refused() {
             "must be a number from 1 to 10000",
         ),
         (
+            vec!["--rankings", "c.questions.jsonl"],
+            "c.questions.jsonl is no place for rankings",
+        ),
+        (
+            vec!["--only", "vectors", "--set", "embedding.model=none"],
+            "without a model there are no vectors to rank by",
+        ),
+        (
             vec!["--rankings", "no/such/r.jsonl"],
             "there is no folder no/such",
         ),
@@ -483,6 +491,13 @@ fn recorded_recalls_are_asked_again_with_other_settings() {
     assert_eq!(report["changed"], json!([]));
     let report = world.json(["bench", "replay", "--set", "ranking.meaning=0"]);
     assert_eq!(report["other"]["of"], 2);
+    // Settings that are in force by now are compared with what was shown then.
+    world.write("now.toml", "[ranking]\nfloor = 1\n");
+    let report = world.json(["--config", "now.toml", "bench", "replay"]);
+    assert_eq!(
+        report["changed"][0]["went"][0]["content"], "the heron stood in the pond",
+        "{report}"
+    );
     let args = ["bench", "replay", "--set", "ranking.floor=1", "--last", "2"];
     let report = world.json(args);
     assert_eq!(report["other"]["same_first"], 2, "{report}");

@@ -19,8 +19,10 @@ use wire::Trouble;
 const BATCH_TEXTS: usize = 64;
 /// Bytes of text in a request, unless a single text has more.
 const BATCH_BYTES: usize = 256 * 1024;
-/// A text of which a server says that it is too long is halved, down to this.
-const HALVED_BYTES_MIN: usize = 1024;
+/// A text that a server refuses is halved, down to this.
+const HALVED_BYTES_MIN: usize = 64;
+/// What every server takes.
+const PLAIN_TEXT: &str = "a text";
 /// Tries again after a refused connection, 429 or 5xx, the pauses doubling from a quarter second.
 const TRIES_AGAIN: usize = 3;
 const PAUSE_MIN: Duration = Duration::from_millis(250);
@@ -45,8 +47,8 @@ pub struct Endpoint {
 
 /// Vectors from a server.
 ///
-/// Texts that are too long for the server's model are halved until they fit. Empty ones are not
-/// sent. What fails for now (no connection, 429, 5xx) is tried again, a few seconds in all; a
+/// Texts that the server refuses are halved until it takes them, and are a zero vector where it never does. Empty ones
+/// are not sent. What fails for now (no connection, 429, 5xx) is tried again, a few seconds in all; a
 /// question is answered or given up within three.
 pub struct EndpointEmbedder {
     wire: wire::Wire,
@@ -86,7 +88,7 @@ impl EndpointEmbedder {
         let wire = wire::Wire::new(endpoint)?;
         let agent = wire::agent(endpoint.timeout, &wire.url);
         let found = wire
-            .ask(&agent, &["a text"])
+            .ask(&agent, &[PLAIN_TEXT])
             .map_err(|t| wire.explained(t))?;
         let dim = found[0].len();
         match endpoint.dim {
@@ -116,6 +118,12 @@ impl EndpointEmbedder {
                 let text = texts[0];
                 self.batch(&[&text[..text.floor_char_boundary(text.len() / 2)]], asks)
             }
+            // Too short to be too long. If the server takes others, nothing is in this one for it: whoever waited for
+            // its vector would wait for ever.
+            Err(Trouble::Refused {
+                status: 400 | 413 | 422,
+                ..
+            }) if asks.ask(&self.wire, &[PLAIN_TEXT]).is_ok() => Ok(vec![vec![0.0; self.dim]]),
             Err(trouble) => Err(self.wire.explained(trouble)),
         }
     }

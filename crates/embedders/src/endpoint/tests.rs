@@ -373,7 +373,9 @@ fn each_mistake_is_named_once_and_with_a_remedy() {
         let said = said(&error);
         assert!(said.contains(why) && said.contains(hint), "{why}: {said}");
         assert!(!said.contains("sk-12345"), "{said}");
-        assert_eq!(server.requests(), 1, "{why}: tried again");
+        // Whether it is this text alone that is refused is asked once.
+        let asked = 1 + usize::from(why.contains("(400)"));
+        assert_eq!(server.requests(), asked, "{why}: tried again");
     }
 }
 
@@ -430,6 +432,24 @@ fn a_text_that_is_too_long_is_halved_until_it_fits() {
     );
     // Both; the short one; the long one of 64, 32, 16 and 8 KiB.
     assert_eq!(server.requests(), 6);
+}
+
+#[test]
+fn a_text_that_is_never_taken_is_a_zero_vector_but_a_server_that_takes_nothing_is_an_error() {
+    let refused = || Reply::Json(400, json!({"error": {"message": "no"}}));
+    let server = Server::new(
+        move |_, texts| match texts.iter().any(|text| text.contains('#')) {
+            true => refused(),
+            false => vectors(texts),
+        },
+    );
+    let odd = "#".repeat(1_000);
+    let found = server.embedder().embed(&["short", &odd, "more"]).unwrap();
+    assert_eq!(found[1], [0.0, 0.0]);
+    assert!(found[0] != found[1] && found[2] != found[1]);
+    let server = Server::new(move |_, _| refused());
+    let error = server.embedder().embed(&["short", "more"]).unwrap_err();
+    assert!(said(&error).contains("400"), "{error}");
 }
 
 #[test]

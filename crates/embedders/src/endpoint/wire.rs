@@ -207,7 +207,8 @@ impl Wire {
             ),
             Trouble::Slow => (
                 format!("{url} took too long"),
-                "see what the server does, or raise `embedding.timeout_s`".to_owned(),
+                "see what the server does, or raise `embedding.timeout_s`; a question waits for 3 seconds at most"
+                    .to_owned(),
             ),
             Trouble::NotAllowed => (
                 format!("{url} does not let us in"),

@@ -110,7 +110,7 @@ struct ReadFile {
 
 impl ReadFile {
     fn open(path: &Path, name: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
-        let opened = File::open(path).and_then(|file| {
+        let opened = crate::file::open(path).and_then(|file| {
             let len = file.metadata()?.len() as usize;
             Ok(ReadFile { file, len })
         });

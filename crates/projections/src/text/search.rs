@@ -1,5 +1,6 @@
 //! A query: from words to hits.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -182,6 +183,7 @@ impl TextIndex {
             stats,
             filters: filter_values(&query.filter),
             visible,
+            tail_scores: OnceCell::new(),
         };
         Ok((answer, prepared))
     }
@@ -198,6 +200,7 @@ pub(crate) struct Prepared<'a> {
     identifiers: u64,
     filters: Vec<String>,
     visible: &'a dyn Fn(u64) -> bool,
+    tail_scores: OnceCell<FxHashMap<usize, Scored>>,
 }
 
 /// A candidate with its final score.
@@ -221,10 +224,13 @@ impl Prepared<'_> {
     /// About as [`Prepared::best`], for less: a word that is looked for by its stem finds by that alone, and as
     /// it was written counts only for what is found.
     pub(crate) fn promising(&self, limit: usize) -> Result<Vec<Found>, TextError> {
-        let finds = |term: &QueryTerm| boost(term) >= 1.0;
-        match limit == 0 || !self.terms.iter().any(finds) {
-            true => self.best(limit),
-            false => self.rank(self.candidates(limit, &finds)?),
+        let stems = self.terms.iter().filter(|t| t.field == TextField::Body);
+        let stemmed: FxHashSet<&str> = stems.map(|term| term.word.as_str()).collect();
+        // Of a long query only the rarest terms are left, so a word may have lost its stem.
+        let finds = |term: &QueryTerm| boost(term) >= 1.0 || !stemmed.contains(&*term.word);
+        match limit {
+            0 => Ok(Vec::new()),
+            _ => self.rank(self.candidates(limit, &finds)?),
         }
     }
 
@@ -353,10 +359,12 @@ impl Prepared<'_> {
     }
 
     /// The documents of the tail that hold a word of the query, by their places.
-    fn tail_scores(&self) -> FxHashMap<usize, Scored> {
-        let terms = self.terms.iter().zip(&self.weighted);
-        let matches = self.tail.matches(terms.map(tail_term), &[]);
-        matches.into_iter().map(|m| (m.at, m.scored)).collect()
+    fn tail_scores(&self) -> &FxHashMap<usize, Scored> {
+        self.tail_scores.get_or_init(|| {
+            let terms = self.terms.iter().zip(&self.weighted);
+            let matches = self.tail.matches(terms.map(tail_term), &[]);
+            matches.into_iter().map(|m| (m.at, m.scored)).collect()
+        })
     }
 
     /// Scores candidates one by one and orders them: by score, then by ordinal.

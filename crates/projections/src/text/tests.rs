@@ -56,6 +56,27 @@ fn ordinals(index: &TextIndex, tail: &Tail, query: &TextQuery<'_>) -> Result<Vec
     Ok(answer.hits.iter().map(|hit| hit.ordinal).collect())
 }
 
+/// Of a long query only the rarest terms are kept: a word that lost its stem there finds as it was written.
+#[test]
+fn what_is_promising_has_any_word_of_a_long_query() -> Outcome {
+    let others: Vec<String> = (0..40).map(|n| format!("other{n}")).collect();
+    let mut texts: Vec<String> = others.clone();
+    texts.extend((0..50).map(|n| format!("run number {n}")));
+    texts.push("running".to_owned());
+    let docs: Vec<_> = (0..).zip(&texts).map(|(n, text)| doc(n, text)).collect();
+    let index = index_of(&docs, 2)?;
+    let query = format!("running {}", others.join(" "));
+    let tail = Tail::default();
+    let (_, prepared) = index.prepare(&tail, &ask(&query), &|_| true)?;
+    let found = prepared.promising(200)?;
+    assert!(found.iter().any(|found| found.ordinal == 90));
+    assert!(
+        !found.iter().any(|found| found.ordinal == 60),
+        "the stem is among the terms"
+    );
+    Ok(())
+}
+
 #[test]
 fn finds_identifiers_scripts_and_dates() -> Outcome {
     let keywords = ["Łódź".to_owned()];

@@ -1,5 +1,6 @@
 //! Cosines with what all vectors have in common taken off, without making the shorter vectors.
 
+use super::format::Row;
 use super::matrix::{Matrix, Query};
 use crate::error::Result;
 
@@ -37,20 +38,27 @@ fn product(a: &[f32], b: &[f32]) -> f64 {
 }
 
 impl Matrix {
-    /// The cosine of the query less the mean and the vector of a version less the mean; `None` where the version has
-    /// no vector here or a zero one, or nothing is left of one of the two.
+    /// The cosine of a query and the vector of a version, and the one of the two less the mean; `None` where the
+    /// version has no vector here, and for the second where that is a zero one or nothing is left of one of the two.
     ///
     /// # Errors
     /// `Unusable` where the row is damaged.
     ///
     /// # Panics
     /// If the query has another dimension.
-    pub fn centred_cosine(&self, centred: &Centred, ordinal: u64) -> Result<Option<f64>> {
-        let Some(row) = self.whole(ordinal)? else {
-            return Ok(None);
-        };
+    pub fn cosines(
+        &self,
+        query: &Query,
+        centred: &Centred,
+        ordinal: u64,
+    ) -> Result<Option<(f32, Option<f64>)>> {
+        let row = self.whole(ordinal)?;
+        Ok(row.map(|row| (self.cosine_of(row, query), self.centred(row, centred))))
+    }
+
+    fn centred(&self, row: Row<'_>, centred: &Centred) -> Option<f64> {
         if row.scale() == 0.0 {
-            return Ok(None);
+            return None;
         }
         // (r - m) · q' = r · q' - m · q', and |r - m|² = r · r - 2 r · m + m · m.
         let of = |query: &Query| f64::from(self.cosine_of(row, query));
@@ -58,6 +66,6 @@ impl Matrix {
         let square = f64::from(self.cosine_between(row, row)) - 2.0 * of(&centred.mean)
             + centred.mean_square;
         let length = square.max(0.0).sqrt() * centred.query_length;
-        Ok((length > 0.0).then(|| product / length))
+        (length > 0.0).then(|| product / length)
     }
 }

@@ -12,7 +12,6 @@
 //! flipped crashes it later: so all is compared before it sees a byte. The remedy is to throw the file away.
 
 use std::cell::RefCell;
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -98,7 +97,7 @@ impl Graph {
     #[allow(unsafe_code)]
     pub fn open(path: &Path, rows: &Matrix) -> Result<Graph> {
         let mut graph = Graph::unmeasured(rows)?;
-        let file = File::open(path).map_err(io("opening", path))?;
+        let file = crate::file::open(path).map_err(io("opening", path))?;
         // SAFETY: nobody writes to a file of this name: they replace it.
         let map = unsafe { memmap2::Mmap::map(&file) }.map_err(io("mapping", path))?;
         let (header, body) = map

@@ -2,7 +2,6 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -81,7 +80,7 @@ impl Matrix {
     /// dimension; `Io` for one that cannot be read.
     #[allow(unsafe_code)]
     pub fn open(path: &Path, model: &str, dim: usize, count: u64) -> Result<Matrix> {
-        let file = File::open(path).map_err(io("opening", path))?;
+        let file = crate::file::open(path).map_err(io("opening", path))?;
         // SAFETY: the file is only ever appended to, and written over beyond `count`, where nothing
         // is read. Nobody truncates a file that is in use, they replace it.
         let map = unsafe { memmap2::Mmap::map(&file) }.map_err(io("mapping", path))?;
@@ -307,9 +306,9 @@ impl Matrix {
         }
     }
 
-    /// The vector of a version, as far as int8 tells; `None` if it has none here, or a zero one.
+    /// The vector of a version, as far as int8 tells; `None` if it has none here, a zero one, or a damaged one.
     pub fn vector(&self, ordinal: u64) -> Option<Vec<f32>> {
-        let row = self.find(ordinal)?;
+        let row = self.whole(ordinal).ok()??;
         let scale = row.scale();
         let numbers = row.numbers().iter();
         (scale != 0.0).then(|| {

@@ -10,7 +10,7 @@ const LISTED_ROW_NS: f64 = 60.0;
 /// Nanoseconds for each row that the graph is asked for, with all that it looks at on the way.
 const GRAPH_ROW_NS: f64 = 2_500.0;
 /// So many times as many as are needed are asked of the graph, for some of the nearest it does not see.
-const OVERFETCH: f64 = 2.0;
+const OVERFETCH: f64 = 3.0;
 /// Of so many rows on the graph saves more than it costs to make.
 pub const GRAPH_ROWS_MIN: u64 = 50_000;
 
@@ -93,16 +93,16 @@ mod tests {
     fn the_cheapest_way_is_taken() {
         let graph = |wanted| Plan::Graph { wanted };
         for (name, found, expected) in [
-            ("all visible", plan(M, M, 200, None, 1.0), graph(400)),
-            ("half visible", plan(M, M, 200, None, 0.5), graph(800)),
+            ("all visible", plan(M, M, 200, None, 1.0), graph(600)),
+            ("half visible", plan(M, M, 200, None, 0.5), graph(1_200)),
             ("few visible", plan(M, M, 200, None, 0.04), Plan::Scan),
             ("none visible", plan(M, M, 200, None, 0.0), Plan::Scan),
             ("no graph", plan(M, 0, 200, None, 1.0), Plan::Scan),
-            ("much new", plan(M, 700_000, 200, None, 1.0), graph(400)),
+            ("much new", plan(M, 700_000, 200, None, 1.0), graph(600)),
             ("most new", plan(M, 20_000, 200, None, 1.0), Plan::Scan),
             ("short list", plan(M, M, 200, Some(5_000), 1.0), Plan::List),
             ("empty list", plan(M, M, 200, Some(0), 1.0), Plan::List),
-            ("long list", plan(M, M, 200, Some(M / 4), 1.0), graph(1_600)),
+            ("long list", plan(M, M, 200, Some(M / 4), 1.0), graph(2_400)),
             ("all listed", plan(M, M, 200, Some(M), 0.01), Plan::Scan),
             ("few rows", plan(40_000, 40_000, 200, None, 1.0), Plan::Scan),
             ("no rows", plan(0, 0, 200, None, 1.0), Plan::Scan),
@@ -118,8 +118,13 @@ mod tests {
 
     #[test]
     fn a_graph_is_made_where_it_is_used() {
-        let most_covered = |rows| plan(rows, rows * 4 / 5, 64, None, 1.0);
-        assert_eq!(most_covered(GRAPH_ROWS_MIN), Plan::Graph { wanted: 128 });
+        let asked = crate::ranking::Ranking::default().candidates;
+        let most_covered = |rows| plan(rows, rows * 4 / 5, asked, None, 1.0);
+        let wanted = 3 * asked;
+        assert_eq!(most_covered(GRAPH_ROWS_MIN), Plan::Graph { wanted });
+        // Below it there is something to gain, but not so much that a recall would be slow without.
+        let scan_ns = GRAPH_ROWS_MIN as f64 * SCAN_ROW_NS;
+        assert!(scan_ns <= 1e6, "{scan_ns} ns");
         assert_eq!(most_covered(GRAPH_ROWS_MIN / 4), Plan::Scan);
     }
 }

@@ -223,8 +223,11 @@ fn a_centred_cosine_is_that_of_what_is_left_without_the_mean() {
     for (at, vector) in vectors.iter().enumerate() {
         let query = random.near(vector, 1.0);
         let cosine = |query: &[f32], mean: &[f32]| {
-            let cosine = matrix.centred_cosine(&Centred::new(query, mean), 3 * at as u64);
-            cosine.expect("whole").map(|cosine| cosine as f32)
+            let centred = Centred::new(query, mean);
+            let cosines = matrix.cosines(&Query::new(query), &centred, 3 * at as u64);
+            let (plain, centred) = cosines.expect("whole").expect("it is there");
+            assert!((plain - dot(vector, query)).abs() < 0.005);
+            centred.map(|cosine| cosine as f32)
         };
         let found = cosine(&query, &mean).expect("something is left");
         let off = (found - dot(&less(vector), &less(&query))).abs();
@@ -238,7 +241,8 @@ fn a_centred_cosine_is_that_of_what_is_left_without_the_mean() {
         assert_eq!(cosine(&query, &query), None, "nothing is left of the query");
     }
     let centred = Centred::new(&vectors[0], &mean);
-    assert_eq!(matrix.centred_cosine(&centred, 1).expect("whole"), None);
+    let query = Query::new(&vectors[0]);
+    assert_eq!(matrix.cosines(&query, &centred, 1).expect("whole"), None);
 }
 
 #[test]

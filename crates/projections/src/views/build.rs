@@ -13,6 +13,7 @@ use super::home::{Home, create_private};
 use super::manifest::{Manifest, Part};
 use super::meaning::{Mean, Sink};
 use super::tail::{Tail, overlay_version, with_doc};
+use super::walk::each_filed;
 use super::waypoints::{self, Kept, Known};
 use super::{
     Checkpoint, Place, ROWS_FILE, TABLE_FILE, TEXT_DIR, VERSIONS, Views, guarded, redb_builder,
@@ -398,25 +399,22 @@ fn index_all(
     progress: Progress<'_>,
 ) -> Result<()> {
     let mut writer = text.build_writer()?;
-    let versions = table.reader()?;
-    for ordinal in 0..rows.count() {
-        let missing = |view| ViewError::Unusable {
-            view,
-            why: format!("ordinal {ordinal} is not in it"),
-        };
-        let row = rows.get(ordinal).ok_or_else(|| missing("rows"))?;
-        let version = versions.get(row.entity, row.from)?;
-        let version = version.ok_or_else(|| missing("table"))?;
-        with_doc(ordinal, &version, |doc| match row.to {
-            OPEN => writer.add_live(doc),
-            _ => writer.add_closed(doc),
-        });
-        vectors.add(ordinal, &version)?;
-        if ordinal.is_multiple_of(PROGRESS_VERSIONS) {
-            let folded = base.tally.events / FOLD_SHARE;
-            progress(folded + row.from.0.saturating_sub(row.from.0 / FOLD_SHARE));
-        }
-    }
+    each_filed(
+        table,
+        rows,
+        0..rows.count(),
+        &mut |ordinal, row, version| {
+            with_doc(ordinal, &version, |doc| match row.to {
+                OPEN => writer.add_live(doc),
+                _ => writer.add_closed(doc),
+            });
+            if ordinal.is_multiple_of(PROGRESS_VERSIONS) {
+                let folded = base.tally.events / FOLD_SHARE;
+                progress(folded + row.from.0.saturating_sub(row.from.0 / FOLD_SHARE));
+            }
+            vectors.add(ordinal, &version)
+        },
+    )?;
     progress(base.tally.events);
     writer.commit(&base.to_text())?;
     text.reload()?;

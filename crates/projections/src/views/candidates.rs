@@ -6,10 +6,8 @@ use rustc_hash::FxHashSet;
 
 use super::Views;
 use super::recall::{Meaning, RecallQuery};
-use super::tail::overlay_version;
 use crate::error::Result;
-use crate::fold::Version;
-use crate::ranking::{self, Evidence};
+use crate::ranking::{self, Evidence, Ranking};
 use crate::rows::{Facts, topic_tag};
 use crate::text::{Found, Prepared, has_prose};
 
@@ -66,6 +64,7 @@ impl<'a> Candidates<'a> {
         }
         Ok(())
     }
+
     /// Gives what stands next to the best of them a chance: its share of what they lend may be more than its own.
     pub(super) fn add_neighbours(&mut self) -> Result<()> {
         let scores = self.scores();
@@ -87,23 +86,24 @@ impl<'a> Candidates<'a> {
         let end = self.views.tail.folder.tally.next_ordinal;
         let after = ordinal + 1..end.min(ordinal + 1 + NEIGHBOUR_WINDOW);
         let before = ordinal.saturating_sub(NEIGHBOUR_WINDOW)..ordinal;
-        let fits = |other: &u64| {
-            self.views.topic_tag(*other) == tag && (self.visible)(*other) && self.allows(*other)
-        };
+        let fits = |other: &u64| self.is_step(tag, *other);
         let steps = NEIGHBOUR_STEPS as usize;
         let before = before.rev().filter(fits).take(steps);
         before.chain(after.filter(fits).take(steps)).collect()
     }
 
-    fn allows(&self, ordinal: u64) -> bool {
+    /// Whether a version counts as a step within a topic: what the query leaves out is not there.
+    fn is_step(&self, tag: u32, ordinal: u64) -> bool {
         let listed = |allowed: &Vec<u64>| allowed.binary_search(&ordinal).is_ok();
-        self.allowed.as_ref().is_none_or(listed)
+        self.views.topic_tag(ordinal) == tag
+            && (self.visible)(ordinal)
+            && self.allowed.as_ref().is_none_or(listed)
     }
 
     /// What each comes to.
     fn scores(&mut self) -> Vec<f64> {
         let weights = &self.query.ranking;
-        if weights.meaning <= 0.0 {
+        if *weights == Ranking::TEXT {
             return self.evidence.iter().map(|evidence| evidence.text).collect();
         }
         let near = match weights.neighbours > 0.0 {
@@ -128,9 +128,7 @@ impl<'a> Candidates<'a> {
                 *other_tag == tag && other - ordinal <= NEIGHBOUR_WINDOW
             }) {
                 let between = seen + 1..other;
-                let fits =
-                    |other: &u64| self.views.topic_tag(*other) == tag && (self.visible)(*other);
-                steps += 1 + between.filter(fits).count() as u32;
+                steps += 1 + between.filter(|other| self.is_step(tag, *other)).count() as u32;
                 if steps > NEIGHBOUR_STEPS {
                     break;
                 }
@@ -183,12 +181,5 @@ impl Views {
             return self.rows.tag(ordinal);
         };
         topic_tag(self.opened(at).and_then(|version| version.topic.as_deref()))
-    }
-
-    /// The version of the tail with this number.
-    fn opened(&self, at: u64) -> Option<&Version> {
-        let overlay = &self.tail.folder.kept;
-        let (_, entity, from) = overlay.opened.get(at as usize)?;
-        overlay_version(overlay, *entity, *from)
     }
 }

@@ -18,9 +18,8 @@ use std::time::Duration;
 use super::home::{create_private, lock_file};
 use super::manifest::Note;
 use super::meaning::{Cosines, Mean};
-use super::tail::overlay_version;
 use super::{Place, Views};
-use crate::error::{Result, ViewError, io};
+use crate::error::{Result, io};
 use crate::vectors::{Matrix, MatrixWriter};
 use icm_log::Rewritten;
 
@@ -220,37 +219,8 @@ impl Views {
         let first = self.held(model).count();
         let end = self.tail.folder.tally.next_ordinal;
         let end = end.min(first.saturating_add(most as u64));
-        let next = self.base.tally.next_ordinal;
-        let versions = match first < next.min(end) {
-            true => Some(self.table()?.reader()?),
-            false => None,
-        };
-        let overlay = &self.tail.folder.kept;
-        let mut texts = Vec::new();
-        for ordinal in first..end {
-            let missing = |view| ViewError::Unusable {
-                view,
-                why: format!("ordinal {ordinal} is not in it"),
-            };
-            let text = match (&versions, ordinal.checked_sub(next)) {
-                (Some(versions), None) => {
-                    let row = self.rows.get(ordinal).ok_or_else(|| missing("rows"))?;
-                    let version = versions.get(row.entity, row.from)?;
-                    version.ok_or_else(|| missing("table"))?.content
-                }
-                (_, at) => {
-                    let opened = at.and_then(|at| overlay.opened.get(at as usize));
-                    opened
-                        .and_then(|(_, entity, from)| overlay_version(overlay, *entity, *from))
-                        .ok_or_else(|| missing("tail"))?
-                        .content
-                        .clone()
-                }
-            };
-            texts.push(text.unwrap_or_default());
-        }
         Ok(Unembedded {
-            texts,
+            texts: self.texts(first..end)?,
             first,
             generation: self.generation(),
             rewritten: self.rewritten.clone(),
@@ -337,15 +307,18 @@ impl Views {
     /// one: as many deviations off the mean of the cosines of the same pairs. Models differ widely there;
     /// by some any two texts are nearer than 0.7. Of fewer texts than [`FLOOR_TEXTS_MIN`] it is `floor`.
     pub(super) fn model_floor(&self, model: ModelId<'_>, floor: f32) -> Result<f32> {
-        let count = self.held(model).count();
+        // A function of what is there, whoever asked when: of the first rows, as many as a power of two.
+        let rows = match self.held(model).count() {
+            0 => 0,
+            count => 1 << count.ilog2(),
+        };
         let known = self.held(model).spreads;
         let spreads = match known {
-            // It does not move much any more before there are twice as many.
-            Some((of, spreads)) if of == count.next_power_of_two() => spreads,
-            _ => self.spreads(model)?,
+            Some((of, spreads)) if of == rows => spreads,
+            _ => self.spreads(model, rows)?,
         };
         if let Some(held) = self.models.0.borrow_mut().as_mut() {
-            held.spreads = Some((count.next_power_of_two(), spreads));
+            held.spreads = Some((rows, spreads));
         }
         let Some((built_in, own)) = spreads.filter(|_| floor > 0.0) else {
             return Ok(floor);
@@ -354,13 +327,13 @@ impl Views {
         Ok((own.mean + off * own.deviation).clamp(0.0, 1.0))
     }
 
-    /// Of the same pairs of texts by the built-in model and another; `None` of too few texts.
-    fn spreads(&self, model: ModelId<'_>) -> Result<Option<(Spread, Spread)>> {
+    /// Of the same pairs of texts among the first `rows` by the built-in model and another; `None` of too few texts.
+    fn spreads(&self, model: ModelId<'_>, rows: u64) -> Result<Option<(Spread, Spread)>> {
         let (base, tail) = (self.base_vectors()?, self.tail.vectors());
         let held = self.held(model);
-        let step = held.count().div_ceil(FLOOR_TEXTS_MAX).max(1);
+        let step = rows.div_ceil(FLOOR_TEXTS_MAX).max(1);
         // A text that either finds nothing in says nothing.
-        let (built_in, own): (Vec<_>, Vec<_>) = (0..held.count())
+        let (built_in, own): (Vec<_>, Vec<_>) = (0..rows)
             .step_by(step as usize)
             .filter_map(|ordinal| {
                 let of = |a: &Matrix, b: &Matrix| a.vector(ordinal).or_else(|| b.vector(ordinal));
@@ -421,6 +394,11 @@ fn write(files: &Files, held: &mut Held, model: ModelId<'_>, until: u64) -> Resu
     };
     if there.count() < held.file.count() {
         // What was read of it is gone: rows in memory do not follow on what is left.
+        held.take(there, model);
+        return Ok(());
+    }
+    if there.count() >= until {
+        // Somebody else has written them, and perhaps more than is known here.
         held.take(there, model);
         return Ok(());
     }

@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::meaning::{embedder, file_in};
 use super::{Place, Views};
@@ -43,17 +44,28 @@ impl Views {
         (job.count >= job.step && !self.graph.as_ref().is_some_and(is_covered)).then_some(job)
     }
 
-    /// Searches by this graph from now on, if it is of the vectors that are in use. Rows that are appended to them
-    /// change nothing.
+    /// The vectors up to the checkpoint.
+    ///
+    /// # Errors
+    /// As a recall that needs them.
+    pub fn filed_vectors(&self) -> Result<Arc<Matrix>> {
+        self.base_vectors().cloned()
+    }
+
+    /// Searches by this graph from now on, if it is of the vectors that are in use; whether it is. Rows that are
+    /// appended to them change nothing. `fitting` are vectors that it is known to fit: others are looked at, which
+    /// takes a while.
     ///
     /// # Errors
     /// As a recall that needs the vectors.
-    pub fn take_graph(&mut self, graph: Graph) -> Result<()> {
-        if graph.fits(self.base_vectors()?) {
+    pub fn take_graph(&mut self, graph: Graph, fitting: &Arc<Matrix>) -> Result<bool> {
+        let rows = self.base_vectors()?;
+        let fits = Arc::ptr_eq(rows, fitting) || graph.fits(rows);
+        if fits {
             graph.release_rows();
             self.graph = Some(graph);
         }
-        Ok(())
+        Ok(fits)
     }
 }
 
@@ -72,6 +84,12 @@ impl GraphJob {
         let rows = Matrix::open(&self.vectors, &self.model, self.dim, self.count)?;
         let path = beside(&self.vectors, ".graph");
         let lock_path = beside(&self.vectors, ".graph.lock");
+        if fs::metadata(&lock_path).is_ok_and(|found| !found.is_file()) {
+            return Err(ViewError::Unusable {
+                view: "vectors",
+                why: format!("{} is no file", lock_path.display()),
+            });
+        }
         let mut options = OpenOptions::new();
         options.create(true).truncate(false).write(true);
         #[cfg(unix)]

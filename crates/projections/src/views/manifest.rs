@@ -100,7 +100,7 @@ fn stamp_of(metadata: &Metadata) -> Stamp {
 }
 
 fn hash_of(path: &Path) -> Result<String> {
-    let mut file = fs::File::open(path).map_err(io("opening", path))?;
+    let mut file = crate::file::open(path).map_err(io("opening", path))?;
     let mut hasher = blake3::Hasher::new();
     let mut buffer = vec![0; 256 * 1_024];
     loop {
@@ -289,6 +289,13 @@ impl Manifest {
                 std::io::ErrorKind::NotFound => bad("is missing"),
                 _ => bad("cannot be read"),
             })?;
+            if !metadata.is_file() {
+                return Err(bad("is no file"));
+            }
+            // Of another length nothing needs to be read.
+            if entry.hash.is_some() && metadata.len() != entry.stamp.len {
+                return Err(bad("was changed or damaged"));
+            }
             let same = stamp_of(&metadata) == entry.stamp;
             if same && !hash_all {
                 continue;

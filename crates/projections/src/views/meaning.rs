@@ -8,8 +8,10 @@ use std::cell::{OnceCell, Ref, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use super::home::{Home, create_private};
 use super::manifest::{Manifest, Part};
 use super::tail::{Tail, overlay_version};
+use super::walk::each_filed;
 use super::{OPEN_WAIT, Place, VERSIONS, Views};
 use crate::embed::{Embedder, StaticEmbedder};
 use crate::error::{Result, ViewError, io};
@@ -77,6 +79,13 @@ pub(super) fn inspect(generation: &Path, count: u64, whole: bool) -> Result<()> 
     }
 }
 
+/// A new file in the place of any other.
+fn create(generation: &Path) -> Result<MatrixWriter> {
+    create_private(&generation.join(VECTORS_DIR))?;
+    let (_, path) = file_in(generation);
+    MatrixWriter::create(&path, embedder().model(), embedder().dim())
+}
+
 /// Where the rows of a generation that is being built go.
 pub(super) enum Sink {
     File(MatrixWriter),
@@ -86,10 +95,7 @@ pub(super) enum Sink {
 impl Sink {
     /// A new file in the place of any other.
     pub(super) fn create(generation: &Path) -> Result<Sink> {
-        let (_, path) = file_in(generation);
-        super::home::create_private(&generation.join(VECTORS_DIR))?;
-        let (model, dim) = (embedder().model(), embedder().dim());
-        Ok(Sink::File(MatrixWriter::create(&path, model, dim)?))
+        create(generation).map(Sink::File)
     }
 
     pub(super) fn in_memory() -> Sink {
@@ -162,27 +168,21 @@ impl Views {
         let rows = match &self.place {
             Place::Memory { .. } => embed_all(self.table()?, &self.rows)?,
             Place::Disk {
+                home,
                 generation,
                 manifest,
-                ..
             } => match open(generation, manifest, count) {
                 Ok(rows) => rows,
                 Err(error) => {
                     tracing::debug!(%error, "vectors are looked at again");
-                    self.mend_vectors(count)?
+                    self.mend_vectors(home, generation, count)?
                 }
             },
         };
         Ok(self.vectors.get_or_init(|| Arc::new(rows)))
     }
 
-    fn mend_vectors(&self, count: u64) -> Result<Matrix> {
-        let Place::Disk {
-            home, generation, ..
-        } = &self.place
-        else {
-            return embed_all(self.table()?, &self.rows);
-        };
+    fn mend_vectors(&self, home: &Home, generation: &Path, count: u64) -> Result<Matrix> {
         // Another process may have committed, or mended them, since the manifest was read.
         let again = || {
             let _lock = home.lock_shared(OPEN_WAIT)?;
@@ -198,9 +198,7 @@ impl Views {
             if !self.look_same(Part::Table) {
                 return Err(ViewError::Busy);
             }
-            let Sink::File(mut writer) = Sink::create(generation)? else {
-                unreachable!("a sink of a generation is a file");
-            };
+            let mut writer = create(generation)?;
             writer.append_all(&rows)?;
             writer.flush()?;
             manifest.note(generation, &file_in(generation).0)?;
@@ -220,16 +218,10 @@ impl Views {
 /// The vectors of every version of the files.
 fn embed_all(table: &Table, rows: &Rows) -> Result<Matrix> {
     let mut sink = no_rows();
-    let versions = table.reader()?;
-    for ordinal in 0..rows.count() {
-        let missing = |view| ViewError::Unusable {
-            view,
-            why: format!("ordinal {ordinal} is not in it"),
-        };
-        let row = rows.get(ordinal).ok_or_else(|| missing("rows"))?;
-        let version = versions.get(row.entity, row.from)?;
-        sink.push(ordinal, &embed(&version.ok_or_else(|| missing("table"))?));
-    }
+    each_filed(table, rows, 0..rows.count(), &mut |ordinal, _, version| {
+        sink.push(ordinal, &embed(&version));
+        Ok(())
+    })?;
     Ok(sink)
 }
 
@@ -266,7 +258,8 @@ impl Mean {
     }
 }
 
-/// Of rows spread evenly over all ordinals, so it is the same before and after a commit or a rebuild.
+/// Of rows spread evenly over all ordinals, so it is the same before and after a commit or a rebuild. One that is
+/// damaged says nothing here; where it is near, the search meets it.
 fn mean(base: &Matrix, tail: &Matrix) -> Vec<f32> {
     let count = base.count() + tail.count();
     let step = count.div_ceil(SAMPLE_MAX).max(1).next_power_of_two();
@@ -338,14 +331,12 @@ impl<'a> Cosines<'a> {
             Some((first, _)) if ordinal >= first => &*self.tail,
             _ => &self.base,
         };
-        let Some(cosine) = rows.cosine(&self.query, ordinal)? else {
+        let known = rows.cosines(&self.query, &self.centred, ordinal)?;
+        let Some((cosine, less_mean)) = known else {
             return Ok((None, None));
         };
-        let ranks = match centred {
-            false => Some(f64::from(cosine)),
-            true => rows.centred_cosine(&self.centred, ordinal)?,
-        };
-        Ok((Some(cosine), ranks))
+        let plain = Some(f64::from(cosine));
+        Ok((Some(cosine), if centred { less_mean } else { plain }))
     }
 }
 

@@ -13,6 +13,7 @@ mod past;
 mod query;
 mod recall;
 mod tail;
+mod walk;
 mod waypoints;
 
 use std::cell::OnceCell;

@@ -175,6 +175,8 @@ impl Views {
         if query.limit == 0 {
             return Ok(Vec::new());
         }
+        // BM25 and nothing else.
+        let bare = *weights == Ranking::TEXT;
         let most = weights.candidates.max(query.limit);
         let mut candidates = Candidates {
             views: self,
@@ -183,16 +185,16 @@ impl Views {
             meaning,
             visible,
             possible,
-            allowed: match meaning {
-                Some(_) => prepared.allowed()?,
-                None => None,
+            allowed: match bare {
+                false => prepared.allowed()?,
+                true => None,
             },
             found: Vec::new(),
             evidence: Vec::new(),
         };
-        let mut found = match (weights.text > 0.0, meaning) {
-            (true, Some(_)) => prepared.promising(most)?,
-            (true, None) => prepared.best(most)?,
+        let mut found = match (weights.text > 0.0, bare) {
+            (true, false) => prepared.promising(most)?,
+            (true, true) => prepared.best(most)?,
             (false, _) => Vec::new(),
         };
         found.truncate(most);
@@ -204,7 +206,7 @@ impl Views {
             found.extend(prepared.score(&new.collect::<Vec<_>>())?);
         }
         candidates.add(found)?;
-        if meaning.is_some() && weights.neighbours > 0.0 && weights.expand > 0 {
+        if weights.neighbours > 0.0 && weights.expand > 0 {
             candidates.add_neighbours()?;
         }
         Ok(candidates.best(query.limit))

@@ -20,8 +20,8 @@ use std::path::Path;
 use icm_projections::ranking::Ranking as Weights;
 
 use crate::api::{
-    BenchReport, BenchRequest, Granularity, Latency, NoProgress, Progress, Ranked, Ranking, Signal,
-    Skipped,
+    BenchReport, BenchRequest, Granularity, Latency, NoProgress, Progress, Ranked, Ranking,
+    RecallAnswer, Signal, Skipped,
 };
 use crate::embedding::Model;
 use crate::error::{Result, ServiceError};
@@ -31,6 +31,10 @@ use input::Input;
 use tally::{NDCG_AT, Tally};
 
 pub use replay::bench_replay;
+
+/// Results that are asked for to fill a context with, beside those that are looked at rank by rank: how many are
+/// asked for has a say in their order.
+const FILLING: usize = 200;
 
 /// A question with the names of what answers it.
 struct Question {
@@ -50,6 +54,12 @@ pub fn bench_recall(
     each: &mut dyn FnMut(&Ranking) -> io::Result<()>,
 ) -> Result<BenchReport> {
     check(request)?;
+    if request.only == Some(Signal::Vectors) && matches!(model, Model::None) {
+        return Err(ServiceError::invalid_with(
+            "without a model there are no vectors to rank by",
+            "leave `--only vectors` out, or choose a model: `--set embedding.model=static`",
+        ));
+    }
     let inputs = input::find(&request.paths)?;
     let is_own = |input: &Input| matches!(input, Input::LongMemEval { .. });
     if request.granularity.is_some() && !inputs.iter().any(is_own) {
@@ -125,6 +135,20 @@ struct Place<'a> {
     names: &'a HashMap<String, String>,
 }
 
+impl Place<'_> {
+    fn ranked(&self, answer: &RecallAnswer) -> Vec<Ranked> {
+        let hits = answer.results.iter().map(|hit| {
+            let key = hit.memory.key.as_ref();
+            Ranked {
+                key: key.and_then(|key| self.names.get(key)).cloned(),
+                score: hit.score,
+                tokens: metrics::tokens(hit.memory.content.as_deref().unwrap_or_default()),
+            }
+        });
+        hits.collect()
+    }
+}
+
 impl Run<'_> {
     fn pair(&mut self, stem: &Path, progress: &dyn Progress) -> Result<()> {
         let questions_path = Input::questions(stem);
@@ -156,12 +180,12 @@ impl Run<'_> {
         };
         progress.start(&format!("asking {store}"), Some(questions.len() as u64));
         for (place, question) in questions {
+            progress.advance(1);
             if self.skips(&question, false) {
                 continue;
             }
             self.ask(&here, &question)
                 .map_err(|error| at(&place, error))?;
-            progress.advance(1);
         }
         progress.finish();
         Ok(())
@@ -221,29 +245,26 @@ impl Run<'_> {
     fn ask(&mut self, here: &Place<'_>, question: &Question) -> Result<()> {
         let (answer, time) = here.bed.recall(&question.query, self.request.limit)?;
         self.times_ms.push(time.as_secs_f64() * 1_000.0);
-        let ranked: Vec<Ranked> = answer
-            .results
-            .iter()
-            .map(|hit| {
-                let key = hit.memory.key.as_ref();
-                Ranked {
-                    key: key.and_then(|key| here.names.get(key)).cloned(),
-                    score: hit.score,
-                    tokens: metrics::tokens(hit.memory.content.as_deref().unwrap_or_default()),
-                }
-            })
-            .collect();
+        let ranked = here.ranked(&answer);
+        let filling = match self.request.limit < FILLING {
+            true => here.ranked(&here.bed.recall(&question.query, FILLING)?.0),
+            false => ranked.clone(),
+        };
 
         let known: HashSet<&String> = here.names.values().collect();
         let unknown = question.evidence.iter().filter(|e| !known.contains(e));
         self.unknown_evidence += unknown.count() as u64;
 
-        let rank_of = |name: &String| ranked.iter().position(|hit| hit.key.as_ref() == Some(name));
-        let ranks: Vec<_> = (question.evidence.iter())
-            .map(|name| rank_of(name).map(|index| index + 1))
-            .collect();
-        let tokens: Vec<usize> = ranked.iter().map(|hit| hit.tokens).collect();
-        self.tally.add(&question.category, &ranks, &tokens);
+        let ranks_in = |ranked: &[Ranked]| -> Vec<_> {
+            let rank_of =
+                |name: &String| ranked.iter().position(|hit| hit.key.as_ref() == Some(name));
+            let ranks = question.evidence.iter().map(rank_of);
+            ranks.map(|index| index.map(|index| index + 1)).collect()
+        };
+        let tokens: Vec<usize> = filling.iter().map(|hit| hit.tokens).collect();
+        let filling = (&ranks_in(&filling)[..], &tokens[..]);
+        self.tally
+            .add(&question.category, &ranks_in(&ranked), filling);
 
         let ranking = Ranking {
             store: here.store.to_owned(),

@@ -31,16 +31,23 @@ pub fn bench_replay(
         changed: Vec::new(),
     };
     for recall in &recorded {
-        let now = ask(now, recall)?;
-        report.since.add(&ids(&recall.results), &ids(&now));
+        let found = ask(now, recall)?;
+        report.since.add(&ids(&recall.results), &ids(&found));
         if let (Some(other), Some(agreement)) = (other, &mut report.other) {
             let other = ask(other, recall)?;
-            agreement.add(&ids(&now), &ids(&other));
-            if ids(&now) != ids(&other) {
-                report.changed.push(changed(recall, &now, &other));
+            agreement.add(&ids(&found), &ids(&other));
+            if ids(&found) != ids(&other) {
+                report.changed.push(changed(recall, &found, &other));
             }
-        } else if ids(&recall.results) != ids(&now) {
-            report.changed.push(changed(recall, &recall.results, &now));
+        } else if ids(&recall.results) != ids(&found) {
+            let mut changed = changed(recall, &recall.results, &found);
+            // The log has ids alone. What is gone for good says nothing.
+            let then = format!("@{}", recall.position);
+            for went in &mut changed.went {
+                went.content =
+                    (now.get(&went.id, Some(&then)).ok()).and_then(|there| there.content);
+            }
+            report.changed.push(changed);
         }
         progress.advance(1);
     }

@@ -31,8 +31,10 @@ impl Tally {
         self.each(category, |scores| scores.skipped += 1);
     }
 
-    /// A question was answered by memories of so many tokens, its evidence found at these ranks.
-    pub(super) fn add(&mut self, category: &str, ranks: &[Rank], tokens: &[usize]) {
+    /// A question was answered, its evidence found at these ranks; and where as much was asked for as fills a context,
+    /// by memories of so many tokens, and at those ranks.
+    pub(super) fn add(&mut self, category: &str, ranks: &[Rank], filling: (&[Rank], &[usize])) {
+        let (filling_ranks, tokens) = filling;
         self.each(category, |scores| {
             scores.n += 1;
             for (k, sum) in &mut scores.any_at {
@@ -48,7 +50,7 @@ impl Tally {
             scores.ndcg_at_10 += metrics::ndcg_at(ranks, NDCG_AT);
             for (budget, sum) in &mut scores.evidence_in_tokens {
                 let fitting = metrics::fitting(tokens.iter().copied(), *budget);
-                *sum += metrics::evidence_at(ranks, fitting);
+                *sum += metrics::evidence_at(filling_ranks, fitting);
             }
         });
     }
@@ -104,8 +106,8 @@ mod tests {
     #[test]
     fn a_mean_is_over_what_was_asked() {
         let mut tally = Tally::new(&[1, 3]);
-        tally.add("a", &[Some(1), None], &[900, 200]);
-        tally.add("b", &[Some(2)], &[900, 200]);
+        tally.add("a", &[Some(1), None], (&[Some(1), None], &[900, 200]));
+        tally.add("b", &[Some(2)], (&[Some(2)], &[900, 200]));
         tally.skip("b");
         tally.skip("c");
         let (all, by) = tally.means();

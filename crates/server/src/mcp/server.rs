@@ -262,7 +262,9 @@ impl FollowUp {
     /// Does the work until [`FollowUp::finish`].
     pub(super) async fn run(self: Arc<Self>, service: Arc<Service>) {
         // Making a graph takes minutes, so the next round does not wait for it.
-        let mut tending = None;
+        let mut tending: Option<JoinHandle<()>> = None;
+        // Whoever opened the store may have made all of its views.
+        let mut swollen = true;
         loop {
             self.wake.notified().await;
             // Calls often come in bursts, and the next one should not wait for the store.
@@ -278,7 +280,7 @@ impl FollowUp {
                     working.record_recalls();
                     if finished {
                         working.settle();
-                    } else if working.settle_between() {
+                    } else if working.settle_between() || swollen {
                         heap::give_back();
                     }
                     let more = !finished && working.embed_behind();
@@ -287,7 +289,9 @@ impl FollowUp {
                     }
                     more
                 };
-                match tokio::task::spawn_blocking(work).await {
+                let done = tokio::task::spawn_blocking(work).await;
+                swollen = false;
+                match done {
                     Ok(true) => {
                         self.leave();
                         self.wake.notify_one();
@@ -296,6 +300,7 @@ impl FollowUp {
                     Err(error) => tracing::error!(%error, "the work after an answer failed"),
                 }
                 if !finished && tending.as_ref().is_none_or(JoinHandle::is_finished) {
+                    ended(tending.take()).await;
                     let (service, this) = (Arc::clone(&service), Arc::clone(&self));
                     tending = Some(tokio::task::spawn_blocking(move || {
                         if service.tend_graph(&|| !this.finished.load(Ordering::Relaxed)) {
@@ -305,14 +310,19 @@ impl FollowUp {
                 }
             }
             if finished {
-                if let Some(tending) = tending
-                    && let Err(error) = tending.await
-                {
-                    tracing::error!(%error, "making a graph failed");
-                }
+                ended(tending).await;
                 return;
             }
         }
+    }
+}
+
+/// Waits for whoever makes a graph.
+async fn ended(tending: Option<JoinHandle<()>>) {
+    if let Some(tending) = tending
+        && let Err(error) = tending.await
+    {
+        tracing::error!(%error, "making a graph failed");
     }
 }
 

@@ -452,7 +452,7 @@ impl Service {
         });
     }
 
-    /// The same between two answers of a server. Whether there was something to write.
+    /// The same between two answers of a server. Whether something was written.
     pub fn settle_between(&self) -> bool {
         self.settle_to(TAIL_MAX)
     }
@@ -473,7 +473,7 @@ impl Service {
         }
         // The next command finds out what is wrong, and says so.
         match guarded(|| Ok(self.settle_held(&mut held, tail_max)?)) {
-            Ok(()) => {}
+            Ok(written) => return written,
             Err(Ask::View(error)) => {
                 tracing::debug!(%error, "the views were not taken further");
                 *held = None;
@@ -483,12 +483,12 @@ impl Service {
                 *held = None;
             }
         }
-        true
+        false
     }
 
     /// Sees to it that recalls of many memories are fast: reads the graph of their vectors, or makes one. Holds
     /// nothing meanwhile, and stops when `go_on` says no; for a thread of a process that goes on answering.
-    /// Whether there was something to do.
+    /// Whether there is a new one.
     pub fn tend_graph(&self, go_on: &(dyn Fn() -> bool + Sync)) -> bool {
         let job = locked(&self.views)
             .as_ref()
@@ -499,30 +499,46 @@ impl Service {
         if self.options.read_only {
             return false;
         }
-        let taken = job
-            .run(go_on)
-            .and_then(|graph| match (graph, locked(&self.views).as_mut()) {
-                (Some(graph), Some(views)) => views.take_graph(graph),
-                _ => Ok(()),
-            });
-        if let Err(error) = taken {
+        self.graph_of(&job, go_on).unwrap_or_else(|error| {
             tracing::debug!(%error, "recalls go without a graph");
             *locked(&self.graphless) = Some(job);
+            false
+        })
+    }
+
+    fn graph_of(
+        &self,
+        job: &GraphJob,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> std::result::Result<bool, ViewError> {
+        let Some(graph) = job.run(go_on)? else {
+            return Ok(false);
+        };
+        let rows = match locked(&self.views).as_ref() {
+            Some(views) => views.filed_vectors()?,
+            None => return Ok(false),
+        };
+        // It looks at all rows: recalls go on meanwhile.
+        if !graph.fits(&rows) {
+            return Ok(false);
         }
-        true
+        match locked(&self.views).as_mut() {
+            Some(views) => views.take_graph(graph, &rows),
+            None => Ok(false),
+        }
     }
 
     fn settle_held(
         &self,
         held: &mut Option<Views>,
         tail_max: u64,
-    ) -> std::result::Result<(), ViewError> {
+    ) -> std::result::Result<bool, ViewError> {
         let Some(views) = held.as_mut() else {
-            return Ok(());
+            return Ok(false);
         };
         views.follow(&self.log)?;
         if views.tail_len() <= tail_max && views.tail_bytes() <= TAIL_LEN_MAX {
-            return Ok(());
+            return Ok(false);
         }
         let wait = Duration::from_millis(10);
         let result = match views.are_on_disk() {
@@ -531,8 +547,8 @@ impl Service {
                 .map(|rebuilt| *views = rebuilt),
         };
         match result {
-            Err(ViewError::Busy | ViewError::Io { .. }) => Ok(()),
-            other => other,
+            Err(ViewError::Busy | ViewError::Io { .. }) => Ok(false),
+            other => other.map(|()| true),
         }
     }
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::basis::At;
 use super::embed::Asked;
+use super::write::Scope;
 use super::{Ask, Service, locked};
 use crate::api::{Caller, Importance, RecallAnswer, RecallHit, RecallRequest, Trust};
 use crate::error::{Result, ServiceError};
@@ -46,6 +47,9 @@ impl Service {
             return Err(ServiceError::invalid(format!(
                 "the limit is {limit}, it must be from 1 to {RECALL_LIMIT_MAX}"
             )));
+        }
+        if let Some(scope) = &request.scope {
+            Scope::parse(Some(scope))?;
         }
         let facts = self.fact_filter(request)?;
         let asked = self.ask_model(&request.query);
@@ -234,6 +238,8 @@ fn explain(found: &Found, query: &RecallQuery<'_>, views: &Views, at: &At) -> Va
             "neighbours": hit.evidence.lent,
             "speaker": hit.evidence.speaker,
             "identifier": hit.evidence.identifier,
+            "importance": hit.version.importance,
+            "time_ms": hit.evidence.time_ms,
         })).collect::<Vec<_>>(),
         "views_at": views.base_position().0,
         "basis": at.position.0,

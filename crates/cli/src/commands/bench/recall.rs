@@ -1,7 +1,7 @@
 //! `icm bench recall`
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use icm_server::api::{BenchReport, BenchRequest, Granularity, Ranking, Scores, Signal};
@@ -16,8 +16,8 @@ use crate::progress::Bar;
 use crate::text;
 use crate::ui::{BOLD, Ui};
 
-/// Results that a recall is asked for: enough to fill 4,000 tokens with short memories.
-const LIMIT: usize = 200;
+/// Fewest results that are asked for: nDCG looks at so many.
+const LIMIT_MIN: usize = 10;
 
 /// Measure recall on questions whose evidence is known
 ///
@@ -30,7 +30,7 @@ const LIMIT: usize = 200;
 /// Prints by category, in percent: any@k, questions with a piece of evidence among the first k
 /// results; all@k, with all of it; evidence@k, the share of a question's evidence there; MRR,
 /// nDCG@10; the share within the first results that fit into 1,000, 2,000 and 4,000 tokens, a token
-/// being four bytes of content; and the wall time of a recall. Questions without evidence are
+/// being four bytes of content, where 200 results or more are asked for; and the wall time of a recall. Questions without evidence are
 /// skipped and counted, LongMemEval's abstentions (`…_abs`) too.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -48,7 +48,7 @@ pub(crate) struct BenchRecallArgs {
         value_parser = how_many_results
     )]
     k: Vec<u16>,
-    /// How many results to ask for, from 10 and from the largest k to 1000 [default: 200, or the largest k]
+    /// How many results to ask for, from 10 and from the largest k to 1000 [default: the largest k, or 10]
     #[arg(short, long, value_name = "N", value_parser = how_many_results)]
     limit: Option<u16>,
     /// Of LongMemEval: what a memory is [default: turn where turns are marked]
@@ -89,7 +89,7 @@ pub(crate) fn run(args: BenchRecallArgs, app: &App) -> Result<Outcome, CliError>
     let largest = ks.last().copied().unwrap_or(0);
     let request = BenchRequest {
         paths: args.paths,
-        limit: args.limit.map_or(LIMIT.max(largest), usize::from),
+        limit: args.limit.map_or(LIMIT_MIN.max(largest), usize::from),
         ks,
         granularity: args.granularity.map(|granularity| match granularity {
             GranularityArg::Turn => Granularity::Turn,
@@ -102,6 +102,9 @@ pub(crate) fn run(args: BenchRecallArgs, app: &App) -> Result<Outcome, CliError>
         }),
     };
 
+    if let Some(path) = &args.rankings {
+        check_rankings(path, &request.paths)?;
+    }
     let model = app.model(&config)?;
     let bar = Bar::new(&app.ui);
     let report = match &args.rankings {
@@ -126,6 +129,23 @@ pub(crate) fn run(args: BenchRecallArgs, app: &App) -> Result<Outcome, CliError>
         0 => Outcome::No,
         _ => Outcome::Fine,
     })
+}
+
+/// Rankings may stand in the place of older ones, and of nothing that is measured.
+fn check_rankings(path: &Path, inputs: &[PathBuf]) -> Result<(), CliError> {
+    let name = path.to_string_lossy();
+    let is_pair = [".memories.jsonl", ".questions.jsonl"]
+        .iter()
+        .any(|end| name.ends_with(end));
+    let real = path.canonicalize().ok();
+    let is_input = real.is_some() && inputs.iter().any(|input| input.canonicalize().ok() == real);
+    match name == "-" || is_pair || is_input {
+        true => Err(
+            CliError::invalid(format!("{name} is no place for rankings"))
+                .with_hint("name another file: `--rankings rankings.jsonl`"),
+        ),
+        false => Ok(()),
+    }
 }
 
 fn print(ui: &Ui, report: &BenchReport) -> Result<(), CliError> {

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use clap::Args;
-use icm_embedders::{Embedder, EndpointEmbedder, ModelError, Record, known};
+use icm_embedders::{Choice, Embedder, EndpointEmbedder, ModelError, Record, Store, known};
 
-use super::{file, store};
+use super::file;
 use crate::app::App;
 use crate::config::ModelName;
 use crate::error::{CliError, Outcome};
@@ -84,7 +84,7 @@ pub(crate) fn run(args: ModelUseArgs, app: &App) -> Result<Outcome, CliError> {
     changes.set("model", model.as_str());
     // Whatever it is, it has to be what the store would be opened with.
     let choice = changes.preview(app)?.embedding()?;
-    icm_embedders::open(&choice, &app.db()?.0).map_err(ModelError::from)?;
+    icm_embedders::open(&choice, &app.models_of(&choice)?).map_err(ModelError::from)?;
     let path = changes.write(app)?;
 
     if app.ui.json {
@@ -108,7 +108,7 @@ const SEE: &str = "see `icm model list`";
 
 /// Its name as the folder spells it, and its dimension.
 fn installed(app: &App, name: &str) -> Result<(String, Option<usize>), CliError> {
-    let store = store(app)?;
+    let store = Store::of(&app.models_of(&Choice::Installed(name.to_owned()))?);
     match store.name_of(name) {
         Some(name) => {
             let embedder = store.embedder(&name);

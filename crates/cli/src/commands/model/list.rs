@@ -1,13 +1,15 @@
 //! `icm model list`
 
+use std::collections::BTreeSet;
+
 use clap::Args;
-use icm_embedders::{Embedder, Entry, KNOWN, Record, StaticEmbedder, known};
+use icm_embedders::{Embedder, Entry, KNOWN, Record, StaticEmbedder, Store, known};
 use serde::Serialize;
 
 use super::{chosen, is_chosen, store};
 use crate::app::App;
 use crate::columns::{self, Cell};
-use crate::config::ModelName;
+use crate::config::{self, ModelName};
 use crate::error::{CliError, Outcome};
 use crate::text::bytes;
 use crate::ui::{BAD, BOLD, DIM, GOOD, PLAIN};
@@ -25,7 +27,7 @@ struct Listed {
 #[derive(Serialize, Default)]
 struct Row {
     name: String,
-    /// `built-in`, `none`, `endpoint`, `installed`, `folder` or `known`.
+    /// `built-in`, `none`, `endpoint`, `installed`, `installed in the default store`, `folder` or `known`.
     kind: &'static str,
     in_use: bool,
     id: Option<String>,
@@ -75,6 +77,7 @@ fn cells(row: &Row) -> Vec<Cell> {
 fn rows(app: &App) -> Result<Vec<Row>, CliError> {
     let (in_use, store) = (chosen(app), store(app)?);
     let built_in = StaticEmbedder::built_in();
+    let mut elsewhere = BTreeSet::new();
     let mut rows = vec![
         Row {
             name: "static".into(),
@@ -102,13 +105,27 @@ fn rows(app: &App) -> Result<Vec<Row>, CliError> {
             ..Row::default()
         },
     ];
-    let installed = store.installed();
+    let mut installed = store.installed();
+    // What the usual store has, others may use.
+    let usual = config::default_db().filter(|usual| usual.join("models") != store.models_dir());
+    for entry in usual.map_or_else(Vec::new, |usual| Store::of(&usual).installed()) {
+        if !installed
+            .iter()
+            .any(|there| there.name.eq_ignore_ascii_case(&entry.name))
+        {
+            elsewhere.insert(entry.name.clone());
+            installed.push(entry);
+        }
+    }
     let names: Vec<String> = installed.iter().map(|entry| entry.name.clone()).collect();
     let is_there = |name: &str| names.iter().any(|there| there.eq_ignore_ascii_case(name));
     rows.extend(installed.into_iter().map(|Entry { name, record }| Row {
         in_use: is_chosen(app, &name),
         languages: known(&name).map(|known| known.languages),
-        kind: "installed",
+        kind: match elsewhere.contains(&name) {
+            true => "installed in the default store",
+            false => "installed",
+        },
         ..of_record(name, record.map_err(|error| error.to_string()))
     }));
     match &in_use {

@@ -6,7 +6,7 @@ use super::*;
 use crate::vectors::{Graph, Plan};
 
 /// As recall asks.
-const LIMIT: usize = 200;
+const LIMIT: usize = 64;
 
 fn matrix_of(vectors: &[Vec<f32>]) -> (Scratch, Matrix) {
     let file = scratch();
@@ -58,10 +58,10 @@ fn the_graph_and_the_scan_find_what_f32_finds() {
         let graph = grown(&matrix, ROWS as u64 * 9 / 10);
         let rows = 3 * ROWS as u64;
         for (one_in, before, closed_in, wanted) in [
-            (1, rows, u64::MAX, 400),
-            (1, rows / 2, u64::MAX, 800),
-            (2, rows, 3, 1_000),
-            (5, rows * 2 / 3, 4, 2_500),
+            (1, rows, u64::MAX, 3 * LIMIT),
+            (1, rows / 2, u64::MAX, 6 * LIMIT),
+            (2, rows, 3, 9 * LIMIT),
+            (5, rows * 2 / 3, 4, 30 * LIMIT),
         ] {
             let filter = Filter {
                 one_in,
@@ -166,7 +166,7 @@ fn a_graph_is_used_where_it_pays_and_left_where_it_sees_too_little() {
             .expect("whole")
     };
     let (found, searched) = nearest(Some(&graph), None, &|_| true);
-    assert_eq!(searched.plan, Plan::Graph { wanted: 10 });
+    assert_eq!(searched.plan, Plan::Graph { wanted: 15 });
     assert!(!searched.fell_back);
     assert_eq!(found, matrix.scan(&query, 5, &|_| true).expect("whole"));
     let (_, searched) = nearest(None, None, &|_| true);
@@ -205,11 +205,14 @@ fn a_graph_goes_on_from_its_file_and_stops_when_it_is_told() {
     whole.save(&path).expect("saved");
     let whole = Graph::open(&path, &matrix).expect("opened");
     assert_eq!(whole.covered(), 400);
-    for vector in &vectors {
+    let finds = |vector: &&Vec<f32>| {
         let found = matrix.by_graph(&whole, &Query::new(vector), 64, 1, &|_| true);
         let found = found.expect("searched");
-        assert_eq!(vectors[(found[0].ordinal / 3) as usize], *vector);
-    }
+        vectors[(found[0].ordinal / 3) as usize] == **vector
+    };
+    // Two threads make another graph each time, and any graph may leave a row aside.
+    let found = vectors.iter().filter(finds).count();
+    assert!(found >= 390, "{found}");
     let stopped = Graph::new(&matrix).expect("begun");
     let stopped = stopped.grow(400, 1, &|covered| covered < 200);
     assert!(stopped.expect("no failure").is_none());

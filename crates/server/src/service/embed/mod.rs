@@ -75,8 +75,27 @@ pub(super) struct Failed {
     told_lag: bool,
     /// It gave the vector of a query, last time.
     answers: bool,
-    /// When, in milliseconds since 1970.
+    /// When a question had no vector, in milliseconds since 1970.
     at_ms: Option<u64>,
+    /// And when memories had none, which is no reason not to ask.
+    batch_at_ms: Option<u64>,
+}
+
+impl Failed {
+    fn tell(&mut self, error: &EmbedError, so: &str) -> Option<String> {
+        let mut line = format!("{}; {so}", plain(error));
+        if let EmbedError::Unavailable {
+            hint: Some(hint), ..
+        } = error
+        {
+            line = format!("{line} ({hint})");
+        }
+        if self.told.as_ref() == Some(&line) {
+            return None;
+        }
+        self.told = Some(line.clone());
+        Some(line)
+    }
 }
 
 fn id(embedder: &dyn Embedder) -> ModelId<'_> {
@@ -112,7 +131,7 @@ impl Service {
             Model::Unusable(error) => return Asked::Words(self.model_failed(error)),
             Model::Other(embedder) => embedder,
         };
-        if self.failed_lately() {
+        if self.is_lately(locked(&self.failed).at_ms) {
             return Asked::Words(None);
         }
         let vector = embedder.embed_query(query);
@@ -124,7 +143,8 @@ impl Service {
         locked(&self.failed).answers = true;
         // What there is to embed at once is in the answer then; else it is ranked by the built-in model.
         if !self.options.read_only {
-            let few = if embedder.is_near() { AT_ONCE } else { 0 };
+            let near = embedder.is_near() && !self.failed_lately();
+            let few = if near { AT_ONCE } else { 0 };
             match self.embed_some(embedder, Some(few)) {
                 Ok(embedded) => self.tell_lag(embedder, embedded),
                 Err(line) => line.into_iter().for_each(|line| self.notice(line)),
@@ -148,31 +168,39 @@ impl Service {
         }
     }
 
-    fn failed_lately(&self) -> bool {
-        let failed = locked(&self.failed);
+    fn is_lately(&self, at_ms: Option<u64>) -> bool {
         let now = self.now_ms();
-        (failed.at_ms).is_some_and(|at| (at..at.saturating_add(AGAIN_MS)).contains(&now))
+        at_ms.is_some_and(|at| (at..at.saturating_add(AGAIN_MS)).contains(&now))
+    }
+
+    /// Whether the model is left alone for a while.
+    fn failed_lately(&self) -> bool {
+        let (at_ms, batch_at_ms) = {
+            let failed = locked(&self.failed);
+            (failed.at_ms, failed.batch_at_ms)
+        };
+        self.is_lately(at_ms) || self.is_lately(batch_at_ms)
     }
 
     /// Remembers that the model could not be used; the line to tell the user, unless it was told.
     fn model_failed(&self, error: &EmbedError) -> Option<String> {
+        let now = self.now_ms();
         let mut failed = locked(&self.failed);
-        failed.at_ms = Some(self.now_ms());
+        failed.at_ms = Some(now);
         failed.answers = false;
-        let mut line = format!("{}; memories are found by their words alone", plain(error));
-        if let EmbedError::Unavailable {
-            hint: Some(hint), ..
-        } = error
-        {
-            line = format!("{line} ({hint})");
-        }
-        if failed.told.as_ref() == Some(&line) {
-            return None;
-        }
-        failed.told = Some(line.clone());
-        Some(line)
+        failed.tell(error, "memories are found by their words alone")
     }
 
+    /// Remembers that memories could not be embedded; the line to tell the user, unless it was told.
+    fn batch_failed(&self, error: &EmbedError) -> Option<String> {
+        let now = self.now_ms();
+        let mut failed = locked(&self.failed);
+        failed.batch_at_ms = Some(now);
+        failed.tell(
+            error,
+            "what it has not embedded is found by words and by the built-in model",
+        )
+    }
     /// What a process that has asked a server does after its answer: the last few texts.
     pub fn embed_last(&self) {
         if let Model::Other(embedder) = &self.model
@@ -217,7 +245,7 @@ impl Service {
     ) -> std::result::Result<Embedded, Option<String>> {
         match self.embed_batch(embedder, few) {
             Ok((embedded, _)) => Ok(embedded),
-            Err(Stopped::Model(error)) => Err(self.model_failed(&error)),
+            Err(Stopped::Model(error)) => Err(self.batch_failed(&error)),
             // Whoever asks next finds out what is wrong with the store, and says so.
             Err(Stopped::Store(error)) => {
                 tracing::debug!(%error, "nothing was embedded");

@@ -20,6 +20,8 @@ const DIM: usize = 8;
 struct Fake {
     texts: AtomicUsize,
     down: AtomicBool,
+    /// It gives vectors of single texts only, as of questions.
+    few: AtomicBool,
     short: AtomicBool,
     /// All texts are nearer to each other than 0.7, as by some models.
     crowded: AtomicBool,
@@ -35,7 +37,7 @@ impl Embedder for Fake {
     }
 
     fn embed(&self, texts: &[&str]) -> std::result::Result<Vec<Vec<f32>>, EmbedError> {
-        if self.down.load(Relaxed) {
+        if self.down.load(Relaxed) || self.few.load(Relaxed) && texts.len() > 1 {
             return Err(EmbedError::Unavailable {
                 model: self.model().to_owned(),
                 why: "nobody answers".to_owned(),
@@ -338,6 +340,27 @@ fn a_model_that_is_down_costs_the_meaning_and_is_told_once() {
     let error = service.embed(&NoProgress).expect_err("it cannot");
     assert!(error.to_string().contains("nobody answers"), "{error}");
     assert!(!service.embed_behind());
+}
+
+#[test]
+fn memories_that_cannot_be_embedded_are_no_reason_not_to_ask_the_model() {
+    let world = World::new();
+    let service = world.open();
+    store(&service, &notes(20, 0));
+    service.embed(&NoProgress).expect("embedded");
+    world.fake.few.store(true, Relaxed);
+    store(&service, &notes(20, 20));
+    for _ in 0..3 {
+        let answer = recall(&service, "what is the quorl");
+        assert_eq!(answer.note, None);
+        assert!(vimbles(&answer) > 0, "{answer:?}");
+    }
+    let told = service.take_notices();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].contains("found by words and by the built-in model"),
+        "{told:?}"
+    );
 }
 
 #[test]

@@ -181,7 +181,8 @@ fn print_score(
         reasons.push(format!("meaning (cosine {cosine:.2})"));
     }
     let lent = evidence["neighbours"].as_f64().unwrap_or(0.0);
-    if lent > 0.0 {
+    // Less is shown as nothing.
+    if lent >= 0.005 {
         reasons.push(format!("its neighbours in the topic ({lent:.2})"));
     }
     if evidence["speaker"] == true {

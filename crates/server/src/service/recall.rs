@@ -193,6 +193,11 @@ impl Service {
     }
 }
 
+/// As it was written: 0.12 is 0.119999… once it is widened.
+fn plain(number: f32) -> f64 {
+    (f64::from(number) * 1e6).round() / 1e6
+}
+
 /// How an answer came about. `results` are in the order of the answer's.
 fn explain(found: &Found, query: &RecallQuery<'_>, views: &Views, at: &At) -> Value {
     let (text, ranking) = (&found.text, &query.ranking);
@@ -213,7 +218,7 @@ fn explain(found: &Found, query: &RecallQuery<'_>, views: &Views, at: &At) -> Va
             "id": asked.id.name,
             "embedded": found.asked.map(|how| how.embedded.done),
             "versions": found.asked.map(|how| how.embedded.of),
-            "floor": found.asked.map(|how| f64::from(how.floor)),
+            "floor": found.asked.map(|how| plain(how.floor)),
         })),
         "vectors": found.searched.as_ref().map(searched),
         "ranking": {
@@ -226,7 +231,7 @@ fn explain(found: &Found, query: &RecallQuery<'_>, views: &Views, at: &At) -> Va
             "identifier": ranking.identifier,
             "importance": ranking.importance,
             "recency": ranking.recency,
-            "floor": f64::from(ranking.floor),
+            "floor": plain(ranking.floor),
             "candidates": ranking.candidates,
             "expand": ranking.expand,
         },

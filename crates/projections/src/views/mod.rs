@@ -52,7 +52,7 @@ const TEXT_DIR: &str = "text";
 /// How long an opener waits for somebody who writes the views.
 const OPEN_WAIT: Duration = Duration::from_secs(10);
 /// Bytes of redb's cache in a reader.
-const CACHE_LEN: usize = 8 * 1_024 * 1_024;
+const CACHE_LEN: usize = 2 * 1_024 * 1_024;
 
 /// Where a set of views is: what travels in the text view's commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -45,6 +45,6 @@ pub use rewritten::Rewritten;
 pub use store_file::{STORE_FILE, StoreFile};
 pub use walk::{Cursor, Event, Place, Waypoint, Waypoints};
 pub use writer::{
-    Appended, BATCH_EVENTS_MAX, BATCH_LEN_MAX, Batch, Durability, NewEvent, SKEW_MAX_MS, Writer,
-    actor_named,
+    Appended, BATCH_EVENTS_MAX, BATCH_LEN_MAX, Batch, Durability, LAZY_MAX, NewEvent, SKEW_MAX_MS,
+    Writer, actor_named,
 };

@@ -85,13 +85,16 @@ pub struct Appended {
     pub time: Time,
 }
 
+/// Most events that no sync has followed: whoever opens the log looks at all of them.
+pub const LAZY_MAX: u64 = 500;
+
 /// When an append counts as done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
     /// Once it survives power loss.
     Synced,
     /// Once other processes see it; it survives the end of this process, and the next sync makes it
-    /// durable.
+    /// durable. There is one after [`LAZY_MAX`] events at the latest.
     Lazy,
 }
 
@@ -372,9 +375,16 @@ impl<'a> Writer<'a> {
     /// writer reads the log anew.
     pub fn commit(mut self, durability: Durability) -> Result<()> {
         match durability {
-            Durability::Lazy => Ok(()),
-            Durability::Synced => self.flush(),
+            Durability::Lazy if self.unsynced() < LAZY_MAX => Ok(()),
+            Durability::Lazy | Durability::Synced => self.flush(),
         }
+    }
+
+    /// Events up to what this writer appended that are not known to be durable; 0 where it appended nothing.
+    fn unsynced(&self) -> u64 {
+        let durable = self.log.lock_state().hold.durable;
+        self.appended
+            .map_or(0, |seq| seq.0.saturating_sub(durable.0))
     }
 
     /// As [`Writer::commit`], but the lock is kept; the turn is given up.

@@ -499,6 +499,31 @@ fn a_commit_without_an_append_waits_for_what_was_found() {
     assert_eq!(seqs(&log), [4]);
 }
 
+/// Recalls alone are appended without a sync, from many processes; whoever opens the log looks at what no sync has
+/// followed, so that stays little.
+#[test]
+fn what_is_appended_without_a_sync_is_synced_now_and_then() {
+    let store = Store::new();
+    append(&store.open(), &store.env, vec![forget(1)]);
+    let slots = || std::fs::read(store.path.join("acked")).expect("slots");
+    let acked = || {
+        let slots = slots();
+        let slot = |at: &u64| slots.get(*at as usize..).and_then(Slot::parse);
+        let seqs = acked::SLOT_OFFSETS
+            .iter()
+            .filter_map(slot)
+            .map(|slot| slot.seq.0);
+        seqs.max().expect("a slot")
+    };
+    let first = acked();
+    for n in 1..LAZY_MAX {
+        try_append(&store.open(), &store.env, vec![forget(2)], Durability::Lazy).expect("append");
+        assert_eq!(acked(), first, "{n}");
+    }
+    try_append(&store.open(), &store.env, vec![forget(2)], Durability::Lazy).expect("append");
+    assert_eq!(acked(), first + LAZY_MAX);
+}
+
 #[test]
 fn what_a_new_origin_continues_is_durable_and_missed_when_it_goes() {
     let store = Store::new();

@@ -1,5 +1,9 @@
 //! `config.toml`: where it is, what may stand in it, what it says.
 
+mod template;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,6 +18,8 @@ use icm_server::secrets::{Action, Policy};
 use toml::Value;
 
 use crate::error::CliError;
+
+pub(crate) use template::TEMPLATE;
 
 /// Every key, in the order in which they are shown.
 pub(crate) const KEYS: [&str; 26] = [
@@ -50,94 +56,6 @@ const COUNT_MAX: usize = 10_000;
 
 /// How long a request to an endpoint may take where nobody says.
 pub(crate) const TIMEOUT_S: f64 = 10.0;
-
-/// The file that `icm config init` writes.
-pub(crate) const TEMPLATE: &str = "\
-# Configuration of icm. Flags and environment variables go before what stands here.
-# `icm config show` prints the values in force and where each comes from.
-
-# The store's folder. `~/` is the home folder; a relative path starts at this file's folder.
-# db = \"~/memory\"
-
-[recall]
-# Results shown unless `-l` is given, 1 to 1000.
-# limit = 10
-
-# Recalls are events of the log, unless this is false or `--no-record` is given.
-# record = true
-
-[ranking]
-# What counts how much in a recall; 0 switches it off. The values here are the measured ones:
-# `icm bench recall` measures others. Words in common, and nearness of meaning:
-# text = 0.5
-# meaning = 0.5
-
-# How much of what a text could have that has every word of the query, 0 to 1, counts in full.
-# coverage = 0.3
-
-# Whether what all texts of the store have in common is taken off the meaning.
-# centred = true
-
-# The share of their own score, 0 to 1, that the memories next to one in its topic lend it.
-# neighbours = 0.3
-
-# Where the query names who speaks in a text (`Ada: …`), and where a text has a rare identifier of
-# the query (`E0382`, `src/main.rs`).
-# speaker = 0.15
-# identifier = 1.0
-
-# What a critical memory gets (a high one half of it; a low one loses half), and what the newest of
-# those found gets, an older one less.
-# importance = 0.05
-# recency = 0.0
-
-# How near, 0 to 1, the meaning of a memory has to be that has no word of the query in it.
-# floor = 0.12
-
-# How many memories words and meaning each bring to be looked at closely, and how many of the best of
-# those bring the ones next to them in their topic. More find a little more and take longer.
-# candidates = 64
-# expand = 32
-
-[embedding]
-# What turns texts into vectors: \"static\" (in the program, for English), \"none\", \"endpoint\" (a server,
-# see below), the name of an installed model, or a model's folder. `icm model list` shows them, and
-# `icm model use` writes this.
-# model = \"static\"
-
-# A server that speaks OpenAI's /v1/embeddings, and what it calls the model.
-# url = \"http://localhost:11434\"
-# endpoint_model = \"nomic-embed-text\"
-
-# The environment variable that holds the server's key; none is sent unless it is named.
-# key_env = \"ICM_EMBEDDING_KEY\"
-
-# Numbers in each of its vectors; `icm model use endpoint` asks and writes it.
-# dim = 768
-
-# How long a request may take, 0.1 to 600 seconds; a question is given up after 3.
-# timeout_s = 10
-
-[secrets]
-# What to do with a text that holds a password, a token or a key: refuse it, warn and store it,
-# mask the secret in it, or off. Names are refused where a text is masked.
-# action = \"refuse\"
-
-# Regular expressions of what is no secret, tried on what was found.
-# allow = []
-
-[dedup]
-# How alike two texts of a topic are, 0 to 1, for the newer one to be called similar. 0: only the
-# very same text is looked for.
-# similar = 0.85
-
-# What to do then: link the newer one to the older, update the older one, or off.
-# on_similar = \"link\"
-
-[output]
-# When to use colours: auto, always or never.
-# color = \"auto\"
-";
 
 /// When to use colours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -543,155 +461,5 @@ fn resolve(text: &str, config: &Path) -> PathBuf {
     match config.parent() {
         Some(folder) => folder.join(text),
         None => PathBuf::from(text),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(text: &str) -> Result<Config, CliError> {
-        Config::parse(text, Path::new("/etc/icm/config.toml"))
-    }
-
-    #[test]
-    fn the_template_says_nothing() {
-        assert_eq!(parse(TEMPLATE).unwrap(), Config::default());
-    }
-
-    #[test]
-    fn the_template_with_its_values_is_valid_and_names_every_key() {
-        let text = TEMPLATE
-            .lines()
-            .map(|line| match line.strip_prefix("# ") {
-                Some(setting) if setting.contains(" = ") => setting,
-                _ => line,
-            })
-            .collect::<Vec<_>>()
-            .join("\n");
-        let config = parse(&text).unwrap();
-        assert!(config.db.is_some());
-        assert_eq!(config.recall_limit, Some(10));
-        assert_eq!(config.recall_record, Some(true));
-        assert_eq!(config.secrets_action, Some(Action::Refuse));
-        assert_eq!(config.secrets_allow, Some(Vec::new()));
-        assert_eq!(config.dedup_similar, Some(0.85));
-        assert_eq!(config.dedup_on_similar, Some(OnSimilar::Link));
-        assert_eq!(config.dedup(), Dedup::default());
-        assert_eq!(config.ranking, Ranking::default());
-        assert_eq!(config.ranking_given.len(), 12);
-        assert_eq!(config.output_color, Some(ColorWhen::Auto));
-        assert_eq!(config.embedding_model, Some(ModelName::Static));
-        assert_eq!(config.embedding_timeout_s, Some(TIMEOUT_S));
-        let endpoint = config.endpoint().unwrap();
-        assert!(
-            endpoint.dim.is_some() && endpoint.key_env.is_some(),
-            "{endpoint:?}"
-        );
-    }
-
-    #[test]
-    fn the_embedder_is_read() {
-        let choice = |text: &str| parse(&format!("[embedding]\n{text}")).unwrap().embedding();
-        assert_eq!(choice("").unwrap(), Choice::BuiltIn);
-        assert_eq!(choice("model = 'static'").unwrap(), Choice::BuiltIn);
-        assert_eq!(choice("model = 'none'").unwrap(), Choice::None);
-        let installed = choice("model = 'all-MiniLM-L6-v2'").unwrap();
-        assert_eq!(installed, Choice::Installed("all-MiniLM-L6-v2".into()));
-        let folder = |path: &str| Choice::Folder(path.into());
-        assert_eq!(choice("model = '/m/x'").unwrap(), folder("/m/x"));
-        assert_eq!(choice("model = './x'").unwrap(), folder("/etc/icm/./x"));
-        let error = choice("model = 'endpoint'").unwrap_err().said();
-        assert!(error.contains("`embedding.url`"), "{error}");
-        let error = choice("model = 'endpoint'\nurl = 'http://h'")
-            .unwrap_err()
-            .said();
-        assert!(error.contains("`embedding.endpoint_model`"), "{error}");
-        let text =
-            "model = 'endpoint'\nurl = 'http://h'\nendpoint_model = 'm'\ntimeout_s = 0.5\ndim = 3";
-        let Ok(Choice::Endpoint(endpoint)) = choice(text) else {
-            panic!("no endpoint");
-        };
-        assert_eq!(endpoint.timeout, Duration::from_millis(500));
-        assert_eq!((endpoint.dim, endpoint.key_env), (Some(3), None));
-    }
-
-    #[test]
-    fn a_key_in_the_place_of_its_variable_is_refused_and_not_shown() {
-        let text = "[embedding]\nkey_env = 'sk-12345'";
-        let error = parse(text).unwrap_err().said();
-        assert!(
-            error.contains("the name of an environment variable"),
-            "{error}"
-        );
-        assert!(!error.contains("12345"), "{error}");
-    }
-
-    #[test]
-    fn unknown_keys_and_wrong_values_are_errors() {
-        for text in [
-            "dbs = 'x'",
-            "[recal]\nlimit = 3",
-            "[recall]\nlimits = 3",
-            "[recall]\nlimit = 0",
-            "[recall]\nlimit = '3'",
-            "[output]\ncolor = 'blue'",
-            "[secrets]\naction = 'no'",
-            "[secrets]\nallow = 'x'",
-            "[secrets]\nallow = ['(']",
-            "[dedup]\nsimilar = 1.1",
-            "[dedup]\nsimilar = -0.1",
-            "[dedup]\nsimilar = nan",
-            "[dedup]\nsimilar = '0.5'",
-            "[dedup]\non_similar = 'drop'",
-            "[dedup]\non_similar = true",
-            "dedup = 'off'",
-            "[ranking]\ntext = 11",
-            "[ranking]\nneighbours = 1.5",
-            "[ranking]\nfloor = '0.1'",
-            "[ranking]\ncentred = 1",
-            "[ranking]\nwords = 1",
-            "[ranking]\ntext = 0\nmeaning = 0",
-            "[embedding]\nmodel = ''",
-            "[embedding]\nmodel = 3",
-            "[embedding]\nurl = ''",
-            "[embedding]\ndim = 0",
-            "[embedding]\ndim = 'x'",
-            "[embedding]\ntimeout_s = 0",
-            "[embedding]\ntimeout_s = inf",
-            "[embedding]\nkey_env = 'a b'",
-            "[embedding]\nkey = 'x'",
-            "recall = 3",
-            "db = ",
-        ] {
-            assert!(parse(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn dedup_is_read() {
-        for (text, similar_ppm, on_similar) in [
-            ("", 850_000, OnSimilar::Link),
-            ("[dedup]\nsimilar = 0", 0, OnSimilar::Link),
-            ("[dedup]\nsimilar = 1", 1_000_000, OnSimilar::Link),
-            (
-                "[dedup]\nsimilar = 0.7\non_similar = 'update'",
-                700_000,
-                OnSimilar::Update,
-            ),
-            ("[dedup]\non_similar = 'off'", 850_000, OnSimilar::Off),
-        ] {
-            let wanted = Dedup {
-                similar_ppm,
-                on_similar,
-            };
-            assert_eq!(parse(text).unwrap().dedup(), wanted, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_relative_store_lies_beside_the_file() {
-        let config = parse("db = 'store'").unwrap();
-        assert_eq!(config.db, Some(PathBuf::from("/etc/icm/store")));
     }
 }

@@ -268,6 +268,8 @@ fn an_installed_model_is_used_listed_and_removed() {
         "{refused:?}"
     );
 
+    assert_eq!(row_of("tiny")["in_default_store"], false);
+
     // It is known to the rest: no stray, nothing that is reported or backed up.
     world.icm(["doctor"]).ok();
     let list = world.json(["list"]);

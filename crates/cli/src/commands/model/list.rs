@@ -27,9 +27,11 @@ struct Listed {
 #[derive(Serialize, Default)]
 struct Row {
     name: String,
-    /// `built-in`, `none`, `endpoint`, `installed`, `installed in the default store`, `folder` or `known`.
+    /// `built-in`, `none`, `endpoint`, `installed`, `folder` or `known`.
     kind: &'static str,
     in_use: bool,
+    /// Installed there, and not in this store.
+    in_default_store: bool,
     id: Option<String>,
     dim: Option<usize>,
     /// What is on disk, or is to be fetched, roughly.
@@ -61,6 +63,7 @@ fn cells(row: &Row) -> Vec<Cell> {
     };
     let said = match (&row.problem, row.kind) {
         (Some(problem), _) => Cell::new(problem).style(BAD),
+        (None, _) if row.in_default_store => Cell::new("installed in the default store"),
         (None, "known") => Cell::new("to install").style(DIM),
         (None, kind) => Cell::new(kind),
     };
@@ -122,10 +125,8 @@ fn rows(app: &App) -> Result<Vec<Row>, CliError> {
     rows.extend(installed.into_iter().map(|Entry { name, record }| Row {
         in_use: is_chosen(app, &name),
         languages: known(&name).map(|known| known.languages),
-        kind: match elsewhere.contains(&name) {
-            true => "installed in the default store",
-            false => "installed",
-        },
+        kind: "installed",
+        in_default_store: elsewhere.contains(&name),
         ..of_record(name, record.map_err(|error| error.to_string()))
     }));
     match &in_use {

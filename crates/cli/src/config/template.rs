@@ -1,0 +1,89 @@
+//! What a new config file says.
+
+/// The file that `icm config init` writes.
+pub(crate) const TEMPLATE: &str = "\
+# Configuration of icm. Flags and environment variables go before what stands here.
+# `icm config show` prints the values in force and where each comes from.
+
+# The store's folder. `~/` is the home folder; a relative path starts at this file's folder.
+# db = \"~/memory\"
+
+[recall]
+# Results shown unless `-l` is given, 1 to 1000.
+# limit = 10
+
+# Recalls are events of the log, unless this is false or `--no-record` is given.
+# record = true
+
+[ranking]
+# What counts how much in a recall; 0 switches it off. The values here are the measured ones:
+# `icm bench recall` measures others. Words in common, and nearness of meaning:
+# text = 0.5
+# meaning = 0.5
+
+# How much of what a text could have that has every word of the query, 0 to 1, counts in full.
+# coverage = 0.3
+
+# Whether what all texts of the store have in common is taken off the meaning.
+# centred = true
+
+# The share of their own score, 0 to 1, that the memories next to one in its topic lend it.
+# neighbours = 0.3
+
+# Where the query names who speaks in a text (`Ada: …`), and where a text has a rare identifier of
+# the query (`E0382`, `src/main.rs`).
+# speaker = 0.15
+# identifier = 1.0
+
+# What a critical memory gets (a high one half of it; a low one loses half), and what the newest of
+# those found gets, an older one less.
+# importance = 0.05
+# recency = 0.0
+
+# How near, 0 to 1, the meaning of a memory has to be that has no word of the query in it.
+# floor = 0.12
+
+# How many memories words and meaning each bring to be looked at closely, and how many of the best of
+# those bring the ones next to them in their topic. More find a little more and take longer.
+# candidates = 64
+# expand = 32
+
+[embedding]
+# What turns texts into vectors: \"static\" (in the program, for English), \"none\", \"endpoint\" (a server,
+# see below), the name of an installed model, or a model's folder. `icm model list` shows them, and
+# `icm model use` writes this.
+# model = \"static\"
+
+# A server that speaks OpenAI's /v1/embeddings, and what it calls the model.
+# url = \"http://localhost:11434\"
+# endpoint_model = \"nomic-embed-text\"
+
+# The environment variable that holds the server's key; none is sent unless it is named.
+# key_env = \"ICM_EMBEDDING_KEY\"
+
+# Numbers in each of its vectors; `icm model use endpoint` asks and writes it.
+# dim = 768
+
+# How long a request may take, 0.1 to 600 seconds; a question is given up after 3.
+# timeout_s = 10
+
+[secrets]
+# What to do with a text that holds a password, a token or a key: refuse it, warn and store it,
+# mask the secret in it, or off. Names are refused where a text is masked.
+# action = \"refuse\"
+
+# Regular expressions of what is no secret, tried on what was found.
+# allow = []
+
+[dedup]
+# How alike two texts of a topic are, 0 to 1, for the newer one to be called similar. 0: only the
+# very same text is looked for.
+# similar = 0.85
+
+# What to do then: link the newer one to the older, update the older one, or off.
+# on_similar = \"link\"
+
+[output]
+# When to use colours: auto, always or never.
+# color = \"auto\"
+";

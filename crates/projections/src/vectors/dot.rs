@@ -59,16 +59,27 @@ const AHEAD_LEN: usize = 4_096;
 
 /// Asks the memory for what lies [`AHEAD_LEN`] after the beginning of `row`, and as much as `row` is long.
 #[inline]
-#[allow(unsafe_code)]
 pub(super) fn prefetch(row: &[u8]) {
+    prefetch_from(row.as_ptr().wrapping_add(AHEAD_LEN), row.len());
+}
+
+/// Asks the memory for `row`.
+#[inline]
+pub(super) fn prefetch_row(row: &[u8]) {
+    prefetch_from(row.as_ptr(), row.len());
+}
+
+#[inline]
+#[allow(unsafe_code)]
+fn prefetch_from(start: *const u8, len: usize) {
     #[cfg(target_arch = "x86_64")]
-    for line in (0..row.len()).step_by(64) {
+    for line in (0..len).step_by(64) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a hint, which nothing comes of where there is no such memory.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(row.as_ptr().wrapping_add(AHEAD_LEN + line).cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(line).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = row;
+    let _ = (start, len);
 }
 
 fn portable(row: &[u8], query: &[i16]) -> i32 {

@@ -1,8 +1,9 @@
 //! A graph of near rows (HNSW, Malkov and Yashunin 2016, by usearch) over the first rows of a file of vectors.
 //!
-//! usearch is given the place of a row for a vector, and asks here how far two places are apart: so the graph
-//! holds no numbers, says exactly what a scan of the same rows would, and of a text that was taken out it keeps
-//! nothing. It belongs to the rows that it was made of; those appended since are for a scan.
+//! usearch makes it: it is given the place of a row for a vector, and asks here how far two places are apart. So the
+//! graph holds no numbers, says exactly what a scan of the same rows would, and of a text that was taken out it keeps
+//! nothing. It belongs to the rows that it was made of; those appended since are for a scan. It is searched here
+//! (`links.rs`), in the form that takes the least memory.
 //!
 //! ```text
 //! header: magic (8) · version (4) · dim (4) · BLAKE3 of the model's id (32) · rows covered (8) · BLAKE3 of the
@@ -11,14 +12,15 @@
 //! Little-endian; what follows is as usearch writes it. usearch believes what it reads, and what is cut off or
 //! flipped crashes it later: so all is compared before it sees a byte. The remedy is to throw the file away.
 
-use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use usearch::{Index, IndexOptions, MetricKind, ScalarKind};
 
+use super::dot::prefetch_row;
 use super::format::bad;
+use super::links::Links;
 use super::matrix::{Matrix, Query};
 use crate::error::{Result, ViewError, io};
 
@@ -38,22 +40,34 @@ const EXPANSION_SEARCH: usize = 64;
 /// Rows added between two questions whether to go on.
 const WATCH_ROWS: u64 = 16;
 
-/// The place of what is asked for.
-const QUERY: u32 = u32::MAX;
 /// Bytes of a place.
 const PLACE_LEN: usize = 4;
 
-thread_local! {
-    /// What [`QUERY`] stands for on this thread, and the rows that it is compared with.
-    static ASKED: RefCell<Option<(Query, Matrix)>> = const { RefCell::new(None) };
-}
-
 /// Which rows are near which.
 pub struct Graph {
-    index: Index,
+    links: Links,
+    /// As usearch wrote it, until it will grow no more.
+    body: Body,
     /// All that it may come to cover.
     rows: Arc<Matrix>,
     covered: u64,
+}
+
+enum Body {
+    None,
+    Grown(Vec<u8>),
+    /// After the header.
+    File(memmap2::Mmap),
+}
+
+impl Body {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Body::None => &[],
+            Body::Grown(bytes) => bytes,
+            Body::File(map) => &map[HEADER_LEN..],
+        }
+    }
 }
 
 impl Graph {
@@ -62,28 +76,13 @@ impl Graph {
     /// # Errors
     /// `Unusable` if the rows are in memory or too many.
     pub fn new(rows: &Matrix) -> Result<Graph> {
-        let mut graph = Graph::unmeasured(rows)?;
-        graph.measure();
-        Ok(graph)
-    }
-
-    fn unmeasured(rows: &Matrix) -> Result<Graph> {
-        let too_many = u64::from(QUERY);
         let shared = rows.prefix(rows.count());
-        let Some(rows) = shared.filter(|rows| rows.count() < too_many) else {
+        let Some(rows) = shared.filter(|rows| rows.count() < u64::from(u32::MAX)) else {
             return Err(bad("there is no graph of these rows"));
         };
-        let options = IndexOptions {
-            dimensions: PLACE_LEN,
-            metric: MetricKind::IP,
-            quantization: ScalarKind::I8,
-            connectivity: CONNECTIVITY,
-            expansion_add: EXPANSION_ADD,
-            expansion_search: EXPANSION_SEARCH,
-            multi: false,
-        };
         Ok(Graph {
-            index: Index::new(&options).map_err(failed)?,
+            links: Links::default(),
+            body: Body::None,
             rows: Arc::new(rows),
             covered: 0,
         })
@@ -96,7 +95,7 @@ impl Graph {
     /// cannot be read.
     #[allow(unsafe_code)]
     pub fn open(path: &Path, rows: &Matrix) -> Result<Graph> {
-        let mut graph = Graph::unmeasured(rows)?;
+        let mut graph = Graph::new(rows)?;
         let file = crate::file::open(path).map_err(io("opening", path))?;
         // SAFETY: nobody writes to a file of this name: they replace it.
         let map = unsafe { memmap2::Mmap::map(&file) }.map_err(io("mapping", path))?;
@@ -112,28 +111,24 @@ impl Graph {
         if covered > rows.count() || header != graph.header(covered, body) {
             return Err(bad("its graph is damaged, or of other rows"));
         }
-        graph.index.load_from_buffer(body).map_err(failed)?;
-        if graph.index.size() as u64 != covered {
-            return Err(bad("its graph has another size"));
-        }
-        graph.index.change_expansion_add(EXPANSION_ADD);
-        graph.index.change_expansion_search(EXPANSION_SEARCH);
+        graph.links = links_of(body, covered)?;
+        graph.body = Body::File(map);
         graph.covered = covered;
-        graph.measure();
         Ok(graph)
     }
 
     /// Writes it in one step.
     ///
     /// # Errors
-    /// `Io`; `Unusable` where usearch does not give it away.
+    /// `Io`.
+    ///
+    /// # Panics
+    /// After [`Graph::settle`].
     pub fn save(&self, path: &Path) -> Result<()> {
-        let len = self.index.serialized_length();
-        let mut bytes = vec![0; HEADER_LEN + len];
-        let (header, body) = bytes.split_at_mut(HEADER_LEN);
-        self.index.save_to_buffer(body).map_err(failed)?;
-        header.copy_from_slice(&self.header(self.covered, body));
-        crate::views::replace(path, &bytes)
+        let body = self.body.bytes();
+        assert!(!body.is_empty(), "it was grown or read, and nothing since");
+        let header = self.header(self.covered, body);
+        crate::views::replace(path, &[&header, body].concat())
     }
 
     fn header(&self, covered: u64, body: &[u8]) -> [u8; HEADER_LEN] {
@@ -164,8 +159,10 @@ impl Graph {
             && self.rows.digest(self.covered) == rows.digest(self.covered)
     }
 
-    /// Its own mapping of the rows is not needed to search; what of it is in memory may go.
-    pub fn release_rows(&self) {
+    /// From now on it is searched and no more: what it takes to grow and to be written may go. Of the rows it has a
+    /// mapping of its own, which is not needed to search.
+    pub fn settle(&mut self) {
+        self.body = Body::None;
         self.rows.release();
     }
 
@@ -176,7 +173,7 @@ impl Graph {
     /// `Unusable` where usearch fails.
     ///
     /// # Panics
-    /// With no threads.
+    /// With no threads; after [`Graph::settle`].
     pub fn grow(
         mut self,
         count: u64,
@@ -188,7 +185,8 @@ impl Graph {
         if count <= self.covered {
             return Ok(Some(self));
         }
-        self.index
+        let index = self.index()?;
+        index
             .reserve_capacity_and_threads(count as usize, threads)
             .map_err(failed)?;
         let next = AtomicU64::new(self.covered);
@@ -200,7 +198,7 @@ impl Graph {
                     break;
                 }
                 for place in first..count.min(first + WATCH_ROWS) {
-                    let added = self.index.add(place, &place_bytes(place as u32));
+                    let added = index.add(place, &place_bytes(place as u32));
                     if let Err(error) = added {
                         stopped.store(true, Ordering::Relaxed);
                         return Err(failed(error));
@@ -224,57 +222,64 @@ impl Graph {
         if stopped.into_inner() {
             return Ok(None);
         }
+        let mut body = vec![0; index.serialized_length()];
+        index.save_to_buffer(&mut body).map_err(failed)?;
+        self.links = links_of(&body, count)?;
+        self.body = Body::Grown(body);
         self.covered = count;
         Ok(Some(self))
     }
 
+    /// What usearch has to go on from.
+    fn index(&self) -> Result<Index> {
+        let options = IndexOptions {
+            dimensions: PLACE_LEN,
+            metric: MetricKind::IP,
+            quantization: ScalarKind::I8,
+            connectivity: CONNECTIVITY,
+            expansion_add: EXPANSION_ADD,
+            expansion_search: EXPANSION_SEARCH,
+            multi: false,
+        };
+        let mut index = Index::new(&options).map_err(failed)?;
+        if self.covered > 0 {
+            let body = self.body.bytes();
+            assert!(!body.is_empty(), "a graph that is settled does not grow");
+            index.load_from_buffer(body).map_err(failed)?;
+            if index.size() as u64 != self.covered {
+                return Err(bad("its graph has another size"));
+            }
+            index.change_expansion_add(EXPANSION_ADD);
+        }
+        measure_by(&mut index, Arc::clone(&self.rows));
+        Ok(index)
+    }
+
     /// Places of about the `wanted` rows nearest to a query, among those covered. `rows` are those that it
     /// [fits](Graph::fits).
-    ///
-    /// # Errors
-    /// `Unusable` where usearch fails.
-    pub(super) fn places(&self, rows: &Matrix, query: &Query, wanted: usize) -> Result<Vec<u64>> {
-        let Some(rows) = rows.prefix(rows.count()) else {
-            return Err(bad("there is no graph of rows in memory"));
-        };
-        ASKED.set(Some((query.clone(), rows)));
-        let found = self.index.search(&place_bytes(QUERY), wanted);
-        ASKED.take();
-        let mut places = found.map_err(failed)?.keys;
-        places.retain(|place| *place < self.covered);
-        Ok(places)
-    }
-
-    /// Lets usearch ask here how far rows are apart. Once in the life of an index, and after it was read: reading
-    /// forgets it, and what was given before is never freed.
-    #[allow(unsafe_code)]
-    fn measure(&mut self) {
-        let rows = Arc::clone(&self.rows);
-        self.index
-            .change_metric::<i8>(Box::new(move |a: *const i8, b: *const i8| {
-                // SAFETY: usearch hands over vectors of the length that it was told.
-                let (a, b): ([u8; PLACE_LEN], [u8; PLACE_LEN]) = unsafe { (*a.cast(), *b.cast()) };
-                distance(&rows, u32::from_le_bytes(a), u32::from_le_bytes(b))
-            }));
+    pub(super) fn places(&self, rows: &Matrix, query: &Query, wanted: usize) -> Vec<u64> {
+        let row = |place: u32| rows.row(place.into());
+        let soon = |place| prefetch_row(row(place).0);
+        let cosine = |place| rows.cosine_of(row(place), query);
+        let found = (self.links).nearest(wanted, EXPANSION_SEARCH, soon, cosine);
+        found.into_iter().map(u64::from).collect()
     }
 }
 
-fn distance(rows: &Matrix, a: u32, b: u32) -> f32 {
-    let is_row = |place: u32| u64::from(place) < rows.count();
-    match (is_row(a), is_row(b)) {
-        (true, true) => 1.0 - rows.cosine_between(rows.row(a.into()), rows.row(b.into())),
-        (false, true) => to_query(b),
-        (true, false) => to_query(a),
-        (false, false) => 0.0,
-    }
+fn links_of(body: &[u8], covered: u64) -> Result<Links> {
+    Links::read(body, covered).ok_or_else(|| bad("its graph is not as usearch writes it"))
 }
 
-fn to_query(place: u32) -> f32 {
-    let cosine = |(query, rows): &(Query, Matrix)| match u64::from(place) < rows.count() {
-        true => rows.cosine_of(rows.row(place.into()), query),
-        false => 0.0,
-    };
-    1.0 - ASKED.with_borrow(|asked| asked.as_ref().map_or(0.0, cosine))
+/// Lets usearch ask here how far rows are apart. Once in the life of an index, and after it was read: reading
+/// forgets it, and what was given before is never freed.
+#[allow(unsafe_code)]
+fn measure_by(index: &mut Index, rows: Arc<Matrix>) {
+    index.change_metric::<i8>(Box::new(move |a: *const i8, b: *const i8| {
+        // SAFETY: usearch hands over vectors of the length that it was told.
+        let (a, b): ([u8; PLACE_LEN], [u8; PLACE_LEN]) = unsafe { (*a.cast(), *b.cast()) };
+        let row = |place| rows.row(u32::from_le_bytes(place).into());
+        1.0 - rows.cosine_between(row(a), row(b))
+    }));
 }
 
 fn place_bytes(place: u32) -> [i8; PLACE_LEN] {

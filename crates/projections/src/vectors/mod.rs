@@ -42,6 +42,7 @@ mod centred;
 mod dot;
 mod format;
 mod graph;
+mod links;
 mod matrix;
 mod plan;
 mod search;

@@ -75,7 +75,7 @@ impl Matrix {
     /// few of those are visible. For callers that know better than [`Matrix::nearest`].
     ///
     /// # Errors
-    /// As [`Matrix::scan`]; and where usearch fails.
+    /// As [`Matrix::scan`].
     ///
     /// # Panics
     /// If the query has another dimension.
@@ -87,7 +87,7 @@ impl Matrix {
         limit: usize,
         visible: &dyn Fn(u64) -> bool,
     ) -> Result<Vec<Near>> {
-        let mut places = graph.places(self, query, wanted)?;
+        let mut places = graph.places(self, query, wanted);
         places.retain(|place| *place < self.count());
         places.sort_unstable();
         places.extend(graph.covered()..self.count());

@@ -58,11 +58,11 @@ impl Views {
     ///
     /// # Errors
     /// As a recall that needs the vectors.
-    pub fn take_graph(&mut self, graph: Graph, fitting: &Arc<Matrix>) -> Result<bool> {
+    pub fn take_graph(&mut self, mut graph: Graph, fitting: &Arc<Matrix>) -> Result<bool> {
         let rows = self.base_vectors()?;
         let fits = Arc::ptr_eq(rows, fitting) || graph.fits(rows);
         if fits {
-            graph.release_rows();
+            graph.settle();
             self.graph = Some(graph);
         }
         Ok(fits)

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::*;
+use crate::vectors::links::Links;
 use crate::vectors::{Graph, Plan};
 
 /// As recall asks.
@@ -245,6 +246,44 @@ fn a_graph_that_was_cut_or_flipped_is_refused() {
     longer.push(0);
     fs::write(&path, &longer).expect("written");
     unusable(Graph::open(&path, &matrix));
+}
+
+#[test]
+fn what_is_not_as_usearch_writes_it_leads_nowhere() {
+    let vectors = vectors(&mut Random(11), 8, 0, 60);
+    let (file, matrix) = matrix_of(&vectors);
+    let path = file.path.with_extension("graph");
+    grown(&matrix, 60).save(&path).expect("saved");
+    let body = fs::read(&path).expect("read").split_off(144);
+    // Sixty are few enough to find all of them, whatever they look like.
+    let cosine = |place: u32| {
+        assert!(place < 60);
+        place as f32
+    };
+    let found = |links: &Links| links.nearest(60, 1, |place| assert!(place < 60), cosine);
+    let whole = Links::read(&body, 60).expect("as usearch writes it");
+    assert_eq!(found(&whole), (0..60).rev().collect::<Vec<_>>());
+    assert_eq!(
+        whole.nearest(3, 60, |_| (), |place| -(place as f32)),
+        [0, 1, 2]
+    );
+    assert!(whole.nearest(0, 64, |_| (), |_| 0.0).is_empty());
+    assert!(Links::read(&body, 59).is_none());
+    for len in 0..body.len() {
+        assert!(Links::read(&body[..len], 60).is_none(), "{len}");
+    }
+    assert!(Links::read(&[&body[..], &[0]].concat(), 60).is_none());
+    // A link to another row is for the hash of the file to tell; one to no row is refused here.
+    let mut refused = 0;
+    for at in 0..body.len() {
+        let mut flipped = body.clone();
+        flipped[at] ^= 0x80;
+        match Links::read(&flipped, 60) {
+            Some(links) => drop(found(&links)),
+            None => refused += 1,
+        }
+    }
+    assert!(refused > 1_000, "{refused}");
 }
 
 #[test]

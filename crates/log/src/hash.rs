@@ -13,6 +13,10 @@ pub const CONTEXT_COMMITMENT: &str = "icm payload commitment v1";
 pub const CONTEXT_MEMORY_NAME: &str = "icm memory name v1";
 /// Key of the names of imported lines that have no key.
 pub const CONTEXT_LINE_NAME: &str = "icm imported line name v1";
+/// Key of the names of memoirs.
+pub const CONTEXT_MEMOIR_NAME: &str = "icm memoir name v1";
+/// Key of the names of concepts.
+pub const CONTEXT_CONCEPT_NAME: &str = "icm concept name v1";
 /// Key of scope ids.
 pub const CONTEXT_SCOPE: &str = "icm scope id v1";
 /// Key of session ids that are not UUIDs.
@@ -26,11 +30,13 @@ pub const CONTEXT_REQUEST: &str = "icm request key v1";
 pub const CONTEXT_BUNDLE: &str = "icm bundle v1";
 
 /// Every context in use.
-pub const CONTEXTS: [&str; 9] = [
+pub const CONTEXTS: [&str; 11] = [
     CONTEXT_EVENT,
     CONTEXT_COMMITMENT,
     CONTEXT_MEMORY_NAME,
     CONTEXT_LINE_NAME,
+    CONTEXT_MEMOIR_NAME,
+    CONTEXT_CONCEPT_NAME,
     CONTEXT_SCOPE,
     CONTEXT_SESSION,
     CONTEXT_ACTOR,
@@ -97,6 +103,16 @@ pub fn line_name(scope_kind: u8, scope: ScopeId, topic: &str, content: &str, nth
         &fixed,
         &[topic, content],
     ))
+}
+
+/// The name of the memoir that is called so.
+pub fn memoir_name(name: &str) -> Name {
+    Name(digest(&key_of(CONTEXT_MEMOIR_NAME), &[], &[name]))
+}
+
+/// The name of the concept that is called so within a memoir.
+pub fn concept_name(memoir: &str, name: &str) -> Name {
+    Name(digest(&key_of(CONTEXT_CONCEPT_NAME), &[], &[memoir, name]))
 }
 
 /// The id of a session: the bytes of a UUID where `text` is one, else a digest.

@@ -58,6 +58,8 @@ impl Redactions {
         let told = [
             Kind::MEMORY_STORED,
             Kind::MEMORY_CONSOLIDATED,
+            Kind::MEMOIR_CREATED,
+            Kind::CONCEPT_ADDED,
             Kind::LOG_REDACTED,
             Kind::LOG_IMPORTED,
             Kind::LOG_ORIGIN_STARTED,
@@ -69,6 +71,8 @@ impl Redactions {
         match Facts::of(head) {
             Ok(Facts::Stored(facts)) => self.name(facts.name, head.subject()),
             Ok(Facts::Consolidated(facts)) => self.name(facts.stored.name, head.subject()),
+            Ok(Facts::MemoirCreated(facts)) => self.name(facts.name, head.subject()),
+            Ok(Facts::ConceptAdded(facts)) => self.name(facts.name, head.subject()),
             Ok(Facts::Redacted(facts)) => {
                 self.singles.extend(head.refs());
                 for subject in facts.subjects {

@@ -40,16 +40,41 @@ fn parts(name: &str) -> Option<(Value, Value)> {
             schema_of::<facts::MemoryRecalled>(),
             schema_of::<payload::MemoryRecalled>(),
         ),
-        "memory.linked" => (
+        "memory.linked" | "concept.linked" => (
             schema_of::<facts::MemoryLinked>(),
             schema_of::<payload::MemoryLinked>(),
         ),
-        "memory.unlinked" => (
+        "memory.unlinked" | "concept.unlinked" => (
             schema_of::<NoFacts>(),
             schema_of::<payload::MemoryForgotten>(),
         ),
-        "memory.forgotten" | "memory.revived" => (
+        "memory.forgotten" | "memory.revived" | "memoir.forgotten" | "memoir.revived"
+        | "concept.forgotten" | "concept.revived" => (
             schema_of::<facts::Alive>(),
+            schema_of::<payload::MemoryForgotten>(),
+        ),
+        "memoir.created" => (
+            schema_of::<facts::MemoirCreated>(),
+            schema_of::<payload::MemoirCreated>(),
+        ),
+        "memoir.described" => (
+            schema_of::<facts::MemoirDescribed>(),
+            schema_of::<payload::MemoirDescribed>(),
+        ),
+        "concept.added" => (
+            schema_of::<facts::ConceptAdded>(),
+            schema_of::<payload::ConceptAdded>(),
+        ),
+        "concept.refined" => (
+            schema_of::<facts::ConceptRefined>(),
+            schema_of::<payload::ConceptRefined>(),
+        ),
+        "concept.labelled" => (
+            schema_of::<facts::ConceptLabelled>(),
+            schema_of::<payload::ConceptLabelled>(),
+        ),
+        "concept.unlabelled" => (
+            schema_of::<facts::ConceptUnlabelled>(),
             schema_of::<payload::MemoryForgotten>(),
         ),
         "log.origin_started" => (

@@ -19,5 +19,5 @@ pub use rows::{FactFilter, Facts, Row, Rows};
 pub use table::{Table, TopicCount};
 pub use views::{
     ALL_IDS, AskedHow, AskedModel, Embedded, GraphJob, Inspected, ModelId, Progress, RecallHit,
-    RecallQuery, Recalled, Unembedded, Views, ViewsState, inspect, topic_fits,
+    RecallQuery, Recalled, TopicTag, Unembedded, Views, ViewsState, inspect, topic_fits,
 };

@@ -4,7 +4,8 @@
 //! ```text
 //! header: magic (8) · zero (8)
 //! record: from (8) · to (8, all ones while it holds) · memory (16) · tag of its topic (4)
-//!         · time (8, milliseconds since 1970, signed) · importance (1) · trust (1) · zero (2) · check (4)
+//!         · time (8, milliseconds since 1970, signed) · importance (1) · trust (1) · family (1) · zero (1)
+//!         · check (4)
 //! ```
 //! Every record has its own check, so what is used is known to be whole.
 
@@ -17,9 +18,9 @@ use rustc_hash::FxHashMap;
 
 use crate::error::{Result, ViewError, io};
 use crate::file::{read_at, write_at};
-use crate::fold::{Closed, Version};
+use crate::fold::{Closed, Family, Version};
 
-const MAGIC: [u8; 16] = *b"ICMROWS3\0\0\0\0\0\0\0\0";
+const MAGIC: [u8; 16] = *b"ICMROWS4\0\0\0\0\0\0\0\0";
 const HEADER_LEN: usize = 16;
 const RECORD_LEN: usize = 52;
 /// Where the check stands.
@@ -44,13 +45,15 @@ pub struct Row {
     pub facts: Facts,
 }
 
-/// What a memory can be found by beside its texts.
+/// What a row can be found by beside its texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
     /// Importance.
     pub importance: Importance,
     /// Trust.
     pub trust: Trust,
+    /// What it is of.
+    pub family: Family,
     /// When it happened, or else when it was stored, in milliseconds since 1970.
     pub time_ms: i64,
 }
@@ -61,14 +64,17 @@ impl Facts {
         Facts {
             importance: version.importance,
             trust: version.trust,
+            family: version.family(),
             time_ms: version.occurred_at_ms.unwrap_or(stored),
         }
     }
 }
 
-/// Facts that a memory has to have; `None` for any.
+/// Facts that a row has to have; `None` for any.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FactFilter {
+    /// What it has to be of; a memory by default.
+    pub family: Family,
     /// At least so important.
     pub importance: Option<Importance>,
     /// At least so trusted: a person more than an agent, an agent more than what came from elsewhere.
@@ -80,15 +86,12 @@ pub struct FactFilter {
 }
 
 impl FactFilter {
-    /// Whether anything is asked for.
-    pub fn is_any(&self) -> bool {
-        *self == FactFilter::default()
-    }
-
     /// Whether these facts will do.
     pub fn fits(&self, facts: &Facts) -> bool {
-        self.importance
-            .is_none_or(|least| facts.importance >= least)
+        self.family == facts.family
+            && self
+                .importance
+                .is_none_or(|least| facts.importance >= least)
             && self.trust.is_none_or(|least| facts.trust <= least)
             && self.since_ms.is_none_or(|since| facts.time_ms >= since)
             && self.until_ms.is_none_or(|until| facts.time_ms <= until)
@@ -115,6 +118,7 @@ impl Row {
         bytes[36..44].copy_from_slice(&self.facts.time_ms.to_le_bytes());
         bytes[44] = self.facts.importance.code();
         bytes[45] = self.facts.trust.code();
+        bytes[46] = self.facts.family.code();
         let check = crc32c::crc32c(&bytes[..CHECK_AT]);
         bytes[CHECK_AT..].copy_from_slice(&check.to_le_bytes());
         bytes
@@ -141,6 +145,7 @@ impl Row {
             facts: Facts {
                 importance: Importance::from_code(bytes[44])?,
                 trust: Trust::from_code(bytes[45])?,
+                family: Family::from_code(bytes[46])?,
                 time_ms: i64::from_le_bytes(time),
             },
         })
@@ -325,6 +330,7 @@ mod tests {
             facts: Facts {
                 importance: Importance::High,
                 trust: Trust::External,
+                family: Family::Concept,
                 time_ms: -5,
             },
         };
@@ -345,11 +351,16 @@ mod tests {
         let facts = Facts {
             importance: Importance::High,
             trust: Trust::Agent,
+            family: Family::Memory,
             time_ms: 10,
         };
         let fits = |filter: FactFilter| filter.fits(&facts);
         let any = FactFilter::default();
-        assert!(any.is_any() && fits(any));
+        assert!(fits(any));
+        assert!(!fits(FactFilter {
+            family: Family::Concept,
+            ..any
+        }));
         for (importance, trust, since_ms, until_ms, expected) in [
             (Some(Importance::Medium), None, None, None, true),
             (Some(Importance::High), None, None, None, true),
@@ -366,6 +377,7 @@ mod tests {
                 trust,
                 since_ms,
                 until_ms,
+                ..any
             };
             assert_eq!(fits(filter), expected, "{filter:?}");
         }

@@ -1,4 +1,4 @@
-//! Facts of links between memories.
+//! Facts of links between memories, and between concepts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,8 +29,24 @@ impl Relation {
     pub const SIMILAR_TO: Relation = Relation(5);
     /// They were shown together (reserved).
     pub const CO_RECALLED: Relation = Relation(6);
+    /// The concept is part of the other.
+    pub const PART_OF: Relation = Relation(32);
+    /// It needs the other.
+    pub const DEPENDS_ON: Relation = Relation(33);
+    /// They have to do with each other.
+    pub const RELATED_TO: Relation = Relation(34);
+    /// It says more precisely what the other says.
+    pub const REFINES: Relation = Relation(35);
+    /// It can stand in the other's place.
+    pub const ALTERNATIVE_TO: Relation = Relation(36);
+    /// The other is its cause.
+    pub const CAUSED_BY: Relation = Relation(37);
+    /// It is one of what the other is about.
+    pub const INSTANCE_OF: Relation = Relation(38);
+    /// The other stands in its place.
+    pub const SUPERSEDED_BY: Relation = Relation(39);
 
-    /// Every code that has a name.
+    /// Every code that links between memories have.
     pub const NAMES: [(Relation, &'static str); 6] = [
         (Relation::RELATED, "related"),
         (Relation::SUPERSEDES, "supersedes"),
@@ -40,25 +56,52 @@ impl Relation {
         (Relation::CO_RECALLED, "co_recalled"),
     ];
 
+    /// Every code that links between concepts have.
+    pub const OF_CONCEPTS: [(Relation, &'static str); 9] = [
+        (Relation::PART_OF, "part_of"),
+        (Relation::DEPENDS_ON, "depends_on"),
+        (Relation::RELATED_TO, "related_to"),
+        (Relation::CONTRADICTS, "contradicts"),
+        (Relation::REFINES, "refines"),
+        (Relation::ALTERNATIVE_TO, "alternative_to"),
+        (Relation::CAUSED_BY, "caused_by"),
+        (Relation::INSTANCE_OF, "instance_of"),
+        (Relation::SUPERSEDED_BY, "superseded_by"),
+    ];
+
     /// Its name, if it has one.
     pub fn name(self) -> Option<&'static str> {
-        let mut names = Relation::NAMES.iter();
+        let mut names = Relation::NAMES.iter().chain(&Relation::OF_CONCEPTS);
         names.find(|(code, _)| *code == self).map(|(_, name)| *name)
     }
 
-    /// The relation of this name.
+    /// The relation between memories of this name.
     pub fn parse(name: &str) -> Option<Relation> {
         let mut names = Relation::NAMES.iter();
         names
             .find(|(_, known)| *known == name)
             .map(|(code, _)| *code)
     }
+
+    /// The relation between concepts of this name, in snake_case, kebab-case or camelCase.
+    pub fn parse_of_concepts(name: &str) -> Option<Relation> {
+        let letters = |text: &str| {
+            let letters = text.chars().filter(|c| !matches!(c, '_' | '-' | ' '));
+            letters.flat_map(char::to_lowercase).collect::<String>()
+        };
+        let asked = letters(name);
+        let mut names = Relation::OF_CONCEPTS.iter();
+        names
+            .find(|(_, known)| letters(known) == asked)
+            .map(|(code, _)| *code)
+    }
 }
 
-/// Facts of `memory.linked`: 24 bytes. The subject is the memory that the link goes out from.
+/// Facts of `memory.linked` and `concept.linked`: 24 bytes. The subject is what the link goes out
+/// from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MemoryLinked {
-    /// The memory it goes to.
+    /// The memory or concept it goes to.
     pub other: SubjectId,
     /// How the subject relates to it.
     pub relation: Relation,
@@ -76,7 +119,11 @@ impl MemoryLinked {
 
     /// Reads the facts.
     pub fn decode(bytes: &[u8]) -> Result<Self, FactsError> {
-        let mut at = Fields::new("memory.linked", bytes);
+        MemoryLinked::decode_of("memory.linked", bytes)
+    }
+
+    pub(super) fn decode_of(kind: &'static str, bytes: &[u8]) -> Result<Self, FactsError> {
+        let mut at = Fields::new(kind, bytes);
         let (other, relation) = (SubjectId(at.array()?), Relation(at.u16()?));
         let _reserved: [u8; 6] = at.array()?;
         Ok(MemoryLinked { other, relation })

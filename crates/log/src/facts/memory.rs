@@ -32,7 +32,9 @@ pub mod fields {
     pub const EXPIRES: u32 = 1 << 9;
     /// Trust (in the facts).
     pub const TRUST: u32 = 1 << 10;
-    /// Every field there is.
+    /// How sure a concept is (in the facts); memories have none.
+    pub const CONFIDENCE: u32 = 1 << 11;
+    /// Every field of a memory.
     pub const ALL: u32 = (1 << 11) - 1;
 
     /// Bit and name of every field, in order.

@@ -2,6 +2,7 @@
 //! fields, bounded, no free text; bytes after the known ones are kept and hashed (they stay in the
 //! head, which is never encoded anew).
 
+mod graph;
 mod link;
 mod log;
 mod memory;
@@ -10,6 +11,10 @@ mod wire;
 use serde_json::Value;
 use thiserror::Error;
 
+pub use graph::{
+    CONFIDENCE_MAX_PPM, ConceptAdded, ConceptLabelled, ConceptRefined, ConceptUnlabelled,
+    MemoirCreated, MemoirDescribed,
+};
 pub use link::{MemoryLinked, Relation};
 pub use log::{
     Continues, Hole, ImportedRange, LogImported, LogOriginStarted, LogRedacted, LogRepaired,
@@ -42,16 +47,28 @@ pub enum Facts {
     Updated(MemoryUpdated),
     /// `memory.recalled`
     Recalled(MemoryRecalled),
-    /// `memory.forgotten`
+    /// `memory.forgotten`, `memoir.forgotten`, `concept.forgotten`
     Forgotten(Alive),
-    /// `memory.revived`
+    /// `memory.revived`, `memoir.revived`, `concept.revived`
     Revived(Alive),
-    /// `memory.linked`
+    /// `memory.linked`, `concept.linked`
     Linked(MemoryLinked),
-    /// `memory.unlinked`: none.
+    /// `memory.unlinked`, `concept.unlinked`: none.
     Unlinked,
     /// `memory.consolidated`
     Consolidated(MemoryConsolidated),
+    /// `memoir.created`
+    MemoirCreated(MemoirCreated),
+    /// `memoir.described`
+    MemoirDescribed(MemoirDescribed),
+    /// `concept.added`
+    ConceptAdded(ConceptAdded),
+    /// `concept.refined`
+    ConceptRefined(ConceptRefined),
+    /// `concept.labelled`
+    ConceptLabelled(ConceptLabelled),
+    /// `concept.unlabelled`
+    ConceptUnlabelled(ConceptUnlabelled),
     /// `log.origin_started`
     OriginStarted(LogOriginStarted),
     /// `log.actor_named`: none.
@@ -84,6 +101,20 @@ impl Facts {
             Kind::MEMORY_LINKED => Facts::Linked(MemoryLinked::decode(bytes)?),
             Kind::MEMORY_UNLINKED => Facts::Unlinked,
             Kind::MEMORY_CONSOLIDATED => Facts::Consolidated(MemoryConsolidated::decode(bytes)?),
+            Kind::MEMOIR_CREATED => Facts::MemoirCreated(MemoirCreated::decode(bytes)?),
+            Kind::MEMOIR_DESCRIBED => Facts::MemoirDescribed(MemoirDescribed::decode(bytes)?),
+            Kind::MEMOIR_FORGOTTEN => Facts::Forgotten(Alive::decode("memoir.forgotten", bytes)?),
+            Kind::MEMOIR_REVIVED => Facts::Revived(Alive::decode("memoir.revived", bytes)?),
+            Kind::CONCEPT_ADDED => Facts::ConceptAdded(ConceptAdded::decode(bytes)?),
+            Kind::CONCEPT_REFINED => Facts::ConceptRefined(ConceptRefined::decode(bytes)?),
+            Kind::CONCEPT_LABELLED => Facts::ConceptLabelled(ConceptLabelled::decode(bytes)?),
+            Kind::CONCEPT_UNLABELLED => Facts::ConceptUnlabelled(ConceptUnlabelled::decode(bytes)?),
+            Kind::CONCEPT_LINKED => {
+                Facts::Linked(MemoryLinked::decode_of("concept.linked", bytes)?)
+            }
+            Kind::CONCEPT_UNLINKED => Facts::Unlinked,
+            Kind::CONCEPT_FORGOTTEN => Facts::Forgotten(Alive::decode("concept.forgotten", bytes)?),
+            Kind::CONCEPT_REVIVED => Facts::Revived(Alive::decode("concept.revived", bytes)?),
             Kind::LOG_ORIGIN_STARTED => Facts::OriginStarted(LogOriginStarted::decode(bytes)?),
             Kind::LOG_ACTOR_NAMED => Facts::ActorNamed,
             Kind::LOG_IMPORTED => Facts::Imported(LogImported::decode(bytes)?),
@@ -104,6 +135,12 @@ impl Facts {
             Facts::Forgotten(facts) | Facts::Revived(facts) => json(serde_json::to_value(facts)),
             Facts::Linked(facts) => json(serde_json::to_value(facts)),
             Facts::Consolidated(facts) => json(serde_json::to_value(facts)),
+            Facts::MemoirCreated(facts) => json(serde_json::to_value(facts)),
+            Facts::MemoirDescribed(facts) => json(serde_json::to_value(facts)),
+            Facts::ConceptAdded(facts) => json(serde_json::to_value(facts)),
+            Facts::ConceptRefined(facts) => json(serde_json::to_value(facts)),
+            Facts::ConceptLabelled(facts) => json(serde_json::to_value(facts)),
+            Facts::ConceptUnlabelled(facts) => json(serde_json::to_value(facts)),
             Facts::OriginStarted(facts) => json(serde_json::to_value(facts)),
             Facts::Imported(facts) => json(serde_json::to_value(facts)),
             Facts::Redacted(facts) => json(serde_json::to_value(facts)),

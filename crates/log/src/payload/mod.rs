@@ -2,12 +2,14 @@
 //! anew. New fields are optional; unknown fields are ignored. No floating-point numbers: a writer's
 //! metadata is kept as the JSON text that it was given as.
 
+mod graph;
 mod log;
 mod memory;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use graph::{ConceptAdded, ConceptLabelled, ConceptRefined, MemoirCreated, MemoirDescribed};
 pub use log::{LogActorNamed, LogOriginStarted, LogRedacted, LogRepaired, LogUndone};
 pub use memory::{
     MemoryForgotten, MemoryLinked, MemoryRecalled, MemoryStored, MemoryUpdated, SourceText,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::links::Link;
 use super::memory::{self, Seen, stamp_of};
 use super::overlay::Overlay;
-use super::record::{EntityId, Stamp, Version};
+use super::record::{EntityId, Family, GraphRow, Stamp, Version};
 use super::state_hash::{StateHash, StateSum, access_digest, row_digest};
 use super::texts::Texts;
 use super::undos::{Undo, Undone};
@@ -140,8 +140,12 @@ pub struct Tally {
     pub events: u64,
     /// Living memories.
     pub memories: u64,
-    /// Tombstones.
+    /// Forgotten memories.
     pub forgotten: u64,
+    /// Living memoirs.
+    pub memoirs: u64,
+    /// Living concepts, whether their memoir lives or not.
+    pub concepts: u64,
     /// The ordinal that the next living version gets.
     pub next_ordinal: u64,
     /// The earliest time of an event, milliseconds since the epoch.
@@ -178,9 +182,17 @@ impl Tally {
         *self == other
     }
 
+    fn living(&mut self, family: Family) -> &mut u64 {
+        match family {
+            Family::Memory => &mut self.memories,
+            Family::Memoir => &mut self.memoirs,
+            Family::Concept => &mut self.concepts,
+        }
+    }
+
     /// The state hash.
     pub fn state_hash(&self) -> StateHash {
-        self.sum.hash(self.memories)
+        self.sum.hash(self.memories + self.memoirs + self.concepts)
     }
 }
 
@@ -258,6 +270,8 @@ pub struct Ended<K: Keep> {
     pub ordinal: Option<u64>,
     /// Its topic.
     pub topic: Option<<K::Texts as Texts>::Text>,
+    /// Of a memoir or a concept.
+    pub graph: Option<GraphRow>,
 }
 
 impl<K: Keep> Ended<K> {
@@ -266,6 +280,7 @@ impl<K: Keep> Ended<K> {
             alive: version.is_alive(),
             ordinal: version.ordinal,
             topic: version.topic.clone(),
+            graph: version.graph,
         }
     }
 }
@@ -503,6 +518,13 @@ impl<K: Keep> Folder<K> {
                 self.tally.undos += 1;
                 Ok(Applied::default())
             }
+            // Said otherwise, see `facts_of`.
+            Facts::MemoirCreated(_)
+            | Facts::MemoirDescribed(_)
+            | Facts::ConceptAdded(_)
+            | Facts::ConceptRefined(_)
+            | Facts::ConceptLabelled(_)
+            | Facts::ConceptUnlabelled(_) => Ok(Applied::default()),
             // Bodies that it takes out are not there when they are read.
             Facts::Redacted(_) | Facts::Repaired(_) | Facts::OriginStarted(_) | Facts::Opaque => {
                 Ok(Applied::default())
@@ -687,11 +709,11 @@ impl<K: Keep> Folder<K> {
     /// Takes a version out of the numbers.
     fn end(tally: &mut Tally, texts: &K::Texts, before: &Row<K>) {
         if before.is_alive() {
-            tally.memories -= 1;
+            *tally.living(before.family()) -= 1;
             if !K::SUMS_AT_END {
                 tally.sum.remove(row_digest(texts, before));
             }
-        } else if before.is_forgotten() {
+        } else if before.is_forgotten() && before.family() == Family::Memory {
             tally.forgotten -= 1;
         }
     }
@@ -706,11 +728,11 @@ impl<K: Keep> Folder<K> {
         if version.is_alive() {
             version.ordinal = Some(self.tally.next_ordinal);
             self.tally.next_ordinal += 1;
-            self.tally.memories += 1;
+            *self.tally.living(version.family()) += 1;
             if !K::SUMS_AT_END {
                 self.tally.sum.add(row_digest(&self.texts, &version));
             }
-        } else if version.is_forgotten() {
+        } else if version.is_forgotten() && version.family() == Family::Memory {
             self.tally.forgotten += 1;
         }
         self.kept.put(&mut self.texts, entity, before, version);

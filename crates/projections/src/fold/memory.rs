@@ -3,6 +3,7 @@
 use icm_log::facts::{Alive, Covered, Facts, MemoryStored, MemoryUpdated, fields};
 use icm_log::{Event, EventId, Kind, Name, hash, payload};
 
+use super::graph;
 use super::record::{Keyword, Source, Stamp, Version, Writer, changed};
 use super::texts::Texts;
 
@@ -63,10 +64,6 @@ fn own_source<X: Texts>(texts: &mut X, text: &payload::SourceText<'_>) -> Source
     }
 }
 
-fn stored_values<'a>(event: &Event<'a>) -> Option<payload::MemoryStored<'a>> {
-    payload::decode(event.body.payload()?).ok()
-}
-
 fn own_stored<X: Texts>(
     texts: &mut X,
     payload: Option<&payload::MemoryStored<'_>>,
@@ -93,11 +90,7 @@ fn own_stored<X: Texts>(
 }
 
 fn updated_values<X: Texts>(texts: &mut X, event: &Event<'_>) -> Values<X::Text> {
-    let decoded = event
-        .body
-        .payload()
-        .and_then(|bytes| payload::decode::<payload::MemoryUpdated<'_>>(bytes).ok());
-    let Some(payload) = decoded else {
+    let Some(payload) = graph::updated_texts(event) else {
         return Values::withheld();
     };
     Values {
@@ -178,7 +171,7 @@ pub(super) fn first<X: Texts>(
     event: &Event<'_>,
     facts: &MemoryStored,
 ) -> Version<X::Text> {
-    let payload = stored_values(event);
+    let payload = graph::stored_texts(event);
     let values = own_stored(texts, payload.as_ref());
     let stamp = stamp_of(event);
     let name = name_of(facts, payload.as_ref());
@@ -226,6 +219,7 @@ pub(super) fn first<X: Texts>(
             fields: facts.fields,
         }],
         heads: Vec::new(),
+        graph: graph::row_of(event),
     }
 }
 
@@ -362,6 +356,10 @@ fn updated<X: Texts>(
     let shown = take_fields(&mut version, facts.fields, seen);
     put(&mut version, shown, values);
     put_updated_facts(&mut version, shown, facts);
+    put_confidence(&mut version, shown, event);
+    if let (Some(row), Kind::CONCEPT_REFINED) = (&mut version.graph, event.head.kind()) {
+        row.revision = row.revision.saturating_add(1);
+    }
     for removal in &facts.removed {
         let Some(added_by) = event.head.refs().nth(usize::from(removal.reference)) else {
             continue;
@@ -402,6 +400,16 @@ fn put_updated_facts<T>(version: &mut Version<T>, shown: u32, facts: &MemoryUpda
     }
 }
 
+/// How sure a concept is stands in the facts of its events.
+fn put_confidence<T>(version: &mut Version<T>, shown: u32, event: &Event<'_>) {
+    if shown & fields::CONFIDENCE != 0
+        && let Some(row) = &mut version.graph
+        && let Some(confidence_ppm) = graph::confidence_of(event)
+    {
+        row.confidence_ppm = confidence_ppm;
+    }
+}
+
 /// Shows the values of these fields as an event wrote them, whatever was shown before.
 pub(super) fn show<X: Texts>(
     texts: &mut X,
@@ -410,9 +418,10 @@ pub(super) fn show<X: Texts>(
     event: &Event<'_>,
     facts: &Facts,
 ) {
+    put_confidence(version, shown, event);
     match facts {
         Facts::Stored(facts) => {
-            let values = own_stored(texts, stored_values(event).as_ref());
+            let values = own_stored(texts, graph::stored_texts(event).as_ref());
             put(version, shown, values);
             put_stored_facts(version, shown, facts);
         }
@@ -461,6 +470,7 @@ fn stored_again<T: Clone>(
     };
     put(&mut version, shown, values);
     put_stored_facts(&mut version, shown, facts);
+    put_confidence(&mut version, shown, event);
     version.keywords.extend(again.keywords);
     version.causal_length = version.causal_length.max(facts.causal_length);
     version.changed = facts.fields | changed::KEYWORDS;
@@ -541,7 +551,7 @@ fn put<T>(version: &mut Version<T>, shown: u32, values: Values<T>) {
 /// Facts of an event about a memory, or nothing this fold knows.
 pub(super) fn facts_of(event: &Event<'_>) -> Facts {
     // Facts that cannot be read are damage that `verify` names; here they fold as nothing.
-    Facts::of(&event.head).unwrap_or(Facts::Opaque)
+    graph::as_of_a_row(Facts::of(&event.head).unwrap_or(Facts::Opaque))
 }
 
 /// Whether an event asks for a newer version of this program.

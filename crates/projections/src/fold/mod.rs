@@ -4,6 +4,7 @@
 mod afresh;
 mod apply;
 mod canonical;
+mod graph;
 mod links;
 mod memory;
 mod overlay;
@@ -17,8 +18,8 @@ mod undos;
 pub use afresh::fold_afresh;
 pub use apply::{Access, Applied, Base, Ended, Folder, Keep, Learned, NoBase, Request, Row, Tally};
 pub use links::Link;
-pub use overlay::{Closed, Overlay, TopicChange};
-pub use record::{EntityId, Keyword, Source, Stamp, Version, Writer, changed};
+pub use overlay::{Closed, MEMOIRS, Overlay, TopicChange, concepts_of};
+pub use record::{EntityId, Family, GraphRow, Keyword, Source, Stamp, Version, Writer, changed};
 pub use state_hash::{StateHash, StateSum};
 pub use texts::{Owned, Texts};
 pub use undo::{Change, Past, difference};

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::apply::{Access, Base, Ended, Keep, Learned, Request};
 use super::links::Link;
-use super::record::{EntityId, Stamp, Version};
+use super::record::{EntityId, GraphRow, Stamp, Version};
 use super::texts::Owned;
 use super::undos::Undo;
 use crate::error::Result;
@@ -105,17 +105,21 @@ impl Keep for Overlay {
             self.opened.push((ordinal, entity, version.from));
         }
         let changed_ms = version.stamp.time.ms();
-        let topic_before = before.as_ref().and_then(|before| before.topic.as_deref());
-        if topic_before != version.topic.as_deref()
-            && let Some(topic) = &version.topic
+        let ended = before.as_ref();
+        let topic_before = ended.and_then(|ended| shelf(ended.graph, ended.topic.as_deref()));
+        let topic_before = topic_before.as_deref();
+        let shelf = shelf(version.graph, version.topic.as_deref());
+        let shelf = shelf.as_deref();
+        if topic_before != shelf
+            && let Some(topic) = shelf
         {
-            self.members.push((topic.clone(), entity));
+            self.members.push((topic.to_owned(), entity));
         }
         let was_alive = before.as_ref().is_some_and(|before| before.alive);
         if let (Some(topic), true) = (topic_before, was_alive) {
             self.change_topic(topic, -1, changed_ms);
         }
-        if let Some(topic) = version.topic.as_deref() {
+        if let Some(topic) = shelf {
             self.change_topic(topic, i64::from(version.is_alive()), changed_ms);
         }
         self.versions
@@ -206,6 +210,27 @@ impl Keep for Overlay {
     fn request(&mut self, key: RequestKey, make: impl FnOnce() -> Request) {
         self.requests.entry(key).or_insert_with(make);
     }
+}
+
+/// The list that a row is in: a memory's topic, of a concept its memoir's, of a memoir that of all
+/// memoirs. No topic is called so: they hold no control characters.
+fn shelf(graph: Option<GraphRow>, topic: Option<&str>) -> Option<Cow<'_, str>> {
+    match graph {
+        None => topic.map(Cow::Borrowed),
+        Some(GraphRow { memoir: None, .. }) => Some(Cow::Borrowed(MEMOIRS)),
+        Some(GraphRow {
+            memoir: Some(memoir),
+            ..
+        }) => Some(Cow::Owned(concepts_of(memoir))),
+    }
+}
+
+/// The list of all memoirs.
+pub const MEMOIRS: &str = "\u{1}";
+
+/// The list of the concepts of a memoir, by one of its ids.
+pub fn concepts_of(memoir: SubjectId) -> String {
+    format!("{MEMOIRS}{memoir}")
 }
 
 impl Overlay {

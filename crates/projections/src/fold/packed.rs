@@ -7,7 +7,7 @@
 use icm_log::facts::{Importance, ScopeKind, Trust};
 use icm_log::{ActorId, EventId, Name, OriginId, Position, SubjectId, Time};
 
-use super::record::{Keyword, Source, Stamp, Version, Writer};
+use super::record::{Family, GraphRow, Keyword, Source, Stamp, Version, Writer};
 use super::texts::Span;
 
 const HAS_NAME: u32 = 1 << 16;
@@ -18,6 +18,8 @@ const ONE_WRITER: u32 = 1 << 19;
 const HIDDEN: u32 = 1 << 20;
 /// The newest events about it are another one than the one that the id is from.
 const HAS_HEADS: u32 = 1 << 21;
+const IS_MEMOIR: u32 = 1 << 22;
+const IS_CONCEPT: u32 = 1 << 23;
 
 /// Appends a row.
 pub(super) fn pack(version: &Version<Span>, out: &mut Vec<u8>) {
@@ -37,6 +39,8 @@ pub(super) fn pack(version: &Version<Span>, out: &mut Vec<u8>) {
         (sole.is_some(), ONE_WRITER),
         (version.hidden, HIDDEN),
         (version.heads() != [version.id_stamp.event], HAS_HEADS),
+        (version.family() == Family::Memoir, IS_MEMOIR),
+        (version.family() == Family::Concept, IS_CONCEPT),
     ] {
         has |= if given { bit } else { 0 };
     }
@@ -74,6 +78,13 @@ pub(super) fn pack(version: &Version<Span>, out: &mut Vec<u8>) {
     if has & HAS_HEADS != 0 {
         put(&(version.heads().len() as u32).to_le_bytes());
         version.heads().iter().for_each(|event| put(&event.0));
+    }
+    if let Some(row) = &version.graph
+        && let Some(memoir) = row.memoir
+    {
+        put(&memoir.0);
+        put(&row.confidence_ppm.to_le_bytes());
+        put(&row.revision.to_le_bytes());
     }
     if let Some(writer) = sole {
         put(&writer.fields.to_le_bytes());
@@ -132,6 +143,7 @@ pub(super) fn unpack(bytes: &[u8], writers: bool) -> Version<Span> {
         withheld,
         writers: Vec::new(),
         heads: Vec::new(),
+        graph: None,
     };
     for (bit, text) in version.texts_mut().into_iter().enumerate() {
         if has & (1 << bit) != 0 {
@@ -151,6 +163,20 @@ pub(super) fn unpack(bytes: &[u8], writers: bool) -> Version<Span> {
     if has & HAS_HEADS != 0 {
         let count = at.u32();
         version.heads = (0..count).map(|_| EventId(at.take())).collect();
+    }
+    if has & IS_MEMOIR != 0 {
+        version.graph = Some(GraphRow {
+            memoir: None,
+            confidence_ppm: 0,
+            revision: 0,
+        });
+    }
+    if has & IS_CONCEPT != 0 {
+        version.graph = Some(GraphRow {
+            memoir: Some(SubjectId(at.take())),
+            confidence_ppm: at.u32(),
+            revision: at.u32(),
+        });
     }
     if writers && has & ONE_WRITER != 0 {
         version.writers.push(Writer {
@@ -254,6 +280,7 @@ pub(super) mod tests {
                 fields: 21,
             }],
             heads: Vec::new(),
+            graph: None,
         };
         for (n, text) in row.texts_mut().into_iter().enumerate() {
             *text = Some(arena.keep(&n.to_string()));
@@ -271,6 +298,11 @@ pub(super) mod tests {
             *row.texts_mut()[missing] = None;
             row.name = Name::ZERO;
             row.hidden = missing % 2 == 0;
+            row.graph = (missing % 3 != 0).then(|| GraphRow {
+                memoir: (missing % 3 == 1).then_some(SubjectId([5; 16])),
+                confidence_ppm: if missing % 3 == 1 { 6 } else { 0 },
+                revision: if missing % 3 == 1 { 7 } else { 0 },
+            });
             row.occurred_at_ms = None;
             row.heads = (1..=missing as u8).map(|n| EventId([n + 1; 32])).collect();
             row.keywords = [Some(arena.keep("a")), None, Some(arena.keep(""))]

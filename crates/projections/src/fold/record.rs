@@ -1,5 +1,7 @@
 //! Row versions: a row with the position from which it holds.
 
+use std::borrow::Cow;
+
 use icm_log::facts::{Importance, ScopeKind, Trust};
 use icm_log::{ActorId, EventId, Kind, Name, OriginId, Position, SubjectId, Time};
 use serde::{Deserialize, Serialize};
@@ -92,7 +94,47 @@ pub struct Writer {
     pub fields: u32,
 }
 
-/// One row version of a memory. `T` is how its text is held: as a fold that keeps no history holds
+/// What a row of the concept graph is beside what a memory's row is. Its topic is the memoir's name,
+/// its key the concept's, its content the description or definition, its keywords are the labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GraphRow {
+    /// The memoir that the concept is in, as its event names it; `None` for a memoir.
+    pub memoir: Option<SubjectId>,
+    /// How sure a concept is, parts per million.
+    pub confidence_ppm: u32,
+    /// How often a concept was defined: 1, and one more each time it was refined.
+    pub revision: u32,
+}
+
+/// What a row is of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Family {
+    /// A memory.
+    #[default]
+    Memory,
+    /// A memoir: a named container of concepts.
+    Memoir,
+    /// A concept.
+    Concept,
+}
+
+impl Family {
+    /// As one byte.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Family::Memory => 0,
+            Family::Memoir => 1,
+            Family::Concept => 2,
+        }
+    }
+
+    pub(crate) fn from_code(code: u8) -> Option<Family> {
+        let mut all = [Family::Memory, Family::Memoir, Family::Concept].into_iter();
+        all.find(|family| family.code() == code)
+    }
+}
+
+/// One row version of a memory, a memoir or a concept. `T` is how its text is held: as a fold that keeps no history holds
 /// it elsewhere (see [`Texts`](super::texts::Texts)).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version<T = String> {
@@ -156,6 +198,8 @@ pub struct Version<T = String> {
     pub writers: Vec<Writer>,
     /// See [`Version::heads`]; empty for the event that made it alone.
     pub(super) heads: Vec<EventId>,
+    /// Of a memoir or a concept.
+    pub graph: Option<GraphRow>,
 }
 
 impl<T> Version<T> {
@@ -164,6 +208,15 @@ impl<T> Version<T> {
         match self.heads.as_slice() {
             [] => std::slice::from_ref(&self.stamp.event),
             heads => heads,
+        }
+    }
+
+    /// What it is of.
+    pub fn family(&self) -> Family {
+        match self.graph {
+            None => Family::Memory,
+            Some(GraphRow { memoir: None, .. }) => Family::Memoir,
+            Some(_) => Family::Concept,
         }
     }
 
@@ -236,6 +289,17 @@ impl Version {
             .iter()
             .filter_map(|keyword| keyword.text.clone())
             .collect()
+    }
+
+    /// The text that its meaning is taken from: a concept is named before it is defined.
+    pub fn meaning_text(&self) -> Cow<'_, str> {
+        let content = self.content.as_deref().unwrap_or_default();
+        match (self.family(), &self.key, &self.topic) {
+            (Family::Concept, Some(name), _) | (Family::Memoir, _, Some(name)) => {
+                Cow::Owned(format!("{name}: {content}"))
+            }
+            _ => Cow::Borrowed(content),
+        }
     }
 
     /// Every event that a change of this row has to name as observed.

@@ -113,6 +113,12 @@ fn write_row<X: Texts>(texts: &X, version: &Version<X::Text>, bytes: &mut Vec<u8
         u8::from(version.occurred_at_ms.is_some()),
     ]);
     bytes.extend_from_slice(&version.occurred_at_ms.unwrap_or(0).to_le_bytes());
+    if let Some(row) = &version.graph {
+        bytes.push(b'g');
+        bytes.extend_from_slice(&row.memoir.unwrap_or(SubjectId::ZERO).0);
+        bytes.extend_from_slice(&row.confidence_ppm.to_le_bytes());
+        bytes.extend_from_slice(&row.revision.to_le_bytes());
+    }
     let mut put = |text: Option<&str>| match text {
         None => bytes.extend_from_slice(&u64::MAX.to_le_bytes()),
         Some(text) => {

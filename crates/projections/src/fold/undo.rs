@@ -538,6 +538,7 @@ pub fn difference(before: &Version, after: &Version) -> u32 {
         ),
         (fields::METADATA, before.metadata != after.metadata),
         (fields::TRUST, before.trust != after.trust),
+        (fields::CONFIDENCE, before.graph != after.graph),
         (changed::KEYWORDS, words(before) != words(after)),
         (
             changed::ALIVE,

@@ -312,6 +312,12 @@ impl Table {
         Ok(entities)
     }
 
+    /// Living memories of a topic, and its newest change (milliseconds since the epoch).
+    pub fn topic(&self, topic: &str) -> Result<(u64, u64)> {
+        let found = self.get(TOPICS, topic.as_bytes(), topic_of)?;
+        Ok(found.unwrap_or_default())
+    }
+
     /// Every topic that ever had a memory, by name.
     pub fn topics(&self) -> Result<Vec<TopicCount>> {
         let Some(table) = self.open(TOPICS)? else {

@@ -31,7 +31,7 @@ pub(super) fn embedder() -> &'static StaticEmbedder {
 
 /// The vector of a version: of its text alone, for topic and keywords are words to be matched.
 fn embed(version: &Version) -> Vec<f32> {
-    embedder().embed_one(version.content.as_deref().unwrap_or_default())
+    embedder().embed_one(&version.meaning_text())
 }
 
 fn no_rows() -> Matrix {

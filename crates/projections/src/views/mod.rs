@@ -41,10 +41,10 @@ pub use embedded::{Embedded, ModelId, Unembedded};
 pub use graph::GraphJob;
 pub use inspect::{Inspected, ViewsState, inspect};
 pub use query::{ALL_IDS, topic_fits};
-pub use recall::{AskedHow, AskedModel, RecallHit, RecallQuery, Recalled};
+pub use recall::{AskedHow, AskedModel, RecallHit, RecallQuery, Recalled, TopicTag};
 
 /// Rises whenever the files of a view mean something else.
-const VIEWS_VERSION: u32 = 10;
+const VIEWS_VERSION: u32 = 11;
 const VERSIONS: (u32, u32) = (FOLD_VERSION, VIEWS_VERSION);
 const TABLE_FILE: &str = "table.redb";
 const ROWS_FILE: &str = "rows";

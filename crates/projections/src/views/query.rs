@@ -9,7 +9,8 @@ use super::Views;
 use super::past::LogPast;
 use crate::error::Result;
 use crate::fold::{
-    Base, Change, EntityId, Keep, Learned, Link, Past, Request, Stamp, Undo, Undos, Version,
+    Base, Change, EntityId, Family, Keep, Learned, Link, MEMOIRS, Past, Request, Stamp, Undo,
+    Undos, Version,
 };
 use crate::table::TopicCount;
 
@@ -164,6 +165,10 @@ impl Views {
         descending: bool,
         each: &mut dyn FnMut(EntityId, &Version) -> Result<bool>,
     ) -> Result<()> {
+        let each = &mut |entity, version: &Version| match version.family() {
+            Family::Memory => each(entity, version),
+            Family::Memoir | Family::Concept => Ok(true),
+        };
         let overlay = &self.tail.folder.kept;
         let newer: BTreeMap<EntityId, &Version> = overlay
             .versions
@@ -246,8 +251,19 @@ impl Views {
         }
         Ok(topics
             .into_values()
-            .filter(|topic| topic.memories > 0)
+            .filter(|topic| topic.memories > 0 && !topic.topic.starts_with(MEMOIRS))
             .collect())
+    }
+
+    /// How many memoirs live, or concepts of a memoir by one of its ids, and when they changed last:
+    /// what is on one of the lists [`MEMOIRS`] and [`concepts_of`](crate::fold::concepts_of).
+    pub fn listed(&self, list: &str) -> Result<(u64, u64)> {
+        let (mut count, mut changed_ms) = self.table()?.topic(list)?;
+        if let Some(change) = self.tail.folder.kept.topics.get(list) {
+            count = count.saturating_add_signed(change.memories);
+            changed_ms = changed_ms.max(change.changed_ms);
+        }
+        Ok((count, changed_ms))
     }
 
     /// The name of an actor, once it was named.
@@ -282,6 +298,11 @@ impl Views {
     /// Positions of the events about a memory, ascending.
     pub fn touched(&self, entity: EntityId) -> Result<Vec<Position>> {
         self.tail.folder.touched(self, entity)
+    }
+
+    /// The link that an event added, whatever became of it.
+    pub fn link_by(&self, event: EventId) -> Result<Option<Link>> {
+        self.tail.folder.kept.link_of(self, event)
     }
 
     /// Links from or to a memory that held at `position`, oldest first. Whether the other end is to

@@ -13,7 +13,7 @@ use super::tail::overlay_version;
 use crate::error::{Result, ViewError};
 use crate::fold::Version;
 use crate::ranking::{Evidence, Ranking};
-use crate::rows::{FactFilter, Facts};
+use crate::rows::{FactFilter, Facts, topic_tag};
 use crate::text::{Prepared, TextAnswer, TextFilter, TextQuery};
 use crate::vectors::Searched;
 
@@ -28,8 +28,10 @@ pub struct RecallQuery<'a> {
     pub keyword: Option<&'a str>,
     /// Only this scope.
     pub scope: Option<&'a str>,
-    /// Only memories with such facts.
+    /// Only memories (or concepts) with such facts.
     pub facts: FactFilter,
+    /// None of these topics, by their tags.
+    pub without: &'a [TopicTag],
     /// Most results.
     pub limit: usize,
     /// Search only for so many of the rarest terms.
@@ -38,6 +40,17 @@ pub struct RecallQuery<'a> {
     pub ranking: Ranking,
     /// Meaning by another model than the built-in one.
     pub model: Option<AskedModel<'a>>,
+}
+
+/// What stands for a topic among the rows; see [`Row::topic`](crate::Row::topic).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TopicTag(u32);
+
+impl TopicTag {
+    /// Of the topic (or memoir) of a version.
+    pub fn of(version: &Version) -> TopicTag {
+        TopicTag(topic_tag(version.topic.as_deref()))
+    }
 }
 
 /// What is asked of a model that is not built in.
@@ -89,11 +102,10 @@ impl Views {
     pub fn recall(&self, query: &RecallQuery<'_>, position: Position) -> Result<Recalled> {
         let damaged = Cell::new(None);
         let visible = |ordinal: u64| {
-            self.shows(ordinal, position, &query.facts)
-                .unwrap_or_else(|| {
-                    damaged.set(Some(ordinal));
-                    false
-                })
+            self.shows(ordinal, position, query).unwrap_or_else(|| {
+                damaged.set(Some(ordinal));
+                false
+            })
         };
         let history = position < self.base.cursor.position;
         if history {
@@ -141,8 +153,11 @@ impl Views {
         })
     }
 
-    /// Whether a version held at `position` and has such facts; `None` where its record is damaged.
-    fn shows(&self, ordinal: u64, position: Position, facts: &FactFilter) -> Option<bool> {
+    /// Whether a version held at `position` and is one that may be shown; `None` where its record is
+    /// damaged.
+    fn shows(&self, ordinal: u64, position: Position, query: &RecallQuery<'_>) -> Option<bool> {
+        let fits =
+            |facts: &Facts, tag: TopicTag| query.facts.fits(facts) && !query.without.contains(&tag);
         let overlay = &self.tail.folder.kept;
         let next = self.base.tally.next_ordinal;
         let open = match overlay.closed.get(&ordinal) {
@@ -151,14 +166,14 @@ impl Views {
         };
         if ordinal < next {
             let row = self.rows.get(ordinal)?;
-            return Some(open && row.holds_at(position) && facts.fits(&row.facts));
+            return Some(open && row.holds_at(position) && fits(&row.facts, TopicTag(row.topic)));
         }
         let Some((_, entity, from)) = overlay.opened.get((ordinal - next) as usize) else {
             return Some(false);
         };
-        let fits = |version| facts.fits(&Facts::of(version));
-        let fits = || overlay_version(overlay, *entity, *from).is_some_and(fits);
-        Some(open && *from <= position && (facts.is_any() || fits()))
+        let shown = |version| fits(&Facts::of(version), TopicTag::of(version));
+        let shown = || overlay_version(overlay, *entity, *from).is_some_and(shown);
+        Some(open && *from <= position && shown())
     }
 
     /// The best of what words and meaning find.

@@ -39,20 +39,17 @@ impl Views {
     pub(super) fn texts(&self, ordinals: Range<u64>) -> Result<Vec<String>> {
         let next = self.base.tally.next_ordinal;
         let mut texts = Vec::new();
-        let mut add = |content: Option<String>| texts.push(content.unwrap_or_default());
+        let mut add = |version: &Version| texts.push(version.meaning_text().into_owned());
         let filed = ordinals.start..ordinals.end.min(next);
         if !filed.is_empty() {
             each_filed(self.table()?, &self.rows, filed, &mut |_, _, version| {
-                add(version.content);
+                add(&version);
                 Ok(())
             })?;
         }
         for ordinal in ordinals.start.max(next)..ordinals.end {
             let version = self.opened(ordinal - next);
-            add(version
-                .ok_or_else(|| missing(ordinal, "tail"))?
-                .content
-                .clone());
+            add(version.ok_or_else(|| missing(ordinal, "tail"))?);
         }
         Ok(texts)
     }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::graph::GraphDiff;
 use super::memory::{Basis, Memory, Source};
 
 /// One step in the life of a memory.
@@ -143,6 +144,9 @@ pub struct Diff {
     pub forgotten: Vec<Memory>,
     /// Tombstones that live again; in `changed`, too, when they say something else.
     pub revived: Vec<Memory>,
+    /// Memoirs, concepts and their links; not where a topic or a session is asked for.
+    #[serde(skip_serializing_if = "GraphDiff::is_empty", default)]
+    pub graph: GraphDiff,
 }
 
 /// What differs in one memory.

@@ -65,6 +65,21 @@ impl<'p> Guard<'p> {
         Ok(())
     }
 
+    /// Every text of a memoir or a concept: its name, its `text` (called `field`), its labels.
+    pub(crate) fn graph(
+        &mut self,
+        name: &str,
+        field: &str,
+        text: &mut String,
+        labels: &mut [String],
+    ) -> Result<()> {
+        self.name("name", Some(name))?;
+        self.text(field, Some(text))?;
+        labels
+            .iter_mut()
+            .try_for_each(|label| self.text("labels", Some(label)))
+    }
+
     /// What a caller says of itself: digests of it outlive a redaction.
     pub(crate) fn caller(&mut self, caller: &Caller) -> Result<()> {
         self.name("actor", Some(&caller.actor))?;

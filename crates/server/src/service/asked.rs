@@ -6,6 +6,7 @@ use icm_log::facts::Facts;
 use icm_log::record::Body;
 use icm_log::{Event, Kind, payload};
 use icm_projections::FactFilter;
+use icm_projections::fold::Family;
 use serde::de::DeserializeOwned;
 
 use super::Service;
@@ -68,6 +69,7 @@ fn recorded(event: &Event<'_>) -> Option<Recorded> {
     let asked: payload::MemoryRecalled<'_> = payload::decode(payload).ok()?;
     let owned = |text: Option<&str>| text.map(str::to_owned);
     let filter = FactFilter {
+        family: Family::Memory,
         importance: asked.importance.and_then(named),
         trust: asked.trust.and_then(named),
         since_ms: asked.since_ms,

@@ -13,7 +13,7 @@ use similar::{DiffableStr as _, TextDiff};
 use super::basis::At;
 use super::show::memory;
 use super::{Ask, Service};
-use crate::api::{Diff, DiffOp, DiffPiece, DiffRequest, Memory, MemoryChange};
+use crate::api::{Diff, DiffOp, DiffPiece, DiffRequest, GraphDiff, Memory, MemoryChange};
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
 
@@ -53,11 +53,16 @@ impl Service {
             changed: Vec::new(),
             forgotten: Vec::new(),
             revived: Vec::new(),
+            graph: GraphDiff::default(),
         };
         for (before, after) in self.moved(views, request, from, to)? {
             self.compare(views, &mut diff, before.as_ref(), &after, to)?;
         }
         let by_topic = |a: &Memory, b: &Memory| (&a.topic, &a.id).cmp(&(&b.topic, &b.id));
+        diff.graph = match request.topic.is_none() && request.session.is_none() {
+            true => self.graph_diff(views, from, to)?,
+            false => GraphDiff::default(),
+        };
         diff.added.sort_by(by_topic);
         diff.forgotten.sort_by(by_topic);
         diff.revived.sort_by(by_topic);
@@ -181,7 +186,7 @@ impl Service {
 }
 
 /// What differs between two versions of a memory, if anything does.
-fn change(before: &Version, after: &Version) -> Option<MemoryChange> {
+pub(super) fn change(before: &Version, after: &Version) -> Option<MemoryChange> {
     let [old, new] = [before, after].map(|version| memory(version, (0, None)));
     let content_diff = match (&old.content, &new.content) {
         (Some(old), Some(new)) if old != new => words(old, new),

@@ -245,7 +245,9 @@ fn entry_of(event: &Event<'_>, actor: String) -> LogEntry {
         .payload()
         .and_then(payload::to_json)
         .unwrap_or(Value::Null);
-    let about_memory = family_of(&head.kind().name()) == "memory" && !head.subject().is_zero();
+    let family = head.kind().name();
+    let about_memory =
+        matches!(family_of(&family), "memory" | "memoir" | "concept") && !head.subject().is_zero();
     LogEntry {
         position: event.position.0,
         event: event.id.to_string(),
@@ -297,9 +299,16 @@ fn readable(mut json: Value, facts: &Facts) -> Value {
             json["relation"] = Value::String(name.to_owned());
         }
     }
+    if let Facts::ConceptAdded(added) = facts {
+        json["memoir"] = Value::String(id_text(added.memoir));
+    }
     let written = match facts {
         Facts::Stored(facts) => Some(facts.fields),
         Facts::Updated(facts) => Some(facts.fields),
+        Facts::MemoirCreated(facts) => Some(facts.fields),
+        Facts::MemoirDescribed(facts) => Some(facts.fields),
+        Facts::ConceptAdded(facts) => Some(facts.fields),
+        Facts::ConceptRefined(facts) => Some(facts.fields),
         _ => None,
     };
     if let (Some(fields), Some(object)) = (written, json.as_object_mut()) {
@@ -360,6 +369,27 @@ fn summary_of(facts: &Facts, payload: &Value) -> String {
             }
             parts.join(", ")
         }
+        Facts::MemoirCreated(_) if payload.is_null() => "(withheld)".to_owned(),
+        Facts::MemoirCreated(_) => format!("[{}] {}", text("name"), text("description")),
+        Facts::MemoirDescribed(_) => format!("description: {}", text("description")),
+        Facts::ConceptAdded(_) if payload.is_null() => "(withheld)".to_owned(),
+        Facts::ConceptAdded(_) => format!(
+            "[{}] {}: {}",
+            text("memoir"),
+            text("name"),
+            text("definition")
+        ),
+        Facts::ConceptRefined(_) => format!("definition: {}", text("definition")),
+        Facts::ConceptLabelled(_) => {
+            let labels = payload.get("labels").and_then(Value::as_array);
+            let labels = labels.into_iter().flatten().filter_map(Value::as_str);
+            let labels: Vec<String> = labels.map(|label| format!("+{label}")).collect();
+            format!("labels: {}", labels.join(" "))
+        }
+        Facts::ConceptUnlabelled(facts) => match facts.removed.len() {
+            1 => "labels: 1 taken away".to_owned(),
+            removed => format!("labels: {removed} taken away"),
+        },
         Facts::Recalled(facts) => {
             format!("\"{}\" showed {}", text("query"), facts.results.len())
         }

@@ -11,6 +11,7 @@ mod embed;
 mod events;
 mod exchange;
 mod export;
+mod graph;
 mod import;
 mod link;
 pub(crate) mod maintain;

@@ -2,6 +2,7 @@
 
 use icm_log::facts::{MemoryRecalled, Recalled};
 use icm_log::{EventId, Kind, NewEvent, Position, Rewritten, SubjectId, payload};
+use icm_projections::fold::Family;
 use icm_projections::ranking::Ranking;
 use icm_projections::vectors::{Plan, Searched};
 use icm_projections::{FactFilter, RecallQuery, Recalled as Found, Views};
@@ -75,6 +76,7 @@ impl Service {
             None => Ok(None),
         };
         let filter = FactFilter {
+            family: Family::Memory,
             importance: request.importance.map(Into::into),
             trust: request.trust.map(Into::into),
             since_ms: moment(&request.since, DayMeans::Start)?,
@@ -120,6 +122,7 @@ impl Service {
             keyword: request.keyword.as_deref(),
             scope: request.scope.as_deref(),
             facts,
+            without: &[],
             limit,
             rarest: None,
             ranking: asked.ranking(self.ranking),

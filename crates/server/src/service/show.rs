@@ -288,7 +288,7 @@ const NEAREST_LOOK: usize = 500;
 
 /// How many characters have to be put in, taken out or changed to make one text of the other, where
 /// two that changed places count once.
-fn edits(a: &[char], b: &[char]) -> usize {
+pub(super) fn edits(a: &[char], b: &[char]) -> usize {
     let width = b.len() + 1;
     let mut table = vec![0; (a.len() + 1) * width];
     for i in 0..=a.len() {

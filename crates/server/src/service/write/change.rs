@@ -160,7 +160,7 @@ fn scope_id_of(version: &Version) -> ScopeId {
 }
 
 /// The event after which a memory lives (odd) or is forgotten (even).
-pub(super) fn turned(before: &Version, kind: Kind) -> NewEvent {
+pub(in crate::service) fn turned(before: &Version, kind: Kind) -> NewEvent {
     NewEvent {
         kind,
         subject: before.id,

@@ -30,8 +30,7 @@ use crate::limits::{
 use crate::secrets::Guard;
 use crate::when::{self, DayMeans};
 
-use change::turned;
-pub(super) use change::{Change, next_length};
+pub(super) use change::{Change, next_length, turned};
 pub(super) use checked::{Checked, Scope};
 pub(super) use command::{Command, actor_of, check_caller};
 

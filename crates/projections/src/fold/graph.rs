@@ -1,0 +1,141 @@
+//! Memoirs and concepts follow the rules of memories: what their events say is put as the rules know it.
+
+use icm_log::facts::{Facts, Importance, MemoryStored, MemoryUpdated, ScopeKind, Trust, fields};
+use icm_log::{Event, Kind, Name, ScopeId, payload};
+
+use super::record::GraphRow;
+
+/// What an event of the graph says, as the rules of one row know it; others say it themselves.
+pub(super) fn as_of_a_row(facts: Facts) -> Facts {
+    let stored = |fields, causal_length, keyword_count, name| {
+        Facts::Stored(MemoryStored {
+            fields,
+            causal_length,
+            scope_kind: ScopeKind::Global,
+            importance: Importance::Medium,
+            trust: Trust::Agent,
+            keyword_count,
+            name,
+            scope_id: ScopeId::ZERO,
+        })
+    };
+    let updated = |fields, keywords_added, removed| {
+        Facts::Updated(MemoryUpdated {
+            fields,
+            scope_kind: None,
+            importance: None,
+            trust: None,
+            keywords_added,
+            name: Name::ZERO,
+            scope_id: ScopeId::ZERO,
+            removed,
+        })
+    };
+    match facts {
+        Facts::MemoirCreated(facts) => stored(
+            facts.fields & OF_MEMOIRS,
+            facts.causal_length,
+            0,
+            facts.name,
+        ),
+        Facts::ConceptAdded(facts) => stored(
+            facts.fields & OF_CONCEPTS,
+            facts.causal_length,
+            facts.label_count,
+            facts.name,
+        ),
+        Facts::MemoirDescribed(facts) => updated(facts.fields & fields::CONTENT, 0, Vec::new()),
+        Facts::ConceptRefined(facts) => updated(facts.fields & REFINABLE, 0, Vec::new()),
+        Facts::ConceptLabelled(facts) => updated(0, facts.label_count, Vec::new()),
+        Facts::ConceptUnlabelled(facts) => updated(0, 0, facts.removed),
+        facts => facts,
+    }
+}
+
+const OF_MEMOIRS: u32 = fields::TOPIC | fields::CONTENT | fields::SOURCE;
+const OF_CONCEPTS: u32 = OF_MEMOIRS | fields::KEY | fields::CONFIDENCE;
+const REFINABLE: u32 = fields::CONTENT | fields::SOURCE | fields::CONFIDENCE;
+
+/// What the row that an event stores is beside a memory's.
+pub(super) fn row_of(event: &Event<'_>) -> Option<GraphRow> {
+    match Facts::of(&event.head) {
+        Ok(Facts::MemoirCreated(_)) => Some(GraphRow {
+            memoir: None,
+            confidence_ppm: 0,
+            revision: 0,
+        }),
+        Ok(Facts::ConceptAdded(facts)) => Some(GraphRow {
+            memoir: Some(facts.memoir),
+            confidence_ppm: facts.confidence_ppm,
+            revision: 1,
+        }),
+        _ => None,
+    }
+}
+
+/// How sure an event makes a concept.
+pub(super) fn confidence_of(event: &Event<'_>) -> Option<u32> {
+    match Facts::of(&event.head) {
+        Ok(Facts::ConceptAdded(facts)) => Some(facts.confidence_ppm),
+        Ok(Facts::ConceptRefined(facts)) => Some(facts.confidence_ppm),
+        _ => None,
+    }
+}
+
+/// The texts of an event that stores something, as those of a memory.
+pub(super) fn stored_texts<'a>(event: &Event<'a>) -> Option<payload::MemoryStored<'a>> {
+    let bytes = event.body.payload()?;
+    match event.head.kind() {
+        Kind::MEMOIR_CREATED => {
+            let payload: payload::MemoirCreated<'_> = payload::decode(bytes).ok()?;
+            Some(payload::MemoryStored {
+                topic: payload.name,
+                content: payload.description,
+                source: payload.source,
+                ..payload::MemoryStored::default()
+            })
+        }
+        Kind::CONCEPT_ADDED => {
+            let payload: payload::ConceptAdded<'_> = payload::decode(bytes).ok()?;
+            Some(payload::MemoryStored {
+                topic: payload.memoir,
+                key: Some(payload.name),
+                content: payload.definition,
+                keywords: payload.labels,
+                source: payload.source,
+                ..payload::MemoryStored::default()
+            })
+        }
+        _ => payload::decode(bytes).ok(),
+    }
+}
+
+/// The texts of an event that changes something, as those of a memory.
+pub(super) fn updated_texts<'a>(event: &Event<'a>) -> Option<payload::MemoryUpdated<'a>> {
+    let bytes = event.body.payload()?;
+    match event.head.kind() {
+        Kind::MEMOIR_DESCRIBED => {
+            let payload: payload::MemoirDescribed<'_> = payload::decode(bytes).ok()?;
+            Some(payload::MemoryUpdated {
+                content: payload.description,
+                ..payload::MemoryUpdated::default()
+            })
+        }
+        Kind::CONCEPT_REFINED => {
+            let payload: payload::ConceptRefined<'_> = payload::decode(bytes).ok()?;
+            Some(payload::MemoryUpdated {
+                content: payload.definition,
+                source: payload.source,
+                ..payload::MemoryUpdated::default()
+            })
+        }
+        Kind::CONCEPT_LABELLED => {
+            let payload: payload::ConceptLabelled<'_> = payload::decode(bytes).ok()?;
+            Some(payload::MemoryUpdated {
+                keywords_added: payload.labels,
+                ..payload::MemoryUpdated::default()
+            })
+        }
+        _ => payload::decode(bytes).ok(),
+    }
+}

@@ -1,0 +1,198 @@
+//! What became of the graph between two moments.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use icm_log::{EventId, Kind, Position};
+use icm_projections::Views;
+use icm_projections::fold::{EntityId, Link, Version};
+
+use super::link::{Edge, named};
+use super::{Memoirs, concept};
+use crate::api::GraphDiff;
+use crate::service::basis::At;
+use crate::service::diff::change;
+use crate::service::link::relation_text;
+use crate::service::{Ask, Service};
+
+/// Rows of one kind that differ, each with the memoir that it is in.
+type Moved = Vec<(Option<Version>, Version)>;
+
+impl Service {
+    /// What differs in memoirs, concepts and links. Walks the concepts once, and the events between.
+    pub(in crate::service) fn graph_diff(
+        &self,
+        views: &Views,
+        from: At,
+        to: At,
+    ) -> std::result::Result<GraphDiff, Ask> {
+        let mut diff = GraphDiff::default();
+        let now = self.all_memoirs_at(views, to.position)?;
+        if now.is_empty() {
+            return Ok(diff);
+        }
+        let before = self.memoirs_at(views, from.position)?;
+        let mut concepts: Vec<(EntityId, Moved)> = Vec::new();
+        for (entity, memoir) in &now {
+            self.compare_memoir(
+                views,
+                &mut diff,
+                (*entity, memoir),
+                before.get(entity),
+                from,
+                to,
+            )?;
+            let mut moved = Moved::new();
+            for (concept, after) in self.all_concepts_at(views, *entity, to.position)? {
+                let lived = before.contains_key(entity);
+                let was = views.version_at(concept, from.position)?;
+                if after.from > from.position || lived != memoir.is_alive() {
+                    moved.push((was.filter(|was| was.is_alive() && lived), after));
+                }
+            }
+            concepts.push((*entity, moved));
+        }
+        for (entity, moved) in &concepts {
+            let memoir = &now[entity];
+            for (was, after) in moved {
+                let lives = after.is_alive() && memoir.is_alive();
+                match (was, lives) {
+                    (None, true) => diff.added.push(concept(memoir, after)),
+                    (Some(was), false) => diff.forgotten.push(concept(memoir, was)),
+                    (Some(was), true) => diff.changed.extend(change(was, after)),
+                    (None, false) => {}
+                }
+            }
+        }
+        let by_name = |a: &crate::api::Concept, b: &crate::api::Concept| {
+            (&a.memoir, &a.name).cmp(&(&b.memoir, &b.name))
+        };
+        diff.added.sort_by(by_name);
+        diff.forgotten.sort_by(by_name);
+        (diff.changed).sort_by(|a, b| (&a.topic, &a.id).cmp(&(&b.topic, &b.id)));
+        self.compare_links(views, &mut diff, (&before, &now), from, to)?;
+        Ok(diff)
+    }
+
+    fn compare_memoir(
+        &self,
+        views: &Views,
+        diff: &mut GraphDiff,
+        (entity, after): (EntityId, &Version),
+        before: Option<&Version>,
+        from: At,
+        to: At,
+    ) -> std::result::Result<(), Ask> {
+        match (before, after.is_alive()) {
+            (None, true) => {
+                let memoir = self.memoir(views, (entity, after), to.position)?;
+                diff.memoirs_added.push(memoir);
+            }
+            (Some(before), false) => {
+                let memoir = self.memoir(views, (entity, before), from.position)?;
+                diff.memoirs_forgotten.push(memoir);
+            }
+            (Some(before), true) => diff.memoirs_changed.extend(change(before, after)),
+            (None, false) => {}
+        }
+        Ok(())
+    }
+
+    /// Links that hold at one moment and not at the other, by the events between them.
+    fn compare_links(
+        &self,
+        views: &Views,
+        diff: &mut GraphDiff,
+        (before, now): (&Memoirs, &Memoirs),
+        from: At,
+        to: At,
+    ) -> std::result::Result<(), Ask> {
+        for link in self.links_touched(views, from, to)? {
+            let (held, holds) = (link.held_at(from.position), link.held_at(to.position));
+            let (position, memoirs) = match (held, holds) {
+                (false, true) => (to.position, now),
+                (true, false) => (from.position, before),
+                _ => continue,
+            };
+            let ends = (views.resolve(link.from)?, views.resolve(link.to)?);
+            let ends_at = |entity: EntityId| self.shown_at(views, memoirs, entity, position);
+            let (Some(a), Some(b)) = (ends_at(ends.0)?, ends_at(ends.1)?) else {
+                continue;
+            };
+            let edge = Edge {
+                from: ends.0,
+                to: ends.1,
+                relation: relation_text(&link),
+                event: link.event,
+            };
+            match holds {
+                true => diff.linked.push(named(&edge, &a, &b)),
+                false => diff.unlinked.push(named(&edge, &a, &b)),
+            }
+        }
+        diff.linked.sort();
+        diff.unlinked.sort();
+        Ok(())
+    }
+
+    /// A concept of one of these memoirs that is to be seen at a position.
+    fn shown_at(
+        &self,
+        views: &Views,
+        memoirs: &Memoirs,
+        entity: EntityId,
+        position: Position,
+    ) -> std::result::Result<Option<Version>, Ask> {
+        let version = views.version_at(entity, position)?;
+        let Some(version) = version.filter(Version::is_alive) else {
+            return Ok(None);
+        };
+        let Some(memoir) = version.graph.and_then(|row| row.memoir) else {
+            return Ok(None);
+        };
+        let memoir = memoirs.get(&views.resolve(memoir)?);
+        Ok(memoir.is_some_and(Version::is_alive).then_some(version))
+    }
+
+    /// The links of concepts that an event between two moments may have added or taken away.
+    fn links_touched(
+        &self,
+        views: &Views,
+        from: At,
+        to: At,
+    ) -> std::result::Result<Vec<Link>, Ask> {
+        let mut named: BTreeSet<EventId> = BTreeSet::new();
+        let mut all = false;
+        let after = Position(from.position.0.saturating_add(1));
+        let cursor = self.log.cursor_before(after, views)?;
+        self.log.scan(&cursor, &mut |event| {
+            if event.position > to.position {
+                return ControlFlow::Break(());
+            }
+            match (event.position >= after, event.head.kind()) {
+                (false, _) => {}
+                (true, Kind::CONCEPT_LINKED) => _ = named.insert(event.id),
+                (true, Kind::CONCEPT_UNLINKED) => named.extend(event.head.refs()),
+                // What that reaches may lie anywhere.
+                (true, Kind::LOG_UNDONE) => all = true,
+                _ => {}
+            }
+            ControlFlow::Continue(())
+        })?;
+        let mut links = Vec::new();
+        if all {
+            let mut seen = BTreeSet::new();
+            for entity in self.all_memoirs_at(views, to.position)?.keys() {
+                for (concept, _) in self.all_concepts_at(views, *entity, to.position)? {
+                    let every = views.folder().links(views, concept)?;
+                    links.extend(every.into_iter().filter(|link| seen.insert(link.event)));
+                }
+            }
+            return Ok(links);
+        }
+        for event in named {
+            links.extend(views.link_by(event)?);
+        }
+        Ok(links)
+    }
+}

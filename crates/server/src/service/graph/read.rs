@@ -1,0 +1,198 @@
+//! A concept, what it meant before, and what is around it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use icm_log::Position;
+use icm_log::facts::fields;
+use icm_projections::Views;
+use icm_projections::fold::{EntityId, Family, Version};
+
+use super::link::{Edge, named, relation_of};
+use super::{concept, confidence};
+use crate::api::{Around, Definition, Direction, InspectRequest, Inspected};
+use crate::error::{Result, ServiceError};
+use crate::ids::id_text;
+use crate::service::{Ask, Service};
+use crate::when::rfc3339;
+
+/// Steps that may be walked.
+const DEPTH_MAX: usize = 10;
+/// Concepts around one, unless it is said.
+const AROUND_DEFAULT: usize = 1_000;
+/// And at most.
+const AROUND_MAX: usize = 100_000;
+
+/// What a walk along links has met.
+struct Walk<'a> {
+    views: &'a Views,
+    memoir: EntityId,
+    position: Position,
+    /// Concepts of the memoir that were looked at; `None` for what is not to be seen.
+    known: BTreeMap<EntityId, Option<Version>>,
+}
+
+impl Walk<'_> {
+    /// A concept, if it is one of the memoir that is to be seen.
+    fn look(&mut self, entity: EntityId) -> std::result::Result<Option<&Version>, Ask> {
+        if !self.known.contains_key(&entity) {
+            let version = self.views.version_at(entity, self.position)?;
+            let version = version.filter(|version| version.is_alive());
+            let version = match version {
+                Some(version) if version.family() == Family::Concept => {
+                    let memoir = version.graph.and_then(|row| row.memoir);
+                    let inside = match memoir {
+                        Some(id) => self.views.resolve(id)? == self.memoir,
+                        None => false,
+                    };
+                    inside.then_some(version)
+                }
+                _ => None,
+            };
+            self.known.insert(entity, version);
+        }
+        Ok(self.known.get(&entity).and_then(Option::as_ref))
+    }
+}
+
+impl Service {
+    /// A concept with its history and its neighbourhood: what can be reached in so many steps along
+    /// links, in both directions, breadth first.
+    ///
+    /// # Errors
+    /// `NotFound`, `Invalid` for what was deleted and for numbers out of bounds.
+    pub fn inspect(&self, request: &InspectRequest) -> Result<Inspected> {
+        let depth = request.depth.unwrap_or(1);
+        if depth > DEPTH_MAX {
+            return Err(ServiceError::invalid(format!(
+                "the depth is {depth}, it must be from 0 to {DEPTH_MAX}"
+            )));
+        }
+        let limit = request.limit.unwrap_or(AROUND_DEFAULT);
+        if !(1..=AROUND_MAX).contains(&limit) {
+            return Err(ServiceError::invalid(format!(
+                "the limit is {limit}, it must be from 1 to {AROUND_MAX}"
+            )));
+        }
+        let relation = match &request.relation {
+            Some(given) => relation_of(given)?.name(),
+            None => None,
+        };
+        self.refuse_no_memoirs(&request.memoir)?;
+        self.with_views(|views| {
+            let at = self.at(views, request.at.as_deref(), None)?;
+            let memoir = self.memoir_at(views, &request.memoir, at.position)?;
+            let (entity, version) = self.concept_at(views, &memoir, &request.name, at.position)?;
+            let mut walk = Walk {
+                views,
+                memoir: memoir.0,
+                position: at.position,
+                known: BTreeMap::from([(entity, Some(version.clone()))]),
+            };
+            let (around, edges, truncated) =
+                self.walk(&mut walk, (entity, &memoir.1), depth, limit, relation)?;
+            let mut links = Vec::with_capacity(edges.len());
+            for edge in &edges {
+                let ends = (walk.known.get(&edge.from), walk.known.get(&edge.to));
+                if let (Some(Some(from)), Some(Some(to))) = ends {
+                    links.push(named(edge, from, to));
+                }
+            }
+            links.sort();
+            let mut sources = Vec::new();
+            for source in self.source_ids(views, entity, at.position)? {
+                let source = views.version_at(source, at.position)?;
+                sources.extend(source.filter(Version::is_alive).map(|it| id_text(it.id)));
+            }
+            Ok(Inspected {
+                basis: at.to_basis(),
+                concept: concept(&memoir.1, &version),
+                sources,
+                definitions: self.definitions(views, entity, at.position)?,
+                around,
+                links,
+                truncated,
+            })
+        })
+    }
+
+    /// The concepts around one, the links that were met, and whether there are more of them.
+    fn walk(
+        &self,
+        walk: &mut Walk<'_>,
+        (start, memoir): (EntityId, &Version),
+        depth: usize,
+        limit: usize,
+        relation: Option<&str>,
+    ) -> std::result::Result<(Vec<Around>, Vec<Edge>, bool), Ask> {
+        let mut met = BTreeSet::from([start]);
+        let mut seen_edges = BTreeSet::new();
+        let (mut around, mut edges) = (Vec::new(), Vec::new());
+        let mut rim = vec![start];
+        for depth in 1..=depth {
+            let mut next = Vec::new();
+            for at in std::mem::take(&mut rim) {
+                for edge in self.edges_at(walk.views, at, walk.position)? {
+                    if relation.is_some_and(|relation| relation != edge.relation) {
+                        continue;
+                    }
+                    let (other, direction) = match edge.from == at {
+                        true => (edge.to, Direction::Out),
+                        false => (edge.from, Direction::In),
+                    };
+                    let Some(version) = walk.look(other)? else {
+                        continue;
+                    };
+                    if !met.contains(&other) {
+                        if around.len() == limit {
+                            return Ok((around, edges, true));
+                        }
+                        met.insert(other);
+                        next.push(other);
+                        around.push(Around {
+                            depth,
+                            relation: edge.relation.clone(),
+                            direction,
+                            concept: concept(memoir, version),
+                        });
+                    }
+                    if seen_edges.insert((edge.from, edge.to, edge.relation.clone())) {
+                        edges.push(edge);
+                    }
+                }
+            }
+            rim = next;
+        }
+        Ok((around, edges, false))
+    }
+
+    /// What a concept meant, oldest first, up to a position.
+    fn definitions(
+        &self,
+        views: &Views,
+        entity: EntityId,
+        position: Position,
+    ) -> std::result::Result<Vec<Definition>, Ask> {
+        let mut definitions: Vec<Definition> = Vec::new();
+        let mut last = None;
+        for version in views.versions(entity, position)? {
+            let Some(row) = version.graph.filter(|_| !version.hidden) else {
+                continue;
+            };
+            let says = (version.content.clone(), row.confidence_ppm, row.revision);
+            let withheld = version.withheld & fields::CONTENT != 0;
+            if last.as_ref() == Some(&says) {
+                continue;
+            }
+            last = Some(says);
+            definitions.push(Definition {
+                revision: row.revision,
+                definition: version.content.filter(|_| !withheld),
+                confidence: confidence(row.confidence_ppm),
+                at: rfc3339(version.stamp.time.ms()),
+                actor: self.actor_name(views, version.actor),
+                event: version.stamp.event.to_string(),
+            });
+        }
+        Ok(definitions)
+    }
+}

@@ -1,0 +1,155 @@
+//! Which concepts fit: by words, by meaning, by label.
+
+use icm_projections::fold::{EntityId, Family, Version};
+use icm_projections::ranking::Ranking;
+use icm_projections::{FactFilter, RecallQuery, TopicTag, Views};
+
+use super::{Memoirs, concept, labels};
+use crate::api::{ConceptHit, ConceptSearch, ConceptSearchRequest};
+use crate::error::{Result, ServiceError};
+use crate::limits::{self, QUERY_LEN_MAX, RECALL_LIMIT_MAX};
+use crate::service::basis::At;
+use crate::service::embed::Asked;
+use crate::service::recall::LIMIT_DEFAULT;
+use crate::service::{Ask, Service};
+
+impl Service {
+    /// Concepts that fit, in one memoir or in all. It is not recorded: only recalls of memories are.
+    ///
+    /// # Errors
+    /// `Invalid` for a search for nothing and a limit out of bounds; `NotFound` for the memoir.
+    pub fn concept_search(&self, request: &ConceptSearchRequest) -> Result<ConceptSearch> {
+        limits::optional_text("the query", &request.query, QUERY_LEN_MAX)?;
+        let by_label = request.query.trim().is_empty();
+        if by_label && request.label.is_none() {
+            return Err(ServiceError::invalid_with(
+                "the query is empty",
+                "give words to look for, or a label",
+            ));
+        }
+        let limit = request.limit.unwrap_or(LIMIT_DEFAULT);
+        if !(1..=RECALL_LIMIT_MAX).contains(&limit) {
+            return Err(ServiceError::invalid(format!(
+                "the limit is {limit}, it must be from 1 to {RECALL_LIMIT_MAX}"
+            )));
+        }
+        if let Some(memoir) = &request.memoir {
+            self.refuse_no_memoirs(memoir)?;
+        }
+        if by_label {
+            return self.with_views(|views| self.labelled_so(views, request, limit));
+        }
+        let asked = self.ask_model(&request.query);
+        self.with_views(|views| self.search_in(views, request, limit, &asked))
+    }
+
+    fn search_in(
+        &self,
+        views: &Views,
+        request: &ConceptSearchRequest,
+        limit: usize,
+        asked: &Asked,
+    ) -> std::result::Result<ConceptSearch, Ask> {
+        let at = self.at(views, request.at.as_deref(), None)?;
+        let memoir = match &request.memoir {
+            Some(given) => Some(self.memoir_at(views, given, at.position)?),
+            None => None,
+        };
+        let all = self.all_memoirs_at(views, at.position)?;
+        let (living, gone): (Memoirs, Memoirs) =
+            all.into_iter().partition(|(_, memoir)| memoir.is_alive());
+        let without = tags_without(&living, &gone);
+        let query = RecallQuery {
+            text: &request.query,
+            topic: memoir
+                .as_ref()
+                .and_then(|(_, memoir)| memoir.topic.as_deref()),
+            keyword: request.label.as_deref(),
+            scope: None,
+            facts: FactFilter {
+                family: Family::Concept,
+                ..FactFilter::default()
+            },
+            without: &without,
+            limit,
+            rarest: None,
+            // Concepts do not follow one another as what is said in a talk does.
+            ranking: Ranking {
+                neighbours: 0.0,
+                expand: 0,
+                ..asked.ranking(self.ranking)
+            },
+            model: asked.model(),
+        };
+        let found = views.recall(&query, at.position)?;
+        let mut results = Vec::with_capacity(found.hits.len());
+        for hit in &found.hits {
+            let memoir = match hit.version.graph.and_then(|row| row.memoir) {
+                Some(id) => living.get(&views.resolve(id)?),
+                None => None,
+            };
+            if let Some(memoir) = memoir {
+                results.push(ConceptHit {
+                    score: f64::from(hit.score),
+                    matched: hit.matched.clone(),
+                    concept: concept(memoir, &hit.version),
+                });
+            }
+        }
+        Ok(ConceptSearch {
+            basis: at.to_basis(),
+            results,
+            note: asked.note(),
+        })
+    }
+
+    /// The concepts with a label, by memoir and name.
+    fn labelled_so(
+        &self,
+        views: &Views,
+        request: &ConceptSearchRequest,
+        limit: usize,
+    ) -> std::result::Result<ConceptSearch, Ask> {
+        let at: At = self.at(views, request.at.as_deref(), None)?;
+        let memoirs: Vec<(EntityId, Version)> = match &request.memoir {
+            Some(given) => vec![self.memoir_at(views, given, at.position)?],
+            None => self.memoirs_at(views, at.position)?.into_iter().collect(),
+        };
+        let wanted = request
+            .label
+            .as_deref()
+            .unwrap_or_default()
+            .trim()
+            .to_lowercase();
+        let mut results = Vec::new();
+        for (entity, memoir) in &memoirs {
+            for (_, version) in self.concepts_at(views, *entity, at.position)? {
+                let has = |label: &String| label.to_lowercase() == wanted;
+                if labels(&version).iter().any(has) {
+                    results.push(ConceptHit {
+                        score: 1.0,
+                        matched: Vec::new(),
+                        concept: concept(memoir, &version),
+                    });
+                }
+            }
+        }
+        results.sort_by(|a, b| {
+            let key = |hit: &ConceptHit| (hit.concept.memoir.clone(), hit.concept.name.clone());
+            key(a).cmp(&key(b))
+        });
+        results.truncate(limit);
+        Ok(ConceptSearch {
+            basis: at.to_basis(),
+            results,
+            note: None,
+        })
+    }
+}
+
+/// What stands for the memoirs that are gone, unless one that is there is called the same.
+fn tags_without(living: &Memoirs, gone: &Memoirs) -> Vec<TopicTag> {
+    let kept: Vec<TopicTag> = living.values().map(TopicTag::of).collect();
+    let gone = gone.values().map(TopicTag::of);
+    gone.filter(|tag| !kept.contains(tag)).collect()
+}

@@ -182,6 +182,18 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
                 reason: Some("not so"),
             }),
         ),
+        Kind::MEMOIR_CREATED
+        | Kind::MEMOIR_DESCRIBED
+        | Kind::MEMOIR_FORGOTTEN
+        | Kind::MEMOIR_REVIVED
+        | Kind::CONCEPT_ADDED
+        | Kind::CONCEPT_REFINED
+        | Kind::CONCEPT_LABELLED
+        | Kind::CONCEPT_UNLABELLED
+        | Kind::CONCEPT_LINKED
+        | Kind::CONCEPT_UNLINKED
+        | Kind::CONCEPT_FORGOTTEN
+        | Kind::CONCEPT_REVIVED => graph(kind)?,
         Kind::LOG_ORIGIN_STARTED => (
             SubjectId::ZERO,
             facts::LogOriginStarted {
@@ -279,7 +291,13 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
         ),
         _ => return None,
     };
-    let refs = if kind == Kind::MEMORY_STORED {
+    let refs = if [
+        Kind::MEMORY_STORED,
+        Kind::MEMOIR_CREATED,
+        Kind::CONCEPT_ADDED,
+    ]
+    .contains(&kind)
+    {
         Vec::new()
     } else {
         vec![EventId([5; 32])]
@@ -290,6 +308,131 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
         refs,
         facts,
         payload,
+    })
+}
+
+const MEMOIR: SubjectId = SubjectId(*b"\x01\x9b\x76\x9f\x08\x00memoir-001");
+const CONCEPT: SubjectId = SubjectId(*b"\x01\x9b\x76\x9f\x08\x00concept-01");
+const OTHER_CONCEPT: SubjectId = SubjectId(*b"\x01\x9b\x76\x9f\x08\x00concept-02");
+
+/// Subject, facts and payload of a sample of the concept graph.
+fn graph(kind: Kind) -> Option<(SubjectId, Vec<u8>, Vec<u8>)> {
+    use facts::fields::{CONFIDENCE, CONTENT, KEY, SOURCE, TOPIC};
+    let reason = |reason| {
+        payload::encode(&payload::MemoryForgotten {
+            reason: Some(reason),
+        })
+    };
+    Some(match kind {
+        Kind::MEMOIR_CREATED => (
+            MEMOIR,
+            facts::MemoirCreated {
+                fields: TOPIC | CONTENT | SOURCE,
+                causal_length: 1,
+                name: hash::memoir_name("system"),
+            }
+            .encode(),
+            payload::encode(&payload::MemoirCreated {
+                name: "system",
+                description: "How the billing system hangs together",
+                source: payload::SourceText {
+                    agent: Some("claude-code"),
+                    ..payload::SourceText::default()
+                },
+            }),
+        ),
+        Kind::MEMOIR_DESCRIBED => (
+            MEMOIR,
+            facts::MemoirDescribed { fields: CONTENT }.encode(),
+            payload::encode(&payload::MemoirDescribed {
+                description: Some("How billing hangs together, for whoever is new"),
+            }),
+        ),
+        Kind::MEMOIR_FORGOTTEN | Kind::CONCEPT_FORGOTTEN => (
+            if kind == Kind::MEMOIR_FORGOTTEN {
+                MEMOIR
+            } else {
+                CONCEPT
+            },
+            facts::Alive { causal_length: 2 }.encode(),
+            reason("of no use"),
+        ),
+        Kind::MEMOIR_REVIVED | Kind::CONCEPT_REVIVED => (
+            if kind == Kind::MEMOIR_REVIVED {
+                MEMOIR
+            } else {
+                CONCEPT
+            },
+            facts::Alive { causal_length: 3 }.encode(),
+            reason("of use after all"),
+        ),
+        Kind::CONCEPT_ADDED => (
+            CONCEPT,
+            facts::ConceptAdded {
+                fields: TOPIC | KEY | CONTENT | SOURCE | CONFIDENCE,
+                causal_length: 1,
+                confidence_ppm: 500_000,
+                label_count: 2,
+                memoir: MEMOIR,
+                name: hash::concept_name("system", "invoices"),
+            }
+            .encode(),
+            payload::encode(&payload::ConceptAdded {
+                memoir: "system",
+                name: "invoices",
+                definition: "Rows in PostgreSQL",
+                labels: vec!["kind:data", "billing"],
+                source: payload::SourceText {
+                    session: Some("s1"),
+                    ..payload::SourceText::default()
+                },
+            }),
+        ),
+        Kind::CONCEPT_REFINED => (
+            CONCEPT,
+            facts::ConceptRefined {
+                fields: CONTENT | SOURCE | CONFIDENCE,
+                confidence_ppm: 600_000,
+            }
+            .encode(),
+            payload::encode(&payload::ConceptRefined {
+                definition: Some("Rows in PostgreSQL 17, partitioned by month"),
+                source: payload::SourceText::default(),
+            }),
+        ),
+        Kind::CONCEPT_LABELLED => (
+            CONCEPT,
+            facts::ConceptLabelled { label_count: 1 }.encode(),
+            payload::encode(&payload::ConceptLabelled {
+                labels: vec!["team:billing"],
+            }),
+        ),
+        Kind::CONCEPT_UNLABELLED => (
+            CONCEPT,
+            facts::ConceptUnlabelled {
+                removed: vec![facts::Removal {
+                    reference: 0,
+                    index: 1,
+                }],
+            }
+            .encode(),
+            reason("one is enough"),
+        ),
+        Kind::CONCEPT_LINKED => (
+            CONCEPT,
+            facts::MemoryLinked {
+                other: OTHER_CONCEPT,
+                relation: facts::Relation::DEPENDS_ON,
+            }
+            .encode(),
+            payload::encode(&payload::MemoryLinked {
+                relation: None,
+                reason: Some("it reads them"),
+                score_ppm: None,
+            }),
+        ),
+        Kind::CONCEPT_UNLINKED => (CONCEPT, Vec::new(), reason("not so")),
+        _ => return None,
     })
 }
 

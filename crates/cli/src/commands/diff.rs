@@ -1,7 +1,9 @@
 //! `icm diff`
 
 use clap::Args;
-use icm_server::api::{Basis, Diff, DiffOp, DiffPiece, DiffRequest, Memory, MemoryChange};
+use icm_server::api::{
+    Basis, Concept, Diff, DiffOp, DiffPiece, DiffRequest, GraphDiff, Memoir, Memory, MemoryChange,
+};
 use serde_json::Value;
 
 use crate::app::App;
@@ -103,6 +105,7 @@ fn print(app: &App, diff: &Diff) -> Result<(), CliError> {
             when::ago(ui.now, &basis.at)
         ),
     };
+    print_graph(ui, &diff.graph)?;
     ui.remark(format_args!(
         "{} added, {} changed, {} forgotten, {} revived from {} to {}",
         diff.added.len(),
@@ -112,6 +115,58 @@ fn print(app: &App, diff: &Diff) -> Result<(), CliError> {
         moment(&diff.from),
         moment(&diff.to),
     ));
+    Ok(())
+}
+
+/// What became of memoirs, concepts and links.
+fn print_graph(ui: &Ui, graph: &GraphDiff) -> Result<(), CliError> {
+    if graph.is_empty() {
+        return Ok(());
+    }
+    ui.line(format_args!(
+        "{}",
+        ui.paint(TOPIC.bold(), "memoirs and concepts")
+    ))?;
+    let row = |deed: &str, style, name: String, text: Option<&str>| {
+        let cells = [
+            columns::Cell::new(deed).style(style),
+            columns::Cell::new(name),
+            columns::Cell::new(text.unwrap_or_default()),
+        ];
+        columns::print_row(ui, &cells, &[DEED_WIDTH, 0, 0])
+    };
+    let memoirs = |list: &[Memoir], deed, style| {
+        let mut memoirs = list.iter();
+        memoirs.try_for_each(|it| row(deed, style, it.name.clone(), it.description.as_deref()))
+    };
+    let concepts = |list: &[Concept], deed, style| {
+        let mut concepts = list.iter();
+        concepts.try_for_each(|it| {
+            let name = format!("{} / {}", it.memoir, it.name);
+            row(deed, style, name, it.definition.as_deref())
+        })
+    };
+    memoirs(&graph.memoirs_added, "added", GOOD)?;
+    memoirs(&graph.memoirs_forgotten, "forgotten", BAD)?;
+    concepts(&graph.added, "added", GOOD)?;
+    concepts(&graph.forgotten, "forgotten", BAD)?;
+    for change in graph.memoirs_changed.iter().chain(&graph.changed) {
+        let name = match change.name.as_deref() {
+            Some(name) => format!("{} / {name}", change.topic),
+            None => change.topic.clone(),
+        };
+        row("changed", WARN, name, Some(&change.fields.join(", ")))?;
+        print_change(ui, change)?;
+    }
+    for (deed, style, links) in [
+        ("linked", GOOD, &graph.linked),
+        ("unlinked", BAD, &graph.unlinked),
+    ] {
+        for link in links {
+            let text = format!("{} {} {}", link.from, link.relation, link.to);
+            row(deed, style, text, None)?;
+        }
+    }
     Ok(())
 }
 

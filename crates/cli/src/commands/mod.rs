@@ -18,6 +18,7 @@ pub(crate) mod link;
 pub(crate) mod list;
 pub(crate) mod log;
 pub(crate) mod man;
+pub(crate) mod memoir;
 pub(crate) mod model;
 pub(crate) mod rebuild;
 pub(crate) mod recall;

@@ -43,7 +43,8 @@ fn print(ui: &Ui, stats: &Stats) -> Result<(), CliError> {
     add("memories", stats.memories.to_string());
     add("forgotten", stats.forgotten.to_string());
     add("topics", stats.topics.to_string());
-    if stats.concepts > 0 {
+    if stats.memoirs > 0 {
+        add("memoirs", stats.memoirs.to_string());
         add("concepts", stats.concepts.to_string());
     }
     add("events", stats.events.to_string());

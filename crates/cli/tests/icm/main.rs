@@ -19,6 +19,7 @@ mod help;
 mod import_export;
 mod leftovers;
 mod links;
+mod memoir;
 mod model;
 mod pipes;
 mod places;

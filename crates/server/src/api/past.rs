@@ -154,8 +154,11 @@ pub struct Diff {
 pub struct MemoryChange {
     /// ULID.
     pub id: String,
-    /// Topic it is in now.
+    /// Topic it is in now; of a memoir its name, of a concept its memoir's.
     pub topic: String,
+    /// Name of a concept.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub name: Option<String>,
     /// Names of the fields that differ.
     pub fields: Vec<String>,
     /// Those fields as they were.

@@ -125,7 +125,10 @@ pub struct Stats {
     pub forgotten: u64,
     /// Topics with a living memory.
     pub topics: u64,
-    /// Living concepts.
+    /// Living memoirs.
+    #[serde(default)]
+    pub memoirs: u64,
+    /// Living concepts in them.
     pub concepts: u64,
     /// Events in the log.
     pub events: u64,

@@ -75,17 +75,23 @@ impl UndoAnswer {
     /// What becomes of memories, in words: `2 memories gone, 1 back`.
     pub fn outcome(&self) -> String {
         let mut said: Vec<String> = Vec::new();
-        for (action, word) in [
-            (UndoAction::Gone, "gone"),
-            (UndoAction::Back, "back"),
-            (UndoAction::Changed, "changed"),
-        ] {
-            let changes = self.changes.iter();
-            match changes.filter(|change| change.action == action).count() {
-                0 => {}
-                1 if said.is_empty() => said.push(format!("1 memory {word}")),
-                n if said.is_empty() => said.push(format!("{n} memories {word}")),
-                n => said.push(format!("{n} {word}")),
+        for of in [RowKind::Memory, RowKind::Memoir, RowKind::Concept] {
+            let (one, many) = of.nouns();
+            let mut named = false;
+            for (action, word) in [
+                (UndoAction::Gone, "gone"),
+                (UndoAction::Back, "back"),
+                (UndoAction::Changed, "changed"),
+            ] {
+                let changes = self.changes.iter();
+                let changes = changes.filter(|change| change.of == of && change.action == action);
+                match changes.count() {
+                    0 => continue,
+                    n if named => said.push(format!("{n} {word}")),
+                    1 => said.push(format!("1 {one} {word}")),
+                    n => said.push(format!("{n} {many} {word}")),
+                }
+                named = true;
             }
         }
         match said.is_empty() {
@@ -148,18 +154,49 @@ pub enum UndoAction {
     Changed,
 }
 
-/// What an undo makes of a memory.
+/// What a row is of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RowKind {
+    /// A memory.
+    #[default]
+    Memory,
+    /// A memoir.
+    Memoir,
+    /// A concept.
+    Concept,
+}
+
+impl RowKind {
+    /// What one and several are called.
+    pub fn nouns(self) -> (&'static str, &'static str) {
+        match self {
+            RowKind::Memory => ("memory", "memories"),
+            RowKind::Memoir => ("memoir", "memoirs"),
+            RowKind::Concept => ("concept", "concepts"),
+        }
+    }
+
+    fn is_memory(&self) -> bool {
+        *self == RowKind::Memory
+    }
+}
+
+/// What an undo makes of a memory, or of a memoir or a concept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UndoChange {
     /// ULID.
     pub id: String,
-    /// Its topic.
+    /// What it is; left out for a memory.
+    #[serde(default, skip_serializing_if = "RowKind::is_memory")]
+    pub of: RowKind,
+    /// Its topic; of a memoir its name, of a concept the memoir's and its own.
     pub topic: String,
     /// What becomes of it.
     pub action: UndoAction,
     /// What differs, where it is changed.
     pub fields: Vec<String>,
-    /// As it was; `null` when it was undone.
+    /// As it was; `null` when it was undone. Of a concept the key is its name, the keywords its labels.
     pub before: Option<Memory>,
     /// As it is then; `null` when no event that stores it is left in force.
     pub after: Option<Memory>,

@@ -8,6 +8,7 @@ mod diff;
 mod forget;
 mod list_topics;
 mod log;
+mod memoir;
 mod recall;
 mod stats;
 mod store;
@@ -28,9 +29,19 @@ use crate::sanitize::{clean, clean_line};
 use crate::service::Service;
 
 /// Every tool, in the order of their names.
-pub(super) static TOOLS: [&Tool; 10] = [
+pub(super) static TOOLS: [&Tool; 20] = [
     &diff::TOOL,
     &log::TOOL,
+    &memoir::add_concept::TOOL,
+    &memoir::create::TOOL,
+    &memoir::export::TOOL,
+    &memoir::inspect::TOOL,
+    &memoir::link::TOOL,
+    &memoir::list::TOOL,
+    &memoir::refine::TOOL,
+    &memoir::search::TOOL,
+    &memoir::search_all::TOOL,
+    &memoir::show::TOOL,
     &consolidate::TOOL,
     &forget::TOOL,
     &list_topics::TOOL,

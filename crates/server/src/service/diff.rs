@@ -201,6 +201,7 @@ pub(super) fn change(before: &Version, after: &Version) -> Option<MemoryChange> 
     let mut change = MemoryChange {
         id,
         topic,
+        name: after.graph.and_then(|_| after.key.clone()),
         fields: Vec::new(),
         before: Map::new(),
         after: Map::new(),
@@ -213,6 +214,17 @@ pub(super) fn change(before: &Version, after: &Version) -> Option<MemoryChange> 
             change.before.insert(name.to_owned(), old);
             change.after.insert(name.to_owned(), new);
         }
+    }
+    if let (Some(old), Some(new)) = (before.graph, after.graph)
+        && old.confidence_ppm != new.confidence_ppm
+    {
+        let name = "confidence".to_owned();
+        let share = |ppm: u32| Value::from(f64::from(ppm) / 1e6);
+        change.fields.push(name.clone());
+        change
+            .before
+            .insert(name.clone(), share(old.confidence_ppm));
+        change.after.insert(name, share(new.confidence_ppm));
     }
     (!change.fields.is_empty()).then_some(change)
 }

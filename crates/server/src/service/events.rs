@@ -117,7 +117,7 @@ impl Service {
         Ok(Filter {
             kind: request.kind.clone(),
             memory: match &request.id {
-                Some(id) => Some(ids_of(views, [self.find_memory(views, id)?])?),
+                Some(id) => Some(ids_of(views, [self.find_any(views, id)?])?),
                 None => None,
             },
             topic: match &request.topic {

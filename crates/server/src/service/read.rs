@@ -123,6 +123,7 @@ impl Service {
         self.with_views(|views| {
             let tally = views.tally();
             let (table_bytes, text_bytes, vectors_bytes) = views.sizes();
+            let (memoirs, concepts) = self.graph_counts(views)?;
             let progress = |view: &str, bytes| ViewProgress {
                 view: view.to_owned(),
                 position: views.base_position().0,
@@ -133,7 +134,8 @@ impl Service {
                 memories: tally.memories,
                 forgotten: tally.forgotten,
                 topics: views.topics()?.len() as u64,
-                concepts: 0,
+                memoirs,
+                concepts,
                 events: tally.events,
                 bytes,
                 log_bytes,
@@ -157,7 +159,7 @@ impl Service {
     /// Every version of a memory, oldest first.
     pub fn history(&self, id: &str) -> Result<Vec<Version>> {
         self.with_views(|views| {
-            let entity = self.find_memory(views, id)?;
+            let entity = self.find_any(views, id)?;
             let newest = views.tally().position;
             let versions = views.versions(entity, newest)?;
             let mut history = Vec::with_capacity(versions.len());

@@ -222,7 +222,7 @@ impl Service {
         let mut entities = BTreeSet::new();
         let mut singles = BTreeSet::new();
         for target in &request.targets {
-            match self.find_memory(views, target) {
+            match self.find_any(views, target) {
                 Ok(entity) if !target.trim().starts_with('@') => {
                     entities.insert(entity);
                 }
@@ -254,7 +254,7 @@ impl Service {
             let there = event.body != Body::Withheld;
             all += u64::from(there);
             let about = concerns(event, of);
-            if about && head.kind().name().starts_with("memory.") && !head.subject().is_zero() {
+            if about && !head.kind().name().starts_with("log.") && !head.subject().is_zero() {
                 subjects.insert(head.subject());
             }
             let covers = match Facts::of(head) {

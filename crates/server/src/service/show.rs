@@ -3,7 +3,7 @@
 use icm_log::facts::{self, fields};
 use icm_log::record::Body;
 use icm_log::{Kind, Position, SubjectId};
-use icm_projections::fold::{Version, changed};
+use icm_projections::fold::{Family, Version, changed};
 use icm_projections::{ALL_IDS, Views};
 
 use super::{Ask, Service, locked};
@@ -60,6 +60,9 @@ pub(super) fn field_names(set: u32) -> Vec<String> {
     let mut names: Vec<String> = fields.map(|(_, name)| (*name).to_owned()).collect();
     if set & changed::KEYWORDS != 0 {
         names.push("keywords".to_owned());
+    }
+    if set & fields::CONFIDENCE != 0 {
+        names.push("confidence".to_owned());
     }
     if set & changed::ALIVE != 0 {
         names.push("forgotten".to_owned());
@@ -169,6 +172,24 @@ impl Service {
         })
     }
 
+    /// The memory that a full id or a unique prefix names, or the memoir or concept of a full id; living
+    /// or not.
+    pub(super) fn find_any(
+        &self,
+        views: &Views,
+        given: &str,
+    ) -> std::result::Result<SubjectId, Ask> {
+        if let Some((low, high)) = id_range(given)
+            && low == high
+        {
+            let entity = views.resolve(low)?;
+            if views.version_at(entity, views.tally().position)?.is_some() {
+                return Ok(entity);
+            }
+        }
+        self.find_memory(views, given)
+    }
+
     /// The memory that a full id or a unique prefix names, living or not.
     pub(super) fn find_memory(
         &self,
@@ -181,8 +202,10 @@ impl Service {
         };
         if low == high {
             let entity = views.resolve(low)?;
-            if views.version_at(entity, newest)?.is_some() {
-                return Ok(entity);
+            match views.version_at(entity, newest)? {
+                Some(version) if version.family() == Family::Memory => return Ok(entity),
+                Some(version) => return Err(no_memory(&version).into()),
+                None => {}
             }
         }
         let mut found = Vec::new();
@@ -279,6 +302,26 @@ impl Service {
             }
             Ok(len)
         })
+    }
+}
+
+/// What a command about memories says of a memoir or a concept.
+fn no_memory(version: &Version) -> ServiceError {
+    let withheld = || "(withheld)".to_owned();
+    let id = id_text(version.id);
+    let memoir = version.topic.clone().unwrap_or_else(withheld);
+    match version.family() {
+        Family::Concept => {
+            let name = version.key.clone().unwrap_or_else(withheld);
+            ServiceError::invalid_with(
+                format!("{id} is the concept `{name}` of memoir `{memoir}`, not a memory"),
+                format!("see `icm memoir inspect -m '{memoir}' '{name}'` and `icm memoir --help`"),
+            )
+        }
+        _ => ServiceError::invalid_with(
+            format!("{id} is the memoir `{memoir}`, not a memory"),
+            format!("see `icm memoir show '{memoir}'` and `icm memoir --help`"),
+        ),
     }
 }
 

@@ -8,15 +8,15 @@ use icm_log::record::Body;
 use icm_log::{CommandId, Event, EventId, Kind, NewEvent, OriginId, Position, Seq, SubjectId};
 use icm_log::{hash, payload};
 use icm_projections::Views;
-use icm_projections::fold::{Change, EntityId, Link, Undos, Version, difference};
+use icm_projections::fold::{Change, EntityId, Family, Link, Undos, Version, difference};
 
 use super::link::relation_text;
 use super::show::{field_names, memory};
 use super::write::RequestKeyOf;
 use super::{Ask, Service};
 use crate::api::{
-    Caller, LaterChange, SkippedEvent, UndoAction, UndoAnswer, UndoChange, UndoLink, UndoRequest,
-    UndoneCommand,
+    Caller, LaterChange, RowKind, SkippedEvent, UndoAction, UndoAnswer, UndoChange, UndoLink,
+    UndoRequest, UndoneCommand,
 };
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
@@ -316,11 +316,12 @@ impl Service {
         }
         Ok(Some(UndoChange {
             id: id_text(after.id),
-            topic: after
-                .topic
-                .clone()
-                .or_else(|| before.topic.clone())
-                .unwrap_or_default(),
+            of: match after.family() {
+                Family::Memory => RowKind::Memory,
+                Family::Memoir => RowKind::Memoir,
+                Family::Concept => RowKind::Concept,
+            },
+            topic: place_of(before, after),
             action,
             fields,
             before: was,
@@ -648,6 +649,16 @@ fn cannot_be_undone(position: u64, kind: &str) -> ServiceError {
         format!("event @{position} is a {kind}, which cannot be undone"),
         "undo reaches what was done to memories, and other undos",
     )
+}
+
+/// Where a row stands: its topic, or its memoir; a concept's name comes with it.
+fn place_of(before: &Version, after: &Version) -> String {
+    let topic = after.topic.as_ref().or(before.topic.as_ref());
+    let topic = topic.cloned().unwrap_or_default();
+    match (after.family(), after.key.as_ref().or(before.key.as_ref())) {
+        (Family::Concept, Some(name)) => format!("{topic} / {name}"),
+        _ => topic,
+    }
 }
 
 /// The undo that hides a memory, for who asks for it.

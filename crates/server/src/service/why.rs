@@ -22,7 +22,7 @@ impl Service {
     }
 
     fn why_in(&self, views: &Views, id: &str, recalls: usize) -> std::result::Result<Why, Ask> {
-        let entity = self.find_memory(views, id)?;
+        let entity = self.find_any(views, id)?;
         let newest = views.tally().position;
         let versions = views.versions(entity, newest)?;
         let shown = views.access_positions(entity, newest, recalls)?;

@@ -323,6 +323,17 @@ impl Service {
         Ok(count)
     }
 
+    /// Living memoirs, and the living concepts in them.
+    pub(super) fn graph_counts(&self, views: &Views) -> std::result::Result<(u64, u64), Ask> {
+        let newest = views.tally().position;
+        let memoirs = self.memoirs_at(views, newest)?;
+        let mut concepts = 0;
+        for entity in memoirs.keys() {
+            concepts += self.concept_count(views, *entity, newest)?;
+        }
+        Ok((memoirs.len() as u64, concepts))
+    }
+
     fn memoir(
         &self,
         views: &Views,

@@ -1,0 +1,123 @@
+//! `icm memoir create`, `describe`, `delete` and `revive`
+
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+use icm_server::api::{MemoirRequest, ShowRequest};
+
+use super::report;
+use crate::app::App;
+use crate::error::{CliError, Outcome};
+use crate::text::count;
+
+/// Create a memoir
+///
+/// Names are unique; the name of a deleted memoir is kept for it.
+#[derive(Debug, Args)]
+pub(crate) struct CreateArgs {
+    #[command(flatten)]
+    about: AboutArgs,
+}
+
+/// Say anew what a memoir is about
+#[derive(Debug, Args)]
+pub(crate) struct DescribeArgs {
+    #[command(flatten)]
+    about: AboutArgs,
+}
+
+#[derive(Debug, Args)]
+struct AboutArgs {
+    /// What it is called
+    #[arg(short, long, value_parser = NonEmptyStringValueParser::new())]
+    name: String,
+    /// What it is about
+    #[arg(
+        short,
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
+    description: String,
+    /// Write it even if it looks like it holds a secret
+    #[arg(long)]
+    allow_secret: bool,
+}
+
+impl From<AboutArgs> for MemoirRequest {
+    fn from(args: AboutArgs) -> MemoirRequest {
+        MemoirRequest {
+            name: args.name,
+            description: args.description,
+            allow_secret: args.allow_secret,
+        }
+    }
+}
+
+/// Delete a memoir; `icm memoir revive` brings it back
+///
+/// Its concepts and links are hidden with it, and stay in the log. It is asked about first; without a
+/// terminal that needs `--yes`.
+#[derive(Debug, Args)]
+pub(crate) struct DeleteArgs {
+    /// Its name or id
+    #[arg(value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    name: String,
+}
+
+/// Bring a deleted memoir back, with its concepts and links
+#[derive(Debug, Args)]
+pub(crate) struct ReviveArgs {
+    /// Its name or id
+    #[arg(value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    name: String,
+}
+
+pub(crate) fn create(args: CreateArgs, app: &App) -> Result<Outcome, CliError> {
+    let receipt = app
+        .service()?
+        .memoir_create(&app.caller()?, &args.about.into())?;
+    report(&receipt, app)
+}
+
+pub(crate) fn describe(args: DescribeArgs, app: &App) -> Result<Outcome, CliError> {
+    let receipt = app
+        .service()?
+        .memoir_describe(&app.caller()?, &args.about.into())?;
+    report(&receipt, app)
+}
+
+pub(crate) fn delete(args: DeleteArgs, app: &App) -> Result<Outcome, CliError> {
+    let service = app.service()?;
+    if !app.global.yes {
+        let memoir = service.memoir_show(&ShowRequest {
+            name: args.name.clone(),
+            limit: Some(0),
+            ..ShowRequest::default()
+        })?;
+        let concepts = count(memoir.memoir.concepts, "concept", "concepts");
+        let links = count(memoir.links, "link", "links");
+        let name = crate::text::one_line(&memoir.memoir.name);
+        let question = format!("Delete `{name}` with {concepts} and {links}?");
+        match app.ui.confirm(&question) {
+            Some(true) => {}
+            Some(false) => {
+                app.ui.remark(format_args!("nothing was deleted"));
+                return Ok(Outcome::No);
+            }
+            None => {
+                let what = format!("deleting `{name}` with {concepts} has to be confirmed");
+                return Err(CliError::invalid(what).with_hint("give `--yes`"));
+            }
+        }
+    }
+    report(&service.memoir_forget(&app.caller()?, &args.name)?, app)
+}
+
+pub(crate) fn revive(args: ReviveArgs, app: &App) -> Result<Outcome, CliError> {
+    report(
+        &app.service()?.memoir_revive(&app.caller()?, &args.name)?,
+        app,
+    )
+}

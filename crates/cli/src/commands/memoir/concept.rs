@@ -1,0 +1,152 @@
+//! `icm memoir add-concept`, `refine`, `label`, `delete-concept` and `revive-concept`
+
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+use icm_server::api::{ConceptRequest, LabelRequest};
+
+use super::report;
+use crate::app::App;
+use crate::args::words;
+use crate::error::{CliError, Outcome};
+use crate::input;
+
+/// Add a concept to a memoir
+///
+/// Names are unique within a memoir. A concept that was deleted comes back with what is said of it now.
+#[derive(Debug, Args)]
+pub(crate) struct AddArgs {
+    #[command(flatten)]
+    concept: ConceptArgs,
+}
+
+/// Give a concept another definition
+///
+/// What it said before stays in its history (`icm memoir inspect`); its revision and its confidence
+/// grow.
+#[derive(Debug, Args)]
+pub(crate) struct RefineArgs {
+    #[command(flatten)]
+    concept: ConceptArgs,
+}
+
+#[derive(Debug, Args)]
+struct ConceptArgs {
+    #[command(flatten)]
+    of: OfArgs,
+    /// What it means; `-` for stdin, which is also read when this is missing and something is piped in
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
+    definition: Option<String>,
+    /// Labels, `namespace:value` or a value alone, with commas or repeated
+    #[arg(short, long, value_name = "LABELS", value_delimiter = ',')]
+    labels: Vec<String>,
+    /// How sure it is, 0 to 1 [default: 0.5, and a tenth more at each refinement]
+    #[arg(long, value_name = "SHARE")]
+    confidence: Option<f64>,
+    /// Memories that it is taken from, by their ids, with commas or repeated
+    #[arg(short, long, value_name = "IDS", value_delimiter = ',')]
+    sources: Vec<String>,
+    /// Write it even if it looks like it holds a secret
+    #[arg(long)]
+    allow_secret: bool,
+}
+
+/// Names a concept.
+#[derive(Debug, Args)]
+struct OfArgs {
+    /// The memoir that it is in: name or id
+    #[arg(short, long, value_parser = NonEmptyStringValueParser::new())]
+    memoir: String,
+    /// What it is called
+    #[arg(short, long, value_parser = NonEmptyStringValueParser::new())]
+    name: String,
+}
+
+impl ConceptArgs {
+    fn request(self) -> Result<ConceptRequest, CliError> {
+        Ok(ConceptRequest {
+            definition: input::text_or_stdin(self.definition.as_deref(), "-d")?,
+            memoir: self.of.memoir,
+            name: self.of.name,
+            labels: words(self.labels),
+            confidence: self.confidence,
+            sources: words(self.sources),
+            allow_secret: self.allow_secret,
+        })
+    }
+}
+
+/// Add labels to a concept, or take them away
+#[derive(Debug, Args)]
+#[group(required = true, multiple = true, args = ["add", "remove"])]
+pub(crate) struct LabelArgs {
+    #[command(flatten)]
+    of: OfArgs,
+    /// Labels to add, with commas or repeated
+    #[arg(short, long, value_name = "LABELS", value_delimiter = ',')]
+    add: Vec<String>,
+    /// Labels to take away, with commas or repeated
+    #[arg(short, long, value_name = "LABELS", value_delimiter = ',')]
+    remove: Vec<String>,
+    /// Write it even if it looks like it holds a secret
+    #[arg(long)]
+    allow_secret: bool,
+}
+
+/// Delete a concept; `icm memoir revive-concept` brings it back
+///
+/// Its links are hidden with it.
+#[derive(Debug, Args)]
+pub(crate) struct DeleteArgs {
+    #[command(flatten)]
+    of: OfArgs,
+}
+
+/// Bring a deleted concept back, with its links
+#[derive(Debug, Args)]
+pub(crate) struct ReviveArgs {
+    #[command(flatten)]
+    of: OfArgs,
+}
+
+pub(crate) fn add(args: AddArgs, app: &App) -> Result<Outcome, CliError> {
+    let request = args.concept.request()?;
+    report(&app.service()?.concept_add(&app.caller()?, &request)?, app)
+}
+
+pub(crate) fn refine(args: RefineArgs, app: &App) -> Result<Outcome, CliError> {
+    let request = args.concept.request()?;
+    report(
+        &app.service()?.concept_refine(&app.caller()?, &request)?,
+        app,
+    )
+}
+
+pub(crate) fn label(args: LabelArgs, app: &App) -> Result<Outcome, CliError> {
+    let request = LabelRequest {
+        memoir: args.of.memoir,
+        name: args.of.name,
+        add: words(args.add),
+        remove: words(args.remove),
+        allow_secret: args.allow_secret,
+    };
+    report(
+        &app.service()?.concept_label(&app.caller()?, &request)?,
+        app,
+    )
+}
+
+pub(crate) fn delete(args: DeleteArgs, app: &App) -> Result<Outcome, CliError> {
+    let of = args.of;
+    let receipt = app
+        .service()?
+        .concept_forget(&app.caller()?, &of.memoir, &of.name)?;
+    report(&receipt, app)
+}
+
+pub(crate) fn revive(args: ReviveArgs, app: &App) -> Result<Outcome, CliError> {
+    let of = args.of;
+    let receipt = app
+        .service()?
+        .concept_revive(&app.caller()?, &of.memoir, &of.name)?;
+    report(&receipt, app)
+}

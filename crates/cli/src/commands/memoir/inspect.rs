@@ -1,0 +1,125 @@
+//! `icm memoir inspect`
+
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+use icm_server::api::{Definition, Direction, InspectRequest, Inspected};
+
+use super::{print_concept, share};
+use crate::app::App;
+use crate::columns::{self, Cell};
+use crate::error::{CliError, Outcome};
+use crate::text::{self, one_line};
+use crate::ui::{BOLD, DIM};
+use crate::when;
+
+/// Show a concept, what it meant before, and what is around it
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm memoir inspect -m system invoices
+  icm memoir inspect -m system invoices -D 3 -r depends_on
+  icm memoir inspect -m system invoices --at yesterday")]
+pub(crate) struct InspectArgs {
+    /// The memoir: name or id
+    #[arg(short, long, value_parser = NonEmptyStringValueParser::new())]
+    memoir: String,
+    /// The concept: name or id
+    #[arg(value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    name: String,
+    /// How many steps along links to walk, 0 to 10 [default: 1]
+    #[arg(short = 'D', long, value_name = "STEPS")]
+    depth: Option<usize>,
+    /// Walk along links of this relation alone
+    #[arg(short, long)]
+    relation: Option<String>,
+    /// How many concepts around it at most [default: 1000]
+    #[arg(short, long, value_name = "N")]
+    limit: Option<usize>,
+    /// As of a moment
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
+}
+
+pub(crate) fn run(args: InspectArgs, app: &App) -> Result<Outcome, CliError> {
+    let found = app.service()?.inspect(&InspectRequest {
+        memoir: args.memoir,
+        name: args.name,
+        depth: args.depth,
+        relation: args.relation,
+        limit: args.limit,
+        at: args.at,
+    })?;
+
+    if app.ui.json {
+        app.ui.json(&found)?;
+        return Ok(Outcome::Fine);
+    }
+    print(&found, app)?;
+    Ok(Outcome::Fine)
+}
+
+fn print(found: &Inspected, app: &App) -> Result<(), CliError> {
+    let ui = &app.ui;
+    print_concept(ui, &found.concept, true)?;
+    if !found.sources.is_empty() {
+        ui.line(format_args!(
+            "{} {}",
+            ui.paint(BOLD, "from"),
+            found.sources.join(", ")
+        ))?;
+    }
+    // The newest one stands above.
+    if let Some((_, before)) = found.definitions.split_last()
+        && !before.is_empty()
+    {
+        ui.line(format_args!("{}", ui.paint(BOLD, "before")))?;
+        let row = |it: &Definition| {
+            vec![
+                Cell::new(it.revision.to_string()).indented(),
+                Cell::new(share(it.confidence)).right(),
+                Cell::new(when::ago(ui.now, &it.at)).style(DIM),
+                Cell::new(&it.actor).style(DIM),
+                Cell::new(it.definition.as_deref().unwrap_or("(withheld)")),
+            ]
+        };
+        let rows: Vec<_> = before.iter().rev().map(row).collect();
+        columns::print(ui, &rows)?;
+    }
+    if !found.links.is_empty() {
+        ui.line(format_args!("{}", ui.paint(BOLD, "links")))?;
+        for link in &found.links {
+            let (from, to) = (one_line(&link.from), one_line(&link.to));
+            ui.line(format_args!(
+                "  {from} {} {to}",
+                ui.paint(DIM, &link.relation)
+            ))?;
+        }
+    }
+    if !found.around.is_empty() {
+        ui.line(format_args!("{}", ui.paint(BOLD, "around")))?;
+        let rows: Vec<_> = found
+            .around
+            .iter()
+            .map(|it| {
+                let arrow = match it.direction {
+                    Direction::Out => "→",
+                    Direction::In => "←",
+                };
+                vec![
+                    Cell::new(it.depth.to_string()).indented(),
+                    Cell::new(format!("{arrow} {}", it.relation)).style(DIM),
+                    Cell::new(&it.concept.name),
+                    Cell::new(it.concept.definition.as_deref().unwrap_or("(withheld)")),
+                ]
+            })
+            .collect();
+        columns::print(ui, &rows)?;
+    }
+    if found.truncated {
+        let shown = text::count(found.around.len() as u64, "concept", "concepts");
+        ui.remark(format_args!(
+            "{shown} around it shown, there are more: `-l N`"
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,552 @@
+//! `icm memoir`: knowledge as a graph.
+
+use serde_json::Value;
+
+use crate::world::World;
+
+fn memoir(world: &World, args: &[&str]) -> Value {
+    world.json([["memoir"].as_slice(), args].concat())
+}
+
+/// A memoir with three concepts and two links.
+fn system() -> World {
+    let world = World::new();
+    memoir(
+        &world,
+        &["create", "-n", "system", "-d", "How billing hangs together"],
+    );
+    for (name, definition, labels) in [
+        ("invoices", "Rows in PostgreSQL", "kind:data,team:billing"),
+        ("api", "The HTTP front for customers", "kind:service"),
+        ("mascot", "The office dog called Biscuit", "people"),
+    ] {
+        let add = [
+            "add-concept",
+            "-m",
+            "system",
+            "-n",
+            name,
+            "-d",
+            definition,
+            "-l",
+            labels,
+        ];
+        memoir(&world, &add);
+    }
+    link(&world, "link", "api", "invoices", "dependsOn");
+    link(&world, "link", "invoices", "api", "part-of");
+    world
+}
+
+fn link(world: &World, verb: &str, from: &str, to: &str, relation: &str) -> Value {
+    memoir(
+        world,
+        &[
+            verb, "-m", "system", "--from", from, "--to", to, "-r", relation,
+        ],
+    )
+}
+
+fn names(list: &Value) -> Vec<&str> {
+    let list = list.as_array().unwrap();
+    list.iter().map(|it| it["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_concept_is_added_refined_labelled_linked_and_seen_as_it_was() {
+    let world = system();
+    let then = world.now();
+    let refined = memoir(
+        &world,
+        &[
+            "refine",
+            "-m",
+            "system",
+            "-n",
+            "invoices",
+            "-d",
+            "Rows in PostgreSQL 17",
+            "-l",
+            "new",
+        ],
+    );
+    assert_eq!(refined["revision"], 2);
+    assert_eq!(refined["confidence"], 0.6);
+    memoir(
+        &world,
+        &[
+            "label",
+            "-m",
+            "system",
+            "-n",
+            "invoices",
+            "-r",
+            "new,kind:data",
+            "-a",
+            "x:y",
+        ],
+    );
+
+    let now = memoir(&world, &["inspect", "-m", "system", "invoices"]);
+    assert_eq!(now["concept"]["definition"], "Rows in PostgreSQL 17");
+    assert_eq!(
+        now["concept"]["labels"],
+        serde_json::json!(["team:billing", "x:y"])
+    );
+    let definitions = now["definitions"].as_array().unwrap();
+    assert_eq!(definitions.len(), 2, "{now}");
+    assert_eq!(definitions[0]["definition"], "Rows in PostgreSQL");
+    assert_eq!(definitions[1]["revision"], 2);
+    assert_eq!(names(&now["around"]), ["api"]);
+    let links = now["links"].as_array().unwrap();
+    let said: Vec<_> = links
+        .iter()
+        .map(|it| it["relation"].as_str().unwrap())
+        .collect();
+    assert_eq!(said, ["depends_on", "part_of"]);
+
+    let before = memoir(
+        &world,
+        &["inspect", "-m", "system", "invoices", "--at", &then],
+    );
+    assert_eq!(before["concept"]["definition"], "Rows in PostgreSQL");
+    assert_eq!(
+        before["concept"]["labels"],
+        serde_json::json!(["kind:data", "team:billing"])
+    );
+
+    // The same definition says nothing new; a link is there once.
+    let again = memoir(
+        &world,
+        &[
+            "refine",
+            "-m",
+            "system",
+            "-n",
+            "invoices",
+            "-d",
+            "Rows in PostgreSQL 17",
+        ],
+    );
+    assert_eq!(again["action"], "unchanged");
+    assert_eq!(
+        link(&world, "link", "api", "invoices", "depends_on")["action"],
+        "unchanged"
+    );
+    assert_eq!(
+        link(&world, "unlink", "api", "invoices", "depends_on")["action"],
+        "unlinked"
+    );
+    let now = memoir(&world, &["inspect", "-m", "system", "api"]);
+    assert_eq!(now["links"].as_array().unwrap().len(), 1);
+
+    // No concept is a memory, and the store is in order.
+    assert_eq!(world.json(["list", "--all"]), serde_json::json!([]));
+    assert_eq!(world.json(["topics"]), serde_json::json!([]));
+    let stats = world.json(["stats"]);
+    assert_eq!(
+        (&stats["memoirs"], &stats["concepts"]),
+        (&1.into(), &3.into())
+    );
+    assert_eq!(stats["memories"], 0);
+    world.icm(["recall", "PostgreSQL"]).ends(1);
+    world.icm(["verify"]).ok();
+}
+
+#[test]
+fn concepts_are_found_by_words_meaning_and_label() {
+    let world = system();
+    memoir(&world, &["create", "-n", "other"]);
+    memoir(
+        &world,
+        &[
+            "add-concept",
+            "-m",
+            "other",
+            "-n",
+            "ledger",
+            "-d",
+            "Kept in PostgreSQL too",
+        ],
+    );
+    let one = memoir(&world, &["search", "-m", "system", "PostgreSQL"]);
+    assert_eq!(names(&one["results"]), ["invoices"]);
+    let all = memoir(&world, &["search-all", "PostgreSQL"]);
+    let mut found = names(&all["results"]);
+    found.sort_unstable();
+    assert_eq!(found, ["invoices", "ledger"]);
+    let pet = memoir(&world, &["search-all", "name of the pet"]);
+    assert_eq!(names(&pet["results"])[0], "mascot");
+    let labelled = memoir(&world, &["search-all", "-L", "Kind:Data"]);
+    assert_eq!(names(&labelled["results"]), ["invoices"]);
+    let both = memoir(
+        &world,
+        &["search", "-m", "system", "-L", "kind:service", "front"],
+    );
+    assert_eq!(names(&both["results"]), ["api"]);
+    world
+        .icm(["memoir", "search", "-m", "system", "ledger"])
+        .ends(1);
+
+    // What is deleted is not found, and what is in it neither.
+    let then = world.now();
+    world.icm(["--yes", "memoir", "delete", "other"]).ok();
+    let all = memoir(&world, &["search-all", "PostgreSQL"]);
+    assert_eq!(names(&all["results"]), ["invoices"]);
+    let before = memoir(&world, &["search-all", "PostgreSQL", "--at", &then]);
+    assert_eq!(before["results"].as_array().unwrap().len(), 2);
+    world.icm(["rebuild"]).ok();
+    let all = memoir(&world, &["search-all", "PostgreSQL"]);
+    assert_eq!(names(&all["results"]), ["invoices"]);
+}
+
+#[test]
+fn a_deleted_memoir_hides_what_is_in_it_and_comes_back_whole() {
+    let world = system();
+    let then = world.now();
+    let whole = |at: &[&str]| {
+        let export = [["memoir", "export", "-m", "system"].as_slice(), at].concat();
+        let mut graph = world.icm(export).ok().json();
+        graph.as_object_mut().unwrap().remove("basis");
+        graph["memoir"]
+            .as_object_mut()
+            .unwrap()
+            .remove("updated_at");
+        graph
+    };
+    let before = whole(&[]);
+    world
+        .icm(["memoir", "delete", "system"])
+        .fails(2, "has to be confirmed");
+    let gone = world
+        .icm(["--yes", "memoir", "delete", "system", "--json"])
+        .ok()
+        .json();
+    assert_eq!(
+        (&gone["action"], &gone["concepts"]),
+        (&"forgotten".into(), &3.into())
+    );
+    assert_eq!(memoir(&world, &["list"])["memoirs"], serde_json::json!([]));
+    let stats = world.json(["stats"]);
+    assert_eq!(
+        (&stats["memoirs"], &stats["concepts"]),
+        (&0.into(), &0.into())
+    );
+    world
+        .icm(["memoir", "inspect", "-m", "system", "api"])
+        .fails(2, "memoir `system` was deleted");
+    world
+        .icm(["memoir", "create", "-n", "system"])
+        .fails(2, "its name is kept for it");
+    assert_eq!(whole(&["--at", &then]), before);
+    assert_eq!(memoir(&world, &["revive", "system"])["action"], "revived");
+    assert_eq!(whole(&[]), before);
+
+    // A concept goes with its links, and so it comes back.
+    let verb = |verb: &str| memoir(&world, &[verb, "-m", "system", "-n", "api"]);
+    assert_eq!(verb("delete-concept")["action"], "forgotten");
+    let left = memoir(&world, &["inspect", "-m", "system", "invoices"]);
+    assert_eq!(left["links"], serde_json::json!([]));
+    assert_eq!(verb("delete-concept")["action"], "unchanged");
+    assert_eq!(verb("revive-concept")["action"], "revived");
+    let links = memoir(&world, &["inspect", "-m", "system", "invoices"]);
+    assert_eq!(links["links"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn changes_of_the_graph_are_compared_and_undone() {
+    let world = system();
+    let then = world.now();
+    memoir(
+        &world,
+        &[
+            "refine",
+            "-m",
+            "system",
+            "-n",
+            "api",
+            "-d",
+            "The HTTP and gRPC front",
+        ],
+    );
+    memoir(
+        &world,
+        &[
+            "add-concept",
+            "-m",
+            "system",
+            "-n",
+            "new",
+            "-d",
+            "Something",
+        ],
+    );
+    link(&world, "link", "new", "api", "caused_by");
+    link(&world, "unlink", "api", "invoices", "depends_on");
+    world
+        .icm(["memoir", "delete-concept", "-m", "system", "-n", "mascot"])
+        .ok();
+
+    let diff = &world.json(["diff", &then])["graph"];
+    assert_eq!(names(&diff["added"]), ["new"]);
+    assert_eq!(names(&diff["forgotten"]), ["mascot"]);
+    assert_eq!(diff["changed"][0]["name"], "api");
+    assert_eq!(
+        diff["changed"][0]["fields"],
+        serde_json::json!(["content", "confidence"])
+    );
+    assert_eq!(diff["linked"][0]["relation"], "caused_by");
+    assert_eq!(diff["unlinked"][0]["relation"], "depends_on");
+    let said = world.icm(["diff", &then]).ok().out;
+    assert!(said.contains("added      system / new"), "{said}");
+    assert!(said.contains("linked     new caused_by api"), "{said}");
+
+    let undone = world.icm(["--yes", "undo", &format!("{then}.."), "--json"]);
+    let undone = undone.ok().json();
+    assert_eq!(undone["changes"][0]["of"], "concept", "{undone}");
+    let again = world.json(["diff", &then]);
+    assert!(again.get("graph").is_none(), "{again}");
+    let api = memoir(&world, &["inspect", "-m", "system", "api"]);
+    assert_eq!(api["concept"]["definition"], "The HTTP front for customers");
+    assert_eq!(api["concept"]["revision"], 1);
+    world.icm(["verify"]).ok();
+}
+
+#[test]
+fn a_memoir_is_written_out_in_every_format() {
+    let world = system();
+    memoir(
+        &world,
+        &[
+            "add-concept",
+            "-m",
+            "system",
+            "-n",
+            "odd <\"name\">",
+            "-d",
+            "a & b -->\nline",
+        ],
+    );
+    for (format, has) in [
+        ("json", "\"definition\": \"Rows in PostgreSQL\""),
+        ("dot", "c1 [label=\"invoices\""),
+        ("dot", "\\\"name\\\""),
+        ("mermaid", "c0 -->|\"depends_on\"| c1"),
+        ("mermaid", "odd #lt;#quot;name#quot;#gt;"),
+        ("ascii", "│   └── invoices (part_of): Rows in PostgreSQL"),
+        ("ascii", "depends_on → invoices"),
+        (
+            "markdown",
+            "## invoices\n\nRows in PostgreSQL\n\n- labels: kind:data, team:billing",
+        ),
+        (
+            "graphml",
+            "<data key=\"definition\">a &amp; b --&gt;\nline</data>",
+        ),
+    ] {
+        let out = world
+            .icm(["memoir", "export", "-m", "system", "-f", format])
+            .ok()
+            .out;
+        assert!(out.contains(has), "{format}: {out}");
+    }
+    let file = world.path("graph.dot");
+    let file = file.to_str().unwrap();
+    world
+        .icm(["memoir", "export", "-m", "system", "-f", "dot", "-o", file])
+        .ok();
+    assert!(
+        std::fs::read_to_string(file)
+            .unwrap()
+            .starts_with("digraph \"system\" {")
+    );
+}
+
+#[test]
+fn a_concept_knows_the_memories_it_is_taken_from() {
+    let world = World::with_memories();
+    memoir(&world, &["create", "-n", "system"]);
+    let source = world.id("database");
+    let add = [
+        "add-concept",
+        "-m",
+        "system",
+        "-n",
+        "db",
+        "-d",
+        "PostgreSQL",
+        "-s",
+        &source,
+    ];
+    memoir(&world, &add);
+    let again = [
+        "refine",
+        "-m",
+        "system",
+        "-n",
+        "db",
+        "-d",
+        "PostgreSQL 17",
+        "-s",
+        &source,
+    ];
+    memoir(&world, &again);
+    let other = world.id("money");
+    let more = [
+        "refine",
+        "-m",
+        "system",
+        "-n",
+        "db",
+        "-d",
+        "PostgreSQL 17",
+        "-s",
+        &other,
+    ];
+    memoir(&world, &more);
+    let inspect = ["inspect", "-m", "system", "db"];
+    let mut sources = [source.clone(), other];
+    sources.sort_unstable();
+    let shown = memoir(&world, &inspect);
+    let mut found: Vec<_> = shown["sources"].as_array().unwrap().iter().collect();
+    found.sort_by_key(|it| it.as_str());
+    assert_eq!(
+        found,
+        sources.iter().map(String::as_str).collect::<Vec<_>>()
+    );
+    assert_eq!(shown["links"], serde_json::json!([]));
+    world.icm(["forget", &source]).ok();
+    assert_eq!(
+        memoir(&world, &inspect)["sources"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[test]
+fn bad_input_is_told_in_a_line() {
+    let world = system();
+    let events = world.json(["stats"])["events"].clone();
+    for (args, words) in [
+        (
+            ["memoir", "create", "-n", "system"].as_slice(),
+            "a memoir `system` already",
+        ),
+        (&["memoir", "create", "-n", "a/"], "ends with `/`"),
+        (
+            &["memoir", "create", "-n", " "],
+            "the memoir's name is empty",
+        ),
+        (&["memoir", "show", "systm"], "no memoir systm"),
+        (
+            &["memoir", "inspect", "-m", "system", "invoces"],
+            "no concept invoces",
+        ),
+        (
+            &["memoir", "inspect", "-m", "system", "api", "-D", "11"],
+            "from 0 to 10",
+        ),
+        (
+            &[
+                "memoir",
+                "add-concept",
+                "-m",
+                "system",
+                "-n",
+                "api",
+                "-d",
+                "x",
+            ],
+            "has a concept `api` already",
+        ),
+        (
+            &["memoir", "add-concept", "-m", "no", "-n", "api", "-d", "x"],
+            "no memoir no",
+        ),
+        (
+            &[
+                "memoir",
+                "refine",
+                "-m",
+                "system",
+                "-n",
+                "api",
+                "-d",
+                "x",
+                "--confidence",
+                "1.5",
+            ],
+            "from 0 to 1",
+        ),
+        (
+            &[
+                "memoir", "label", "-m", "system", "-n", "api", "-a", "kind:",
+            ],
+            "is no label",
+        ),
+        (
+            &[
+                "memoir", "link", "-m", "system", "--from", "api", "--to", "api", "-r", "refines",
+            ],
+            "cannot be linked to itself",
+        ),
+        (
+            &[
+                "memoir", "link", "-m", "system", "--from", "api", "--to", "invoices", "-r", "eats",
+            ],
+            "`eats` is no relation",
+        ),
+        (
+            &[
+                "memoir",
+                "create",
+                "-n",
+                "k",
+                "-d",
+                "password = hunter2hunter2X9",
+            ],
+            "looks like a secret",
+        ),
+    ] {
+        world.icm(args).fails(2, words);
+    }
+    assert_eq!(world.json(["stats"])["events"], events);
+    // Nothing is made by asking.
+    let empty = World::new();
+    empty.icm(["memoir", "show", "x"]).fails(2, "no memoir x");
+    assert!(!empty.store().exists());
+    assert_eq!(memoir(&empty, &["list"])["memoirs"], serde_json::json!([]));
+
+    // A concept is no memory, and a memory's commands say so.
+    let id = memoir(&world, &["inspect", "-m", "system", "api"])["concept"]["id"].clone();
+    let id = id.as_str().unwrap();
+    for verb in ["get", "forget", "revive"] {
+        world
+            .icm([verb, id])
+            .fails(2, "is the concept `api` of memoir `system`, not a memory");
+    }
+    let by_id = memoir(&world, &["inspect", "-m", "system", id]);
+    assert_eq!(by_id["concept"]["name"], "api");
+}
+
+#[test]
+fn a_concept_is_redacted_from_every_byte() {
+    let world = system();
+    let secret = "the cellar key hangs behind the boiler";
+    memoir(
+        &world,
+        &["refine", "-m", "system", "-n", "api", "-d", secret],
+    );
+    world
+        .icm(["--yes", "redact", "--match", "behind the boiler"])
+        .ok();
+    let shown = memoir(&world, &["inspect", "-m", "system", "api"]);
+    assert_eq!(shown["concept"]["definition"], Value::Null);
+    for (path, bytes) in crate::world::tree(&world.store()) {
+        let found = bytes.windows(10).any(|window| window == b"the boiler");
+        assert!(!found, "{}", path.display());
+    }
+    world.icm(["verify"]).ok();
+}

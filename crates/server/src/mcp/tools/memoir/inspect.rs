@@ -1,0 +1,80 @@
+//! `icm_memoir_inspect`
+
+use super::{
+    AS_OF, CONCEPT, Call, Kind, MEMOIR, Param, READS, Reply, Tool, concepts, cut, dated, more,
+    structured,
+};
+use crate::api::InspectRequest;
+use crate::error::ServiceError;
+use crate::mcp::frame::Frame;
+use crate::mcp::schema::Args;
+use crate::sanitize::clean_line;
+
+/// Concepts around one that are looked at.
+const AROUND: usize = 200;
+
+pub(in crate::mcp::tools) static TOOL: Tool = Tool {
+    name: "icm_memoir_inspect",
+    title: "Inspect a concept",
+    description: "Show a concept, its earlier definitions, its links and what is around it. Call it before you build on a concept. Not for finding one (icm_memoir_search).",
+    hints: READS,
+    leaves_work: false,
+    params: &[
+        MEMOIR,
+        CONCEPT,
+        Param {
+            name: "depth",
+            kind: Kind::Whole { min: 0, max: 10 },
+            required: false,
+            about: "steps along links, default 1",
+        },
+        AS_OF,
+    ],
+    output: None,
+    run,
+};
+
+fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+    let request = InspectRequest {
+        memoir: args.required_text("memoir"),
+        name: args.required_text("name"),
+        depth: args.whole("depth").map(|depth| depth as usize),
+        relation: None,
+        limit: Some(AROUND),
+        at: args.text("as_of"),
+    };
+    let found = call.service.inspect(&request)?;
+    let mut frame = Frame::new();
+    concepts(&mut frame, &[&found.concept], false);
+    for before in found.definitions.iter().rev().skip(1) {
+        let text = before.definition.as_deref().unwrap_or("(withheld)");
+        frame.item(
+            &format!("before, revision {}: ", before.revision),
+            text,
+            "",
+            1_000,
+        );
+    }
+    for link in &found.links {
+        let (from, to) = (clean_line(&link.from), clean_line(&link.to));
+        frame.item(
+            "link: ",
+            &format!("{from} {} {to}", link.relation),
+            "",
+            1_000,
+        );
+    }
+    let list: Vec<_> = found.around.iter().map(|it| &it.concept).collect();
+    let shown = concepts(&mut frame, &list, false);
+    let mut text = frame.finish();
+    more(&mut text, shown, list.len());
+    if found.truncated {
+        text.push_str("\nthere is more around it: ask with a smaller depth");
+    }
+    let mut value = structured(&found);
+    cut(&mut value, "around", shown, list.len());
+    Ok(Reply {
+        text: dated(text, &found.basis, request.at.is_some()),
+        structured: value,
+    })
+}

@@ -1,0 +1,47 @@
+//! `icm_memoir_list`
+
+use super::{AS_OF, Call, READS, Reply, Tool, concept_count, cut, dated, more, structured};
+use crate::error::ServiceError;
+use crate::mcp::frame::{Frame, REPLY_MAX_BYTES};
+use crate::mcp::schema::Args;
+use crate::sanitize::clean_line;
+
+pub(in crate::mcp::tools) static TOOL: Tool = Tool {
+    name: "icm_memoir_list",
+    title: "List memoirs",
+    description: "List the memoirs and what they are about. Call it to see which there are. Not for their concepts (icm_memoir_show).",
+    hints: READS,
+    leaves_work: false,
+    params: &[AS_OF],
+    output: None,
+    run,
+};
+
+fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+    let as_of = args.text("as_of");
+    let list = call.service.memoir_list(as_of.as_deref())?;
+    let mut frame = Frame::new();
+    let (mut shown, mut bytes) = (0, 0);
+    for memoir in &list.memoirs {
+        let about = memoir.description.as_deref().unwrap_or("(withheld)");
+        bytes += memoir.name.len() + about.len() + 80;
+        if bytes > REPLY_MAX_BYTES && shown > 0 {
+            break;
+        }
+        let head = format!("{}: ", clean_line(&memoir.name));
+        let tail = format!(" ({})", concept_count(memoir.concepts));
+        frame.item(&head, about, &tail, REPLY_MAX_BYTES / 2);
+        shown += 1;
+    }
+    let mut text = match shown {
+        0 => "no memoirs yet: icm_memoir_create makes one".to_owned(),
+        _ => frame.finish(),
+    };
+    more(&mut text, shown, list.memoirs.len());
+    let mut value = structured(&list);
+    cut(&mut value, "memoirs", shown, list.memoirs.len());
+    Ok(Reply {
+        text: dated(text, &list.basis, as_of.is_some()),
+        structured: value,
+    })
+}

@@ -1,0 +1,219 @@
+//! The tools of the concept graph.
+
+pub(super) mod add_concept;
+pub(super) mod create;
+pub(super) mod export;
+pub(super) mod inspect;
+pub(super) mod link;
+pub(super) mod list;
+pub(super) mod refine;
+pub(super) mod search;
+pub(super) mod search_all;
+pub(super) mod show;
+
+use serde_json::{Value, json};
+
+use super::{
+    ALLOW_SECRET, Call, Hints, Kind, Param, Reply, Tool, basis_text, clean_value, count, short,
+};
+use crate::api::{Action, Concept, ConceptSearchRequest, GraphReceipt};
+use crate::error::ServiceError;
+use crate::mcp::frame::{Frame, REPLY_MAX_BYTES};
+use crate::mcp::schema::Args;
+use crate::sanitize::clean_line;
+
+const ADDS: Hints = Hints {
+    read_only: false,
+    destructive: false,
+    idempotent: false,
+};
+
+const READS: Hints = Hints {
+    read_only: true,
+    destructive: false,
+    idempotent: true,
+};
+
+const MEMOIR: Param = Param {
+    name: "memoir",
+    kind: Kind::Text,
+    required: true,
+    about: "its name",
+};
+
+const CONCEPT: Param = Param {
+    name: "name",
+    kind: Kind::Text,
+    required: true,
+    about: "the concept's name",
+};
+
+const AS_OF: Param = Param {
+    name: "as_of",
+    kind: Kind::Text,
+    required: false,
+    about: "a time, 2h ago, @position, event id",
+};
+
+/// The labels of a string `ns:value,…`.
+fn labels(given: Option<String>) -> Vec<String> {
+    let given = given.unwrap_or_default();
+    let labels = given.split(',').map(str::trim);
+    labels
+        .filter(|label| !label.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The receipt of a tool that changes the graph.
+fn receipt(call: &Call<'_>, receipt: &GraphReceipt) -> Reply {
+    let done = match receipt.action {
+        Action::Stored => "added",
+        Action::Updated => "updated",
+        Action::Linked => "linked",
+        Action::Unlinked => "unlinked",
+        Action::Unchanged => "unchanged",
+        Action::Forgotten => "forgotten",
+        Action::Revived => "revived",
+    };
+    let memoir = clean_line(&receipt.memoir);
+    let mut text = match (&receipt.name, call.options.compact) {
+        (_, true) => format!("ok:{}", receipt.id),
+        (Some(name), false) => format!("{done} \"{}\" in memoir \"{memoir}\"", clean_line(name)),
+        (None, false) => format!("{done} memoir \"{memoir}\""),
+    };
+    if !call.options.compact {
+        if let Some(revision) = receipt.revision {
+            text.push_str(&format!(", revision {revision}"));
+        }
+        text.push_str(&format!(
+            " (event {}, @{})",
+            short(&receipt.event),
+            receipt.position
+        ));
+    }
+    for warning in &receipt.warnings {
+        text.push_str(&format!("\nwarning: {warning}"));
+    }
+    Reply {
+        text,
+        structured: structured(receipt),
+    }
+}
+
+/// An answer as a program reads it, its texts cleaned.
+fn structured<T: serde::Serialize>(answer: &T) -> Value {
+    let mut value = serde_json::to_value(answer).unwrap_or_default();
+    clean_value(&mut value);
+    value
+}
+
+/// Concepts as lines of a frame, as many as there is room for; how many of them.
+fn concepts(frame: &mut Frame, list: &[&Concept], memoirs: bool) -> usize {
+    let mut bytes = 0;
+    for (at, concept) in list.iter().enumerate() {
+        let definition = concept.definition.as_deref().unwrap_or("(withheld)");
+        let head = match memoirs {
+            true => format!(
+                "{} / {}: ",
+                clean_line(&concept.memoir),
+                clean_line(&concept.name)
+            ),
+            false => format!("{}: ", clean_line(&concept.name)),
+        };
+        let labels = match concept.labels.is_empty() {
+            true => String::new(),
+            false => format!(", {}", clean_line(&concept.labels.join(", "))),
+        };
+        let tail = format!(
+            " (revision {}, confidence {:.2}{labels})",
+            concept.revision, concept.confidence
+        );
+        bytes += head.len() + definition.len() + tail.len();
+        if bytes > REPLY_MAX_BYTES && at > 0 {
+            return at;
+        }
+        frame.item(&head, definition, &tail, REPLY_MAX_BYTES / 2);
+    }
+    list.len()
+}
+
+/// That there is more than what is shown.
+fn more(text: &mut String, shown: usize, total: usize) {
+    if shown < total {
+        text.push_str(&format!("\n{shown} of {total} shown"));
+    }
+}
+
+/// What was found, with the moment that it is of where one was asked for.
+fn dated(text: String, basis: &crate::api::Basis, as_of: bool) -> String {
+    match as_of {
+        true => format!("{}\n{text}", basis_text(basis)),
+        false => text,
+    }
+}
+
+/// `3 concepts`
+fn concept_count(n: u64) -> String {
+    count(n, "concept", "concepts")
+}
+
+/// Cuts the lists of an answer to what its text shows.
+fn cut(structured: &mut Value, list: &str, shown: usize, total: usize) {
+    if let Some(Value::Array(items)) = structured.get_mut(list) {
+        items.truncate(shown);
+    }
+    structured["total"] = json!(total);
+}
+
+/// What `search` and `search_all` ask for beside the memoir.
+const QUERY: Param = Param {
+    name: "query",
+    kind: Kind::Text,
+    required: true,
+    about: "a few words; may be empty with a label",
+};
+
+const LABEL: Param = Param {
+    name: "label",
+    kind: Kind::Text,
+    required: false,
+    about: "ns:value",
+};
+
+const LIMIT: Param = Param {
+    name: "limit",
+    kind: Kind::Whole { min: 1, max: 50 },
+    required: false,
+    about: "default 10",
+};
+
+/// Answers a search in one memoir or in all.
+fn search(call: &Call<'_>, args: &mut Args, memoir: Option<String>) -> Result<Reply, ServiceError> {
+    let all = memoir.is_none();
+    let request = ConceptSearchRequest {
+        query: args.required_text("query"),
+        memoir,
+        label: args.text("label"),
+        limit: args.whole("limit").map(|limit| limit as usize),
+        at: args.text("as_of"),
+    };
+    let found = call.service.concept_search(&request)?;
+    let mut frame = Frame::new();
+    let list: Vec<_> = found.results.iter().map(|hit| &hit.concept).collect();
+    let shown = concepts(&mut frame, &list, all);
+    let mut text = match shown {
+        0 => "no concept fits".to_owned(),
+        _ => frame.finish(),
+    };
+    more(&mut text, shown, list.len());
+    if let Some(note) = &found.note {
+        text.push_str(&format!("\nnote: {note}"));
+    }
+    let mut value = structured(&found);
+    cut(&mut value, "results", shown, list.len());
+    Ok(Reply {
+        text: dated(text, &found.basis, request.at.is_some()),
+        structured: value,
+    })
+}

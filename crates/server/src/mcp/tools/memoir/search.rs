@@ -1,0 +1,21 @@
+//! `icm_memoir_search`
+
+use super::{AS_OF, Call, LABEL, LIMIT, MEMOIR, QUERY, READS, Reply, Tool};
+use crate::error::ServiceError;
+use crate::mcp::schema::Args;
+
+pub(in crate::mcp::tools) static TOOL: Tool = Tool {
+    name: "icm_memoir_search",
+    title: "Search a memoir",
+    description: "Find concepts of one memoir by words, meaning or label. Call it when the memoir is known. Not for memories (icm_memory_recall).",
+    hints: READS,
+    leaves_work: false,
+    params: &[MEMOIR, QUERY, LABEL, LIMIT, AS_OF],
+    output: None,
+    run,
+};
+
+fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+    let memoir = Some(args.required_text("memoir"));
+    super::search(call, &mut args, memoir)
+}

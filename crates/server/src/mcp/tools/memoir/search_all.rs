@@ -1,0 +1,20 @@
+//! `icm_memoir_search_all`
+
+use super::{AS_OF, Call, LABEL, LIMIT, QUERY, READS, Reply, Tool};
+use crate::error::ServiceError;
+use crate::mcp::schema::Args;
+
+pub(in crate::mcp::tools) static TOOL: Tool = Tool {
+    name: "icm_memoir_search_all",
+    title: "Search all memoirs",
+    description: "Find concepts of all memoirs by words, meaning or label. Call it when you do not know the memoir. Not for memories (icm_memory_recall).",
+    hints: READS,
+    leaves_work: false,
+    params: &[QUERY, LABEL, LIMIT, AS_OF],
+    output: None,
+    run,
+};
+
+fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+    super::search(call, &mut args, None)
+}

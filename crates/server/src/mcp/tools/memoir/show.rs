@@ -1,0 +1,78 @@
+//! `icm_memoir_show`
+
+use serde_json::json;
+
+use super::{
+    AS_OF, Call, Kind, Param, READS, Reply, Tool, concept_count, concepts, dated, structured,
+};
+use crate::api::ShowRequest;
+use crate::error::ServiceError;
+use crate::mcp::frame::Frame;
+use crate::mcp::schema::Args;
+use crate::mcp::tools::count;
+use crate::sanitize::clean_line;
+
+/// Concepts of a page.
+const PAGE: usize = 100;
+
+pub(in crate::mcp::tools) static TOOL: Tool = Tool {
+    name: "icm_memoir_show",
+    title: "Show a memoir",
+    description: "Show a memoir: numbers, labels and its concepts by name, a page at a time. Call it to get an overview. Not for finding one concept (icm_memoir_search).",
+    hints: READS,
+    leaves_work: false,
+    params: &[
+        Param {
+            name: "name",
+            kind: Kind::Text,
+            required: true,
+            about: "of the memoir",
+        },
+        Param {
+            name: "after",
+            kind: Kind::Text,
+            required: false,
+            about: "next of the page before",
+        },
+        AS_OF,
+    ],
+    output: None,
+    run,
+};
+
+fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+    let request = ShowRequest {
+        name: args.required_text("name"),
+        after: args.text("after"),
+        limit: Some(PAGE),
+        at: args.text("as_of"),
+    };
+    let mut found = call.service.memoir_show(&request)?;
+    let mut frame = Frame::new();
+    let about = found.memoir.description.as_deref().unwrap_or("(withheld)");
+    frame.item(
+        &format!("{}: ", clean_line(&found.memoir.name)),
+        about,
+        "",
+        10_000,
+    );
+    let list: Vec<_> = found.concept_list.iter().collect();
+    let shown = concepts(&mut frame, &list, false);
+    if shown < list.len() {
+        found.next = Some(list[shown - 1].name.clone());
+    }
+    found.concept_list.truncate(shown);
+    let mut text = format!(
+        "{}, {}\n{}",
+        concept_count(found.memoir.concepts),
+        count(found.links, "link", "links"),
+        frame.finish()
+    );
+    if let Some(next) = &found.next {
+        text.push_str(&format!("\nmore: give after = {}", json!(clean_line(next))));
+    }
+    Ok(Reply {
+        text: dated(text, &found.basis, request.at.is_some()),
+        structured: structured(&found),
+    })
+}

@@ -44,13 +44,13 @@ enum MemoirCommand {
     List(list::ListArgs),
     Show(show::ShowArgs),
     Describe(change::DescribeArgs),
-    #[command(visible_alias = "forget")]
+    #[command(alias = "forget")]
     Delete(change::DeleteArgs),
     Revive(change::ReviveArgs),
     AddConcept(concept::AddArgs),
     Refine(concept::RefineArgs),
     Label(concept::LabelArgs),
-    #[command(visible_alias = "forget-concept")]
+    #[command(alias = "forget-concept")]
     DeleteConcept(concept::DeleteArgs),
     ReviveConcept(concept::ReviveArgs),
     Link(link::LinkArgs),

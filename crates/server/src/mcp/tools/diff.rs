@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::memoir::diff::graph_diff;
 use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value};
 use crate::api::{Diff, DiffOp, DiffRequest, Memory, MemoryChange};
 use crate::error::ServiceError;
@@ -67,6 +68,7 @@ fn output() -> Value {
             "forgotten": memories,
             "revived": memories,
             "total": {"type": "integer"},
+            "graph": {"type": "object"},
         },
     })
 }
@@ -107,10 +109,12 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
             "\n{shown} of {total} memories shown: give topic or session, or moments closer together"
         ));
     }
-    Ok(Reply {
-        text,
-        structured: structured(&diff, shown, total),
-    })
+    let mut structured = structured(&diff, shown, total);
+    if let Some((lines, graph)) = graph_diff(&diff.graph) {
+        text.push_str(&format!("\nmemoirs:\n{lines}"));
+        structured["graph"] = graph;
+    }
+    Ok(Reply { text, structured })
 }
 
 fn shorten<T>(list: &mut Vec<T>, left: &mut usize) {

@@ -18,7 +18,7 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     params: &[
         MEMOIR,
         Param {
-            name: "format",
+            name: "as",
             kind: Kind::OneOf(&["json", "dot", "mermaid", "ascii", "markdown", "graphml"]),
             required: false,
             about: "default markdown",
@@ -31,7 +31,7 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
 
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let memoir = args.required_text("memoir");
-    let format = args.one_of("format").unwrap_or(GraphFormat::Markdown);
+    let format = args.one_of("as").unwrap_or(GraphFormat::Markdown);
     let as_of = args.text("as_of");
     let text = call
         .service

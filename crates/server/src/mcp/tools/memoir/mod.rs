@@ -2,6 +2,7 @@
 
 pub(super) mod add_concept;
 pub(super) mod create;
+pub(super) mod diff;
 pub(super) mod export;
 pub(super) mod inspect;
 pub(super) mod link;

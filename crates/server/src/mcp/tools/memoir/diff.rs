@@ -1,0 +1,113 @@
+//! The part of `icm_diff` that is about memoirs.
+
+use serde_json::{Value, json};
+
+use super::clean_value;
+use crate::api::{Concept, ConceptLink, GraphDiff, Memoir, MemoryChange};
+use crate::mcp::frame::{Frame, cut};
+use crate::sanitize::clean_line;
+
+/// Entries of each list that are shown.
+const SHOWN: usize = 20;
+/// Bytes of a text that are shown.
+const TEXT_BYTES: usize = 400;
+
+/// What became of the graph, for a model and for a program; nothing where nothing did.
+pub(in crate::mcp::tools) fn graph_diff(graph: &GraphDiff) -> Option<(String, Value)> {
+    if graph.is_empty() {
+        return None;
+    }
+    let mut frame = Frame::new();
+    let mut item = |deed: &str, name: String, text: &str| {
+        frame.item(
+            &format!("{deed} {}: ", clean_line(&name)),
+            text,
+            "",
+            TEXT_BYTES,
+        );
+    };
+    let memoirs = [
+        ("added", &graph.memoirs_added),
+        ("forgotten", &graph.memoirs_forgotten),
+    ];
+    for (deed, list) in memoirs {
+        for memoir in list.iter().take(SHOWN) {
+            let about = memoir.description.as_deref().unwrap_or("(withheld)");
+            item(deed, format!("memoir {}", memoir.name), about);
+        }
+    }
+    for (deed, list) in [("added", &graph.added), ("forgotten", &graph.forgotten)] {
+        for concept in list.iter().take(SHOWN) {
+            let definition = concept.definition.as_deref().unwrap_or("(withheld)");
+            item(
+                deed,
+                format!("{} / {}", concept.memoir, concept.name),
+                definition,
+            );
+        }
+    }
+    for change in changes(graph).take(SHOWN) {
+        let name = change.name.as_deref().unwrap_or("(memoir)");
+        item(
+            "changed",
+            format!("{} / {name}", change.topic),
+            &change.fields.join(", "),
+        );
+    }
+    for (deed, list) in [("linked", &graph.linked), ("unlinked", &graph.unlinked)] {
+        for link in list.iter().take(SHOWN) {
+            item(
+                deed,
+                link.from.clone(),
+                &format!("{} {}", link.relation, link.to),
+            );
+        }
+    }
+    let mut value = json!({
+        "memoirs_added": first(&graph.memoirs_added, memoir),
+        "memoirs_forgotten": first(&graph.memoirs_forgotten, memoir),
+        "added": first(&graph.added, concept),
+        "forgotten": first(&graph.forgotten, concept),
+        "changed": changes(graph).take(SHOWN).map(|change| json!({
+            "memoir": change.topic,
+            "name": change.name,
+            "fields": change.fields,
+        })).collect::<Vec<_>>(),
+        "linked": first(&graph.linked, link),
+        "unlinked": first(&graph.unlinked, link),
+        "total": graph.memoirs_added.len() + graph.memoirs_forgotten.len() + graph.added.len()
+            + graph.forgotten.len() + changes(graph).count() + graph.linked.len()
+            + graph.unlinked.len(),
+    });
+    clean_value(&mut value);
+    Some((frame.finish(), value))
+}
+
+fn changes(graph: &GraphDiff) -> impl Iterator<Item = &MemoryChange> {
+    graph.memoirs_changed.iter().chain(&graph.changed)
+}
+
+fn first<T>(list: &[T], each: fn(&T) -> Value) -> Vec<Value> {
+    list.iter().take(SHOWN).map(each).collect()
+}
+
+fn shortened(text: &Option<String>) -> Option<String> {
+    let text = text.as_ref();
+    text.map(|text| cut(text, TEXT_BYTES).into_owned())
+}
+
+fn memoir(memoir: &Memoir) -> Value {
+    json!({ "name": memoir.name, "description": shortened(&memoir.description) })
+}
+
+fn concept(concept: &Concept) -> Value {
+    json!({
+        "memoir": concept.memoir,
+        "name": concept.name,
+        "definition": shortened(&concept.definition),
+    })
+}
+
+fn link(link: &ConceptLink) -> Value {
+    json!({ "from": link.from, "relation": link.relation, "to": link.to })
+}

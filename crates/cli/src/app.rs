@@ -156,6 +156,7 @@ impl App {
         Ok(service
             .with_secrets(config.secrets()?)
             .with_dedup(config.dedup())
+            .with_decay(config.decay)
             .with_ranking(config.ranking)
             .with_model(self.model(config)?))
     }

@@ -92,6 +92,8 @@ pub(crate) enum Command {
     Unlink(c::unlink::UnlinkArgs),
     Consolidate(c::consolidate::ConsolidateArgs),
     Memoir(c::memoir::MemoirArgs),
+    Decay(c::decay::DecayArgs),
+    Prune(c::prune::PruneArgs),
     Redact(c::redact::RedactArgs),
     Topics(c::topics::TopicsArgs),
     Stats(c::stats::StatsArgs),
@@ -144,6 +146,8 @@ impl Command {
             Command::Unlink(args) => c::unlink::run(args, app),
             Command::Consolidate(args) => c::consolidate::run(args, app),
             Command::Memoir(args) => c::memoir::run(args, app),
+            Command::Decay(args) => c::decay::run(args, app),
+            Command::Prune(args) => c::prune::run(args, app),
             Command::Redact(args) => c::redact::run(args, app),
             Command::Topics(args) => c::topics::run(args, app),
             Command::Stats(args) => c::stats::run(args, app),
@@ -230,6 +234,14 @@ pub(crate) fn how_many(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("give a whole number, 1 or more".into()),
         Ok(number) => Ok(number),
+    }
+}
+
+/// A share, from 0 to 1.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("give a number from 0 to 1".into()),
     }
 }
 

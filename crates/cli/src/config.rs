@@ -13,7 +13,7 @@ use directories::{BaseDirs, ProjectDirs};
 use icm_embedders::MAX_DIM;
 use icm_embedders::{Choice, Endpoint};
 use icm_server::Ranking;
-use icm_server::api::{Dedup, OnSimilar};
+use icm_server::api::{DecayPolicy, Dedup, OnSimilar};
 use icm_server::secrets::{Action, Policy};
 use toml::Value;
 
@@ -22,7 +22,7 @@ use crate::error::CliError;
 pub(crate) use template::TEMPLATE;
 
 /// Every key, in the order in which they are shown.
-pub(crate) const KEYS: [&str; 26] = [
+pub(crate) const KEYS: [&str; 33] = [
     "db",
     "recall.limit",
     "recall.record",
@@ -48,8 +48,18 @@ pub(crate) const KEYS: [&str; 26] = [
     "secrets.allow",
     "dedup.similar",
     "dedup.on_similar",
+    "decay.auto",
+    "decay.rate",
+    "decay.critical",
+    "decay.high",
+    "decay.medium",
+    "decay.low",
+    "decay.prune_threshold",
     "output.color",
 ];
+
+/// How many times as fast as the rate says memories may fade.
+const FACTOR_MAX: f64 = 100.0;
 
 /// Most candidates, and most that are expanded.
 const COUNT_MAX: usize = 10_000;
@@ -145,6 +155,9 @@ pub(crate) struct Config {
     pub(crate) secrets_allow: Option<Vec<String>>,
     pub(crate) dedup_similar: Option<f64>,
     pub(crate) dedup_on_similar: Option<OnSimilar>,
+    pub(crate) decay: DecayPolicy,
+    /// The keys of `decay` that the file has.
+    pub(crate) decay_given: BTreeSet<String>,
     pub(crate) output_color: Option<ColorWhen>,
 }
 
@@ -409,6 +422,25 @@ impl Config {
                 let on_similar = (OnSimilar::ALL.into_iter()).find(|o| Some(o.name()) == name);
                 let wanted = || wrong("\"link\", \"update\" or \"off\"");
                 self.dedup_on_similar = Some(on_similar.ok_or_else(wanted)?);
+            }
+            _ if key.starts_with("decay.") && KEYS.contains(&key) => {
+                let number = (value.as_float()).or(value.as_integer().map(|whole| whole as f64));
+                let ppm = |most: f64| {
+                    let number = number.filter(|number| (0.0..=most).contains(number));
+                    let number = number.ok_or_else(|| wrong(&format!("a number from 0 to {most}")));
+                    number.map(|number| (number * 1e6).round() as u32)
+                };
+                let decay = &mut self.decay;
+                match key.trim_start_matches("decay.") {
+                    "rate" => decay.rate_ppm = ppm(1.0)?,
+                    "critical" => decay.critical_ppm = ppm(FACTOR_MAX)?,
+                    "high" => decay.high_ppm = ppm(FACTOR_MAX)?,
+                    "medium" => decay.medium_ppm = ppm(FACTOR_MAX)?,
+                    "low" => decay.low_ppm = ppm(FACTOR_MAX)?,
+                    "prune_threshold" => decay.prune_threshold_ppm = ppm(1.0)?,
+                    _ => decay.auto = value.as_bool().ok_or_else(|| wrong("true or false"))?,
+                }
+                self.decay_given.insert(key.to_owned());
             }
             "output.color" => {
                 self.output_color = Some(match value.as_str() {

@@ -53,8 +53,8 @@ registry! {
     MEMORY_RECALLED = 0x0105, "memory.recalled", Written;
     MEMORY_FORGOTTEN = CRITICAL | 0x0106, "memory.forgotten", Written;
     MEMORY_REVIVED = CRITICAL | 0x0107, "memory.revived", Written;
-    MEMORY_DECAYED = CRITICAL | 0x0108, "memory.decayed", Reserved;
-    MEMORY_PRUNED = CRITICAL | 0x0109, "memory.pruned", Reserved;
+    MEMORY_DECAYED = CRITICAL | 0x0108, "memory.decayed", Written;
+    MEMORY_PRUNED = CRITICAL | 0x0109, "memory.pruned", Written;
     MEMORY_CONSOLIDATED = CRITICAL | 0x010a, "memory.consolidated", Written;
     MEMOIR_CREATED = 0x0201, "memoir.created", Written;
     MEMOIR_DESCRIBED = 0x0202, "memoir.described", Written;
@@ -137,7 +137,8 @@ mod tests {
         assert!(Kind::MEMORY_STORED.is_understood(1));
         assert!(!Kind::MEMORY_STORED.is_understood(2));
         assert!(!Kind::MEMORY_STORED.is_understood(0));
-        assert!(!Kind::MEMORY_DECAYED.is_understood(1));
+        assert!(Kind::MEMORY_DECAYED.is_understood(1));
+        assert!(!Kind::MEMOIR_CREATED.is_understood(1));
         assert!(!Kind(0x7777).is_understood(1));
         assert!(Kind::MEMORY_DECAYED.is_critical() && !Kind::MEMORY_RECALLED.is_critical());
     }

@@ -32,6 +32,8 @@ fn parts(name: &str) -> Option<(Value, Value)> {
             schema_of::<facts::MemoryConsolidated>(),
             schema_of::<payload::MemoryStored>(),
         ),
+        "memory.decayed" => (schema_of::<facts::MemoryDecayed>(), schema_of::<NoFacts>()),
+        "memory.pruned" => (schema_of::<facts::MemoryPruned>(), schema_of::<NoFacts>()),
         "memory.updated" => (
             schema_of::<facts::MemoryUpdated>(),
             schema_of::<payload::MemoryUpdated>(),

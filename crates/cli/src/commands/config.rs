@@ -162,6 +162,19 @@ fn settings(app: &App) -> Result<Vec<Setting>, CliError> {
         config.dedup_on_similar.unwrap_or_default().name().into(),
         from(config.dedup_on_similar.is_some()),
     );
+    let decay = &config.decay;
+    let part = |ppm: u32| (f64::from(ppm) / 1e6).into();
+    for (key, value) in [
+        ("decay.auto", decay.auto.into()),
+        ("decay.rate", part(decay.rate_ppm)),
+        ("decay.critical", part(decay.critical_ppm)),
+        ("decay.high", part(decay.high_ppm)),
+        ("decay.medium", part(decay.medium_ppm)),
+        ("decay.low", part(decay.low_ppm)),
+        ("decay.prune_threshold", part(decay.prune_threshold_ppm)),
+    ] {
+        add(key, value, from(config.decay_given.contains(key)));
+    }
     add(
         "output.color",
         config.output_color.unwrap_or(ColorWhen::Auto).name().into(),

@@ -107,11 +107,15 @@ fn print(app: &App, diff: &Diff) -> Result<(), CliError> {
     };
     print_graph(ui, &diff.graph)?;
     ui.remark(format_args!(
-        "{} added, {} changed, {} forgotten, {} revived from {} to {}",
+        "{} added, {} changed, {} forgotten, {} revived{} from {} to {}",
         diff.added.len(),
         diff.changed.len(),
         diff.forgotten.len(),
         diff.revived.len(),
+        match diff.faded {
+            0 => String::new(),
+            others => format!(", {} faded", text::count(others, "other", "others")),
+        },
         moment(&diff.from),
         moment(&diff.to),
     ));

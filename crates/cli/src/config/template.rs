@@ -83,6 +83,22 @@ pub(crate) const TEMPLATE: &str = "\
 # What to do then: link the newer one to the older, update the older one, or off.
 # on_similar = \"link\"
 
+[decay]
+# Whether a recall lets memories fade up to its day, once a day. `icm decay` does it by hand.
+# auto = true
+
+# What a memory of medium importance that nobody recalled loses of its weight a day, 0 to 1.
+# rate = 0.05
+
+# How many times as much a memory of each importance loses, 0 to 100.
+# critical = 0
+# high = 0.5
+# medium = 1
+# low = 2
+
+# The weight, 0 to 1, below which `icm prune` forgets memories of medium and low importance.
+# prune_threshold = 0.1
+
 [output]
 # When to use colours: auto, always or never.
 # color = \"auto\"

@@ -30,6 +30,8 @@ fn the_template_with_its_values_is_valid_and_names_every_key() {
     assert_eq!(config.dedup(), Dedup::default());
     assert_eq!(config.ranking, Ranking::default());
     assert_eq!(config.ranking_given.len(), 12);
+    assert_eq!(config.decay, DecayPolicy::default());
+    assert_eq!(config.decay_given.len(), 7);
     assert_eq!(config.output_color, Some(ColorWhen::Auto));
     assert_eq!(config.embedding_model, Some(ModelName::Static));
     assert_eq!(config.embedding_timeout_s, Some(TIMEOUT_S));
@@ -111,6 +113,13 @@ fn unknown_keys_and_wrong_values_are_errors() {
         "[embedding]\ntimeout_s = inf",
         "[embedding]\nkey_env = 'a b'",
         "[embedding]\nkey = 'x'",
+        "[decay]\nrate = 1.1",
+        "[decay]\nrate = '0.1'",
+        "[decay]\nlow = 101",
+        "[decay]\nhigh = -1",
+        "[decay]\nauto = 1",
+        "[decay]\nprune_threshold = nan",
+        "[decay]\nthreshold = 0.1",
         "recall = 3",
         "db = ",
     ] {
@@ -137,6 +146,19 @@ fn dedup_is_read() {
         };
         assert_eq!(parse(text).unwrap().dedup(), wanted, "{text}");
     }
+}
+
+#[test]
+fn decay_is_read() {
+    let text = "[decay]\nauto = false\nrate = 0.1\nlow = 3\nprune_threshold = 0.25";
+    let wanted = DecayPolicy {
+        auto: false,
+        rate_ppm: 100_000,
+        low_ppm: 3_000_000,
+        prune_threshold_ppm: 250_000,
+        ..DecayPolicy::default()
+    };
+    assert_eq!(parse(text).unwrap().decay, wanted);
 }
 
 #[test]

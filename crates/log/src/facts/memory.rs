@@ -187,14 +187,37 @@ impl MemoryStored {
     }
 }
 
-/// A memory that a summary is made from.
+/// A memory that a summary is made from, or that was pruned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Covered {
     /// The memory.
     pub id: SubjectId,
-    /// The causal length that it has from there on: even, for the summary stands for it. 0 when it
-    /// stays as it is.
+    /// The causal length that it has from there on: even, for it is forgotten, or the summary stands
+    /// for it. 0 when it stays as it is.
     pub causal_length: u32,
+}
+
+impl Covered {
+    /// Bytes of one in a list.
+    pub(super) const LEN: usize = 20;
+
+    pub(super) fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.id.0);
+        out.extend_from_slice(&self.causal_length.to_le_bytes());
+    }
+
+    /// The next `count` of them.
+    pub(super) fn list(at: &mut Fields<'_>, count: usize) -> Result<Vec<Covered>, FactsError> {
+        at.expect_items(count, Covered::LEN)?;
+        let mut covers = Vec::with_capacity(count);
+        for _ in 0..count {
+            covers.push(Covered {
+                id: SubjectId(at.array()?),
+                causal_length: at.u32()?,
+            });
+        }
+        Ok(covers)
+    }
 }
 
 /// Facts of `memory.consolidated`: those of the summary's `memory.stored`, 8 bytes, and 20 a memory.
@@ -219,10 +242,7 @@ impl MemoryConsolidated {
         let mut out = self.stored.encode();
         out.extend_from_slice(&count.to_le_bytes());
         out.extend_from_slice(&[0; 4]);
-        for covered in &self.covers {
-            out.extend_from_slice(&covered.id.0);
-            out.extend_from_slice(&covered.causal_length.to_le_bytes());
-        }
+        self.covers.iter().for_each(|covered| covered.put(&mut out));
         out
     }
 
@@ -232,14 +252,7 @@ impl MemoryConsolidated {
         let stored: [u8; STORED_LEN] = at.array()?;
         let stored = MemoryStored::decode(&stored)?;
         let (count, _) = (at.u32()? as usize, at.u32()?);
-        at.expect_items(count, 20)?;
-        let mut covers = Vec::with_capacity(count);
-        for _ in 0..count {
-            covers.push(Covered {
-                id: SubjectId(at.array()?),
-                causal_length: at.u32()?,
-            });
-        }
+        let covers = Covered::list(&mut at, count)?;
         Ok(MemoryConsolidated { stored, covers })
     }
 }

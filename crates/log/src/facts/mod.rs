@@ -3,6 +3,7 @@
 //! head, which is never encoded anew).
 
 mod graph;
+mod decay;
 mod link;
 mod log;
 mod memory;
@@ -15,6 +16,7 @@ pub use graph::{
     CONFIDENCE_MAX_PPM, ConceptAdded, ConceptLabelled, ConceptRefined, ConceptUnlabelled,
     MemoirCreated, MemoirDescribed,
 };
+pub use decay::{MemoryDecayed, MemoryPruned};
 pub use link::{MemoryLinked, Relation};
 pub use log::{
     Continues, Hole, ImportedRange, LogImported, LogOriginStarted, LogRedacted, LogRepaired,
@@ -69,6 +71,10 @@ pub enum Facts {
     ConceptLabelled(ConceptLabelled),
     /// `concept.unlabelled`
     ConceptUnlabelled(ConceptUnlabelled),
+    /// `memory.decayed`
+    Decayed(MemoryDecayed),
+    /// `memory.pruned`
+    Pruned(MemoryPruned),
     /// `log.origin_started`
     OriginStarted(LogOriginStarted),
     /// `log.actor_named`: none.
@@ -115,6 +121,8 @@ impl Facts {
             Kind::CONCEPT_UNLINKED => Facts::Unlinked,
             Kind::CONCEPT_FORGOTTEN => Facts::Forgotten(Alive::decode("concept.forgotten", bytes)?),
             Kind::CONCEPT_REVIVED => Facts::Revived(Alive::decode("concept.revived", bytes)?),
+            Kind::MEMORY_DECAYED => Facts::Decayed(MemoryDecayed::decode(bytes)?),
+            Kind::MEMORY_PRUNED => Facts::Pruned(MemoryPruned::decode(bytes)?),
             Kind::LOG_ORIGIN_STARTED => Facts::OriginStarted(LogOriginStarted::decode(bytes)?),
             Kind::LOG_ACTOR_NAMED => Facts::ActorNamed,
             Kind::LOG_IMPORTED => Facts::Imported(LogImported::decode(bytes)?),
@@ -141,6 +149,8 @@ impl Facts {
             Facts::ConceptRefined(facts) => json(serde_json::to_value(facts)),
             Facts::ConceptLabelled(facts) => json(serde_json::to_value(facts)),
             Facts::ConceptUnlabelled(facts) => json(serde_json::to_value(facts)),
+            Facts::Decayed(facts) => json(serde_json::to_value(facts)),
+            Facts::Pruned(facts) => json(serde_json::to_value(facts)),
             Facts::OriginStarted(facts) => json(serde_json::to_value(facts)),
             Facts::Imported(facts) => json(serde_json::to_value(facts)),
             Facts::Redacted(facts) => json(serde_json::to_value(facts)),

@@ -15,6 +15,10 @@ pub use memory::{
     MemoryForgotten, MemoryLinked, MemoryRecalled, MemoryStored, MemoryUpdated, SourceText,
 };
 
+/// The payload of kinds that say all in their facts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nothing {}
+
 /// A payload that is not what its kind says.
 #[derive(Debug, Error)]
 #[error("the payload is not readable: {0}")]

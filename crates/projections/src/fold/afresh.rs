@@ -19,6 +19,7 @@ use super::packed::{pack, unpack};
 use super::record::{EntityId, Stamp};
 use super::state_hash::row_digest;
 use super::texts::{Arena, Texts};
+use super::ticks::Tick;
 use super::undo::hold;
 use super::undos::{Undo, Undone, Undos};
 use crate::error::Result;
@@ -183,6 +184,9 @@ impl Keep for Newest {
         Ok(Vec::from_iter(unlinked.then_some((OriginId::ZERO, Seq(0)))))
     }
 
+    /// They are in the sum, and nobody asks for them.
+    fn tick(&mut self, _: Tick) {}
+
     fn imported(&mut self, _: Learned) {}
 
     fn request(&mut self, _: RequestKey, _: impl FnOnce() -> Request) {}
@@ -279,9 +283,12 @@ impl Folder<Newest> {
         let mut sizes: BTreeMap<EntityId, usize> =
             self.pending.late.iter().map(|late| (*late, 0)).collect();
         scan(log, &mut |event| {
-            for (entity, _) in self.parts(&NoBase, event, facts_of(event))? {
+            let parts = self.parts(&NoBase, event, facts_of(event))?;
+            // What is held of an event is held once for all memories that it speaks of.
+            let share = event.place.len / parts.len().max(1);
+            for (entity, _) in parts {
                 if let Some(size) = sizes.get_mut(&entity) {
-                    *size += event.place.len;
+                    *size += share;
                 }
             }
             Ok(())

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use icm_log::facts::{Facts, MemoryStored, fields};
+use icm_log::facts::{Covered, Facts, Importance, MemoryStored, fields};
 use icm_log::{
     ActorId, Event, EventId, Name, OriginId, Position, RequestKey, Seq, SubjectId, payload,
 };
@@ -15,6 +15,7 @@ use super::overlay::Overlay;
 use super::record::{EntityId, Family, GraphRow, Stamp, Version};
 use super::state_hash::{StateHash, StateSum, access_digest, row_digest};
 use super::texts::Texts;
+use super::ticks::Tick;
 use super::undos::{Undo, Undone};
 use crate::error::Result;
 
@@ -44,6 +45,8 @@ pub trait Base {
     fn link_of(&self, event: EventId) -> Result<Option<Link>>;
     /// The events that take a link away which is not there yet.
     fn unlinks(&self, link: EventId) -> Result<Vec<(OriginId, Seq)>>;
+    /// The tick of decay at a position.
+    fn tick(&self, position: Position) -> Result<Option<Tick>>;
 }
 
 /// Nothing is folded yet.
@@ -71,6 +74,9 @@ impl Base for NoBase {
     }
     fn unlinks(&self, _: EventId) -> Result<Vec<(OriginId, Seq)>> {
         Ok(Vec::new())
+    }
+    fn tick(&self, _: Position) -> Result<Option<Tick>> {
+        Ok(None)
     }
     fn alias(&self, _: SubjectId) -> Result<Option<EntityId>> {
         Ok(None)
@@ -162,6 +168,10 @@ pub struct Tally {
     pub waiting: u64,
     /// Links that were ever added, in force or not.
     pub links: u64,
+    /// Ticks of decay, in force or not.
+    pub ticks: u64,
+    /// Living memories by importance, low to critical.
+    pub(super) by_importance: [u64; 4],
     /// Names of the actors.
     pub actors: BTreeMap<ActorId, String>,
     /// A critical kind that this version does not know was met: what is folded may be wrong.
@@ -182,12 +192,17 @@ impl Tally {
         *self == other
     }
 
-    fn living(&mut self, family: Family) -> &mut u64 {
+    fn living_mut(&mut self, family: Family) -> &mut u64 {
         match family {
             Family::Memory => &mut self.memories,
             Family::Memoir => &mut self.memoirs,
             Family::Concept => &mut self.concepts,
         }
+    }
+
+    /// Living memories of an importance.
+    pub fn living(&self, importance: Importance) -> u64 {
+        self.by_importance[usize::from(importance.code() - 1)]
     }
 
     /// The state hash.
@@ -253,6 +268,8 @@ pub trait Keep: Default {
     fn unlinks_later(&mut self, link: EventId, by: (OriginId, Seq), in_force: bool);
     /// The events that took a link away before it was there.
     fn unlinks(&self, base: &dyn Base, link: EventId) -> Result<Vec<(OriginId, Seq)>>;
+    /// A tick of decay, which it may have had already.
+    fn tick(&mut self, tick: Tick);
     /// A range was imported.
     fn imported(&mut self, learned: Learned);
     /// An idempotency key was used, unless it was before.
@@ -435,28 +452,19 @@ impl<K: Keep> Folder<K> {
             }
             Facts::Consolidated(facts) => {
                 let place = self.place(base, event, &facts.stored)?;
-                let mut covered = Vec::new();
-                for cover in &facts.covers {
-                    if let Some(facts) = memory::covering(cover) {
-                        covered.push((self.resolve(base, cover.id)?, facts));
-                    }
-                }
-                // Two ids that it names may have turned out to be one memory, which then makes one
-                // step for all that it says of it.
-                let mut met = BTreeSet::from([place.entity]);
-                for (entity, _) in &covered {
-                    if !met.insert(*entity) {
-                        self.pending.late.insert(*entity);
-                    }
-                }
+                let covered = self.covered(base, &facts.covers)?;
+                self.meet_twice([place.entity], &covered);
                 let applied = self.stored(base, event, facts.stored, place, in_force)?;
-                for (entity, facts) in covered {
-                    self.step(base, entity, event, Step::Change, |texts, before| {
-                        memory::next(texts, event, &facts, before, Seen::All, in_force)
-                    })?;
-                }
+                self.cover(base, event, covered, in_force)?;
                 Ok(applied)
             }
+            Facts::Pruned(facts) => {
+                let covered = self.covered(base, &facts.covers)?;
+                self.meet_twice([], &covered);
+                self.cover(base, event, covered, in_force)?;
+                Ok(Applied::default())
+            }
+            Facts::Decayed(facts) => self.decayed(event, &facts, in_force),
             facts @ (Facts::Updated(_) | Facts::Forgotten(_) | Facts::Revived(_)) => {
                 let entity = self.resolve(base, event.head.subject())?;
                 if let Facts::Updated(updated) = &facts
@@ -530,6 +538,47 @@ impl<K: Keep> Folder<K> {
                 Ok(Applied::default())
             }
         }
+    }
+
+    /// The memories that an event forgets beside what else it does, and what it says of each.
+    pub(super) fn covered(
+        &self,
+        base: &dyn Base,
+        covers: &[Covered],
+    ) -> Result<Vec<(EntityId, Facts)>> {
+        let mut covered = Vec::with_capacity(covers.len());
+        for cover in covers {
+            if let Some(facts) = memory::covering(cover) {
+                covered.push((self.resolve(base, cover.id)?, facts));
+            }
+        }
+        Ok(covered)
+    }
+
+    /// Two ids that an event names may have turned out to be one memory, which then makes one step
+    /// for all that it says of it.
+    fn meet_twice<const N: usize>(&mut self, others: [EntityId; N], covered: &[(EntityId, Facts)]) {
+        let mut met = BTreeSet::from(others);
+        for (entity, _) in covered {
+            if !met.insert(*entity) {
+                self.pending.late.insert(*entity);
+            }
+        }
+    }
+
+    fn cover(
+        &mut self,
+        base: &dyn Base,
+        event: &Event<'_>,
+        covered: Vec<(EntityId, Facts)>,
+        in_force: bool,
+    ) -> Result<()> {
+        for (entity, facts) in covered {
+            self.step(base, entity, event, Step::Change, |texts, before| {
+                memory::next(texts, event, &facts, before, Seen::All, in_force)
+            })?;
+        }
+        Ok(())
     }
 
     fn note_request(&mut self, event: &Event<'_>) {
@@ -709,7 +758,10 @@ impl<K: Keep> Folder<K> {
     /// Takes a version out of the numbers.
     fn end(tally: &mut Tally, texts: &K::Texts, before: &Row<K>) {
         if before.is_alive() {
-            *tally.living(before.family()) -= 1;
+            *tally.living_mut(before.family()) -= 1;
+            if before.family() == Family::Memory {
+                tally.by_importance[usize::from(before.importance.code() - 1)] -= 1;
+            }
             if !K::SUMS_AT_END {
                 tally.sum.remove(row_digest(texts, before));
             }
@@ -728,7 +780,10 @@ impl<K: Keep> Folder<K> {
         if version.is_alive() {
             version.ordinal = Some(self.tally.next_ordinal);
             self.tally.next_ordinal += 1;
-            *self.tally.living(version.family()) += 1;
+            *self.tally.living_mut(version.family()) += 1;
+            if version.family() == Family::Memory {
+                self.tally.by_importance[usize::from(version.importance.code() - 1)] += 1;
+            }
             if !K::SUMS_AT_END {
                 self.tally.sum.add(row_digest(&self.texts, &version));
             }

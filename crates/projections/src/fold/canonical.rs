@@ -8,6 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::path::Path;
+use std::sync::Arc;
 
 use icm_log::facts::Facts;
 use icm_log::head::Head;
@@ -22,8 +23,9 @@ use super::texts::Texts;
 /// An event about a memory, kept until the memory is folded.
 #[derive(Debug)]
 pub(super) struct Held {
-    head: Vec<u8>,
-    payload: Option<Vec<u8>>,
+    /// Shared by all the memories that the event speaks of, which may be thousands.
+    head: Arc<[u8]>,
+    payload: Option<Arc<[u8]>>,
     id: EventId,
     position: Position,
     own: bool,
@@ -33,15 +35,26 @@ pub(super) struct Held {
 }
 
 impl Held {
-    pub(super) fn of(event: &Event<'_>, parts: Vec<Facts>, in_force: bool) -> Held {
+    /// An event that says nothing yet.
+    pub(super) fn of(event: &Event<'_>, in_force: bool) -> Held {
         Held {
-            head: event.head.bytes().to_vec(),
-            payload: event.body.payload().map(<[u8]>::to_vec),
+            head: event.head.bytes().into(),
+            payload: event.body.payload().map(Arc::from),
             id: event.id,
             position: event.position,
             own: event.own,
-            parts,
+            parts: Vec::new(),
             in_force,
+        }
+    }
+
+    /// The same event, as it speaks of one memory.
+    pub(super) fn saying(&self, parts: Vec<Facts>) -> Held {
+        Held {
+            head: self.head.clone(),
+            payload: self.payload.clone(),
+            parts,
+            ..*self
         }
     }
 

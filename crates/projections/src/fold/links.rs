@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::apply::{Applied, Base, Folder, Keep};
 use super::record::EntityId;
 use super::state_hash::link_digest;
+use super::stretches::Stretches;
 use super::undos::Undos;
 use crate::error::Result;
 
@@ -36,8 +37,8 @@ pub struct Link {
     pub score_ppm: Option<u32>,
     /// Events that take it away, in force or not: author, and place in the author's chain.
     pub removed_by: Vec<(OriginId, Seq)>,
-    /// Where it held, oldest first: from a position on, up to before another one.
-    pub held: Vec<(Position, Option<Position>)>,
+    /// Where it held.
+    pub held: Stretches,
 }
 
 impl Link {
@@ -58,19 +59,18 @@ impl Link {
             words: payload.relation.filter(|_| in_words).map(str::to_owned),
             score_ppm: payload.score_ppm,
             removed_by,
-            held: Vec::new(),
+            held: Stretches::default(),
         }
     }
 
     /// Whether it holds now.
     pub fn holds(&self) -> bool {
-        self.held.last().is_some_and(|(_, to)| to.is_none())
+        self.held.is_open()
     }
 
     /// Whether it held at a position.
     pub fn held_at(&self, position: Position) -> bool {
-        let mut held = self.held.iter();
-        held.any(|(from, to)| *from <= position && to.is_none_or(|to| position < to))
+        self.held.holds(position)
     }
 
     /// Whether it is in force when these are the undos.
@@ -78,15 +78,6 @@ impl Link {
         let mut removed = self.removed_by.iter();
         !undos.is_undone(self.origin, self.seq)
             && removed.all(|(origin, seq)| undos.is_undone(*origin, *seq))
-    }
-
-    /// From `position` on it holds, or does not.
-    fn turn(&mut self, holds: bool, position: Position) {
-        match (holds, self.held.last_mut()) {
-            (true, _) => self.held.push((position, None)),
-            (false, Some(last)) => last.1 = Some(position),
-            (false, None) => {}
-        }
     }
 }
 
@@ -162,7 +153,7 @@ impl<K: Keep> Folder<K> {
         position: Position,
     ) {
         if held != holds {
-            link.turn(holds, position);
+            link.held.turn(holds, position);
             match holds {
                 true => self.tally.sum.add(link_digest(&link)),
                 false => self.tally.sum.remove(link_digest(&link)),

@@ -277,7 +277,8 @@ pub(super) fn next<X: Texts>(
     }
 }
 
-/// What a summary means for a memory that it is made from; nothing when that stays as it is.
+/// What a summary means for a memory that it is made from, and a prune for one that it forgets;
+/// nothing when that stays as it is.
 pub(super) fn covering(covered: &Covered) -> Option<Facts> {
     let causal_length = covered.causal_length;
     (causal_length != 0).then_some(Facts::Forgotten(Alive { causal_length }))

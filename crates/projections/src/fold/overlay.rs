@@ -10,6 +10,7 @@ use super::apply::{Access, Base, Ended, Keep, Learned, Request};
 use super::links::Link;
 use super::record::{EntityId, GraphRow, Stamp, Version};
 use super::texts::Owned;
+use super::ticks::Tick;
 use super::undos::Undo;
 use crate::error::Result;
 
@@ -60,6 +61,8 @@ pub struct Overlay {
     pub link_places: FxHashMap<EventId, (SubjectId, Position)>,
     /// Events that take a link away, where they came before it.
     pub unlinks: FxHashMap<EventId, Vec<(OriginId, Seq)>>,
+    /// Ticks of decay that are new or changed.
+    pub ticks: BTreeMap<Position, Tick>,
     /// Ranges that were imported.
     pub imported: Vec<Learned>,
     /// Undos that are new, or newly in force or out of it.
@@ -203,6 +206,10 @@ impl Keep for Overlay {
         Ok(unlinks)
     }
 
+    fn tick(&mut self, tick: Tick) {
+        self.ticks.insert(tick.position, tick);
+    }
+
     fn imported(&mut self, learned: Learned) {
         self.imported.push(learned);
     }
@@ -234,6 +241,14 @@ pub fn concepts_of(memoir: SubjectId) -> String {
 }
 
 impl Overlay {
+    /// The tick at a position.
+    pub(super) fn tick_at(&self, base: &dyn Base, position: Position) -> Result<Option<Tick>> {
+        match self.ticks.get(&position) {
+            Some(tick) => Ok(Some(tick.clone())),
+            None => base.tick(position),
+        }
+    }
+
     fn change_topic(&mut self, topic: &str, memories: i64, changed_ms: u64) {
         let change = match self.topics.get_mut(topic) {
             Some(change) => change,

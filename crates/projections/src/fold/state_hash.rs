@@ -1,6 +1,6 @@
 //! The state hash: over the living values, whatever history led to them, whatever the order.
 //!
-//! Each living row and each access has a digest of its own (XXH3, 128 bits) and the digests are added
+//! Each living row, access, link and tick has a digest of its own (XXH3, 128 bits) and the digests are added
 //! up modulo 2^128, so a change costs two short digests and not a pass over the store, and rows may
 //! be taken in any order. It finds accidents (a view that disagrees with the log); it is no proof
 //! against somebody who builds colliding rows, which the chain of event ids is for.
@@ -15,6 +15,7 @@ use super::FOLD_VERSION;
 use super::links::Link;
 use super::record::Version;
 use super::texts::Texts;
+use super::ticks::Tick;
 
 /// A sum of digests: 128 bits, least significant limb first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,6 +82,20 @@ pub(super) fn link_digest(link: &Link) -> u128 {
     bytes[33..49].copy_from_slice(&link.from.0);
     bytes[49..65].copy_from_slice(&link.to.0);
     bytes[65..].copy_from_slice(&link.relation.0.to_le_bytes());
+    xxh3_128(&bytes)
+}
+
+/// Digest of a tick of decay in force.
+pub(super) fn tick_digest(tick: &Tick) -> u128 {
+    let mut bytes = [0; 57];
+    bytes[0] = b't';
+    bytes[1..33].copy_from_slice(&tick.stamp.event.0);
+    bytes[33..37].copy_from_slice(&tick.as_of_day.to_le_bytes());
+    bytes[37..41].copy_from_slice(&tick.rates.rate_ppm.to_le_bytes());
+    let factors = tick.rates.factors_ppm.iter();
+    for (place, factor) in bytes[41..].chunks_exact_mut(4).zip(factors) {
+        place.copy_from_slice(&factor.to_le_bytes());
+    }
     xxh3_128(&bytes)
 }
 

@@ -19,6 +19,7 @@ use super::overlay::Overlay;
 use super::record::{EntityId, Version, changed};
 use super::state_hash::access_digest;
 use super::texts::Owned;
+use super::ticks::Tick;
 use super::undos::{Undo, Undos};
 use crate::error::Result;
 
@@ -53,6 +54,8 @@ struct Effects {
     digests: Vec<(SubjectId, EventId, bool)>,
     /// Links that hold from now on or do not, which is the other way round than before.
     links: Vec<Link>,
+    /// The same of ticks.
+    ticks: Vec<Tick>,
 }
 
 /// Events whose being in force changes, by what they touch.
@@ -62,6 +65,8 @@ struct Toggled {
     recalls: Vec<(SubjectId, EventId, bool)>,
     /// Events that added links.
     links: BTreeSet<EventId>,
+    /// Where ticks are.
+    ticks: BTreeSet<Position>,
     /// Two ranges may name one event.
     seen: BTreeSet<EventId>,
 }
@@ -242,6 +247,9 @@ impl Folder<Overlay> {
             let held = link.holds();
             self.turn_link(link, held, !held, event.position);
         }
+        for tick in effects.ticks {
+            self.turn_tick(tick, event.position);
+        }
         for (was, is) in before
             .0
             .iter()
@@ -294,6 +302,9 @@ impl Folder<Overlay> {
                 effects.links.push(link);
             }
         }
+        for position in toggled.ticks {
+            effects.ticks.extend(self.kept.tick_at(base, position)?);
+        }
         Ok(effects)
     }
 
@@ -325,6 +336,7 @@ impl Folder<Overlay> {
                     match memory::facts_of(event) {
                         Facts::Linked(_) => _ = toggled.links.insert(event.id),
                         Facts::Unlinked => toggled.links.extend(event.head.refs()),
+                        Facts::Decayed(_) => _ = toggled.ticks.insert(event.position),
                         Facts::Recalled(facts) => {
                             let shown = facts.results.iter();
                             let shown = shown.map(|shown| (shown.id, event.id, counts));
@@ -479,13 +491,10 @@ impl<K: Keep> Folder<K> {
             }
             Facts::Consolidated(facts) => {
                 let mut parts = vec![(subject()?, Facts::Stored(facts.stored))];
-                for covered in facts.covers {
-                    if let Some(facts) = memory::covering(&covered) {
-                        parts.push((self.resolve(base, covered.id)?, facts));
-                    }
-                }
+                parts.extend(self.covered(base, &facts.covers)?);
                 Ok(parts)
             }
+            Facts::Pruned(facts) => self.covered(base, &facts.covers),
             _ => Ok(Vec::new()),
         }
     }
@@ -504,9 +513,12 @@ pub(super) fn hold(
             by_memory.entry(entity).or_default().push(facts);
         }
     }
+    if by_memory.is_empty() {
+        return;
+    }
+    let event = Held::of(event, in_force);
     for (entity, parts) in by_memory {
-        let events = held.entry(entity).or_default();
-        events.push(Held::of(event, parts, in_force));
+        held.entry(entity).or_default().push(event.saying(parts));
     }
 }
 

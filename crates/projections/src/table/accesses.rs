@@ -108,6 +108,22 @@ impl Block<'_> {
         self.at(Position(NO_RECALL - 1))
     }
 
+    /// Hands out positions and times of the recalls up to `position`; false where an undo up to there
+    /// has a say in which of them count.
+    pub(super) fn times(&self, position: Position, take: &mut impl FnMut(Position, u64)) -> bool {
+        let undo = self.undos() == 1;
+        if undo && number(&self.accesses[0], 0) & !NO_RECALL <= position.0 {
+            return false;
+        }
+        for access in &self.accesses[self.undos()..] {
+            let at = Position(number(access, 0));
+            if at <= position {
+                take(at, number(access, 8));
+            }
+        }
+        true
+    }
+
     /// 1 when the first access is an undo.
     fn undos(&self) -> usize {
         usize::from(number(&self.accesses[0], 0) & NO_RECALL != 0)

@@ -40,6 +40,8 @@ const LINKS: Bytes = TableDefinition::new("links");
 const LINK_PLACES: Bytes = TableDefinition::new("link places");
 /// (event that adds a link, chain and seq of one that takes it away and came before it) → nothing.
 const UNLINKS: Bytes = TableDefinition::new("unlinks");
+/// position → a tick of decay.
+const TICKS: Bytes = TableDefinition::new("ticks");
 /// position of the first event → a range that was imported.
 const IMPORTED: Bytes = TableDefinition::new("imported");
 /// position → an undo.

@@ -1,5 +1,7 @@
 //! Reading the table as of a position.
 
+use std::cell::OnceCell;
+
 use icm_log::{Cursor, EventId, Name, OriginId, Position, RequestKey, Seq, SubjectId};
 use redb::{
     Database, ReadOnlyDatabase, ReadTransaction, ReadableDatabase, ReadableTable, TableError,
@@ -8,12 +10,12 @@ use redb::{
 use super::accesses::Block;
 use super::{
     ACCESSES, ALIASES, Bytes, IDS, IMPORTED, LINK_PLACES, LINKS, MEMBERS, META, META_CHECKPOINT,
-    META_TALLY, MOVED, NAMES, REQUESTS, TOPICS, UNDOS, UNLINKS, VERSIONS, WAITING, member_key,
-    versioned_key,
+    META_TALLY, MOVED, NAMES, REQUESTS, TICKS, TOPICS, UNDOS, UNLINKS, VERSIONS, WAITING,
+    member_key, versioned_key,
 };
 use crate::error::{Result, ViewError};
 use crate::fold::Tally;
-use crate::fold::{Base, EntityId, Learned, Link, Request, Stamp, Undo, Version};
+use crate::fold::{Base, EntityId, Learned, Link, Request, Stamp, Tick, Undo, Version};
 
 /// A topic and how many living memories it has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +76,8 @@ pub struct Table {
     pub tally: Tally,
     /// The place in the log it has reached.
     pub checkpoint: Cursor,
+    /// Read when they are first asked for.
+    ticks: OnceCell<Vec<Tick>>,
 }
 
 /// Row versions by the position that they hold from.
@@ -112,6 +116,7 @@ impl Table {
             transaction,
             tally: Tally::default(),
             checkpoint: Cursor::START,
+            ticks: OnceCell::new(),
         };
         if let Some(meta) = table.open(META)? {
             if let Some(value) = meta.get(META_TALLY).map_err(bad)? {
@@ -233,6 +238,27 @@ impl Table {
             positions.extend(block.positions(position).take(missing));
         }
         Ok(positions)
+    }
+
+    /// Hands out positions and times (milliseconds since the epoch) of the recalls up to `position`
+    /// that showed an id; false where an undo has a say in which of them count.
+    pub fn access_times(
+        &self,
+        id: SubjectId,
+        position: Position,
+        take: &mut impl FnMut(Position, u64),
+    ) -> Result<bool> {
+        let Some(table) = self.open(ACCESSES)? else {
+            return Ok(true);
+        };
+        let (first, last) = (versioned_key(id, Position(0)), versioned_key(id, position));
+        for entry in table.range(&first[..]..=&last[..]).map_err(bad)? {
+            let entry = entry.map_err(bad)?;
+            if !Block::parse(entry.1.value())?.times(position, take) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Calls `each` with every memory whose id lies in the inclusive range and its version at
@@ -390,6 +416,19 @@ impl Table {
         Ok(())
     }
 
+    /// Every tick of decay that there ever was, in the order of positions. Read once.
+    pub fn ticks(&self) -> Result<&[Tick]> {
+        if self.ticks.get().is_none() && self.tally.ticks > 0 {
+            let mut ticks = Vec::new();
+            self.each_below(TICKS, &[], 8, &mut |_, value| {
+                ticks.push(decode("tick", value)?);
+                Ok(())
+            })?;
+            return Ok(self.ticks.get_or_init(|| ticks));
+        }
+        Ok(self.ticks.get().map_or(&[], Vec::as_slice))
+    }
+
     /// What an idempotency key was used for.
     pub fn request(&self, key: RequestKey) -> Result<Option<Request>> {
         self.get(REQUESTS, &key.0, |bytes| decode("request", bytes))
@@ -450,6 +489,12 @@ impl Base for Table {
             Ok(())
         })?;
         Ok(unlinks)
+    }
+
+    fn tick(&self, position: Position) -> Result<Option<Tick>> {
+        self.get(TICKS, &position.0.to_be_bytes(), |bytes| {
+            decode("tick", bytes)
+        })
     }
 
     fn undos(&self) -> Result<Vec<Undo>> {

@@ -6,8 +6,8 @@ use redb::{Database, ReadableTable, WriteTransaction};
 use super::accesses;
 use super::{
     ACCESSES, ALIASES, IDS, IMPORTED, LINK_PLACES, LINKS, MEMBERS, META, META_CHECKPOINT,
-    META_TALLY, MOVED, NAMES, REQUESTS, TOPICS, UNDOS, UNLINKS, VERSIONS, WAITING, member_key,
-    versioned_key,
+    META_TALLY, MOVED, NAMES, REQUESTS, TICKS, TOPICS, UNDOS, UNLINKS, VERSIONS, WAITING,
+    member_key, versioned_key,
 };
 use crate::error::{Result, ViewError};
 use crate::fold::Folder;
@@ -189,6 +189,13 @@ fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) ->
         for learned in &overlay.imported {
             let key = learned.first.0.to_be_bytes();
             table.insert(&key[..], &encode(learned)[..]).map_err(bad)?;
+        }
+    }
+    if !overlay.ticks.is_empty() {
+        let mut table = transaction.open_table(TICKS).map_err(bad)?;
+        for (position, tick) in &overlay.ticks {
+            let key = position.0.to_be_bytes();
+            table.insert(&key[..], &encode(tick)[..]).map_err(bad)?;
         }
     }
     {

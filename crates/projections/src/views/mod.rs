@@ -15,6 +15,7 @@ mod recall;
 mod tail;
 mod walk;
 mod waypoints;
+mod weight;
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};

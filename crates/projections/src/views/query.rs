@@ -9,7 +9,7 @@ use super::Views;
 use super::past::LogPast;
 use crate::error::Result;
 use crate::fold::{
-    Base, Change, EntityId, Family, Keep, Learned, Link, MEMOIRS, Past, Request, Stamp, Undo,
+    Base, Change, EntityId, Family, Keep, Learned, Link, MEMOIRS, Past, Request, Stamp, Tick, Undo,
     Undos, Version,
 };
 use crate::table::TopicCount;
@@ -124,7 +124,7 @@ impl Views {
     }
 
     /// Positions of the newest `most` recalls up to `position` that showed an id, newest first.
-    fn positions_of(
+    pub(super) fn positions_of(
         &self,
         id: SubjectId,
         position: Position,
@@ -146,7 +146,7 @@ impl Views {
     }
 
     /// The ids that were known to be a memory's at `position`, that which keys it first.
-    fn ids_at(&self, entity: EntityId, position: Position) -> Result<Vec<SubjectId>> {
+    pub(super) fn ids_at(&self, entity: EntityId, position: Position) -> Result<Vec<SubjectId>> {
         let mut ids = vec![entity];
         if self.tally().aliases > 0 {
             let aliases = self.tail.folder.kept.aliases(self, entity)?;
@@ -399,6 +399,10 @@ impl Base for Views {
 
     fn unlinks(&self, link: EventId) -> Result<Vec<(OriginId, Seq)>> {
         self.table()?.unlinks(link)
+    }
+
+    fn tick(&self, position: Position) -> Result<Option<Tick>> {
+        self.table()?.tick(position)
     }
 
     fn undos(&self) -> Result<Vec<Undo>> {

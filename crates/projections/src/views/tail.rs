@@ -1,6 +1,8 @@
 //! The tail: what was appended since the checkpoint, folded in memory.
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use icm_log::{Cursor, Event, EventId, Kind, Log, LogError, Position, Waypoint, Waypoints};
 
@@ -8,7 +10,7 @@ use super::meaning::TailVectors;
 use super::past::LogPast;
 use super::{Checkpoint, Views};
 use crate::error::{Result, ViewError};
-use crate::fold::{Base, EntityId, Folder, Version};
+use crate::fold::{Base, EntityId, Folder, Schedule, Version};
 use crate::text::{self, Doc};
 
 /// Events since the checkpoint.
@@ -19,6 +21,8 @@ pub(super) struct Tail {
     pub(super) text: text::Tail,
     pub(super) vectors: TailVectors,
     pub(super) waypoints: Vec<Waypoint>,
+    /// How memories fade, as of the position that was asked about last.
+    pub(super) schedule: RefCell<Option<(Position, Arc<Schedule>)>>,
     /// Bytes of the records that were folded.
     pub(super) len_bytes: u64,
     /// Ordinals in `folder.kept.opened` that the text tail already has.
@@ -39,6 +43,7 @@ impl Tail {
             text: text::Tail::new(),
             vectors: TailVectors::default(),
             waypoints: Vec::new(),
+            schedule: RefCell::default(),
             len_bytes: 0,
             text_has: 0,
             redacted: false,

@@ -5,6 +5,7 @@
 
 mod bench;
 mod care;
+mod decay;
 mod embed;
 mod exchange;
 mod graph;
@@ -17,6 +18,7 @@ mod undo;
 
 pub use bench::*;
 pub use care::*;
+pub use decay::*;
 pub use embed::*;
 pub use exchange::*;
 pub use graph::*;

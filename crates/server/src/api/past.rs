@@ -147,6 +147,10 @@ pub struct Diff {
     /// Memoirs, concepts and their links; not where a topic or a session is asked for.
     #[serde(skip_serializing_if = "GraphDiff::is_empty", default)]
     pub graph: GraphDiff,
+    /// How many other memories have another weight, through ticks of decay in between; not counted
+    /// for a session.
+    #[serde(default)]
+    pub faded: u64,
 }
 
 /// What differs in one memory.

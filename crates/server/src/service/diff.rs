@@ -5,17 +5,17 @@ use std::mem::take;
 use std::ops::ControlFlow;
 
 use icm_log::{Position, hash};
-use icm_projections::fold::Version;
-use icm_projections::{ALL_IDS, Views, topic_fits};
+use icm_projections::fold::{Schedule, Version};
+use icm_projections::{ALL_IDS, ViewError, Views, topic_fits};
 use serde_json::{Map, Value};
 use similar::{DiffableStr as _, TextDiff};
 
 use super::basis::At;
+use super::decay::decimal;
 use super::show::memory;
 use super::{Ask, Service};
 use crate::api::{Diff, DiffOp, DiffPiece, DiffRequest, GraphDiff, Memory, MemoryChange};
 use crate::error::{Result, ServiceError};
-use crate::ids::id_text;
 
 /// What two states of a memory are compared by, as in its JSON.
 const FIELDS: [&str; 12] = [
@@ -54,9 +54,10 @@ impl Service {
             forgotten: Vec::new(),
             revived: Vec::new(),
             graph: GraphDiff::default(),
+            faded: 0,
         };
-        for (before, after) in self.moved(views, request, from, to)? {
-            self.compare(views, &mut diff, before.as_ref(), &after, to)?;
+        for (before, after) in self.moved(views, request, from, to, &mut diff.faded)? {
+            self.compare(views, &mut diff, before.as_ref(), &after, [from, to])?;
         }
         let by_topic = |a: &Memory, b: &Memory| (&a.topic, &a.id).cmp(&(&b.topic, &b.id));
         diff.graph = match request.topic.is_none() && request.session.is_none() {
@@ -70,13 +71,15 @@ impl Service {
         Ok(diff)
     }
 
-    /// The memories that have another version at `to` than at `from`, with both.
+    /// The memories that have another version at `to` than at `from`, with both; and how many of the
+    /// others have faded.
     fn moved(
         &self,
         views: &Views,
         request: &DiffRequest,
         from: At,
         to: At,
+        faded: &mut u64,
     ) -> std::result::Result<Vec<(Option<Version>, Version)>, Ask> {
         let session = match &request.session {
             Some(session) => Some(self.events_of(views, session, from, to)?),
@@ -87,24 +90,35 @@ impl Service {
             let held = version.topic.as_deref().unwrap_or_default();
             topic.is_none_or(|asked| topic_fits(asked, held))
         };
-        // A version that already held then is no difference: what it says, weight included, is its
-        // own. Once weights fade with time alone they have to be compared for all.
+        let schedules = [
+            views.schedule_at(from.position)?,
+            views.schedule_at(to.position)?,
+        ];
+        let fades = session.is_none() && schedules[0] != schedules[1];
+        // A version that already held then is no difference, but for what time took of its weight.
         let mut entities = Vec::new();
-        let mut look = |entity, version: &Version| {
+        let mut look = |entity, version: &Version| -> std::result::Result<(), ViewError> {
             if version.from > from.position {
                 entities.push((entity, version.clone()));
+            } else if fades && version.is_alive() && fits(version) {
+                let weight = |schedule: &Schedule, at: At| {
+                    views.weight_by(schedule, &self.log, entity, version, at.position)
+                };
+                let [was, is] = [weight(&schedules[0], from)?, weight(&schedules[1], to)?];
+                *faded += u64::from(was != is);
             }
+            Ok(())
         };
         match topic {
             Some(topic) => {
                 for entity in views.members(topic)? {
                     if let Some(version) = views.version_at(entity, to.position)? {
-                        look(entity, &version);
+                        look(entity, &version)?;
                     }
                 }
             }
             None => views.each_at(ALL_IDS, to.position, false, &mut |entity, version| {
-                look(entity, version);
+                look(entity, version)?;
                 Ok(true)
             })?,
         }
@@ -158,7 +172,7 @@ impl Service {
         diff: &mut Diff,
         before: Option<&Version>,
         after: &Version,
-        to: At,
+        [from, to]: [At; 2],
     ) -> std::result::Result<(), Ask> {
         let lived = before.is_some_and(Version::is_alive);
         match (lived, after.is_alive()) {
@@ -179,20 +193,47 @@ impl Service {
             (true, true) => {}
         }
         if let Some(before) = before {
-            diff.changed.extend(change(before, after));
+            let entity = views.resolve(after.id)?;
+            let state = |version: &Version, at: At| -> std::result::Result<Memory, Ask> {
+                let weight_ppm = views.weight_at(&self.log, entity, version, at.position)?;
+                Ok(Memory {
+                    weight: decimal(weight_ppm),
+                    ..memory(version, (0, None))
+                })
+            };
+            let (old, new) = (state(before, from)?, state(after, to)?);
+            diff.changed.extend(change(old, new));
         }
         Ok(())
     }
 }
 
-/// What differs between two versions of a memory, if anything does.
-pub(super) fn change(before: &Version, after: &Version) -> Option<MemoryChange> {
+/// What differs between two versions of a memoir or a concept, if anything does.
+pub(super) fn graph_change(before: &Version, after: &Version) -> Option<MemoryChange> {
     let [old, new] = [before, after].map(|version| memory(version, (0, None)));
+    let mut change = change(old, new);
+    if let (Some(old), Some(new)) = (before.graph, after.graph)
+        && let Some(change) = &mut change
+    {
+        change.name = after.key.clone();
+        if old.confidence_ppm != new.confidence_ppm {
+            let name = "confidence".to_owned();
+            let share = |ppm: u32| Value::from(f64::from(ppm) / 1e6);
+            change.fields.push(name.clone());
+            change.before.insert(name.clone(), share(old.confidence_ppm));
+            change.after.insert(name, share(new.confidence_ppm));
+        }
+    }
+    change
+}
+
+/// What differs between two states of a memory, if anything does.
+fn change(old: Memory, new: Memory) -> Option<MemoryChange> {
     let content_diff = match (&old.content, &new.content) {
         (Some(old), Some(new)) if old != new => words(old, new),
         _ => Vec::new(),
     };
-    let (topic, id) = (new.topic.clone(), id_text(after.id));
+    let (topic, id) = (new.topic.clone(), new.id.clone());
     let [mut old, mut new] = [old, new].map(|memory| match serde_json::to_value(memory) {
         Ok(Value::Object(fields)) => fields,
         _ => Map::new(),

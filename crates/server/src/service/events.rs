@@ -9,6 +9,7 @@ use icm_log::{Event, Kind, Position, SubjectId, hash, payload};
 use icm_projections::Views;
 use serde_json::Value;
 
+use super::decay::{day_text, decimal};
 use super::show::field_names;
 use super::{Ask, Service};
 use crate::api::{EventDetail, LogEntry, LogRequest};
@@ -232,6 +233,7 @@ fn concerns(event: &Event<'_>, fits: impl Fn(SubjectId) -> bool) -> bool {
     match Facts::of(&event.head) {
         Ok(Facts::Recalled(facts)) => facts.results.iter().any(|shown| fits(shown.id)),
         Ok(Facts::Consolidated(facts)) => facts.covers.iter().any(|covered| fits(covered.id)),
+        Ok(Facts::Pruned(facts)) => facts.covers.iter().any(|covered| fits(covered.id)),
         Ok(Facts::Linked(facts)) => fits(facts.other),
         _ => false,
     }
@@ -286,10 +288,13 @@ fn readable(mut json: Value, facts: &Facts) -> Value {
         let ids: Vec<_> = redacted.subjects.iter().map(|id| id_text(*id)).collect();
         object.insert("subjects".to_owned(), ids.into());
     }
-    if let Facts::Consolidated(consolidated) = facts
-        && let Some(covers) = json.get_mut("covers").and_then(Value::as_array_mut)
-    {
-        for (cover, covered) in covers.iter_mut().zip(&consolidated.covers) {
+    let covered = match facts {
+        Facts::Consolidated(facts) => &facts.covers[..],
+        Facts::Pruned(facts) => &facts.covers,
+        _ => &[],
+    };
+    if let Some(covers) = json.get_mut("covers").and_then(Value::as_array_mut) {
+        for (cover, covered) in covers.iter_mut().zip(covered) {
             cover["id"] = Value::String(id_text(covered.id));
         }
     }
@@ -392,6 +397,18 @@ fn summary_of(facts: &Facts, payload: &Value) -> String {
         },
         Facts::Recalled(facts) => {
             format!("\"{}\" showed {}", text("query"), facts.results.len())
+        }
+        Facts::Decayed(facts) => format!(
+            "to {}, {} % a day",
+            day_text(facts.as_of_day),
+            decimal(facts.rate_ppm) * 100.0
+        ),
+        Facts::Pruned(facts) => {
+            let memories = match facts.covers.len() {
+                1 => "1 memory".to_owned(),
+                memories => format!("{memories} memories"),
+            };
+            format!("{memories} below {}", decimal(facts.threshold_ppm))
         }
         Facts::Linked(facts) => {
             let relation = (facts.relation.name()).unwrap_or_else(|| text("relation"));

@@ -4,6 +4,7 @@
 mod asked;
 mod basis;
 mod consolidate;
+mod decay;
 mod dedup;
 mod diff;
 mod doctor;
@@ -17,6 +18,7 @@ mod link;
 pub(crate) mod maintain;
 mod needle;
 mod place;
+mod prune;
 mod read;
 mod recall;
 mod redact;
@@ -46,7 +48,7 @@ use icm_projections::vectors::GRAPH_ROWS_MIN;
 use icm_projections::{GraphJob, ViewError, Views};
 use jiff::tz::TimeZone;
 
-use crate::api::Dedup;
+use crate::api::{DecayPolicy, Dedup};
 use crate::embedding::{Cache, Model};
 use crate::error::{Result, ServiceError, plain};
 use crate::ids::NewIds;
@@ -118,6 +120,8 @@ pub struct Service {
     secrets: Policy,
     /// How stores treat what is there already.
     dedup: Dedup,
+    /// How memories fade.
+    decay: DecayPolicy,
     /// What counts how much when memories are ranked.
     ranking: Ranking,
     /// What embeds.
@@ -161,6 +165,7 @@ impl Service {
             any_folder: false,
             secrets: Policy::default(),
             dedup: Dedup::default(),
+            decay: DecayPolicy::default(),
             ranking: Ranking::default(),
             model: Model::default(),
             failed: Mutex::default(),

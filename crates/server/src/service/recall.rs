@@ -192,7 +192,8 @@ impl Service {
             facts: facts.encode(),
             payload: payload::encode(&payload),
         };
-        self.append_lazily(&recall.caller, event, &recall.read)
+        let events = self.tick_due().into_iter().chain([event]).collect();
+        self.append_lazily(&recall.caller, events, &recall.read)
     }
 }
 

@@ -6,6 +6,7 @@ use icm_log::{Kind, Position, SubjectId};
 use icm_projections::fold::{Family, Version, changed};
 use icm_projections::{ALL_IDS, Views};
 
+use super::decay::decimal;
 use super::{Ask, Service, locked};
 use crate::api::{Importance, Memory, Source, Trust};
 use crate::error::{Result, ServiceError};
@@ -70,7 +71,7 @@ pub(super) fn field_names(set: u32) -> Vec<String> {
     names
 }
 
-/// A row as of a basis.
+/// A row as of a basis, with the weight that it began with.
 pub(super) fn memory(version: &Version, accesses: (u64, Option<u64>)) -> Memory {
     let source = version.source.clone();
     Memory {
@@ -83,7 +84,7 @@ pub(super) fn memory(version: &Version, accesses: (u64, Option<u64>)) -> Memory 
         content: version.content.clone(),
         raw_excerpt: version.raw_excerpt.clone(),
         importance: version.importance.into(),
-        weight: f64::from(version.weight_ppm) / 1e6,
+        weight: decimal(version.weight_ppm),
         keywords: version.keyword_texts(),
         scope: version.scope_text(),
         trust: version.trust.into(),
@@ -112,7 +113,7 @@ pub(super) fn memory(version: &Version, accesses: (u64, Option<u64>)) -> Memory 
 }
 
 impl Service {
-    /// A row with what recalls made of it, and its links.
+    /// A row with what recalls and time made of it, and its links.
     pub(super) fn memory_at(
         &self,
         views: &Views,
@@ -123,7 +124,9 @@ impl Service {
         if version.withheld != 0 {
             self.tell_of_damage(views, entity)?;
         }
+        let weight_ppm = views.weight_at(&self.log, entity, version, position)?;
         Ok(Memory {
+            weight: decimal(weight_ppm),
             related: self.related_at(views, version, position)?,
             ..memory(version, views.accesses_at(&self.log, entity, position)?)
         })

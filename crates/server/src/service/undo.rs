@@ -4,18 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use icm_log::facts::{LogUndone, UndoneRange};
+use icm_log::head::Head;
 use icm_log::record::Body;
 use icm_log::{CommandId, Event, EventId, Kind, NewEvent, OriginId, Position, Seq, SubjectId};
 use icm_log::{hash, payload};
 use icm_projections::Views;
 use icm_projections::fold::{Change, EntityId, Family, Link, Undos, Version, difference};
 
+use super::decay::decimal;
 use super::link::relation_text;
 use super::show::{field_names, memory};
 use super::write::RequestKeyOf;
 use super::{Ask, Service};
 use crate::api::{
-    Caller, LaterChange, RowKind, SkippedEvent, UndoAction, UndoAnswer, UndoChange, UndoLink,
+    Caller, LaterChange, Memory, RowKind, SkippedEvent, UndoAction, UndoAnswer, UndoChange, UndoLink,
     UndoRequest, UndoneCommand,
 };
 use crate::error::{Result, ServiceError};
@@ -87,9 +89,11 @@ fn can_be_undone(kind: Kind) -> bool {
     kind == Kind::LOG_UNDONE || !kind.name().starts_with("log.")
 }
 
-/// Whether an event changes something that people would call a change.
-fn is_change(kind: Kind) -> bool {
-    can_be_undone(kind) && kind != Kind::MEMORY_RECALLED
+/// Whether an event changes something that people would call a change. A tick in one batch with
+/// others is one that a recall wrote on its way.
+fn is_change(head: &Head<'_>) -> bool {
+    let on_the_way = head.kind() == Kind::MEMORY_DECAYED && head.batch_count() > 1;
+    can_be_undone(head.kind()) && head.kind() != Kind::MEMORY_RECALLED && !on_the_way
 }
 
 impl Service {
@@ -279,10 +283,11 @@ impl Service {
         let shown = |version: &Version| {
             let entity = views.resolve(version.id)?;
             // Without links: they are another matter than the row, and named as a field.
-            Ok::<_, Ask>(memory(
-                version,
-                views.accesses_at(&self.log, entity, newest)?,
-            ))
+            let weight_ppm = views.weight_at(&self.log, entity, version, newest)?;
+            Ok::<_, Ask>(Memory {
+                weight: decimal(weight_ppm),
+                ..memory(version, views.accesses_at(&self.log, entity, newest)?)
+            })
         };
         let (before, after) = (&change.before, &change.after);
         let action = match (before.hidden, after.hidden) {
@@ -431,7 +436,7 @@ impl Service {
         self.log.scan_back(None, &mut |event| {
             let known = commands.contains(&event.head.command());
             // What others did elsewhere is not what was done last here.
-            let counts = event.own && is_change(event.head.kind()) && !known;
+            let counts = event.own && is_change(&event.head) && !known;
             if counts && wanted.fits(views, event) {
                 if commands.len() == last {
                     return ControlFlow::Break(());

@@ -67,6 +67,7 @@ fn output() -> Value {
             "changed": memories,
             "forgotten": memories,
             "revived": memories,
+            "faded": {"type": "integer"},
             "total": {"type": "integer"},
             "graph": {"type": "object"},
         },
@@ -81,11 +82,15 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         session: args.text("session"),
     })?;
     let counts = format!(
-        "{} added, {} changed, {} forgotten, {} revived from @{} ({}) to @{} ({})",
+        "{} added, {} changed, {} forgotten, {} revived{} from @{} ({}) to @{} ({})",
         diff.added.len(),
         diff.changed.len(),
         diff.forgotten.len(),
         diff.revived.len(),
+        match diff.faded {
+            0 => String::new(),
+            others => format!(", {others} others faded"),
+        },
         diff.from.position,
         diff.from.at,
         diff.to.position,
@@ -199,6 +204,7 @@ fn structured(diff: &Diff, shown: usize, total: usize) -> Value {
         })).collect::<Vec<_>>(),
         "forgotten": diff.forgotten.iter().map(memory_fields).collect::<Vec<_>>(),
         "revived": diff.revived.iter().map(memory_fields).collect::<Vec<_>>(),
+        "faded": diff.faded,
         "total": total,
     });
     for change in reply["changed"].as_array_mut().into_iter().flatten() {

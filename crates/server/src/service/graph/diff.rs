@@ -11,7 +11,7 @@ use super::link::{Edge, named};
 use super::{Memoirs, concept};
 use crate::api::GraphDiff;
 use crate::service::basis::At;
-use crate::service::diff::change;
+use crate::service::diff::graph_change as change;
 use crate::service::link::relation_text;
 use crate::service::{Ask, Service};
 

@@ -114,12 +114,12 @@ impl Service {
         Ok(answer)
     }
 
-    /// Appends one event that may get lost with the machine's power. `read`: what the files were like
+    /// Appends one batch that may get lost with the machine's power. `read`: what the files were like
     /// that it speaks of; where they were written anew since, as by a redaction, it is dropped.
     pub(super) fn append_lazily(
         &self,
         caller: &Caller,
-        event: NewEvent,
+        events: Vec<NewEvent>,
         read: &Rewritten,
     ) -> Result<()> {
         Guard::new(&self.secrets, false).caller(caller)?;
@@ -147,7 +147,7 @@ impl Service {
             named: false,
             appended: false,
         };
-        command.append(views, vec![event])?;
+        command.append(views, events)?;
         Ok(command.writer.commit(Durability::Lazy)?)
     }
 

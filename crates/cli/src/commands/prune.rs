@@ -1,0 +1,121 @@
+//! `icm prune`
+
+use clap::Args;
+use icm_server::Service;
+use icm_server::api::{Caller, PruneAnswer, PruneRequest};
+
+use crate::app::App;
+use crate::args::share;
+use crate::asked::{self, Asked, Go, Put, Question};
+use crate::error::{CliError, Outcome};
+use crate::memory_view::short_event;
+use crate::text::{self, count};
+use crate::ui::{BOLD, DIM, TOPIC};
+
+/// Forget the memories that have faded
+///
+/// Those of medium and low importance whose weight is below the threshold go, all of them, and
+/// `icm undo` brings them back. High and critical ones never go. What would go is shown first and asked
+/// about; without a terminal that needs `--yes`.
+#[derive(Debug, Args)]
+pub(crate) struct PruneArgs {
+    /// The weight below which memories go, 0 to 1 [default: `decay.prune_threshold`, 0.1]
+    #[arg(short, long, value_name = "W", value_parser = share)]
+    threshold: Option<f64>,
+    /// Only show what would go
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) fn run(args: PruneArgs, app: &App) -> Result<Outcome, CliError> {
+    let request = PruneRequest {
+        threshold: args.threshold,
+        dry_run: true,
+        plan: None,
+    };
+    let caller = app.caller()?;
+    asked::run(Pruning { request, caller }, args.dry_run, app)
+}
+
+struct Pruning {
+    request: PruneRequest,
+    caller: Caller,
+}
+
+impl Asked for Pruning {
+    type Answer = PruneAnswer;
+
+    fn run(&mut self, service: &Service, go: Go<'_>) -> Result<PruneAnswer, CliError> {
+        self.request.dry_run = matches!(go, Go::Look);
+        if let Go::Do(plan) = go {
+            self.request.plan = plan.map(str::to_owned);
+        }
+        Ok(service.prune(&self.caller, &self.request)?)
+    }
+
+    fn plan(answer: &PruneAnswer) -> &str {
+        &answer.plan
+    }
+
+    fn print(&self, app: &App, answer: &PruneAnswer, put: Put<'_>) -> Result<(), CliError> {
+        let threshold = answer.threshold;
+        if answer.memories == 0 {
+            return put(format!(
+                "no memory of medium or low importance is below {threshold}"
+            ));
+        }
+        let verb = if answer.dry_run {
+            "would forget"
+        } else {
+            "forgets"
+        };
+        put(format!("{verb} {} below {threshold}", memories(answer)))?;
+        let room = app.ui.columns.unwrap_or(120).saturating_sub(4);
+        for memory in &answer.first {
+            let content = memory.content.as_deref().unwrap_or("(withheld)");
+            put(format!(
+                "{:.3}  {}  {}",
+                memory.weight,
+                text::one_line(&memory.id),
+                app.ui.paint(TOPIC, &text::one_line(&memory.topic))
+            ))?;
+            put(format!("    {}", text::cut(&text::one_line(content), room)))?;
+        }
+        let more = answer.memories - answer.first.len() as u64;
+        if more > 0 {
+            put(format!("… and {more} more"))?;
+        }
+        Ok(())
+    }
+
+    fn question(&self, answer: &PruneAnswer) -> Question {
+        let what = memories(answer);
+        Question {
+            question: format!("Forget {what} below {}?", answer.threshold),
+            unconfirmed: format!("forgetting {what}"),
+            refused: "nothing was forgotten",
+        }
+    }
+
+    fn receipt(&self, app: &App, done: &PruneAnswer) -> Result<(), CliError> {
+        let event = done.event.as_deref().map_or("", short_event);
+        let position = done.position.unwrap_or_default();
+        app.ui.line(format_args!(
+            "{} {} {}",
+            app.ui.paint(BOLD, "pruned"),
+            memories(done),
+            app.ui.paint(
+                DIM,
+                &format!("@{position}  (`icm undo {event}` brings them back)")
+            )
+        ))
+    }
+
+    fn is_idle(answer: &PruneAnswer) -> bool {
+        answer.memories == 0
+    }
+}
+
+fn memories(answer: &PruneAnswer) -> String {
+    count(answer.memories, "memory", "memories")
+}

@@ -1,0 +1,147 @@
+//! The weight of a memory as of a position: worked out when it is asked for.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use icm_log::facts::Facts;
+use icm_log::{Log, Position, SubjectId};
+
+use super::Views;
+use crate::error::Result;
+use crate::fold::{EntityId, Schedule, Tick, Version, day_of};
+
+impl Views {
+    /// The weight of a version at `position`, in parts per million. Without ticks it costs nothing;
+    /// with some the recalls that showed the memory are read, and the log too where some of those
+    /// were undone.
+    pub fn weight_at(
+        &self,
+        log: &Log,
+        entity: EntityId,
+        version: &Version,
+        position: Position,
+    ) -> Result<u32> {
+        if self.tally().ticks == 0 {
+            return Ok(version.weight_ppm);
+        }
+        let schedule = self.schedule_at(position)?;
+        self.weight_by(&schedule, log, entity, version, position)
+    }
+
+    /// The same by the [schedule](Views::schedule_at) of that position, for who asks of many versions
+    /// at several positions.
+    pub fn weight_by(
+        &self,
+        schedule: &Schedule,
+        log: &Log,
+        entity: EntityId,
+        version: &Version,
+        position: Position,
+    ) -> Result<u32> {
+        let (created, importance) = (day_of(version.created_ms), version.importance);
+        if !schedule.reaches(created, importance) {
+            return Ok(version.weight_ppm);
+        }
+        let recalls = self.recall_days(log, entity, position)?;
+        Ok(schedule.weight_ppm(created, importance, &recalls))
+    }
+
+    /// The ticks in force at `position`, as far as they count.
+    pub fn schedule_at(&self, position: Position) -> Result<Arc<Schedule>> {
+        let tally = self.tally();
+        if tally.ticks == 0 {
+            return Ok(Arc::default());
+        }
+        // What is in force at a position that lies behind stays so.
+        let position = position.min(tally.position);
+        let mut kept = self.tail.schedule.borrow_mut();
+        if let Some((_, schedule)) = kept.as_ref().filter(|(at, _)| *at == position) {
+            return Ok(schedule.clone());
+        }
+        let newer = &self.tail.folder.kept.ticks;
+        let older: &[Tick] = match self.base.tally.ticks {
+            0 => &[],
+            _ => self.table()?.ticks()?,
+        };
+        let older = older
+            .iter()
+            .filter(|tick| !newer.contains_key(&tick.position));
+        let held = older
+            .chain(newer.values())
+            .filter(|tick| tick.held.holds(position));
+        let schedule = Arc::new(Schedule::of(held));
+        *kept = Some((position, schedule.clone()));
+        Ok(schedule)
+    }
+
+    /// UTC days of the recalls in force at `position` that showed a memory, ascending.
+    fn recall_days(&self, log: &Log, entity: EntityId, position: Position) -> Result<Vec<u32>> {
+        let ids = self.ids_at(entity, position)?;
+        let mut times = Vec::new();
+        for id in &ids {
+            if !self.recall_times(*id, position, &mut times)? {
+                return self.recall_days_in_force(log, &ids, position);
+            }
+        }
+        // One that showed several ids of the memory showed it once.
+        times.sort_unstable();
+        times.dedup_by_key(|(position, _)| *position);
+        let mut days: Vec<u32> = times.iter().map(|(_, ms)| day_of(*ms)).collect();
+        days.sort_unstable();
+        Ok(days)
+    }
+
+    /// Adds position and time of the recalls up to `position` that showed an id; false where an
+    /// undo has a say in which of them count.
+    fn recall_times(
+        &self,
+        id: SubjectId,
+        position: Position,
+        times: &mut Vec<(Position, u64)>,
+    ) -> Result<bool> {
+        let mut take = |at, ms| times.push((at, ms));
+        if self.base.tally.events > 0 && !self.table()?.access_times(id, position, &mut take)? {
+            return Ok(false);
+        }
+        let newer = self.tail.folder.kept.accesses.get(&id);
+        for access in newer.into_iter().flatten() {
+            if access.position > position {
+                continue;
+            }
+            if access.counted.is_some() {
+                return Ok(false);
+            }
+            take(access.position, access.at_ms);
+        }
+        Ok(true)
+    }
+
+    /// The same days, as the log says.
+    fn recall_days_in_force(
+        &self,
+        log: &Log,
+        ids: &[SubjectId],
+        position: Position,
+    ) -> Result<Vec<u32>> {
+        let mut positions = BTreeSet::new();
+        for id in ids {
+            positions.extend(self.positions_of(*id, position, usize::MAX)?);
+        }
+        let positions: Vec<Position> = positions.into_iter().collect();
+        let undos = self.undos()?.as_of(position);
+        let mut days = Vec::new();
+        self.events_at(log, &positions, &mut |event| {
+            let Ok(Facts::Recalled(facts)) = Facts::of(&event.head) else {
+                return;
+            };
+            if undos.is_undone(event.head.origin(), event.head.seq()) {
+                return;
+            }
+            if facts.results.iter().any(|shown| ids.contains(&shown.id)) {
+                days.push(day_of(event.head.time().ms()));
+            }
+        })?;
+        days.sort_unstable();
+        Ok(days)
+    }
+}

@@ -120,6 +120,21 @@ pub fn change() -> impl Strategy<Value = Command> {
         1 => one_of(&TOPICS).prop_map(|topic| Command::ForgetTopic { topic }),
         2 => one_of(&ALIASES).prop_map(|alias| Command::Revive { alias }),
         2 => recall(),
+        3 => fade(),
+    ]
+}
+
+/// Days that pass, ticks, and what goes then.
+pub fn fade() -> impl Strategy<Value = Command> {
+    let days = (0..4_i64).prop_map(|days| Command::Clock {
+        by_ms: days * 86_400_000,
+    });
+    let rate = maybe(one_of(&["0", "0.2", "0.6"]));
+    let threshold = maybe(one_of(&["0.3", "0.9"]));
+    prop_oneof![
+        3 => days,
+        3 => rate.prop_map(|rate| Command::Decay { rate }),
+        1 => threshold.prop_map(|threshold| Command::Prune { threshold }),
     ]
 }
 

@@ -162,6 +162,37 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
                 ..payload::MemoryStored::default()
             }),
         ),
+        Kind::MEMORY_DECAYED => (
+            SubjectId::ZERO,
+            facts::MemoryDecayed {
+                as_of_day: 20_780,
+                rate_ppm: 50_000,
+                critical_ppm: 0,
+                high_ppm: 500_000,
+                medium_ppm: 1_000_000,
+                low_ppm: 2_000_000,
+            }
+            .encode(),
+            payload::encode(&payload::Nothing {}),
+        ),
+        Kind::MEMORY_PRUNED => (
+            SubjectId::ZERO,
+            facts::MemoryPruned {
+                threshold_ppm: 100_000,
+                covers: vec![
+                    facts::Covered {
+                        id: MEMORY,
+                        causal_length: 2,
+                    },
+                    facts::Covered {
+                        id: OTHER,
+                        causal_length: 4,
+                    },
+                ],
+            }
+            .encode(),
+            payload::encode(&payload::Nothing {}),
+        ),
         Kind::MEMORY_LINKED => (
             MEMORY,
             facts::MemoryLinked {
@@ -593,13 +624,14 @@ pub fn export(files: &Files) -> Vec<u8> {
 const STORE: &str = "/golden/store";
 
 /// Names of the golden stores that today's code can build.
-pub const STORES: [&str; 6] = [
+pub const STORES: [&str; 7] = [
     "life",
     "two-origins",
     "torn-tail",
     "damaged-payload",
     "undone",
     "linked",
+    "faded",
 ];
 
 /// Builds a store.
@@ -667,6 +699,14 @@ pub fn build(name: &str) -> Files {
             append(&disk, of_kinds(&[Kind::MEMORY_LINKED, Kind::MEMORY_LINKED]));
             // It names the second of them: the first one stays.
             append(&disk, of_kinds(&[Kind::MEMORY_UNLINKED]));
+        }
+        "faded" => {
+            append(&disk, of_kinds(&[Kind::MEMORY_DECAYED]));
+            append(&disk, of_kinds(&[Kind::MEMORY_PRUNED]));
+            append(
+                &disk,
+                of_kinds(&[Kind::MEMORY_DECAYED, Kind::MEMORY_RECALLED]),
+            );
         }
         "two-origins" => {
             // A copy of the store, in another folder: it goes on under an origin of its own.

@@ -116,7 +116,8 @@ impl Model {
         }
     }
 
-    /// Does what the command does. `shown`: the memories that a recall showed.
+    /// Does what the command does. `shown`: the memories that a recall showed, or a prune
+    /// forgot.
     pub fn apply(&mut self, command: &Command, shown: &[String]) -> Outcome {
         match command {
             Command::Store {
@@ -224,6 +225,13 @@ impl Model {
                         .get_mut(alias)
                         .expect("only memories are shown")
                         .access_count += 1;
+                }
+                Ok(Vec::new())
+            }
+            // Which of them have faded is for another reference to say (see `tests/decay.rs`).
+            Command::Prune { .. } => {
+                for alias in shown {
+                    self.set_forgotten(alias.clone(), true);
                 }
                 Ok(Vec::new())
             }

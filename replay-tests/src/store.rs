@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use icm_log::disk::{Disk, RealDisk};
-use icm_server::api::{Dedup, OnSimilar};
+use icm_server::api::{DecayPolicy, Dedup, OnSimilar};
 use icm_server::{Ground, OpenOptions, Result, Service};
 use jiff::tz::TimeZone;
 
@@ -44,5 +44,11 @@ pub fn open_on(
         on_similar: OnSimilar::Off,
         ..Dedup::default()
     };
-    Ok(Service::open_on(options, ground)?.with_dedup(off))
+    // Nothing is written but what a test asks for.
+    let by_hand = DecayPolicy {
+        auto: false,
+        ..DecayPolicy::default()
+    };
+    let service = Service::open_on(options, ground)?;
+    Ok(service.with_dedup(off).with_decay(by_hand))
 }

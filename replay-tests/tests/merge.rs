@@ -14,8 +14,8 @@ use icm_log::disk::RealDisk;
 use icm_log::env::Env;
 use icm_log::facts::{
     Alive, Covered, Importance, ImportedRange, LogImported, LogUndone, MemoryConsolidated,
-    MemoryLinked, MemoryRecalled, MemoryStored, MemoryUpdated, Recalled, Relation, Removal,
-    ScopeKind, Trust, UndoneRange, fields,
+    MemoryDecayed, MemoryLinked, MemoryPruned, MemoryRecalled, MemoryStored, MemoryUpdated,
+    Recalled, Relation, Removal, ScopeKind, Trust, UndoneRange, fields,
 };
 use icm_log::{
     Cursor, Durability, Event, EventId, Kind, Log, Name, NewEvent, OriginId, Position, ScopeId,
@@ -24,8 +24,8 @@ use icm_log::{
 use icm_projections::Views;
 use icm_server::Service;
 use icm_server::api::{
-    Caller, ConsolidateRequest, LinkRequest, ListRequest, Memory, NoProgress, RecallRequest,
-    StoreRequest, UndoRequest, UpdateRequest, VerifyReport, Version,
+    Caller, ConsolidateRequest, DecayRequest, LinkRequest, ListRequest, Memory, NoProgress,
+    PruneRequest, RecallRequest, StoreRequest, UndoRequest, UpdateRequest, VerifyReport, Version,
 };
 use proptest::prelude::*;
 use replay_tests::env::SimEnv;
@@ -81,6 +81,12 @@ enum Op {
     Consolidate {
         topic: usize,
     },
+    Decay {
+        percent: u32,
+    },
+    Prune {
+        percent: u32,
+    },
     /// The command of an event, be it an own one or not.
     Undo {
         pick: usize,
@@ -121,6 +127,8 @@ enum What {
     Link,
     Unlink,
     Recall,
+    Decay,
+    Prune,
     Undo,
 }
 
@@ -134,6 +142,8 @@ fn odd() -> impl Strategy<Value = Odd> {
             What::Link,
             What::Unlink,
             What::Recall,
+            What::Decay,
+            What::Prune,
             What::Undo,
         ][..],
     );
@@ -176,6 +186,8 @@ fn op(machines: usize) -> impl Strategy<Value = Op> {
         3 => (pick(), pick()).prop_map(|(from, to)| Op::Unlink { from, to }),
         3 => word().prop_map(|word| Op::Recall { word }),
         1 => topic().prop_map(|topic| Op::Consolidate { topic }),
+        3 => (0..60_u32).prop_map(|percent| Op::Decay { percent }),
+        2 => (30..100_u32).prop_map(|percent| Op::Prune { percent }),
         5 => (pick(), any::<bool>()).prop_map(|(pick, only)| Op::Undo { pick, only }),
         2 => (-30..30_i64).prop_map(|hours| Op::Skew { hours }),
         8 => prop::collection::vec(0..100_usize, machines).prop_map(|upto| Op::Learn { upto }),
@@ -381,6 +393,20 @@ impl Machine {
                 };
                 let _ = self.service().consolidate(&caller, &request);
             }
+            Op::Decay { percent } => {
+                let request = DecayRequest {
+                    rate: Some(f64::from(*percent) / 100.0),
+                    dry_run: false,
+                };
+                self.service().decay(&caller, &request).expect("it decays");
+            }
+            Op::Prune { percent } => {
+                let request = PruneRequest {
+                    threshold: Some(f64::from(*percent) / 100.0),
+                    ..PruneRequest::default()
+                };
+                self.service().prune(&caller, &request).expect("it prunes");
+            }
             Op::Undo { pick, only } => {
                 let end = self.service().basis(None).expect("there is one").position;
                 let position = (end > 0).then(|| 1 + *pick as u64 % end)?;
@@ -498,6 +524,30 @@ impl Machine {
                     results: results.collect(),
                 };
                 (Kind::MEMORY_RECALLED, facts.encode())
+            }
+            What::Decay => {
+                let today = u32::try_from(self.env.now_ms() / 86_400_000).expect("a day");
+                let facts = MemoryDecayed {
+                    // Some of them of days that have not come yet.
+                    as_of_day: today + odd.id as u32 % 4 - 2,
+                    rate_ppm: odd.number as u32 * 30_000,
+                    critical_ppm: odd.other as u32 * 10_000,
+                    high_ppm: 500_000,
+                    medium_ppm: 1_000_000,
+                    low_ppm: u32::MAX,
+                };
+                (Kind::MEMORY_DECAYED, facts.encode())
+            }
+            What::Prune => {
+                let covers = [odd.id, odd.other].map(|id| Covered {
+                    id: pick(id),
+                    causal_length: odd.number as u32 % 6,
+                });
+                let facts = MemoryPruned {
+                    threshold_ppm: 100_000,
+                    covers: covers.to_vec(),
+                };
+                (Kind::MEMORY_PRUNED, facts.encode())
             }
             What::Undo => {
                 let (origin, to_seq, head) = events[odd.id % events.len()];

@@ -230,7 +230,11 @@ struct Client {
 impl Client {
     /// Connected; nothing said yet.
     fn connect(options: McpOptions) -> Client {
-        let folder = tempfile::tempdir().expect("a folder");
+        Client::connect_in(tempfile::tempdir().expect("a folder"), options)
+    }
+
+    /// The same over a store that may be there.
+    fn connect_in(folder: tempfile::TempDir, options: McpOptions) -> Client {
         let service = Service::open(OpenOptions {
             dir: folder.path().join("store"),
             lock_wait: Duration::from_secs(10),
@@ -264,7 +268,11 @@ impl Client {
 
     /// With the handshake of the older revisions done.
     async fn legacy(options: McpOptions) -> Client {
-        let mut client = Client::connect(options);
+        Client::connect(options).greeted().await
+    }
+
+    async fn greeted(mut self) -> Client {
+        let client = &mut self;
         let params = json!({
             "protocolVersion": "2025-11-25",
             "capabilities": {},
@@ -276,7 +284,7 @@ impl Client {
         assert_eq!(reply["result"]["instructions"], INSTRUCTIONS);
         let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
         client.send(initialized.as_bytes()).await;
-        client
+        self
     }
 
     /// Speaking the stateless revision.
@@ -1278,4 +1286,59 @@ async fn a_memoir_over_mcp() {
     let said = client.fails("icm_memoir_add_concept", bad).await;
     assert!(said.contains("no memoir systm"), "{said}");
     client.end().await;
+
+/// This machine, three days ago.
+struct Ago;
+
+impl icm_log::env::Env for Ago {
+    fn now_ms(&self) -> u64 {
+        icm_server::SystemEnv.now_ms() - 3 * 86_400_000
+    }
+    fn fill_random(&self, bytes: &mut [u8]) {
+        icm_server::SystemEnv.fill_random(bytes);
+    }
+    fn machine_id(&self) -> Option<String> {
+        icm_server::SystemEnv.machine_id()
+    }
+}
+
+#[tokio::test]
+async fn a_recall_lets_memories_fade_once_a_day() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = OpenOptions {
+        dir: folder.path().join("store"),
+        lock_wait: Duration::from_secs(10),
+        read_only: false,
+    };
+    let ground = icm_server::Ground {
+        env: Arc::new(Ago),
+        ..icm_server::Ground::system()
+    };
+    let before = Service::open_on(options, ground).expect("a store");
+    let request = StoreRequest {
+        topic: "zoo".into(),
+        content: "a zebra".into(),
+        ..StoreRequest::default()
+    };
+    before.store(&Caller::default(), request).expect("stored");
+    drop(before);
+
+    let client = Client::connect_in(folder, McpOptions::default());
+    let mut client = client.greeted().await;
+    let mut weights = Vec::new();
+    for _ in 0..3 {
+        let query = json!({"query": "zebra"});
+        let (_, answer) = client.ok("icm_memory_recall", query).await;
+        weights.push(answer["results"][0]["weight"].as_f64().expect("a weight"));
+        // The tick is written once the answer is out, at the latest before the next one.
+        let (_, log) = client
+            .ok("icm_log", json!({"kind": "memory.decayed"}))
+            .await;
+        assert!(
+            log["events"].as_array().is_none_or(|all| all.len() <= 1),
+            "{log}"
+        );
+    }
+    assert_eq!(weights[0], 1.0);
+    assert!((0.8..0.9).contains(&weights[2]), "{weights:?}");
 }

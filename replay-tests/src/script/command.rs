@@ -65,6 +65,10 @@ pub enum Command {
         summary: String,
         keep: bool,
     },
+    /// `decay`, `decay --rate 0.3`
+    Decay { rate: Option<String> },
+    /// `prune`, `prune --threshold 0.5`
+    Prune { threshold: Option<String> },
     /// `link $a $b -r RELATION`
     Link {
         from: String,
@@ -232,6 +236,14 @@ impl fmt::Display for Command {
                     Word(summary)
                 )?;
                 f.write_str(if *keep { " --keep" } else { "" })
+            }
+            Command::Decay { rate } => {
+                f.write_str("decay")?;
+                option(f, "--rate", rate.as_deref())
+            }
+            Command::Prune { threshold } => {
+                f.write_str("prune")?;
+                option(f, "--threshold", threshold.as_deref())
             }
             Command::Link { from, to, relation } => {
                 write!(f, "link {from} {to}")?;

@@ -81,6 +81,12 @@ impl FromStr for Command {
                 summary: words.value("-c")?.ok_or("a summary is needed")?,
                 keep: words.flag("--keep"),
             },
+            "decay" => Command::Decay {
+                rate: words.value("--rate")?,
+            },
+            "prune" => Command::Prune {
+                threshold: words.value("--threshold")?,
+            },
             "link" => Command::Link {
                 from: words.alias()?,
                 to: words.alias()?,
@@ -290,6 +296,9 @@ forget $a $b
 forget-topic prefs
 revive $a
 consolidate $s -t prefs -c \"all of it\" --keep
+decay
+decay --rate 0.3
+prune --threshold 0.5
 link $a $b -r supersedes
 unlink $a $b -r supersedes
 dedup update

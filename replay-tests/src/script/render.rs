@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use icm_server::ServiceError;
 use icm_server::api::{
-    Direction, LogEntry, Memory, RecallAnswer, Receipt, TopicSummary, UndoAction, UndoAnswer,
-    VerifyReport, Version,
+    DecayAction, DecayReceipt, Direction, LogEntry, Memory, RecallAnswer, Receipt, TopicSummary,
+    UndoAction, UndoAnswer, VerifyReport, Version,
 };
 
 use super::command::{importance_name, trust_name};
@@ -117,6 +117,20 @@ pub(super) fn undone(aliases: &Aliases, answer: &UndoAnswer) -> String {
 
 pub(super) fn error(aliases: &Aliases, error: &ServiceError) -> String {
     format!("error: {}\n", aliases.hide(&error.to_string()))
+}
+
+/// A tick.
+pub(super) fn decayed(receipt: &DecayReceipt) -> String {
+    let DecayReceipt {
+        day,
+        rate,
+        memories,
+        ..
+    } = receipt;
+    match receipt.action {
+        DecayAction::Unchanged => "unchanged\n".to_owned(),
+        DecayAction::Decayed => format!("decayed to {day}: {memories} at {rate}\n"),
+    }
 }
 
 /// One memory on one line; what is as it is by default is left out.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use icm_server::Service;
 use icm_server::api::{
-    Basis, Caller, ConsolidateRequest, Dedup, LinkRequest, ListRequest, LogRequest, Memory,
-    NoProgress, RecallRequest, Receipt, StoreRequest, Trust, UndoRequest, UpdateRequest,
+    Basis, Caller, ConsolidateRequest, DecayRequest, Dedup, LinkRequest, ListRequest, LogRequest,
+    Memory, NoProgress, PruneRequest, RecallRequest, Receipt, StoreRequest, Trust, UndoRequest,
+    UpdateRequest,
 };
 
 use super::command::{Command, Damage};
@@ -26,7 +27,7 @@ pub struct Run {
     caller: Caller,
     /// Receipts of the newest command.
     receipts: Vec<Receipt>,
-    /// What the newest recall showed.
+    /// What the newest recall showed, or prune forgot.
     shown: Vec<String>,
     /// What the service told the user so far.
     notices: Vec<String>,
@@ -81,7 +82,7 @@ impl Run {
         &self.receipts
     }
 
-    /// The memories that the newest command, a recall, showed; best first.
+    /// The memories that the newest command, a recall, showed, best first; or that it, a prune, forgot.
     pub fn shown(&self) -> &[String] {
         &self.shown
     }
@@ -271,6 +272,23 @@ impl Run {
                 let text = format!("covers {}\n", done.originals.len());
                 Ok(self.done(vec![done.receipt]) + &text)
             }
+            Command::Decay { rate } => {
+                let request = DecayRequest {
+                    rate: rate.as_deref().map(share),
+                    dry_run: false,
+                };
+                let receipt = service.decay(&self.caller, &request)?;
+                Ok(render::decayed(&receipt))
+            }
+            Command::Prune { threshold } => {
+                let request = PruneRequest {
+                    threshold: threshold.as_deref().map(share),
+                    ..PruneRequest::default()
+                };
+                let answer = service.prune(&self.caller, &request)?;
+                self.shown = answer.ids.iter().map(|id| aliases.alias(id)).collect();
+                Ok(format!("pruned {}\n", self.shown.join(" ")))
+            }
             Command::Link { from, to, relation } | Command::Unlink { from, to, relation } => {
                 let request = LinkRequest {
                     from: aliases.id(from),
@@ -421,6 +439,10 @@ impl Run {
             }
         }
     }
+}
+
+fn share(text: &str) -> f64 {
+    text.parse().expect("a script gives a number")
 }
 
 /// Harms one of the files below `dir`, if there is one.

@@ -64,6 +64,8 @@ fn every_command_has_help() {
         "revive",
         "undo",
         "consolidate",
+        "decay",
+        "prune",
         "redact",
         "topics",
         "stats",

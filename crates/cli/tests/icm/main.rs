@@ -9,6 +9,7 @@ mod backup;
 mod bad_input;
 mod bench;
 mod config;
+mod decay;
 mod demo;
 mod diff;
 mod doctor;

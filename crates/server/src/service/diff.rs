@@ -211,24 +211,25 @@ impl Service {
 /// What differs between two versions of a memoir or a concept, if anything does.
 pub(super) fn graph_change(before: &Version, after: &Version) -> Option<MemoryChange> {
     let [old, new] = [before, after].map(|version| memory(version, (0, None)));
-    let mut change = change(old, new);
-    if let (Some(old), Some(new)) = (before.graph, after.graph)
-        && let Some(change) = &mut change
-    {
-        change.name = after.key.clone();
-        if old.confidence_ppm != new.confidence_ppm {
-            let name = "confidence".to_owned();
-            let share = |ppm: u32| Value::from(f64::from(ppm) / 1e6);
-            change.fields.push(name.clone());
-            change.before.insert(name.clone(), share(old.confidence_ppm));
-            change.after.insert(name, share(new.confidence_ppm));
-        }
+    let mut change = differences(old, new);
+    let [old, new] = [before, after].map(|version| version.graph.map(|row| row.confidence_ppm));
+    if old != new {
+        let name = "confidence".to_owned();
+        let share = |ppm: Option<u32>| Value::from(f64::from(ppm.unwrap_or(0)) / 1e6);
+        change.fields.push(name.clone());
+        change.before.insert(name.clone(), share(old));
+        change.after.insert(name, share(new));
     }
-    change
+    change.name = after.graph.and_then(|row| row.memoir).and(after.key.clone());
+    (!change.fields.is_empty()).then_some(change)
 }
 
 /// What differs between two states of a memory, if anything does.
 fn change(old: Memory, new: Memory) -> Option<MemoryChange> {
+    Some(differences(old, new)).filter(|change| !change.fields.is_empty())
+}
+
+fn differences(old: Memory, new: Memory) -> MemoryChange {
     let content_diff = match (&old.content, &new.content) {
         (Some(old), Some(new)) if old != new => words(old, new),
         _ => Vec::new(),
@@ -242,7 +243,7 @@ fn change(old: Memory, new: Memory) -> Option<MemoryChange> {
     let mut change = MemoryChange {
         id,
         topic,
-        name: after.graph.and_then(|_| after.key.clone()),
+        name: None,
         fields: Vec::new(),
         before: Map::new(),
         after: Map::new(),
@@ -256,18 +257,7 @@ fn change(old: Memory, new: Memory) -> Option<MemoryChange> {
             change.after.insert(name.to_owned(), new);
         }
     }
-    if let (Some(old), Some(new)) = (before.graph, after.graph)
-        && old.confidence_ppm != new.confidence_ppm
-    {
-        let name = "confidence".to_owned();
-        let share = |ppm: u32| Value::from(f64::from(ppm) / 1e6);
-        change.fields.push(name.clone());
-        change
-            .before
-            .insert(name.clone(), share(old.confidence_ppm));
-        change.after.insert(name, share(new.confidence_ppm));
-    }
-    (!change.fields.is_empty()).then_some(change)
+    change
 }
 
 /// The difference between two texts, word by word. The pieces that are no insertions make up the

@@ -1,0 +1,204 @@
+//! `icm decay`, `icm prune`, and the tick that a recall writes on its way.
+
+use std::sync::Arc;
+
+use icm_log::env::Env;
+use icm_server::api::{Caller, Importance, StoreRequest};
+use icm_server::{Ground, OpenOptions, Service, SystemEnv};
+
+use crate::world::World;
+
+const DAY_MS: u64 = 86_400_000;
+const IMPORTANCES: [(&str, Importance); 4] = [
+    ("critical", Importance::Critical),
+    ("high", Importance::High),
+    ("medium", Importance::Medium),
+    ("low", Importance::Low),
+];
+
+/// This machine, some days ago.
+struct Ago(u64);
+
+impl Env for Ago {
+    fn now_ms(&self) -> u64 {
+        SystemEnv.now_ms() - self.0 * DAY_MS
+    }
+    fn fill_random(&self, bytes: &mut [u8]) {
+        SystemEnv.fill_random(bytes);
+    }
+    fn machine_id(&self) -> Option<String> {
+        SystemEnv.machine_id()
+    }
+}
+
+/// A store with a memory of each importance, as old as that.
+fn aged(days: u64) -> World {
+    let world = World::new();
+    let options = OpenOptions {
+        dir: world.store(),
+        lock_wait: std::time::Duration::from_secs(5),
+        read_only: false,
+    };
+    let ground = Ground {
+        env: Arc::new(Ago(days)),
+        ..Ground::system()
+    };
+    let service = Service::open_on(options, ground).unwrap();
+    for (name, importance) in IMPORTANCES {
+        let request = StoreRequest {
+            topic: "zoo".to_owned(),
+            content: format!("a zebra of {name} importance"),
+            key: Some(name.to_owned()),
+            importance: Some(importance),
+            ..StoreRequest::default()
+        };
+        service.store(&Caller::default(), request).unwrap();
+    }
+    world
+}
+
+fn weight(world: &World, key: &str) -> f64 {
+    world.json(["get", &world.id(key)])["weight"]
+        .as_f64()
+        .unwrap()
+}
+
+fn weights(world: &World) -> [f64; 4] {
+    IMPORTANCES.map(|(key, _)| weight(world, key))
+}
+
+fn events(world: &World) -> u64 {
+    world.json(["stats"])["events"].as_u64().unwrap()
+}
+
+fn ticks(world: &World) -> usize {
+    let log = world.icm(["log", "--kind", "memory.decayed", "--json"]);
+    log.out.lines().count()
+}
+
+#[test]
+fn memories_fade_by_days_and_not_by_runs() {
+    let world = aged(20);
+    assert_eq!(weights(&world), [1.0; 4]);
+    let before = world.now();
+    let look = world.json(["decay", "--dry-run"]);
+    assert_eq!(look["action"], "decayed");
+    assert_eq!(
+        (&look["event"].is_null(), &look["memories"]),
+        (&true, &3.into())
+    );
+    assert_eq!(world.now(), before, "a dry run writes nothing");
+
+    let done = world.json(["decay"]);
+    assert_eq!((&done["day"], &done["rate"]), (&look["day"], &0.05.into()));
+    assert!(done["event"].is_string());
+    let after = events(&world);
+    for _ in 0..3 {
+        assert!(world.icm(["decay"]).ok().out.starts_with("unchanged"));
+    }
+    assert_eq!(events(&world), after);
+    // 20 days, or 21 where midnight came in between.
+    let [critical, high, medium, low] = weights(&world);
+    assert_eq!(critical, 1.0);
+    let near = |is: f64, a_day: f64| {
+        let days = [20, 21].map(|days| a_day.powi(days));
+        days.iter().any(|should| (is - should).abs() < 2e-6)
+    };
+    assert!(near(high, 0.975) && near(medium, 0.95) && near(low, 0.9));
+
+    let listed = world.json(["list", "--sort", "weight"]);
+    let keys: Vec<_> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|m| &m["key"])
+        .collect();
+    assert_eq!(keys, ["critical", "high", "medium", "low"]);
+    let shown = world.json(["recall", "zebra", "--no-record"]);
+    let shown = shown["results"].as_array().unwrap();
+    let of_low = shown.iter().find(|hit| hit["key"] == "low").unwrap();
+    assert_eq!(of_low["weight"], low);
+    let get = world.json(["get", &world.id("low"), "--at", &before]);
+    assert_eq!(get["weight"], 1.0, "as of before the tick");
+    let diff = world.json(["diff", &before]);
+    assert_eq!(
+        (&diff["faded"], &diff["changed"]),
+        (&3.into(), &serde_json::json!([]))
+    );
+    let log = world.icm(["log", "--kind", "memory.decayed"]).ok();
+    assert!(log.out.contains("5 % a day"), "{}", log.out);
+
+    // Another rate is another tick, and an undo takes that back.
+    world.icm(["decay", "--rate", "0.5"]).ok();
+    assert!(weight(&world, "medium") < 1e-5);
+    world.icm(["undo", "--last", "1", "--yes"]).ok();
+    assert_eq!(weights(&world), [critical, high, medium, low]);
+    world.icm(["verify"]).ok();
+    for bad in [["--rate", "1.5"], ["--rate", "fast"], ["--rate", "-1"]] {
+        let bad = [["decay"].as_slice(), &bad].concat();
+        assert_eq!(world.icm(bad).code, 2);
+    }
+}
+
+#[test]
+fn a_prune_takes_all_that_faded_and_nothing_that_matters() {
+    let world = aged(40);
+    world.icm(["prune"]).ok();
+    world.icm(["decay"]).ok();
+    let before = weights(&world);
+    let look = world.json(["prune", "--dry-run"]);
+    assert_eq!(look["memories"], 1);
+    assert_eq!(look["ids"][0], world.id("low").as_str());
+    world.icm(["prune"]).fails(2, "`--yes`");
+    let done = world.json(["prune", "--threshold", "1", "--yes"]);
+    assert_eq!(done["memories"], 2);
+    let left = world.json(["list"]);
+    assert_eq!(left.as_array().unwrap().len(), 2, "{left}");
+    let history = world.icm(["history", &world.id("low")]).ok();
+    assert!(history.out.contains("memory.pruned"), "{}", history.out);
+    let log = world.icm(["log", "--kind", "memory.pruned"]).ok();
+    assert!(log.out.contains("2 memories below 1"), "{}", log.out);
+    world.icm(["verify"]).ok();
+    let undone = world.json(["undo", "--last", "1", "--yes"]);
+    assert_eq!(undone["changes"].as_array().unwrap().len(), 2);
+    assert_eq!(weights(&world), before);
+    world.icm(["verify"]).ok();
+    assert_eq!(world.icm(["prune", "--threshold", "2"]).code, 2);
+}
+
+#[test]
+fn a_recall_lets_memories_fade_once_a_day() {
+    let world = aged(3);
+    world.icm(["recall", "zebra", "--no-record"]).ok();
+    world
+        .icm(["recall", "zebra", "--at", &world.now(), "--no-record"])
+        .ok();
+    assert_eq!(ticks(&world), 0);
+    let config = world.write("off.toml", "[decay]\nauto = false\n");
+    let config = config.to_str().unwrap();
+    world.icm(["--config", config, "recall", "zebra"]).ok();
+    assert_eq!(ticks(&world), 0, "switched off");
+
+    let first = world.json(["recall", "zebra"]);
+    assert_eq!(first["results"][0]["weight"], 1.0, "after the answer");
+    assert_eq!(ticks(&world), 1);
+    world.icm(["recall", "zebra"]).ok();
+    assert_eq!(ticks(&world), 1);
+    assert!(weight(&world, "low") < 0.9);
+    assert!(world.icm(["decay"]).ok().out.starts_with("unchanged"));
+    // It is no command of its own: the last one is still the last store.
+    let undone = world.json(["undo", "--last", "1", "--yes"]);
+    assert_eq!(undone["changes"][0]["id"], world.id("low").as_str());
+
+    let fresh = World::with_memories();
+    fresh.icm(["recall", "billing"]).ok();
+    assert_eq!(ticks(&fresh), 0, "nothing is older than a day");
+}
+
+#[test]
+fn nothing_fades_where_there_is_nothing() {
+    let world = World::new();
+    assert_eq!(world.json(["decay"])["action"], "unchanged");
+    assert_eq!(world.json(["prune", "--yes"])["memories"], 0);
+    assert!(!world.store().exists());
+}

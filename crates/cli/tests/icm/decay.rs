@@ -149,7 +149,7 @@ fn a_prune_takes_all_that_faded_and_nothing_that_matters() {
     let look = world.json(["prune", "--dry-run"]);
     assert_eq!(look["memories"], 1);
     assert_eq!(look["ids"][0], world.id("low").as_str());
-    world.icm(["prune"]).fails(2, "`--yes`");
+    world.icm(["prune"]).fails(2, "has to be confirmed");
     let done = world.json(["prune", "--threshold", "1", "--yes"]);
     assert_eq!(done["memories"], 2);
     let left = world.json(["list"]);
@@ -187,8 +187,9 @@ fn a_recall_lets_memories_fade_once_a_day() {
     assert!(weight(&world, "low") < 0.9);
     assert!(world.icm(["decay"]).ok().out.starts_with("unchanged"));
     // It is no command of its own: the last one is still the last store.
+    let low = world.id("low");
     let undone = world.json(["undo", "--last", "1", "--yes"]);
-    assert_eq!(undone["changes"][0]["id"], world.id("low").as_str());
+    assert_eq!(undone["changes"][0]["id"], low.as_str());
 
     let fresh = World::with_memories();
     fresh.icm(["recall", "billing"]).ok();

@@ -156,14 +156,19 @@ impl Service {
     /// the lock: an answer never waits for its record, and a record is no reason to fail.
     pub fn record_recalls(&self) {
         let pending = std::mem::take(&mut *locked(&self.pending));
+        if pending.is_empty() {
+            return;
+        }
+        // With the first of them: the views do not follow in between.
+        let mut tick = self.tick_due();
         for recall in pending {
-            if let Err(error) = self.record(&recall) {
+            if let Err(error) = self.record(&recall, tick.take()) {
                 tracing::debug!(%error, "a recall was not recorded");
             }
         }
     }
 
-    fn record(&self, recall: &Pending) -> Result<()> {
+    fn record(&self, recall: &Pending, tick: Option<NewEvent>) -> Result<()> {
         let results = (1u16..)
             .zip(&recall.results)
             .map(|(rank, id)| Recalled { id: *id, rank })
@@ -192,7 +197,7 @@ impl Service {
             facts: facts.encode(),
             payload: payload::encode(&payload),
         };
-        let events = self.tick_due().into_iter().chain([event]).collect();
+        let events = tick.into_iter().chain([event]).collect();
         self.append_lazily(&recall.caller, events, &recall.read)
     }
 }

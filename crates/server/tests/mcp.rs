@@ -1286,6 +1286,7 @@ async fn a_memoir_over_mcp() {
     let said = client.fails("icm_memoir_add_concept", bad).await;
     assert!(said.contains("no memoir systm"), "{said}");
     client.end().await;
+}
 
 /// This machine, three days ago.
 struct Ago;

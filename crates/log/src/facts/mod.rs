@@ -2,8 +2,8 @@
 //! fields, bounded, no free text; bytes after the known ones are kept and hashed (they stay in the
 //! head, which is never encoded anew).
 
-mod graph;
 mod decay;
+mod graph;
 mod link;
 mod log;
 mod memory;
@@ -12,11 +12,11 @@ mod wire;
 use serde_json::Value;
 use thiserror::Error;
 
+pub use decay::{MemoryDecayed, MemoryPruned};
 pub use graph::{
     CONFIDENCE_MAX_PPM, ConceptAdded, ConceptLabelled, ConceptRefined, ConceptUnlabelled,
     MemoirCreated, MemoirDescribed,
 };
-pub use decay::{MemoryDecayed, MemoryPruned};
 pub use link::{MemoryLinked, Relation};
 pub use log::{
     Continues, Hole, ImportedRange, LogImported, LogOriginStarted, LogRedacted, LogRepaired,

@@ -4,8 +4,8 @@
 mod afresh;
 mod apply;
 mod canonical;
-mod graph;
 mod decay;
+mod graph;
 mod links;
 mod memory;
 mod overlay;

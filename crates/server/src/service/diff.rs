@@ -220,7 +220,10 @@ pub(super) fn graph_change(before: &Version, after: &Version) -> Option<MemoryCh
         change.before.insert(name.clone(), share(old));
         change.after.insert(name, share(new));
     }
-    change.name = after.graph.and_then(|row| row.memoir).and(after.key.clone());
+    change.name = after
+        .graph
+        .and_then(|row| row.memoir)
+        .and(after.key.clone());
     (!change.fields.is_empty()).then_some(change)
 }
 

@@ -17,8 +17,8 @@ use super::show::{field_names, memory};
 use super::write::RequestKeyOf;
 use super::{Ask, Service};
 use crate::api::{
-    Caller, LaterChange, Memory, RowKind, SkippedEvent, UndoAction, UndoAnswer, UndoChange, UndoLink,
-    UndoRequest, UndoneCommand,
+    Caller, LaterChange, Memory, RowKind, SkippedEvent, UndoAction, UndoAnswer, UndoChange,
+    UndoLink, UndoRequest, UndoneCommand,
 };
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;

@@ -25,7 +25,10 @@ const CONFIDENCE_STEP_PPM: u32 = 100_000;
 /// Sources that one command may name.
 const SOURCES_MAX: usize = 100;
 
-fn place(appended: &Appended) -> (String, u64) {
+/// An event and its position, as receipts have them.
+type Place = (String, u64);
+
+fn place(appended: &Appended) -> Place {
     (appended.event.to_string(), appended.position.0)
 }
 
@@ -426,7 +429,7 @@ fn turn(
     views: &Views,
     version: &Version,
     kind: Kind,
-) -> std::result::Result<Option<((String, u64), Action)>, Ask> {
+) -> std::result::Result<Option<(Place, Action)>, Ask> {
     if version.hidden {
         return Err(ServiceError::invalid_with(
             "what stored it is undone",
@@ -450,7 +453,7 @@ fn after(
     memoir: &Version,
     known: &Version,
     checked: &Checked,
-    event: (String, u64),
+    event: Place,
     action: Action,
 ) -> GraphReceipt {
     let sure = checked.confidence_ppm.unwrap_or(CONFIDENCE_FIRST_PPM);

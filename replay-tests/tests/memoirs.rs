@@ -1,0 +1,366 @@
+//! Memoirs and concepts are a function of the set of events: machines that exchanged answer alike,
+//! views that were thrown away come back the same, a moment stays as it was, and an undo of an undo
+//! changes nothing.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use icm_server::api::{
+    Caller, ConceptLinkRequest, ConceptRequest, InspectRequest, LabelRequest, MemoirRequest,
+    NoProgress, StoreRequest, UndoRequest,
+};
+use icm_server::{ExportFile, Service, ServiceError};
+use proptest::prelude::*;
+use replay_tests::env::SimEnv;
+use replay_tests::{folder, judge, store};
+use serde_json::{Value, json};
+
+const MACHINES: usize = 3;
+const MEMOIRS: [&str; 2] = ["system", "people"];
+const CONCEPTS: [&str; 3] = ["api", "invoices", "mascot"];
+const LABELS: [&str; 2] = ["kind:data", "billing"];
+const RELATIONS: [&str; 3] = ["part_of", "depends_on", "contradicts"];
+
+/// What happens on one of the machines.
+#[derive(Debug, Clone)]
+enum Op {
+    Create(usize),
+    Describe(usize, u8),
+    Turn(usize, bool),
+    Add(usize, usize, u8, usize),
+    Refine(usize, usize, u8),
+    Label(usize, usize, usize, bool),
+    TurnConcept(usize, usize, bool),
+    Link(usize, [usize; 2], usize, bool),
+    /// A memory, so that the two families stand in one store.
+    Store(u8),
+    Undo(usize, bool),
+    Take(usize),
+    Rebuild,
+    DropViews,
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    // The first memoir and the first concepts are the ones that much happens to.
+    let memoir = || prop_oneof![4 => Just(0_usize), 1 => Just(1)];
+    let concept = || 0..CONCEPTS.len();
+    let ends = || [concept(), concept()];
+    prop_oneof![
+        3 => memoir().prop_map(Op::Create),
+        2 => (memoir(), any::<u8>()).prop_map(|(m, n)| Op::Describe(m, n)),
+        2 => (memoir(), any::<bool>()).prop_map(|(m, back)| Op::Turn(m, back)),
+        8 => (memoir(), concept(), any::<u8>(), 0..LABELS.len())
+            .prop_map(|(m, c, n, label)| Op::Add(m, c, n, label)),
+        6 => (memoir(), concept(), any::<u8>()).prop_map(|(m, c, n)| Op::Refine(m, c, n)),
+        4 => (memoir(), concept(), 0..LABELS.len(), any::<bool>())
+            .prop_map(|(m, c, label, away)| Op::Label(m, c, label, away)),
+        3 => (memoir(), concept(), any::<bool>()).prop_map(|(m, c, b)| Op::TurnConcept(m, c, b)),
+        6 => (memoir(), ends(), 0..RELATIONS.len(), prop::bool::weighted(0.3))
+            .prop_map(|(m, ends, relation, away)| Op::Link(m, ends, relation, away)),
+        1 => any::<u8>().prop_map(Op::Store),
+        5 => (0..64_usize, any::<bool>()).prop_map(|(pick, only)| Op::Undo(pick, only)),
+        7 => (0..MACHINES).prop_map(Op::Take),
+        1 => Just(Op::Rebuild),
+        1 => Just(Op::DropViews),
+    ]
+}
+
+struct Machine {
+    service: Option<Service>,
+    env: Arc<SimEnv>,
+    folder: tempfile::TempDir,
+    /// Moments, and what was answered then.
+    moments: Vec<(String, Value)>,
+}
+
+/// A command may find that there is nothing for it to do, but not that something is wrong.
+fn may_refuse<T>(done: icm_server::Result<T>) {
+    if let Err(error) = done {
+        let refused = matches!(
+            error,
+            ServiceError::Invalid { .. }
+                | ServiceError::NotFound { .. }
+                | ServiceError::Nothing { .. }
+        );
+        assert!(refused, "{error}");
+    }
+}
+
+impl Machine {
+    fn new(seed: usize) -> Machine {
+        let mut machine = Machine {
+            service: None,
+            env: Arc::new(SimEnv::new(seed as u64)),
+            folder: tempfile::tempdir().expect("a temporary folder"),
+            moments: Vec::new(),
+        };
+        machine.open();
+        // Each machine made the same memoir by itself: they are one.
+        machine.step(&Op::Create(0));
+        machine
+    }
+
+    fn dir(&self) -> PathBuf {
+        self.folder.path().join("store")
+    }
+
+    fn open(&mut self) {
+        let service = store::open(&self.dir(), self.env.clone());
+        self.service = Some(service.expect("it opens"));
+    }
+
+    fn service(&self) -> &Service {
+        self.service.as_ref().expect("it is open")
+    }
+
+    fn step(&mut self, op: &Op) {
+        self.env.advance_ms(1_000);
+        let caller = Caller::default();
+        let service = self.service();
+        let concept = |memoir: usize, concept: usize, n: u8, label: Option<usize>| ConceptRequest {
+            memoir: MEMOIRS[memoir].to_owned(),
+            name: CONCEPTS[concept].to_owned(),
+            definition: format!("definition {}", n % 4),
+            labels: label
+                .map(|label| LABELS[label].to_owned())
+                .into_iter()
+                .collect(),
+            ..ConceptRequest::default()
+        };
+        match op {
+            Op::Create(memoir) => may_refuse(service.memoir_create(&caller, &about(*memoir, 0))),
+            Op::Describe(memoir, n) => {
+                may_refuse(service.memoir_describe(&caller, &about(*memoir, *n)));
+            }
+            Op::Turn(memoir, true) => may_refuse(service.memoir_revive(&caller, MEMOIRS[*memoir])),
+            Op::Turn(memoir, false) => may_refuse(service.memoir_forget(&caller, MEMOIRS[*memoir])),
+            Op::Add(m, c, n, label) => {
+                may_refuse(service.concept_add(&caller, &concept(*m, *c, *n, Some(*label))));
+            }
+            Op::Refine(m, c, n) => {
+                may_refuse(service.concept_refine(&caller, &concept(*m, *c, *n, None)));
+            }
+            Op::Label(m, c, label, away) => {
+                let named = vec![LABELS[*label].to_owned()];
+                let (add, remove) = match away {
+                    true => (Vec::new(), named),
+                    false => (named, Vec::new()),
+                };
+                let request = LabelRequest {
+                    memoir: MEMOIRS[*m].to_owned(),
+                    name: CONCEPTS[*c].to_owned(),
+                    add,
+                    remove,
+                    allow_secret: false,
+                };
+                may_refuse(service.concept_label(&caller, &request));
+            }
+            Op::TurnConcept(m, c, back) => {
+                let (memoir, concept) = (MEMOIRS[*m], CONCEPTS[*c]);
+                may_refuse(match back {
+                    true => service.concept_revive(&caller, memoir, concept),
+                    false => service.concept_forget(&caller, memoir, concept),
+                });
+            }
+            Op::Link(m, [from, to], relation, away) => {
+                let request = ConceptLinkRequest {
+                    memoir: MEMOIRS[*m].to_owned(),
+                    from: CONCEPTS[*from].to_owned(),
+                    to: CONCEPTS[*to].to_owned(),
+                    relation: RELATIONS[*relation].to_owned(),
+                    reason: None,
+                };
+                may_refuse(match away {
+                    true => service.concept_unlink(&caller, &request),
+                    false => service.concept_link(&caller, &request),
+                });
+            }
+            Op::Store(n) => {
+                let request = StoreRequest {
+                    // Called as a memoir is: the two have nothing to do with each other.
+                    topic: MEMOIRS[0].to_owned(),
+                    content: format!("definition {n}"),
+                    ..StoreRequest::default()
+                };
+                service.store(&caller, request).expect("it stores");
+            }
+            Op::Undo(pick, only) => {
+                let end = service.basis(None).expect("there is one").position;
+                if let Some(position) = pick.checked_rem(end as usize) {
+                    let request = UndoRequest {
+                        events: vec![format!("@{}", position + 1)],
+                        only: *only,
+                        ..UndoRequest::default()
+                    };
+                    may_refuse(service.undo(&caller, &request));
+                }
+            }
+            Op::Take(_) => {}
+            Op::Rebuild => _ = service.rebuild(&NoProgress).expect("it rebuilds"),
+            Op::DropViews => {
+                drop(self.service.take());
+                folder::remove(&self.dir().join("views"));
+                self.open();
+            }
+        }
+    }
+
+    /// Notes what is answered now, to be asked again later.
+    fn note(&mut self) {
+        let basis = self.service().basis(None).expect("there is one");
+        let answers = self.answers(None);
+        self.moments.push((format!("@{}", basis.position), answers));
+    }
+
+    fn export(&self) -> PathBuf {
+        let path = self.folder.path().join("export");
+        let mut file = std::fs::File::create(&path).expect("created");
+        let exported = self.service().export_log(&mut file, &NoProgress);
+        exported.expect("exported");
+        path
+    }
+
+    /// Takes in an export; whether any of it was new.
+    fn take(&self, export: &std::path::Path) -> bool {
+        self.env.advance_ms(1_000);
+        let file = ExportFile::open(export).expect("it is there");
+        let caller = Caller::default();
+        let taken = self
+            .service()
+            .import_log(&caller, &file, false, &NoProgress);
+        taken.expect("imported").added > 0
+    }
+
+    /// Everything that is the same wherever the same is known.
+    fn answers(&self, at: Option<&str>) -> Value {
+        let service = self.service();
+        let list = service.memoir_list(at).expect("it lists");
+        let memoirs = list.memoirs.iter().map(|memoir| {
+            let graph = service
+                .memoir_graph(&memoir.name, at)
+                .expect("it is listed");
+            assert_eq!(graph.concepts.len() as u64, memoir.concepts, "{memoir:?}");
+            let around = graph.concepts.iter().map(|concept| {
+                let request = InspectRequest {
+                    memoir: memoir.name.clone(),
+                    name: concept.name.clone(),
+                    depth: Some(2),
+                    at: at.map(str::to_owned),
+                    ..InspectRequest::default()
+                };
+                let seen = service.inspect(&request).expect("it is listed");
+                assert_eq!(&seen.concept, concept);
+                let mut around: Vec<_> = seen.around.iter().map(|it| &it.concept.name).collect();
+                around.sort_unstable();
+                json!(around)
+            });
+            json!([
+                graph.memoir,
+                graph.concepts,
+                graph.links,
+                around.collect::<Vec<_>>()
+            ])
+        });
+        memoirs.collect()
+    }
+
+    /// Views made afresh agree, and so does every moment that was noted.
+    fn check(&mut self) {
+        let verified = self.service().verify(&NoProgress).expect("it verifies");
+        assert!(verified.ok, "{:?}", verified.findings);
+        let now = self.answers(None);
+        for (at, then) in &self.moments {
+            assert_eq!(&self.answers(Some(at)), then, "{at}");
+        }
+        self.step(&Op::DropViews);
+        assert_eq!(self.answers(None), now, "caught up from the log");
+        self.step(&Op::Rebuild);
+        assert_eq!(self.answers(None), now, "rebuilt");
+        for (at, then) in &self.moments {
+            assert_eq!(&self.answers(Some(at)), then, "{at}, rebuilt");
+        }
+    }
+}
+
+fn about(memoir: usize, n: u8) -> MemoirRequest {
+    MemoirRequest {
+        name: MEMOIRS[memoir].to_owned(),
+        description: format!("about {}", n % 3),
+        allow_secret: false,
+    }
+}
+
+fn state_hash(machine: &Machine) -> Option<String> {
+    let verified = machine.service().verify(&NoProgress).expect("it verifies");
+    verified.state_hash
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..judge::config(24)
+    })]
+
+    #[test]
+    fn equal_sets_of_events_give_equal_graphs(
+        script in prop::collection::vec((0..MACHINES, op()), 1..60),
+    ) {
+        let mut machines: Vec<Machine> = (0..MACHINES).map(Machine::new).collect();
+        for (step, (at, op)) in script.iter().enumerate() {
+            match op {
+                Op::Take(from) if from != at => {
+                    let export = machines[*from].export();
+                    machines[*at].take(&export);
+                }
+                op => machines[*at].step(op),
+            }
+            if step % 7 == 0 {
+                machines[*at].note();
+            }
+        }
+        machines.iter_mut().for_each(Machine::check);
+        let mut new = true;
+        while new {
+            new = false;
+            for from in 0..MACHINES {
+                let export = machines[from].export();
+                for to in (0..MACHINES).filter(|to| *to != from) {
+                    new |= machines[to].take(&export);
+                }
+            }
+        }
+        let (answers, hash) = (machines[0].answers(None), state_hash(&machines[0]));
+        for other in &machines[1..] {
+            prop_assert_eq!(&other.answers(None), &answers);
+            prop_assert_eq!(state_hash(other), hash.clone());
+        }
+        machines.iter_mut().for_each(Machine::check);
+    }
+
+    #[test]
+    fn an_undo_of_everything_and_of_that_brings_the_graph_back(
+        script in prop::collection::vec(op(), 1..40),
+    ) {
+        let mut machine = Machine::new(7);
+        for op in &script {
+            machine.step(op);
+        }
+        let before = machine.answers(None);
+        let end = machine.service().basis(None).expect("there is one").position;
+        let caller = Caller::default();
+        let all = UndoRequest {
+            events: vec![format!("@1..@{end}")],
+            ..UndoRequest::default()
+        };
+        let undone = machine.service().undo(&caller, &all);
+        prop_assume!(undone.is_ok());
+        let event = undone.expect("just looked").event.expect("it was written");
+        let back = UndoRequest {
+            events: vec![event],
+            ..UndoRequest::default()
+        };
+        machine.service().undo(&caller, &back).expect("it undoes");
+        prop_assert_eq!(machine.answers(None), before);
+        machine.check();
+    }
+}

@@ -382,7 +382,7 @@ impl Machine {
             Op::Consolidate { topic } => {
                 let request = ConsolidateRequest {
                     topic: TOPICS[*topic].to_owned(),
-                    summary: "all of it".to_owned(),
+                    summary: "all of it".to_owned().into(),
                     importance: None,
                     keywords: Vec::new(),
                     scope: None,

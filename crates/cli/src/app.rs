@@ -153,10 +153,16 @@ impl App {
             lock_wait: LOCK_WAIT,
             read_only,
         })?;
-        Ok(service
+        let service = service
             .with_secrets(config.secrets()?)
             .with_dedup(config.dedup())
             .with_decay(config.decay)
+            .with_summarizer(config.summarizer());
+        let service = match config.consolidate_hint_over {
+            Some(memories) => service.with_hint_over(memories),
+            None => service,
+        };
+        Ok(service
             .with_ranking(config.ranking)
             .with_model(self.model(config)?))
     }

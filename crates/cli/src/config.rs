@@ -15,6 +15,7 @@ use icm_embedders::{Choice, Endpoint};
 use icm_server::Ranking;
 use icm_server::api::{DecayPolicy, Dedup, OnSimilar};
 use icm_server::secrets::{Action, Policy};
+use icm_server::{Ranking, Summarizer};
 use toml::Value;
 
 use crate::error::CliError;
@@ -22,7 +23,7 @@ use crate::error::CliError;
 pub(crate) use template::TEMPLATE;
 
 /// Every key, in the order in which they are shown.
-pub(crate) const KEYS: [&str; 33] = [
+pub(crate) const KEYS: [&str; 36] = [
     "db",
     "recall.limit",
     "recall.record",
@@ -55,6 +56,9 @@ pub(crate) const KEYS: [&str; 33] = [
     "decay.medium",
     "decay.low",
     "decay.prune_threshold",
+    "consolidate.hint_over",
+    "summarizer.command",
+    "summarizer.timeout_s",
     "output.color",
 ];
 
@@ -158,6 +162,9 @@ pub(crate) struct Config {
     pub(crate) decay: DecayPolicy,
     /// The keys of `decay` that the file has.
     pub(crate) decay_given: BTreeSet<String>,
+    pub(crate) consolidate_hint_over: Option<u64>,
+    pub(crate) summarizer_command: Option<String>,
+    pub(crate) summarizer_timeout_s: Option<f64>,
     pub(crate) output_color: Option<ColorWhen>,
 }
 
@@ -234,6 +241,21 @@ impl Config {
                 .map_or(default.similar_ppm, |part| (part * 1e6).round() as u32),
             on_similar: self.dedup_on_similar.unwrap_or(default.on_similar),
         }
+    }
+
+    /// What makes summaries, if anything does.
+    pub(crate) fn summarizer(&self) -> Option<Summarizer> {
+        let command = self.summarizer_command.clone()?;
+        Some(Summarizer {
+            command,
+            timeout: self.summarizer_timeout(),
+        })
+    }
+
+    /// How long a command may take that makes a summary.
+    pub(crate) fn summarizer_timeout(&self) -> Duration {
+        let seconds = self.summarizer_timeout_s;
+        seconds.map_or(Summarizer::TIMEOUT, Duration::from_secs_f64)
     }
 
     /// What a file of this text says.
@@ -441,6 +463,22 @@ impl Config {
                     _ => decay.auto = value.as_bool().ok_or_else(|| wrong("true or false"))?,
                 }
                 self.decay_given.insert(key.to_owned());
+            }
+            "consolidate.hint_over" => {
+                let memories = value.as_integer().and_then(|n| u64::try_from(n).ok());
+                let wanted = || wrong("a number of memories, 0 for no hint");
+                self.consolidate_hint_over = Some(memories.ok_or_else(wanted)?);
+            }
+            "summarizer.command" => {
+                let command = value.as_str().filter(|text| !text.trim().is_empty());
+                let wanted = || wrong("a command line that reads stdin");
+                self.summarizer_command = Some(command.ok_or_else(wanted)?.to_owned());
+            }
+            "summarizer.timeout_s" => {
+                let time = (value.as_float()).or(value.as_integer().map(|whole| whole as f64));
+                let time = time.filter(|time| (0.1..=3_600.0).contains(time));
+                let wanted = || wrong("a number from 0.1 to 3600");
+                self.summarizer_timeout_s = Some(time.ok_or_else(wanted)?);
             }
             "output.color" => {
                 self.output_color = Some(match value.as_str() {

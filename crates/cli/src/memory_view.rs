@@ -182,10 +182,15 @@ pub(crate) fn print_receipt(ui: &Ui, receipt: &Receipt) -> Result<(), CliError> 
         ui.paint(TOPIC, &text::one_line(&receipt.topic)),
         ui.paint(DIM, &format!("@{}", receipt.position)),
     ))?;
-    match &receipt.similar {
-        Some(similar) => print_similar(ui, receipt, similar),
-        None => Ok(()),
+    if let Some(similar) = &receipt.similar {
+        print_similar(ui, receipt, similar)?;
     }
+    if let Some(memories) = receipt.crowded {
+        let topic = text::one_line(&receipt.topic);
+        let hint = format!("topic {topic} has {memories} memories: `icm consolidate -t {topic}`");
+        ui.remark(format_args!("{}", ui.paint(DIM, &hint)));
+    }
+    Ok(())
 }
 
 /// Says that a memory was near to what was stored, and what can be done about it.

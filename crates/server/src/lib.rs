@@ -17,6 +17,7 @@ pub mod mcp;
 pub mod sanitize;
 pub mod secrets;
 mod service;
+mod summarizer;
 mod system;
 pub mod when;
 
@@ -29,4 +30,5 @@ pub use icm_log::repair::Spare;
 pub use icm_projections::ranking::Ranking;
 pub use ids::{ID_LEN, id_text};
 pub use service::{ExportFile, Ground, OpenOptions, STDIN, Service};
+pub use summarizer::Summarizer;
 pub use system::SystemEnv;

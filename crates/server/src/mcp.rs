@@ -21,6 +21,8 @@ mod tools;
 mod transport;
 mod words;
 
+pub(crate) use frame::Frame;
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -258,7 +258,7 @@ impl Run {
             } => {
                 let request = ConsolidateRequest {
                     topic: topic.clone(),
-                    summary: summary.clone(),
+                    summary: summary.clone().into(),
                     importance: None,
                     keywords: Vec::new(),
                     scope: None,

@@ -176,6 +176,21 @@ fn settings(app: &App) -> Result<Vec<Setting>, CliError> {
         add(key, value, from(config.decay_given.contains(key)));
     }
     add(
+        "consolidate.hint_over",
+        config.consolidate_hint_over.unwrap_or(7).into(),
+        from(config.consolidate_hint_over.is_some()),
+    );
+    add(
+        "summarizer.command",
+        config.summarizer_command.clone().into(),
+        from(config.summarizer_command.is_some()),
+    );
+    add(
+        "summarizer.timeout_s",
+        config.summarizer_timeout().as_secs_f64().into(),
+        from(config.summarizer_timeout_s.is_some()),
+    );
+    add(
         "output.color",
         config.output_color.unwrap_or(ColorWhen::Auto).name().into(),
         from(config.output_color.is_some()),

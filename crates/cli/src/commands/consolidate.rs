@@ -1,31 +1,49 @@
 //! `icm consolidate`
 
 use clap::Args;
-use icm_server::api::{ConsolidateRequest, Trust};
+use icm_server::Summarizer;
+use icm_server::api::{
+    ConsolidatePreview, ConsolidateRequest, MadeSummary, Summary, SummaryBy, Trust,
+};
 
 use crate::app::App;
 use crate::args::{ImportanceArg, words};
 use crate::error::{CliError, Outcome};
-use crate::text::count;
-use crate::ui::DIM;
+use crate::text::{self, count};
+use crate::ui::{DIM, TOPIC};
 use crate::{input, memory_view};
 
 /// Store one summary in place of the memories of a topic
 ///
 /// The originals are no longer recalled, but nothing is lost: they stay in history, are recalled
 /// `--at` any moment before, and `icm undo --last 1` or `icm revive` brings them back.
+///
+/// Without `--summary` one is made: by the command of `[summarizer]` in the config file, or by rules
+/// where there is none. Rules write nothing anew: they keep the memories' own sentences, up to 4 KiB,
+/// the most important and oldest first, without those that others repeat and without what is superseded.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   icm consolidate -t standup --summary 'The team meets on Tuesdays at ten'
-  icm list -t standup --all | my-summarizer | icm consolidate -t standup --summary -")]
+  icm consolidate -t standup --rules --dry-run
+  icm consolidate -t standup --command 'ollama run llama3.2'
+  icm list -t standup --all | my-summarizer | icm consolidate -t standup --summary -
+
+A command reads the memories on stdin, framed as data, and writes the summary to stdout, at most 64 KiB.
+It runs in the platform's shell.")]
 pub(crate) struct ConsolidateArgs {
     /// The topic; `a/` for `a` and everything below it
     #[arg(short, long)]
     topic: String,
     /// The summary, at most 64 KiB; `-` for stdin
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
-    summary: String,
+    summary: Option<String>,
+    /// Make it by rules, whatever is configured
+    #[arg(long, conflicts_with = "summary")]
+    rules: bool,
+    /// Let this command make it
+    #[arg(long, value_name = "CMD", conflicts_with_all = ["summary", "rules"])]
+    command: Option<String>,
     /// Only memories of this scope, which is the summary's then: `global`, `project:ID`, `session:ID`
     #[arg(long)]
     scope: Option<String>,
@@ -38,6 +56,9 @@ pub(crate) struct ConsolidateArgs {
     /// Leave the originals as they are
     #[arg(long)]
     keep_originals: bool,
+    /// Only show the summary, and how many memories it would stand for
+    #[arg(long)]
+    dry_run: bool,
     /// Store it even if something in it looks like a secret
     #[arg(long)]
     allow_secret: bool,
@@ -46,9 +67,22 @@ pub(crate) struct ConsolidateArgs {
 pub(crate) fn run(args: ConsolidateArgs, app: &App) -> Result<Outcome, CliError> {
     let caller = app.caller()?;
     let by_agent = caller.actor.starts_with("agent:");
+    let summary = match (&args.summary, args.command) {
+        (Some(text), _) => input::text_or_stdin(Some(text), "--summary")?.into(),
+        (None, Some(command)) if command.trim().is_empty() => {
+            return Err(CliError::invalid("`--command` is empty")
+                .with_hint("name a program that reads stdin, or give `--rules`"));
+        }
+        (None, Some(command)) => Summary::Command(Summarizer {
+            command,
+            timeout: app.config.summarizer_timeout(),
+        }),
+        (None, None) if args.rules => Summary::Rules,
+        (None, None) => Summary::Configured,
+    };
     let request = ConsolidateRequest {
         topic: args.topic,
-        summary: input::text_or_stdin(Some(&args.summary), "--summary")?,
+        summary,
         importance: args.importance.map(Into::into),
         keywords: words(args.keywords),
         scope: args.scope,
@@ -57,12 +91,23 @@ pub(crate) fn run(args: ConsolidateArgs, app: &App) -> Result<Outcome, CliError>
         trust: if by_agent { Trust::Agent } else { Trust::User },
         request_id: None,
     };
+    if args.dry_run {
+        let preview = app.service()?.consolidate_preview(&caller, &request)?;
+        match app.ui.json {
+            true => app.ui.json(&preview)?,
+            false => print_preview(&preview, app)?,
+        }
+        return Ok(Outcome::Fine);
+    }
     let done = app.service()?.consolidate(&caller, &request)?;
     if app.ui.json {
         app.ui.json(&done)?;
         return Ok(Outcome::Fine);
     }
     memory_view::print_receipt(&app.ui, &done.receipt)?;
+    if let Some(made) = done.summary.filter(|made| made.by != SummaryBy::Given) {
+        print_made(&made, app)?;
+    }
     let originals = count(done.originals.len() as u64, "memory", "memories");
     let event = memory_view::short_event(&done.receipt.event);
     let fate = match request.keep_originals {
@@ -74,4 +119,39 @@ pub(crate) fn run(args: ConsolidateArgs, app: &App) -> Result<Outcome, CliError>
         app.ui.paint(DIM, &format!("{originals} {fate}"))
     ))?;
     Ok(Outcome::Fine)
+}
+
+fn print_preview(preview: &ConsolidatePreview, app: &App) -> Result<(), CliError> {
+    app.ui.line(format_args!(
+        "would stand for {} of {}:",
+        count(preview.originals.len() as u64, "memory", "memories"),
+        app.ui.paint(TOPIC, &text::one_line(&preview.topic)),
+    ))?;
+    print_made(&preview.summary, app)
+}
+
+/// The summary, and what is not in it.
+fn print_made(made: &MadeSummary, app: &App) -> Result<(), CliError> {
+    for line in text::cleaned(&made.text).lines() {
+        app.ui.line(format_args!("  {line}"))?;
+    }
+    let left_out = [
+        (made.superseded, "superseded memory", "superseded memories"),
+        (made.withheld, "withheld memory", "withheld memories"),
+        (made.repeated, "repeated sentence", "repeated sentences"),
+        (
+            made.no_room,
+            "sentence for which there was no room",
+            "sentences for which there was no room",
+        ),
+    ];
+    let left_out: Vec<String> = (left_out.into_iter())
+        .filter(|(n, ..)| *n > 0)
+        .map(|(n, one, many)| count(n, one, many))
+        .collect();
+    if !left_out.is_empty() {
+        let said = format!("not in it: {}", left_out.join(", "));
+        app.ui.line(format_args!("{}", app.ui.paint(DIM, &said)))?;
+    }
+    Ok(())
 }

@@ -2,33 +2,35 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_server::api::{ListRequest, Memory, Receipt};
+use icm_server::api::{ForgetTopicAnswer, ForgetTopicRequest, Receipt};
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
 use crate::memory_view;
-use crate::text::count;
+use crate::text::{self, count};
+use crate::ui::DIM;
 
-/// How many memories of a topic are shown before asking.
-const PREVIEW: usize = 10;
+/// How many memories of a topic are shown before asking, and named afterwards.
+const SHOWN: usize = 10;
 
 /// Forget memories; `icm revive` brings them back
 ///
-/// Forgotten memories are no longer found, but stay in the log. A whole topic is shown first and
-/// asked about; without a terminal that needs `--yes`.
+/// Forgotten memories are no longer found, but stay in the log. A whole topic, however large, is one
+/// command, which `icm undo` takes back; it is shown first and asked about; without a terminal that
+/// needs `--yes`.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct ForgetArgs {
     /// Ids or their beginnings
     #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     ids: Vec<String>,
-    /// Everything in this topic
+    /// Everything in this topic; `a/` for `a` and everything below it
     #[arg(short, long)]
     topic: Option<String>,
 }
 
 pub(crate) fn run(args: ForgetArgs, app: &App) -> Result<Outcome, CliError> {
-    match &args.topic {
+    match args.topic {
         Some(topic) => forget_topic(topic, app),
         None => {
             let receipts = app.service()?.forget(&app.caller()?, &args.ids)?;
@@ -38,74 +40,86 @@ pub(crate) fn run(args: ForgetArgs, app: &App) -> Result<Outcome, CliError> {
     }
 }
 
-fn forget_topic(topic: &str, app: &App) -> Result<Outcome, CliError> {
+fn forget_topic(topic: String, app: &App) -> Result<Outcome, CliError> {
     let service = app.service()?;
+    let caller = app.caller()?;
+    let mut request = ForgetTopicRequest {
+        topic,
+        dry_run: true,
+        plan: None,
+        shown: SHOWN,
+    };
     if !app.global.yes {
-        let memories = service.list(&ListRequest {
-            topic: Some(topic.to_string()),
-            ..ListRequest::default()
-        })?;
-        if memories.is_empty() {
-            return nothing(topic, app);
+        let look = service.forget_topic_as_shown(&caller, &request)?;
+        if look.memories == 0 {
+            return nothing(&request.topic, app);
         }
-        preview(&memories, app)?;
-        let question = format!(
-            "Forget {} of `{topic}`?",
-            count(memories.len() as u64, "memory", "memories")
+        preview(&look, app);
+        let what = format!(
+            "{} of `{}`",
+            count(look.memories, "memory", "memories"),
+            text::one_line(&request.topic)
         );
-        match app.ui.confirm(&question) {
-            Some(true) => {
-                // What was shown, whatever came to the topic since.
-                let ids: Vec<String> = memories.into_iter().map(|memory| memory.id).collect();
-                let receipts = service.forget(&app.caller()?, &ids)?;
-                report(&receipts, app)?;
-                return Ok(Outcome::Fine);
-            }
+        match app.ui.confirm(&format!("Forget {what}?")) {
+            // What was shown: what comes to the topic meanwhile is asked about anew.
+            Some(true) => request.plan = Some(look.plan),
             Some(false) => {
                 app.ui.remark(format_args!("nothing was forgotten"));
                 return Ok(Outcome::No);
             }
             None => {
-                return Err(CliError::invalid(format!(
-                    "forgetting {} of `{topic}` has to be confirmed",
-                    count(memories.len() as u64, "memory", "memories")
-                ))
-                .with_hint("give `--yes`"));
+                return Err(
+                    CliError::invalid(format!("forgetting {what} has to be confirmed"))
+                        .with_hint("give `--yes`"),
+                );
             }
         }
     }
 
-    let receipts = service.forget_topic(&app.caller()?, topic)?;
+    request.dry_run = false;
+    let done = service.forget_topic_as_shown(&caller, &request)?;
 
-    if receipts.is_empty() {
-        return nothing(topic, app);
+    if done.memories == 0 {
+        return nothing(&request.topic, app);
     }
-    report(&receipts, app)?;
+    if app.ui.json {
+        app.ui.json(&done.receipts)?;
+        return Ok(Outcome::Fine);
+    }
+    report(&done.receipts[..done.receipts.len().min(SHOWN)], app)?;
+    if let (Some(last), true) = (done.receipts.last(), done.receipts.len() > SHOWN) {
+        let more = format!("… and {} more", done.receipts.len() - SHOWN);
+        app.ui.line(format_args!("{more}"))?;
+        let event = memory_view::short_event(&last.event);
+        let undo = format!("`icm undo {event}` brings all of them back");
+        app.ui.remark(format_args!("{}", app.ui.paint(DIM, &undo)));
+    }
     Ok(Outcome::Fine)
 }
 
 fn nothing(topic: &str, app: &App) -> Result<Outcome, CliError> {
     report(&[], app)?;
+    let topic = text::one_line(topic);
     app.ui.remark(format_args!("no memories in `{topic}`"));
     Ok(Outcome::No)
 }
 
 /// What is about to go. Not an answer, so not on stdout.
-fn preview(memories: &[Memory], app: &App) -> Result<(), CliError> {
-    for memory in memories.iter().take(PREVIEW) {
+fn preview(look: &ForgetTopicAnswer, app: &App) {
+    for memory in &look.shown {
         let content = memory.content.as_deref().unwrap_or("(withheld)");
-        let line = crate::text::one_line(&format!("{}  {content}", memory.id));
-        let line = match app.ui.columns {
-            Some(columns) => crate::text::cut(&line, columns),
-            None => crate::text::cut(&line, 120),
-        };
+        let line = text::one_line(&format!("{}  {content}", memory.id));
+        let line = text::cut(&line, app.ui.columns.unwrap_or(120));
         app.ui.preview(format_args!("{line}"));
     }
-    if memories.len() > PREVIEW {
-        app.ui
-            .preview(format_args!("… and {} more", memories.len() - PREVIEW));
+    let more = look.memories - look.shown.len() as u64;
+    if more > 0 {
+        app.ui.preview(format_args!("… and {more} more"));
     }
-    Ok(())
+    if look.topics > 1 {
+        let topics = count(look.topics, "topic", "topics");
+        app.ui.preview(format_args!("in {topics}"));
+    }
 }
 
 fn report(receipts: &[Receipt], app: &App) -> Result<(), CliError> {

@@ -13,6 +13,7 @@ pub(crate) mod embed;
 pub(crate) mod export;
 pub(crate) mod forget;
 pub(crate) mod get;
+pub(crate) mod health;
 pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod link;

@@ -42,7 +42,47 @@ fn print(ui: &Ui, stats: &Stats) -> Result<(), CliError> {
     );
     add("memories", stats.memories.to_string());
     add("forgotten", stats.forgotten.to_string());
+    let split = |parts: &[(&str, u64)]| {
+        let parts = parts.iter().filter(|(_, n)| *n > 0);
+        let parts: Vec<_> = parts.map(|(name, n)| format!("{n} {name}")).collect();
+        parts.join(", ")
+    };
+    if stats.memories > 0 {
+        let it = &stats.by_importance;
+        add(
+            "importance",
+            split(&[
+                ("critical", it.critical),
+                ("high", it.high),
+                ("medium", it.medium),
+                ("low", it.low),
+            ]),
+        );
+        let it = &stats.by_scope;
+        add(
+            "scope",
+            split(&[
+                ("global", it.global),
+                ("of projects", it.project),
+                ("of sessions", it.session),
+            ]),
+        );
+        let it = &stats.by_trust;
+        add(
+            "trust",
+            split(&[
+                ("user", it.user),
+                ("agent", it.agent),
+                ("external", it.external),
+            ]),
+        );
+        let weight = stats.mean_weight.unwrap_or_default();
+        add("mean weight", format!("{weight:.2}"));
+        add("oldest memory", time(&stats.oldest_at));
+        add("newest memory", time(&stats.newest_at));
+    }
     add("topics", stats.topics.to_string());
+    add("recalls", stats.recalls.to_string());
     if stats.memoirs > 0 {
         add("memoirs", stats.memoirs.to_string());
         add("concepts", stats.concepts.to_string());
@@ -51,13 +91,21 @@ fn print(ui: &Ui, stats: &Stats) -> Result<(), CliError> {
     add("newest position", format!("@{}", stats.positions));
     add("first event", time(&stats.first_event_at));
     add("last event", time(&stats.last_event_at));
+    let it = &stats.sizes;
+    let parts = [
+        ("log", it.log),
+        ("views", it.table + it.text + it.vectors),
+        ("cache", it.cache),
+        ("torn", it.torn),
+        ("models", it.models),
+    ];
+    let parts = parts.iter().filter(|(_, n)| *n > 0);
+    let parts: Vec<_> = parts
+        .map(|(name, n)| format!("{name} {}", bytes(*n)))
+        .collect();
     add(
         "size",
-        format!(
-            "{}, of it log {}",
-            bytes(stats.bytes),
-            bytes(stats.log_bytes)
-        ),
+        format!("{}, of it {}", bytes(stats.bytes), parts.join(", ")),
     );
     let on_disk = stats.views.iter().any(|view| view.bytes > 0);
     if !on_disk && stats.events > 0 {

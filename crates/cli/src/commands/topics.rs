@@ -1,37 +1,96 @@
 //! `icm topics`
 
 use clap::Args;
+use icm_server::api::{TopicNode, TopicsRequest};
 
 use crate::app::App;
+use crate::args::how_many;
 use crate::columns::{self, Cell};
 use crate::error::{CliError, Outcome};
+use crate::text;
 use crate::ui::{DIM, TOPIC};
 use crate::when;
 
-/// List the topics and how many memories are in each
+/// List the topics and how many memories are in each, as a tree
+///
+/// A level's numbers are of the memories in it and, where there are topics below it, of all of them
+/// together (`+` before the count), with the mean of their weights and the last change.
 #[derive(Debug, Args)]
-pub(crate) struct TopicsArgs {}
+pub(crate) struct TopicsArgs {
+    /// Levels to show; deeper ones are counted in those above
+    #[arg(long, value_name = "N", value_parser = how_many)]
+    depth: Option<u32>,
+    /// Only this topic and everything below it
+    #[arg(long, value_name = "TOPIC")]
+    prefix: Option<String>,
+    /// A plain list of the topics that have memories
+    #[arg(long)]
+    flat: bool,
+}
 
-pub(crate) fn run(_: TopicsArgs, app: &App) -> Result<Outcome, CliError> {
-    let topics = app.service()?.topics()?;
+pub(crate) fn run(args: TopicsArgs, app: &App) -> Result<Outcome, CliError> {
+    let request = TopicsRequest {
+        prefix: args.prefix,
+        depth: args.depth,
+        flat: args.flat,
+        ..TopicsRequest::default()
+    };
+    let topics = app.service()?.topic_tree(&request)?.topics;
 
     if app.ui.json {
         app.ui.json(&topics)?;
         return Ok(Outcome::Fine);
     }
-    let rows: Vec<_> = topics
-        .iter()
-        .map(|topic| {
-            vec![
-                Cell::new(&topic.topic).style(TOPIC),
-                Cell::new(topic.memories.to_string()).right(),
-                Cell::new(when::ago(app.ui.now, &topic.updated_at)).style(DIM),
-            ]
-        })
-        .collect();
+    // The topics that the next one may lie below.
+    let mut above: Vec<&str> = Vec::new();
+    let mut rows = Vec::with_capacity(topics.len());
+    for node in &topics {
+        let topic = node.topic.as_str();
+        let below = |above: &str| {
+            let rest = topic.strip_prefix(above)?;
+            rest.strip_prefix('/')
+        };
+        while above.last().is_some_and(|last| below(last).is_none()) {
+            above.pop();
+        }
+        let rest = above.last().and_then(|last| below(last));
+        let name = match rest.filter(|_| !request.flat) {
+            Some(rest) => (0..above.len()).fold(Cell::new(rest), |name, _| name.indented()),
+            None => Cell::new(topic),
+        };
+        rows.push(row(app, &request, node, name));
+        above.push(topic);
+    }
     columns::print(&app.ui, &rows)?;
-    if topics.is_empty() {
-        app.ui.remark(format_args!("no topics"));
+    match &request.prefix {
+        Some(prefix) if topics.is_empty() => app.ui.remark(format_args!(
+            "no topics in `{}`; see `icm topics`",
+            text::one_line(prefix)
+        )),
+        _ if topics.is_empty() => app.ui.remark(format_args!("no topics")),
+        _ => {}
     }
     Ok(Outcome::Fine)
+}
+
+fn row(app: &App, request: &TopicsRequest, node: &TopicNode, name: Cell) -> Vec<Cell> {
+    let own = match node.memories {
+        0 => "-".to_owned(),
+        own => own.to_string(),
+    };
+    let below = &node.with_below;
+    let more = !request.flat && below.memories > node.memories;
+    let (weight, changed) = match more {
+        true => (Some(below.mean_weight), &below.updated_at),
+        false => (node.mean_weight, &node.updated_at),
+    };
+    let mut cells = vec![name.style(TOPIC), Cell::new(own).right()];
+    if !request.flat {
+        let all = more.then(|| format!("+{}", below.memories - node.memories));
+        cells.push(Cell::new(all.unwrap_or_default()).right());
+    }
+    let weight = weight.map_or(String::new(), |weight| format!("{weight:.2}"));
+    cells.push(Cell::new(weight).style(DIM).right());
+    cells.push(Cell::new(when::ago(app.ui.now, changed)).style(DIM));
+    cells
 }

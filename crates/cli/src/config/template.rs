@@ -99,6 +99,18 @@ pub(crate) const TEMPLATE: &str = "\
 # The weight, 0 to 1, below which `icm prune` forgets memories of medium and low importance.
 # prune_threshold = 0.1
 
+[consolidate]
+# A store says so when its topic has more memories than this; 0: never.
+# hint_over = 7
+
+[summarizer]
+# What makes the summary of `icm consolidate` where none is given: a command line that reads the
+# memories on stdin and writes the summary to stdout. Without one, rules make it.
+# command = \"ollama run llama3.2\"
+
+# How long it may take, 0.1 to 3600 seconds.
+# timeout_s = 60
+
 [output]
 # When to use colours: auto, always or never.
 # color = \"auto\"

@@ -69,6 +69,7 @@ fn every_command_has_help() {
         "redact",
         "topics",
         "stats",
+        "health",
         "history",
         "why",
         "diff",

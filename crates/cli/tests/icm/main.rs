@@ -8,6 +8,7 @@ mod asked;
 mod backup;
 mod bad_input;
 mod bench;
+mod care;
 mod config;
 mod decay;
 mod demo;

@@ -172,6 +172,8 @@ pub struct Tally {
     pub ticks: u64,
     /// Living memories by importance, low to critical.
     pub(super) by_importance: [u64; 4],
+    /// Recalls that were recorded, in force or not.
+    pub recalls: u64,
     /// Names of the actors.
     pub actors: BTreeMap<ActorId, String>,
     /// A critical kind that this version does not know was met: what is folded may be wrong.
@@ -480,6 +482,7 @@ impl<K: Keep> Folder<K> {
             Facts::Linked(facts) => self.linked(base, event, &facts, in_force),
             Facts::Unlinked => self.unlinked(base, event, in_force),
             Facts::Recalled(facts) => {
+                self.tally.recalls += 1;
                 let access = Access {
                     position: event.position,
                     at_ms: event.head.time().ms(),

@@ -32,6 +32,7 @@
 
 mod analyze;
 mod collect;
+mod count;
 mod error;
 mod folder;
 mod index;
@@ -50,7 +51,7 @@ pub use index::{TextIndex, TextWriter};
 pub(crate) use schema::Analysed;
 pub(crate) use search::{Found, Prepared};
 pub use search::{Hit, TermUse, TextAnswer, TextFilter, TextQuery};
-pub use similar::similarity_ppm;
+pub use similar::{SIGNATURE_BANDS, signature, similarity_ppm};
 pub use tail::Tail;
 
 /// One content version to index.

@@ -139,6 +139,13 @@ impl Tail {
         self.open_docs
     }
 
+    /// How many of those have a filter.
+    pub(crate) fn open_with(&self, filter: &str) -> u64 {
+        let has =
+            |doc: &&TailDoc| !doc.closed && doc.analysed.filters.iter().any(|it| it == filter);
+        self.docs.iter().filter(has).count() as u64
+    }
+
     /// The document of an ordinal, as it was analysed.
     pub(crate) fn analysed(&self, ordinal: u64) -> Option<&Analysed> {
         let at = *self.ordinals.get(&ordinal)?;

@@ -266,6 +266,14 @@ impl Views {
         Ok((count, changed_ms))
     }
 
+    /// How many living memories are in exactly this topic. Asked of the text view, which is always
+    /// open, so it costs a posting list and no table.
+    pub fn living_in(&self, topic: &str) -> Result<u64> {
+        super::guarded("text", || {
+            Ok(self.text.living_in(&self.tail.text, topic)?)
+        })
+    }
+
     /// The name of an actor, once it was named.
     pub fn actor(&self, actor: ActorId) -> Option<&str> {
         self.tally().actors.get(&actor).map(String::as_str)

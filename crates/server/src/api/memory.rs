@@ -196,6 +196,10 @@ pub struct Receipt {
     /// What to tell whoever wrote it, a line each: a secret was stored, or masked.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub warnings: Vec<String>,
+    /// How many memories the topic of a new memory has now, where they are so many that one summary in
+    /// their place would help; see [`Service::with_hint_over`](crate::Service::with_hint_over).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub crowded: Option<u64>,
 }
 
 /// A memory that says nearly what was stored.
@@ -365,37 +369,4 @@ pub struct Memory {
     /// Memories that it is linked to or from, while both are to be seen.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub related: Vec<Related>,
-}
-
-/// Asks for one summary in place of the memories of a topic.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ConsolidateRequest {
-    /// The topic; with `/` at its end, everything below it too.
-    pub topic: String,
-    /// The summary, at most 64 KiB.
-    pub summary: String,
-    /// Default: the highest of the originals.
-    pub importance: Option<Importance>,
-    /// Default: those of the originals.
-    pub keywords: Vec<String>,
-    /// Only memories of this scope. Without it they all have to be of one.
-    pub scope: Option<String>,
-    /// The originals stay as they are beside it.
-    pub keep_originals: bool,
-    /// What looks like a secret is stored all the same.
-    pub allow_secret: bool,
-    /// Who vouches for it.
-    pub trust: Trust,
-    /// An idempotency key.
-    pub request_id: Option<String>,
-}
-
-/// What a consolidation did.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ConsolidateReceipt {
-    /// Of the summary.
-    #[serde(flatten)]
-    pub receipt: Receipt,
-    /// Ids of the memories that it stands for.
-    pub originals: Vec<String>,
 }

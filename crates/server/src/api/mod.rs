@@ -5,28 +5,36 @@
 
 mod bench;
 mod care;
+mod consolidate;
 mod decay;
 mod embed;
 mod exchange;
+mod forget;
 mod graph;
+mod health;
 mod log;
 mod memory;
 mod past;
 mod recall;
 mod redact;
+mod topics;
 mod undo;
 
 pub use bench::*;
 pub use care::*;
+pub use consolidate::*;
 pub use decay::*;
 pub use embed::*;
 pub use exchange::*;
+pub use forget::*;
 pub use graph::*;
+pub use health::*;
 pub use log::*;
 pub use memory::*;
 pub use past::*;
 pub use recall::*;
 pub use redact::*;
+pub use topics::*;
 pub use undo::*;
 
 /// Told how long work goes on. Silent unless somebody watches.

@@ -149,6 +149,95 @@ pub struct Stats {
     pub last_event_at: Option<String>,
     /// Views.
     pub views: Vec<ViewProgress>,
+    /// Living memories by importance.
+    pub by_importance: ByImportance,
+    /// Living memories by the kind of their scope.
+    pub by_scope: ByScope,
+    /// Living memories by who vouches for them.
+    pub by_trust: ByTrust,
+    /// The mean of the weights of the living memories, 0 to 1; `None` where there are none.
+    pub mean_weight: Option<f64>,
+    /// When the oldest living memory was stored, RFC 3339.
+    pub oldest_at: Option<String>,
+    /// When the newest one was.
+    pub newest_at: Option<String>,
+    /// Recalls that were recorded.
+    pub recalls: u64,
+    /// What `bytes` are made of.
+    pub sizes: PartSizes,
+}
+
+/// Memories by importance.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ByImportance {
+    /// Critical ones.
+    pub critical: u64,
+    /// High ones.
+    pub high: u64,
+    /// Medium ones.
+    pub medium: u64,
+    /// Low ones.
+    pub low: u64,
+}
+
+/// Memories by the kind of their scope.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ByScope {
+    /// Those of everywhere.
+    pub global: u64,
+    /// Those of projects.
+    pub project: u64,
+    /// Those of sessions.
+    pub session: u64,
+}
+
+/// Memories by who vouches for them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ByTrust {
+    /// A person.
+    pub user: u64,
+    /// An agent.
+    pub agent: u64,
+    /// Whoever wrote what was imported.
+    pub external: u64,
+}
+
+/// Bytes of the parts of a store's folder.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartSizes {
+    /// `log/`.
+    pub log: u64,
+    /// Table and row facts.
+    pub table: u64,
+    /// Full text.
+    pub text: u64,
+    /// Vectors.
+    pub vectors: u64,
+    /// `cache/`.
+    pub cache: u64,
+    /// `torn/`.
+    pub torn: u64,
+    /// `models/`.
+    pub models: u64,
+    /// The rest: small files, and the notes of the views.
+    pub other: u64,
+}
+
+impl PartSizes {
+    /// All of them.
+    pub fn sum(&self) -> u64 {
+        let PartSizes {
+            log,
+            table,
+            text,
+            vectors,
+            cache,
+            torn,
+            models,
+            other,
+        } = *self;
+        log + table + text + vectors + cache + torn + models + other
+    }
 }
 
 fn as_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {

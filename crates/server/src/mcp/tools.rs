@@ -5,7 +5,10 @@
 
 mod consolidate;
 mod diff;
+mod embed_all;
 mod forget;
+mod forget_topic;
+mod health;
 mod list_topics;
 mod log;
 mod memoir;
@@ -29,7 +32,7 @@ use crate::sanitize::{clean, clean_line};
 use crate::service::Service;
 
 /// Every tool, in the order of their names.
-pub(super) static TOOLS: [&Tool; 20] = [
+pub(super) static TOOLS: [&Tool; 23] = [
     &diff::TOOL,
     &log::TOOL,
     &memoir::add_concept::TOOL,
@@ -43,7 +46,10 @@ pub(super) static TOOLS: [&Tool; 20] = [
     &memoir::search_all::TOOL,
     &memoir::show::TOOL,
     &consolidate::TOOL,
+    &embed_all::TOOL,
     &forget::TOOL,
+    &forget_topic::TOOL,
+    &health::TOOL,
     &list_topics::TOOL,
     &recall::TOOL,
     &stats::TOOL,
@@ -133,6 +139,7 @@ fn receipt(call: &Call<'_>, receipt: Receipt) -> Reply {
         topic,
         similar,
         warnings,
+        crowded,
     } = &receipt;
     let done = match action {
         Action::Stored => "stored",
@@ -171,6 +178,17 @@ fn receipt(call: &Call<'_>, receipt: Receipt) -> Reply {
     if !warnings.is_empty() {
         structured["warnings"] = json!(warnings);
         text.push_str(&format!("\nwarning: {}", warnings.join("; ")));
+    }
+    if let Some(memories) = crowded {
+        structured["crowded"] = json!(memories);
+        let topic = clean_line(topic);
+        text.push_str(&match call.options.compact {
+            true => format!(" crowded:{memories}"),
+            false => format!(
+                "\nhint: topic \"{topic}\" has {memories} memories: icm_memory_consolidate puts one \
+                 summary in their place"
+            ),
+        });
     }
     Reply { text, structured }
 }

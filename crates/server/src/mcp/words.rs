@@ -63,6 +63,9 @@ fn translated_word(word: &str, tool: &Tool) -> String {
             "store" => "icm_memory_store".to_owned(),
             "update" => "icm_memory_update".to_owned(),
             "forget" => "icm_memory_forget".to_owned(),
+            "consolidate" => "icm_memory_consolidate".to_owned(),
+            "health" => "icm_memory_health".to_owned(),
+            "embed" => "icm_memory_embed_all".to_owned(),
             _ => for_the_user(word),
         };
     }

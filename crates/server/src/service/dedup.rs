@@ -94,6 +94,7 @@ impl Service {
             topic: checked.topic.clone(),
             similar: Some(similar(&near.version, near.score_ppm)),
             warnings: Vec::new(),
+            crowded: None,
         })
     }
 

@@ -12,11 +12,14 @@ mod embed;
 mod events;
 mod exchange;
 mod export;
+mod forget_topic;
 mod graph;
+mod health;
 mod import;
 mod link;
 pub(crate) mod maintain;
 mod needle;
+mod parts;
 mod place;
 mod prune;
 mod read;
@@ -24,7 +27,10 @@ mod recall;
 mod redact;
 mod repair;
 mod show;
+mod stats;
 mod steady;
+mod summary;
+mod topics;
 mod undo;
 mod why;
 mod write;
@@ -53,6 +59,7 @@ use crate::embedding::{Cache, Model};
 use crate::error::{Result, ServiceError, plain};
 use crate::ids::NewIds;
 use crate::secrets::Policy;
+use crate::summarizer::Summarizer;
 use crate::system::SystemEnv;
 
 /// Events that may lie between the views' files and the log before a server takes them in: it holds
@@ -65,6 +72,9 @@ const TAIL_LEN_MAX: u64 = 1_024 * 1_024;
 const TAIL_LEFT_MAX: u64 = 64;
 /// How long an answer waits for the views' files while another process writes them.
 const VIEWS_WAIT: Duration = Duration::from_secs(10);
+
+/// Living memories of a topic beyond which receipts say how many they are, where nobody says.
+const HINT_OVER: u64 = 7;
 
 /// How to open a store.
 #[derive(Clone)]
@@ -122,6 +132,10 @@ pub struct Service {
     dedup: Dedup,
     /// How memories fade.
     decay: DecayPolicy,
+    /// Living memories of a topic beyond which receipts say how many they are.
+    hint_over: u64,
+    /// What makes summaries where nothing else is said.
+    summarizer: Option<Summarizer>,
     /// What counts how much when memories are ranked.
     ranking: Ranking,
     /// What embeds.
@@ -166,6 +180,8 @@ impl Service {
             secrets: Policy::default(),
             dedup: Dedup::default(),
             decay: DecayPolicy::default(),
+            hint_over: HINT_OVER,
+            summarizer: None,
             ranking: Ranking::default(),
             model: Model::default(),
             failed: Mutex::default(),

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::show::field_names;
 use super::{Ask, Service};
-use crate::api::{ListRequest, Memory, Sort, Stats, TopicSummary, Version, ViewProgress};
+use crate::api::{ListRequest, Memory, Sort, Version};
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
 use crate::when::rfc3339;
@@ -99,61 +99,6 @@ impl Service {
         }
         memories.truncate(limit);
         Ok(memories)
-    }
-
-    /// Topics that have a living memory, by name.
-    pub fn topics(&self) -> Result<Vec<TopicSummary>> {
-        self.with_views(|views| {
-            let topics = views.topics()?;
-            Ok(topics
-                .into_iter()
-                .map(|topic| TopicSummary {
-                    topic: topic.topic,
-                    memories: topic.memories,
-                    updated_at: rfc3339(topic.changed_ms),
-                })
-                .collect())
-        })
-    }
-
-    /// The whole store in numbers.
-    pub fn stats(&self) -> Result<Stats> {
-        let log_bytes = self.log.len_bytes()?;
-        let bytes = folder_len(&self.options.dir);
-        self.with_views(|views| {
-            let tally = views.tally();
-            let (table_bytes, text_bytes, vectors_bytes) = views.sizes();
-            let (memoirs, concepts) = self.graph_counts(views)?;
-            let progress = |view: &str, bytes| ViewProgress {
-                view: view.to_owned(),
-                position: views.base_position().0,
-                behind: views.tail_len(),
-                bytes,
-            };
-            Ok(Stats {
-                memories: tally.memories,
-                forgotten: tally.forgotten,
-                topics: views.topics()?.len() as u64,
-                memoirs,
-                concepts,
-                events: tally.events,
-                bytes,
-                log_bytes,
-                positions: tally.position.0,
-                store: self.options.dir.clone(),
-                // Without a readable `store.toml` it is that of the chain that is read.
-                origin: (self.log.origin())
-                    .or_else(|| self.log.tip().map(|tip| tip.origin))
-                    .map(|origin| origin.to_string()),
-                first_event_at: tally.first_ms.map(rfc3339),
-                last_event_at: tally.last_ms.map(rfc3339),
-                views: vec![
-                    progress("table", table_bytes),
-                    progress("text", text_bytes),
-                    progress("vectors", vectors_bytes),
-                ],
-            })
-        })
     }
 
     /// Every version of a memory, oldest first.
@@ -287,22 +232,4 @@ struct NotShown {
     ms: u64,
     actor: ActorId,
     text: String,
-}
-
-/// Bytes of the files below a folder.
-fn folder_len(dir: &std::path::Path) -> u64 {
-    let Ok(entries) = std::fs::read_dir(dir) else {
-        return 0;
-    };
-    entries
-        .filter_map(|entry| {
-            let entry = entry.ok()?;
-            let metadata = entry.metadata().ok()?;
-            Some(if metadata.is_dir() {
-                folder_len(&entry.path())
-            } else {
-                metadata.len()
-            })
-        })
-        .sum()
 }

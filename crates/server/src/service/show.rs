@@ -132,6 +132,16 @@ impl Service {
         })
     }
 
+    /// The weight of a memory as of a position, in parts per million.
+    pub(super) fn weight_ppm_at(
+        &self,
+        _views: &Views,
+        version: &Version,
+        _position: Position,
+    ) -> std::result::Result<u32, Ask> {
+        Ok(version.weight_ppm)
+    }
+
     /// A row does not know whether what it withholds was taken out or is damaged: the log does. Of
     /// several that are damaged one is told.
     fn tell_of_damage(&self, views: &Views, entity: SubjectId) -> std::result::Result<(), Ask> {
@@ -166,11 +176,11 @@ impl Service {
         let mut summary = None;
         views.events_at(&self.log, &[version.from], &mut |event| {
             if event.id == version.stamp.event {
-                summary = Some(event.head.subject());
+                summary = Some((event.head.subject(), event.head.command()));
             }
         })?;
         Ok(match summary {
-            Some(summary) => Some(id_text(views.resolve(summary)?)),
+            Some((summary, command)) => Some(id_text(self.summary_of(views, summary, command)?)),
             None => None,
         })
     }

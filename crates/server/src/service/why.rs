@@ -34,7 +34,7 @@ impl Service {
         let wanted: Vec<Position> = wanted.into_iter().collect();
         let undos = views.undos()?;
 
-        let (mut consolidated_from, mut covered_by) = (Vec::new(), None);
+        let (mut covers, mut covered_by) = (None, None);
         let (mut sessions, mut late) = (BTreeMap::new(), Vec::new());
         let made: BTreeSet<Position> = versions.iter().map(|version| version.from).collect();
         let mut recalls = Vec::with_capacity(shown.len());
@@ -72,10 +72,10 @@ impl Service {
                     if let (Ok(Facts::Consolidated(facts)), false) = (other, undone) {
                         match views.resolve(event.head.subject()) {
                             Ok(subject) if subject == entity => {
-                                let ids = facts.covers.iter().map(|covered| id_text(covered.id));
-                                consolidated_from = ids.collect();
+                                let ids = facts.covers.iter().map(|covered| covered.id);
+                                covers = Some((ids.collect(), event.head.command()));
                             }
-                            Ok(subject) => covered_by = Some(id_text(subject)),
+                            Ok(subject) => covered_by = Some((subject, event.head.command())),
                             Err(error) => failed = Some(error),
                         }
                     }
@@ -115,7 +115,15 @@ impl Service {
             return Err(super::show::not_found(id, Vec::new()));
         };
         let mut memory = self.memory_at(views, last, newest)?;
-        let covered_by = covered_by.filter(|_| memory.forgotten);
+        let covered_by = match covered_by.filter(|_| memory.forgotten) {
+            Some((by, command)) => Some(id_text(self.summary_of(views, by, command)?)),
+            None => None,
+        };
+        let consolidated_from = match covers {
+            Some((covers, command)) => self.without_parts(views, covers, command)?,
+            None => Vec::new(),
+        };
+        let consolidated_from = consolidated_from.into_iter().map(id_text).collect();
         memory.consolidated_into.clone_from(&covered_by);
         let mut events: Vec<WhyEvent> = versions
             .iter()

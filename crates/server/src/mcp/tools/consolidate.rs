@@ -3,9 +3,11 @@
 use serde_json::json;
 
 use super::{Call, Hints, Kind, Param, Reply, Tool, count};
-use crate::api::{ConsolidateRequest, Trust};
+use crate::api::{ConsolidateRequest, Summary, SummaryBy, Trust};
 use crate::error::ServiceError;
+use crate::mcp::frame::Frame;
 use crate::mcp::schema::Args;
+use crate::sanitize::clean;
 
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_consolidate",
@@ -27,8 +29,8 @@ pub(super) static TOOL: Tool = Tool {
         Param {
             name: "summary",
             kind: Kind::Text,
-            required: true,
-            about: "everything worth keeping, in full sentences",
+            required: false,
+            about: "everything worth keeping; else rules make it of their sentences",
         },
         Param {
             name: "scope",
@@ -56,7 +58,10 @@ pub(super) static TOOL: Tool = Tool {
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let request = ConsolidateRequest {
         topic: args.required_text("topic"),
-        summary: args.required_text("summary"),
+        summary: match args.text("summary") {
+            Some(text) => text.into(),
+            None => Summary::Configured,
+        },
         importance: None,
         keywords: Vec::new(),
         scope: args.text("scope"),
@@ -70,5 +75,18 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let mut reply = super::receipt(call, done.receipt);
     reply.text = format!("{}; it stands for {originals}", reply.text);
     reply.structured["originals"] = json!(done.originals);
+    if let Some(made) = done.summary.filter(|made| made.by != SummaryBy::Given) {
+        let mut frame = Frame::new();
+        frame.item("", &made.text, "", usize::MAX);
+        reply.text = format!("{}\n{}", reply.text, frame.finish());
+        reply.structured["summary"] = json!({
+            "text": clean(&made.text),
+            "by": made.by,
+            "superseded": made.superseded,
+            "withheld": made.withheld,
+            "repeated": made.repeated,
+            "no_room": made.no_room,
+        });
+    }
     Ok(reply)
 }

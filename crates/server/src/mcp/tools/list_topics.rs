@@ -2,57 +2,128 @@
 
 use serde_json::json;
 
-use super::{Call, Hints, Reply, Tool, day};
+use super::{Call, Hints, Kind, Param, Reply, Tool, day};
+use crate::api::TopicsRequest;
 use crate::error::ServiceError;
-use crate::mcp::frame::{Frame, REPLY_MAX_BYTES};
+use crate::mcp::frame::Frame;
 use crate::mcp::schema::Args;
 use crate::sanitize::clean_line;
 
-/// Bytes of a topic's entry beside its name.
-const ENTRY_BYTES: usize = 80;
+/// Topics of one reply.
+const PAGE: usize = 200;
+/// The most levels that can be asked for.
+const DEPTH_MAX: u64 = 64;
 
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_list_topics",
     title: "List topics",
-    description: "List the topics with the number of memories in each and the day of the last change. Call it to see what is known at all, or to pick the topic for a new memory. Not for finding a fact: use icm_memory_recall.",
+    description: "List the topics as a tree: memories in each and below it, mean weight, day of the last change. Call it to see what is known at all, or to pick the topic for a new memory. Not for finding a fact: use icm_memory_recall.",
     hints: Hints {
         read_only: true,
         destructive: false,
         idempotent: true,
     },
     leaves_work: false,
-    params: &[],
+    params: &[
+        Param {
+            name: "prefix",
+            kind: Kind::Text,
+            required: false,
+            about: "only this topic and below",
+        },
+        Param {
+            name: "depth",
+            kind: Kind::Whole {
+                min: 1,
+                max: DEPTH_MAX,
+            },
+            required: false,
+            about: "levels to show",
+        },
+        Param {
+            name: "cursor",
+            kind: Kind::Text,
+            required: false,
+            about: "next_cursor of the reply before",
+        },
+    ],
     output: None,
     run,
 };
 
-fn run(call: &Call<'_>, _: Args) -> Result<Reply, ServiceError> {
-    let topics = call.service.topics()?;
-    let total = topics.len();
+fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+    let after = match args.text("cursor") {
+        Some(cursor) => Some(named(&cursor)?),
+        None => None,
+    };
+    let request = TopicsRequest {
+        prefix: args.text("prefix"),
+        depth: args.whole("depth").map(|depth| depth as u32),
+        flat: false,
+        after,
+        limit: Some(PAGE),
+    };
+    let topics = call.service.topic_tree(&request)?;
     let mut frame = Frame::new();
     let mut shown = Vec::new();
-    let mut bytes = 0;
-    for topic in &topics {
-        bytes += topic.topic.len() + ENTRY_BYTES;
-        if bytes > REPLY_MAX_BYTES {
-            break;
-        }
-        let name = clean_line(&topic.topic);
-        let tail = format!(" ({}, {})", topic.memories, day(&topic.updated_at));
+    for node in &topics.topics {
+        let name = clean_line(&node.topic);
+        let below = &node.with_below;
+        let more = below.memories - node.memories;
+        let (count, weight, changed) = match more {
+            0 => (
+                node.memories.to_string(),
+                node.mean_weight.unwrap_or_default(),
+                &node.updated_at,
+            ),
+            more => (
+                format!("{} + {more} below", node.memories),
+                below.mean_weight,
+                &below.updated_at,
+            ),
+        };
+        let tail = format!(" ({count}, weight {weight:.2}, {})", day(changed));
         frame.item("", &name, &tail, usize::MAX);
         shown.push(json!({
             "topic": name,
-            "memories": topic.memories,
-            "updated_at": topic.updated_at,
+            "memories": node.memories,
+            "memories_with_below": below.memories,
+            "mean_weight": node.mean_weight.unwrap_or(below.mean_weight),
+            "updated_at": node.updated_at,
         }));
     }
-    let mut text = match total {
-        0 => "no topics yet: store something with icm_memory_store".to_owned(),
+    let mut text = match (topics.total, &request.prefix) {
+        (0, None) => "no topics yet: store something with icm_memory_store".to_owned(),
+        (0, Some(_)) => "no topics there: leave prefix out to see all".to_owned(),
         _ => frame.finish(),
     };
-    if shown.len() < total {
-        text.push_str(&format!("\n{} of {total} topics shown", shown.len()));
+    let mut structured = json!({"topics": shown, "total": topics.total});
+    if let (true, Some(last)) = (topics.more, topics.topics.last()) {
+        let cursor = cursor(&last.topic);
+        text.push_str(&format!(
+            "\n{} of {} shown; the next: cursor \"{cursor}\"",
+            topics.topics.len(),
+            topics.total
+        ));
+        structured["next_cursor"] = json!(cursor);
     }
-    let structured = json!({"topics": shown, "total": total});
     Ok(Reply { text, structured })
+}
+
+/// A topic as a cursor: in hex, for its name is stored text.
+fn cursor(topic: &str) -> String {
+    topic.bytes().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn named(cursor: &str) -> Result<String, ServiceError> {
+    let digits = cursor.as_bytes().chunks(2);
+    let byte = |two: &[u8]| u8::from_str_radix(std::str::from_utf8(two).ok()?, 16).ok();
+    let bytes: Option<Vec<u8>> = digits.map(byte).collect();
+    let topic = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    topic.ok_or_else(|| {
+        ServiceError::invalid_with(
+            "`cursor` is no cursor of this tool",
+            "give next_cursor as it was, or leave it out",
+        )
+    })
 }

@@ -4,6 +4,7 @@
 mod tests;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use icm_projections::embed::{EmbedError, Embedder, StaticEmbedder};
 use icm_projections::ranking::Ranking;
@@ -328,6 +329,15 @@ impl Service {
 
     /// Embeds whatever has no vector of the model yet.
     pub fn embed(&self, progress: &dyn Progress) -> Result<EmbedReport> {
+        self.embed_for(progress, None)
+    }
+
+    /// The same, for so long; the batch that is begun then is finished.
+    pub fn embed_for(
+        &self,
+        progress: &dyn Progress,
+        most: Option<Duration>,
+    ) -> Result<EmbedReport> {
         let embedder = match &self.model {
             Model::Other(embedder) => embedder,
             Model::Unusable(error) => return Err(model_error(error)),
@@ -351,11 +361,13 @@ impl Service {
         let status = self.embed_status()?;
         progress.start("embedding", Some(status.versions - status.embedded));
         let mut new = 0;
+        let begun = Instant::now();
         loop {
             let (now, added) = self.embed_batch(embedder, None).map_err(stopped)?;
             new += added;
             progress.advance(added);
-            if added == 0 || now.done >= now.of {
+            let is_late = most.is_some_and(|most| begun.elapsed() >= most);
+            if added == 0 || now.done >= now.of || is_late {
                 break;
             }
         }

@@ -7,6 +7,7 @@ mod change;
 mod checked;
 mod command;
 
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -238,12 +239,28 @@ impl Service {
                 let similar = self.similar_of_first(views, &checked, &receipt)?;
                 return Ok(Receipt { similar, ..receipt });
             }
-            self.store_once(command, views, &checked)
+            let receipt = self.store_once(command, views, &checked)?;
+            let crowded = self.crowded(views, &receipt)?;
+            Ok(Receipt { crowded, ..receipt })
         })
         .map(|receipt| Receipt {
             warnings,
             ..receipt
         })
+    }
+
+    /// How many memories the topic of a new one has with it, if they are many. `views` have not seen it.
+    fn crowded(&self, views: &Views, receipt: &Receipt) -> std::result::Result<Option<u64>, Ask> {
+        if self.hint_over == 0 || receipt.action != Action::Stored {
+            return Ok(None);
+        }
+        let mut memories = views.living_in(&receipt.topic)? + 1;
+        let tally = views.tally();
+        if memories > self.hint_over && tally.memoirs + tally.concepts > 0 {
+            // There the concepts of a memoir of that name count, too; the table knows better.
+            memories = views.listed(&receipt.topic)?.0 + 1;
+        }
+        Ok((memories > self.hint_over).then_some(memories))
     }
 
     /// Sees to the secrets of a store; what is to be told of them.
@@ -369,12 +386,13 @@ impl Service {
         self.refuse_unknown(first)?;
         self.command(caller, None, RequestKeyOf(None), |command, views| {
             let mut versions: Vec<Version> = Vec::new();
+            let mut met = BTreeSet::new();
             for id in ids {
                 let version = self.newest(views, id)?;
                 if version.hidden {
                     return Err(hidden_error(&version).into());
                 }
-                if versions.iter().all(|other| other.id != version.id) {
+                if met.insert(version.id) {
                     versions.push(version);
                 }
             }
@@ -454,6 +472,7 @@ pub(super) fn store_in(
             topic: checked.topic.clone(),
             similar: None,
             warnings: Vec::new(),
+            crowded: None,
         });
     };
     let change = Change::of_store(checked);
@@ -504,7 +523,7 @@ pub(super) fn newest_of_topic(
 }
 
 /// Forgets or revives memories; those that are so already stay as they are.
-fn turn_all(
+pub(super) fn turn_all(
     command: &mut Command<'_>,
     views: &Views,
     versions: &[Version],
@@ -554,6 +573,7 @@ pub(super) fn receipt(
         topic: topic.or_else(|| before.topic.clone()).unwrap_or_default(),
         similar: None,
         warnings: Vec::new(),
+        crowded: None,
     }
 }
 
@@ -566,6 +586,7 @@ pub(super) fn unchanged(before: &Version) -> Receipt {
         topic: before.topic.clone().unwrap_or_default(),
         similar: None,
         warnings: Vec::new(),
+        crowded: None,
     }
 }
 
@@ -611,6 +632,7 @@ pub(super) fn first_receipt(
         topic,
         similar: None,
         warnings: Vec::new(),
+        crowded: None,
     }))
 }
 

@@ -1,0 +1,102 @@
+//! `icm health`
+
+use clap::Args;
+use icm_server::api::{FindingKind, Found, Health, HealthFinding, HealthRequest};
+
+use crate::app::App;
+use crate::error::{CliError, Outcome};
+use crate::text::{count, one_line};
+use crate::ui::{BOLD, DIM, GOOD, TOPIC, WARN};
+
+/// Show which memories want a look, and what helps
+///
+/// Everything is looked at and counted; the first few of each finding are named, with a command that
+/// helps. Stale are medium and low ones that nothing changed or recalled for long; near-duplicates are
+/// linked as similar, or share most of their words; what another one supersedes is settled.
+#[derive(Debug, Args)]
+pub(crate) struct HealthArgs {
+    /// Only this topic; `a/` for `a` and everything below it
+    #[arg(short, long)]
+    topic: Option<String>,
+    /// Days after which what nothing changed or recalled is stale
+    #[arg(long, value_name = "DAYS", default_value_t = 90)]
+    stale_days: u32,
+    /// How many of each finding to name
+    #[arg(short, long, value_name = "N", default_value_t = 5)]
+    limit: u16,
+    /// As this machine knew at that time
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
+}
+
+pub(crate) fn run(args: HealthArgs, app: &App) -> Result<Outcome, CliError> {
+    let request = HealthRequest {
+        topic: args.topic,
+        at: args.at,
+        stale_days: args.stale_days,
+        named: usize::from(args.limit),
+    };
+    let health = app.service()?.health(&request)?;
+    if app.ui.json {
+        app.ui.json(&health)?;
+        return Ok(Outcome::Fine);
+    }
+    print(app, &health)?;
+    if let (Some(topic), 0) = (&request.topic, health.memories) {
+        let topic = one_line(topic);
+        app.ui
+            .remark(format_args!("no memories in `{topic}`; see `icm topics`"));
+    }
+    Ok(Outcome::Fine)
+}
+
+fn print(app: &App, health: &Health) -> Result<(), CliError> {
+    let ui = &app.ui;
+    let memories = count(health.memories, "memory", "memories");
+    ui.line(format_args!("{} looked at", ui.paint(BOLD, &memories)))?;
+    for finding in &health.findings {
+        let n = finding.count;
+        let style = if n > 0 { WARN } else { GOOD };
+        let name = name(finding.finding);
+        ui.line(format_args!("{} {name}", ui.paint(style, &n.to_string())))?;
+        for found in &finding.first {
+            ui.line(format_args!("  {}", said(app, found)))?;
+        }
+        print_rest(app, finding)?;
+    }
+    Ok(())
+}
+
+fn print_rest(app: &App, finding: &HealthFinding) -> Result<(), CliError> {
+    let left = finding.count - finding.first.len() as u64;
+    if left > 0 {
+        app.ui.line(format_args!("  … and {left} more"))?;
+    }
+    if finding.count > 0 {
+        let help = one_line(&format!("→ {}", finding.command));
+        app.ui
+            .line(format_args!("  {}", app.ui.paint(DIM, &help)))?;
+    }
+    Ok(())
+}
+
+fn said(app: &App, found: &Found) -> String {
+    let topic = app.ui.paint(TOPIC, &one_line(&found.topic));
+    let score = found
+        .score
+        .map_or(String::new(), |score| format!(" ({score:.2})"));
+    match found.memories {
+        Some(memories) => format!("{topic} {}", count(memories, "memory", "memories")),
+        None => format!("{} {topic}{score}", found.ids.join("  ")),
+    }
+}
+
+fn name(finding: FindingKind) -> &'static str {
+    match finding {
+        FindingKind::Stale => "stale",
+        FindingKind::NearDuplicates => "pairs that say nearly the same",
+        FindingKind::Contradictions => "pairs that contradict each other",
+        FindingKind::NeverRecalled => "never recalled in 30 days or more",
+        FindingKind::OverFull => "crowded topics",
+    }
+}

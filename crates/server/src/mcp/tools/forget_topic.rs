@@ -1,0 +1,105 @@
+//! `icm_memory_forget_topic`
+
+use serde_json::json;
+
+use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value, count, short};
+use crate::api::ForgetTopicRequest;
+use crate::error::ServiceError;
+use crate::mcp::frame::Frame;
+use crate::mcp::schema::Args;
+use crate::sanitize::clean_line;
+
+/// Memories that a preview shows, and bytes of each.
+const SHOWN: usize = 10;
+const SHOWN_MAX_BYTES: usize = 200;
+
+pub(super) static TOOL: Tool = Tool {
+    name: "icm_memory_forget_topic",
+    title: "Forget a topic",
+    description: "Forget all memories of a topic; icm_undo brings them back. Call it when the user asks to drop a whole topic; without confirm it only previews. Not for one memory: use icm_memory_forget.",
+    hints: Hints {
+        read_only: false,
+        destructive: true,
+        idempotent: true,
+    },
+    leaves_work: true,
+    params: &[
+        Param {
+            name: "topic",
+            kind: Kind::Text,
+            required: true,
+            about: "the topic; a/ for all below a",
+        },
+        Param {
+            name: "confirm",
+            kind: Kind::Text,
+            required: false,
+            about: "the plan that the preview named",
+        },
+    ],
+    output: None,
+    run,
+};
+
+fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+    let plan = args.text("confirm");
+    let request = ForgetTopicRequest {
+        topic: args.required_text("topic"),
+        dry_run: plan.is_none(),
+        plan,
+        shown: SHOWN,
+    };
+    let answer = call.service.forget_topic_as_shown(call.caller, &request)?;
+    if answer.memories == 0 {
+        return Err(ServiceError::Nothing {
+            message: format!("no memories in `{}`", request.topic),
+            hint: "`icm topics` lists topics; `a/` means `a` and everything below it".to_owned(),
+        });
+    }
+    let topic = clean_line(&request.topic).into_owned();
+    let memories = count(answer.memories, "memory", "memories");
+    let topics = count(answer.topics, "topic", "topics");
+    let mut structured = json!({
+        "dry_run": answer.dry_run,
+        "topic": topic,
+        "plan": answer.plan,
+        "memories": answer.memories,
+        "topics": answer.topics,
+    });
+    let text = match answer.receipts.last() {
+        Some(last) => {
+            structured["event"] = json!(last.event);
+            structured["position"] = json!(last.position);
+            format!(
+                "forgotten {memories} in \"{topic}\" (event {}, @{}); icm_undo with that event brings \
+                 all of them back",
+                short(&last.event),
+                last.position
+            )
+        }
+        None => {
+            let mut frame = Frame::new();
+            let mut shown = Vec::new();
+            for memory in &answer.shown {
+                let content = memory.content.as_deref().unwrap_or("(withheld)");
+                let head = format!("{} ", memory.id);
+                frame.item(&head, &clean_line(content), "", SHOWN_MAX_BYTES);
+                shown.push(json!({"id": memory.id, "topic": memory.topic}));
+            }
+            structured["shown"] = json!(shown);
+            let more = answer.memories - answer.shown.len() as u64;
+            let more = match more {
+                0 => String::new(),
+                more => format!("\n… and {more} more"),
+            };
+            format!(
+                "would forget {memories} in {topics}; nothing is done yet: call again with confirm: \
+                 \"{}\"\n{}{more}",
+                answer.plan,
+                frame.finish()
+            )
+        }
+    };
+    clean_value(&mut structured);
+    Ok(Reply { text, structured })
+}

@@ -1,0 +1,90 @@
+//! `icm_memory_health`
+
+use serde_json::json;
+
+use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value, count};
+use crate::api::{FindingKind, Found, HealthRequest};
+use crate::error::ServiceError;
+use crate::mcp::frame::Frame;
+use crate::mcp::schema::Args;
+use crate::sanitize::clean_line;
+
+pub(super) static TOOL: Tool = Tool {
+    name: "icm_memory_health",
+    title: "Memory health",
+    description: "Count what wants a look: stale, repeated, contradicting and never recalled memories, and crowded topics, each with what helps. Call it to tidy up, or when recall shows duplicates. Not for finding facts: use icm_memory_recall.",
+    hints: Hints {
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+    },
+    leaves_work: false,
+    params: &[Param {
+        name: "topic",
+        kind: Kind::Text,
+        required: false,
+        about: "only this topic; a/ for all below a",
+    }],
+    output: None,
+    run,
+};
+
+fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+    let request = HealthRequest {
+        topic: args.text("topic"),
+        ..HealthRequest::default()
+    };
+    let health = call.service.health(&request)?;
+    let mut frame = Frame::new();
+    let mut any = false;
+    for finding in health.findings.iter().filter(|finding| finding.count > 0) {
+        any = true;
+        let (name, helps) = words(finding.finding);
+        let names: Vec<String> = finding.first.iter().map(said).collect();
+        let left = finding.count - names.len() as u64;
+        let left = match left {
+            0 => String::new(),
+            left => format!(" and {left} more"),
+        };
+        let head = format!("{} {name}: ", finding.count);
+        let tail = format!("{left} → {helps}");
+        frame.item(&head, &names.join("; "), &tail, usize::MAX);
+    }
+    let looked = format!("{} looked at", count(health.memories, "memory", "memories"));
+    let text = match any {
+        true => format!("{looked}\n{}", frame.finish()),
+        false => format!("{looked}: nothing wants a look"),
+    };
+    let mut structured = json!({
+        "basis": health.basis,
+        "memories": health.memories,
+        "findings": health.findings,
+    });
+    clean_value(&mut structured);
+    Ok(Reply { text, structured })
+}
+
+fn said(found: &Found) -> String {
+    let topic = clean_line(&found.topic);
+    match found.memories {
+        Some(memories) => format!("{topic} ({memories})"),
+        None => format!("{} [{topic}]", found.ids.join(" = ")),
+    }
+}
+
+/// What it is, and the tool that helps.
+fn words(finding: FindingKind) -> (&'static str, &'static str) {
+    match finding {
+        FindingKind::Stale => (
+            "stale",
+            "update what still holds, icm_memory_forget the rest",
+        ),
+        FindingKind::NearDuplicates => ("nearly the same", "icm_memory_forget one of each"),
+        FindingKind::Contradictions => (
+            "contradicting each other",
+            "icm_memory_update or icm_memory_forget the wrong one",
+        ),
+        FindingKind::NeverRecalled => ("never recalled", "icm_memory_forget what nobody needs"),
+        FindingKind::OverFull => ("crowded topics", "icm_memory_consolidate"),
+    }
+}

@@ -1,0 +1,150 @@
+//! A command of the user's that makes a summary, such as a model on this machine.
+
+use std::io::{ErrorKind, Read, Write};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::error::{Result, ServiceError, plain};
+use crate::limits::CONTENT_LEN_MAX;
+use crate::sanitize::clean_line;
+
+/// Bytes that are kept of what it says on stderr.
+const SAID_LEN_MAX: usize = 64 * 1_024;
+/// Characters of its last line that an error repeats.
+const SAID_SHOWN: usize = 200;
+/// How often somebody looks whether it is done.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// A command line for the platform's shell: what it reads on stdin is to be summarized, what it writes
+/// to stdout is the summary.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summarizer {
+    /// As one types it.
+    pub command: String,
+    /// How long it may take.
+    pub timeout: Duration,
+}
+
+impl Summarizer {
+    /// How long a command may take where nobody says.
+    pub const TIMEOUT: Duration = Duration::from_secs(60);
+
+    /// Runs it on a text; what it answers, trimmed. Nothing of it outlives the time it has.
+    ///
+    /// # Errors
+    /// `Invalid` when it cannot be started, takes too long, ends with another code than 0, or answers
+    /// nothing, more than 64 KiB, or no Unicode.
+    pub(crate) fn run(&self, input: String) -> Result<String> {
+        let failed = |why: String| {
+            ServiceError::invalid_with(
+                format!("the summarizer {why}: nothing was changed"),
+                "see `[summarizer]` in the config file; `--summary` gives one, `--rules` makes one",
+            )
+        };
+        let mut child = shell(&self.command)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| failed(format!("cannot be started ({})", plain(error))))?;
+        let (Some(mut stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(ServiceError::Internal("a child without pipes".to_owned()));
+        };
+        // Nobody waits for the one that writes: a command need not read all, or anything.
+        thread::spawn(move || stdin.write_all(input.as_bytes()));
+        let answer = collected(stdout, CONTENT_LEN_MAX + 1);
+        let said = collected(stderr, SAID_LEN_MAX);
+        let until = Instant::now() + self.timeout;
+        let left = || until.saturating_duration_since(Instant::now());
+        let status = loop {
+            match child.try_wait() {
+                Ok(Some(status)) => break status,
+                Ok(None) if !left().is_zero() => thread::sleep(LOOK.min(left())),
+                Ok(None) => {
+                    // It may have ended meanwhile; either way it is waited for.
+                    let _ = child.kill();
+                    let _ = child.wait();
+                    let seconds = self.timeout.as_secs_f64();
+                    return Err(failed(format!("took longer than {seconds} seconds")));
+                }
+                Err(error) => return Err(failed(format!("was lost ({})", plain(error)))),
+            }
+        };
+        // What it started may hold its pipes open: that is not waited for longer than it has.
+        if !status.success() {
+            let said = said.recv_timeout(left().min(Duration::from_secs(1)));
+            let said = said.unwrap_or_default();
+            let said = String::from_utf8_lossy(&said);
+            let last = said
+                .lines()
+                .rev()
+                .map(clean_line)
+                .find(|line| !line.trim().is_empty());
+            let last: String = last
+                .unwrap_or_default()
+                .trim()
+                .chars()
+                .take(SAID_SHOWN)
+                .collect();
+            let code = status
+                .code()
+                .map_or("by a signal".to_owned(), |code| format!("with {code}"));
+            let last = if last.is_empty() {
+                last
+            } else {
+                format!(" ({last})")
+            };
+            return Err(failed(format!("ended {code}{last}")));
+        }
+        let answer = answer.recv_timeout(left());
+        let answer = answer.map_err(|_| failed("left its output open".to_owned()))?;
+        if answer.len() > CONTENT_LEN_MAX {
+            return Err(failed(format!(
+                "answered more than {} KiB",
+                CONTENT_LEN_MAX / 1_024
+            )));
+        }
+        let answer = String::from_utf8(answer);
+        let answer =
+            answer.map_err(|_| failed("answered something that is no UTF-8".to_owned()))?;
+        match answer.trim() {
+            "" => Err(failed("answered nothing".to_owned())),
+            answer => Ok(answer.to_owned()),
+        }
+    }
+}
+
+fn shell(command: &str) -> Command {
+    let (shell, flag) = match cfg!(windows) {
+        true => ("cmd", "/C"),
+        false => ("sh", "-c"),
+    };
+    let mut shell = Command::new(shell);
+    shell.arg(flag).arg(command);
+    shell
+}
+
+/// What comes out of a pipe until it is closed, and no more than `most` bytes of it; the rest is read
+/// and dropped, so that nobody is held up.
+fn collected(mut pipe: impl Read + Send + 'static, most: usize) -> mpsc::Receiver<Vec<u8>> {
+    let (done, collected) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let mut chunk = vec![0; 16 * 1_024];
+        loop {
+            match pipe.read(&mut chunk) {
+                Ok(0) => break,
+                Ok(n) => bytes.extend_from_slice(&chunk[..n.min(most - bytes.len())]),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => break,
+            }
+        }
+        // Whoever asked may have given up.
+        let _ = done.send(bytes);
+    });
+    collected
+}

@@ -13,9 +13,9 @@ use directories::{BaseDirs, ProjectDirs};
 use icm_embedders::MAX_DIM;
 use icm_embedders::{Choice, Endpoint};
 use icm_server::Ranking;
+use icm_server::Summarizer;
 use icm_server::api::{DecayPolicy, Dedup, OnSimilar};
 use icm_server::secrets::{Action, Policy};
-use icm_server::{Ranking, Summarizer};
 use toml::Value;
 
 use crate::error::CliError;

@@ -135,11 +135,12 @@ impl Service {
     /// The weight of a memory as of a position, in parts per million.
     pub(super) fn weight_ppm_at(
         &self,
-        _views: &Views,
+        views: &Views,
         version: &Version,
-        _position: Position,
+        position: Position,
     ) -> std::result::Result<u32, Ask> {
-        Ok(version.weight_ppm)
+        let entity = views.resolve(version.id)?;
+        Ok(views.weight_at(&self.log, entity, version, position)?)
     }
 
     /// A row does not know whether what it withholds was taken out or is damaged: the log does. Of

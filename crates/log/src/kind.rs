@@ -138,7 +138,7 @@ mod tests {
         assert!(!Kind::MEMORY_STORED.is_understood(2));
         assert!(!Kind::MEMORY_STORED.is_understood(0));
         assert!(Kind::MEMORY_DECAYED.is_understood(1));
-        assert!(!Kind::MEMOIR_CREATED.is_understood(1));
+        assert!(!Kind::FEEDBACK_RECORDED.is_understood(1));
         assert!(!Kind(0x7777).is_understood(1));
         assert!(Kind::MEMORY_DECAYED.is_critical() && !Kind::MEMORY_RECALLED.is_critical());
     }

@@ -26,6 +26,9 @@ pub struct Ranking {
     pub importance: f64,
     /// Added for the newest candidate, nothing for the oldest, by its share of the time between them.
     pub recency: f64,
+    /// Added where it is of one's own scope, the project or session that one is in, and taken off where it is of
+    /// another one than that or `global`.
+    pub scope: f64,
     /// A memory that none of the words is in is found from this cosine on.
     pub floor: f32,
     /// Candidates that text and meaning each bring. More results than this ask for as many, and as every share is
@@ -48,6 +51,7 @@ impl Default for Ranking {
             identifier: 1.0,
             importance: 0.05,
             recency: 0.0,
+            scope: 0.1,
             floor: 0.12,
             candidates: 64,
             expand: 32,
@@ -67,6 +71,7 @@ impl Ranking {
         identifier: 0.0,
         importance: 0.0,
         recency: 0.0,
+        scope: 0.0,
         floor: 0.0,
         candidates: 0,
         expand: 0,
@@ -104,8 +109,41 @@ pub struct Evidence {
     pub importance: u8,
     /// When it happened, or was stored; milliseconds since 1970.
     pub time_ms: i64,
+    /// Whose scope it is of.
+    pub scope: Nearness,
     /// What its neighbours lend it.
     pub lent: f64,
+}
+
+/// How near a memory's scope is to where one is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Nearness {
+    /// One's own: the project or the session that one is in.
+    Own,
+    /// `global`, or not asked for.
+    #[default]
+    Common,
+    /// Another project's or session's.
+    Elsewhere,
+}
+
+impl Nearness {
+    /// As it is explained.
+    pub fn name(self) -> &'static str {
+        match self {
+            Nearness::Own => "own",
+            Nearness::Common => "common",
+            Nearness::Elsewhere => "elsewhere",
+        }
+    }
+
+    fn share(self) -> f64 {
+        match self {
+            Nearness::Own => 1.0,
+            Nearness::Common => 0.0,
+            Nearness::Elsewhere => -1.0,
+        }
+    }
 }
 
 impl Evidence {
@@ -151,6 +189,7 @@ pub(crate) fn scores(
                 + yes(candidate.identifier, ranking.identifier)
                 + ranking.importance * candidate.importance_share()
                 + ranking.recency * recency(candidate)
+                + ranking.scope * candidate.scope.share()
         })
         .collect();
     candidates

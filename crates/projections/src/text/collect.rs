@@ -174,7 +174,7 @@ pub(crate) struct Search<'a> {
     pub(crate) query: &'a dyn Weight,
     /// The same query, for single documents.
     pub(crate) terms: &'a [&'a WeightedTerm],
-    pub(crate) filters: &'a [Term],
+    pub(crate) filters: &'a [Vec<Term>],
     pub(crate) stats: &'a CollectionStats,
     pub(crate) visible: &'a dyn Fn(u64) -> bool,
 }
@@ -309,7 +309,7 @@ enum Allowed {
     Many(BitSet),
 }
 
-fn allowed(reader: &SegmentReader, filters: &[Term]) -> tantivy::Result<Allowed> {
+fn allowed(reader: &SegmentReader, filters: &[Vec<Term>]) -> tantivy::Result<Allowed> {
     let Some(docs) = filtered(reader, filters)? else {
         return Ok(Allowed::All);
     };
@@ -324,39 +324,79 @@ fn allowed(reader: &SegmentReader, filters: &[Term]) -> tantivy::Result<Allowed>
     Ok(Allowed::Many(bits))
 }
 
-/// The documents that hold all of the filters, whether alive or not; `None` where all do.
-fn filtered(reader: &SegmentReader, filters: &[Term]) -> tantivy::Result<Option<Vec<DocId>>> {
+/// The documents that hold one term of each filter, whether alive or not; `None` where all do.
+fn filtered(reader: &SegmentReader, filters: &[Vec<Term>]) -> tantivy::Result<Option<Vec<DocId>>> {
     let mut lists = Vec::new();
-    for term in filters {
-        match postings(reader, fields().filter, term, IndexRecordOption::Basic)? {
-            None => return Ok(Some(Vec::new())),
-            Some(list) if list.doc_freq() == reader.max_doc() => {}
-            Some(list) => lists.push(list),
+    for any_of in filters {
+        let list = Union::of(reader, any_of)?;
+        if list.len() == reader.max_doc() {
+            continue;
         }
+        lists.push(list);
     }
-    lists.sort_by_key(SegmentPostings::doc_freq);
+    lists.sort_by_key(Union::len);
     let Some((narrowest, others)) = lists.split_first_mut() else {
         return Ok(None);
     };
     let mut docs = Vec::new();
-    while narrowest.doc() != TERMINATED {
-        let doc = narrowest.doc();
-        if others.iter_mut().all(|list| seek(list, doc) == doc) {
+    let mut doc = narrowest.seek(0);
+    while doc != TERMINATED {
+        if others.iter_mut().all(|list| list.seek(doc) == doc) {
             docs.push(doc);
         }
-        narrowest.advance();
+        doc = narrowest.seek(doc + 1);
     }
     Ok(Some(docs))
 }
 
-/// The versions of a segment that hold all of the filters, whether alive or not.
-pub(crate) fn passing(reader: &SegmentReader, filters: &[Term]) -> tantivy::Result<Vec<u64>> {
+/// The documents that hold one of some terms, of which no document holds two.
+struct Union(Vec<SegmentPostings>);
+
+impl Union {
+    fn of(reader: &SegmentReader, terms: &[Term]) -> tantivy::Result<Union> {
+        let mut lists = Vec::with_capacity(terms.len());
+        for term in terms {
+            lists.extend(postings(
+                reader,
+                fields().filter,
+                term,
+                IndexRecordOption::Basic,
+            )?);
+        }
+        Ok(Union(lists))
+    }
+
+    fn len(&self) -> u32 {
+        self.0.iter().map(SegmentPostings::doc_freq).sum()
+    }
+
+    /// Moves on to the first document at or after `doc`.
+    fn seek(&mut self, doc: DocId) -> DocId {
+        let next = self.0.iter_mut().map(|list| seek(list, doc));
+        next.min().unwrap_or(TERMINATED)
+    }
+}
+
+/// The versions of a segment that pass the filters, whether alive or not; `None` where all do.
+pub(crate) fn passing(
+    reader: &SegmentReader,
+    filters: &[Vec<Term>],
+) -> tantivy::Result<Option<Vec<u64>>> {
     let ordinals = reader.fast_fields().u64(ORDINAL)?;
-    let of = |doc: DocId| ordinals.first(doc);
-    Ok(match filtered(reader, filters)? {
-        Some(docs) => docs.into_iter().filter_map(of).collect(),
-        None => (0..reader.max_doc()).filter_map(of).collect(),
-    })
+    let docs = filtered(reader, filters)?;
+    Ok(docs.map(|docs| {
+        docs.into_iter()
+            .filter_map(|doc| ordinals.first(doc))
+            .collect()
+    }))
+}
+
+/// Every version of a segment, alive or not.
+pub(crate) fn all_ordinals(reader: &SegmentReader) -> tantivy::Result<Vec<u64>> {
+    let ordinals = reader.fast_fields().u64(ORDINAL)?;
+    Ok((0..reader.max_doc())
+        .filter_map(|doc| ordinals.first(doc))
+        .collect())
 }
 
 pub(crate) fn postings(

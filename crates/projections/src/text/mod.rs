@@ -50,7 +50,7 @@ pub use error::TextError;
 pub use index::{TextIndex, TextWriter};
 pub(crate) use schema::Analysed;
 pub(crate) use search::{Found, Prepared};
-pub use search::{Hit, TermUse, TextAnswer, TextFilter, TextQuery};
+pub use search::{Hit, InScope, TermUse, TextAnswer, TextFilter, TextQuery};
 pub use similar::{SIGNATURE_BANDS, signature, similarity_ppm};
 pub use tail::Tail;
 

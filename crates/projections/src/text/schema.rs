@@ -15,18 +15,20 @@ use super::analyze::{
 };
 
 /// Version of the schema and of the analyser. Another one means: rebuild.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 /// Name of the fast field that holds a document's ordinal.
 pub(crate) const ORDINAL: &str = "ordinal";
 
 const TOKENIZER: &str = "lines";
-/// Longest topic or scope that is told from another, in bytes.
-const FILTER_LEN_MAX: usize = 1024;
+/// Longest topic or scope that is told from another, in bytes: more than either may have.
+const FILTER_LEN_MAX: usize = 2_048;
 /// Bytes that the name of a speaker stands in, and words it has at most.
 const SPEAKER_LEN_MAX: usize = 64;
 const SPEAKER_WORDS_MAX: usize = 3;
-/// Levels of a topic that `topic/` filters know.
-const TOPIC_LEVELS_MAX: usize = 64;
+/// Levels of a topic that `topic/` filters know, and of a session.
+const LEVELS_MAX: usize = 64;
+/// How the scopes begin that lie below one another.
+const SESSION: &str = "session:";
 
 /// The fields, and the schema that they are of.
 pub(crate) struct Fields {
@@ -134,13 +136,16 @@ fn doc_terms(doc: &Doc<'_>) -> DocTerms {
 }
 
 fn doc_filters(doc: &Doc<'_>) -> Terms {
-    let slashes = doc.topic.match_indices('/').map(|(at, _)| at);
-    let levels = slashes.take(TOPIC_LEVELS_MAX).chain([doc.topic.len()]);
     let mut filters = Terms::default();
     filters.push(&topic_is(doc.topic));
     filters.push(&scope_is(doc.scope));
-    for len in levels {
-        filters.push(&topic_under(&doc.topic[..len]));
+    for level in levels(doc.topic) {
+        filters.push(&topic_under(level));
+    }
+    if doc.scope.starts_with(SESSION) {
+        for level in levels(doc.scope) {
+            filters.push(&scope_under(level));
+        }
     }
     for keyword in doc.keywords {
         filters.push(&keyword_is(keyword));
@@ -151,6 +156,13 @@ fn doc_filters(doc: &Doc<'_>) -> Terms {
         }
     }
     filters
+}
+
+/// `a`, `a/b` and `a/b/c` of `a/b/c`.
+fn levels(text: &str) -> impl Iterator<Item = &str> {
+    let slashes = text.match_indices('/').map(|(at, _)| at);
+    let levels = slashes.take(LEVELS_MAX).chain([text.len()]);
+    levels.map(|len| &text[..len])
 }
 
 /// Who speaks, where a text begins as one does in a transcript: `Ada Lovelace: …`.
@@ -181,6 +193,11 @@ pub(crate) fn keyword_is(keyword: &str) -> String {
 /// Documents of exactly this scope.
 pub(crate) fn scope_is(scope: &str) -> String {
     filter('s', scope)
+}
+
+/// Documents of this session's scope and of those below it.
+pub(crate) fn scope_under(scope: &str) -> String {
+    filter('v', scope)
 }
 
 /// Documents in which somebody speaks whose name has this word, folded.

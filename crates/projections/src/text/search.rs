@@ -12,11 +12,12 @@ use tantivy::{DocAddress, Searcher, TantivyDocument, Term};
 
 use super::analyze::{Kind, QueryTerm, TextField, is_identifier, query_terms};
 use super::collect::{
-    Best, Candidate, Place, Scored, Search, WeightedTerm, passing, postings, score_docs, seek,
+    Best, Candidate, Place, Scored, Search, WeightedTerm, all_ordinals, passing, postings,
+    score_docs, seek,
 };
 use super::error::{Doing, TextError};
 use super::index::{Location, find_all};
-use super::schema::{fields, keyword_is, scope_is, speaker_is, topic_is, topic_under};
+use super::schema::{fields, keyword_is, scope_is, scope_under, speaker_is, topic_is, topic_under};
 use super::stats::{CollectionStats, term_of};
 use super::stopwords::is_stopword;
 use super::{Tail, TextIndex};
@@ -56,9 +57,39 @@ pub struct TextFilter<'a> {
     pub topic: Option<&'a str>,
     /// This keyword, whatever its case and accents.
     pub keyword: Option<&'a str>,
-    /// This scope.
-    pub scope: Option<&'a str>,
+    /// One of these scopes; where none is named, any.
+    pub scopes: &'a [InScope<'a>],
 }
+
+/// Scopes that a hit may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InScope<'a> {
+    /// This one.
+    Is(&'a str),
+    /// This one of a session, and those below it: `session:a/b` below `session:a`.
+    Under(&'a str),
+}
+
+impl InScope<'_> {
+    /// Whether a scope is one of these.
+    pub fn holds(&self, scope: &str) -> bool {
+        match self {
+            InScope::Is(this) => scope == *this,
+            InScope::Under(this) => (scope.strip_prefix(this))
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
+        }
+    }
+
+    fn term(&self) -> String {
+        match self {
+            InScope::Is(scope) => scope_is(scope),
+            InScope::Under(scope) => scope_under(scope),
+        }
+    }
+}
+
+/// Filter terms, one of which a document has to hold; none may hold two.
+pub(super) type AnyOf = Vec<String>;
 
 /// A version that matches.
 #[derive(Debug, Clone, PartialEq)]
@@ -198,7 +229,7 @@ pub(crate) struct Prepared<'a> {
     stats: CollectionStats,
     /// Bits of the terms that are rare identifiers.
     identifiers: u64,
-    filters: Vec<String>,
+    filters: Vec<AnyOf>,
     visible: &'a dyn Fn(u64) -> bool,
     tail_scores: OnceCell<FxHashMap<usize, Scored>>,
 }
@@ -275,44 +306,62 @@ impl Prepared<'_> {
             .iter()
             .filter(|term| term.field == TextField::Exact);
         let names: Vec<String> = words.map(|term| speaker_is(&term.term)).collect();
-        let mut speaks = vec![false; found.len()];
+        self.holding(&names, found)
+    }
+
+    /// Whether each of these documents is of one of these scopes.
+    pub(crate) fn of_scopes(
+        &self,
+        scopes: &[InScope<'_>],
+        found: &[Found],
+    ) -> Result<Vec<bool>, TextError> {
+        let terms: Vec<String> = scopes.iter().map(InScope::term).collect();
+        self.holding(&terms, found)
+    }
+
+    /// Whether each of these documents holds one of these filter terms.
+    fn holding(&self, terms: &[String], found: &[Found]) -> Result<Vec<bool>, TextError> {
+        let mut holds = vec![false; found.len()];
+        if terms.is_empty() {
+            return Ok(holds);
+        }
         let mut places: Vec<usize> = (0..found.len()).collect();
         places.sort_unstable_by_key(|at| found[*at].place);
         for group in places.chunk_by(|a, b| found[*a].place.segment() == found[*b].place.segment())
         {
-            for name in &names {
-                self.mark_speaker(name, group, found, &mut speaks)?;
+            for term in terms {
+                self.mark(term, group, found, &mut holds)?;
             }
         }
-        Ok(speaks)
+        Ok(holds)
     }
 
-    /// Marks those of a segment, or of the tail, in which somebody of this name speaks.
-    fn mark_speaker(
+    /// Marks those of a segment, or of the tail, that hold a filter term.
+    fn mark(
         &self,
-        name: &str,
+        term: &str,
         group: &[usize],
         found: &[Found],
-        speaks: &mut [bool],
+        holds: &mut [bool],
     ) -> Result<(), TextError> {
         let Some((tier, segment)) = found[group[0]].place.segment() else {
             for &at in group {
-                speaks[at] |= match found[at].place {
-                    Place::Tail(place) => self.tail.passes(place, name),
+                holds[at] |= match found[at].place {
+                    Place::Tail(place) => self.tail.passes(place, term),
                     Place::Tier { .. } => false,
                 };
             }
             return Ok(());
         };
         let reader = &self.tiers[tier].segment_readers()[segment];
-        let term = Term::from_field_text(fields().filter, name);
+        let term = Term::from_field_text(fields().filter, term);
         let held = postings(reader, fields().filter, &term, IndexRecordOption::Basic);
-        let Some(mut held) = held.doing("looking for who speaks")? else {
+        let Some(mut held) = held.doing("looking at who speaks and where")? else {
             return Ok(());
         };
         for &at in group {
             if let Some(doc) = found[at].place.doc() {
-                speaks[at] |= seek(&mut held, doc) == doc;
+                holds[at] |= seek(&mut held, doc) == doc;
             }
         }
         Ok(())
@@ -404,22 +453,32 @@ impl Prepared<'_> {
         Ok(ranked)
     }
 
-    fn filter_terms(&self) -> Vec<Term> {
-        let values = self.filters.iter();
+    fn filter_terms(&self) -> Vec<Vec<Term>> {
         let term = |value: &String| Term::from_field_text(fields().filter, value);
-        values.map(term).collect()
+        let any_of = |values: &AnyOf| values.iter().map(term).collect();
+        self.filters.iter().map(any_of).collect()
     }
 
-    /// The versions that the filters let through, ascending; `None` where there is no filter.
+    /// The versions that the filters let through, ascending; `None` where that is all of them.
     pub(crate) fn allowed(&self) -> Result<Option<Vec<u64>>, TextError> {
         if self.filters.is_empty() {
             return Ok(None);
         }
-        let mut ordinals = self.tail.passing(&self.filters);
         let filters = self.filter_terms();
-        for segment in self.tiers.iter().flat_map(Searcher::segment_readers) {
-            let more = passing(segment, &filters).doing("filtering")?;
-            ordinals.extend(more);
+        let segments = self.tiers.iter().flat_map(Searcher::segment_readers);
+        let mut passed = Vec::new();
+        for segment in segments {
+            passed.push((segment, passing(segment, &filters).doing("filtering")?));
+        }
+        if passed.iter().all(|(_, some)| some.is_none()) && self.tail.all_pass(&self.filters) {
+            return Ok(None);
+        }
+        let mut ordinals = self.tail.passing(&self.filters);
+        for (segment, some) in passed {
+            ordinals.extend(match some {
+                Some(some) => some,
+                None => all_ordinals(segment).doing("filtering")?,
+            });
         }
         ordinals.sort_unstable();
         Ok(Some(ordinals))
@@ -516,19 +575,35 @@ fn tantivy_query(terms: &[&QueryTerm]) -> BooleanQuery {
     BooleanQuery::new(terms.iter().map(|term| clause(term)).collect())
 }
 
-fn filter_values(filter: &TextFilter<'_>) -> Vec<String> {
+fn filter_values(filter: &TextFilter<'_>) -> Vec<AnyOf> {
     let topic = filter.topic.map(|topic| match topic.strip_suffix('/') {
         Some(above) => topic_under(above),
         None => topic_is(topic),
     });
-    [
-        topic,
-        filter.keyword.map(keyword_is),
-        filter.scope.map(scope_is),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let one = [topic, filter.keyword.map(keyword_is)];
+    let mut filters: Vec<AnyOf> = one.into_iter().flatten().map(|term| vec![term]).collect();
+    if !filter.scopes.is_empty() {
+        filters.push(apart(filter.scopes).map(|scope| scope.term()).collect());
+    }
+    filters
+}
+
+/// Scopes of which none lies within another: each document has the term of one at most.
+fn apart<'a>(scopes: &'a [InScope<'a>]) -> impl Iterator<Item = &'a InScope<'a>> {
+    let covers = |it: &InScope<'_>, other: &InScope<'_>| match (it, other) {
+        (InScope::Is(a), InScope::Is(b)) => a == b,
+        (InScope::Is(_), InScope::Under(_)) => false,
+        (InScope::Under(_), InScope::Is(scope) | InScope::Under(scope)) => it.holds(scope),
+    };
+    let needless = move |at: usize| {
+        let mut others = scopes.iter().enumerate();
+        others.any(|(other_at, other)| {
+            let covered = covers(other, &scopes[at]);
+            covered && other_at != at && (other_at < at || !covers(&scopes[at], other))
+        })
+    };
+    let kept = (0..scopes.len()).filter(move |at| !needless(*at));
+    kept.map(|at| &scopes[at])
 }
 
 fn matched_words(terms: &[QueryTerm], matched: u64) -> Vec<String> {

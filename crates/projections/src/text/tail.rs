@@ -9,6 +9,7 @@ use super::analyze::TextField;
 use super::collect::Scored;
 use super::index::{Location, TextIndex};
 use super::schema::Analysed;
+use super::search::AnyOf;
 use super::stats::Tokens;
 use super::{Doc, TextError};
 
@@ -41,11 +42,10 @@ struct TailDoc {
 }
 
 impl TailDoc {
-    fn passes(&self, filters: &[String]) -> bool {
+    fn passes(&self, filters: &[AnyOf]) -> bool {
         let has = &self.analysed.filters;
-        filters
-            .iter()
-            .all(|wanted| has.iter().any(|filter| filter == wanted))
+        let held = |any_of: &AnyOf| has.iter().any(|held| any_of.iter().any(|it| it == held));
+        filters.iter().all(held)
     }
 }
 
@@ -186,7 +186,7 @@ impl Tail {
     pub(crate) fn matches<'q>(
         &self,
         terms: impl Iterator<Item = (TextField, &'q str, &'q Bm25Weight)>,
-        filters: &[String],
+        filters: &[AnyOf],
     ) -> Vec<TailMatch> {
         let mut found: FxHashMap<u32, Scored> = FxHashMap::default();
         for (bit, (field, term, weight)) in terms.enumerate() {
@@ -220,8 +220,13 @@ impl Tail {
         has.any(|held| held == filter)
     }
 
+    /// Whether every document holds all of the filters.
+    pub(crate) fn all_pass(&self, filters: &[AnyOf]) -> bool {
+        self.docs.iter().all(|doc| doc.passes(filters))
+    }
+
     /// The versions that hold all of the filters.
-    pub(crate) fn passing(&self, filters: &[String]) -> Vec<u64> {
+    pub(crate) fn passing(&self, filters: &[AnyOf]) -> Vec<u64> {
         let docs = self.docs.iter().filter(|doc| doc.passes(filters));
         docs.map(|doc| doc.analysed.ordinal).collect()
     }

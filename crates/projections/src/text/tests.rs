@@ -222,14 +222,14 @@ fn filters_do_not_starve() -> Outcome {
     check(topic("z"), &|n| ![7, 8, 9].contains(&(n % 100)));
     check(
         TextFilter {
-            scope: Some("project"),
+            scopes: &[InScope::Is("project")],
             ..all
         },
         &|n| n % 2 == 1 && n % 100 != 9,
     );
     check(
         TextFilter {
-            scope: Some("project"),
+            scopes: &[InScope::Is("project")],
             ..topic("a/")
         },
         &|n| n % 100 == 7,
@@ -244,6 +244,56 @@ fn filters_do_not_starve() -> Outcome {
     check(topic("nowhere"), &|_| false);
     Ok(())
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn a_search_of_scopes_finds_all_of_theirs_and_nothing_else(
+        of in prop::collection::vec(0..SCOPES.len(), 1..40),
+        asked in prop::collection::vec((0..SCOPES.len(), any::<bool>()), 1..5),
+        filed in 0..40_usize,
+    ) {
+        let docs: Vec<Doc<'_>> = (0..).zip(&of)
+            .map(|(n, scope)| Doc { scope: SCOPES[*scope], ..doc(n, "apple") })
+            .collect();
+        let (filed, rest) = docs.split_at(filed.min(docs.len()));
+        let index = index_of(filed, 2).unwrap();
+        let mut tail = Tail::new();
+        rest.iter().for_each(|doc| tail.add(doc));
+        let scopes: Vec<InScope<'_>> = asked.into_iter()
+            .map(|(scope, under)| match under && SCOPES[scope].starts_with("session:") {
+                true => InScope::Under(SCOPES[scope]),
+                false => InScope::Is(SCOPES[scope]),
+            })
+            .collect();
+        let query = TextQuery {
+            filter: TextFilter { scopes: &scopes, ..TextFilter::default() },
+            ..ask("apple")
+        };
+        let found: BTreeSet<u64> = ordinals(&index, &tail, &query).unwrap().into_iter().collect();
+        let holds = |at: usize| scopes.iter().any(|scope| scope.holds(SCOPES[of[at]]));
+        let expect: BTreeSet<u64> =
+            (0..of.len()).filter(|at| holds(*at)).map(|at| at as u64).collect();
+        prop_assert_eq!(&found, &expect);
+
+        let (_, prepared) = index.prepare(&tail, &query, &|_| true).unwrap();
+        let allowed = prepared.allowed().unwrap();
+        let allowed = allowed.unwrap_or_else(|| (0..of.len() as u64).collect());
+        prop_assert_eq!(allowed.into_iter().collect::<BTreeSet<_>>(), expect);
+    }
+}
+
+const SCOPES: [&str; 9] = [
+    "global",
+    "project:a",
+    "project:a/b",
+    "project:ab",
+    "session:a",
+    "session:a/b",
+    "session:a/b/c",
+    "session:ab",
+    "session:ab/b",
+];
 
 #[test]
 fn closed_versions_are_history() -> Outcome {

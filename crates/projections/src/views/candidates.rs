@@ -7,12 +7,14 @@ use rustc_hash::FxHashSet;
 use super::Views;
 use super::recall::{Meaning, RecallQuery};
 use crate::error::Result;
-use crate::ranking::{self, Evidence, Ranking};
+use crate::ranking::{self, Evidence, Nearness, Ranking};
 use crate::rows::{Facts, topic_tag};
-use crate::text::{Found, Prepared, has_prose};
+use crate::text::{Found, InScope, Prepared, has_prose};
 
 /// How many versions before and after one its neighbours in the topic are looked for.
 const NEIGHBOUR_WINDOW: u64 = 64;
+/// The scope that is nobody's own.
+const GLOBAL: &str = "global";
 /// Steps within the topic that neighbours lend over.
 const NEIGHBOUR_STEPS: u32 = 2;
 
@@ -45,8 +47,10 @@ impl<'a> Candidates<'a> {
         // A number, or the name of a file, is near to anything: what it means finds nothing.
         let finds_by_meaning = weights.text == 0.0 || has_prose(self.query.text);
         let speakers = self.prepared.speakers(&found)?;
-        for (found, speaker) in found.into_iter().zip(speakers) {
+        let scopes = self.scopes_of(&found)?;
+        for ((found, speaker), scope) in found.into_iter().zip(speakers).zip(scopes) {
             let mut known = Evidence {
+                scope,
                 text: found.scored.score,
                 speaker,
                 identifier: self.prepared.has_identifier(&found),
@@ -63,6 +67,29 @@ impl<'a> Candidates<'a> {
             }
         }
         Ok(())
+    }
+
+    /// How near the scope of each is.
+    fn scopes_of(&self, found: &[Found]) -> Result<Vec<Nearness>> {
+        let query = self.query;
+        let mut near = vec![Nearness::Common; found.len()];
+        if query.ranking.scope == 0.0 {
+            return Ok(near);
+        }
+        let own = self.prepared.of_scopes(query.home, found)?;
+        // What may be found without being asked for by its scope is anybody's.
+        let known = match query.scopes.is_empty() {
+            true => Some(self.prepared.of_scopes(&[InScope::Is(GLOBAL)], found)?),
+            false => None,
+        };
+        for (at, near) in near.iter_mut().enumerate() {
+            if own[at] {
+                *near = Nearness::Own;
+            } else if known.as_ref().is_some_and(|global| !global[at]) {
+                *near = Nearness::Elsewhere;
+            }
+        }
+        Ok(near)
     }
 
     /// Gives what stands next to the best of them a chance: its share of what they lend may be more than its own.

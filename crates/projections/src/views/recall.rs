@@ -14,7 +14,7 @@ use crate::error::{Result, ViewError};
 use crate::fold::Version;
 use crate::ranking::{Evidence, Ranking};
 use crate::rows::{FactFilter, Facts, topic_tag};
-use crate::text::{Prepared, TextAnswer, TextFilter, TextQuery};
+use crate::text::{InScope, Prepared, TextAnswer, TextFilter, TextQuery};
 use crate::vectors::Searched;
 
 /// What to look for.
@@ -26,8 +26,10 @@ pub struct RecallQuery<'a> {
     pub topic: Option<&'a str>,
     /// Only memories with this keyword.
     pub keyword: Option<&'a str>,
-    /// Only this scope.
-    pub scope: Option<&'a str>,
+    /// Only these scopes; where none is named, any.
+    pub scopes: &'a [InScope<'a>],
+    /// Which scopes are one's own.
+    pub home: &'a [InScope<'a>],
     /// Only memories (or concepts) with such facts.
     pub facts: FactFilter,
     /// None of these topics, by their tags.
@@ -119,7 +121,7 @@ impl Views {
             filter: TextFilter {
                 topic: query.topic,
                 keyword: query.keyword,
-                scope: query.scope,
+                scopes: query.scopes,
             },
         };
         let mut searched = None;

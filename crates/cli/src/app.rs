@@ -14,6 +14,7 @@ use crate::args::GlobalArgs;
 use crate::caller;
 use crate::config::{self, ColorWhen, Config};
 use crate::error::{CliError, ErrorKind, Outcome};
+use crate::project;
 use crate::ui::Ui;
 
 /// How long a writer waits for another one.
@@ -164,6 +165,7 @@ impl App {
         };
         Ok(service
             .with_ranking(config.ranking)
+            .with_links(config.recall_links.unwrap_or(true))
             .with_model(self.model(config)?))
     }
 
@@ -206,6 +208,30 @@ impl App {
     /// Who is calling.
     pub(crate) fn caller(&self) -> Result<Caller, CliError> {
         caller::from_environment()
+    }
+
+    /// Who is calling, with the project that the working folder is in.
+    pub(crate) fn caller_here(&self) -> Result<Caller, CliError> {
+        let folder = std::env::current_dir().ok();
+        self.caller_in(folder.as_deref())
+    }
+
+    /// The same, in this folder.
+    pub(crate) fn caller_in(&self, folder: Option<&Path>) -> Result<Caller, CliError> {
+        let cache = self.db().ok().map(|(dir, _)| dir.join("cache"));
+        Ok(Caller {
+            project_id: folder.and_then(|folder| project::id_of(folder, cache.as_deref())),
+            ..self.caller()?
+        })
+    }
+
+    /// A scope as it was given, where `project` and `session` stand for those that one is in.
+    pub(crate) fn scope(&self, given: Option<String>) -> Result<Option<String>, CliError> {
+        match given.as_deref().map(str::trim) {
+            Some("project") => Ok(self.caller_here()?.scope(given)?),
+            Some("session") => Ok(self.caller()?.scope(given)?),
+            _ => Ok(given),
+        }
     }
 
     /// Brings the answer out, then lets the store do what may follow an answer, then passes on

@@ -1,4 +1,5 @@
 //! Who is calling: read from the environment and the working folder, nothing is spawned.
+//! The project's id, for which that may be needed, is found by [`project`](crate::project).
 
 use std::path::Path;
 
@@ -6,6 +7,7 @@ use icm_server::api::Caller;
 use icm_server::limits::{ACTOR_LEN_MAX, SOURCE_LEN_MAX, label};
 
 use crate::error::CliError;
+use crate::project;
 
 /// The program and its version, as written into the log.
 pub(crate) const CLIENT: &str = concat!("icm-cli/", env!("CARGO_PKG_VERSION"));
@@ -21,12 +23,13 @@ pub(crate) fn from_environment() -> Result<Caller, CliError> {
     }
     let project = std::env::current_dir()
         .ok()
-        .and_then(|folder| project_of(&folder));
+        .and_then(|folder| project_of(&folder).or_else(|| project::marked(&folder)));
     Ok(Caller {
         actor: actor()?,
         client: Some(CLIENT.to_string()),
         session,
         project,
+        project_id: None,
     })
 }
 

@@ -23,10 +23,11 @@ use crate::error::CliError;
 pub(crate) use template::TEMPLATE;
 
 /// Every key, in the order in which they are shown.
-pub(crate) const KEYS: [&str; 36] = [
+pub(crate) const KEYS: [&str; 38] = [
     "db",
     "recall.limit",
     "recall.record",
+    "recall.links",
     "ranking.text",
     "ranking.coverage",
     "ranking.meaning",
@@ -36,6 +37,7 @@ pub(crate) const KEYS: [&str; 36] = [
     "ranking.identifier",
     "ranking.importance",
     "ranking.recency",
+    "ranking.scope",
     "ranking.floor",
     "ranking.candidates",
     "ranking.expand",
@@ -146,6 +148,7 @@ pub(crate) struct Config {
     pub(crate) db: Option<PathBuf>,
     pub(crate) recall_limit: Option<usize>,
     pub(crate) recall_record: Option<bool>,
+    pub(crate) recall_links: Option<bool>,
     pub(crate) ranking: Ranking,
     /// The keys of `ranking` that the file has.
     pub(crate) ranking_given: BTreeSet<String>,
@@ -346,6 +349,9 @@ impl Config {
             "recall.record" => {
                 self.recall_record = Some(value.as_bool().ok_or_else(|| wrong("true or false"))?);
             }
+            "recall.links" => {
+                self.recall_links = Some(value.as_bool().ok_or_else(|| wrong("true or false"))?);
+            }
             _ if key.starts_with("ranking.") && KEYS.contains(&key) => {
                 let number = (value.as_float()).or(value.as_integer().map(|whole| whole as f64));
                 let share = |most: f64| number.filter(|number| (0.0..=most).contains(number));
@@ -365,6 +371,7 @@ impl Config {
                     "identifier" => ranking.identifier = weight()?,
                     "importance" => ranking.importance = weight()?,
                     "recency" => ranking.recency = weight()?,
+                    "scope" => ranking.scope = weight()?,
                     "neighbours" => ranking.neighbours = part()?,
                     "floor" => ranking.floor = part()? as f32,
                     "candidates" => ranking.candidates = count(1)?,

@@ -23,6 +23,7 @@ mod memory_view;
 mod output;
 mod panic;
 mod progress;
+mod project;
 mod quick;
 mod signals;
 mod text;

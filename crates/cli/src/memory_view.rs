@@ -22,6 +22,16 @@ pub(crate) fn short_event(event: &str) -> &str {
 
 /// One memory: a line about it and its text.
 pub(crate) fn print(ui: &Ui, memory: &Memory, extra: &str) -> Result<(), CliError> {
+    print_marked(ui, memory, &[], extra)
+}
+
+/// The same with what has to be noticed about it.
+pub(crate) fn print_marked(
+    ui: &Ui,
+    memory: &Memory,
+    marks: &[String],
+    extra: &str,
+) -> Result<(), CliError> {
     let mut about = vec![ui.paint(DIM, &text::one_line(&memory.id))];
     about.extend(topic(memory).map(|topic| ui.paint(TOPIC, &text::one_line(topic))));
     about.extend([
@@ -48,6 +58,7 @@ pub(crate) fn print(ui: &Ui, memory: &Memory, extra: &str) -> Result<(), CliErro
     if memory.undone {
         about.push(ui.paint(WARN, "undone"));
     }
+    about.extend(marks.iter().map(|mark| ui.paint(WARN, mark)));
     if !extra.is_empty() {
         about.push(ui.paint(DIM, extra));
     }

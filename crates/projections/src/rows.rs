@@ -59,7 +59,8 @@ pub struct Facts {
 }
 
 impl Facts {
-    pub(crate) fn of<T>(version: &Version<T>) -> Facts {
+    /// The facts of a row.
+    pub fn of<T>(version: &Version<T>) -> Facts {
         let stored = i64::try_from(version.created_ms).unwrap_or(i64::MAX);
         Facts {
             importance: version.importance,

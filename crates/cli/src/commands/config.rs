@@ -100,6 +100,11 @@ fn settings(app: &App) -> Result<Vec<Setting>, CliError> {
         config.recall_record.unwrap_or(true).into(),
         from(config.recall_record.is_some()),
     );
+    add(
+        "recall.links",
+        config.recall_links.unwrap_or(true).into(),
+        from(config.recall_links.is_some()),
+    );
     let ranking = &config.ranking;
     for (key, value) in [
         ("ranking.text", ranking.text.into()),
@@ -111,6 +116,7 @@ fn settings(app: &App) -> Result<Vec<Setting>, CliError> {
         ("ranking.identifier", ranking.identifier.into()),
         ("ranking.importance", ranking.importance.into()),
         ("ranking.recency", ranking.recency.into()),
+        ("ranking.scope", ranking.scope.into()),
         (
             "ranking.floor",
             ((f64::from(ranking.floor) * 1e6).round() / 1e6).into(),

@@ -85,7 +85,7 @@ pub(crate) fn run(args: ConsolidateArgs, app: &App) -> Result<Outcome, CliError>
         summary,
         importance: args.importance.map(Into::into),
         keywords: words(args.keywords),
-        scope: args.scope,
+        scope: app.scope(args.scope)?,
         keep_originals: args.keep_originals,
         allow_secret: args.allow_secret,
         trust: if by_agent { Trust::Agent } else { Trust::User },

@@ -16,6 +16,9 @@ pub(crate) struct ListArgs {
     /// Only this topic; `a/` for `a` and everything below it
     #[arg(short, long)]
     topic: Option<String>,
+    /// Only this scope; of a session those below it, too
+    #[arg(long)]
+    scope: Option<String>,
     /// How many at most [default: 50]
     #[arg(short, long, value_name = "N", value_parser = how_many)]
     limit: Option<u32>,
@@ -54,6 +57,7 @@ pub(crate) fn run(args: ListArgs, app: &App) -> Result<Outcome, CliError> {
             SortArg::Created => Sort::Created,
             SortArg::Accessed => Sort::Accessed,
         },
+        scope: app.scope(args.scope)?,
         at: args.at,
         forgotten: args.forgotten,
     };

@@ -30,7 +30,8 @@ pub(crate) struct RecallArgs {
     /// Only memories with this keyword
     #[arg(short, long, value_name = "WORD")]
     keyword: Option<String>,
-    /// Only this scope: `global`, `project:ID` or `session:ID`
+    /// What is seen from `global`, `project:ID` or `session:PARENT/CHILD`; `all` for everything
+    /// [default: what is seen from here: global, this project, this session with its parents and children]
     #[arg(long)]
     scope: Option<String>,
     /// Only memories at least so important
@@ -60,6 +61,9 @@ pub(crate) struct RecallArgs {
     /// Say how each result came to its place
     #[arg(long)]
     explain: bool,
+    /// Leave links alone: neither order by them nor add what they lead to
+    #[arg(long)]
+    no_links: bool,
     /// Leave no trace of this recall in the log
     #[arg(long)]
     no_record: bool,
@@ -71,11 +75,12 @@ pub(crate) fn run(args: RecallArgs, app: &App) -> Result<Outcome, CliError> {
             .with_hint("leave it out to ask what this machine knows"));
     }
     let limit = args.limit.map(usize::from).or(app.config.recall_limit);
+    let caller = app.caller_here()?;
     let request = RecallRequest {
         query: query(&args.query)?,
         topic: args.topic,
         keyword: args.keyword,
-        scope: args.scope,
+        scope: caller.scope(args.scope)?,
         importance: args.importance.map(Into::into),
         trust: args.trust.map(Into::into),
         since: args.since,
@@ -85,9 +90,10 @@ pub(crate) fn run(args: RecallArgs, app: &App) -> Result<Outcome, CliError> {
         happened_by: args.happened_by,
         record: !args.no_record && app.config.recall_record.unwrap_or(true),
         explain: args.explain,
+        no_links: args.no_links,
     };
 
-    let answer = app.service()?.recall(&app.caller()?, &request)?;
+    let answer = app.service()?.recall(&caller, &request)?;
 
     print(&app.ui, &answer)
 }
@@ -120,14 +126,8 @@ pub(crate) fn print(ui: &Ui, answer: &RecallAnswer) -> Result<Outcome, CliError>
         if i > 0 {
             ui.line(format_args!(""))?;
         }
-        let extra = if hit.matched.is_empty() {
-            "near in meaning".to_owned()
-        } else {
-            let words = text::one_line(&hit.matched.join(", "));
-            format!("matched {words}")
-        };
-        memory_view::print(ui, &hit.memory, &extra)?;
-        if let Some(explain) = &answer.explain {
+        memory_view::print_marked(ui, &hit.memory, &marks(hit), &found_by(hit))?;
+        if let Some(explain) = answer.explain.as_ref().filter(|_| hit.via.is_none()) {
             print_score(ui, hit, explain, &explain["results"][i])?;
         }
     }
@@ -135,15 +135,70 @@ pub(crate) fn print(ui: &Ui, answer: &RecallAnswer) -> Result<Outcome, CliError>
         print_ranking(ui, answer, explain)?;
     }
     if answer.results.is_empty() {
-        ui.remark(format_args!("nothing found {}", basis(ui, answer)));
+        ui.remark(format_args!(
+            "nothing found in {} {}",
+            scopes(answer),
+            basis(ui, answer)
+        ));
     } else {
         ui.remark(format_args!(
-            "{} found {}",
+            "{} found in {} {}",
             answer.results.len(),
+            scopes(answer),
             basis(ui, answer)
         ));
     }
     Ok(outcome)
+}
+
+/// What brought a result here.
+fn found_by(hit: &RecallHit) -> String {
+    match &hit.via {
+        Some(via) => {
+            let (relation, from) = (text::one_line(&via.relation), text::one_line(&via.from));
+            match via.relation.as_str() {
+                "supersedes" | "contradicts" => format!("{relation} {from}"),
+                _ => format!("by its link to {from} ({relation})"),
+            }
+        }
+        None if hit.matched.is_empty() => "near in meaning".to_owned(),
+        None => format!("matched {}", text::one_line(&hit.matched.join(", "))),
+    }
+}
+
+/// What whoever reads a result has to know before its text.
+fn marks(hit: &RecallHit) -> Vec<String> {
+    let mut marks = Vec::new();
+    if hit.elsewhere {
+        marks.push(format!("elsewhere: {}", scope_short(&hit.memory.scope)));
+    }
+    if let Some(id) = &hit.superseded_by {
+        marks.push(format!("superseded by {}", text::one_line(id)));
+    }
+    if !hit.contradicts.is_empty() {
+        let ids = text::one_line(&hit.contradicts.join(", "));
+        marks.push(format!("contradicts {ids}"));
+    }
+    marks
+}
+
+/// The scopes that were seen; what lies below a session goes without saying.
+fn scopes(answer: &RecallAnswer) -> String {
+    let shown = answer.scope.iter().filter(|scope| !scope.ends_with("/*"));
+    let mut shown: Vec<String> = shown.map(|scope| scope_short(scope)).collect();
+    if shown == ["all"] {
+        shown = vec!["all scopes".to_owned()];
+    }
+    shown.join(", ")
+}
+
+/// A scope, of whose id the beginning is enough where it is a hash.
+fn scope_short(scope: &str) -> String {
+    let is_hash = |id: &str| id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match scope.split_once(':') {
+        Some((kind, id)) if is_hash(id) => format!("{kind}:{}…", &id[..12]),
+        _ => text::one_line(scope),
+    }
 }
 
 fn basis(ui: &Ui, answer: &RecallAnswer) -> String {
@@ -190,6 +245,13 @@ fn print_score(
     }
     if evidence["identifier"] == true {
         reasons.push("a rare identifier".to_owned());
+    }
+    if explain["ranking"]["scope"].as_f64() > Some(0.0) {
+        match evidence["scope"].as_str() {
+            Some("own") => reasons.push("its scope is yours".to_owned()),
+            Some("elsewhere") => reasons.push("less, its scope is another one".to_owned()),
+            _ => {}
+        }
     }
     let weighs = explain["ranking"]["importance"].as_f64() > Some(0.0);
     if weighs && hit.memory.importance != Importance::Medium {

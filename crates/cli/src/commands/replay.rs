@@ -14,7 +14,7 @@ use crate::{memory_view, text, when};
 /// Go back in time: what was known, and what a recall would have found
 ///
 /// With a query: the answer as of that moment, without recording the recall. Without one: the
-/// memories as they stood, by topic.
+/// memories as they stood, by topic; with `--scope` those of this one alone.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -29,6 +29,9 @@ pub(crate) struct ReplayArgs {
     /// Only this topic; `a/` for `a` and everything below it
     #[arg(short, long)]
     topic: Option<String>,
+    /// As seen from this scope, or `all` [default: with a query where you are, else all]
+    #[arg(long)]
+    scope: Option<String>,
     /// How many at most [default: 10 with a query, else all]
     #[arg(short, long, value_name = "N", value_parser = how_many_results)]
     limit: Option<u16>,
@@ -44,16 +47,18 @@ struct Standing {
 pub(crate) fn run(args: ReplayArgs, app: &App) -> Result<Outcome, CliError> {
     let service = app.service()?;
     let limit = args.limit.map(usize::from);
+    let scope = app.scope(args.scope)?;
     if !args.query.is_empty() {
         let request = RecallRequest {
             query: recall::query(&args.query)?,
             topic: args.topic,
+            scope,
             limit: limit.or(app.config.recall_limit),
             at: Some(args.at),
             record: false,
             ..RecallRequest::default()
         };
-        let answer = service.recall(&app.caller()?, &request)?;
+        let answer = service.recall(&app.caller_here()?, &request)?;
         return recall::print(&app.ui, &answer);
     }
 
@@ -61,6 +66,7 @@ pub(crate) fn run(args: ReplayArgs, app: &App) -> Result<Outcome, CliError> {
     let basis = service.basis(Some(&args.at))?;
     let mut memories = service.list(&ListRequest {
         topic: args.topic,
+        scope,
         at: Some(format!("@{}", basis.position)),
         limit,
         ..ListRequest::default()

@@ -1,6 +1,7 @@
 //! `icm serve`
 
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
@@ -36,9 +37,14 @@ pub(crate) fn run(args: ServeArgs, app: &App) -> Result<Outcome, CliError> {
     // Long before it ends is when they matter.
     app.pass_on_notices(service);
 
+    // The agent's project is where it was started, wherever the server runs.
+    let folder = match std::env::var_os("CLAUDE_PROJECT_DIR").filter(|dir| !dir.is_empty()) {
+        Some(dir) => Some(PathBuf::from(dir)),
+        None => std::env::current_dir().ok(),
+    };
     mcp::serve_stdio(
         Arc::clone(service),
-        app.caller()?,
+        app.caller_in(folder.as_deref())?,
         McpOptions {
             compact: args.compact,
             read_only: args.read_only,

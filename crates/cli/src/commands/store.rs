@@ -34,7 +34,8 @@ pub(crate) struct StoreArgs {
     /// Verbatim text that the content was made from
     #[arg(short, long, value_name = "TEXT")]
     raw: Option<String>,
-    /// Who may see it: `global`, `project:ID` or `session:ID` [default: global]
+    /// Who may see it: `global`, `project:ID` or `session:PARENT/CHILD`; `project` and `session` alone
+    /// stand for those that you are in [default: global]
     #[arg(long)]
     scope: Option<String>,
     /// Your own stable id for it within the topic
@@ -74,7 +75,7 @@ pub(crate) fn run(args: StoreArgs, app: &App) -> Result<Outcome, CliError> {
             ..Source::default()
         },
         metadata,
-        scope: args.scope,
+        scope: app.scope(args.scope)?,
         trust: if by_agent { Trust::Agent } else { Trust::User },
         request_id: args.request_id,
         allow_secret: args.allow_secret,

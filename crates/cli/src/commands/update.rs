@@ -60,7 +60,7 @@ pub(crate) fn run(args: UpdateArgs, app: &App) -> Result<Outcome, CliError> {
         importance: args.importance.map(Into::into),
         keywords: args.keywords.map(words),
         topic: args.topic,
-        scope: args.scope,
+        scope: app.scope(args.scope)?,
         request_id: args.request_id,
         allow_secret: args.allow_secret,
     };

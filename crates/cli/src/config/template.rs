@@ -15,6 +15,10 @@ pub(crate) const TEMPLATE: &str = "\
 # Recalls are events of the log, unless this is false or `--no-record` is given.
 # record = true
 
+# Whether links have a say: what is superseded stands behind what supersedes it, what contradicts
+# one another stands together, and what is related is added.
+# links = true
+
 [ranking]
 # What counts how much in a recall; 0 switches it off. The values here are the measured ones:
 # `icm bench recall` measures others. Words in common, and nearness of meaning:
@@ -39,6 +43,10 @@ pub(crate) const TEMPLATE: &str = "\
 # those found gets, an older one less.
 # importance = 0.05
 # recency = 0.0
+
+# What a memory of the project or session gets that one is in; one of another project, where that is
+# asked for, loses as much.
+# scope = 0.1
 
 # How near, 0 to 1, the meaning of a memory has to be that has no word of the query in it.
 # floor = 0.12

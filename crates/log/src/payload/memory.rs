@@ -120,6 +120,13 @@ pub struct MemoryRecalled<'a> {
     /// Scope asked for.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<&'a str>,
+    /// Scopes that were seen, as answers name them, and after `all` those that counted as one's own.
+    /// Older recalls saw every scope, or just the one they asked for.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub scopes: Vec<&'a str>,
+    /// Whether links had a say in the answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub links: bool,
     /// Most results wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,

@@ -49,6 +49,7 @@ pub(crate) use analyze::has_prose;
 pub use error::TextError;
 pub use index::{TextIndex, TextWriter};
 pub(crate) use schema::Analysed;
+pub use schema::keyword_fits;
 pub(crate) use search::{Found, Prepared};
 pub use search::{Hit, InScope, TermUse, TextAnswer, TextFilter, TextQuery};
 pub use similar::{SIGNATURE_BANDS, signature, similarity_ppm};

@@ -190,6 +190,11 @@ pub(crate) fn keyword_is(keyword: &str) -> String {
     filter('k', &fold(keyword.trim()))
 }
 
+/// Whether a keyword is the one asked for, as a filter has it.
+pub fn keyword_fits(asked: &str, keyword: &str) -> bool {
+    keyword_is(asked) == keyword_is(keyword)
+}
+
 /// Documents of exactly this scope.
 pub(crate) fn scope_is(scope: &str) -> String {
     filter('s', scope)

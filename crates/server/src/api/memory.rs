@@ -80,8 +80,10 @@ pub struct Caller {
     pub client: Option<String>,
     /// The agent's session id, from the environment or an argument.
     pub session: Option<String>,
-    /// The project found from the working folder.
+    /// The project found from the working folder, by its name.
     pub project: Option<String>,
+    /// What that project is told from others by, in scopes: `project:ID`.
+    pub project_id: Option<String>,
 }
 
 /// Stores one memory.
@@ -369,4 +371,12 @@ pub struct Memory {
     /// Memories that it is linked to or from, while both are to be seen.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub related: Vec<Related>,
+    /// How many others confirm it: sessions (or else actors) whose own memory says nearly the same or was
+    /// derived from it.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub confirmations: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

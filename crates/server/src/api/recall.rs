@@ -15,7 +15,8 @@ pub struct RecallRequest {
     pub topic: Option<String>,
     /// Only memories with this keyword.
     pub keyword: Option<String>,
-    /// Only this scope.
+    /// What is seen from this scope, or `all`; without it what is seen from where the caller is: `global`, and
+    /// the caller's project and session with its parents and children.
     pub scope: Option<String>,
     /// Only memories at least so important.
     pub importance: Option<Importance>,
@@ -36,18 +37,61 @@ pub struct RecallRequest {
     pub record: bool,
     /// Say how each result came to its rank.
     pub explain: bool,
+    /// Whether links are left alone: else what is superseded stands behind what supersedes it, what
+    /// contradicts one another stands together, and what is related is added.
+    pub no_links: bool,
+}
+
+/// The link by which a memory came into an answer that was not found by the search.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Via {
+    /// For instance `supersedes`.
+    pub relation: String,
+    /// The result that it came from, a ULID.
+    pub from: String,
 }
 
 /// One result of a recall.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecallHit {
-    /// Larger is better; comparable within one answer only.
+    /// Larger is better; comparable within one answer only. 0 for what came by a link.
     pub score: f64,
     /// The query's words that matched; none where it was found by its meaning.
     pub matched: Vec<String>,
+    /// How it came into the answer, where the search did not find it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub via: Option<Via>,
+    /// It is only related to a result: nothing else speaks for it.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub expanded: bool,
+    /// The memory that stands in its place by now.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub superseded_by: Option<String>,
+    /// Memories that contradict it, or that it contradicts.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub contradicts: Vec<String>,
+    /// Its scope is neither global nor one's own.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub elsewhere: bool,
     /// The memory as of the basis.
     #[serde(flatten)]
     pub memory: Memory,
+}
+
+impl RecallHit {
+    /// A memory that nothing found.
+    pub fn of(memory: Memory) -> RecallHit {
+        RecallHit {
+            score: 0.0,
+            matched: Vec::new(),
+            via: None,
+            expanded: false,
+            superseded_by: None,
+            contradicts: Vec::new(),
+            elsewhere: false,
+            memory,
+        }
+    }
 }
 
 /// The answer to a recall.
@@ -55,7 +99,9 @@ pub struct RecallHit {
 pub struct RecallAnswer {
     /// What it was computed at.
     pub basis: Basis,
-    /// Best first.
+    /// The scopes that were seen: `all`, or `global`, `project:ID`, `session:ID` and `session:ID/*`.
+    pub scope: Vec<String>,
+    /// Best first; what links say may move some and add others.
     pub results: Vec<RecallHit>,
     /// What whoever asks has to know of the answer: that the model could not be used. Said once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,6 +132,8 @@ pub struct ListRequest {
     pub limit: Option<usize>,
     /// Order.
     pub sort: Sort,
+    /// Only this scope; of a session those below it, too.
+    pub scope: Option<String>,
     /// As of.
     pub at: Option<String>,
     /// Include tombstones.

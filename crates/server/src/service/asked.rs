@@ -10,6 +10,7 @@ use icm_projections::fold::Family;
 use serde::de::DeserializeOwned;
 
 use super::Service;
+use super::scopes::Scopes;
 use crate::api::{RecallAnswer, RecallRequest, Recalled};
 use crate::error::Result;
 use crate::ids::id_text;
@@ -21,6 +22,7 @@ pub(crate) struct Recorded {
     /// What was asked, and as of when.
     pub(crate) request: RecallRequest,
     facts: FactFilter,
+    scopes: Scopes,
     /// What was shown.
     pub(crate) results: Vec<Recalled>,
 }
@@ -52,7 +54,14 @@ impl Service {
         let asked = self.ask_model(&recall.request.query);
         let limit = recall.request.limit.unwrap_or(super::recall::LIMIT_DEFAULT);
         let answer = self.with_views(|views| {
-            self.recall_in(views, &recall.request, limit, recall.facts, &asked)
+            self.recall_in(
+                views,
+                &recall.request,
+                limit,
+                recall.facts,
+                &recall.scopes,
+                &asked,
+            )
         })?;
         Ok(answer.0)
     }
@@ -88,9 +97,11 @@ fn recorded(event: &Event<'_>) -> Option<Recorded> {
             scope: owned(asked.scope),
             limit: asked.limit.map(|limit| limit as usize),
             at: Some(format!("@{}", facts.basis_position)),
+            no_links: !asked.links,
             ..RecallRequest::default()
         },
         facts: filter,
+        scopes: Scopes::recorded(&asked.scopes, asked.scope),
         results: results.collect(),
     })
 }

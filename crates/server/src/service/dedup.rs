@@ -8,7 +8,7 @@ use icm_log::facts::Relation;
 use icm_projections::FactFilter;
 use icm_projections::fold::Version;
 use icm_projections::ranking::Ranking;
-use icm_projections::text::similarity_ppm;
+use icm_projections::text::{InScope, similarity_ppm};
 use icm_projections::{RecallQuery, Views};
 
 use super::link::{linked_event, observed};
@@ -115,7 +115,7 @@ impl Service {
             text,
             rarest: Some((TERMS_MIN + words / 4).min(TERMS_MAX)),
             topic: Some(&checked.topic),
-            scope: Some(&scope),
+            scopes: &[InScope::Is(&scope)],
             limit: CANDIDATES,
             facts: FactFilter::default(),
             ranking: Ranking::TEXT,

@@ -122,15 +122,16 @@ impl Service {
 
     /// The memories that a memory is linked to or from, as of a position, by id; each once a relation
     /// and direction, and none while it or the memory itself is not to be seen.
-    pub(super) fn related_at(
+    pub(super) fn linked_at(
         &self,
         views: &Views,
         version: &Version,
         position: Position,
-    ) -> std::result::Result<Vec<Related>, Ask> {
-        let mut related = Vec::new();
+        sees: &dyn Fn(&Version) -> bool,
+    ) -> std::result::Result<Vec<Linked>, Ask> {
+        let mut linked = Vec::new();
         if views.tally().links == 0 || !version.is_alive() {
-            return Ok(related);
+            return Ok(linked);
         }
         let entity = views.resolve(version.id)?;
         let mut shown = BTreeSet::new();
@@ -152,20 +153,57 @@ impl Service {
                 continue;
             }
             let other = views.version_at(other, position)?;
-            if let Some(other) = other.filter(Version::is_alive) {
-                related.push(Related {
-                    id: id_text(other.id),
-                    relation,
-                    direction,
-                    event: link.event.to_string(),
+            if let Some(other) = other.filter(|other| other.is_alive() && sees(other)) {
+                linked.push(Linked {
+                    related: Related {
+                        id: id_text(other.id),
+                        relation,
+                        direction,
+                        event: link.event.to_string(),
+                    },
+                    other,
                 });
             }
         }
-        related.sort_by(|a: &Related, b| {
+        linked.sort_by(|a: &Linked, b| {
+            let (a, b) = (&a.related, &b.related);
             (&a.id, &a.relation, a.direction).cmp(&(&b.id, &b.relation, b.direction))
         });
-        Ok(related)
+        Ok(linked)
     }
+}
+
+/// A memory that one is linked to or from.
+#[derive(Debug, Clone)]
+pub(super) struct Linked {
+    pub(super) related: Related,
+    pub(super) other: Version,
+}
+
+/// How many others confirm a memory: those whose own memory says nearly the same, or was derived from it. Another
+/// one is another session, or another actor where no session is known; the same actor is one only from session to
+/// session.
+pub(super) fn confirmations(version: &Version, linked: &[Linked]) -> u64 {
+    let voice = |version: &Version| match &version.source.session {
+        Some(session) => (Some(session.clone()), None),
+        None => (None, Some(version.actor)),
+    };
+    let own = voice(version);
+    let confirms = linked.iter().filter(|linked| {
+        let Related {
+            relation,
+            direction,
+            ..
+        } = &linked.related;
+        let says_so =
+            relation == "similar_to" || (relation == "derived_from" && *direction == Direction::In);
+        let other = &linked.other;
+        let sessions_known = other.source.session.is_some() && version.source.session.is_some();
+        says_so && (sessions_known || other.actor != version.actor)
+    });
+    let mut others: BTreeSet<_> = confirms.map(|linked| voice(&linked.other)).collect();
+    others.remove(&own);
+    others.len() as u64
 }
 
 /// The event that links one memory to another.

@@ -12,6 +12,7 @@ mod embed;
 mod events;
 mod exchange;
 mod export;
+mod follow;
 mod forget_topic;
 mod graph;
 mod health;
@@ -26,6 +27,7 @@ mod read;
 mod recall;
 mod redact;
 mod repair;
+mod scopes;
 mod show;
 mod stats;
 mod steady;
@@ -138,6 +140,8 @@ pub struct Service {
     summarizer: Option<Summarizer>,
     /// What counts how much when memories are ranked.
     ranking: Ranking,
+    /// Whether links have a say in recalls.
+    links: bool,
     /// What embeds.
     model: Model,
     /// That it could not be used.
@@ -183,6 +187,7 @@ impl Service {
             hint_over: HINT_OVER,
             summarizer: None,
             ranking: Ranking::default(),
+            links: true,
             model: Model::default(),
             failed: Mutex::default(),
             cache: Mutex::new(None),
@@ -206,6 +211,13 @@ impl Service {
     /// What is done about secrets; unless it is said here they are refused.
     pub fn with_secrets(mut self, policy: Policy) -> Service {
         self.secrets = policy;
+        self
+    }
+
+    /// Whether links have a say in recalls; unless it is said here they have.
+    #[must_use]
+    pub fn with_links(mut self, links: bool) -> Service {
+        self.links = links;
         self
     }
 

@@ -6,7 +6,9 @@ use icm_projections::fold;
 use icm_projections::{ALL_IDS, Views, topic_fits};
 use serde_json::Value;
 
+use super::scopes::scope_fits;
 use super::show::field_names;
+use super::write::Scope;
 use super::{Ask, Service};
 use crate::api::{ListRequest, Memory, Sort, Version};
 use crate::error::{Result, ServiceError};
@@ -49,6 +51,10 @@ impl Service {
     ) -> std::result::Result<Vec<Memory>, Ask> {
         let position = self.at(views, request.at.as_deref(), None)?.position;
         let limit = request.limit.unwrap_or(usize::MAX);
+        let scope = match &request.scope {
+            Some(scope) => Some(Scope::parse(Some(scope))?.to_text()),
+            None => None,
+        };
         // A row may be keyed by another id than the one that it is shown under, on every machine by
         // one of its own.
         let keyed = views.tally().aliases == 0;
@@ -61,6 +67,7 @@ impl Service {
                     .topic
                     .as_deref()
                     .is_none_or(|asked| topic_fits(asked, topic))
+                && (scope.as_ref()).is_none_or(|asked| scope_fits(asked, &version.scope_text()))
         };
         match &request.topic {
             Some(topic) => {

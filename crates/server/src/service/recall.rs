@@ -2,15 +2,18 @@
 
 use icm_log::facts::{MemoryRecalled, Recalled};
 use icm_log::{EventId, Kind, NewEvent, Position, Rewritten, SubjectId, payload};
-use icm_projections::fold::Family;
+use icm_projections::fold::{Family, Version};
 use icm_projections::ranking::Ranking;
 use icm_projections::vectors::{Plan, Searched};
-use icm_projections::{FactFilter, RecallQuery, Recalled as Found, Views};
+use icm_projections::{
+    FactFilter, Facts, RecallQuery, Recalled as Found, Views, keyword_fits, topic_fits,
+};
 use serde_json::{Value, json};
 
 use super::basis::At;
 use super::embed::Asked;
-use super::write::Scope;
+use super::follow::{Follow, Shown};
+use super::scopes::Scopes;
 use super::{Ask, Service, locked};
 use crate::api::{Caller, Importance, RecallAnswer, RecallHit, RecallRequest, Trust};
 use crate::error::{Result, ServiceError};
@@ -25,6 +28,7 @@ pub(super) struct Pending {
     caller: Caller,
     request: RecallRequest,
     facts: FactFilter,
+    scopes: Vec<String>,
     basis: (Position, EventId),
     results: Vec<SubjectId>,
     /// What the log's files were like.
@@ -42,6 +46,18 @@ impl Service {
     /// Memories that fit the query, best first, now or as of a moment. With `request.record` the
     /// recall is noted; [`Service::record_recalls`] writes it once the answer is out.
     pub fn recall(&self, caller: &Caller, request: &RecallRequest) -> Result<RecallAnswer> {
+        self.recall_shown(caller, request, |answer| {
+            (0..answer.results.len()).collect()
+        })
+    }
+
+    /// The same, of which those results are recorded that are shown, as `shown` says by their places.
+    pub(super) fn recall_shown(
+        &self,
+        caller: &Caller,
+        request: &RecallRequest,
+        shown: impl FnOnce(&RecallAnswer) -> Vec<usize>,
+    ) -> Result<RecallAnswer> {
         limits::text("the query", &request.query, QUERY_LEN_MAX)?;
         let limit = request.limit.unwrap_or(LIMIT_DEFAULT);
         if !(1..=RECALL_LIMIT_MAX).contains(&limit) {
@@ -49,18 +65,22 @@ impl Service {
                 "the limit is {limit}, it must be from 1 to {RECALL_LIMIT_MAX}"
             )));
         }
-        if let Some(scope) = &request.scope {
-            Scope::parse(Some(scope))?;
-        }
+        let scopes = Scopes::of(caller, request.scope.as_deref())?;
         let facts = self.fact_filter(request)?;
         let asked = self.ask_model(&request.query);
+        let request = &RecallRequest {
+            no_links: request.no_links || !self.links,
+            ..request.clone()
+        };
         let (answer, at, ids) =
-            self.with_views(|views| self.recall_in(views, request, limit, facts, &asked))?;
+            self.with_views(|views| self.recall_in(views, request, limit, facts, &scopes, &asked))?;
+        let ids = shown(&answer).into_iter().map(|place| ids[place]).collect();
         if request.record && at.position.0 > 0 && !self.options.read_only {
             locked(&self.pending).push(Pending {
                 caller: caller.clone(),
                 request: self.without_secrets(request),
                 facts,
+                scopes: self.without_secret_each(scopes.to_record()),
                 basis: (at.position, at.event),
                 results: ids,
                 read: self.log.rewritten(),
@@ -107,20 +127,28 @@ impl Service {
         request
     }
 
+    fn without_secret_each(&self, texts: Vec<String>) -> Vec<String> {
+        let masked = |text: String| self.secrets.masked(&text).unwrap_or(text);
+        texts.into_iter().map(masked).collect()
+    }
+
     pub(super) fn recall_in(
         &self,
         views: &Views,
         request: &RecallRequest,
         limit: usize,
         facts: FactFilter,
+        scopes: &Scopes,
         asked: &Asked,
     ) -> std::result::Result<(RecallAnswer, At, Vec<SubjectId>), Ask> {
         let at = self.at(views, request.at.as_deref(), request.happened_by.as_deref())?;
+        let (seen, home) = scopes.asked();
         let query = RecallQuery {
             text: &request.query,
             topic: request.topic.as_deref(),
             keyword: request.keyword.as_deref(),
-            scope: request.scope.as_deref(),
+            scopes: &seen,
+            home: &home,
             facts,
             without: &[],
             limit,
@@ -129,21 +157,43 @@ impl Service {
             model: asked.model(),
         };
         let found = views.recall(&query, at.position)?;
-        let mut results = Vec::with_capacity(found.hits.len());
-        let mut ids = Vec::with_capacity(found.hits.len());
-        for hit in &found.hits {
-            ids.push(hit.version.id);
-            results.push(RecallHit {
-                score: f64::from(hit.score),
-                matched: hit.matched.clone(),
-                memory: self.memory_at(views, &hit.version, at.position)?,
+        let mut shown = Vec::with_capacity(found.hits.len());
+        let sees = |version: &Version| scopes.sees(&version.scope_text());
+        for (place, hit) in found.hits.iter().enumerate() {
+            let linked = self.linked_at(views, &hit.version, at.position, &sees)?;
+            let memory = self.memory_with(views, &hit.version, &linked, at.position)?;
+            shown.push(Shown {
+                hit: RecallHit {
+                    score: f64::from(hit.score),
+                    matched: hit.matched.clone(),
+                    elsewhere: scopes.is_elsewhere(&memory.scope),
+                    ..RecallHit::of(memory)
+                },
+                id: hit.version.id,
+                linked,
+                found: Some(place),
             });
         }
-        let explain = request.explain.then(|| explain(&found, &query, views, &at));
+        if !request.no_links && shown.iter().any(|shown| !shown.linked.is_empty()) {
+            let follow = Follow {
+                service: self,
+                views,
+                position: at.position,
+                scopes,
+                passes: &|version| sees(version) && meets(version, &query),
+                limit,
+            };
+            shown = follow.follow(shown)?;
+        }
+        let explain = request
+            .explain
+            .then(|| explain(&found, &shown, &query, views, &at));
+        let ids = shown.iter().map(|shown| shown.id).collect();
         Ok((
             RecallAnswer {
                 basis: at.to_basis(),
-                results,
+                scope: scopes.shown(),
+                results: shown.into_iter().map(|shown| shown.hit).collect(),
                 note: asked.note(),
                 explain,
             },
@@ -184,6 +234,8 @@ impl Service {
             topic: request.topic.as_deref(),
             keyword: request.keyword.as_deref(),
             scope: request.scope.as_deref(),
+            scopes: recall.scopes.iter().map(String::as_str).collect(),
+            links: !request.no_links,
             limit: request.limit.and_then(|limit| u32::try_from(limit).ok()),
             importance: request.importance.map(Importance::name),
             trust: request.trust.map(Trust::name),
@@ -202,13 +254,31 @@ impl Service {
     }
 }
 
+/// Whether a version meets what a recall asks for beside its words and scopes.
+fn meets(version: &Version, query: &RecallQuery<'_>) -> bool {
+    let topic = version.topic.as_deref().unwrap_or_default();
+    let has = |wanted: &str| {
+        let mut keywords = version.keywords.iter().filter_map(|it| it.text.as_deref());
+        keywords.any(|keyword| keyword_fits(wanted, keyword))
+    };
+    query.topic.is_none_or(|asked| topic_fits(asked, topic))
+        && query.keyword.is_none_or(has)
+        && query.facts.fits(&Facts::of(version))
+}
+
 /// As it was written: 0.12 is 0.119999… once it is widened.
 fn plain(number: f32) -> f64 {
     (f64::from(number) * 1e6).round() / 1e6
 }
 
 /// How an answer came about. `results` are in the order of the answer's.
-fn explain(found: &Found, query: &RecallQuery<'_>, views: &Views, at: &At) -> Value {
+fn explain(
+    found: &Found,
+    shown: &[Shown],
+    query: &RecallQuery<'_>,
+    views: &Views,
+    at: &At,
+) -> Value {
     let (text, ranking) = (&found.text, &query.ranking);
     json!({
         "text": {
@@ -240,11 +310,13 @@ fn explain(found: &Found, query: &RecallQuery<'_>, views: &Views, at: &At) -> Va
             "identifier": ranking.identifier,
             "importance": ranking.importance,
             "recency": ranking.recency,
+            "scope": ranking.scope,
             "floor": plain(ranking.floor),
             "candidates": ranking.candidates,
             "expand": ranking.expand,
         },
-        "results": found.hits.iter().map(|hit| json!({
+        // What came by a link has no score to explain.
+        "results": shown.iter().map(|shown| shown.found.map(|at| &found.hits[at]).map(|hit| json!({
             "text": hit.evidence.text,
             "cosine": hit.evidence.cosine.map(f64::from),
             "meaning": hit.evidence.meaning,
@@ -254,7 +326,8 @@ fn explain(found: &Found, query: &RecallQuery<'_>, views: &Views, at: &At) -> Va
             "identifier": hit.evidence.identifier,
             "importance": hit.version.importance,
             "time_ms": hit.evidence.time_ms,
-        })).collect::<Vec<_>>(),
+            "scope": hit.evidence.scope.name(),
+        }))).collect::<Vec<_>>(),
         "views_at": views.base_position().0,
         "basis": at.position.0,
     })

@@ -7,6 +7,7 @@ use icm_projections::fold::{Family, Version, changed};
 use icm_projections::{ALL_IDS, Views};
 
 use super::decay::decimal;
+use super::link::{Linked, confirmations};
 use super::{Ask, Service, locked};
 use crate::api::{Importance, Memory, Source, Trust};
 use crate::error::{Result, ServiceError};
@@ -109,6 +110,7 @@ pub(super) fn memory(version: &Version, accesses: (u64, Option<u64>)) -> Memory 
         consolidated_into: None,
         withheld: field_names(version.withheld),
         related: Vec::new(),
+        confirmations: 0,
     }
 }
 
@@ -120,6 +122,18 @@ impl Service {
         version: &Version,
         position: Position,
     ) -> std::result::Result<Memory, Ask> {
+        let linked = self.linked_at(views, version, position, &|_| true)?;
+        self.memory_with(views, version, &linked, position)
+    }
+
+    /// The same, of whose links it is known which are shown.
+    pub(super) fn memory_with(
+        &self,
+        views: &Views,
+        version: &Version,
+        linked: &[Linked],
+        position: Position,
+    ) -> std::result::Result<Memory, Ask> {
         let entity = views.resolve(version.id)?;
         if version.withheld != 0 {
             self.tell_of_damage(views, entity)?;
@@ -127,7 +141,8 @@ impl Service {
         let weight_ppm = views.weight_at(&self.log, entity, version, position)?;
         Ok(Memory {
             weight: decimal(weight_ppm),
-            related: self.related_at(views, version, position)?,
+            related: linked.iter().map(|linked| linked.related.clone()).collect(),
+            confirmations: confirmations(version, linked),
             ..memory(version, views.accesses_at(&self.log, entity, position)?)
         })
     }

@@ -65,7 +65,8 @@ impl Service {
                 .as_ref()
                 .and_then(|(_, memoir)| memoir.topic.as_deref()),
             keyword: request.label.as_deref(),
-            scope: None,
+            scopes: &[],
+            home: &[],
             facts: FactFilter {
                 family: Family::Concept,
                 ..FactFilter::default()

@@ -82,6 +82,7 @@ pub(crate) struct GlobalArgs {
 pub(crate) enum Command {
     Store(c::store::StoreArgs),
     Recall(c::recall::RecallArgs),
+    RecallContext(c::recall_context::RecallContextArgs),
     Get(c::get::GetArgs),
     List(c::list::ListArgs),
     Update(c::update::UpdateArgs),
@@ -137,6 +138,7 @@ impl Command {
         match self {
             Command::Store(args) => c::store::run(args, app),
             Command::Recall(args) => c::recall::run(args, app),
+            Command::RecallContext(args) => c::recall_context::run(args, app),
             Command::Get(args) => c::get::run(args, app),
             Command::List(args) => c::list::run(args, app),
             Command::Update(args) => c::update::run(args, app),

@@ -17,6 +17,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<Cli> {
     match name {
         "store" => one(name, Command::Store, arguments),
         "recall" => one(name, Command::Recall, arguments),
+        "recall-context" => one(name, Command::RecallContext, arguments),
         "get" => one(name, Command::Get, arguments),
         "list" => one(name, Command::List, arguments),
         "update" => one(name, Command::Update, arguments),
@@ -79,6 +80,7 @@ mod tests {
             "icm --json recall -t a -k b -l 3 --at @3 --explain x -q",
             "icm --db dir -v recall x --db other",
             "icm --config file recall x -- --json",
+            "icm recall-context some words --budget 300 --format markdown -t a",
             "icm store -t a -c b -i high -k c,d -k e --metadata {}",
             "icm store -t a",
             "icm store -t a -c -b",

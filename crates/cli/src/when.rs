@@ -5,20 +5,7 @@ use jiff::Timestamp;
 /// How long ago an RFC 3339 time was: `just now`, `3 min ago`, `5 h ago`, `12 days ago`; beyond
 /// two months the date. What is no time, or lies in the future, comes back as it is.
 pub(crate) fn ago(now: Timestamp, at: &str) -> String {
-    let Ok(then) = at.parse::<Timestamp>() else {
-        return crate::text::one_line(at);
-    };
-    let seconds = now.as_second() - then.as_second();
-    // A clock that runs a little ahead is no news.
-    match seconds {
-        i64::MIN..-60 => date(at),
-        -60..5 => "just now".into(),
-        5..60 => format!("{seconds} s ago"),
-        60..3_600 => format!("{} min ago", seconds / 60),
-        3_600..172_800 => format!("{} h ago", seconds / 3_600),
-        172_800..5_184_000 => format!("{} days ago", seconds / 86_400),
-        _ => date(at),
-    }
+    icm_server::when::time_ago(now, at).unwrap_or_else(|| crate::text::one_line(at))
 }
 
 /// The time itself and how long ago it was.

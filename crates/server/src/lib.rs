@@ -8,6 +8,7 @@
 pub mod api;
 mod backup;
 mod bench;
+mod context;
 mod embedding;
 mod error;
 mod ids;
@@ -19,6 +20,7 @@ pub mod secrets;
 mod service;
 mod summarizer;
 mod system;
+mod tokens;
 pub mod when;
 
 pub use backup::restore;

@@ -11,7 +11,7 @@
 //!
 //! It never writes anything but JSON lines to its output, and its own diagnostics go to `tracing`.
 
-mod frame;
+pub(crate) mod frame;
 mod heap;
 mod line;
 mod schema;

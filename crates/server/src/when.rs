@@ -171,6 +171,22 @@ pub fn parse_moment(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> 
     })
 }
 
+/// How long ago an RFC 3339 time was: `just now`, `3 min ago`, `5 h ago`, `12 days ago`; beyond
+/// two months, or in the future, the date. `None` for what is no time.
+pub fn time_ago(now: Timestamp, at: &str) -> Option<String> {
+    let then = at.parse::<Timestamp>().ok()?;
+    let seconds = now.as_second() - then.as_second();
+    Some(match seconds {
+        // A clock that runs a little ahead is no news.
+        -60..5 => "just now".to_owned(),
+        5..60 => format!("{seconds} s ago"),
+        60..3_600 => format!("{} min ago", seconds / 60),
+        3_600..172_800 => format!("{} h ago", seconds / 3_600),
+        172_800..5_184_000 => format!("{} days ago", seconds / 86_400),
+        _ => at.get(..10).unwrap_or(at).to_owned(),
+    })
+}
+
 /// The clock's time for messages.
 pub fn checked_ms(timestamp: Timestamp) -> Result<u64> {
     ms_of(timestamp, "now")

@@ -381,6 +381,7 @@ impl Run {
                     sort: *sort,
                     at: self.time(at),
                     forgotten: *forgotten,
+                    scope: None,
                 })?;
                 Ok(memories
                     .iter()

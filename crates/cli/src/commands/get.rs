@@ -76,6 +76,16 @@ fn print(ui: &Ui, memory: &Memory) -> Result<(), CliError> {
     let metadata = memory.metadata.as_ref().map(ToString::to_string);
     add("metadata", metadata.unwrap_or_default());
     add("withheld", memory.withheld.join(", "));
+    if memory.confirmations > 0 {
+        add(
+            "confirmed",
+            text::count(memory.confirmations, "time", "times"),
+        );
+    }
+    add(
+        "recalled with",
+        text::one_line(&memory.often_together.join(", ")),
+    );
     for related in &memory.related {
         let id = text::one_line(&related.id);
         let relation = text::one_line(&related.relation);

@@ -25,6 +25,7 @@ pub(crate) mod model;
 pub(crate) mod prune;
 pub(crate) mod rebuild;
 pub(crate) mod recall;
+pub(crate) mod recall_context;
 pub(crate) mod redact;
 pub(crate) mod replay;
 pub(crate) mod restore;

@@ -90,6 +90,7 @@ pub(crate) fn run(args: RecallArgs, app: &App) -> Result<Outcome, CliError> {
         happened_by: args.happened_by,
         record: !args.no_record && app.config.recall_record.unwrap_or(true),
         explain: args.explain,
+        together: args.explain,
         no_links: args.no_links,
     };
 
@@ -134,17 +135,21 @@ pub(crate) fn print(ui: &Ui, answer: &RecallAnswer) -> Result<Outcome, CliError>
     if let Some(explain) = &answer.explain {
         print_ranking(ui, answer, explain)?;
     }
+    if !answer.often_together.is_empty() {
+        let ids = text::one_line(&answer.often_together.join(", "));
+        ui.remark(format_args!("often recalled with the first one: {ids}"));
+    }
     if answer.results.is_empty() {
         ui.remark(format_args!(
             "nothing found in {} {}",
-            scopes(answer),
+            scopes(&answer.scope),
             basis(ui, answer)
         ));
     } else {
         ui.remark(format_args!(
             "{} found in {} {}",
             answer.results.len(),
-            scopes(answer),
+            scopes(&answer.scope),
             basis(ui, answer)
         ));
     }
@@ -183,8 +188,8 @@ fn marks(hit: &RecallHit) -> Vec<String> {
 }
 
 /// The scopes that were seen; what lies below a session goes without saying.
-fn scopes(answer: &RecallAnswer) -> String {
-    let shown = answer.scope.iter().filter(|scope| !scope.ends_with("/*"));
+pub(crate) fn scopes(seen: &[String]) -> String {
+    let shown = seen.iter().filter(|scope| !scope.ends_with("/*"));
     let mut shown: Vec<String> = shown.map(|scope| scope_short(scope)).collect();
     if shown == ["all"] {
         shown = vec!["all scopes".to_owned()];

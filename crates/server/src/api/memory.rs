@@ -371,6 +371,10 @@ pub struct Memory {
     /// Memories that it is linked to or from, while both are to be seen.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub related: Vec<Related>,
+    /// Memories that at least three recalls showed together with it, the most often shown first, three at
+    /// most (only where one memory is asked for).
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub often_together: Vec<String>,
     /// How many others confirm it: sessions (or else actors) whose own memory says nearly the same or was
     /// derived from it.
     #[serde(skip_serializing_if = "is_zero", default)]

@@ -37,6 +37,8 @@ pub struct RecallRequest {
     pub record: bool,
     /// Say how each result came to its rank.
     pub explain: bool,
+    /// Say what is often recalled together with the first result.
+    pub together: bool,
     /// Whether links are left alone: else what is superseded stands behind what supersedes it, what
     /// contradicts one another stands together, and what is related is added.
     pub no_links: bool,
@@ -103,12 +105,52 @@ pub struct RecallAnswer {
     pub scope: Vec<String>,
     /// Best first; what links say may move some and add others.
     pub results: Vec<RecallHit>,
+    /// Memories that at least three recalls showed together with the first result, and this one did not;
+    /// the most often shown first, three at most. Only where it is asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub often_together: Vec<String>,
     /// What whoever asks has to know of the answer: that the model could not be used. Said once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Present when asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explain: Option<serde_json::Value>,
+}
+
+/// Asks for memories as part of a prompt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ContextRequest {
+    /// Which ones; `limit` is 20 where it is not given.
+    pub recall: RecallRequest,
+    /// Tokens that the text may have, 50 to 1,000,000; about four bytes each.
+    pub budget: usize,
+    /// As a list in Markdown.
+    pub markdown: bool,
+}
+
+/// Memories as part of a prompt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Context {
+    /// What it was computed at.
+    pub basis: Basis,
+    /// The scopes that were seen.
+    pub scope: Vec<String>,
+    /// Tokens that there might have been.
+    pub budget: usize,
+    /// Tokens that there are, about.
+    pub tokens: usize,
+    /// The text, marked as data; empty where there is no memory to show.
+    pub text: String,
+    /// Found, and left out because the budget is spent.
+    pub left_out: usize,
+    /// The memories in it, best first.
+    pub results: Vec<RecallHit>,
+    /// Memories that were often recalled together with the first one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub often_together: Vec<String>,
+    /// What whoever asks has to know of the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// Order of a list.

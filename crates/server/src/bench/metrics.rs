@@ -11,10 +11,6 @@
 /// Where a piece of evidence was found.
 pub(super) type Rank = Option<usize>;
 
-/// Bytes of text that are counted as a token: about right for English, too few tokens for code and
-/// for other scripts.
-const TOKEN_BYTES: usize = 4;
-
 /// `recall_any@k`: 1 if some piece has a rank ≤ k, else 0.
 pub(super) fn any_at(ranks: &[Rank], k: usize) -> f64 {
     truth(found_at(ranks, k) > 0)
@@ -49,11 +45,6 @@ pub(super) fn ndcg_at(ranks: &[Rank], k: usize) -> f64 {
     let found = ranks.iter().flatten().filter(|rank| **rank <= k);
     let actual: f64 = found.map(|rank| gain(*rank)).sum();
     if ideal == 0.0 { 0.0 } else { actual / ideal }
-}
-
-/// Tokens of a text: its bytes divided by four, rounded up. An estimate that needs no model.
-pub(super) fn tokens(text: &str) -> usize {
-    text.len().div_ceil(TOKEN_BYTES)
 }
 
 /// How many of the first results fit into a budget together. The first that does not fit ends it,
@@ -150,10 +141,6 @@ mod tests {
 
     #[test]
     fn a_budget_is_filled_from_the_top() {
-        assert_eq!(tokens(""), 0);
-        assert_eq!(tokens("abcd"), 1);
-        assert_eq!(tokens("abcde"), 2);
-        assert_eq!(tokens("ж"), 1);
         assert_eq!(fitting([400, 600, 1], 1000), 2);
         assert_eq!(fitting([400, 601, 1], 1000), 1);
         assert_eq!(fitting([1001], 1000), 0);

@@ -26,6 +26,7 @@ use crate::api::{
 use crate::embedding::Model;
 use crate::error::{Result, ServiceError};
 use crate::limits::RECALL_LIMIT_MAX;
+use crate::tokens;
 use bed::Bed;
 use input::Input;
 use tally::{NDCG_AT, Tally};
@@ -142,7 +143,7 @@ impl Place<'_> {
             Ranked {
                 key: key.and_then(|key| self.names.get(key)).cloned(),
                 score: hit.score,
-                tokens: metrics::tokens(hit.memory.content.as_deref().unwrap_or_default()),
+                tokens: tokens::estimate(hit.memory.content.as_deref().unwrap_or_default()),
             }
         });
         hits.collect()

@@ -51,6 +51,31 @@ impl Frame {
         let _ = writeln!(self.lines, "{head}{indented}{tail}");
     }
 
+    /// Adds an item if the whole text stays within so many bytes with it.
+    pub(crate) fn item_within(
+        &mut self,
+        (head, text, tail): (&str, &str, &str),
+        cap_bytes: usize,
+        whole_max_bytes: usize,
+    ) -> bool {
+        let before = self.lines.len();
+        self.item(head, text, tail, cap_bytes);
+        let fits = self.len_bytes() <= whole_max_bytes;
+        if !fits {
+            self.lines.truncate(before);
+        }
+        fits
+    }
+
+    /// Bytes of the whole text.
+    pub(crate) fn len_bytes(&self) -> usize {
+        let around = Frame {
+            nonce: self.nonce.clone(),
+            lines: String::new(),
+        };
+        around.finish().len() + self.lines.len()
+    }
+
     /// The whole text, tags included.
     pub(crate) fn finish(self) -> String {
         let Frame { nonce, lines } = self;

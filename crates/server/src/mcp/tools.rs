@@ -124,6 +124,13 @@ const ALLOW_SECRET: Param = Param {
     about: "store a secret too, if the user insists",
 };
 
+const SCOPE_TO_STORE: Param = Param {
+    name: "scope",
+    kind: Kind::Text,
+    required: false,
+    about: "global (default), project, session or project:ID",
+};
+
 const IMPORTANCE: Kind = Kind::OneOf(&["low", "medium", "high", "critical"]);
 
 /// Characters of a similar memory that a line shows.

@@ -32,6 +32,7 @@ mod show;
 mod stats;
 mod steady;
 mod summary;
+mod together;
 mod topics;
 mod undo;
 mod why;

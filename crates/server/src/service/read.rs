@@ -24,6 +24,10 @@ impl Service {
             match views.version_at(entity, at.position)? {
                 Some(version) => Ok(Memory {
                     consolidated_into: self.consolidated_into(views, &version)?,
+                    often_together: match version.is_alive() {
+                        true => self.often_together(views, entity, at.position, &|_| true)?,
+                        false => Vec::new(),
+                    },
                     ..self.memory_at(views, &version, at.position)?
                 }),
                 None => Err(ServiceError::invalid_with(

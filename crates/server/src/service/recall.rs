@@ -52,7 +52,7 @@ impl Service {
     }
 
     /// The same, of which those results are recorded that are shown, as `shown` says by their places.
-    pub(super) fn recall_shown(
+    pub(crate) fn recall_shown(
         &self,
         caller: &Caller,
         request: &RecallRequest,
@@ -189,10 +189,21 @@ impl Service {
             .explain
             .then(|| explain(&found, &shown, &query, views, &at));
         let ids = shown.iter().map(|shown| shown.id).collect();
+        let often_together = match shown.first().filter(|_| request.together) {
+            Some(first) => {
+                let is_new = |version: &Version| {
+                    sees(version) && shown.iter().all(|shown| shown.id != version.id)
+                };
+                let entity = views.resolve(first.id)?;
+                self.often_together(views, entity, at.position, &is_new)?
+            }
+            None => Vec::new(),
+        };
         Ok((
             RecallAnswer {
                 basis: at.to_basis(),
                 scope: scopes.shown(),
+                often_together,
                 results: shown.into_iter().map(|shown| shown.hit).collect(),
                 note: asked.note(),
                 explain,

@@ -110,6 +110,7 @@ pub(super) fn memory(version: &Version, accesses: (u64, Option<u64>)) -> Memory 
         consolidated_into: None,
         withheld: field_names(version.withheld),
         related: Vec::new(),
+        often_together: Vec::new(),
         confirmations: 0,
     }
 }

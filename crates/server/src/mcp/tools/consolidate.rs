@@ -64,7 +64,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         },
         importance: None,
         keywords: Vec::new(),
-        scope: args.text("scope"),
+        scope: call.caller.scope(args.text("scope"))?,
         keep_originals: args.flag("keep_originals"),
         allow_secret: args.flag("allow_secret"),
         trust: Trust::Agent,

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Call, Hints, Kind, Param, Reply, Tool, cleaned, day};
-use crate::api::{Importance, RecallHit, RecallRequest, Source, Trust};
+use crate::api::{Importance, RecallHit, RecallRequest, Source, Trust, Via};
 use crate::error::ServiceError;
 use crate::mcp::frame::{Frame, REPLY_MAX_BYTES, cut, fair_cap};
 use crate::mcp::schema::Args;
@@ -53,6 +53,12 @@ pub(super) static TOOL: Tool = Tool {
             about: "default 10",
         },
         Param {
+            name: "scope",
+            kind: Kind::Text,
+            required: false,
+            about: "as seen from it, or all; default: global, this project and session",
+        },
+        Param {
             name: "as_of",
             kind: Kind::Text,
             required: false,
@@ -86,6 +92,22 @@ struct Hit {
     occurred_at: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     withheld: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    via: Option<Via>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    expanded: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded_by: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    contradicts: Vec<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    elsewhere: bool,
+    #[serde(skip_serializing_if = "is_zero")]
+    confirmations: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The fields a program is most likely to want; a result has more, see [`Hit`].
@@ -95,6 +117,7 @@ fn output() -> Value {
         "type": "object",
         "properties": {
             "basis": {"type": "object"},
+            "scope": {"type": "array", "items": text},
             "results": {
                 "type": "array",
                 "items": {
@@ -120,6 +143,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         query: args.required_text("query"),
         topic: args.text("topic"),
         keyword: args.text("keyword"),
+        scope: call.caller.scope(args.text("scope"))?,
         limit: args.whole("limit").map(|limit| limit as usize),
         at: as_of.clone(),
         record: !call.options.read_only,
@@ -136,7 +160,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         text.push_str(&format!("note: {}\n", clean_line(note)));
     }
     if hits.is_empty() {
-        text.push_str("no memory matches; try other words, or icm_memory_list_topics");
+        text.push_str("no memory matches; try other words, scope all, or icm_memory_list_topics");
     } else {
         text.push_str(&in_frame(&hits, call.options.compact, texts_cap));
     }
@@ -147,7 +171,8 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
             *content = cut(content, fields_cap).into_owned();
         }
     }
-    let structured = json!({"basis": answer.basis, "results": hits});
+    let scope: Vec<String> = answer.scope.into_iter().map(cleaned).collect();
+    let structured = json!({"basis": answer.basis, "scope": scope, "results": hits});
     Ok(Reply { text, structured })
 }
 
@@ -156,8 +181,13 @@ fn in_frame(hits: &[Hit], compact: bool, cap_bytes: usize) -> String {
     for hit in hits {
         let topic = clean_line(&hit.topic);
         let content = hit.content.as_deref().unwrap_or("(withheld)");
+        let links = links(hit);
         if compact {
-            frame.item(&format!("[{topic}] "), content, "", cap_bytes);
+            let tail = match links.is_empty() {
+                true => String::new(),
+                false => format!(" ({})", links.trim_start_matches(", ")),
+            };
+            frame.item(&format!("[{topic}] "), content, &tail, cap_bytes);
             continue;
         }
         let head = format!("{} [{topic}] ", hit.id);
@@ -166,10 +196,29 @@ fn in_frame(hits: &[Hit], compact: bool, cap_bytes: usize) -> String {
             Trust::External => ", external",
             Trust::User | Trust::Agent => "",
         };
-        let tail = format!(" ({}, {importance}{external})", day(&hit.updated_at));
+        let tail = format!(" ({}, {importance}{external}{links})", day(&hit.updated_at));
         frame.item(&head, content, &tail, cap_bytes);
     }
     frame.finish()
+}
+
+/// What links and scope say of a result.
+fn links(hit: &Hit) -> String {
+    let mut words = String::new();
+    if let Some(id) = &hit.superseded_by {
+        words.push_str(&format!(", superseded by {id}"));
+    }
+    if !hit.contradicts.is_empty() {
+        words.push_str(&format!(", contradicts {}", hit.contradicts.join(" ")));
+    }
+    if let Some(via) = &hit.via {
+        let relation = clean_line(&via.relation);
+        words.push_str(&format!(", by its link to {} ({relation})", via.from));
+    }
+    if hit.elsewhere {
+        words.push_str(&format!(", elsewhere: {}", clean_line(&hit.scope)));
+    }
+    words
 }
 
 /// How many bytes of each content fit, in the text and in the structured content. Where the other
@@ -243,6 +292,12 @@ impl Hit {
             updated_at: memory.updated_at,
             occurred_at: memory.occurred_at,
             withheld: memory.withheld,
+            via: hit.via,
+            expanded: hit.expanded,
+            superseded_by: hit.superseded_by,
+            contradicts: hit.contradicts,
+            elsewhere: hit.elsewhere,
+            confirmations: memory.confirmations,
         }
     }
 }

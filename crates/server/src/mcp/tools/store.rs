@@ -46,6 +46,7 @@ pub(super) static TOOL: Tool = Tool {
             required: false,
             about: "verbatim code or message behind it",
         },
+        super::SCOPE_TO_STORE,
         ALLOW_SECRET,
     ],
     output: None,
@@ -59,6 +60,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         importance: args.one_of("importance"),
         keywords: args.texts("keywords").unwrap_or_default(),
         raw_excerpt: args.text("raw_excerpt"),
+        scope: call.caller.scope(args.text("scope"))?,
         trust: Trust::Agent,
         allow_secret: args.flag("allow_secret"),
         ..StoreRequest::default()

@@ -1,0 +1,109 @@
+//! `icm recall-context`
+
+use clap::{Args, ValueEnum};
+use icm_server::api::{ContextRequest, RecallRequest};
+
+use crate::app::App;
+use crate::args::{ImportanceArg, how_many_results};
+use crate::commands::recall;
+use crate::error::{CliError, Outcome};
+use crate::text;
+
+/// Recall memories as part of a prompt
+///
+/// Prints what a recall finds, best first, within a budget of tokens, between tags that mark it as
+/// stored data. What is superseded is left out; what contradicts one another stands together. The recall
+/// is recorded with what is shown. Exits with 1 when there is nothing to show.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm recall-context how do we deploy
+  icm recall-context how do we deploy -t ops/ --budget 400 --format markdown")]
+pub(crate) struct RecallContextArgs {
+    /// Words to look for; quotes are not needed
+    #[arg(required = true)]
+    query: Vec<String>,
+    /// Tokens that the text may have, 50 to 1000000; four bytes are counted as one
+    #[arg(long, value_name = "TOKENS", default_value_t = 1_000)]
+    budget: usize,
+    /// How the memories are written
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Only this topic; `a/` for `a` and everything below it
+    #[arg(short, long)]
+    topic: Option<String>,
+    /// Only memories with this keyword
+    #[arg(short, long, value_name = "WORD")]
+    keyword: Option<String>,
+    /// Only memories at least so important
+    #[arg(short, long, value_name = "IMPORTANCE")]
+    importance: Option<ImportanceArg>,
+    /// What is seen from this scope, `all` for everything [default: what is seen from here]
+    #[arg(long)]
+    scope: Option<String>,
+    /// How many memories at most, 1 to 1000 [default: 20]
+    #[arg(short, long, value_name = "N", value_parser = how_many_results)]
+    limit: Option<u16>,
+    /// As this machine knew at that time; also a position (`@123`) or an event id
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
+    /// Leave links alone: neither order by them nor add what they lead to
+    #[arg(long)]
+    no_links: bool,
+    /// Leave no trace of this recall in the log
+    #[arg(long)]
+    no_record: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// A line each
+    Text,
+    /// A list
+    Markdown,
+}
+
+pub(crate) fn run(args: RecallContextArgs, app: &App) -> Result<Outcome, CliError> {
+    let caller = app.caller_here()?;
+    let request = ContextRequest {
+        recall: RecallRequest {
+            query: recall::query(&args.query)?,
+            topic: args.topic,
+            keyword: args.keyword,
+            importance: args.importance.map(Into::into),
+            scope: caller.scope(args.scope)?,
+            limit: args.limit.map(usize::from),
+            at: args.at,
+            record: !args.no_record && app.config.recall_record.unwrap_or(true),
+            no_links: args.no_links,
+            ..RecallRequest::default()
+        },
+        budget: args.budget,
+        markdown: matches!(args.format, Format::Markdown),
+    };
+
+    let context = app.service()?.recall_context(&caller, &request)?;
+
+    if let Some(note) = &context.note {
+        app.ui.note(note);
+    }
+    if app.ui.json {
+        app.ui.json(&context)?;
+    } else if !context.text.is_empty() {
+        app.ui.line(format_args!("{}", context.text))?;
+    }
+    let shown = text::count(context.results.len() as u64, "memory", "memories");
+    let scopes = recall::scopes(&context.scope);
+    let left_out = match context.left_out {
+        0 => String::new(),
+        more => format!(", {more} more did not fit"),
+    };
+    app.ui.remark(format_args!(
+        "{shown} in {} of {} tokens, from {scopes}{left_out}",
+        context.tokens, context.budget
+    ));
+    Ok(match context.results.is_empty() {
+        true => Outcome::No,
+        false => Outcome::Fine,
+    })
+}

@@ -27,7 +27,7 @@ pub struct Ranking {
     /// Added for the newest candidate, nothing for the oldest, by its share of the time between them.
     pub recency: f64,
     /// Added where it is of one's own scope, the project or session that one is in, and taken off where it is of
-    /// another one than that or `global`.
+    /// another one than that or `global`. More than words or meaning alone can make up for, less than both.
     pub scope: f64,
     /// A memory that none of the words is in is found from this cosine on.
     pub floor: f32,
@@ -51,7 +51,7 @@ impl Default for Ranking {
             identifier: 1.0,
             importance: 0.05,
             recency: 0.0,
-            scope: 0.1,
+            scope: 0.6,
             floor: 0.12,
             candidates: 64,
             expand: 32,

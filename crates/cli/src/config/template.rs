@@ -46,7 +46,7 @@ pub(crate) const TEMPLATE: &str = "\
 
 # What a memory of the project or session gets that one is in; one of another project, where that is
 # asked for, loses as much.
-# scope = 0.1
+# scope = 0.6
 
 # How near, 0 to 1, the meaning of a memory has to be that has no word of the query in it.
 # floor = 0.12

@@ -77,7 +77,7 @@ fn what_is_shown_stays_within_the_budget() {
     }
     assert_eq!(shown_before, 8);
     let run = world
-        .icm(["recall-context", "deploy step", "--budget", "200"])
+        .icm(["recall-context", "deploy step", "--budget", "160"])
         .ok();
     assert!(run.out.contains("… [cut: "), "{run:?}");
     assert!(run.err.contains("more did not fit"), "{run:?}");

@@ -137,23 +137,25 @@ pub(crate) fn print(ui: &Ui, answer: &RecallAnswer) -> Result<Outcome, CliError>
     }
     if !answer.often_together.is_empty() {
         let ids = text::one_line(&answer.often_together.join(", "));
-        ui.remark(format_args!("often recalled with the first one: {ids}"));
+        remark(ui, &format!("often recalled with the first one: {ids}"));
     }
-    if answer.results.is_empty() {
-        ui.remark(format_args!(
-            "nothing found in {} {}",
-            scopes(&answer.scope),
-            basis(ui, answer)
-        ));
-    } else {
-        ui.remark(format_args!(
-            "{} found in {} {}",
-            answer.results.len(),
-            scopes(&answer.scope),
-            basis(ui, answer)
-        ));
-    }
+    let found = match answer.results.len() {
+        0 => "nothing".to_owned(),
+        found => found.to_string(),
+    };
+    let scopes = scopes(&answer.scope);
+    remark(
+        ui,
+        &format!("{found} found in {scopes} {}", basis(ui, answer)),
+    );
     Ok(outcome)
+}
+
+/// Says something beside the data, on as many lines as the terminal needs for it.
+pub(crate) fn remark(ui: &Ui, line: &str) {
+    for line in text::wrap(line, ui.columns) {
+        ui.remark(format_args!("{}", ui.paint(DIM, &line)));
+    }
 }
 
 /// What brought a result here.
@@ -208,17 +210,10 @@ fn scope_short(scope: &str) -> String {
 
 fn basis(ui: &Ui, answer: &RecallAnswer) -> String {
     let basis = &answer.basis;
-    if basis.position == 0 {
-        return "in an empty store".into();
+    match basis.position {
+        0 => "in an empty store".into(),
+        position => format!("as of @{position} ({})", when::ago(ui.now, &basis.at)),
     }
-    ui.paint(
-        DIM,
-        &format!(
-            "as of @{} ({})",
-            basis.position,
-            when::ago(ui.now, &basis.at)
-        ),
-    )
 }
 
 /// How a result came to its score.

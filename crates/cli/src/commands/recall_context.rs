@@ -98,10 +98,9 @@ pub(crate) fn run(args: RecallContextArgs, app: &App) -> Result<Outcome, CliErro
         0 => String::new(),
         more => format!(", {more} more did not fit"),
     };
-    app.ui.remark(format_args!(
-        "{shown} in {} of {} tokens, from {scopes}{left_out}",
-        context.tokens, context.budget
-    ));
+    let (tokens, budget) = (context.tokens, context.budget);
+    let line = format!("{shown} in {tokens} of {budget} tokens, from {scopes}{left_out}");
+    recall::remark(&app.ui, &line);
     Ok(match context.results.is_empty() {
         true => Outcome::No,
         false => Outcome::Fine,

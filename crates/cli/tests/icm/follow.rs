@@ -185,7 +185,7 @@ fn one_step_is_followed_and_no_filter_is_broken() {
     world.icm(["recall", "retries", "limited"]).ok();
     assert_eq!(world.json(["get", &near])["access_count"], 1);
     let again = world.json(["bench", "replay"]);
-    assert_eq!(again["since"]["same"], 1, "{again}");
+    assert_eq!(again["since"]["same"], 2, "{again}");
 }
 
 #[test]

@@ -109,7 +109,7 @@ fn every_tool_says_what_it_is_for_and_what_it_may_do() {
     for tool in tools() {
         let name = tool["name"].as_str().expect("a name").to_owned();
         assert!(
-            name.len() <= 64 && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'),
+            name.len() <= 74 && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'),
             "{name}"
         );
         let description = tool["description"].as_str().expect("a description");

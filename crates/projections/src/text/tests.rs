@@ -257,7 +257,7 @@ proptest! {
             .map(|(n, scope)| Doc { scope: SCOPES[*scope], ..doc(n, "apple") })
             .collect();
         let (filed, rest) = docs.split_at(filed.min(docs.len()));
-        let index = index_of(filed, 2).unwrap();
+        let index = index_of(filed, 2)?;
         let mut tail = Tail::new();
         rest.iter().for_each(|doc| tail.add(doc));
         let scopes: Vec<InScope<'_>> = asked.into_iter()
@@ -270,14 +270,14 @@ proptest! {
             filter: TextFilter { scopes: &scopes, ..TextFilter::default() },
             ..ask("apple")
         };
-        let found: BTreeSet<u64> = ordinals(&index, &tail, &query).unwrap().into_iter().collect();
+        let found: BTreeSet<u64> = ordinals(&index, &tail, &query)?.into_iter().collect();
         let holds = |at: usize| scopes.iter().any(|scope| scope.holds(SCOPES[of[at]]));
         let expect: BTreeSet<u64> =
             (0..of.len()).filter(|at| holds(*at)).map(|at| at as u64).collect();
         prop_assert_eq!(&found, &expect);
 
-        let (_, prepared) = index.prepare(&tail, &query, &|_| true).unwrap();
-        let allowed = prepared.allowed().unwrap();
+        let (_, prepared) = index.prepare(&tail, &query, &|_| true)?;
+        let allowed = prepared.allowed()?;
         let allowed = allowed.unwrap_or_else(|| (0..of.len() as u64).collect());
         prop_assert_eq!(allowed.into_iter().collect::<BTreeSet<_>>(), expect);
     }

@@ -219,7 +219,7 @@ mod tests {
             ("p", "a", Some("all"), "all"),
             ("p", "a", Some(" * "), "all"),
         ] {
-            let scopes = Scopes::of(&caller(project, session), asked).unwrap();
+            let scopes = Scopes::of(&caller(project, session), asked).expect("a scope");
             assert_eq!(scopes.shown().join(" "), shown);
             let record = scopes.to_record();
             let record: Vec<&str> = record.iter().map(String::as_str).collect();
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_session_sees_its_parents_and_its_children_and_none_beside_it() {
-        let scopes = Scopes::of(&caller("p", "a/b"), None).unwrap();
+        let scopes = Scopes::of(&caller("p", "a/b"), None).expect("a scope");
         for (scope, sees) in [
             ("global", true),
             ("project:p", true),
@@ -266,7 +266,7 @@ mod tests {
             assert_eq!(scopes.sees(scope), sees, "{scope}");
             assert_eq!(scopes.is_elsewhere(scope), !sees, "{scope}");
         }
-        let all = Scopes::of(&caller("p", "a/b"), Some("all")).unwrap();
+        let all = Scopes::of(&caller("p", "a/b"), Some("all")).expect("a scope");
         assert!(all.sees("project:q") && all.is_elsewhere("project:q"));
         assert!(!all.is_elsewhere("project:p"));
     }

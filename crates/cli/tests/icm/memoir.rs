@@ -417,6 +417,16 @@ fn a_concept_knows_the_memories_it_is_taken_from() {
         sources.iter().map(String::as_str).collect::<Vec<_>>()
     );
     assert_eq!(shown["links"], serde_json::json!([]));
+    // The memory says nothing of it, and no recall of memories brings a concept.
+    assert!(world.json(["get", &source]).get("related").is_none());
+    let recalled = world.json(["recall", "invoices PostgreSQL"]);
+    let topics: Vec<_> = recalled["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["topic"])
+        .collect();
+    assert!(topics.iter().all(|topic| *topic != "system"), "{topics:?}");
     world.icm(["forget", &source]).ok();
     assert_eq!(
         memoir(&world, &inspect)["sources"]

@@ -166,8 +166,10 @@ pub struct Tally {
     pub imports: u64,
     /// Events that wait for the memory that they are about, or waited.
     pub waiting: u64,
-    /// Links that were ever added, in force or not.
+    /// Links between memories that were ever added, in force or not.
     pub links: u64,
+    /// The same of concepts.
+    pub concept_links: u64,
     /// Ticks of decay, in force or not.
     pub ticks: u64,
     /// Living memories by importance, low to critical.

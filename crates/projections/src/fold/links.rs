@@ -4,7 +4,7 @@
 //! Whether its ends are there to be seen is asked when it is shown, so it is no part of the link.
 
 use icm_log::facts::{MemoryLinked, Relation};
-use icm_log::{Event, EventId, OriginId, Position, Seq, SubjectId, payload};
+use icm_log::{Event, EventId, Kind, OriginId, Position, Seq, SubjectId, payload};
 use serde::{Deserialize, Serialize};
 
 use super::apply::{Applied, Base, Folder, Keep};
@@ -84,7 +84,7 @@ impl Link {
 impl<K: Keep> Folder<K> {
     /// Every link from or to a memory that there ever was, in the order of positions.
     pub fn links(&self, base: &dyn Base, entity: EntityId) -> Result<Vec<Link>> {
-        if self.tally.links == 0 {
+        if self.tally.links + self.tally.concept_links == 0 {
             return Ok(Vec::new());
         }
         let mut links = Vec::new();
@@ -111,7 +111,10 @@ impl<K: Keep> Folder<K> {
         if from == facts.other {
             return Ok(Applied::default());
         }
-        self.tally.links += 1;
+        match event.head.kind() {
+            Kind::CONCEPT_LINKED => self.tally.concept_links += 1,
+            _ => self.tally.links += 1,
+        }
         let removed_by = match event.own {
             // Nobody knew of it before.
             true => Vec::new(),

@@ -6,7 +6,7 @@ use icm_log::facts::{MemoryLinked, Relation};
 use icm_log::head::REFS_MAX;
 use icm_log::{EventId, Kind, NewEvent, Position, SubjectId, payload};
 use icm_projections::Views;
-use icm_projections::fold::{Link, Version};
+use icm_projections::fold::{Family, Link, Version};
 
 use super::write::{RequestKeyOf, receipt, unchanged};
 use super::{Ask, Service};
@@ -153,7 +153,11 @@ impl Service {
                 continue;
             }
             let other = views.version_at(other, position)?;
-            if let Some(other) = other.filter(|other| other.is_alive() && sees(other)) {
+            // A concept that is taken from the memory is none.
+            let fits = |other: &Version| {
+                other.is_alive() && other.family() == Family::Memory && sees(other)
+            };
+            if let Some(other) = other.filter(fits) {
                 linked.push(Linked {
                     related: Related {
                         id: id_text(other.id),

@@ -99,7 +99,8 @@ fn a_summary_is_made_by_rules() {
     assert_eq!(list[0]["content"], text);
     assert_eq!(list[0]["importance"], "critical");
     assert_eq!(list[0]["keywords"], json!(["x", "y"]));
-    let recall = ["recall", "landlord", "--no-record"];
+    // What supersedes it would come before it.
+    let recall = ["recall", "landlord", "--no-record", "--no-links"];
     let found = world.icm(recall.into_iter().chain(["--json"])).out;
     assert!(!found.contains(&id(&wrong)), "{found}");
     let then = world.json(recall.into_iter().chain(["--at", &before]));

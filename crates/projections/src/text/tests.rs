@@ -268,6 +268,7 @@ proptest! {
             .collect();
         let query = TextQuery {
             filter: TextFilter { scopes: &scopes, ..TextFilter::default() },
+            limit: docs.len(),
             ..ask("apple")
         };
         let found: BTreeSet<u64> = ordinals(&index, &tail, &query)?.into_iter().collect();

@@ -17,7 +17,7 @@ use crate::error::{CliError, Outcome};
 use crate::text;
 use crate::ui::{BOLD, DIM, TOPIC, Ui};
 
-/// Knowledge as a graph: concepts with definitions, labels and links, in named memoirs
+/// Keep knowledge as a graph of concepts
 ///
 /// A memoir holds concepts; a concept has a definition that can be refined (what it said before stays),
 /// labels, and links to other concepts. All of it is events: it can be asked about as of any moment,

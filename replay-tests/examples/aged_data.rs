@@ -51,7 +51,7 @@ fn main() {
     };
     let service = Service::open_on(options, ground).expect("a folder for a store");
     let line = |n: u64| {
-        let importance = if n % 4 == 0 { "high" } else { "low" };
+        let importance = if n.is_multiple_of(4) { "high" } else { "low" };
         format!(
             "{{\"topic\":\"project-{}\",\"content\":\"note {n}: part {} is kept in hall {}\",\
              \"importance\":\"{importance}\"}}\n",
@@ -63,5 +63,5 @@ fn main() {
     let lines: String = (0..memories).map(line).collect();
     let files = vec![("lines".to_owned(), Box::new(Cursor::new(lines)) as _)];
     let report = service.import_jsonl(&Caller::default(), files, false, &NoProgress);
-    println!("{} memories", report.expect("it imports").added);
+    assert_eq!(report.expect("it imports").added, memories);
 }

@@ -343,3 +343,20 @@ fn what_was_built_on_the_undone_is_told() {
     world.icm(["undo", "--last", "1", "--yes"]).ok();
     assert_eq!(world.json(["get", &id])["content"], "v3");
 }
+
+/// One event may change many memories: whoever comes next takes that in, so that it is folded once.
+#[test]
+fn what_an_undo_of_many_changes_is_taken_into_the_views() {
+    let world = World::new();
+    let lines: String = (0..200)
+        .map(|n| format!("{{\"topic\":\"t\",\"content\":\"note {n}\"}}\n"))
+        .collect();
+    let file = world.write("notes.jsonl", lines);
+    world.icm(["import", "jsonl", file.to_str().unwrap()]).ok();
+    world.icm(["--yes", "undo", "--last", "1"]).ok();
+    assert_eq!(world.json(["stats"])["memories"], 0);
+    let stats = world.json(["stats"]);
+    for view in stats["views"].as_array().unwrap() {
+        assert_eq!(view["behind"], 0, "{view}");
+    }
+}

@@ -335,6 +335,12 @@ impl Views {
         self.tail.folder.tally.events - self.base.tally.events
     }
 
+    /// Versions that these events opened, or closed, whichever are more: one event may change many.
+    pub fn tail_rows(&self) -> u64 {
+        let overlay = &self.tail.folder.kept;
+        overlay.opened.len().max(overlay.closed.len()) as u64
+    }
+
     /// Bytes of their records.
     pub fn tail_bytes(&self) -> u64 {
         self.tail.len_bytes

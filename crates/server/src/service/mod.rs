@@ -502,7 +502,8 @@ impl Service {
         };
         let newest = self.log.tip().map_or(0, |tip| tip.position.0);
         let events = newest - views.base_position().0.min(newest);
-        let is_short = events <= tail_max && views.tail_bytes() <= TAIL_LEN_MAX;
+        let is_short =
+            events.max(views.tail_rows()) <= tail_max && views.tail_bytes() <= TAIL_LEN_MAX;
         if is_short || self.log.refresh().is_err() {
             return false;
         }
@@ -572,7 +573,8 @@ impl Service {
             return Ok(false);
         };
         views.follow(&self.log)?;
-        if views.tail_len() <= tail_max && views.tail_bytes() <= TAIL_LEN_MAX {
+        let tail = views.tail_len().max(views.tail_rows());
+        if tail <= tail_max && views.tail_bytes() <= TAIL_LEN_MAX {
             return Ok(false);
         }
         let wait = Duration::from_millis(10);

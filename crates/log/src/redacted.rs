@@ -18,8 +18,8 @@ use crate::log::Log;
 use crate::redact::Redacted;
 use crate::runs;
 
-/// Codes of the memory family, without the critical bit.
-const MEMORY_FAMILY: std::ops::RangeInclusive<u16> = 0x0100..=0x01ff;
+/// Codes of the families of memories, memoirs and concepts, without the critical bit.
+const FAMILIES: std::ops::RangeInclusive<u16> = 0x0100..=0x03ff;
 
 /// The redactions that a set of events holds.
 #[derive(Debug, Clone, Default)]
@@ -136,7 +136,7 @@ impl Redactions {
         if self.singles.contains(&id) {
             return true;
         }
-        if self.subjects.is_empty() || !MEMORY_FAMILY.contains(&(head.kind().0 & 0x7fff)) {
+        if self.subjects.is_empty() || !FAMILIES.contains(&(head.kind().0 & 0x7fff)) {
             return false;
         }
         let (author, seq) = (head.origin(), head.seq());

@@ -165,6 +165,8 @@ impl ServiceError {
                             format!("that is a position: see `icm log show {id}`")
                         }
                         "event" => "list events with `icm log`".into(),
+                        "memoir" => "list memoirs with `icm memoir list`".into(),
+                        "concept" => "list concepts with `icm memoir show`".into(),
                         _ => "list memories with `icm list`, search with `icm recall`".into(),
                     })
                 } else {

@@ -80,6 +80,18 @@ pub fn name(what: &str, given: &str, max: usize) -> Result<String> {
     Ok(name)
 }
 
+/// Checks and normalises a name that one has to type again: without characters that cannot be seen, too.
+pub fn visible_name(what: &str, given: &str, max: usize) -> Result<String> {
+    let name = name(what, given, max)?;
+    match crate::sanitize::clean_line(&name) == name {
+        true => Ok(name),
+        false => Err(ServiceError::invalid_with(
+            format!("{what} has an invisible character in it"),
+            "leave it out",
+        )),
+    }
+}
+
 /// Checks and normalises keywords: trimmed, without empty and repeated ones, in order.
 pub fn keywords(given: &[String]) -> Result<Vec<String>> {
     let mut keywords: Vec<String> = Vec::new();

@@ -66,8 +66,7 @@ impl Summarizer {
                 Ok(None) if !left().is_zero() => thread::sleep(LOOK.min(left())),
                 Ok(None) => {
                     // It may have ended meanwhile; either way it is waited for.
-                    let _ = child.kill();
-                    let _ = child.wait();
+                    stop(&mut child);
                     let seconds = self.timeout.as_secs_f64();
                     return Err(failed(format!("took longer than {seconds} seconds")));
                 }
@@ -101,7 +100,10 @@ impl Summarizer {
             return Err(failed(format!("ended {code}{last}")));
         }
         let answer = answer.recv_timeout(left());
-        let answer = answer.map_err(|_| failed("left its output open".to_owned()))?;
+        let answer = answer.map_err(|_| {
+            stop(&mut child);
+            failed("left its output open".to_owned())
+        })?;
         if answer.len() > CONTENT_LEN_MAX {
             return Err(failed(format!(
                 "answered more than {} KiB",
@@ -125,7 +127,23 @@ fn shell(command: &str) -> Command {
     };
     let mut shell = Command::new(shell);
     shell.arg(flag).arg(command);
+    // A group of its own, so that all that it starts can be ended with it.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut shell, 0);
     shell
+}
+
+/// Ends a command and all that it has started. It may have ended meanwhile; either way it is waited for.
+fn stop(child: &mut std::process::Child) {
+    #[cfg(unix)]
+    if let Some(group) = i32::try_from(child.id())
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
+    {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
 }
 
 /// What comes out of a pipe until it is closed, and no more than `most` bytes of it; the rest is read

@@ -95,6 +95,9 @@ impl UndoAnswer {
             }
         }
         match said.is_empty() {
+            true if self.commands.iter().any(|it| it.kind == "memory.decayed") => {
+                "weights are as if they had not faded".to_owned()
+            }
             true => "no memory looks different after it".to_owned(),
             false => said.join(", "),
         }

@@ -50,6 +50,13 @@ fn translated_word(word: &str, tool: &Tool) -> String {
             None => tool.to_owned(),
         };
         return match name {
+            "memoir" => match rest.split(' ').next() {
+                Some("list") => "icm_memoir_list".to_owned(),
+                Some("show") => "icm_memoir_show".to_owned(),
+                Some("refine") => "icm_memoir_refine".to_owned(),
+                Some("inspect") => "icm_memoir_inspect".to_owned(),
+                _ => for_the_user(word),
+            },
             "undo" => with("icm_undo", "event"),
             "history" | "why" | "get" => with("icm_log", "id"),
             "log" => match rest.split_once(' ') {

@@ -404,7 +404,8 @@ fn redact_memory(version: &Version, whole: bool) -> RedactMemory {
 /// Whether an event is about a memory that fits, or showed it.
 fn concerns(event: &Event<'_>, fits: impl Fn(SubjectId) -> bool) -> bool {
     let subject = event.head.subject();
-    if !subject.is_zero() && event.head.kind().name().starts_with("memory.") && fits(subject) {
+    let of_log = event.head.kind().name().starts_with("log.");
+    if !subject.is_zero() && !of_log && fits(subject) {
         return true;
     }
     match Facts::of(&event.head) {

@@ -31,15 +31,8 @@ struct AboutArgs {
     #[arg(short, long, value_parser = NonEmptyStringValueParser::new())]
     name: String,
     /// What it is about
-    #[arg(
-        short,
-        long,
-        value_name = "TEXT",
-        default_value = "",
-        hide_default_value = true,
-        allow_hyphen_values = true
-    )]
-    description: String,
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
+    description: Option<String>,
     /// Write it even if it looks like it holds a secret
     #[arg(long)]
     allow_secret: bool,
@@ -49,7 +42,7 @@ impl From<AboutArgs> for MemoirRequest {
     fn from(args: AboutArgs) -> MemoirRequest {
         MemoirRequest {
             name: args.name,
-            description: args.description,
+            description: args.description.unwrap_or_default(),
             allow_secret: args.allow_secret,
         }
     }
@@ -82,6 +75,11 @@ pub(crate) fn create(args: CreateArgs, app: &App) -> Result<Outcome, CliError> {
 }
 
 pub(crate) fn describe(args: DescribeArgs, app: &App) -> Result<Outcome, CliError> {
+    if args.about.description.is_none() {
+        return Err(
+            CliError::invalid("no description was given").with_hint("give it with `-d TEXT`")
+        );
+    }
     let receipt = app
         .service()?
         .memoir_describe(&app.caller()?, &args.about.into())?;

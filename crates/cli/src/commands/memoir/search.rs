@@ -30,6 +30,9 @@ pub(crate) struct SearchAllArgs {
     what: WhatArgs,
 }
 
+/// Results where nothing is said.
+const LIMIT: usize = 10;
+
 #[derive(Debug, Args)]
 struct WhatArgs {
     /// What to look for; may be left out where a label is given
@@ -56,6 +59,7 @@ pub(crate) fn in_all(args: SearchAllArgs, app: &App) -> Result<Outcome, CliError
 
 fn search(memoir: Option<String>, what: WhatArgs, app: &App) -> Result<Outcome, CliError> {
     let all = memoir.is_none();
+    let limit = what.limit.map_or(LIMIT, usize::from);
     let found = app.service()?.concept_search(&ConceptSearchRequest {
         query: what.query.join(" "),
         memoir,
@@ -79,8 +83,12 @@ fn search(memoir: Option<String>, what: WhatArgs, app: &App) -> Result<Outcome, 
     if let Some(note) = &found.note {
         ui.note(note);
     }
+    let more = match found.results.len() == limit {
+        true => ", there may be more: `-l N`",
+        false => "",
+    };
     ui.remark(format_args!(
-        "{} found as of {} ({})",
+        "{} found{more} as of {} ({})",
         found.results.len(),
         ui.paint(BOLD, &format!("@{}", found.basis.position)),
         when::ago(ui.now, &found.basis.at),

@@ -187,7 +187,10 @@ impl Tree<'_> {
             if again {
                 continue;
             }
-            let prefix = format!("{}{}", at.prefix, if at.last { "    " } else { "│   " });
+            let mut prefix = at.prefix.clone();
+            if prefix.chars().count() < 4 * INDENT_MAX {
+                prefix.push_str(if at.last { "    " } else { "│   " });
+            }
             let others = self.other.get(&at.number).cloned().unwrap_or_default();
             let below = self.below.get(&at.number).cloned().unwrap_or_default();
             for (place, (to, relation)) in others.iter().enumerate() {
@@ -227,6 +230,8 @@ fn branch(last: bool) -> &'static str {
     if last { "└── " } else { "├── " }
 }
 
+/// Levels of a tree that are indented; what is deeper stands at the last of them.
+const INDENT_MAX: usize = 32;
 /// Characters of a definition in a line of a tree.
 const LINE_CHARS: usize = 72;
 

@@ -314,7 +314,7 @@ impl Service {
     }
 
     fn check_memoir(&self, request: &MemoirRequest) -> Result<(String, String, Vec<String>)> {
-        let name = limits::name("the memoir's name", &request.name, TOPIC_LEN_MAX)?;
+        let name = limits::visible_name("the memoir's name", &request.name, TOPIC_LEN_MAX)?;
         if name.ends_with('/') {
             return Err(ServiceError::invalid_with(
                 format!("the memoir's name `{name}` ends with `/`"),
@@ -329,7 +329,7 @@ impl Service {
     }
 
     fn check_concept(&self, request: &ConceptRequest) -> Result<(Checked, Vec<String>)> {
-        let name = limits::name("the concept's name", &request.name, KEY_LEN_MAX)?;
+        let name = limits::visible_name("the concept's name", &request.name, KEY_LEN_MAX)?;
         limits::text("the definition", &request.definition, CONTENT_LEN_MAX)?;
         let mut definition = request.definition.clone();
         let mut labels = checked_labels(&request.labels)?;

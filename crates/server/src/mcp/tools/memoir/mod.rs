@@ -182,6 +182,9 @@ const LABEL: Param = Param {
     about: "ns:value",
 };
 
+/// Results where nothing is said.
+const LIMIT_DEFAULT: usize = 10;
+
 const LIMIT: Param = Param {
     name: "limit",
     kind: Kind::Whole { min: 1, max: 50 },
@@ -211,8 +214,15 @@ fn search(call: &Call<'_>, args: &mut Args, memoir: Option<String>) -> Result<Re
     if let Some(note) = &found.note {
         text.push_str(&format!("\nnote: {note}"));
     }
+    let full = list.len() == request.limit.unwrap_or(LIMIT_DEFAULT);
+    if full {
+        text.push_str("\nthere may be more: give a larger limit");
+    }
     let mut value = structured(&found);
-    cut(&mut value, "results", shown, list.len());
+    if let Some(Value::Array(results)) = value.get_mut("results") {
+        results.truncate(shown);
+    }
+    value["more"] = (full || shown < list.len()).into();
     Ok(Reply {
         text: dated(text, &found.basis, request.at.is_some()),
         structured: value,

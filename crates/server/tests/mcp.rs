@@ -1234,7 +1234,10 @@ async fn a_memoir_over_mcp() {
         "memoir": "system", "from": "api", "to": "invoices", "relation": "depends_on",
     });
     let (text, _) = client.ok("icm_memoir_link", link.clone()).await;
-    assert!(text.starts_with("linked \"api\" in memoir"), "{text}");
+    assert!(
+        text.starts_with("linked \"api\" depends_on \"invoices\" in memoir"),
+        "{text}"
+    );
     let refine = json!({
         "memoir": "system", "name": "invoices", "definition": "Rows in PostgreSQL 17",
     });

@@ -106,8 +106,13 @@ fn print(app: &App, diff: &Diff) -> Result<(), CliError> {
         ),
     };
     print_graph(ui, &diff.graph)?;
+    let graph = match diff.graph.count() {
+        0 => String::new(),
+        1 => ", and 1 change of memoirs,".to_owned(),
+        n => format!(", and {n} changes of memoirs,"),
+    };
     ui.remark(format_args!(
-        "{} added, {} changed, {} forgotten, {} revived{} from {} to {}",
+        "{} added, {} changed, {} forgotten, {} revived{graph}{} from {} to {}",
         diff.added.len(),
         diff.changed.len(),
         diff.forgotten.len(),
@@ -167,7 +172,10 @@ fn print_graph(ui: &Ui, graph: &GraphDiff) -> Result<(), CliError> {
         ("unlinked", BAD, &graph.unlinked),
     ] {
         for link in links {
-            let text = format!("{} {} {}", link.from, link.relation, link.to);
+            let text = format!(
+                "{} / {} {} {}",
+                link.memoir, link.from, link.relation, link.to
+            );
             row(deed, style, text, None)?;
         }
     }

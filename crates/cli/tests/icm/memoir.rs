@@ -299,7 +299,10 @@ fn changes_of_the_graph_are_compared_and_undone() {
     assert_eq!(diff["unlinked"][0]["relation"], "depends_on");
     let said = world.icm(["diff", &then]).ok().out;
     assert!(said.contains("added      system / new"), "{said}");
-    assert!(said.contains("linked     new caused_by api"), "{said}");
+    assert!(
+        said.contains("linked     system / new caused_by api"),
+        "{said}"
+    );
 
     let first = 1 + then[1..].parse::<u64>().unwrap();
     let range = format!("@{first}..{}", world.now());

@@ -75,26 +75,28 @@ impl Relation {
         names.find(|(code, _)| *code == self).map(|(_, name)| *name)
     }
 
-    /// The relation between memories of this name.
+    /// The relation between memories of this name, in snake_case, kebab-case or camelCase.
     pub fn parse(name: &str) -> Option<Relation> {
-        let mut names = Relation::NAMES.iter();
-        names
-            .find(|(_, known)| *known == name)
-            .map(|(code, _)| *code)
+        spelled(&Relation::NAMES, name)
     }
 
     /// The relation between concepts of this name, in snake_case, kebab-case or camelCase.
     pub fn parse_of_concepts(name: &str) -> Option<Relation> {
-        let letters = |text: &str| {
-            let letters = text.chars().filter(|c| !matches!(c, '_' | '-' | ' '));
-            letters.flat_map(char::to_lowercase).collect::<String>()
-        };
-        let asked = letters(name);
-        let mut names = Relation::OF_CONCEPTS.iter();
-        names
-            .find(|(_, known)| letters(known) == asked)
-            .map(|(code, _)| *code)
+        spelled(&Relation::OF_CONCEPTS, name)
     }
+}
+
+/// The relation whose name has these letters.
+fn spelled(names: &[(Relation, &str)], name: &str) -> Option<Relation> {
+    let letters = |text: &str| {
+        let letters = text.chars().filter(|c| !matches!(c, '_' | '-' | ' '));
+        letters.flat_map(char::to_lowercase).collect::<String>()
+    };
+    let asked = letters(name);
+    let mut names = names.iter();
+    names
+        .find(|(_, known)| letters(known) == asked)
+        .map(|(code, _)| *code)
 }
 
 /// Facts of `memory.linked` and `concept.linked`: 24 bytes. The subject is what the link goes out
@@ -133,6 +135,23 @@ impl MemoryLinked {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_relation_is_known_in_every_spelling() {
+        for name in ["depends_on", "depends-on", "dependsOn", "DEPENDS ON"] {
+            assert_eq!(
+                Relation::parse_of_concepts(name),
+                Some(Relation::DEPENDS_ON)
+            );
+        }
+        for (code, name) in Relation::OF_CONCEPTS {
+            assert_eq!(Relation::parse_of_concepts(name), Some(code));
+            assert_eq!(code.name(), Some(name));
+        }
+        assert_eq!(Relation::parse("derivedFrom"), Some(Relation::DERIVED_FROM));
+        assert_eq!(Relation::parse("depends_on"), None);
+        assert_eq!(Relation::parse_of_concepts("eats"), None);
+    }
 
     #[test]
     fn there_and_back() {

@@ -53,6 +53,8 @@ pub struct Concept {
 /// A link between two concepts of a memoir.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ConceptLink {
+    /// Name of their memoir.
+    pub memoir: String,
     /// Name of the concept that it goes out from.
     pub from: String,
     /// For instance `depends_on`.
@@ -139,6 +141,12 @@ pub struct GraphReceipt {
     /// Name of the concept, where one was changed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub name: Option<String>,
+    /// Of a link: how the concept relates to the other.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub relation: Option<String>,
+    /// Of a link: name of the other concept.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub to: Option<String>,
     /// Of a concept.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub revision: Option<u32>,
@@ -379,6 +387,18 @@ pub struct GraphDiff {
 }
 
 impl GraphDiff {
+    /// How much differs.
+    pub fn count(&self) -> usize {
+        self.memoirs_added.len()
+            + self.memoirs_forgotten.len()
+            + self.memoirs_changed.len()
+            + self.added.len()
+            + self.forgotten.len()
+            + self.changed.len()
+            + self.linked.len()
+            + self.unlinked.len()
+    }
+
     /// Whether nothing differs.
     pub fn is_empty(&self) -> bool {
         *self == GraphDiff::default()

@@ -71,20 +71,16 @@ impl From<EndsArgs> for ConceptLinkRequest {
 pub(crate) fn link(args: LinkArgs, app: &App) -> Result<Outcome, CliError> {
     let request = args.ends.into();
     let receipt = app.service()?.concept_link(&app.caller()?, &request)?;
-    report(&receipt, &request, app)
+    report(&receipt, app)
 }
 
 pub(crate) fn unlink(args: UnlinkArgs, app: &App) -> Result<Outcome, CliError> {
     let request = args.ends.into();
     let receipt = app.service()?.concept_unlink(&app.caller()?, &request)?;
-    report(&receipt, &request, app)
+    report(&receipt, app)
 }
 
-fn report(
-    receipt: &GraphReceipt,
-    request: &ConceptLinkRequest,
-    app: &App,
-) -> Result<Outcome, CliError> {
+fn report(receipt: &GraphReceipt, app: &App) -> Result<Outcome, CliError> {
     let ui = &app.ui;
     if ui.json {
         ui.json(receipt)?;
@@ -98,9 +94,9 @@ fn report(
     ui.line(format_args!(
         "{} {} {} {} {}",
         ui.paint(BOLD, deed),
-        text::one_line(&request.from),
-        text::one_line(&request.relation),
-        text::one_line(&request.to),
+        text::one_line(receipt.name.as_deref().unwrap_or_default()),
+        receipt.relation.as_deref().unwrap_or_default(),
+        text::one_line(receipt.to.as_deref().unwrap_or_default()),
         ui.paint(DIM, &format!("@{}", receipt.position)),
     ))?;
     Ok(Outcome::Fine)

@@ -46,7 +46,11 @@ impl Service {
             let there = links_between(views, from_entity, to_entity, relation)?;
             if let Some(link) = there.first() {
                 let event = (link.event.to_string(), link.position.0);
-                return Ok(receipt(&memoir.1, Some(&from), event, Action::Unchanged));
+                return Ok(linked(
+                    receipt(&memoir.1, Some(&from), event, Action::Unchanged),
+                    &to,
+                    relation,
+                ));
             }
             let event = NewEvent {
                 kind: Kind::CONCEPT_LINKED,
@@ -65,7 +69,11 @@ impl Service {
             };
             let appended = command.append(views, vec![event])?;
             let event = (appended[0].event.to_string(), appended[0].position.0);
-            Ok(receipt(&memoir.1, Some(&from), event, Action::Linked))
+            Ok(linked(
+                receipt(&memoir.1, Some(&from), event, Action::Linked),
+                &to,
+                relation,
+            ))
         })
     }
 
@@ -88,7 +96,7 @@ impl Service {
             let there = links_between(views, from_entity, to_entity, relation)?;
             let named: Vec<EventId> = there.iter().map(|link| link.event).collect();
             if named.is_empty() {
-                return Ok(unchanged(&memoir.1, Some(&from)));
+                return Ok(linked(unchanged(&memoir.1, Some(&from)), &to, relation));
             }
             let events = named.chunks(REFS_MAX).map(|named| NewEvent {
                 kind: Kind::CONCEPT_UNLINKED,
@@ -101,7 +109,11 @@ impl Service {
             });
             let appended = command.append(views, events.collect())?;
             let event = (appended[0].event.to_string(), appended[0].position.0);
-            Ok(receipt(&memoir.1, Some(&from), event, Action::Unlinked))
+            Ok(linked(
+                receipt(&memoir.1, Some(&from), event, Action::Unlinked),
+                &to,
+                relation,
+            ))
         })
     }
 
@@ -149,9 +161,19 @@ impl Service {
     }
 }
 
+/// The receipt of a link.
+fn linked(receipt: GraphReceipt, to: &Version, relation: Relation) -> GraphReceipt {
+    GraphReceipt {
+        relation: relation.name().map(str::to_owned),
+        to: Some(shown(to.key.as_ref())),
+        ..receipt
+    }
+}
+
 /// A link by the names of its ends.
 pub(super) fn named(edge: &Edge, from: &Version, to: &Version) -> ConceptLink {
     ConceptLink {
+        memoir: shown(from.topic.as_ref()),
         from: shown(from.key.as_ref()),
         relation: edge.relation.clone(),
         to: shown(to.key.as_ref()),

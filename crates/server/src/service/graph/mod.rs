@@ -76,6 +76,8 @@ fn receipt(
         action,
         memoir: shown(memoir.topic.as_ref()),
         name: concept.map(|concept| shown(concept.key.as_ref())),
+        relation: None,
+        to: None,
         revision: None,
         confidence: None,
         concepts: None,

@@ -58,7 +58,7 @@ pub(in crate::mcp::tools) fn graph_diff(graph: &GraphDiff) -> Option<(String, Va
         for link in list.iter().take(SHOWN) {
             item(
                 deed,
-                link.from.clone(),
+                format!("{} / {}", link.memoir, link.from),
                 &format!("{} {}", link.relation, link.to),
             );
         }
@@ -75,12 +75,26 @@ pub(in crate::mcp::tools) fn graph_diff(graph: &GraphDiff) -> Option<(String, Va
         })).collect::<Vec<_>>(),
         "linked": first(&graph.linked, link),
         "unlinked": first(&graph.unlinked, link),
-        "total": graph.memoirs_added.len() + graph.memoirs_forgotten.len() + graph.added.len()
-            + graph.forgotten.len() + changes(graph).count() + graph.linked.len()
-            + graph.unlinked.len(),
+        "total": graph.count(),
     });
     clean_value(&mut value);
-    Some((frame.finish(), value))
+    let mut text = frame.finish();
+    let longest = [
+        graph.added.len(),
+        graph.forgotten.len(),
+        graph.linked.len(),
+        graph.unlinked.len(),
+        changes(graph).count(),
+        graph.memoirs_added.len(),
+        graph.memoirs_forgotten.len(),
+    ];
+    if longest.into_iter().any(|len| len > SHOWN) {
+        let all = graph.count();
+        text.push_str(&format!(
+            "\nat most {SHOWN} of each kind shown, of {all} changes of memoirs"
+        ));
+    }
+    Some((text, value))
 }
 
 fn changes(graph: &GraphDiff) -> impl Iterator<Item = &MemoryChange> {
@@ -109,5 +123,5 @@ fn concept(concept: &Concept) -> Value {
 }
 
 fn link(link: &ConceptLink) -> Value {
-    json!({ "from": link.from, "relation": link.relation, "to": link.to })
+    json!({ "memoir": link.memoir, "from": link.from, "relation": link.relation, "to": link.to })
 }

@@ -28,6 +28,18 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
             required: false,
             about: "steps along links, default 1",
         },
+        Param {
+            name: "relation",
+            kind: Kind::Text,
+            required: false,
+            about: "only along links of this relation",
+        },
+        Param {
+            name: "limit",
+            kind: Kind::Whole { min: 1, max: 2_000 },
+            required: false,
+            about: "concepts around it, default 200",
+        },
         AS_OF,
     ],
     output: None,
@@ -39,8 +51,8 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         memoir: args.required_text("memoir"),
         name: args.required_text("name"),
         depth: args.whole("depth").map(|depth| depth as usize),
-        relation: None,
-        limit: Some(AROUND),
+        relation: args.text("relation"),
+        limit: Some(args.whole("limit").map_or(AROUND, |limit| limit as usize)),
         at: args.text("as_of"),
     };
     let found = call.service.inspect(&request)?;
@@ -69,7 +81,9 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let mut text = frame.finish();
     more(&mut text, shown, list.len());
     if found.truncated {
-        text.push_str("\nthere is more around it: ask with a smaller depth");
+        text.push_str(
+            "\nthere is more around it: give a relation, a larger limit or a smaller depth",
+        );
     }
     let mut value = structured(&found);
     cut(&mut value, "around", shown, list.len());

@@ -80,7 +80,14 @@ fn receipt(call: &Call<'_>, receipt: &GraphReceipt) -> Reply {
     let memoir = clean_line(&receipt.memoir);
     let mut text = match (&receipt.name, call.options.compact) {
         (_, true) => format!("ok:{}", receipt.id),
-        (Some(name), false) => format!("{done} \"{}\" in memoir \"{memoir}\"", clean_line(name)),
+        (Some(name), false) => {
+            let name = clean_line(name);
+            let to = match (&receipt.relation, &receipt.to) {
+                (Some(relation), Some(to)) => format!(" {relation} \"{}\"", clean_line(to)),
+                _ => String::new(),
+            };
+            format!("{done} \"{name}\"{to} in memoir \"{memoir}\"")
+        }
         (None, false) => format!("{done} memoir \"{memoir}\""),
     };
     if !call.options.compact {

@@ -6,7 +6,7 @@ use icm_log::facts::{MemoryLinked, Relation};
 use icm_log::head::REFS_MAX;
 use icm_log::{EventId, Kind, NewEvent, Position, payload};
 use icm_projections::Views;
-use icm_projections::fold::{EntityId, Family, Link, Version};
+use icm_projections::fold::{EntityId, Link, Version};
 
 use super::{receipt, shown, unchanged};
 use crate::api::{Action, Caller, ConceptLink, ConceptLinkRequest, GraphReceipt};
@@ -192,7 +192,6 @@ pub(super) fn relation_of(given: &str) -> Result<Relation> {
 }
 
 fn refuse_self(from: &Version, to: &Version) -> Result<()> {
-    debug_assert!(from.family() == Family::Concept && to.family() == Family::Concept);
     match from.id == to.id {
         false => Ok(()),
         true => Err(ServiceError::invalid_with(

@@ -115,9 +115,6 @@ impl Service {
         position: Position,
     ) -> std::result::Result<Memoirs, Ask> {
         let mut memoirs = Memoirs::new();
-        if views.tally().memoirs == 0 && !self.had_memoirs(views)? {
-            return Ok(memoirs);
-        }
         for entity in views.members(MEMOIRS)? {
             if views.resolve(entity)? == entity
                 && let Some(version) = views.version_at(entity, position)?
@@ -126,11 +123,6 @@ impl Service {
             }
         }
         Ok(memoirs)
-    }
-
-    /// Whether there ever was a memoir.
-    fn had_memoirs(&self, views: &Views) -> std::result::Result<bool, Ask> {
-        Ok(views.listed(MEMOIRS)?.1 > 0)
     }
 
     /// The memoir of this name or id that lives at a position.
@@ -187,11 +179,10 @@ impl Service {
         given: &str,
         family: Family,
     ) -> std::result::Result<Option<EntityId>, Ask> {
-        let Some((low, high)) = id_range(given).filter(|(low, high)| low == high) else {
+        let Some((id, _)) = id_range(given).filter(|(low, high)| low == high) else {
             return Ok(None);
         };
-        debug_assert_eq!(low, high);
-        let entity = views.resolve(low)?;
+        let entity = views.resolve(id)?;
         let version = views.version_at(entity, views.tally().position)?;
         let fits = version.is_some_and(|version| version.family() == family);
         Ok(fits.then_some(entity))

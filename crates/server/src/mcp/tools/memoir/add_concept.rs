@@ -1,7 +1,6 @@
 //! `icm_memoir_add_concept`
 
-use super::{ADDS, ALLOW_SECRET, CONCEPT, Call, Kind, MEMOIR, Param, Reply, Tool, labels};
-use crate::api::ConceptRequest;
+use super::{ADDS, Call, DEFINED, Reply, Tool, defined};
 use crate::error::ServiceError;
 use crate::mcp::schema::Args;
 
@@ -11,43 +10,13 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     description: "Add a concept with its definition to a memoir. Call it when a part of the subject has a name worth keeping. Not for changing one (icm_memoir_refine).",
     hints: ADDS,
     leaves_work: true,
-    params: &[
-        MEMOIR,
-        CONCEPT,
-        Param {
-            name: "definition",
-            kind: Kind::Text,
-            required: true,
-            about: "what it means, in full",
-        },
-        Param {
-            name: "labels",
-            kind: Kind::Text,
-            required: false,
-            about: "ns:value,ns:value",
-        },
-        Param {
-            name: "sources",
-            kind: Kind::Texts,
-            required: false,
-            about: "ids of memories it is taken from",
-        },
-        ALLOW_SECRET,
-    ],
+    params: DEFINED,
     output: None,
     run,
 };
 
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
-    let request = ConceptRequest {
-        memoir: args.required_text("memoir"),
-        name: args.required_text("name"),
-        definition: args.required_text("definition"),
-        labels: labels(args.text("labels")),
-        confidence: None,
-        sources: args.texts("sources").unwrap_or_default(),
-        allow_secret: args.flag("allow_secret"),
-    };
+    let request = defined(&mut args);
     let receipt = call.service.concept_add(call.caller, &request)?;
     Ok(super::receipt(call, &receipt))
 }

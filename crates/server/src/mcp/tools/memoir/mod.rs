@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::{
     ALLOW_SECRET, Call, Hints, Kind, Param, Reply, Tool, basis_text, clean_value, count, short,
 };
-use crate::api::{Action, Concept, ConceptSearchRequest, GraphReceipt};
+use crate::api::{Action, Concept, ConceptRequest, ConceptSearchRequest, GraphReceipt};
 use crate::error::ServiceError;
 use crate::mcp::frame::{Frame, REPLY_MAX_BYTES};
 use crate::mcp::schema::Args;
@@ -64,6 +64,44 @@ fn labels(given: Option<String>) -> Vec<String> {
         .filter(|label| !label.is_empty())
         .map(str::to_owned)
         .collect()
+}
+
+/// What a concept is added and refined with.
+const DEFINED: &[Param] = &[
+    MEMOIR,
+    CONCEPT,
+    Param {
+        name: "definition",
+        kind: Kind::Text,
+        required: true,
+        about: "what it means, in full",
+    },
+    Param {
+        name: "labels",
+        kind: Kind::Text,
+        required: false,
+        about: "ns:value,ns:value",
+    },
+    Param {
+        name: "sources",
+        kind: Kind::Texts,
+        required: false,
+        about: "ids of memories it is taken from",
+    },
+    ALLOW_SECRET,
+];
+
+/// The request that they make.
+fn defined(args: &mut Args) -> ConceptRequest {
+    ConceptRequest {
+        memoir: args.required_text("memoir"),
+        name: args.required_text("name"),
+        definition: args.required_text("definition"),
+        labels: labels(args.text("labels")),
+        confidence: None,
+        sources: args.texts("sources").unwrap_or_default(),
+        allow_secret: args.flag("allow_secret"),
+    }
 }
 
 /// The receipt of a tool that changes the graph.

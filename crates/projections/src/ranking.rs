@@ -26,8 +26,10 @@ pub struct Ranking {
     pub importance: f64,
     /// Added for the newest candidate, nothing for the oldest, by its share of the time between them.
     pub recency: f64,
-    /// Added where it is of one's own scope, the project or session that one is in, and taken off where it is of
-    /// another one than that or `global`. More than words or meaning alone can make up for, less than both.
+    /// Added where it is of one's own scope, the project or session that one is in, as far as it fits: in full
+    /// where its words or its meaning are as near as any candidate's. Of it 0.6 counts for parents and children of
+    /// the session; 0.4 is taken off, however it fits, where it is of another scope than those or `global`. What
+    /// words, meaning and neighbours come to is about 1.8 at most.
     pub scope: f64,
     /// A memory that none of the words is in is found from this cosine on.
     pub floor: f32,
@@ -51,7 +53,7 @@ impl Default for Ranking {
             identifier: 1.0,
             importance: 0.05,
             recency: 0.0,
-            scope: 0.6,
+            scope: 2.0,
             floor: 0.12,
             candidates: 64,
             expand: 32,
@@ -120,6 +122,8 @@ pub struct Evidence {
 pub enum Nearness {
     /// One's own: the project or the session that one is in.
     Own,
+    /// That of a parent or a child of one's session.
+    Kin,
     /// `global`, or not asked for.
     #[default]
     Common,
@@ -132,6 +136,7 @@ impl Nearness {
     pub fn name(self) -> &'static str {
         match self {
             Nearness::Own => "own",
+            Nearness::Kin => "kin",
             Nearness::Common => "common",
             Nearness::Elsewhere => "elsewhere",
         }
@@ -140,8 +145,9 @@ impl Nearness {
     fn share(self) -> f64 {
         match self {
             Nearness::Own => 1.0,
+            Nearness::Kin => 0.6,
             Nearness::Common => 0.0,
-            Nearness::Elsewhere => -1.0,
+            Nearness::Elsewhere => -0.4,
         }
     }
 }
@@ -189,7 +195,6 @@ pub(crate) fn scores(
                 + yes(candidate.identifier, ranking.identifier)
                 + ranking.importance * candidate.importance_share()
                 + ranking.recency * recency(candidate)
-                + ranking.scope * candidate.scope.share()
         })
         .collect();
     candidates
@@ -200,8 +205,34 @@ pub(crate) fn scores(
         candidates[a].lent += share * own[b];
         candidates[b].lent += share * own[a];
     }
-    let lent = candidates.iter().map(|candidate| candidate.lent);
-    own.iter().zip(lent).map(|(own, lent)| own + lent).collect()
+    // No neighbour lends what it has for its scope.
+    let fit = |candidate: &Evidence| {
+        let text = part(candidate.text, text.high);
+        match (candidate.meaning, candidate.stand_in) {
+            (Some(cosine), _) => text.max(part(cosine, meaning.high)),
+            (None, Some(cosine)) => text.max(part(cosine, stand_in.high)),
+            (None, None) => text,
+        }
+    };
+    let scope = |candidate: &Evidence| match candidate.scope.share() {
+        share if share > 0.0 => ranking.scope * share * fit(candidate),
+        share => ranking.scope * share,
+    };
+    let added = candidates
+        .iter()
+        .map(|candidate| candidate.lent + scope(candidate));
+    own.iter()
+        .zip(added)
+        .map(|(own, added)| own + added)
+        .collect()
+}
+
+/// A number as a part of the largest, 0 to 1.
+fn part(number: f64, largest: f64) -> f64 {
+    match largest > 0.0 {
+        true => (number / largest).clamp(0.0, 1.0),
+        false => 0.0,
+    }
 }
 
 /// The least and the largest of some numbers.
@@ -306,6 +337,45 @@ mod tests {
         assert_eq!(newer[3], least);
         assert!((newer[0] - least - 0.2).abs() < 1e-9, "{newer:?}");
         assert!((newer[2] - least - 0.1).abs() < 1e-9, "{newer:?}");
+    }
+
+    #[test]
+    fn what_is_of_ones_own_scope_is_first_as_far_as_it_fits() {
+        let of = |scope, text, meaning| Evidence {
+            scope,
+            ..evidence(text, meaning)
+        };
+        // The lesser one of two that fit has the least share of both signals.
+        for scope in [Nearness::Own, Nearness::Kin] {
+            let mut near = [of(Nearness::Common, 8.0, 0.5), of(scope, 7.0, 0.4)];
+            let found = scores(&ranking(), 0.0, &mut near, &[(0, 1, 1)]);
+            assert!(found[1] > found[0], "{found:?}");
+        }
+        let mut noise = [of(Nearness::Common, 8.0, 0.5), of(Nearness::Own, 1.0, 0.1)];
+        let found = scores(&ranking(), 0.0, &mut noise, &[]);
+        assert!(found[0] > found[1], "{found:?}");
+        let order = [
+            Nearness::Own,
+            Nearness::Kin,
+            Nearness::Common,
+            Nearness::Elsewhere,
+        ];
+        let mut alike = order.map(|scope| of(scope, 4.0, 0.5));
+        // Those that are farther off have more neighbours.
+        let near = [(1, 2, 1), (2, 3, 1), (1, 3, 2)];
+        let default = Ranking::default();
+        let found = scores(&default, 0.0, &mut alike, &near);
+        assert!(found.is_sorted_by(|a, b| a > b), "{found:?}");
+        let off = scores(
+            &Ranking {
+                scope: 0.0,
+                ..default
+            },
+            0.0,
+            &mut alike,
+            &near,
+        );
+        assert!(off[0] < off[1], "{off:?}");
     }
 
     #[test]

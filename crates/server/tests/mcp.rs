@@ -501,7 +501,8 @@ async fn every_tool(client: &mut Client, actor: &str) {
     let line = format!("{id} [db/pool] the pool holds 20 connections ({day}, high)");
     assert!(text.lines().any(|l| l == line), "{text}");
     assert!(
-        text.starts_with("<memories nonce=\"") && text.ends_with("\n</memories>"),
+        text.starts_with("in global, session:session-1:\n<memories nonce=\"")
+            && text.ends_with("\n</memories>"),
         "{text}"
     );
 

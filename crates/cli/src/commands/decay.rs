@@ -1,7 +1,7 @@
 //! `icm decay`
 
 use clap::Args;
-use icm_server::api::{DecayAction, DecayReceipt, DecayRequest};
+use icm_server::api::{DecayAction, DecayReceipt, DecayRequest, TickAhead};
 
 use crate::app::App;
 use crate::args::share;
@@ -34,6 +34,9 @@ pub(crate) fn run(args: DecayArgs, app: &App) -> Result<Outcome, CliError> {
         dry_run: args.dry_run,
     };
     let receipt = app.service()?.decay(&app.caller()?, &request)?;
+    if let Some(warning) = ahead(&receipt.ahead) {
+        app.ui.note(&warning);
+    }
     match app.ui.json {
         true => app.ui.json(&receipt)?,
         false => print(app, &receipt)?,
@@ -58,17 +61,30 @@ fn print(app: &App, receipt: &DecayReceipt) -> Result<(), CliError> {
         false => "decayed",
     };
     let what = match receipt.memories {
-        1 => "1 memory fades".to_owned(),
-        memories => format!("{} fade", count(memories, "memory", "memories")),
+        1 => "1 memory can fade".to_owned(),
+        memories => format!("{} can fade", count(memories, "memory", "memories")),
     };
     let event = receipt.event.as_deref().map_or("", short_event);
     let undo = receipt.position.map(|position| {
         let line = format!("  @{position}  (`icm undo {event}` takes it back)");
         app.ui.paint(DIM, &line)
     });
+    let instead = receipt.replaces_rate.map_or_else(String::new, |before| {
+        format!(", no longer at {} %", (before * 1e8).round() / 1e6)
+    });
     app.ui.line(format_args!(
-        "{} to {day}: {what} at {percent} % a day{}",
+        "{} to {day}: {what} at {percent} % a day{instead}{}",
         app.ui.paint(BOLD, deed),
         undo.unwrap_or_default()
+    ))
+}
+
+/// What to know of ticks for days that have not come.
+pub(crate) fn ahead(ticks: &[TickAhead]) -> Option<String> {
+    let last = ticks.iter().map(|tick| &tick.day).max()?;
+    let events = ticks.iter().map(|tick| short_event(&tick.event));
+    let events = events.collect::<Vec<_>>().join(" ");
+    Some(format!(
+        "memories fade up to {last}, which has not come: a clock was wrong; `icm undo {events}` takes that back"
     ))
 }

@@ -4,6 +4,7 @@ use clap::Args;
 use icm_server::Service;
 use icm_server::api::{Caller, PruneAnswer, PruneRequest};
 
+use super::decay;
 use crate::app::App;
 use crate::args::share;
 use crate::asked::{self, Asked, Go, Put, Question};
@@ -59,6 +60,9 @@ impl Asked for Pruning {
 
     fn print(&self, app: &App, answer: &PruneAnswer, put: Put<'_>) -> Result<(), CliError> {
         let threshold = answer.threshold;
+        if let Some(warning) = decay::ahead(&answer.ahead) {
+            app.ui.note(&warning);
+        }
         if answer.memories == 0 {
             return put(format!(
                 "no memory of medium or low importance is below {threshold}"

@@ -90,7 +90,7 @@ pub(crate) fn run(args: RecallArgs, app: &App) -> Result<Outcome, CliError> {
         happened_by: args.happened_by,
         record: !args.no_record && app.config.recall_record.unwrap_or(true),
         explain: args.explain,
-        together: args.explain,
+        together: true,
         no_links: args.no_links,
     };
 
@@ -249,6 +249,7 @@ fn print_score(
     if explain["ranking"]["scope"].as_f64() > Some(0.0) {
         match evidence["scope"].as_str() {
             Some("own") => reasons.push("its scope is yours".to_owned()),
+            Some("kin") => reasons.push("its session is a parent or child of yours".to_owned()),
             Some("elsewhere") => reasons.push("less, its scope is another one".to_owned()),
             _ => {}
         }

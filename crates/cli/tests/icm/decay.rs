@@ -203,3 +203,73 @@ fn nothing_fades_where_there_is_nothing() {
     assert_eq!(world.json(["prune", "--yes"])["memories"], 0);
     assert!(!world.store().exists());
 }
+
+/// This machine, with a clock that is three years ahead.
+struct Ahead;
+
+impl Env for Ahead {
+    fn now_ms(&self) -> u64 {
+        SystemEnv.now_ms() + 1_000 * DAY_MS
+    }
+    fn fill_random(&self, bytes: &mut [u8]) {
+        SystemEnv.fill_random(bytes);
+    }
+    fn machine_id(&self) -> Option<String> {
+        SystemEnv.machine_id()
+    }
+}
+
+#[test]
+fn a_tick_of_a_clock_that_was_wrong_is_named_until_it_is_undone() {
+    let world = aged(2);
+    assert!(world.json(["decay"]).get("ahead").is_none());
+    let options = OpenOptions {
+        dir: world.store(),
+        lock_wait: std::time::Duration::from_secs(5),
+        read_only: false,
+    };
+    let ground = Ground {
+        env: Arc::new(Ahead),
+        ..Ground::system()
+    };
+    let service = Service::open_on(options, ground).unwrap();
+    let tick = service.decay(&Caller::default(), &Default::default());
+    let tick = tick.unwrap();
+    drop(service);
+    world
+        .icm(["store", "-t", "zoo", "-c", "an okapi", "--key", "new"])
+        .ok();
+    assert!(weight(&world, "new") < 1e-5, "it fades by days to come");
+
+    let event = tick.event.unwrap();
+    let told = world.json(["decay"]);
+    assert_eq!(
+        told["ahead"][0],
+        serde_json::json!({"event": event, "day": tick.day})
+    );
+    let prune = world.json(["prune", "--dry-run"]);
+    assert_eq!(prune["ahead"], told["ahead"]);
+    let undo = format!("`icm undo {}` takes that back", &event[..12]);
+    for command in [["decay"].as_slice(), &["prune", "--dry-run"]] {
+        let run = world.icm(command);
+        assert!(run.err.contains(&undo), "{}", run.err);
+    }
+    world.icm(["undo", &event[..8], "--yes"]).ok();
+    assert!(world.json(["decay"]).get("ahead").is_none());
+    assert_eq!(weight(&world, "new"), 1.0);
+}
+
+#[test]
+fn a_rate_that_takes_the_place_of_another_one_of_today_says_so() {
+    let world = aged(2);
+    let first = world.json(["decay", "--rate", "0.02"]);
+    assert!(first.get("replaces_rate").is_none());
+    let run = world.icm(["decay", "--rate", "0.03"]).ok();
+    assert!(
+        run.out.contains("at 3 % a day, no longer at 2 %"),
+        "{}",
+        run.out
+    );
+    let again = world.json(["decay", "--rate", "0.03"]);
+    assert!(again.get("replaces_rate").is_none(), "{again}");
+}

@@ -233,12 +233,14 @@ fn others_confirm_a_memory_and_what_is_recalled_together_is_named() {
     );
     let answer = world.json(["recall", "green tea", "--explain", "-l", "1"]);
     assert_eq!(answer["often_together"], named);
-    assert!(
-        world
-            .json(["recall", "green tea"])
-            .get("often_together")
-            .is_none()
-    );
+    let told = world
+        .icm(["recall", "green tea", "-l", "1", "--no-record"])
+        .ok()
+        .err;
+    assert!(told.contains("often recalled with the first one"), "{told}");
+    // What is shown anyway is not named.
+    let all = world.json(["recall", "green tea and the old proxy", "--no-record"]);
+    assert!(all.get("often_together").is_none(), "{all}");
     // It counts what is in force.
     let log = world
         .icm(["log", "--kind", "memory.recalled", "--reverse", "--json"])

@@ -145,6 +145,21 @@ fn a_session_sees_its_parents_and_children_alone() {
     let listed = world.json(["list", "--scope", "session:a"]);
     assert_eq!(listed.as_array().unwrap().len(), 4);
 
+    for bad in ["a//b", "/a", "a/", "a/ /b"] {
+        let scope = format!("session:{bad}");
+        let store = ["store", "-t", "t", "-c", "c", "--scope", &scope];
+        world.icm(store).fails(2, "is empty");
+        world
+            .icm(["recall", "c", "--scope", &scope])
+            .fails(2, "is empty");
+    }
+    let bogus = world.icm(["recall", "colour", "--scope", "bogus"]);
+    assert!(
+        bogus.err.contains("`all`, `global`, `project`, `session`"),
+        "{}",
+        bogus.err
+    );
+
     // What was seen is on record, so it can be asked again.
     let recorded = world
         .icm(["log", "--kind", "memory.recalled", "-l", "1", "--json"])
@@ -269,4 +284,38 @@ fn a_server_is_in_the_project_that_its_agent_is_in() {
     let text = found["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("elsewhere: project:bank"), "{text}");
     assert_eq!(found["structuredContent"]["results"][1]["elsewhere"], true);
+}
+
+#[test]
+fn ones_own_session_is_before_its_parents_and_children_and_those_before_the_rest() {
+    let world = World::new();
+    let here = world.path("");
+    // One text in all of them, and the older ones would be first.
+    for scope in ["global", "session:a/b/c", "session:a", "session:a/b"] {
+        let text = ["-t", "tea", "-c", "green tea at four"];
+        let args = [["store", "--scope", scope].as_slice(), &text].concat();
+        world.icm(args).ok();
+    }
+    let scopes = |session: &str| -> Vec<String> {
+        let run = icm_in(&world, &here, session, &["recall", "green tea", "--json"]);
+        let answer = run.ok().json();
+        let results = answer["results"].as_array().expect("results");
+        let scope = |hit: &Value| hit["scope"].as_str().expect("a scope").to_owned();
+        results.iter().map(scope).collect()
+    };
+    assert_eq!(
+        scopes("a/b"),
+        ["session:a/b", "session:a/b/c", "session:a", "global"]
+    );
+    assert_eq!(
+        scopes("a"),
+        ["session:a", "session:a/b/c", "session:a/b", "global"]
+    );
+    assert_eq!(scopes("a/b/c")[0], "session:a/b/c");
+    let run = icm_in(&world, &here, "a/b", &["recall", "green tea", "--explain"]);
+    assert!(
+        run.ok()
+            .out
+            .contains("its session is a parent or child of yours")
+    );
 }

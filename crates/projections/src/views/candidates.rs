@@ -76,7 +76,8 @@ impl<'a> Candidates<'a> {
         if query.ranking.scope == 0.0 {
             return Ok(near);
         }
-        let own = self.prepared.of_scopes(query.home, found)?;
+        let own = self.prepared.of_scopes(query.own, found)?;
+        let kin = self.prepared.of_scopes(query.kin, found)?;
         // What may be found without being asked for by its scope is anybody's.
         let known = match query.scopes.is_empty() {
             true => Some(self.prepared.of_scopes(&[InScope::Is(GLOBAL)], found)?),
@@ -85,6 +86,8 @@ impl<'a> Candidates<'a> {
         for (at, near) in near.iter_mut().enumerate() {
             if own[at] {
                 *near = Nearness::Own;
+            } else if kin[at] {
+                *near = Nearness::Kin;
             } else if known.as_ref().is_some_and(|global| !global[at]) {
                 *near = Nearness::Elsewhere;
             }

@@ -29,7 +29,9 @@ pub struct RecallQuery<'a> {
     /// Only these scopes; where none is named, any.
     pub scopes: &'a [InScope<'a>],
     /// Which scopes are one's own.
-    pub home: &'a [InScope<'a>],
+    pub own: &'a [InScope<'a>],
+    /// Which are those of a session's parents and children.
+    pub kin: &'a [InScope<'a>],
     /// Only memories (or concepts) with such facts.
     pub facts: FactFilter,
     /// None of these topics, by their tags.

@@ -58,6 +58,21 @@ impl Views {
         if let Some((_, schedule)) = kept.as_ref().filter(|(at, _)| *at == position) {
             return Ok(schedule.clone());
         }
+        let schedule = Arc::new(Schedule::of(self.ticks_in_force(position)?));
+        *kept = Some((position, schedule.clone()));
+        Ok(schedule)
+    }
+
+    /// The ticks in force now that are for days after this one: those of a clock that was wrong.
+    pub fn ticks_after(&self, day: u32) -> Result<Vec<Tick>> {
+        if self.tally().ticks == 0 {
+            return Ok(Vec::new());
+        }
+        let ticks = self.ticks_in_force(self.tally().position)?;
+        Ok(ticks.filter(|tick| tick.as_of_day > day).cloned().collect())
+    }
+
+    fn ticks_in_force(&self, position: Position) -> Result<impl Iterator<Item = &Tick>> {
         let newer = &self.tail.folder.kept.ticks;
         let older: &[Tick] = match self.base.tally.ticks {
             0 => &[],
@@ -66,12 +81,8 @@ impl Views {
         let older = older
             .iter()
             .filter(|tick| !newer.contains_key(&tick.position));
-        let held = older
-            .chain(newer.values())
-            .filter(|tick| tick.held.holds(position));
-        let schedule = Arc::new(Schedule::of(held));
-        *kept = Some((position, schedule.clone()));
-        Ok(schedule)
+        let all = older.chain(newer.values());
+        Ok(all.filter(move |tick| tick.held.holds(position)))
     }
 
     /// UTC days of the recalls in force at `position` that showed a memory, ascending.

@@ -67,12 +67,28 @@ pub struct DecayReceipt {
     pub day: String,
     /// What a memory of medium importance loses a day, 0 to 1.
     pub rate: f64,
-    /// Living memories that fade by it; those that were stored today begin tomorrow.
+    /// Living memories that can fade at these rates; those that were stored today begin tomorrow.
     pub memories: u64,
+    /// The rate that another tick has set for today, where this one takes its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces_rate: Option<f64>,
+    /// Ticks for days that have not come.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ahead: Vec<TickAhead>,
     /// The event (64 hex digits), if one was written.
     pub event: Option<String>,
     /// Its position.
     pub position: Option<u64>,
+}
+
+/// A tick for days that have not come: it was written while a clock stood in the future, and what is
+/// stored meanwhile fades by it until it is undone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TickAhead {
+    /// The event, 64 hex digits.
+    pub event: String,
+    /// The last UTC day that it is for.
+    pub day: String,
 }
 
 /// Asks to forget what has faded.
@@ -102,6 +118,9 @@ pub struct PruneAnswer {
     pub ids: Vec<String>,
     /// The first ten of them.
     pub first: Vec<Memory>,
+    /// Ticks for days that have not come: without them fewer memories may go.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ahead: Vec<TickAhead>,
     /// The event that forgot them (64 hex digits; the last one of several), if one was written.
     pub event: Option<String>,
     /// Its position.

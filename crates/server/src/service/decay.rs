@@ -2,14 +2,14 @@
 //! means for one is worked out when that is shown.
 
 use icm_log::facts::{Importance, MemoryDecayed};
-use icm_log::{Kind, NewEvent, SubjectId};
+use icm_log::{Kind, NewEvent, SKEW_MAX_MS, SubjectId};
 use icm_projections::Views;
 use icm_projections::fold::{Rates, day_of};
 use jiff::{Timestamp, tz::TimeZone};
 
 use super::write::RequestKeyOf;
 use super::{Ask, Service, locked};
-use crate::api::{Caller, DecayAction, DecayPolicy, DecayReceipt, DecayRequest};
+use crate::api::{Caller, DecayAction, DecayPolicy, DecayReceipt, DecayRequest, TickAhead};
 use crate::error::{Result, ServiceError};
 
 /// The most and the least that a memory can matter, and all between.
@@ -56,7 +56,8 @@ impl Service {
         let plan = |views: &Views| -> std::result::Result<DecayReceipt, Ask> {
             let schedule = views.schedule_at(views.tally().position)?;
             let rates = Rates::from(facts);
-            let changes = schedule.rates_of(day) != Some(rates) && views.tally().memories > 0;
+            let before = schedule.rates_of(day);
+            let changes = before != Some(rates) && views.tally().memories > 0;
             Ok(DecayReceipt {
                 action: match changes {
                     true => DecayAction::Decayed,
@@ -66,6 +67,10 @@ impl Service {
                 day: day_text(day),
                 rate: decimal(rates.rate_ppm),
                 memories: fading(views, &rates),
+                replaces_rate: before
+                    .filter(|_| changes)
+                    .map(|before| decimal(before.rate_ppm)),
+                ahead: self.ticks_ahead(views)?,
                 event: None,
                 position: None,
             })
@@ -82,6 +87,16 @@ impl Service {
             }
             Ok(receipt)
         })
+    }
+
+    /// Ticks for days that have not come, as far ahead as no other machine's clock may be.
+    pub(super) fn ticks_ahead(&self, views: &Views) -> std::result::Result<Vec<TickAhead>, Ask> {
+        let ticks = views.ticks_after(day_of(self.now_ms().saturating_add(SKEW_MAX_MS)))?;
+        let ahead = ticks.iter().map(|tick| TickAhead {
+            event: tick.stamp.event.to_string(),
+            day: day_text(tick.as_of_day),
+        });
+        Ok(ahead.collect())
     }
 
     /// The tick that a recall writes on its way: today's, where none is for today yet and some memory

@@ -97,6 +97,7 @@ impl Service {
             memories: faded.len() as u64,
             ids: ids.collect(),
             first: Vec::with_capacity(FIRST.min(faded.len())),
+            ahead: self.ticks_ahead(views)?,
             event: None,
             position: None,
         };

@@ -15,6 +15,9 @@ use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
 use crate::when::rfc3339;
 
+/// The newest recalls of a memory that say what is often recalled with it.
+const RECALLS: usize = 200;
+
 impl Service {
     /// One memory, living or forgotten, now or as of a moment.
     pub fn get(&self, id: &str, at: Option<&str>) -> Result<Memory> {
@@ -25,7 +28,9 @@ impl Service {
                 Some(version) => Ok(Memory {
                     consolidated_into: self.consolidated_into(views, &version)?,
                     often_together: match version.is_alive() {
-                        true => self.often_together(views, entity, at.position, &|_| true)?,
+                        true => {
+                            self.often_together(views, entity, at.position, RECALLS, &|_| true)?
+                        }
                         false => Vec::new(),
                     },
                     ..self.memory_at(views, &version, at.position)?

@@ -23,6 +23,9 @@ use crate::when::{DayMeans, parse_moment, rfc3339_signed};
 /// Results of a recall that says nothing of their number.
 pub(super) const LIMIT_DEFAULT: usize = 10;
 
+/// The newest recalls of the first result that say what is often recalled with it: each is read from the log.
+const TOGETHER_RECALLS: usize = 20;
+
 /// A recall whose answer is out and that is not in the log yet.
 pub(super) struct Pending {
     caller: Caller,
@@ -142,13 +145,14 @@ impl Service {
         asked: &Asked,
     ) -> std::result::Result<(RecallAnswer, At, Vec<SubjectId>), Ask> {
         let at = self.at(views, request.at.as_deref(), request.happened_by.as_deref())?;
-        let (seen, home) = scopes.asked();
+        let [seen, own, kin] = scopes.asked();
         let query = RecallQuery {
             text: &request.query,
             topic: request.topic.as_deref(),
             keyword: request.keyword.as_deref(),
             scopes: &seen,
-            home: &home,
+            own: &own,
+            kin: &kin,
             facts,
             without: &[],
             limit,
@@ -195,7 +199,7 @@ impl Service {
                     sees(version) && shown.iter().all(|shown| shown.id != version.id)
                 };
                 let entity = views.resolve(first.id)?;
-                self.often_together(views, entity, at.position, &is_new)?
+                self.often_together(views, entity, at.position, TOGETHER_RECALLS, &is_new)?
             }
             None => Vec::new(),
         };

@@ -54,7 +54,16 @@ impl Scopes {
                     own: home(caller),
                 });
             }
-            Some(asked) => line(&Scope::parse(Some(asked))?.to_text()),
+            Some(asked) => match Scope::parse(Some(asked)) {
+                Err(_) if !asked.contains(':') => {
+                    return Err(ServiceError::invalid_with(
+                        format!("`{asked}` is no scope"),
+                        "write `all`, `global`, `project`, `session`, `project:ID` or \
+                         `session:PARENT/CHILD`",
+                    ));
+                }
+                scope => line(&scope?.to_text()),
+            },
         };
         let global = Part::Is(GLOBAL.to_owned());
         let seen = std::iter::once(global).chain(own.clone()).collect();
@@ -111,10 +120,16 @@ impl Scopes {
         scope != GLOBAL && !own.any(|part| part.as_asked().holds(scope))
     }
 
-    /// What to search, which is nothing where every scope is seen, and what is one's own.
-    pub(super) fn asked(&self) -> (Vec<InScope<'_>>, Vec<InScope<'_>>) {
+    /// What to search, which is nothing where every scope is seen; what is one's own; and, of a session,
+    /// its parents and children.
+    pub(super) fn asked(&self) -> [Vec<InScope<'_>>; 3] {
         let seen = self.seen.iter().flatten().map(Part::as_asked).collect();
-        (seen, self.own.iter().map(Part::as_asked).collect())
+        let own = self.own.iter().filter_map(|part| match part {
+            Part::Is(scope) if scope.starts_with(SESSION) => None,
+            Part::Is(scope) | Part::Under(scope) => Some(InScope::Is(scope)),
+        });
+        let kin = self.own.iter().map(Part::as_asked);
+        [seen, own.collect(), kin.collect()]
     }
 }
 

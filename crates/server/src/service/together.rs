@@ -10,15 +10,13 @@ use icm_projections::fold::Version;
 use super::{Ask, Service};
 use crate::ids::id_text;
 
-/// Recalls of a memory that are looked at, the newest.
-const RECALLS_MAX: usize = 200;
 /// Recalls that have to show two memories for them to be shown together often.
 const OFTEN: usize = 3;
 /// Memories that are named.
 const NAMED_MAX: usize = 3;
 
 impl Service {
-    /// The living memories that the newest 200 recalls of one showed with it most often, three times or more.
+    /// The living memories that the newest `recalls` recalls of one showed with it most often, three times or more.
     ///
     /// A function of the recalls in force as of the position. Reads them from the log, which is no more than is
     /// due for one memory, and too much for every result of every recall.
@@ -27,9 +25,10 @@ impl Service {
         views: &Views,
         entity: SubjectId,
         position: Position,
+        recalls: usize,
         wanted: &dyn Fn(&Version) -> bool,
     ) -> std::result::Result<Vec<String>, Ask> {
-        let mut positions = views.access_positions(entity, position, RECALLS_MAX)?;
+        let mut positions = views.access_positions(entity, position, recalls)?;
         if positions.len() < OFTEN {
             return Ok(Vec::new());
         }

@@ -147,6 +147,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         limit: args.whole("limit").map(|limit| limit as usize),
         at: as_of.clone(),
         record: !call.options.read_only,
+        together: true,
         ..RecallRequest::default()
     };
     let answer = call.service.recall(call.caller, &request)?;
@@ -158,6 +159,10 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let mut text = text_of_basis.map_or_else(String::new, |basis| basis + "\n");
     if let Some(note) = &answer.note {
         text.push_str(&format!("note: {}\n", clean_line(note)));
+    }
+    let scope: Vec<String> = answer.scope.into_iter().map(cleaned).collect();
+    if !call.options.compact {
+        text.push_str(&format!("in {}:\n", seen(&scope)));
     }
     if hits.is_empty() {
         text.push_str("no memory matches; try other words, scope all, or icm_memory_list_topics");
@@ -171,9 +176,21 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
             *content = cut(content, fields_cap).into_owned();
         }
     }
-    let scope: Vec<String> = answer.scope.into_iter().map(cleaned).collect();
-    let structured = json!({"basis": answer.basis, "scope": scope, "results": hits});
+    let mut structured = json!({"basis": answer.basis, "scope": scope, "results": hits});
+    if !answer.often_together.is_empty() {
+        let ids = answer.often_together.join(" ");
+        text.push_str(&format!("\noften recalled with the first one: {ids}"));
+        structured["often_together"] = json!(answer.often_together);
+    }
     Ok(Reply { text, structured })
+}
+
+/// The scopes that were seen; what lies below a session goes without saying.
+fn seen(scopes: &[String]) -> String {
+    let seen = scopes.iter().filter(|scope| !scope.ends_with("/*"));
+    seen.map(|scope| clean_line(scope))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn in_frame(hits: &[Hit], compact: bool, cap_bytes: usize) -> String {

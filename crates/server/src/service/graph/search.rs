@@ -66,7 +66,8 @@ impl Service {
                 .and_then(|(_, memoir)| memoir.topic.as_deref()),
             keyword: request.label.as_deref(),
             scopes: &[],
-            home: &[],
+            own: &[],
+            kin: &[],
             facts: FactFilter {
                 family: Family::Concept,
                 ..FactFilter::default()

@@ -31,11 +31,17 @@ impl Scope {
             _ => {
                 return Err(ServiceError::invalid_with(
                     format!("`{text}` is no scope"),
-                    "write `global`, `project:ID` or `session:ID`",
+                    "write `global`, `project`, `session`, `project:ID` or `session:PARENT/CHILD`",
                 ));
             }
         };
         let id = limits::name("the scope's id", id, SOURCE_LEN_MAX)?;
+        if kind == ScopeKind::Session && id.split('/').any(|part| part.trim().is_empty()) {
+            return Err(ServiceError::invalid_with(
+                format!("a part of the session `{id}` is empty"),
+                "write a name before and after each `/`",
+            ));
+        }
         Ok(Scope {
             kind,
             id: hash::scope_id(kind.code(), &id),

@@ -11,17 +11,23 @@
 //!
 //! It never writes anything but JSON lines to its output, and its own diagnostics go to `tracing`.
 
+mod complete;
 pub(crate) mod frame;
 mod heap;
 mod line;
+mod offer;
+mod prompts;
+mod resources;
 mod schema;
 mod server;
 mod stdio;
 mod tools;
 mod transport;
+mod watch;
 mod words;
 
 pub(crate) use frame::Frame;
+pub use offer::Offer;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,6 +52,8 @@ pub struct McpOptions {
     pub compact: bool,
     /// Only tools that read, and recalls are not recorded.
     pub read_only: bool,
+    /// Which tools.
+    pub offer: Offer,
 }
 
 /// Serves one client on standard input and output until the input ends and everything is answered.

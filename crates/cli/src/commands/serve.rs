@@ -5,25 +5,62 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use icm_server::mcp::{self, McpOptions};
+use icm_server::mcp::{self, McpOptions, Offer};
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
 
 /// Serve MCP on stdin and stdout
 ///
-/// For an agent's configuration; ends when the agent closes stdin.
+/// For an agent's configuration; ends when the agent closes stdin. Which tools it offers is fixed when it
+/// starts: `--toolsets` and `--tools` name them, `--exclude-tools` and `--read-only` take some away. That saves
+/// an agent's context and keeps its choice simple; it is no wall.
 #[derive(Debug, Args)]
+#[command(after_help = toolsets())]
 pub(crate) struct ServeArgs {
     /// Short answers, to save the agent's context
     #[arg(long)]
     compact: bool,
+    /// The sets of tools to offer (see below) [default: default, unless --tools is given]
+    #[arg(long, value_name = "SETS", env = "ICM_TOOLSETS", value_delimiter = ',')]
+    toolsets: Vec<String>,
+    /// Tools to offer beside those of the sets
+    #[arg(long, value_name = "NAMES", env = "ICM_TOOLS", value_delimiter = ',')]
+    tools: Vec<String>,
+    /// Tools not to offer, whatever else is said
+    #[arg(
+        long,
+        value_name = "NAMES",
+        env = "ICM_EXCLUDE_TOOLS",
+        value_delimiter = ','
+    )]
+    exclude_tools: Vec<String>,
     /// Offer nothing that changes the store
-    #[arg(long)]
+    #[arg(long, env = "ICM_READ_ONLY", value_parser = clap::builder::FalseyValueParser::new())]
     read_only: bool,
 }
 
+/// What `--help` says of the sets.
+fn toolsets() -> String {
+    let mut text = "Toolsets:".to_owned();
+    for (name, about) in Offer::sets() {
+        text.push_str(&format!("\n  {name:8} {about}"));
+    }
+    text + "\n\nExamples:\n  icm serve --toolsets icm\n  icm serve --toolsets core,memoir --exclude-tools icm_undo"
+}
+
+/// Names as somebody wrote them, without blanks and empty ones.
+fn names(given: &[String]) -> Vec<String> {
+    let names = given.iter().map(|name| name.trim().to_owned());
+    names.filter(|name| !name.is_empty()).collect()
+}
+
 pub(crate) fn run(args: ServeArgs, app: &App) -> Result<Outcome, CliError> {
+    let offer = Offer::of(
+        &names(&args.toolsets),
+        &names(&args.tools),
+        &names(&args.exclude_tools),
+    )?;
     let service = if args.read_only {
         app.service_read_only()?
     } else {
@@ -48,6 +85,7 @@ pub(crate) fn run(args: ServeArgs, app: &App) -> Result<Outcome, CliError> {
         McpOptions {
             compact: args.compact,
             read_only: args.read_only,
+            offer,
         },
     )?;
     Ok(Outcome::Fine)

@@ -1,6 +1,6 @@
 //! `icm serve`, as an agent starts it.
 
-use crate::world::World;
+use crate::world::{World, run};
 
 const HELLO: &str = concat!(
     r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","#,
@@ -35,4 +35,72 @@ fn nothing_on_stdin_is_no_failure() {
     let run = world.icm(["serve"]).ok();
     assert_eq!(run.out, "");
     assert!(!world.store().exists());
+}
+
+#[test]
+fn a_server_offers_the_tools_that_it_is_told_to() {
+    let world = World::new();
+    let tools = |args: &[&str], env: &[(&str, &str)]| -> Vec<String> {
+        let mut command = world.command([["serve"].as_slice(), args].concat());
+        command.envs(env.iter().copied());
+        let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+        let list = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
+        let call = r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"icm_memory_health"}}"#;
+        let done = run(
+            &mut command,
+            format!("{hello}\n{list}\n{call}\n").as_bytes(),
+        )
+        .ok();
+        let answers = done.json_lines();
+        let answer = |id: u64| {
+            let mut answers = answers.iter();
+            let found = answers.find(|answer| answer["id"] == id);
+            found.unwrap_or_else(|| panic!("{id}: {done:?}"))
+        };
+        let tools = answer(2)["result"]["tools"].as_array().unwrap();
+        let names = tools
+            .iter()
+            .map(|tool| tool["name"].as_str().unwrap().to_owned());
+        let names: Vec<String> = names.collect();
+        // What is not on the list cannot be called either.
+        let has_health = names.iter().any(|name| name == "icm_memory_health");
+        assert_eq!(answer(3)["result"]["isError"], !has_health);
+        names
+    };
+    let default = tools(&[], &[]);
+    assert_eq!(default.len(), 11);
+    assert_eq!(tools(&["--toolsets", "icm"], &[]).len(), 18);
+    assert_eq!(tools(&["--toolsets", "all"], &[]).len(), 23);
+    let core = tools(&["--toolsets", "core"], &[]);
+    assert_eq!(tools(&[], &[("ICM_TOOLSETS", " core , ")]), core);
+    let more = [
+        "--toolsets",
+        "core",
+        "--tools",
+        "icm_memory_stats",
+        "--exclude-tools",
+        "icm_undo",
+    ];
+    let more = tools(&more, &[]);
+    assert!(more.contains(&"icm_memory_stats".into()) && !more.contains(&"icm_undo".into()));
+    assert_eq!(
+        tools(&["--tools", "icm_memory_stats"], &[]),
+        ["icm_memory_stats"]
+    );
+    let reading = tools(&["--toolsets", "core"], &[("ICM_READ_ONLY", "1")]);
+    assert_eq!(
+        reading,
+        ["icm_log", "icm_memory_list_topics", "icm_memory_recall"]
+    );
+    for (args, why) in [
+        (["--toolsets", "cores"], "there is no toolset `cores`"),
+        (["--tools", "recall"], "there is no tool `recall`"),
+        (["--exclude-tools", "icm_x"], "there is no tool `icm_x`"),
+    ] {
+        world
+            .icm([["serve"].as_slice(), &args].concat())
+            .fails(2, why);
+    }
+    let help = world.icm(["serve", "--help"]).ok().out;
+    assert!(help.contains("  core     memories alone"), "{help}");
 }

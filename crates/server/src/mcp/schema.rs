@@ -72,6 +72,7 @@ pub(super) fn half_a_character() -> Value {
 const HALF: &str = "half of a surrogate pair";
 
 /// Arguments that fit their parameters.
+#[derive(Default)]
 pub(super) struct Args(Map<String, Value>);
 
 impl Args {

@@ -7,22 +7,28 @@ use std::time::Duration;
 use rmcp::handler::server::ServerHandler;
 use rmcp::handler::server::tool::{ToolCallContext, ToolRoute, ToolRouter};
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock,
-    CustomRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData, Implementation,
-    InitializeResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
-    ServerConfig,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
+    CompleteResult, ContentBlock, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
+    ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
+    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ResourceContents, ResourceUpdatedNotificationParam,
+    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
+    UnsubscribeRequestParams,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, model};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use super::heap;
+use super::resources::{self, Named};
 use super::schema::Args;
 use super::tools::{Call, Reply, TOOLS, Tool};
+use super::watch::{self, Subscribed};
 use super::words::explained;
-use super::{INSTRUCTIONS, McpOptions};
+use super::{INSTRUCTIONS, McpOptions, complete, heap, prompts};
 use crate::api::Caller;
+use crate::error::ServiceError;
 use crate::sanitize::{clean, clean_line};
 use crate::service::Service;
 
@@ -30,6 +36,21 @@ use crate::service::Service;
 const LIST_TTL_MS: u64 = 3_600_000;
 /// Longest name and version of a client that get into the log.
 const CLIENT_MAX_BYTES: usize = 64;
+
+/// Requests whose params have a shape: what comes here with such a name is malformed.
+const KNOWN: [&str; 11] = [
+    "completion/complete",
+    "initialize",
+    "prompts/get",
+    "prompts/list",
+    "resources/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/templates/list",
+    "subscriptions/listen",
+    "tools/call",
+    "tools/list",
+];
 
 /// How long work that an answer leaves behind waits for more of its kind.
 const LULL: Duration = Duration::from_millis(2);
@@ -41,11 +62,14 @@ pub(super) struct Server {
     options: McpOptions,
     router: ToolRouter<Server>,
     follow_up: Arc<FollowUp>,
+    subscribed: Subscribed,
 }
 
 /// The tools that these options offer, by name.
 pub(super) fn offered(options: McpOptions) -> impl Iterator<Item = &'static Tool> {
-    let tools = TOOLS.iter().copied();
+    let tools = TOOLS.iter().copied().enumerate();
+    let offered = tools.filter(move |(place, _)| options.offer.has(*place));
+    let tools = offered.map(|(_, tool)| tool);
     tools.filter(move |tool| !options.read_only || tool.hints.read_only)
 }
 
@@ -66,6 +90,28 @@ impl Server {
             options,
             router,
             follow_up,
+            subscribed: Subscribed::default(),
+        }
+    }
+
+    /// Runs what may wait for the disk, off the event loop.
+    async fn ask<T: Send + 'static>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        ask: impl FnOnce(&Service, &Caller, McpOptions) -> Result<T, ServiceError> + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let (service, caller) = (Arc::clone(&self.service), self.caller_of(context));
+        let options = self.options;
+        let asked = tokio::task::spawn_blocking(move || ask(&service, &caller, options)).await;
+        match asked {
+            Ok(answer) => answer.map_err(|error| refused(&error)),
+            Err(error) => {
+                tracing::error!(%error, "a question panicked");
+                Err(ErrorData::internal_error(
+                    "a bug in icm; details are in its log",
+                    None,
+                ))
+            }
         }
     }
 
@@ -135,6 +181,33 @@ async fn call(
     })
 }
 
+/// An error of the protocol, for what is no tool.
+fn refused(error: &ServiceError) -> ErrorData {
+    let message = match error.hint() {
+        Some(hint) => format!("{error}: {hint}"),
+        None => error.to_string(),
+    };
+    let message = clean_line(&message).into_owned();
+    match error {
+        ServiceError::NotFound { .. } => ErrorData::resource_not_found(message, None),
+        ServiceError::Invalid { .. } | ServiceError::Ambiguous { .. } => {
+            ErrorData::invalid_params(message, None)
+        }
+        _ => ErrorData::internal_error(message, None),
+    }
+}
+
+/// No list is so long that it has a second page.
+fn only_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match request.and_then(|request| request.cursor) {
+        Some(_) => Err(ErrorData::invalid_params(
+            "this list has one page: leave `cursor` out",
+            None,
+        )),
+        None => Ok(()),
+    }
+}
+
 fn failed(message: &str) -> CallToolResponse {
     CallToolResult::error(vec![ContentBlock::text(clean(message))]).into()
 }
@@ -154,7 +227,14 @@ impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let about = Implementation::new("icm", env!("CARGO_PKG_VERSION"))
             .with_title("icm: infinite context memory");
-        InitializeResult::new(ServerCapabilities::builder().enable_tools().build())
+        let capabilities = ServerCapabilities::builder()
+            .enable_completions()
+            .enable_prompts()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_tools()
+            .build();
+        InitializeResult::new(capabilities)
             .with_server_info(about)
             .with_instructions(INSTRUCTIONS)
     }
@@ -168,9 +248,10 @@ impl ServerHandler for Server {
 
     async fn list_tools(
         &self,
-        _: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        only_page(request)?;
         let list = ListToolsResult::with_all_items(self.router.list_all());
         if is_stateless(&context) {
             return Ok(list
@@ -193,9 +274,17 @@ impl ServerHandler for Server {
             let name = clean_line(&request.name);
             let name = &name[..name.floor_char_boundary(CLIENT_MAX_BYTES)];
             return match Tool::named(&request.name) {
-                Some(_) => Ok(failed(&format!(
-                    "{name} is switched off: this server was started with --read-only"
-                ))),
+                Some(tool) => Ok(failed(
+                    &match self.options.read_only && !tool.hints.read_only {
+                        true => format!(
+                            "{name} is switched off: this server was started with --read-only"
+                        ),
+                        false => format!(
+                            "{name} is switched off: whoever starts this server can offer it with \
+                         --tools or --toolsets"
+                        ),
+                    },
+                )),
                 None => Err(ErrorData::invalid_params(
                     format!("no tool `{name}`; see tools/list"),
                     None,
@@ -207,6 +296,156 @@ impl ServerHandler for Server {
             .await
     }
 
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        only_page(request)?;
+        Ok(ListResourcesResult::with_all_items(resources::list()))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        only_page(request)?;
+        let templates = resources::templates();
+        Ok(ListResourceTemplatesResult::with_all_items(templates))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = request.uri;
+        let Some(named) = Named::of(&uri) else {
+            let uri = clean_line(&uri);
+            let shown = &uri[..uri.floor_char_boundary(CLIENT_MAX_BYTES)];
+            return Err(ErrorData::resource_not_found(
+                format!("no resource {shown}: see resources/list and resources/templates/list"),
+                None,
+            ));
+        };
+        let ttl_ms = match named.is_past() {
+            true => LIST_TTL_MS,
+            false => 0,
+        };
+        let read = self.ask(&context, move |service, caller, options| {
+            named.read(service, caller, options)
+        });
+        let contents = ResourceContents::text(read.await?, uri);
+        let result = ReadResourceResult::new(vec![contents]);
+        if is_stateless(&context) {
+            let result = result
+                .with_ttl_ms(ttl_ms)
+                .with_cache_scope(CacheScope::Private);
+            return Ok(result.into());
+        }
+        Ok(result.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        only_page(request)?;
+        Ok(ListPromptsResult::with_all_items(prompts::list()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let name = request.name;
+        let given = prompts::argument(&name).and_then(|argument| {
+            let given = request.arguments.as_ref()?.get(argument)?;
+            Some(given.as_str()?.to_owned())
+        });
+        let messages = self.ask(&context, move |service, caller, options| {
+            prompts::messages(service, caller, options, &name, given.as_deref())
+        });
+        let messages = messages.await?;
+        self.follow_up.leave();
+        Ok(GetPromptResult::new(messages).into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let complete = self.ask(&context, move |service, _, _| {
+            let argument = &request.argument;
+            complete::complete(service, &request.r#ref, &argument.name, &argument.value)
+        });
+        Ok(CompleteResult::new(complete.await?))
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let wanted = requested.resource_subscriptions.iter().flatten();
+        let log = wanted.filter(|uri| *uri == resources::LOG);
+        let accepted = SubscriptionFilter::builder();
+        Some(accepted.resource_subscriptions(log.cloned()).build())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let tell = || async {
+            let sink = context.sink();
+            sink.notify_resource_updated(resources::LOG).await.is_ok()
+        };
+        let accepted = &context.accepted().resource_subscriptions;
+        let watches = accepted.iter().flatten().next().is_some();
+        tokio::select! {
+            () = watch::watch(Arc::clone(&self.service), tell), if watches => {}
+            () = context.cancelled() => {}
+        }
+        Ok(())
+    }
+
+    // The older revisions know no other way.
+    #[allow(deprecated)]
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if request.uri != resources::LOG {
+            return Err(ErrorData::invalid_params(
+                format!("only {} can be subscribed to", resources::LOG),
+                None,
+            ));
+        }
+        let (service, peer) = (Arc::clone(&self.service), context.peer.clone());
+        let tell = move || {
+            let peer = peer.clone();
+            async move {
+                let updated = ResourceUpdatedNotificationParam::new(resources::LOG);
+                peer.notify_resource_updated(updated).await.is_ok()
+            }
+        };
+        let watching = tokio::spawn(watch::watch(service, tell));
+        self.subscribed.set(Some(watching.abort_handle()));
+        Ok(())
+    }
+
+    #[allow(deprecated)]
+    async fn unsubscribe(
+        &self,
+        _: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscribed.set(None);
+        Ok(())
+    }
+
     /// What rmcp could not read as a request it knows.
     async fn on_custom_request(
         &self,
@@ -215,7 +454,7 @@ impl ServerHandler for Server {
     ) -> Result<CustomResult, ErrorData> {
         let method = clean_line(&request.method);
         let method = &method[..method.floor_char_boundary(CLIENT_MAX_BYTES)];
-        if matches!(method, "initialize" | "tools/call" | "tools/list") {
+        if KNOWN.contains(&method) {
             return Err(ErrorData::invalid_params(
                 format!("the params of {method} are malformed"),
                 None,
@@ -335,6 +574,7 @@ mod tests {
     use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
     use super::*;
+    use crate::mcp::Offer;
     use crate::mcp::tools::Hints;
     use crate::mcp::transport::LineTransport;
     use crate::service::OpenOptions;
@@ -365,7 +605,10 @@ mod tests {
         let mut server = Server::new(
             Arc::new(service.expect("a store")),
             Caller::default(),
-            McpOptions::default(),
+            McpOptions {
+                offer: Offer::ALL,
+                ..McpOptions::default()
+            },
             Arc::new(FollowUp::default()),
         );
         server.router.add_route(route(&BROKEN));

@@ -24,8 +24,8 @@ use std::sync::Arc;
 use rmcp::model::ToolAnnotations;
 use serde_json::{Value, json};
 
-use super::McpOptions;
 use super::schema::{self, Args, Kind, Param};
+use super::{McpOptions, server};
 use crate::api::{Action, Basis, Caller, Receipt, Similar};
 use crate::error::ServiceError;
 use crate::sanitize::{clean, clean_line};
@@ -191,10 +191,17 @@ fn receipt(call: &Call<'_>, receipt: Receipt) -> Reply {
         let topic = clean_line(topic);
         text.push_str(&match call.options.compact {
             true => format!(" crowded:{memories}"),
-            false => format!(
-                "\nhint: topic \"{topic}\" has {memories} memories: icm_memory_consolidate puts one \
-                 summary in their place"
-            ),
+            false => {
+                let consolidate = "icm_memory_consolidate";
+                let way = match server::offered(call.options).any(|it| it.name == consolidate) {
+                    true => consolidate,
+                    false => "`icm consolidate`",
+                };
+                format!(
+                    "\nhint: topic \"{topic}\" has {memories} memories: {way} puts one summary in \
+                     their place"
+                )
+            }
         });
     }
     Reply { text, structured }

@@ -95,7 +95,12 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
         match &message {
             JsonRpcMessage::Request(request) => {
                 self.open = self.open || opens(&request.request);
-                if !self.in_flight.begin(&request.id) {
+                // That one is answered when the server ends: nobody waits for it.
+                let listens = matches!(
+                    request.request,
+                    ClientRequest::SubscriptionsListenRequest(_)
+                );
+                if !listens && !self.in_flight.begin(&request.id) {
                     let id = request.id.clone().into_json_value();
                     self.refusals = vec![line::id_in_use(&id)].into_iter();
                     return None;

@@ -17,7 +17,7 @@ const DEPTH_MAX: u64 = 64;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_list_topics",
     title: "List topics",
-    description: "List the topics as a tree: memories in each and below it, mean weight, day of the last change. Call it to see what is known at all, or to pick the topic for a new memory. Not for finding a fact: use icm_memory_recall.",
+    description: "List the topics as a tree, with counts. Call it to see what is known at all, or to pick the topic for a new memory. Not for finding a fact: use icm_memory_recall.",
     hints: Hints {
         read_only: true,
         destructive: false,

@@ -21,7 +21,7 @@ const QUERY_MAX_BYTES: usize = 200;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_log",
     title: "Read the event log",
-    description: "Read what happened, newest first: who stored, changed or forgot what, and when. With id: where one memory came from, its versions, and the recalls that showed it. Call it to explain or audit a memory, or to see what changed since a time. Not for finding facts: use icm_memory_recall.",
+    description: "Read what happened, newest first: who stored, changed or forgot what, and when. With id: where one memory came from, its versions, and the recalls that showed it. Call it to explain or audit a memory. Not for finding facts: use icm_memory_recall.",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -72,24 +72,9 @@ pub(super) static TOOL: Tool = Tool {
             about: "next_cursor of the reply before",
         },
     ],
-    output: Some(output),
+    output: None,
     run,
 };
-
-/// `events`, or the rest when the id of a memory was given.
-fn output() -> Value {
-    let objects = json!({"type": "array", "items": {"type": "object"}});
-    json!({
-        "type": "object",
-        "properties": {
-            "events": objects,
-            "from": {"type": "object"},
-            "versions": objects,
-            "recalls": objects,
-            "next_cursor": {"type": "integer"},
-        },
-    })
-}
 
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let id = args.text("id");

@@ -17,7 +17,7 @@ const HIT_BYTES: usize = 400;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_recall",
     title: "Recall memories",
-    description: "Search the memories and return the best matches, one a line, with ids. Call it before starting a task and whenever earlier decisions, preferences or fixes may matter. as_of asks what was known at an earlier time. Not for browsing: use icm_memory_list_topics or icm_log.",
+    description: "Search the memories and return the best matches, one a line, with ids. Call it before starting a task and whenever earlier decisions, preferences or fixes may matter. Not for browsing: use icm_memory_list_topics or icm_log.",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -62,7 +62,7 @@ pub(super) static TOOL: Tool = Tool {
             name: "as_of",
             kind: Kind::Text,
             required: false,
-            about: "a past moment: date, RFC 3339, 2h ago, @position or event id",
+            about: "a past moment: date, 2h ago, @position or event id",
         },
     ],
     output: Some(output),
@@ -110,28 +110,14 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// The fields a program is most likely to want; a result has more, see [`Hit`].
+/// What a program finds in an answer; of a result see [`Hit`].
 fn output() -> Value {
-    let text = json!({"type": "string"});
     json!({
         "type": "object",
         "properties": {
             "basis": {"type": "object"},
-            "scope": {"type": "array", "items": text},
-            "results": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "id": text,
-                        "topic": text,
-                        "content": text,
-                        "importance": text,
-                        "trust": text,
-                        "source": {"type": "object"},
-                    },
-                },
-            },
+            "results": {"type": "array", "items": {"type": "object"}},
+            "scope": {"type": "array", "items": {"type": "string"}},
         },
         "required": ["basis", "results"],
     })

@@ -8,7 +8,7 @@ use crate::mcp::schema::Args;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_store",
     title: "Store a memory",
-    description: "Store one fact for later sessions. Call it when a decision is taken, a preference is stated, an error is fixed or a convention is learned: one self-contained fact per call. Not for secrets, whole files or what only this task needs; to correct a memory use icm_memory_update.",
+    description: "Store one fact for later sessions. Call it when a decision is taken, a preference is stated, an error is fixed or a convention is learned: one fact per call. Not for secrets, whole files or what only this task needs; to correct a memory use icm_memory_update.",
     hints: Hints {
         read_only: false,
         destructive: false,

@@ -17,7 +17,7 @@ const LAST_MAX: u64 = 1_000;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_undo",
     title: "Undo changes",
-    description: "Take changes back: an event, the last N changing commands, what a session did or what befell a topic. Call it when a change was wrong; without confirm it only previews. An undo is undone the same way. Not for erasing secrets.",
+    description: "Take changes back. Call it when a change was wrong; without confirm it only previews. An undo is undone the same way. Not for erasing secrets.",
     hints: Hints {
         read_only: false,
         destructive: true,

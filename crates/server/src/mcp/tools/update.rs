@@ -8,7 +8,7 @@ use crate::mcp::schema::Args;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_update",
     title: "Update a memory",
-    description: "Replace the content of one memory, and its importance or keywords if given. Call it when a recalled memory is wrong or out of date; what it said before stays in icm_log. Not for new facts: use icm_memory_store.",
+    description: "Replace the content of one memory, and its importance or keywords if given. Call it when a memory is wrong or out of date; what it said stays in icm_log. Not for new facts: use icm_memory_store.",
     hints: Hints {
         read_only: false,
         destructive: false,

@@ -1,0 +1,94 @@
+//! Completion of what a user types into a prompt or the name of a resource: topics and memoirs.
+
+use rmcp::model::{CompletionInfo, Reference};
+
+use super::prompts;
+use crate::api::TopicsRequest;
+use crate::error::{Result, ServiceError};
+use crate::sanitize::clean_line;
+use crate::service::Service;
+
+/// What an argument names.
+enum What {
+    Topics,
+    Memoirs,
+}
+
+/// Names that begin as `typed` does (those first) or hold it, at most 100, and how many there are.
+///
+/// # Errors
+/// `Invalid` for a prompt or a template that there is not; as the queries behind it.
+pub(super) fn complete(
+    service: &Service,
+    reference: &Reference,
+    argument: &str,
+    typed: &str,
+) -> Result<CompletionInfo> {
+    let what = match reference {
+        Reference::Prompt(prompt) => match prompts::argument(&prompt.name) {
+            Some(name) => (name == argument && name == "topic").then_some(What::Topics),
+            None => return Err(unknown("prompt")),
+        },
+        Reference::Resource(resource) => match (&*resource.uri, argument) {
+            ("icm://topic/{topic}", "topic") => Some(What::Topics),
+            ("icm://memoir/{name}", "name") => Some(What::Memoirs),
+            (uri, _) if uri.starts_with("icm://") => None,
+            _ => return Err(unknown("resource")),
+        },
+        _ => None,
+    };
+    let names = match what {
+        None => Vec::new(),
+        Some(What::Topics) => {
+            let request = TopicsRequest {
+                flat: true,
+                ..TopicsRequest::default()
+            };
+            let topics = service.topic_tree(&request)?.topics;
+            topics.into_iter().map(|topic| topic.topic).collect()
+        }
+        Some(What::Memoirs) => {
+            let memoirs = service.memoir_list(None)?.memoirs;
+            memoirs.into_iter().map(|memoir| memoir.name).collect()
+        }
+    };
+    let mut names = fitting(names, typed);
+    let total = names.len();
+    names.truncate(CompletionInfo::MAX_VALUES);
+    let more = total > names.len();
+    CompletionInfo::with_pagination(names, u32::try_from(total).ok(), more)
+        .map_err(ServiceError::Internal)
+}
+
+/// Those that begin with it before those that hold it; upper and lower case are one. A name that cannot be shown
+/// as it is cannot be typed either.
+fn fitting(names: Vec<String>, typed: &str) -> Vec<String> {
+    let typed = typed.to_lowercase();
+    let mut ranked: Vec<(bool, String)> = names
+        .into_iter()
+        .filter(|name| clean_line(name) == *name)
+        .filter_map(|name| {
+            let lower = name.to_lowercase();
+            let found = lower.contains(&typed);
+            found.then_some((!lower.starts_with(&typed), name))
+        })
+        .collect();
+    ranked.sort();
+    ranked.into_iter().map(|(_, name)| name).collect()
+}
+
+fn unknown(what: &str) -> ServiceError {
+    ServiceError::invalid(format!("there is no such {what} to complete"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_begins_so_is_before_what_holds_it() {
+        let names = ["db/Pool", "pool", "people", "ops\u{202e}pool", "Poolside"];
+        let names = names.map(str::to_owned).to_vec();
+        assert_eq!(fitting(names, "POOL"), ["Poolside", "pool", "db/Pool"]);
+    }
+}

@@ -1,0 +1,259 @@
+//! Which tools a server offers: fixed when it starts, so the list is the same for every client and never
+//! changes under one.
+
+use super::tools::TOOLS;
+use crate::error::{Result, ServiceError};
+
+/// Named sets of tools, and what they are for.
+const SETS: [(&str, &str, &[&str]); 7] = [
+    (
+        "default",
+        "what most agents need, in at most 2,500 tokens",
+        &[
+            "icm_log",
+            "icm_memoir_add_concept",
+            "icm_memoir_inspect",
+            "icm_memoir_link",
+            "icm_memoir_search_all",
+            "icm_memory_forget",
+            "icm_memory_list_topics",
+            "icm_memory_recall",
+            "icm_memory_store",
+            "icm_memory_update",
+            "icm_undo",
+        ],
+    ),
+    (
+        "core",
+        "memories alone, and who changed them",
+        &[
+            "icm_log",
+            "icm_memory_forget",
+            "icm_memory_list_topics",
+            "icm_memory_recall",
+            "icm_memory_store",
+            "icm_memory_update",
+            "icm_undo",
+        ],
+    ),
+    (
+        "icm",
+        "the eighteen names of ICM, for who comes from there",
+        &[
+            "icm_memoir_add_concept",
+            "icm_memoir_create",
+            "icm_memoir_inspect",
+            "icm_memoir_link",
+            "icm_memoir_list",
+            "icm_memoir_refine",
+            "icm_memoir_search",
+            "icm_memoir_search_all",
+            "icm_memoir_show",
+            "icm_memory_consolidate",
+            "icm_memory_embed_all",
+            "icm_memory_forget",
+            "icm_memory_health",
+            "icm_memory_list_topics",
+            "icm_memory_recall",
+            "icm_memory_stats",
+            "icm_memory_store",
+            "icm_memory_update",
+        ],
+    ),
+    (
+        "memory",
+        "everything about memories",
+        &[
+            "icm_memory_consolidate",
+            "icm_memory_embed_all",
+            "icm_memory_forget",
+            "icm_memory_forget_topic",
+            "icm_memory_health",
+            "icm_memory_list_topics",
+            "icm_memory_recall",
+            "icm_memory_stats",
+            "icm_memory_store",
+            "icm_memory_update",
+        ],
+    ),
+    (
+        "memoir",
+        "everything about memoirs and concepts",
+        &[
+            "icm_memoir_add_concept",
+            "icm_memoir_create",
+            "icm_memoir_export",
+            "icm_memoir_inspect",
+            "icm_memoir_link",
+            "icm_memoir_list",
+            "icm_memoir_refine",
+            "icm_memoir_search",
+            "icm_memoir_search_all",
+            "icm_memoir_show",
+        ],
+    ),
+    (
+        "history",
+        "what happened, what differs, and undo",
+        &["icm_diff", "icm_log", "icm_undo"],
+    ),
+    ("all", "every tool there is", &[]),
+];
+
+/// A choice of tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Offer {
+    /// A bit for each tool, in the order of the table.
+    tools: u64,
+}
+
+const _: () = assert!(TOOLS.len() <= 64);
+
+impl Default for Offer {
+    fn default() -> Offer {
+        Offer {
+            tools: set("default").expect("it is in the table"),
+        }
+    }
+}
+
+impl Offer {
+    /// Every tool.
+    pub const ALL: Offer = Offer {
+        tools: (1 << TOOLS.len()) - 1,
+    };
+
+    /// The tools of these sets and these tools, without those excluded, which wins. Where neither sets nor
+    /// tools are named it is the default set.
+    ///
+    /// # Errors
+    /// `Invalid` for a name that there is not, and where nothing is left.
+    pub fn of(sets: &[String], tools: &[String], excluded: &[String]) -> Result<Offer> {
+        let mut chosen = match (sets, tools) {
+            ([], []) => Offer::default().tools,
+            _ => 0,
+        };
+        for name in sets {
+            chosen |= set(name).ok_or_else(|| {
+                let known: Vec<&str> = SETS.iter().map(|(name, ..)| *name).collect();
+                ServiceError::invalid_with(
+                    format!("there is no toolset `{name}`"),
+                    format!("there are {}", known.join(", ")),
+                )
+            })?;
+        }
+        for name in tools {
+            chosen |= one(name)?;
+        }
+        for name in excluded {
+            chosen &= !one(name)?;
+        }
+        match chosen {
+            0 => Err(ServiceError::invalid_with(
+                "no tool is left to offer",
+                "exclude fewer of them",
+            )),
+            tools => Ok(Offer { tools }),
+        }
+    }
+
+    /// Whether it has a tool, by its place in the table.
+    pub(super) fn has(self, place: usize) -> bool {
+        self.tools & (1 << place) != 0
+    }
+
+    /// Names of the sets, with what they are for.
+    pub fn sets() -> impl Iterator<Item = (&'static str, &'static str)> {
+        SETS.iter().map(|(name, about, _)| (*name, *about))
+    }
+}
+
+fn set(name: &str) -> Option<u64> {
+    let (_, _, tools) = SETS.iter().find(|(known, ..)| *known == name)?;
+    Some(match tools {
+        [] => Offer::ALL.tools,
+        tools => tools
+            .iter()
+            .filter_map(|tool| place(tool))
+            .fold(0, |set, at| set | 1 << at),
+    })
+}
+
+fn one(name: &str) -> Result<u64> {
+    place(name).map(|at| 1 << at).ok_or_else(|| {
+        let like = |tool: &&str| tool.ends_with(&format!("_{name}")) || tool.contains(name);
+        let known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+        let mut near = known.iter().copied().filter(like).peekable();
+        let hint = match near.peek() {
+            Some(_) => format!("did you mean {}?", near.collect::<Vec<_>>().join(", ")),
+            None => format!("there are {}", known.join(", ")),
+        };
+        ServiceError::invalid_with(format!("there is no tool `{name}`"), hint)
+    })
+}
+
+fn place(name: &str) -> Option<usize> {
+    TOOLS.iter().position(|tool| tool.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(offer: Offer) -> Vec<&'static str> {
+        let tools = TOOLS.iter().enumerate();
+        let tools = tools.filter(|(at, _)| offer.has(*at));
+        tools.map(|(_, tool)| tool.name).collect()
+    }
+
+    fn texts(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn sets_name_tools_that_there_are_each_once_and_in_order() {
+        for (name, _, tools) in SETS {
+            assert!(tools.is_sorted_by(|a, b| a < b), "{name}");
+            let of = Offer::of(&texts(&[name]), &[], &[]).expect("a set");
+            match name {
+                "all" => assert_eq!(of, Offer::ALL),
+                _ => assert_eq!(names(of), tools),
+            }
+        }
+        // Every tool is in one of the three families.
+        let families = Offer::of(&texts(&["memory", "memoir", "history"]), &[], &[]);
+        assert_eq!(families.expect("sets"), Offer::ALL);
+        assert_eq!(
+            names(Offer::of(&texts(&["icm"]), &[], &[]).expect("a set")).len(),
+            18
+        );
+    }
+
+    #[test]
+    fn what_is_excluded_is_not_offered_whatever_else_is_said() {
+        let [stats, recall] = ["icm_memory_stats", "icm_memory_recall"];
+        let alone = Offer::of(&[], &texts(&[stats]), &[]).expect("a tool");
+        assert_eq!(names(alone), [stats]);
+        let more = Offer::of(&texts(&["core"]), &texts(&[stats]), &texts(&[recall]));
+        let more = names(more.expect("a choice"));
+        assert!(more.contains(&stats) && !more.contains(&recall) && more.len() == 7);
+        assert!(
+            !names(Offer::of(&[], &[], &texts(&[recall])).expect("the rest")).contains(&recall)
+        );
+        for (sets, tools, excluded, why) in [
+            (&["cor"][..], &[][..], &[][..], "no toolset `cor`"),
+            (&[], &["icm_recall"], &[], "no tool `icm_recall`"),
+            (&["core"], &[], &["recall"], "no tool `recall`"),
+            (&[], &[stats], &[stats], "no tool is left"),
+        ] {
+            let error = Offer::of(&texts(sets), &texts(tools), &texts(excluded));
+            let error = error.expect_err("it is refused").to_string();
+            assert!(error.contains(why), "{error}");
+        }
+        let near = Offer::of(&[], &[], &texts(&["recall"])).expect_err("it is refused");
+        assert_eq!(
+            near.hint().as_deref(),
+            Some("did you mean icm_memory_recall?")
+        );
+    }
+}

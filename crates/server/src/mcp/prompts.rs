@@ -1,0 +1,158 @@
+//! Prompts: what a user can ask for by name, with what the store knows of it put in as data.
+
+use rmcp::model::{Prompt, PromptArgument, PromptMessage, Role};
+
+use super::McpOptions;
+use super::resources::{framed, of_topic};
+use crate::api::{Caller, ContextRequest, ListRequest, RecallRequest, Sort};
+use crate::error::{Result, ServiceError};
+use crate::limits::QUERY_LEN_MAX;
+use crate::service::Service;
+
+/// Memories that a prompt shows where nothing says which.
+const NEWEST: usize = 20;
+/// Memories of a topic that a prompt shows.
+const TOPIC_MAX: usize = 200;
+/// Tokens of a recall in a prompt.
+const BUDGET: usize = 2_000;
+
+/// One prompt.
+struct Template {
+    name: &'static str,
+    title: &'static str,
+    about: &'static str,
+    argument: (&'static str, &'static str, bool),
+}
+
+const TEMPLATES: [Template; 3] = [
+    Template {
+        name: "consolidate",
+        title: "Consolidate a topic",
+        about: "Put one summary in the place of a topic's memories",
+        argument: ("topic", "the topic", true),
+    },
+    Template {
+        name: "recap",
+        title: "Recap a topic",
+        about: "Say what is known of a topic, and what does not fit together",
+        argument: ("topic", "the topic", true),
+    },
+    Template {
+        name: "session-start",
+        title: "Start a session",
+        about: "Begin with what is remembered of the task at hand",
+        argument: (
+            "task",
+            "what the session is about; else the newest memories",
+            false,
+        ),
+    },
+];
+
+/// The prompts that there are, by name.
+pub(super) fn list() -> Vec<Prompt> {
+    let prompt = |template: &Template| {
+        let (name, about, required) = template.argument;
+        let argument = PromptArgument::new(name)
+            .with_description(about)
+            .with_required(required);
+        Prompt::new(template.name, Some(template.about), Some(vec![argument]))
+            .with_title(template.title)
+    };
+    TEMPLATES.iter().map(prompt).collect()
+}
+
+/// The argument that a prompt takes; `None` where there is no such prompt.
+pub(super) fn argument(prompt: &str) -> Option<&'static str> {
+    let template = TEMPLATES.iter().find(|template| template.name == prompt)?;
+    Some(template.argument.0)
+}
+
+/// The messages of a prompt, whose one argument is `given`.
+///
+/// # Errors
+/// `Invalid` for a prompt that there is not, and for a topic that is missing; `NotFound` for one without
+/// memories.
+pub(super) fn messages(
+    service: &Service,
+    caller: &Caller,
+    options: McpOptions,
+    name: &str,
+    given: Option<&str>,
+) -> Result<Vec<PromptMessage>> {
+    let given = given.map(str::trim).filter(|given| !given.is_empty());
+    let topic = || {
+        given.ok_or_else(|| {
+            ServiceError::invalid_with("`topic` is missing", "name the topic; see icm://topics")
+        })
+    };
+    let (task, data) = match name {
+        "session-start" => match given {
+            Some(task) => (
+                "We are about to work on what the next message names. Take into account what icm \
+                 remembers that may matter, and say in a sentence or two what of it does."
+                    .to_owned(),
+                [
+                    recalled(service, caller, options, task)?,
+                    format!("The task: {task}")].join("\n\n"),
+            ),
+            None => (
+                "A new session begins. Take into account what icm remembers, of which this is the \
+                 newest; use icm_memory_recall once the task is known."
+                    .to_owned(),
+                newest(service)?,
+            ),
+        },
+        "recap" => (
+            "Say what these memories tell of their topic: what holds now, what was decided and why, \
+             what is open, and which of them contradict one another or are out of date."
+                .to_owned(),
+            framed(&of_topic(service, topic()?, TOPIC_MAX)?),
+        ),
+        "consolidate" => (
+            "Write one summary that keeps everything worth keeping of these memories, show it to me, \
+             and once I agree store it with icm_memory_consolidate (or `icm consolidate`) for their \
+             topic. The originals stay in history."
+                .to_owned(),
+            framed(&of_topic(service, topic()?, TOPIC_MAX)?),
+        ),
+        _ => {
+            let known: Vec<&str> = TEMPLATES.iter().map(|template| template.name).collect();
+            return Err(ServiceError::invalid_with(
+                "there is no such prompt",
+                format!("there are {}", known.join(", ")),
+            ));
+        }
+    };
+    let message = |text| PromptMessage::new_text(Role::User, text);
+    Ok(vec![message(task), message(data)])
+}
+
+fn recalled(service: &Service, caller: &Caller, options: McpOptions, task: &str) -> Result<String> {
+    let request = ContextRequest {
+        recall: RecallRequest {
+            query: task[..task.floor_char_boundary(QUERY_LEN_MAX)].to_owned(),
+            record: !options.read_only,
+            ..RecallRequest::default()
+        },
+        budget: BUDGET,
+        markdown: false,
+    };
+    let context = service.recall_context(caller, &request)?;
+    Ok(match context.results.is_empty() {
+        true => "(nothing is remembered that fits)".to_owned(),
+        false => context.text,
+    })
+}
+
+fn newest(service: &Service) -> Result<String> {
+    let memories = service.list(&ListRequest {
+        limit: Some(NEWEST),
+        sort: Sort::Created,
+        ..ListRequest::default()
+    })?;
+    Ok(match memories.is_empty() {
+        true => "(nothing is remembered yet)".to_owned(),
+        false => framed(&memories),
+    })
+}

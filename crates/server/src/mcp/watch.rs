@@ -1,0 +1,63 @@
+//! Who listens to the log: told when it has grown, whoever wrote to it.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use icm_log::EventId;
+use tokio::task::AbortHandle;
+
+use crate::service::Service;
+
+/// How often the log is looked at while somebody listens: a look costs a few microseconds.
+const EVERY: Duration = Duration::from_millis(200);
+
+/// The newest event, whoever wrote it.
+async fn newest(service: &Arc<Service>) -> Option<EventId> {
+    let service = Arc::clone(service);
+    let look = move || {
+        let log = service.log_handle();
+        // A log that cannot be read now is told by whoever reads it.
+        log.refresh().ok()?;
+        Some(log.tip()?.event)
+    };
+    tokio::task::spawn_blocking(look).await.ok().flatten()
+}
+
+/// Calls `tell` each time the log has grown, until that says that nobody listens any more.
+pub(super) async fn watch<F>(service: Arc<Service>, mut tell: impl FnMut() -> F)
+where
+    F: Future<Output = bool>,
+{
+    let mut known = newest(&service).await;
+    loop {
+        tokio::time::sleep(EVERY).await;
+        let now = newest(&service).await;
+        if now.is_some() && now != known {
+            known = now;
+            if !tell().await {
+                return;
+            }
+        }
+    }
+}
+
+/// The one subscription that a client of an older revision can have.
+#[derive(Default)]
+pub(super) struct Subscribed(Mutex<Option<AbortHandle>>);
+
+impl Subscribed {
+    /// Puts this task in the place of another one.
+    pub(super) fn set(&self, task: Option<AbortHandle>) {
+        let mut held = self.0.lock().unwrap_or_else(|held| held.into_inner());
+        if let Some(before) = std::mem::replace(&mut *held, task) {
+            before.abort();
+        }
+    }
+}
+
+impl Drop for Subscribed {
+    fn drop(&mut self) {
+        self.set(None);
+    }
+}

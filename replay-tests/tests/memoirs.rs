@@ -120,7 +120,7 @@ impl Machine {
         let concept = |memoir: usize, concept: usize, n: u8, label: Option<usize>| ConceptRequest {
             memoir: MEMOIRS[memoir].to_owned(),
             name: CONCEPTS[concept].to_owned(),
-            definition: format!("definition {}", n % 4),
+            definition: Some(format!("definition {}", n % 4)),
             labels: label
                 .map(|label| LABELS[label].to_owned())
                 .into_iter()
@@ -138,7 +138,13 @@ impl Machine {
                 may_refuse(service.concept_add(&caller, &concept(*m, *c, *n, Some(*label))));
             }
             Op::Refine(m, c, n) => {
-                may_refuse(service.concept_refine(&caller, &concept(*m, *c, *n, None)));
+                let mut request = concept(*m, *c, *n, None);
+                // Some say nothing of the definition.
+                if n % 5 == 4 {
+                    request.definition = None;
+                    request.confidence = Some(0.3);
+                }
+                may_refuse(service.concept_refine(&caller, &request));
             }
             Op::Label(m, c, label, away) => {
                 let named = vec![LABELS[*label].to_owned()];

@@ -112,7 +112,7 @@ proptest! {
         prop_assert_eq!(&done.changes, &plan.changes);
         for change in &done.changes {
             let now = rows(&run, None).into_iter().find(|memory| memory.id == change.id);
-            prop_assert_eq!(now.map(|m| m.content), change.after.clone().map(|m| m.content));
+            prop_assert_eq!(now.map(|m| m.content), change.after.as_ref().map(|row| row.text().map(str::to_owned)));
         }
         let event = done.event.unwrap_or_default();
         let again = undo(&run, &[&event], None);

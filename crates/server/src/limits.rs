@@ -94,24 +94,29 @@ pub fn visible_name(what: &str, given: &str, max: usize) -> Result<String> {
 
 /// Checks and normalises keywords: trimmed, without empty and repeated ones, in order.
 pub fn keywords(given: &[String]) -> Result<Vec<String>> {
-    let mut keywords: Vec<String> = Vec::new();
+    words("keyword", given)
+}
+
+/// The same of words that are called otherwise.
+pub(crate) fn words(called: &str, given: &[String]) -> Result<Vec<String>> {
+    let mut words: Vec<String> = Vec::new();
     for word in given {
         let word = word.trim();
         if word.is_empty() {
             continue;
         }
-        let word = name("a keyword", word, KEYWORD_LEN_MAX)?;
-        if !keywords.contains(&word) {
-            keywords.push(word);
+        let word = name(&format!("a {called}"), word, KEYWORD_LEN_MAX)?;
+        if !words.contains(&word) {
+            words.push(word);
         }
     }
-    if keywords.len() > KEYWORDS_MAX {
+    if words.len() > KEYWORDS_MAX {
         return Err(ServiceError::invalid(format!(
-            "{} keywords were given, the limit is {KEYWORDS_MAX}",
-            keywords.len()
+            "{} {called}s were given, the limit is {KEYWORDS_MAX}",
+            words.len()
         )));
     }
-    Ok(keywords)
+    Ok(words)
 }
 
 /// Checks a metadata object and gives its text.

@@ -87,7 +87,7 @@ fn schemas_keep_to_what_every_client_understands() {
         let properties = input["properties"].as_object().expect("properties");
         // An undo chooses by whatever the command line can choose by.
         let most = match name {
-            "icm_undo" => 8,
+            "icm_undo" => 9,
             // What goes into a memory, and for whom.
             "icm_memory_store" => 7,
             _ => 6,
@@ -795,7 +795,7 @@ async fn errors_speak_of_tools_and_arguments() {
             json!({"topic": "t", "content": &secret[..secret.len() - 4]}),
             "store it anyway with allow_secret: true",
         ),
-        ("icm_undo", json!({}), "give last, session or topic"),
+        ("icm_undo", json!({}), "give last, session, topic or memoir"),
         ("icm_undo", json!({"event": id}), "icm_log (id: "),
         ("icm_undo", json!({"event": "@"}), "icm_log lists events"),
         (
@@ -1288,8 +1288,8 @@ async fn a_memoir_over_mcp() {
     let search = json!({"memoir": "system", "query": "PostgreSQL"});
     let (_, found) = client.ok("icm_memoir_search", search).await;
     assert_eq!(found["results"][0]["name"], "invoices");
-    assert_eq!(found["more"], false);
-    let search = json!({"query": "", "label": "team:billing"});
+    assert_eq!(found["next"], Value::Null);
+    let search = json!({"label": "team:billing"});
     let (text, found) = client.ok("icm_memoir_search_all", search).await;
     assert_eq!(found["results"][0]["name"], "invoices");
     assert!(text.contains("system / invoices: "), "{text}");
@@ -1318,9 +1318,99 @@ async fn a_memoir_over_mcp() {
         diff["graph"]["changed"][0]["name"], "invoices",
         "{diff} {text}"
     );
+    let compare = json!({"from": format!("@{then}"), "memoir": "system"});
+    let (text, diff) = client.ok("icm_diff", compare).await;
+    assert_eq!(
+        diff["graph"]["changed"][0]["fields"],
+        json!(["definition", "confidence"])
+    );
+    assert!(
+        text.contains("changed system / invoices: definition, confidence"),
+        "{text}"
+    );
+    let undo = json!({"memoir": "system", "since": format!("@{then}")});
+    let (_, plan) = client.ok("icm_undo", undo).await;
+    assert_eq!(
+        plan["changes"][0]["after"]["definition"], "Rows in PostgreSQL",
+        "{plan}"
+    );
     let bad = json!({"memoir": "systm", "name": "x", "definition": "y"});
     let said = client.fails("icm_memoir_add_concept", bad).await;
     assert!(said.contains("no memoir systm"), "{said}");
+    client.end().await;
+}
+
+#[tokio::test]
+async fn memoirs_take_names_and_labels_as_models_write_them() {
+    let mut client = Client::legacy(McpOptions::default()).await;
+    let said = client.fails("icm_memoir_create", json!({})).await;
+    assert!(
+        said.contains("missing argument `name`: what to call the memoir"),
+        "{said}"
+    );
+    client.ok("icm_memoir_create", json!({"name": "m"})).await;
+    for (name, labels) in [
+        ("a", json!("x:1, y")),
+        ("b", json!(["x:1", "y"])),
+        ("c", json!(null)),
+    ] {
+        let add = json!({"memoir": "m", "name": name, "definition": "It", "labels": labels});
+        client.ok("icm_memoir_add_concept", add).await;
+    }
+    let bad = json!({"memoir": "m", "name": "d", "definition": "It", "labels": 7});
+    let said = client.fails("icm_memoir_add_concept", bad).await;
+    assert!(said.contains("a string with commas"), "{said}");
+    for (to, relation) in [("b", "part-of"), ("c", "partOf"), ("b", "Superseded-By")] {
+        let link = json!({"memoir": "m", "from": "a", "to": to, "relation": relation});
+        client.ok("icm_memoir_link", link).await;
+    }
+    let inspect = json!({"memoir": "m", "name": "a", "relation": "partOf"});
+    let (_, seen) = client.ok("icm_memoir_inspect", inspect).await;
+    let relations = seen["links"].as_array().expect("links").iter();
+    let relations: Vec<_> = relations.map(|link| &link["relation"]).collect();
+    assert_eq!(relations, ["part_of", "part_of"]);
+    let bad = json!({"memoir": "m", "from": "a", "to": "b", "relation": "eats"});
+    let said = client.fails("icm_memoir_link", bad).await;
+    assert!(
+        said.contains("must be one of part_of, depends_on"),
+        "{said}"
+    );
+
+    // Page by page, by a label alone.
+    let search = json!({"memoir": "m", "label": "y", "limit": 1});
+    let (text, first) = client.ok("icm_memoir_search", search.clone()).await;
+    assert_eq!(first["results"][0]["name"], "a");
+    let next = first["next"].as_str().expect("there is more");
+    assert!(
+        text.ends_with(&format!("more: give after = \"{next}\"")),
+        "{text}"
+    );
+    let mut second = search;
+    second["after"] = next.into();
+    let (_, second) = client.ok("icm_memoir_search", second).await;
+    assert_eq!(second["results"][0]["name"], "b");
+    assert_eq!(second["next"], Value::Null);
+    let said = client.fails("icm_memoir_search_all", json!({})).await;
+    assert!(
+        said.contains("give words to look for, or a label"),
+        "{said}"
+    );
+
+    // A refinement may leave the definition alone.
+    let refine = json!({"memoir": "m", "name": "c", "labels": ["z"]});
+    client.ok("icm_memoir_refine", refine).await;
+    let (_, seen) = client
+        .ok("icm_memoir_inspect", json!({"memoir": "m", "name": "c"}))
+        .await;
+    assert_eq!(seen["concept"]["definition"], "It");
+    assert_eq!(seen["concept"]["labels"], json!(["z"]));
+    let said = client
+        .fails("icm_memoir_refine", json!({"memoir": "m", "name": "c"}))
+        .await;
+    assert!(
+        said.contains("give at least one of definition, labels"),
+        "{said}"
+    );
     client.end().await;
 }
 

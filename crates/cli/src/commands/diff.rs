@@ -4,7 +4,7 @@ use clap::Args;
 use icm_server::api::{
     Basis, Concept, Diff, DiffOp, DiffPiece, DiffRequest, GraphDiff, Memoir, Memory, MemoryChange,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
@@ -12,15 +12,17 @@ use crate::memory_view::{print_quoted, short_id_len};
 use crate::ui::{BAD, BOLD, DIM, GOOD, TOPIC, Ui, WARN};
 use crate::{columns, text, when};
 
-/// Show what became of the memories between two moments
+/// Show what became of memories and memoirs between two moments
 ///
-/// By topic: what was added, changed, forgotten and revived from T1 to T2. Text is compared word by
-/// word. A memory that came and went in between is left out.
+/// By topic: what was added, changed, forgotten and revived from T1 to T2; then what became of
+/// memoirs, their concepts and links, unless a topic or a session is asked for. Text is compared word
+/// by word. What came and went in between is left out.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   icm diff yesterday
-  icm diff @120 @250 -t payments/")]
+  icm diff @120 @250 -t payments/
+  icm diff '2h ago' --memoir system")]
 pub(crate) struct DiffArgs {
     /// The earlier moment: a time, a position (`@123`) or the beginning of an event id
     #[arg(value_name = "T1")]
@@ -34,6 +36,9 @@ pub(crate) struct DiffArgs {
     /// Only memories that an event of this session changed
     #[arg(long)]
     session: Option<String>,
+    /// Only this memoir, its concepts and links: name or id
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["topic", "session"])]
+    memoir: Option<String>,
 }
 
 pub(crate) fn run(args: DiffArgs, app: &App) -> Result<Outcome, CliError> {
@@ -42,6 +47,7 @@ pub(crate) fn run(args: DiffArgs, app: &App) -> Result<Outcome, CliError> {
         to: args.to,
         topic: args.topic,
         session: args.session,
+        memoir: args.memoir,
     })?;
 
     if app.ui.json {
@@ -161,11 +167,16 @@ fn print_graph(ui: &Ui, graph: &GraphDiff) -> Result<(), CliError> {
     concepts(&graph.forgotten, "forgotten", BAD)?;
     for change in graph.memoirs_changed.iter().chain(&graph.changed) {
         let name = match change.name.as_deref() {
-            Some(name) => format!("{} / {name}", change.topic),
-            None => change.topic.clone(),
+            Some(name) => format!("{} / {name}", change.memoir),
+            None => change.memoir.clone(),
         };
         row("changed", WARN, name, Some(&change.fields.join(", ")))?;
-        print_change(ui, change)?;
+        print_fields(
+            ui,
+            &change.fields,
+            [&change.before, &change.after],
+            (change.text_field(), &change.text_diff),
+        )?;
     }
     for (deed, style, links) in [
         ("linked", GOOD, &graph.linked),
@@ -206,16 +217,27 @@ fn print_fate(ui: &Ui, fate: &Fate<'_>, id_len: usize) -> Result<(), CliError> {
     ];
     columns::print_row(ui, &row, &[DEED_WIDTH, id_len, 0])?;
     if let Fate::Changed(change) = fate {
-        print_change(ui, change)?;
+        print_fields(
+            ui,
+            &change.fields,
+            [&change.before, &change.after],
+            ("content", &change.content_diff),
+        )?;
     }
     Ok(())
 }
 
-fn print_change(ui: &Ui, change: &MemoryChange) -> Result<(), CliError> {
-    for field in change.fields.iter().filter(|field| *field != "content") {
-        let [before, after] = [&change.before, &change.after].map(|fields| fields.get(field));
+/// The fields that differ; the one that is a text, word by word.
+fn print_fields(
+    ui: &Ui,
+    fields: &[String],
+    [before, after]: [&Map<String, Value>; 2],
+    (text, pieces): (&str, &[DiffPiece]),
+) -> Result<(), CliError> {
+    for field in fields.iter().filter(|field| *field != text) {
+        let [before, after] = [before, after].map(|fields| fields.get(field));
         let line = match field.as_str() {
-            "keywords" => format!("keywords: {}", keywords(before, after)),
+            "keywords" | "labels" => format!("{field}: {}", keywords(before, after)),
             "raw_excerpt" => "raw excerpt: changed".to_string(),
             name => format!("{name}: {} → {}", value(before), value(after)),
         };
@@ -224,13 +246,11 @@ fn print_change(ui: &Ui, change: &MemoryChange) -> Result<(), CliError> {
             ui.line(format_args!("  {}", ui.paint(DIM, &line)))?;
         }
     }
-    match change.after.get("content") {
+    match after.get(text) {
         None => Ok(()),
-        Some(Value::String(content)) if change.content_diff.is_empty() => print_quoted(ui, content),
-        Some(_) if change.content_diff.is_empty() => {
-            ui.line(format_args!("  {}", ui.paint(WARN, "(withheld)")))
-        }
-        Some(_) => print_pieces(ui, &change.content_diff),
+        Some(Value::String(text)) if pieces.is_empty() => print_quoted(ui, text),
+        Some(_) if pieces.is_empty() => ui.line(format_args!("  {}", ui.paint(WARN, "(withheld)"))),
+        Some(_) => print_pieces(ui, pieces),
     }
 }
 

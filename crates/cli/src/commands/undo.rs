@@ -3,7 +3,7 @@
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use icm_server::Service;
-use icm_server::api::{Caller, Memory, UndoAction, UndoAnswer, UndoChange, UndoRequest};
+use icm_server::api::{Caller, UndoAction, UndoAnswer, UndoChange, UndoRequest, UndoRow};
 
 use crate::app::App;
 use crate::asked::{self, Asked, Go, Put, Question};
@@ -17,7 +17,7 @@ const PREVIEW: usize = 20;
 
 /// Take events back; undoing an undo brings things back again
 ///
-/// Nothing is lost: an undo is an event of its own, after which memories look as if the events it
+/// Nothing is lost: an undo is an event of its own, after which memories and memoirs look as if the events it
 /// names had not happened. What it would change is shown first and asked about; without a terminal
 /// that needs `--yes`.
 ///
@@ -30,7 +30,7 @@ const PREVIEW: usize = 20;
 pub(crate) struct UndoArgs {
     /// Events (`3fa9c2`, `@12`), or one range (`@12..@20`); `icm log` lists them
     #[arg(value_name = "EVENT", value_parser = NonEmptyStringValueParser::new(),
-          conflicts_with_all = ["last", "session", "actor", "topic"])]
+          conflicts_with_all = ["last", "session", "actor", "topic", "memoir"])]
     events: Vec<String>,
     /// The newest N commands that changed something
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -44,13 +44,16 @@ pub(crate) struct UndoArgs {
     /// What was done to memories that are or were in this topic; `a/` for `a` and all below it
     #[arg(short, long)]
     topic: Option<String>,
+    /// What was done to this memoir, its concepts and links: name or id
+    #[arg(long, value_name = "NAME", conflicts_with = "topic")]
+    memoir: Option<String>,
     /// Nothing from before this time
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
     /// The named events alone, not the commands they are part of
     #[arg(long, requires = "events")]
     only: bool,
-    /// Also undo every later change of the same memories
+    /// Also undo every later change of the same memories or concepts
     #[arg(long)]
     cascade: bool,
     /// Why; it stands in the log
@@ -62,11 +65,11 @@ pub(crate) struct UndoArgs {
 }
 
 pub(crate) fn run(args: UndoArgs, app: &App) -> Result<Outcome, CliError> {
-    let chosen = [&args.session, &args.actor, &args.topic];
+    let chosen = [&args.session, &args.actor, &args.topic, &args.memoir];
     if args.events.is_empty() && args.last.is_none() && chosen.iter().all(|by| by.is_none()) {
         return Err(CliError::invalid("nothing was chosen to undo").with_hint(
             "name an EVENT (`@12`, the beginning of an id) or a range, or give `--last N`, \
-             `--session ID`, `--actor NAME` or `--topic TOPIC`",
+             `--session ID`, `--actor NAME`, `--topic TOPIC` or `--memoir NAME`",
         ));
     }
     let request = UndoRequest {
@@ -76,6 +79,7 @@ pub(crate) fn run(args: UndoArgs, app: &App) -> Result<Outcome, CliError> {
         session: args.session,
         actor: args.actor,
         topic: args.topic,
+        memoir: args.memoir,
         since: args.since,
         cascade: args.cascade,
         reason: args.reason,
@@ -201,8 +205,9 @@ fn print_later(app: &App, answer: &UndoAnswer, put: Put<'_>) -> Result<(), CliEr
         put(app.ui.paint(
             WARN,
             &format!(
-                "{}{places} of these memories {stay} in force; `--cascade` undoes every later change too",
-                word(staying)
+                "{}{places} of these {} {stay} in force; `--cascade` undoes every later change too",
+                word(staying),
+                answer.later_of(),
             ),
         ))?;
     }
@@ -216,9 +221,9 @@ fn print_change(app: &App, change: &UndoChange, put: Put<'_>) -> Result<(), CliE
         UndoAction::Back => (GOOD, "+ back   "),
         UndoAction::Changed => (WARN, "~ changed"),
     };
-    let content = |memory: &Option<Memory>| {
-        let content = memory.as_ref().and_then(|memory| memory.content.clone());
-        content.unwrap_or_else(|| "(withheld)".to_owned())
+    let content = |row: &Option<UndoRow>| {
+        let text = row.as_ref().and_then(UndoRow::text);
+        text.unwrap_or("(withheld)").to_owned()
     };
     let room = ui.columns.unwrap_or(120).saturating_sub(4);
     put(format!(
@@ -252,7 +257,12 @@ fn print_change(app: &App, change: &UndoChange, put: Put<'_>) -> Result<(), CliE
             UndoAction::Back => "+ ",
             _ => "- ",
         };
-        quote(sign, &format!("{} {}", link.relation, link.to))?;
+        let other = match (&link.name, &link.from) {
+            (Some(name), Some(_)) => format!("{name} {}", link.relation),
+            (Some(name), None) => format!("{} {name}", link.relation),
+            (None, _) => format!("{} {}", link.relation, link.to),
+        };
+        quote(sign, &other)?;
     }
     Ok(())
 }
@@ -262,28 +272,41 @@ fn print_values(
     change: &UndoChange,
     quote: &mut dyn FnMut(&str, &str) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
-    let (Some(before), Some(after)) = (&change.before, &change.after) else {
-        return Ok(());
+    let pairs = match (&change.before, &change.after) {
+        (Some(UndoRow::Memory(before)), Some(UndoRow::Memory(after))) => vec![
+            ("topic", before.topic.clone(), after.topic.clone()),
+            (
+                "importance",
+                before.importance.name().to_owned(),
+                after.importance.name().to_owned(),
+            ),
+            ("scope", before.scope.clone(), after.scope.clone()),
+            (
+                "keywords",
+                before.keywords.join(","),
+                after.keywords.join(","),
+            ),
+            (
+                "recalled",
+                before.access_count.to_string(),
+                after.access_count.to_string(),
+            ),
+        ],
+        (Some(UndoRow::Concept(before)), Some(UndoRow::Concept(after))) => vec![
+            ("labels", before.labels.join(","), after.labels.join(",")),
+            (
+                "confidence",
+                before.confidence.to_string(),
+                after.confidence.to_string(),
+            ),
+            (
+                "revision",
+                before.revision.to_string(),
+                after.revision.to_string(),
+            ),
+        ],
+        _ => Vec::new(),
     };
-    let pairs = [
-        ("topic", before.topic.clone(), after.topic.clone()),
-        (
-            "importance",
-            before.importance.name().to_owned(),
-            after.importance.name().to_owned(),
-        ),
-        ("scope", before.scope.clone(), after.scope.clone()),
-        (
-            "keywords",
-            before.keywords.join(","),
-            after.keywords.join(","),
-        ),
-        (
-            "recalled",
-            before.access_count.to_string(),
-            after.access_count.to_string(),
-        ),
-    ];
     for (name, before, after) in pairs {
         if before != after {
             quote("", &format!("{name}: {before} → {after}"))?;

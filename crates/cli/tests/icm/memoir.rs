@@ -201,6 +201,89 @@ fn concepts_are_found_by_words_meaning_and_label() {
 }
 
 #[test]
+fn a_search_goes_on_page_by_page_until_everything_was_shown() {
+    let world = World::new();
+    memoir(&world, &["create", "-n", "parts"]);
+    // More than are ranked together.
+    let names_of = |results: &Value| -> Vec<String> {
+        names(results).into_iter().map(str::to_owned).collect()
+    };
+    for n in 0..90 {
+        let (name, definition) = (format!("part {n}"), format!("A bolt of {n} mm"));
+        let add = [
+            "add-concept",
+            "-m",
+            "parts",
+            "-n",
+            &name,
+            "-d",
+            &definition,
+            "-L",
+            "kind:bolt",
+        ];
+        memoir(&world, &add);
+    }
+    for what in [["bolt"].as_slice(), &["-L", "kind:bolt"]] {
+        let first = [["search", "-m", "parts", "-l", "7"].as_slice(), what].concat();
+        let mut page = memoir(&world, &first);
+        let mut shown = names_of(&page["results"]);
+        // What is added meanwhile is not of these pages.
+        let later = format!("later {}", what[0]);
+        memoir(
+            &world,
+            &[
+                "add-concept",
+                "-m",
+                "parts",
+                "-n",
+                &later,
+                "-d",
+                "A bolt",
+                "-L",
+                "kind:bolt",
+            ],
+        );
+        while let Some(next) = page["next"].as_str() {
+            let next = next.to_owned();
+            page = memoir(&world, &[first.as_slice(), &["--after", &next]].concat());
+            assert_eq!(page["offset"], shown.len());
+            shown.extend(names_of(&page["results"]));
+        }
+        let total = shown.len();
+        shown.sort();
+        shown.dedup();
+        assert_eq!(shown.len(), total, "{what:?}");
+        let at = page["basis"]["position"].as_u64().unwrap();
+        let there = memoir(&world, &["show", "parts", "--at", &format!("@{at}")]);
+        assert_eq!(there["concepts"], total, "{what:?}");
+        assert!(total >= 90);
+    }
+    let said = world.icm(["memoir", "search", "-m", "parts", "bolt"]).ok();
+    assert!(
+        said.err.contains("there are more: `--after "),
+        "{}",
+        said.err
+    );
+    let said = world
+        .icm(refine.clone())
+        .fails(2, "nothing to refine is named");
+    let options = "give at least one of `-d`, `-L`, `-s` and `--confidence`";
+    assert!(said.err.contains(options), "{}", said.err);
+    let long = "x".repeat(65);
+    world
+        .icm([refine.as_slice(), &["-L", &long]].concat())
+        .fails(2, "a label is 65 bytes long");
+    let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    world
+        .icm([refine.as_slice(), &["-L", secret]].concat())
+        .fails(2, "the label holds what looks like a secret");
+    world.icm(["verify"]).ok();
+    world.icm(["rebuild"]).ok();
+    let again = memoir(&world, &["inspect", "-m", "system", "db"]);
+    assert_eq!(again["concept"], seen["concept"]);
+}
+
+#[test]
 fn a_deleted_memoir_hides_what_is_in_it_and_comes_back_whole() {
     let world = system();
     let then = world.now();
@@ -293,7 +376,7 @@ fn changes_of_the_graph_are_compared_and_undone() {
     assert_eq!(diff["changed"][0]["name"], "api");
     assert_eq!(
         diff["changed"][0]["fields"],
-        serde_json::json!(["content", "confidence"])
+        serde_json::json!(["definition", "confidence"])
     );
     assert_eq!(diff["linked"][0]["relation"], "caused_by");
     assert_eq!(diff["unlinked"][0]["relation"], "depends_on");
@@ -309,12 +392,161 @@ fn changes_of_the_graph_are_compared_and_undone() {
     let undone = world.icm(["--yes", "undo", &range, "--json"]);
     let undone = undone.ok().json();
     assert_eq!(undone["changes"][0]["of"], "concept", "{undone}");
+    let changes = undone["changes"].as_array().unwrap();
+    let of = |name: &str| {
+        let named = |row: &Value| row["name"] == name && row["memoir"] == "system";
+        let change = changes
+            .iter()
+            .find(|it| named(&it["before"]) || named(&it["after"]));
+        change.unwrap_or_else(|| panic!("{name}: {undone}"))
+    };
+    let api = of("api");
+    assert_eq!(
+        api["fields"],
+        serde_json::json!(["definition", "confidence", "revision", "links"])
+    );
+    assert_eq!(api["before"]["definition"], "The HTTP and gRPC front");
+    assert_eq!(api["after"]["labels"], serde_json::json!(["kind:service"]));
+    assert!(api["after"].get("topic").is_none() && api["after"].get("keywords").is_none());
+    assert_eq!(of("new")["action"], "gone");
+    assert_eq!(of("mascot")["action"], "back");
     let again = world.json(["diff", &then]);
     assert!(again.get("graph").is_none(), "{again}");
     let api = memoir(&world, &["inspect", "-m", "system", "api"]);
     assert_eq!(api["concept"]["definition"], "The HTTP front for customers");
     assert_eq!(api["concept"]["revision"], 1);
     world.icm(["verify"]).ok();
+}
+
+#[test]
+fn a_memoir_is_compared_told_of_and_undone_by_its_name() {
+    let world = system();
+    let then = world.now();
+    memoir(&world, &["create", "-n", "other"]);
+    memoir(
+        &world,
+        &[
+            "add-concept",
+            "-m",
+            "other",
+            "-n",
+            "api",
+            "-d",
+            "Not this one",
+        ],
+    );
+    world
+        .icm(["store", "-t", "system", "-c", "A memory of that name"])
+        .ok();
+    memoir(
+        &world,
+        &["refine", "-m", "system", "-n", "api", "-L", "new:one"],
+    );
+    memoir(
+        &world,
+        &["add-concept", "-m", "system", "-n", "gate", "-d", "Lets in"],
+    );
+    link(&world, "link", "gate", "api", "part_of");
+    link(&world, "link", "invoices", "gate", "depends_on");
+
+    let diff = world.json(["diff", &then, "--memoir", "system"]);
+    assert_eq!(diff["added"], serde_json::json!([]));
+    assert_eq!(names(&diff["graph"]["added"]), ["gate"]);
+    assert_eq!(diff["graph"]["changed"][0]["memoir"], "system");
+    assert_eq!(
+        diff["graph"]["changed"][0]["fields"],
+        serde_json::json!(["labels"])
+    );
+    assert_eq!(diff["graph"]["linked"].as_array().map(Vec::len), Some(2));
+    assert!(
+        diff["graph"]["memoirs_added"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
+    let said = world.icm(["diff", &then, "--memoir", "system"]).ok().out;
+    assert!(said.contains("labels: +new:one"), "{said}");
+    world
+        .icm(["diff", &then, "--memoir", "systm"])
+        .fails(1, "no memoir systm");
+
+    let since = format!("@{}", 1 + then[1..].parse::<u64>().unwrap());
+    let log = world.icm(["log", "--memoir", "system", "--since", &since, "--json"]);
+    let kinds: Vec<String> = (log.ok().out.lines())
+        .map(|line| {
+            serde_json::from_str::<Value>(line).unwrap()["kind"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
+        .filter(|kind| !kind.starts_with("log."))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "concept.linked",
+            "concept.linked",
+            "concept.added",
+            "concept.labelled"
+        ],
+    );
+
+    // A concept that goes takes its links with it, and they are named.
+    let added = world.icm([
+        "log",
+        "--memoir",
+        "system",
+        "--kind",
+        "concept.added",
+        "-l",
+        "1",
+        "--json",
+    ]);
+    let added: Value = serde_json::from_str(added.ok().out.trim()).unwrap();
+    let added = format!("@{}", added["position"]);
+    let plan = world.json(["undo", &added, "--dry-run"]);
+    let change = &plan["changes"][0];
+    assert_eq!(change["before"]["name"], "gate");
+    let mut links: Vec<_> = change["links"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|link| {
+            (
+                link["relation"].as_str().unwrap(),
+                link["name"].as_str().unwrap(),
+                link["from"].is_null(),
+            )
+        })
+        .collect();
+    links.sort_unstable();
+    assert_eq!(
+        links,
+        [("depends_on", "invoices", false), ("part_of", "api", true)]
+    );
+    let said = world.icm(["undo", &added, "--dry-run"]).ok().out;
+    assert!(
+        said.contains("- part_of api") && said.contains("- invoices depends_on"),
+        "{said}"
+    );
+
+    let undo = [
+        "--yes", "undo", "--memoir", "system", "--since", &since, "--json",
+    ];
+    let undone = world.icm(undo).ok().json();
+    assert_eq!(
+        undone["selector"],
+        format!("--memoir system --since {since}")
+    );
+    assert_eq!(undone["events"], 4);
+    let left = world.json(["diff", &then]);
+    assert_eq!(names(&left["graph"]["memoirs_added"]), ["other"]);
+    assert_eq!(names(&left["graph"]["added"]), ["api"]);
+    assert_eq!(left["graph"]["linked"], serde_json::json!([]));
+    assert_eq!(left["added"].as_array().map(Vec::len), Some(1));
+    world
+        .icm(["undo", "--memoir", "system", "-t", "system", "--dry-run"])
+        .fails(2, "cannot be used with");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Action, Basis, Direction, MemoryChange};
+use super::{Action, Basis, DiffPiece, Direction};
 
 /// A named container of concepts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,8 +83,8 @@ pub struct ConceptRequest {
     pub memoir: String,
     /// At most 256 bytes.
     pub name: String,
-    /// At most 64 KiB.
-    pub definition: String,
+    /// At most 64 KiB; `None`, of a refinement alone, leaves it as it is.
+    pub definition: Option<String>,
     /// At most 32 of at most 64 bytes; of a refinement those that come on top.
     pub labels: Vec<String>,
     /// From 0 to 1. Default: 0.5, and a tenth more at each refinement.
@@ -282,7 +282,9 @@ pub struct ConceptSearchRequest {
     pub label: Option<String>,
     /// Most results, 1 to 1,000. Default: 10.
     pub limit: Option<usize>,
-    /// As of a moment.
+    /// The page after (`next` of the page before, of the same search); it is as of the same moment.
+    pub after: Option<String>,
+    /// As of a moment; left alone where `after` is given.
     pub at: Option<String>,
 }
 
@@ -291,11 +293,28 @@ pub struct ConceptSearchRequest {
 pub struct ConceptSearch {
     /// What it was computed at.
     pub basis: Basis,
+    /// Results on the pages before this one.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub offset: usize,
     /// Best first; by name where only a label was asked for.
     pub results: Vec<ConceptHit>,
+    /// Where the next page goes on: give it as `after`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub next: Option<String>,
     /// What to know of how it was answered.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub note: Option<String>,
+}
+
+impl ConceptSearch {
+    /// Where a page goes on that comes after the first `shown` results of this one.
+    pub fn after(&self, shown: usize) -> String {
+        format!("{}.{}", self.basis.position, self.offset + shown)
+    }
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// A concept that fits.
@@ -373,17 +392,47 @@ pub struct GraphDiff {
     /// Memoirs that are gone.
     pub memoirs_forgotten: Vec<Memoir>,
     /// Memoirs that are described otherwise.
-    pub memoirs_changed: Vec<MemoryChange>,
+    pub memoirs_changed: Vec<GraphChange>,
     /// Concepts that are there now and were not.
     pub added: Vec<Concept>,
     /// Concepts that are gone.
     pub forgotten: Vec<Concept>,
-    /// Concepts that say something else; the topic is the memoir.
-    pub changed: Vec<MemoryChange>,
+    /// Concepts that say something else.
+    pub changed: Vec<GraphChange>,
     /// Links that are there now and were not.
     pub linked: Vec<ConceptLink>,
     /// Links that are gone.
     pub unlinked: Vec<ConceptLink>,
+}
+
+/// What differs in one memoir or concept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GraphChange {
+    /// ULID.
+    pub id: String,
+    /// Name of the memoir.
+    pub memoir: String,
+    /// Name of the concept, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub name: Option<String>,
+    /// Names of the fields that differ: `definition`, `labels`, `confidence`; of a memoir `description`.
+    pub fields: Vec<String>,
+    /// Those fields as they were.
+    pub before: serde_json::Map<String, serde_json::Value>,
+    /// And as they are.
+    pub after: serde_json::Map<String, serde_json::Value>,
+    /// The definition or description word by word; empty unless both texts are there and differ.
+    pub text_diff: Vec<DiffPiece>,
+}
+
+impl GraphChange {
+    /// Which of the fields is the one that `text_diff` is of.
+    pub fn text_field(&self) -> &'static str {
+        match self.name {
+            Some(_) => "definition",
+            None => "description",
+        }
+    }
 }
 
 impl GraphDiff {

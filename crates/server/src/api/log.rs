@@ -11,6 +11,8 @@ pub struct LogRequest {
     pub id: Option<String>,
     /// Memories that are or were in this topic.
     pub topic: Option<String>,
+    /// This memoir, by name or id, and what is or was in it.
+    pub memoir: Option<String>,
     /// Actor name.
     pub actor: Option<String>,
     /// Session id.

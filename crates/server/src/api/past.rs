@@ -115,7 +115,7 @@ pub struct WhyRecall {
     pub undone: bool,
 }
 
-/// Asks what became of the memories between two moments.
+/// Asks what became of memories and memoirs between two moments.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DiffRequest {
     /// The earlier moment, as every `--at`.
@@ -126,6 +126,9 @@ pub struct DiffRequest {
     pub topic: Option<String>,
     /// Memories that an event of this session changed in between.
     pub session: Option<String>,
+    /// Only this memoir, by name or id, with its concepts and links, and no memories; not together with a
+    /// topic or a session.
+    pub memoir: Option<String>,
 }
 
 /// How the memories at one moment differ from those at an earlier one. Lists are by topic, then id.
@@ -158,11 +161,8 @@ pub struct Diff {
 pub struct MemoryChange {
     /// ULID.
     pub id: String,
-    /// Topic it is in now; of a memoir its name, of a concept its memoir's.
+    /// Topic it is in now.
     pub topic: String,
-    /// Name of a concept.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub name: Option<String>,
     /// Names of the fields that differ.
     pub fields: Vec<String>,
     /// Those fields as they were.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::graph::Concept;
 use super::memory::Memory;
 
 /// Asks to undo events: some that are named, or those that fit all of the rest.
@@ -20,6 +21,8 @@ pub struct UndoRequest {
     pub actor: Option<String>,
     /// Memories that are or were in this topic; with `/` at its end, below it too.
     pub topic: Option<String>,
+    /// This memoir, by name or id, with the concepts and links that are or were in it.
+    pub memoir: Option<String>,
     /// Not before this time.
     pub since: Option<String>,
     /// Also every later change of the same memories.
@@ -55,7 +58,7 @@ pub struct UndoAnswer {
     pub commands_total: u64,
     /// Chosen events that cannot be undone.
     pub skipped: Vec<SkippedEvent>,
-    /// Memories that look different after it.
+    /// Memories, memoirs and concepts that look different after it.
     pub changes: Vec<UndoChange>,
     /// Later changes of the same memories, oldest first; the oldest 100. With `cascade` they are
     /// undone, too, and none is left.
@@ -70,6 +73,16 @@ impl UndoAnswer {
         let hidden = self.changes.iter().filter(|change| change.after.is_none());
         let gone: u64 = hidden.map(|change| change.later_changes).sum();
         (gone, self.later_total.saturating_sub(gone))
+    }
+
+    /// What the later changes are of, in words.
+    pub fn later_of(&self) -> &'static str {
+        let graph = self.later.iter().filter(|it| is_of_graph(&it.kind)).count();
+        match (graph, self.later.len()) {
+            (0, _) => "memories",
+            (some, all) if some == all => "memoirs and concepts",
+            _ => "memories and concepts",
+        }
     }
 
     /// What becomes of memories, in words: `2 memories gone, 1 back`.
@@ -98,10 +111,17 @@ impl UndoAnswer {
             true if self.commands.iter().any(|it| it.kind == "memory.decayed") => {
                 "weights are as if they had not faded".to_owned()
             }
+            true if self.commands.iter().any(|it| is_of_graph(&it.kind)) => {
+                "no memoir looks different after it".to_owned()
+            }
             true => "no memory looks different after it".to_owned(),
             false => said.join(", "),
         }
     }
+}
+
+fn is_of_graph(kind: &str) -> bool {
+    kind.starts_with("memoir.") || kind.starts_with("concept.")
 }
 
 /// A command that is undone, at least in part.
@@ -199,15 +219,56 @@ pub struct UndoChange {
     pub action: UndoAction,
     /// What differs, where it is changed.
     pub fields: Vec<String>,
-    /// As it was; `null` when it was undone. Of a concept the key is its name, the keywords its labels.
-    pub before: Option<Memory>,
+    /// As it was; `null` when it was undone.
+    pub before: Option<UndoRow>,
     /// As it is then; `null` when no event that stores it is left in force.
-    pub after: Option<Memory>,
-    /// Links out from it that come or go.
+    pub after: Option<UndoRow>,
+    /// Links out from it that come or go; of a concept that goes or comes those to it, too.
     pub links: Vec<UndoLink>,
     /// Later changes of it that stay in force; where `after` is `null` the memory is gone with them,
     /// and they count again when it comes back.
     pub later_changes: u64,
+}
+
+/// A row, by what it is of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum UndoRow {
+    /// A memory.
+    Memory(Box<Memory>),
+    /// A concept.
+    Concept(Box<Concept>),
+    /// A memoir.
+    Memoir(Box<MemoirRow>),
+}
+
+impl UndoRow {
+    /// What it says; `None` when that was taken out or is damaged.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            UndoRow::Memory(memory) => memory.content.as_deref(),
+            UndoRow::Concept(concept) => concept.definition.as_deref(),
+            UndoRow::Memoir(memoir) => memoir.description.as_deref(),
+        }
+    }
+}
+
+/// A memoir alone, without what is in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoirRow {
+    /// ULID.
+    pub id: String,
+    /// Unique in the store.
+    pub name: String,
+    /// What it is about; `null` when that was taken out or is damaged.
+    pub description: Option<String>,
+    /// RFC 3339.
+    pub created_at: String,
+    /// RFC 3339, of the memoir itself.
+    pub updated_at: String,
+    /// It was deleted.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub forgotten: bool,
 }
 
 /// What an undo makes of a link.
@@ -217,8 +278,14 @@ pub struct UndoLink {
     pub action: UndoAction,
     /// For instance `supersedes`.
     pub relation: String,
-    /// The memory that it goes to (ULID).
+    /// What it goes out from (ULID), where that is not the row that it is listed with.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub from: Option<String>,
+    /// The memory or concept that it goes to (ULID).
     pub to: String,
+    /// Of a link between concepts: name of the other one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub name: Option<String>,
     /// The event that added it (64 hex digits).
     pub event: String,
 }

@@ -18,10 +18,12 @@ pub(super) struct Param {
 pub(super) enum Kind {
     /// A string.
     Text,
-    /// One of these strings.
+    /// One of these strings, however it is spelled: in snake_case, kebab-case or camelCase.
     OneOf(&'static [&'static str]),
     /// An array of strings.
     Texts,
+    /// Words in one string, with commas between them; an array of them is as good.
+    Words,
     /// True or false.
     Flag,
     /// A whole number, both bounds inclusive.
@@ -34,7 +36,7 @@ pub(super) fn input_schema(params: &[Param]) -> Map<String, Value> {
         .iter()
         .map(|param| {
             let mut schema = match param.kind {
-                Kind::Text => json!({"type": "string"}),
+                Kind::Text | Kind::Words => json!({"type": "string"}),
                 Kind::OneOf(values) => json!({"type": "string", "enum": values}),
                 Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
                 Kind::Flag => json!({"type": "boolean"}),
@@ -133,6 +135,16 @@ impl Args {
         }
     }
 
+    /// Words, taken out: trimmed, without empty ones.
+    pub(super) fn words(&mut self, name: &str) -> Vec<String> {
+        let words = self.texts(name).unwrap_or_default();
+        let words = words.iter().map(|word| word.trim());
+        words
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned)
+            .collect()
+    }
+
     /// Whether it was said.
     pub(super) fn flag(&self, name: &str) -> bool {
         self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
@@ -165,8 +177,26 @@ impl Param {
             Kind::Text => Err(format!("`{name}` must be a string")),
             Kind::Flag if value.is_boolean() => Ok(()),
             Kind::Flag => Err(format!("`{name}` must be true or false")),
-            Kind::OneOf(values) if value.as_str().is_some_and(|v| values.contains(&v)) => Ok(()),
-            Kind::OneOf(values) => Err(format!("`{name}` must be one of {}", values.join(", "))),
+            Kind::OneOf(values) => {
+                let given = value.as_str().map(letters);
+                let known = values.iter().find(|v| Some(letters(v)) == given);
+                let known = known
+                    .ok_or_else(|| format!("`{name}` must be one of {}", values.join(", ")))?;
+                *value = Value::from(*known);
+                Ok(())
+            }
+            Kind::Words => {
+                if let Some(text) = value.as_str() {
+                    *value = text.split(',').collect();
+                }
+                match value.as_array() {
+                    Some(words) if words.iter().all(Value::is_string) => Ok(()),
+                    _ => Err(format!(
+                        "`{name}` must be a string with commas, for instance \"one,two\", or an \
+                         array of strings"
+                    )),
+                }
+            }
             Kind::Texts => match value.as_array() {
                 Some(texts) if texts.iter().all(Value::is_string) => Ok(()),
                 _ => Err(format!(
@@ -196,6 +226,12 @@ impl Param {
     }
 }
 
+/// What two spellings of one name have in common.
+fn letters(name: &str) -> String {
+    let letters = name.chars().filter(|c| !matches!(c, '_' | '-' | ' '));
+    letters.flat_map(char::to_lowercase).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,7 +245,13 @@ mod tests {
         },
         Param {
             name: "importance",
-            kind: Kind::OneOf(&["low", "high"]),
+            kind: Kind::OneOf(&["low", "high", "so_so"]),
+            required: false,
+            about: "",
+        },
+        Param {
+            name: "labels",
+            kind: Kind::Words,
             required: false,
             about: "",
         },
@@ -250,8 +292,17 @@ mod tests {
             ),
             (json!({"topic": 7}), "`topic` must be a string"),
             (
-                json!({"topic": "t", "importance": "High"}),
-                "`importance` must be one of low, high",
+                json!({"topic": "t", "importance": "higher"}),
+                "`importance` must be one of low, high, so_so",
+            ),
+            (
+                json!({"topic": "t", "importance": 1}),
+                "`importance` must be one of low, high, so_so",
+            ),
+            (
+                json!({"topic": "t", "labels": ["a", 1]}),
+                "`labels` must be a string with commas, for instance \"one,two\", or an array of \
+                 strings",
             ),
             (
                 json!({"topic": "t", "keywords": "a,b"}),
@@ -275,10 +326,28 @@ mod tests {
             ),
             (
                 json!({"topic": "t", "color": "red"}),
-                "unknown argument `color`: give only topic, importance, keywords, limit",
+                "unknown argument `color`: give only topic, importance, labels, keywords, limit",
             ),
         ] {
             assert_eq!(complaint(given.clone()), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn names_and_words_are_taken_however_they_are_spelled() {
+        for spelled in ["so_so", "so-so", "soSo", "So So"] {
+            let Value::Object(given) = json!({"topic": "t", "importance": spelled}) else {
+                panic!("an object")
+            };
+            let mut args = Args::check(PARAMS, given).expect(spelled);
+            assert_eq!(args.text("importance").as_deref(), Some("so_so"));
+        }
+        for labels in [json!("a:b, c,,"), json!(["a:b", " c", ""])] {
+            let Value::Object(given) = json!({"topic": "t", "labels": labels}) else {
+                panic!("an object")
+            };
+            let mut args = Args::check(PARAMS, given).expect("labels");
+            assert_eq!(args.words("labels"), ["a:b", "c"]);
         }
     }
 }

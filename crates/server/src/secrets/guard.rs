@@ -70,14 +70,14 @@ impl<'p> Guard<'p> {
         &mut self,
         name: &str,
         field: &str,
-        text: &mut String,
+        text: Option<&mut String>,
         labels: &mut [String],
     ) -> Result<()> {
         self.name("name", Some(name))?;
-        self.text(field, Some(text))?;
+        self.text(field, text)?;
         labels
             .iter_mut()
-            .try_for_each(|label| self.text("labels", Some(label)))
+            .try_for_each(|label| self.text("label", Some(label)))
     }
 
     /// What a caller says of itself: digests of it outlive a redaction.

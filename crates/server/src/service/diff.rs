@@ -46,6 +46,13 @@ impl Service {
         if from.position > to.position {
             return Err(backwards(request, from, to).into());
         }
+        if request.memoir.is_some() && (request.topic.is_some() || request.session.is_some()) {
+            return Err(ServiceError::invalid_with(
+                "a memoir is compared as a whole",
+                "give a memoir alone, or a topic and a session",
+            )
+            .into());
+        }
         let mut diff = Diff {
             from: from.to_basis(),
             to: to.to_basis(),
@@ -56,12 +63,16 @@ impl Service {
             graph: GraphDiff::default(),
             faded: 0,
         };
+        if let Some(memoir) = &request.memoir {
+            diff.graph = self.graph_diff(views, from, to, Some(memoir))?;
+            return Ok(diff);
+        }
         for (before, after) in self.moved(views, request, from, to, &mut diff.faded)? {
             self.compare(views, &mut diff, before.as_ref(), &after, [from, to])?;
         }
         let by_topic = |a: &Memory, b: &Memory| (&a.topic, &a.id).cmp(&(&b.topic, &b.id));
         diff.graph = match request.topic.is_none() && request.session.is_none() {
-            true => self.graph_diff(views, from, to)?,
+            true => self.graph_diff(views, from, to, None)?,
             false => GraphDiff::default(),
         };
         diff.added.sort_by(by_topic);
@@ -208,25 +219,6 @@ impl Service {
     }
 }
 
-/// What differs between two versions of a memoir or a concept, if anything does.
-pub(super) fn graph_change(before: &Version, after: &Version) -> Option<MemoryChange> {
-    let [old, new] = [before, after].map(|version| memory(version, (0, None)));
-    let mut change = differences(old, new);
-    let [old, new] = [before, after].map(|version| version.graph.map(|row| row.confidence_ppm));
-    if old != new {
-        let name = "confidence".to_owned();
-        let share = |ppm: Option<u32>| Value::from(f64::from(ppm.unwrap_or(0)) / 1e6);
-        change.fields.push(name.clone());
-        change.before.insert(name.clone(), share(old));
-        change.after.insert(name, share(new));
-    }
-    change.name = after
-        .graph
-        .and_then(|row| row.memoir)
-        .and(after.key.clone());
-    (!change.fields.is_empty()).then_some(change)
-}
-
 /// What differs between two states of a memory, if anything does.
 fn change(old: Memory, new: Memory) -> Option<MemoryChange> {
     Some(differences(old, new)).filter(|change| !change.fields.is_empty())
@@ -246,7 +238,6 @@ fn differences(old: Memory, new: Memory) -> MemoryChange {
     let mut change = MemoryChange {
         id,
         topic,
-        name: None,
         fields: Vec::new(),
         before: Map::new(),
         after: Map::new(),
@@ -267,7 +258,7 @@ fn differences(old: Memory, new: Memory) -> MemoryChange {
 /// old text, those that are no deletions the new one.
 ///
 /// Only words are compared: what two texts have in common would else be the blanks.
-fn words(old: &str, new: &str) -> Vec<DiffPiece> {
+pub(super) fn words(old: &str, new: &str) -> Vec<DiffPiece> {
     let [(old_words, old_blanks), (new_words, new_blanks)] = [old, new].map(split);
     let mut pieces = Pieces::default();
     for change in TextDiff::from_slices(&old_words, &new_words).iter_all_changes() {

@@ -23,6 +23,7 @@ struct Filter {
     kind: Option<String>,
     memory: Option<BTreeSet<SubjectId>>,
     topic: Option<BTreeSet<SubjectId>>,
+    memoir: Option<BTreeSet<SubjectId>>,
     actor: Option<String>,
     session: Option<icm_log::SessionId>,
     since_ms: Option<u64>,
@@ -125,6 +126,10 @@ impl Service {
                 Some(topic) => Some(ids_of(views, views.members(topic)?)?),
                 None => None,
             },
+            memoir: match &request.memoir {
+                Some(memoir) => Some(ids_of(views, self.members_of_memoir(views, memoir)?)?),
+                None => None,
+            },
             actor: request.actor.clone(),
             session: request.session.as_deref().map(hash::session_id),
             since_ms,
@@ -218,10 +223,10 @@ impl Filter {
                 .memory
                 .as_ref()
                 .is_none_or(|ids| concerns(event, |id| ids.contains(&id)))
-            && self
-                .topic
-                .as_ref()
-                .is_none_or(|ids| concerns(event, |id| ids.contains(&id)))
+            && [&self.topic, &self.memoir].iter().all(|of| {
+                of.as_ref()
+                    .is_none_or(|ids| concerns(event, |id| ids.contains(&id)))
+            })
     }
 }
 

@@ -12,13 +12,14 @@ use icm_projections::Views;
 use icm_projections::fold::{Change, EntityId, Family, Link, Undos, Version, difference};
 
 use super::decay::decimal;
+use super::graph::{graph_fields, graph_row};
 use super::link::relation_text;
 use super::show::{field_names, memory};
 use super::write::RequestKeyOf;
 use super::{Ask, Service};
 use crate::api::{
     Caller, LaterChange, Memory, RowKind, SkippedEvent, UndoAction, UndoAnswer, UndoChange,
-    UndoLink, UndoRequest, UndoneCommand,
+    UndoLink, UndoRequest, UndoRow, UndoneCommand,
 };
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
@@ -79,7 +80,8 @@ struct Wanted {
     commands: Option<BTreeSet<CommandId>>,
     session: Option<icm_log::SessionId>,
     actor: Option<String>,
-    topic: Option<BTreeSet<SubjectId>>,
+    /// What is or was in a topic or a memoir.
+    members: Option<BTreeSet<SubjectId>>,
     since: Option<Position>,
     since_ms: Option<u64>,
 }
@@ -247,11 +249,13 @@ impl Service {
                 id: id_text(version.map_or(picked.subject, |version| version.id)),
             });
         }
+        let mut with = self.links_with(views, &changes)?;
         for change in &changes {
+            let links = with.remove(&change.entity).unwrap_or_default();
             let later = later_of.get(&change.entity).copied().unwrap_or(0);
             answer
                 .changes
-                .extend(self.undo_change(views, change, later)?);
+                .extend(self.undo_change(views, change, links, later)?);
         }
         answer.plan = plan_of(&ranges, &answer)?;
         let mut commands: BTreeMap<CommandId, UndoneCommand> = BTreeMap::new();
@@ -277,17 +281,22 @@ impl Service {
         &self,
         views: &Views,
         change: &Change,
+        with: Vec<UndoLink>,
         later: u64,
     ) -> std::result::Result<Option<UndoChange>, Ask> {
         let newest = views.tally().position;
+        let is_memory = change.after.family() == Family::Memory;
         let shown = |version: &Version| {
+            if !is_memory {
+                return Ok(graph_row(version));
+            }
             let entity = views.resolve(version.id)?;
             // Without links: they are another matter than the row, and named as a field.
             let weight_ppm = views.weight_at(&self.log, entity, version, newest)?;
-            Ok::<_, Ask>(Memory {
+            Ok::<_, Ask>(UndoRow::Memory(Box::new(Memory {
                 weight: decimal(weight_ppm),
                 ..memory(version, views.accesses_at(&self.log, entity, newest)?)
-            })
+            })))
         };
         let (before, after) = (&change.before, &change.after);
         let action = match (before.hidden, after.hidden) {
@@ -307,10 +316,14 @@ impl Service {
         let links = change.links.iter();
         let links: std::result::Result<_, Ask> =
             links.map(|link| self.undo_link(views, link)).collect();
-        let links: Vec<UndoLink> = links?;
+        let mut links: Vec<UndoLink> = links?;
+        links.extend(with);
         let mut fields = match action {
             UndoAction::Changed => {
-                let mut names = field_names(difference(before, after));
+                let mut names = match is_memory {
+                    true => field_names(difference(before, after)),
+                    false => graph_fields(before, after),
+                };
                 names.extend((!links.is_empty()).then(|| "links".to_owned()));
                 names
             }
@@ -345,6 +358,11 @@ impl Service {
                 false => UndoAction::Back,
             },
             relation: relation_text(link),
+            from: None,
+            name: to
+                .as_ref()
+                .filter(|to| to.family() == Family::Concept)
+                .and_then(|to| to.key.clone()),
             to: id_text(to.map_or(link.to, |to| to.id)),
             event: link.event.to_string(),
         })
@@ -361,7 +379,10 @@ impl Service {
             ..Wanted::default()
         };
         if let Some(topic) = &request.topic {
-            wanted.topic = Some(views.members(topic)?.into_iter().collect());
+            wanted.members = Some(views.members(topic)?.into_iter().collect());
+        }
+        if let Some(memoir) = &request.memoir {
+            wanted.members = Some(self.members_of_memoir(views, memoir)?.into_iter().collect());
         }
         if let Some(since) = &request.since {
             match when::parse(since, self.now_ms(), &self.zone(), DayMeans::Start)
@@ -519,7 +540,7 @@ impl Wanted {
                 let named = views.actor(head.actor());
                 named.map_or_else(|| head.actor().to_string() == actor, |name| name == actor)
             })
-            && (self.topic.as_ref()).is_none_or(|members| {
+            && (self.members.as_ref()).is_none_or(|members| {
                 let entity = views.resolve(head.subject());
                 entity.is_ok_and(|entity| members.contains(&entity))
             })
@@ -567,22 +588,29 @@ fn selector_of(request: &UndoRequest) -> Result<String> {
         ("--session", &request.session),
         ("--actor", &request.actor),
         ("--topic", &request.topic),
+        ("--memoir", &request.memoir),
     ] {
         if let Some(value) = value {
             limits::label(name, value, limits::TOPIC_LEN_MAX)?;
             parts.push(format!("{name} {value}"));
         }
     }
+    if request.topic.is_some() && request.memoir.is_some() {
+        return Err(ServiceError::invalid_with(
+            "nothing is in a topic and in a memoir",
+            "give `--topic` or `--memoir`",
+        ));
+    }
     if parts.is_empty() {
         return Err(ServiceError::invalid_with(
             "nothing was chosen to undo",
-            "name an event, or give `--last`, `--session` or `--topic`",
+            "name an event, or give `--last`, `--session`, `--topic` or `--memoir`",
         ));
     }
     if !request.events.is_empty() && parts.len() > request.events.len() {
         return Err(ServiceError::invalid_with(
             "events are named, or chosen by what they belong to, not both",
-            "name an event, or give `--last`, `--session` or `--topic`",
+            "name an event, or give `--last`, `--session`, `--topic` or `--memoir`",
         ));
     }
     if let Some(reason) = &request.reason {
@@ -652,7 +680,7 @@ fn is_redacted(picked: &Picked) -> ServiceError {
 fn cannot_be_undone(position: u64, kind: &str) -> ServiceError {
     ServiceError::invalid_with(
         format!("event @{position} is a {kind}, which cannot be undone"),
-        "undo reaches what was done to memories, and other undos",
+        "undo reaches what was done to memories and memoirs, and other undos",
     )
 }
 

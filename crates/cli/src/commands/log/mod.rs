@@ -52,12 +52,15 @@ struct Filters {
     /// Only this kind (`memory.stored`) or family (`memory`)
     #[arg(long)]
     kind: Option<String>,
-    /// Only events about this memory
+    /// Only events about this memory, memoir or concept
     #[arg(long)]
     id: Option<String>,
     /// Only events about memories that are or were in this topic
     #[arg(short, long)]
     topic: Option<String>,
+    /// Only events about this memoir, its concepts and links: name or id
+    #[arg(long, value_name = "NAME")]
+    memoir: Option<String>,
     /// Only events by this actor
     #[arg(long)]
     actor: Option<String>,
@@ -110,6 +113,7 @@ fn list(filters: Filters, app: &App) -> Result<Outcome, CliError> {
         kind: filters.kind,
         id: filters.id,
         topic: filters.topic,
+        memoir: filters.memoir,
         actor: filters.actor,
         session: filters.session,
         since: filters.since,

@@ -1,5 +1,7 @@
 //! `icm memoir add-concept`, `refine`, `label`, `delete-concept` and `revive-concept`
 
+use std::io::{self, IsTerminal};
+
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use icm_server::api::{ConceptRequest, LabelRequest};
@@ -16,30 +18,43 @@ use crate::input;
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
     #[command(flatten)]
-    concept: ConceptArgs,
-}
-
-/// Give a concept another definition
-///
-/// What it said before stays in its history (`icm memoir inspect`); its revision and its confidence
-/// grow.
-#[derive(Debug, Args)]
-pub(crate) struct RefineArgs {
-    #[command(flatten)]
-    concept: ConceptArgs,
-}
-
-#[derive(Debug, Args)]
-struct ConceptArgs {
-    #[command(flatten)]
     of: OfArgs,
     /// What it means; `-` for stdin, which is also read when this is missing and something is piped in
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     definition: Option<String>,
+    #[command(flatten)]
+    more: MoreArgs,
+}
+
+/// Give a concept another definition, or say more of it
+///
+/// What it said before stays in its history (`icm memoir inspect`); its revision and its confidence
+/// grow. Labels, sources and a confidence alone leave the definition as it is.
+#[derive(Debug, Args)]
+pub(crate) struct RefineArgs {
+    #[command(flatten)]
+    of: OfArgs,
+    /// What it means now; `-` for stdin, which is also read when nothing else is given
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
+    definition: Option<String>,
+    #[command(flatten)]
+    more: MoreArgs,
+}
+
+/// What can be said of a concept beside its definition.
+#[derive(Debug, Args)]
+struct MoreArgs {
     /// Labels, `namespace:value` or a value alone, with commas or repeated
-    #[arg(short, long, value_name = "LABELS", value_delimiter = ',')]
+    #[arg(
+        short = 'L',
+        visible_short_alias = 'l',
+        long,
+        alias = "label",
+        value_name = "LABELS",
+        value_delimiter = ','
+    )]
     labels: Vec<String>,
-    /// How sure it is, 0 to 1 [default: 0.5, and a tenth more at each refinement]
+    /// How sure it is, 0 to 1 [default: 0.5, and a tenth more at each other definition]
     #[arg(long, value_name = "SHARE")]
     confidence: Option<f64>,
     /// Memories that it is taken from, by their ids, with commas or repeated
@@ -61,17 +76,21 @@ struct OfArgs {
     name: String,
 }
 
-impl ConceptArgs {
-    fn request(self) -> Result<ConceptRequest, CliError> {
-        Ok(ConceptRequest {
-            definition: input::text_or_stdin(self.definition.as_deref(), "-d")?,
-            memoir: self.of.memoir,
-            name: self.of.name,
+impl MoreArgs {
+    fn request(self, of: OfArgs, definition: Option<String>) -> ConceptRequest {
+        ConceptRequest {
+            memoir: of.memoir,
+            name: of.name,
+            definition,
             labels: words(self.labels),
             confidence: self.confidence,
             sources: words(self.sources),
             allow_secret: self.allow_secret,
-        })
+        }
+    }
+
+    fn says_something(&self) -> bool {
+        !self.labels.is_empty() || !self.sources.is_empty() || self.confidence.is_some()
     }
 }
 
@@ -82,10 +101,22 @@ pub(crate) struct LabelArgs {
     #[command(flatten)]
     of: OfArgs,
     /// Labels to add, with commas or repeated
-    #[arg(short, long, value_name = "LABELS", value_delimiter = ',')]
+    #[arg(
+        short = 'L',
+        visible_short_alias = 'a',
+        long,
+        value_name = "LABELS",
+        value_delimiter = ','
+    )]
     add: Vec<String>,
     /// Labels to take away, with commas or repeated
-    #[arg(short, long, value_name = "LABELS", value_delimiter = ',')]
+    #[arg(
+        short = 'R',
+        short_alias = 'r',
+        long,
+        value_name = "LABELS",
+        value_delimiter = ','
+    )]
     remove: Vec<String>,
     /// Write it even if it looks like it holds a secret
     #[arg(long)]
@@ -109,12 +140,23 @@ pub(crate) struct ReviveArgs {
 }
 
 pub(crate) fn add(args: AddArgs, app: &App) -> Result<Outcome, CliError> {
-    let request = args.concept.request()?;
+    let definition = input::text_or_stdin(args.definition.as_deref(), "-d")?;
+    let request = args.more.request(args.of, Some(definition));
     report(&app.service()?.concept_add(&app.caller()?, &request)?, app)
 }
 
 pub(crate) fn refine(args: RefineArgs, app: &App) -> Result<Outcome, CliError> {
-    let request = args.concept.request()?;
+    let definition = match args.definition.as_deref() {
+        None if args.more.says_something() || io::stdin().is_terminal() => None,
+        given => Some(input::text_or_stdin(given, "-d")?),
+    };
+    // An empty pipe says as little as none.
+    let definition = definition.filter(|text| args.definition.is_some() || !text.is_empty());
+    if definition.is_none() && !args.more.says_something() {
+        return Err(CliError::invalid("nothing to refine is named")
+            .with_hint("give at least one of `-d`, `-L`, `-s` and `--confidence`"));
+    }
+    let request = args.more.request(args.of, definition);
     report(
         &app.service()?.concept_refine(&app.caller()?, &request)?,
         app,

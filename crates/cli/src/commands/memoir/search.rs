@@ -15,6 +15,10 @@ use crate::when;
 ///
 /// By words and by meaning, as `icm recall` does, and by label. A search is not recorded.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm memoir search -m system 'where is the money kept'
+  icm memoir search -m system -L kind:data")]
 pub(crate) struct SearchArgs {
     /// The memoir: name or id
     #[arg(short, long, value_parser = NonEmptyStringValueParser::new())]
@@ -30,20 +34,20 @@ pub(crate) struct SearchAllArgs {
     what: WhatArgs,
 }
 
-/// Results where nothing is said.
-const LIMIT: usize = 10;
-
 #[derive(Debug, Args)]
 struct WhatArgs {
     /// What to look for; may be left out where a label is given
-    #[arg(value_name = "QUERY", required_unless_present = "label")]
+    #[arg(value_name = "QUERY")]
     query: Vec<String>,
     /// Only concepts with this label
     #[arg(short = 'L', long)]
     label: Option<String>,
-    /// How many at most [default: 10]
+    /// How many at most, 1 to 1000 [default: 10]
     #[arg(short, long, value_name = "N", value_parser = how_many_results)]
     limit: Option<u16>,
+    /// The next page of the same search: what the page before said (`next` in JSON)
+    #[arg(long, value_name = "PLACE", conflicts_with = "at")]
+    after: Option<String>,
     /// As of a moment
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
@@ -59,12 +63,16 @@ pub(crate) fn in_all(args: SearchAllArgs, app: &App) -> Result<Outcome, CliError
 
 fn search(memoir: Option<String>, what: WhatArgs, app: &App) -> Result<Outcome, CliError> {
     let all = memoir.is_none();
-    let limit = what.limit.map_or(LIMIT, usize::from);
+    if what.label.is_none() && what.query.iter().all(|word| word.trim().is_empty()) {
+        return Err(CliError::invalid("the query is empty")
+            .with_hint("give words to look for, or a label with `-L LABEL`"));
+    }
     let found = app.service()?.concept_search(&ConceptSearchRequest {
         query: what.query.join(" "),
         memoir,
         label: what.label,
         limit: what.limit.map(usize::from),
+        after: what.after,
         at: what.at,
     })?;
 
@@ -83,13 +91,13 @@ fn search(memoir: Option<String>, what: WhatArgs, app: &App) -> Result<Outcome, 
     if let Some(note) = &found.note {
         ui.note(note);
     }
-    let more = match found.results.len() == limit {
-        true => ", there may be more: `-l N`",
-        false => "",
+    let more = match &found.next {
+        Some(next) => format!(", there are more: `--after {next}`"),
+        None => String::new(),
     };
     ui.remark(format_args!(
         "{} found{more} as of {} ({})",
-        found.results.len(),
+        found.offset + found.results.len(),
         ui.paint(BOLD, &format!("@{}", found.basis.position)),
         when::ago(ui.now, &found.basis.at),
     ));

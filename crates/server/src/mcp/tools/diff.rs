@@ -18,7 +18,7 @@ const ENTRY_BYTES: usize = 250;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_diff",
     title: "Compare two moments",
-    description: "Compare the memories at two moments: what was added, changed, forgotten and revived. Call it to see what a session did, or what is new since you last looked. Not for the steps in between: use icm_log.",
+    description: "Compare memories and memoirs at two moments: what was added, changed, forgotten and revived. Call it to see what a session did, or what is new since you last looked. Not for the steps in between: use icm_log.",
     hints: Hints {
         read_only: true,
         destructive: false,
@@ -50,6 +50,12 @@ pub(super) static TOOL: Tool = Tool {
             required: false,
             about: "only what this session changed",
         },
+        Param {
+            name: "memoir",
+            kind: Kind::Text,
+            required: false,
+            about: "only this memoir, no memories",
+        },
     ],
     output: Some(output),
     run,
@@ -80,6 +86,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         to: args.text("to"),
         topic: args.text("topic"),
         session: args.text("session"),
+        memoir: args.text("memoir"),
     })?;
     let counts = format!(
         "{} added, {} changed, {} forgotten, {} revived{} from @{} ({}) to @{} ({})",

@@ -59,6 +59,12 @@ pub(super) static TOOL: Tool = Tool {
             about: "what was done to memories of this topic",
         },
         Param {
+            name: "memoir",
+            kind: Kind::Text,
+            required: false,
+            about: "what was done to this memoir and in it",
+        },
+        Param {
             name: "since",
             kind: Kind::Text,
             required: false,
@@ -88,6 +94,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         session: args.text("session"),
         actor: args.text("actor"),
         topic: args.text("topic"),
+        memoir: args.text("memoir"),
         since: args.text("since"),
         cascade: args.flag("cascade"),
         ..UndoRequest::default()
@@ -160,7 +167,12 @@ fn text_of(answer: &UndoAnswer, total: usize, staying: u64, outcome: &str) -> St
                 _ => "gone",
             };
             let relation = clean_line(&link.relation);
-            let _ = write!(text, "\n  link {word}: {relation} {}", link.to);
+            let other = match (&link.name, &link.from) {
+                (Some(name), Some(_)) => format!("{} {relation}", clean_line(name)),
+                (Some(name), None) => format!("{relation} {}", clean_line(name)),
+                (None, _) => format!("{relation} {}", link.to),
+            };
+            let _ = write!(text, "\n  link {word}: {other}");
         }
     }
     if total > answer.changes.len() {
@@ -171,7 +183,8 @@ fn text_of(answer: &UndoAnswer, total: usize, staying: u64, outcome: &str) -> St
         let stay = if staying == 1 { "stays" } else { "stay" };
         let _ = write!(
             text,
-            "\n{later} of these memories {stay} in force; cascade: true undoes them too"
+            "\n{later} of these {} {stay} in force; cascade: true undoes them too",
+            answer.later_of()
         );
     }
     text

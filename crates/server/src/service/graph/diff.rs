@@ -6,12 +6,15 @@ use std::ops::ControlFlow;
 use icm_log::{EventId, Kind, Position};
 use icm_projections::Views;
 use icm_projections::fold::{EntityId, Link, Version};
+use serde_json::{Map, Value};
 
 use super::link::{Edge, named};
-use super::{Memoirs, concept};
-use crate::api::GraphDiff;
+use super::undo::graph_row;
+use super::{Memoirs, concept, shown};
+use crate::api::{GraphChange, GraphDiff};
+use crate::ids::id_text;
 use crate::service::basis::At;
-use crate::service::diff::graph_change as change;
+use crate::service::diff::words;
 use crate::service::link::relation_text;
 use crate::service::{Ask, Service};
 
@@ -19,19 +22,26 @@ use crate::service::{Ask, Service};
 type Moved = Vec<(Option<Version>, Version)>;
 
 impl Service {
-    /// What differs in memoirs, concepts and links. Walks the concepts once, and the events between.
+    /// What differs in memoirs, concepts and links, of one memoir or of all. Walks their concepts once, and
+    /// the events between.
     pub(in crate::service) fn graph_diff(
         &self,
         views: &Views,
         from: At,
         to: At,
+        only: Option<&str>,
     ) -> std::result::Result<GraphDiff, Ask> {
         let mut diff = GraphDiff::default();
-        let now = self.all_memoirs_at(views, to.position)?;
+        let mut now = self.all_memoirs_at(views, to.position)?;
+        if let Some(given) = only {
+            let (entity, _) = self.any_memoir_at(views, given, to.position)?;
+            now.retain(|known, _| *known == entity);
+        }
         if now.is_empty() {
             return Ok(diff);
         }
-        let before = self.memoirs_at(views, from.position)?;
+        let mut before = self.memoirs_at(views, from.position)?;
+        before.retain(|known, _| now.contains_key(known));
         let mut concepts: Vec<(EntityId, Moved)> = Vec::new();
         for (entity, memoir) in &now {
             self.compare_memoir(
@@ -69,7 +79,7 @@ impl Service {
         };
         diff.added.sort_by(by_name);
         diff.forgotten.sort_by(by_name);
-        (diff.changed).sort_by(|a, b| (&a.topic, &a.id).cmp(&(&b.topic, &b.id)));
+        (diff.changed).sort_by(|a, b| (&a.memoir, &a.id).cmp(&(&b.memoir, &b.id)));
         self.compare_links(views, &mut diff, (&before, &now), from, to)?;
         Ok(diff)
     }
@@ -195,4 +205,49 @@ impl Service {
         }
         Ok(links)
     }
+}
+
+/// What two states of a memoir or a concept are compared by, as in their JSON.
+pub(super) const FIELDS: [&str; 6] = [
+    "memoir",
+    "name",
+    "description",
+    "definition",
+    "labels",
+    "confidence",
+];
+
+/// A memoir or a concept as JSON.
+pub(super) fn fields_of(version: &Version) -> Map<String, Value> {
+    match serde_json::to_value(graph_row(version)) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    }
+}
+
+/// What differs between two versions of a memoir or a concept, if anything does.
+fn change(before: &Version, after: &Version) -> Option<GraphChange> {
+    let [mut old, mut new] = [before, after].map(fields_of);
+    let name = after.graph.and_then(|row| row.memoir);
+    let mut change = GraphChange {
+        id: id_text(after.id),
+        memoir: shown(after.topic.as_ref()),
+        name: name.map(|_| shown(after.key.as_ref())),
+        fields: Vec::new(),
+        before: Map::new(),
+        after: Map::new(),
+        text_diff: match (&before.content, &after.content) {
+            (Some(old), Some(new)) if old != new => words(old, new),
+            _ => Vec::new(),
+        },
+    };
+    for name in FIELDS {
+        let [old, new] = [&mut old, &mut new].map(|it| it.remove(name).unwrap_or_default());
+        if old != new {
+            change.fields.push(name.to_owned());
+            change.before.insert(name.to_owned(), old);
+            change.after.insert(name.to_owned(), new);
+        }
+    }
+    (!change.fields.is_empty()).then_some(change)
 }

@@ -27,7 +27,7 @@ impl Service {
             ));
         }
         let mut guard = Guard::new(&self.secrets, request.allow_secret);
-        guard.graph(&request.name, "definition", &mut String::new(), &mut add)?;
+        guard.graph(&request.name, "definition", None, &mut add)?;
         let warnings = guard.warnings();
         self.refuse_no_memoirs(&request.memoir)?;
         let answer = self.command(caller, None, RequestKeyOf(None), |command, views| {
@@ -79,7 +79,7 @@ pub(super) fn checked_labels(given: &[String]) -> Result<Vec<String>> {
             }
         });
     }
-    limits::keywords(&trimmed)
+    limits::words("label", &trimmed)
 }
 
 /// The events that add labels which are not there, and take others away that are.

@@ -9,6 +9,7 @@ mod list;
 mod read;
 mod search;
 mod text;
+mod undo;
 mod write;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,8 @@ use std::collections::BTreeMap;
 use icm_log::{Position, hash};
 use icm_projections::Views;
 use icm_projections::fold::{EntityId, Family, MEMOIRS, Version, concepts_of};
+
+pub(super) use undo::{graph_fields, graph_row};
 
 use super::{Ask, Service};
 use crate::api::{Action, Concept, GraphReceipt, Memoir};

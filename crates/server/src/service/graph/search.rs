@@ -1,5 +1,7 @@
 //! Which concepts fit: by words, by meaning, by label.
 
+use std::collections::BTreeSet;
+
 use icm_projections::fold::{EntityId, Family, Version};
 use icm_projections::ranking::Ranking;
 use icm_projections::{FactFilter, RecallQuery, TopicTag, Views};
@@ -36,21 +38,22 @@ impl Service {
         if let Some(memoir) = &request.memoir {
             self.refuse_no_memoirs(memoir)?;
         }
+        let page = Page::of(request, limit)?;
         if by_label {
-            return self.with_views(|views| self.labelled_so(views, request, limit));
+            return self.with_views(|views| self.labelled_so(views, request, &page));
         }
         let asked = self.ask_model(&request.query);
-        self.with_views(|views| self.search_in(views, request, limit, &asked))
+        self.with_views(|views| self.search_in(views, request, &page, &asked))
     }
 
     fn search_in(
         &self,
         views: &Views,
         request: &ConceptSearchRequest,
-        limit: usize,
+        page: &Page,
         asked: &Asked,
     ) -> std::result::Result<ConceptSearch, Ask> {
-        let at = self.at(views, request.at.as_deref(), None)?;
+        let at = self.at(views, page.at.as_deref(), None)?;
         let memoir = match &request.memoir {
             Some(given) => Some(self.memoir_at(views, given, at.position)?),
             None => None,
@@ -59,7 +62,13 @@ impl Service {
         let (living, gone): (Memoirs, Memoirs) =
             all.into_iter().partition(|(_, memoir)| memoir.is_alive());
         let without = tags_without(&living, &gone);
-        let query = RecallQuery {
+        // Concepts do not follow one another as what is said in a talk does.
+        let ranking = Ranking {
+            neighbours: 0.0,
+            expand: 0,
+            ..asked.ranking(self.ranking)
+        };
+        let query = |limit| RecallQuery {
             text: &request.query,
             topic: memoir
                 .as_ref()
@@ -75,17 +84,29 @@ impl Service {
             without: &without,
             limit,
             rarest: None,
-            // Concepts do not follow one another as what is said in a talk does.
-            ranking: Ranking {
-                neighbours: 0.0,
-                expand: 0,
-                ..asked.ranking(self.ranking)
-            },
+            ranking,
             model: asked.model(),
         };
-        let found = views.recall(&query, at.position)?;
-        let mut results = Vec::with_capacity(found.hits.len());
-        for hit in &found.hits {
+        // With more candidates the order of the best changes: so many stand first, as one page of them
+        // would have them, and only then all others, whatever the pages.
+        let first = ranking.candidates.max(1);
+        let mut hits = views
+            .recall(&query(page.end().min(first)), at.position)?
+            .hits;
+        if page.end() > first && hits.len() == first {
+            let mut all = 0;
+            for entity in living.keys() {
+                all += self.concept_count(views, *entity, at.position)?;
+            }
+            let known: BTreeSet<_> = hits.iter().map(|hit| hit.version.id).collect();
+            let more = views.recall(&query(all as usize), at.position)?.hits;
+            hits.extend(
+                more.into_iter()
+                    .filter(|hit| !known.contains(&hit.version.id)),
+            );
+        }
+        let mut results = Vec::with_capacity(hits.len());
+        for hit in &hits {
             let memoir = match hit.version.graph.and_then(|row| row.memoir) {
                 Some(id) => living.get(&views.resolve(id)?),
                 None => None,
@@ -99,9 +120,8 @@ impl Service {
             }
         }
         Ok(ConceptSearch {
-            basis: at.to_basis(),
-            results,
             note: asked.note(),
+            ..page.cut(at, results)
         })
     }
 
@@ -110,9 +130,9 @@ impl Service {
         &self,
         views: &Views,
         request: &ConceptSearchRequest,
-        limit: usize,
+        page: &Page,
     ) -> std::result::Result<ConceptSearch, Ask> {
-        let at: At = self.at(views, request.at.as_deref(), None)?;
+        let at = self.at(views, page.at.as_deref(), None)?;
         let memoirs: Vec<(EntityId, Version)> = match &request.memoir {
             Some(given) => vec![self.memoir_at(views, given, at.position)?],
             None => self.memoirs_at(views, at.position)?.into_iter().collect(),
@@ -140,12 +160,63 @@ impl Service {
             let key = |hit: &ConceptHit| (hit.concept.memoir.clone(), hit.concept.name.clone());
             key(a).cmp(&key(b))
         });
-        results.truncate(limit);
-        Ok(ConceptSearch {
-            basis: at.to_basis(),
-            results,
-            note: None,
+        Ok(page.cut(at, results))
+    }
+}
+
+/// Which of the results are asked for, and as of when.
+struct Page {
+    at: Option<String>,
+    offset: usize,
+    limit: usize,
+}
+
+impl Page {
+    fn of(request: &ConceptSearchRequest, limit: usize) -> Result<Page> {
+        let Some(after) = &request.after else {
+            let at = request.at.clone();
+            return Ok(Page {
+                at,
+                offset: 0,
+                limit,
+            });
+        };
+        let cursor = after.trim().split_once('.');
+        let cursor = cursor.and_then(|(position, offset)| {
+            Some((position.parse::<u64>().ok()?, offset.parse::<u32>().ok()?))
+        });
+        let (position, offset) = cursor.ok_or_else(|| {
+            ServiceError::invalid_with(
+                format!("`{}` is no place where a search goes on", after.trim()),
+                "give `next` of the page before as it was, or leave `after` out",
+            )
+        })?;
+        Ok(Page {
+            at: Some(format!("@{position}")),
+            offset: offset as usize,
+            limit,
         })
+    }
+
+    /// How many results are needed to know this page, and whether there is another one.
+    fn end(&self) -> usize {
+        self.offset + self.limit + 1
+    }
+
+    /// The page of all results, from the first on.
+    fn cut(&self, at: At, mut results: Vec<ConceptHit>) -> ConceptSearch {
+        let more = results.len() >= self.end();
+        results.truncate(self.offset + self.limit);
+        results.drain(..self.offset.min(results.len()));
+        let mut found = ConceptSearch {
+            basis: at.to_basis(),
+            offset: self.offset,
+            results,
+            next: None,
+            note: None,
+        };
+        found.next = more.then(|| found.after(found.results.len()));
+        found
     }
 }
 

@@ -36,7 +36,7 @@ fn place(appended: &Appended) -> Place {
 struct Checked {
     memoir: String,
     name: String,
-    definition: String,
+    definition: Option<String>,
     labels: Vec<String>,
     confidence_ppm: Option<u32>,
 }
@@ -171,6 +171,12 @@ impl Service {
     /// `Invalid` where the memoir has the concept already; `NotFound`; `Secret`.
     pub fn concept_add(&self, caller: &Caller, request: &ConceptRequest) -> Result<GraphReceipt> {
         let (checked, warnings) = self.check_concept(request)?;
+        if checked.definition.is_none() {
+            return Err(ServiceError::invalid_with(
+                "no definition was given",
+                "say what the concept means",
+            ));
+        }
         self.refuse_no_memoirs(&checked.memoir)?;
         let answer = self.command(caller, None, RequestKeyOf(None), |command, views| {
             let memoir = self.memoir_at(views, &checked.memoir, views.tally().position)?;
@@ -226,16 +232,24 @@ impl Service {
         Ok(GraphReceipt { warnings, ..answer })
     }
 
-    /// Gives a concept another definition; what it said before stays in its history.
+    /// Gives a concept another definition, labels and sources on top, another confidence, or some of these;
+    /// what it said before stays in its history.
     ///
     /// # Errors
-    /// `NotFound`, `Invalid` for a concept that was deleted; `Secret`.
+    /// `NotFound`, `Invalid` for a concept that was deleted and where nothing is given; `Secret`.
     pub fn concept_refine(
         &self,
         caller: &Caller,
         request: &ConceptRequest,
     ) -> Result<GraphReceipt> {
         let (checked, warnings) = self.check_concept(request)?;
+        let says = checked.definition.is_some() || checked.confidence_ppm.is_some();
+        if !says && checked.labels.is_empty() && request.sources.is_empty() {
+            return Err(ServiceError::invalid_with(
+                "nothing to refine is named",
+                "give at least one of definition, labels, sources and confidence",
+            ));
+        }
         self.refuse_no_memoirs(&checked.memoir)?;
         let answer = self.command(caller, None, RequestKeyOf(None), |command, views| {
             let newest = views.tally().position;
@@ -245,7 +259,8 @@ impl Service {
             let sources = self.links_to(views, &known, &sources)?;
             let labels = labelled(&known, &checked.labels, &[]);
             let was = known.graph.map_or(0, |row| row.confidence_ppm);
-            let same = known.content.as_deref() == Some(&checked.definition);
+            let given = checked.definition.as_deref();
+            let same = given.is_none() || given == known.content.as_deref();
             let sure = checked.confidence_ppm.unwrap_or(match same {
                 true => was,
                 false => (was + CONFIDENCE_STEP_PPM).min(CONFIDENCE_MAX_PPM),
@@ -328,17 +343,20 @@ impl Service {
         limits::optional_text("the description", &request.description, CONTENT_LEN_MAX)?;
         let mut description = request.description.clone();
         let mut guard = Guard::new(&self.secrets, request.allow_secret);
-        guard.graph(&name, "description", &mut description, &mut [])?;
+        guard.graph(&name, "description", Some(&mut description), &mut [])?;
         Ok((name, description, guard.warnings()))
     }
 
     fn check_concept(&self, request: &ConceptRequest) -> Result<(Checked, Vec<String>)> {
         let name = limits::visible_name("the concept's name", &request.name, KEY_LEN_MAX)?;
-        limits::text("the definition", &request.definition, CONTENT_LEN_MAX)?;
         let mut definition = request.definition.clone();
+        if let Some(definition) = &definition {
+            limits::text("the definition", definition, CONTENT_LEN_MAX)?;
+        }
         let mut labels = checked_labels(&request.labels)?;
         let mut guard = Guard::new(&self.secrets, request.allow_secret);
-        guard.graph(&name, "definition", &mut definition, &mut labels)?;
+        let text = definition.as_mut();
+        guard.graph(&name, "definition", text, &mut labels)?;
         let confidence_ppm = match request.confidence {
             None => None,
             Some(given) if (0.0..=1.0).contains(&given) => {
@@ -510,7 +528,7 @@ fn added(
         payload: payload::encode(&payload::ConceptAdded {
             memoir: memoir_name,
             name: &checked.name,
-            definition: &checked.definition,
+            definition: checked.definition.as_deref().unwrap_or_default(),
             labels: checked.labels.iter().map(String::as_str).collect(),
             source: source_of(caller),
         }),
@@ -523,13 +541,19 @@ fn refined(caller: &Caller, known: &Version, checked: &Checked, default_ppm: u32
         subject: known.id,
         refs: known.observed(),
         facts: ConceptRefined {
-            fields: fields::CONTENT | fields::SOURCE | fields::CONFIDENCE,
+            fields: match checked.definition {
+                Some(_) => fields::CONTENT | fields::SOURCE | fields::CONFIDENCE,
+                None => fields::CONFIDENCE,
+            },
             confidence_ppm: checked.confidence_ppm.unwrap_or(default_ppm),
         }
         .encode(),
         payload: payload::encode(&payload::ConceptRefined {
-            definition: Some(&checked.definition),
-            source: source_of(caller),
+            definition: checked.definition.as_deref(),
+            source: match checked.definition {
+                Some(_) => source_of(caller),
+                None => payload::SourceText::default(),
+            },
         }),
     }
 }

@@ -1,6 +1,8 @@
 //! `icm_memoir_add_concept`
 
-use super::{ADDS, Call, DEFINED, Reply, Tool, defined};
+use super::{
+    ADDS, ALLOW_SECRET, CONCEPT, Call, LABELS, MEMOIR, Reply, SOURCES, Tool, defined, definition,
+};
 use crate::error::ServiceError;
 use crate::mcp::schema::Args;
 
@@ -10,7 +12,14 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     description: "Add a concept with its definition to a memoir. Call it when a part of the subject has a name worth keeping. Not for changing one (icm_memoir_refine).",
     hints: ADDS,
     leaves_work: true,
-    params: DEFINED,
+    params: &[
+        MEMOIR,
+        CONCEPT,
+        definition(true),
+        LABELS,
+        SOURCES,
+        ALLOW_SECRET,
+    ],
     output: None,
     run,
 };

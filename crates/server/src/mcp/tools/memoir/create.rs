@@ -16,7 +16,7 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
             name: "name",
             kind: Kind::Text,
             required: true,
-            about: "unique",
+            about: "what to call the memoir; unique",
         },
         Param {
             name: "description",

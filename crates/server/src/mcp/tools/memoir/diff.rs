@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::clean_value;
-use crate::api::{Concept, ConceptLink, GraphDiff, Memoir, MemoryChange};
+use crate::api::{Concept, ConceptLink, GraphChange, GraphDiff, Memoir};
 use crate::mcp::frame::{Frame, cut};
 use crate::sanitize::clean_line;
 
@@ -47,12 +47,11 @@ pub(in crate::mcp::tools) fn graph_diff(graph: &GraphDiff) -> Option<(String, Va
         }
     }
     for change in changes(graph).take(SHOWN) {
-        let name = change.name.as_deref().unwrap_or("(memoir)");
-        item(
-            "changed",
-            format!("{} / {name}", change.topic),
-            &change.fields.join(", "),
-        );
+        let name = match &change.name {
+            Some(name) => format!("{} / {name}", change.memoir),
+            None => format!("memoir {}", change.memoir),
+        };
+        item("changed", name, &change.fields.join(", "));
     }
     for (deed, list) in [("linked", &graph.linked), ("unlinked", &graph.unlinked)] {
         for link in list.iter().take(SHOWN) {
@@ -69,7 +68,7 @@ pub(in crate::mcp::tools) fn graph_diff(graph: &GraphDiff) -> Option<(String, Va
         "added": first(&graph.added, concept),
         "forgotten": first(&graph.forgotten, concept),
         "changed": changes(graph).take(SHOWN).map(|change| json!({
-            "memoir": change.topic,
+            "memoir": change.memoir,
             "name": change.name,
             "fields": change.fields,
         })).collect::<Vec<_>>(),
@@ -97,7 +96,7 @@ pub(in crate::mcp::tools) fn graph_diff(graph: &GraphDiff) -> Option<(String, Va
     Some((text, value))
 }
 
-fn changes(graph: &GraphDiff) -> impl Iterator<Item = &MemoryChange> {
+fn changes(graph: &GraphDiff) -> impl Iterator<Item = &GraphChange> {
     graph.memoirs_changed.iter().chain(&graph.changed)
 }
 

@@ -26,7 +26,7 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
             name: "to",
             kind: Kind::Text,
             required: true,
-            about: "the one it relates to",
+            about: "the concept it relates to",
         },
         Param {
             name: "relation",
@@ -42,7 +42,7 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
                 "superseded_by",
             ]),
             required: true,
-            about: "from … to",
+            about: "how from relates to `to`",
         },
         Param {
             name: "remove",

@@ -39,7 +39,7 @@ const MEMOIR: Param = Param {
     name: "memoir",
     kind: Kind::Text,
     required: true,
-    about: "its name",
+    about: "name of the memoir",
 };
 
 const CONCEPT: Param = Param {
@@ -56,48 +56,37 @@ const AS_OF: Param = Param {
     about: "a time, 2h ago, @position, event id",
 };
 
-/// The labels of a string `ns:value,…`.
-fn labels(given: Option<String>) -> Vec<String> {
-    let given = given.unwrap_or_default();
-    let labels = given.split(',').map(str::trim);
-    labels
-        .filter(|label| !label.is_empty())
-        .map(str::to_owned)
-        .collect()
-}
-
-/// What a concept is added and refined with.
-const DEFINED: &[Param] = &[
-    MEMOIR,
-    CONCEPT,
+/// What a concept means.
+const fn definition(required: bool) -> Param {
     Param {
         name: "definition",
         kind: Kind::Text,
-        required: true,
+        required,
         about: "what it means, in full",
-    },
-    Param {
-        name: "labels",
-        kind: Kind::Text,
-        required: false,
-        about: "ns:value,ns:value",
-    },
-    Param {
-        name: "sources",
-        kind: Kind::Texts,
-        required: false,
-        about: "ids of memories it is taken from",
-    },
-    ALLOW_SECRET,
-];
+    }
+}
 
-/// The request that they make.
+const LABELS: Param = Param {
+    name: "labels",
+    kind: Kind::Words,
+    required: false,
+    about: "ns:value,ns:value",
+};
+
+const SOURCES: Param = Param {
+    name: "sources",
+    kind: Kind::Texts,
+    required: false,
+    about: "ids of memories it is taken from",
+};
+
+/// The request of the tools that add a concept and refine one.
 fn defined(args: &mut Args) -> ConceptRequest {
     ConceptRequest {
         memoir: args.required_text("memoir"),
         name: args.required_text("name"),
-        definition: args.required_text("definition"),
-        labels: labels(args.text("labels")),
+        definition: args.text("definition"),
+        labels: args.words("labels"),
         confidence: None,
         sources: args.texts("sources").unwrap_or_default(),
         allow_secret: args.flag("allow_secret"),
@@ -216,8 +205,8 @@ fn cut(structured: &mut Value, list: &str, shown: usize, total: usize) {
 const QUERY: Param = Param {
     name: "query",
     kind: Kind::Text,
-    required: true,
-    about: "a few words; may be empty with a label",
+    required: false,
+    about: "a few words; or give a label",
 };
 
 const LABEL: Param = Param {
@@ -227,9 +216,6 @@ const LABEL: Param = Param {
     about: "ns:value",
 };
 
-/// Results where nothing is said.
-const LIMIT_DEFAULT: usize = 10;
-
 const LIMIT: Param = Param {
     name: "limit",
     kind: Kind::Whole { min: 1, max: 50 },
@@ -237,17 +223,26 @@ const LIMIT: Param = Param {
     about: "default 10",
 };
 
+/// What a paged tool goes on after.
+const AFTER: Param = Param {
+    name: "after",
+    kind: Kind::Text,
+    required: false,
+    about: "next of the reply before",
+};
+
 /// Answers a search in one memoir or in all.
 fn search(call: &Call<'_>, args: &mut Args, memoir: Option<String>) -> Result<Reply, ServiceError> {
     let all = memoir.is_none();
     let request = ConceptSearchRequest {
-        query: args.required_text("query"),
+        query: args.text("query").unwrap_or_default(),
         memoir,
         label: args.text("label"),
         limit: args.whole("limit").map(|limit| limit as usize),
+        after: args.text("after"),
         at: args.text("as_of"),
     };
-    let found = call.service.concept_search(&request)?;
+    let mut found = call.service.concept_search(&request)?;
     let mut frame = Frame::new();
     let list: Vec<_> = found.results.iter().map(|hit| &hit.concept).collect();
     let shown = concepts(&mut frame, &list, all);
@@ -255,21 +250,18 @@ fn search(call: &Call<'_>, args: &mut Args, memoir: Option<String>) -> Result<Re
         0 => "no concept fits".to_owned(),
         _ => frame.finish(),
     };
-    more(&mut text, shown, list.len());
+    if shown < list.len() {
+        found.next = Some(found.after(shown));
+    }
+    found.results.truncate(shown);
     if let Some(note) = &found.note {
         text.push_str(&format!("\nnote: {note}"));
     }
-    let full = list.len() == request.limit.unwrap_or(LIMIT_DEFAULT);
-    if full {
-        text.push_str("\nthere may be more: give a larger limit");
+    if let Some(next) = &found.next {
+        text.push_str(&format!("\nmore: give after = \"{next}\""));
     }
-    let mut value = structured(&found);
-    if let Some(Value::Array(results)) = value.get_mut("results") {
-        results.truncate(shown);
-    }
-    value["more"] = (full || shown < list.len()).into();
     Ok(Reply {
         text: dated(text, &found.basis, request.at.is_some()),
-        structured: value,
+        structured: structured(&found),
     })
 }

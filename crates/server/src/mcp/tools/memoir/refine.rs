@@ -1,16 +1,25 @@
 //! `icm_memoir_refine`
 
-use super::{ADDS, Call, DEFINED, Reply, Tool, defined};
+use super::{
+    ADDS, ALLOW_SECRET, CONCEPT, Call, LABELS, MEMOIR, Reply, SOURCES, Tool, defined, definition,
+};
 use crate::error::ServiceError;
 use crate::mcp::schema::Args;
 
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "icm_memoir_refine",
     title: "Refine a concept",
-    description: "Give a concept another definition; earlier ones stay in its history, revision and confidence grow. Call it when you know better. Not for new concepts (icm_memoir_add_concept).",
+    description: "Give a concept another definition, or more labels or sources; earlier definitions stay in its history, revision and confidence grow. Call it when you know better. Not for new concepts (icm_memoir_add_concept).",
     hints: ADDS,
     leaves_work: true,
-    params: DEFINED,
+    params: &[
+        MEMOIR,
+        CONCEPT,
+        definition(false),
+        LABELS,
+        SOURCES,
+        ALLOW_SECRET,
+    ],
     output: None,
     run,
 };

@@ -1,6 +1,6 @@
 //! `icm_memoir_search`
 
-use super::{AS_OF, Call, LABEL, LIMIT, MEMOIR, QUERY, READS, Reply, Tool};
+use super::{AFTER, AS_OF, Call, LABEL, LIMIT, MEMOIR, QUERY, READS, Reply, Tool};
 use crate::error::ServiceError;
 use crate::mcp::schema::Args;
 
@@ -10,7 +10,7 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     description: "Find concepts of one memoir by words, meaning or label. Call it when the memoir is known. Not for memories (icm_memory_recall).",
     hints: READS,
     leaves_work: false,
-    params: &[MEMOIR, QUERY, LABEL, LIMIT, AS_OF],
+    params: &[MEMOIR, QUERY, LABEL, LIMIT, AFTER, AS_OF],
     output: None,
     run,
 };

@@ -1,6 +1,6 @@
 //! `icm_memoir_search_all`
 
-use super::{AS_OF, Call, LABEL, LIMIT, QUERY, READS, Reply, Tool};
+use super::{AFTER, AS_OF, Call, LABEL, LIMIT, QUERY, READS, Reply, Tool};
 use crate::error::ServiceError;
 use crate::mcp::schema::Args;
 
@@ -10,7 +10,7 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     description: "Find concepts of all memoirs by words, meaning or label. Call it when you do not know the memoir. Not for memories (icm_memory_recall).",
     hints: READS,
     leaves_work: false,
-    params: &[QUERY, LABEL, LIMIT, AS_OF],
+    params: &[QUERY, LABEL, LIMIT, AFTER, AS_OF],
     output: None,
     run,
 };

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{
-    AS_OF, Call, Kind, Param, READS, Reply, Tool, concept_count, concepts, dated, structured,
+    AFTER, AS_OF, Call, Kind, Param, READS, Reply, Tool, concept_count, concepts, dated, structured,
 };
 use crate::api::ShowRequest;
 use crate::error::ServiceError;
@@ -26,14 +26,9 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
             name: "name",
             kind: Kind::Text,
             required: true,
-            about: "of the memoir",
+            about: "name of the memoir",
         },
-        Param {
-            name: "after",
-            kind: Kind::Text,
-            required: false,
-            about: "next of the page before",
-        },
+        AFTER,
         AS_OF,
     ],
     output: None,

@@ -246,7 +246,8 @@ impl Machine {
                 .memoir_graph(&memoir.name, at)
                 .expect("it is listed");
             assert_eq!(graph.concepts.len() as u64, memoir.concepts, "{memoir:?}");
-            let around = graph.concepts.iter().map(|concept| {
+            let around = graph.concepts.iter().map(|whole| {
+                let concept = &whole.concept;
                 let request = InspectRequest {
                     memoir: memoir.name.clone(),
                     name: concept.name.clone(),
@@ -260,9 +261,15 @@ impl Machine {
                 around.sort_unstable();
                 json!(around)
             });
+            // In which order a machine learned of definitions is its own history.
+            let concepts: Vec<_> = graph
+                .concepts
+                .iter()
+                .map(|it| (&it.concept, &it.sources))
+                .collect();
             json!([
                 graph.memoir,
-                graph.concepts,
+                concepts,
                 graph.links,
                 around.collect::<Vec<_>>()
             ])
@@ -294,6 +301,16 @@ fn about(memoir: usize, n: u8) -> MemoirRequest {
         description: format!("about {}", n % 3),
         allow_secret: false,
     }
+}
+
+/// When a memoir changed last is as far as a machine has learned: one that learns of an undo before it
+/// learns of what that undoes never saw it. And an undo is a change itself.
+fn without_last_changes(mut answers: Value) -> Value {
+    for memoir in answers.as_array_mut().into_iter().flatten() {
+        let fields = memoir[0].as_object_mut().expect("a memoir");
+        fields.remove("updated_at").expect("it has one");
+    }
+    answers
 }
 
 fn state_hash(machine: &Machine) -> Option<String> {
@@ -335,9 +352,10 @@ proptest! {
                 }
             }
         }
-        let (answers, hash) = (machines[0].answers(None), state_hash(&machines[0]));
+        let answers = |machine: &Machine| without_last_changes(machine.answers(None));
+        let (first, hash) = (answers(&machines[0]), state_hash(&machines[0]));
         for other in &machines[1..] {
-            prop_assert_eq!(&other.answers(None), &answers);
+            prop_assert_eq!(&answers(other), &first);
             prop_assert_eq!(state_hash(other), hash.clone());
         }
         machines.iter_mut().for_each(Machine::check);
@@ -351,7 +369,7 @@ proptest! {
         for op in &script {
             machine.step(op);
         }
-        let before = machine.answers(None);
+        let before = without_last_changes(machine.answers(None));
         let end = machine.service().basis(None).expect("there is one").position;
         let caller = Caller::default();
         let all = UndoRequest {
@@ -366,7 +384,7 @@ proptest! {
             ..UndoRequest::default()
         };
         machine.service().undo(&caller, &back).expect("it undoes");
-        prop_assert_eq!(machine.answers(None), before);
+        prop_assert_eq!(without_last_changes(machine.answers(None)), before);
         machine.check();
     }
 }

@@ -153,6 +153,7 @@ fn every_tool_says_what_it_is_for_and_what_it_may_do() {
         assert_eq!(
             hints["destructiveHint"],
             [
+                "icm_memoir_forget",
                 "icm_memory_consolidate",
                 "icm_memory_forget",
                 "icm_memory_forget_topic",
@@ -173,7 +174,9 @@ fn every_tool_says_what_it_is_for_and_what_it_may_do() {
             "icm_log",
             "icm_memoir_add_concept",
             "icm_memoir_create",
+            "icm_memoir_describe",
             "icm_memoir_export",
+            "icm_memoir_forget",
             "icm_memoir_inspect",
             "icm_memoir_link",
             "icm_memoir_list",
@@ -1369,6 +1372,12 @@ async fn memoirs_take_names_and_labels_as_models_write_them() {
     let relations = seen["links"].as_array().expect("links").iter();
     let relations: Vec<_> = relations.map(|link| &link["relation"]).collect();
     assert_eq!(relations, ["part_of", "part_of"]);
+    let back = json!({"memoir": "m", "from": "b", "to": "a", "relation": "superseded_by"});
+    let (text, _) = client.ok("icm_memoir_link", back).await;
+    assert!(
+        text.contains("warning: `a` is superseded by `b`, too"),
+        "{text}"
+    );
     let bad = json!({"memoir": "m", "from": "a", "to": "b", "relation": "eats"});
     let said = client.fails("icm_memoir_link", bad).await;
     assert!(
@@ -1394,6 +1403,33 @@ async fn memoirs_take_names_and_labels_as_models_write_them() {
     assert!(
         said.contains("give words to look for, or a label"),
         "{said}"
+    );
+
+    // What goes comes back, and what to call for that is said.
+    let forget = json!({"memoir": "m", "name": "b"});
+    let (text, gone) = client.ok("icm_memoir_forget", forget).await;
+    assert_eq!(gone["action"], "forgotten", "{text}");
+    let inspect = json!({"memoir": "m", "name": "b"});
+    let said = client.fails("icm_memoir_inspect", inspect.clone()).await;
+    assert!(said.contains("icm_memoir_forget (revive: true)"), "{said}");
+    let revive = json!({"memoir": "m", "name": "b", "revive": true});
+    let (_, back) = client.ok("icm_memoir_forget", revive).await;
+    assert_eq!(back["action"], "revived");
+    let (_, seen) = client.ok("icm_memoir_inspect", inspect).await;
+    assert_eq!(seen["links"].as_array().map(Vec::len), Some(3));
+    let (_, gone) = client.ok("icm_memoir_forget", json!({"memoir": "m"})).await;
+    assert_eq!(
+        (&gone["action"], &gone["concepts"]),
+        (&json!("forgotten"), &json!(3))
+    );
+    let revive = json!({"memoir": "m", "revive": true});
+    client.ok("icm_memoir_forget", revive).await;
+    let describe = json!({"name": "m", "description": "Letters"});
+    client.ok("icm_memoir_describe", describe).await;
+    let (_, shown) = client.ok("icm_memoir_show", json!({"name": "m"})).await;
+    assert_eq!(
+        (&shown["description"], &shown["concepts"]),
+        (&json!("Letters"), &json!(3))
     );
 
     // A refinement may leave the definition alone.

@@ -264,6 +264,49 @@ fn a_search_goes_on_page_by_page_until_everything_was_shown() {
         "{}",
         said.err
     );
+    world
+        .icm(["memoir", "search", "-m", "parts", "bolt", "--after", "x"])
+        .fails(2, "`x` is no place where a search goes on");
+    let said = world
+        .icm(["memoir", "search", "-m", "parts"])
+        .fails(2, "the query is empty");
+    let hint = "or a label with `-L LABEL`";
+    assert!(said.err.contains(hint), "{}", said.err);
+}
+
+#[test]
+fn a_refinement_may_leave_the_definition_alone() {
+    let world = World::with_memories();
+    memoir(&world, &["create", "-n", "system"]);
+    let of = ["-m", "system", "-n", "db"];
+    let verb = |verb: &'static str, rest: &[&str]| {
+        memoir(&world, &[[verb].as_slice(), &of, rest].concat())
+    };
+    verb("add-concept", &["-d", "PostgreSQL", "-l", "kind:data"]);
+    let labelled = verb("refine", &["-L", "team:billing"]);
+    assert_eq!(labelled["action"], "updated");
+    verb("refine", &["-s", &world.id("database")]);
+    let surer = verb("refine", &["--confidence", "0.9"]);
+    assert_eq!(
+        (&surer["revision"], &surer["confidence"]),
+        (&2.into(), &0.9.into())
+    );
+    let seen = memoir(&world, &["inspect", "-m", "system", "db"]);
+    assert_eq!(seen["concept"]["definition"], "PostgreSQL");
+    assert_eq!(
+        seen["concept"]["labels"],
+        serde_json::json!(["kind:data", "team:billing"])
+    );
+    assert_eq!(seen["sources"].as_array().map(Vec::len), Some(1));
+    assert_eq!(seen["definitions"].as_array().map(Vec::len), Some(2));
+    verb("label", &["-a", "old", "-r", "kind:data"]);
+    verb("label", &["-L", "new", "-R", "old"]);
+    let seen = memoir(&world, &["inspect", "-m", "system", "db"]);
+    assert_eq!(
+        seen["concept"]["labels"],
+        serde_json::json!(["team:billing", "new"])
+    );
+    let refine = [["memoir", "refine"].as_slice(), &of].concat();
     let said = world
         .icm(refine.clone())
         .fails(2, "nothing to refine is named");
@@ -273,7 +316,7 @@ fn a_search_goes_on_page_by_page_until_everything_was_shown() {
     world
         .icm([refine.as_slice(), &["-L", &long]].concat())
         .fails(2, "a label is 65 bytes long");
-    let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let secret = "password = hunter2hunter2X9";
     world
         .icm([refine.as_slice(), &["-L", secret]].concat())
         .fails(2, "the label holds what looks like a secret");
@@ -670,6 +713,190 @@ fn a_concept_knows_the_memories_it_is_taken_from() {
             .len(),
         1
     );
+}
+
+#[test]
+fn an_export_has_sources_history_labels_and_reasons() {
+    let world = World::with_memories();
+    memoir(
+        &world,
+        &["create", "-n", "system", "-d", "How billing hangs together"],
+    );
+    let (kept, taken) = (world.id("database"), world.id("money"));
+    let sources = format!("{kept},{taken}");
+    for (name, definition) in [("db", "PostgreSQL"), ("api", "The front")] {
+        memoir(
+            &world,
+            &[
+                "add-concept",
+                "-m",
+                "system",
+                "-n",
+                name,
+                "-d",
+                definition,
+                "-L",
+                "kind:it",
+                "-s",
+                &sources,
+            ],
+        );
+    }
+    memoir(
+        &world,
+        &["refine", "-m", "system", "-n", "db", "-d", "PostgreSQL 17"],
+    );
+    memoir(
+        &world,
+        &[
+            "link",
+            "-m",
+            "system",
+            "--from",
+            "api",
+            "--to",
+            "db",
+            "-r",
+            "depends_on",
+            "--reason",
+            "every \"call\" reads",
+        ],
+    );
+    link(&world, "link", "api", "db", "caused_by");
+    link(&world, "link", "db", "api", "contradicts");
+    world.icm(["--yes", "redact", &taken]).ok();
+
+    // What was taken out is told of as that.
+    let seen = memoir(&world, &["inspect", "-m", "system", "db"]);
+    assert_eq!(seen["sources"], serde_json::json!([kept]));
+    assert_eq!(seen["sources_withheld"], serde_json::json!([taken]));
+    let said = world
+        .icm(["memoir", "inspect", "-m", "system", "db"])
+        .ok()
+        .out;
+    assert!(
+        said.contains(&format!("from {kept}, {taken} (withheld)")),
+        "{said}"
+    );
+    assert!(
+        said.contains("depends_on db (every \"call\" reads)"),
+        "{said}"
+    );
+    // Of a neighbour every relation.
+    assert!(
+        said.contains("→ contradicts, ← caused_by, ← depends_on"),
+        "{said}"
+    );
+    let relations = &seen["around"][0]["relations"];
+    assert_eq!(relations.as_array().map(Vec::len), Some(3), "{seen}");
+    assert_eq!(relations[2]["relation"], "depends_on");
+    assert_eq!(relations[2]["direction"], "in");
+    let with_reason = seen["links"].as_array().unwrap().iter();
+    let with_reason: Vec<_> = with_reason
+        .filter(|link| !link["reason"].is_null())
+        .collect();
+    assert_eq!(with_reason.len(), 1);
+    assert_eq!(with_reason[0]["reason"], "every \"call\" reads");
+
+    let whole = memoir(&world, &["export", "-m", "system"]);
+    let db = &whole["concepts"][1];
+    assert_eq!(db["name"], "db");
+    assert_eq!(db["definitions"][0]["definition"], "PostgreSQL");
+    assert_eq!(db["definitions"][1]["revision"], 2);
+    assert_eq!(db["sources"], serde_json::json!([kept]));
+    assert_eq!(db["sources_withheld"], serde_json::json!([taken]));
+    assert_eq!(whole["links"][1]["reason"], "every \"call\" reads");
+    for (format, has) in [
+        ("dot", "label=\"How billing hangs together\";"),
+        ("dot", "xlabel=\"kind:it\""),
+        ("dot", "tooltip=\"every \\\"call\\\" reads\""),
+        ("mermaid", "accDescr: How billing hangs together"),
+        ("mermaid", "[\"api<br/>kind:it\"]"),
+        ("ascii", "system: How billing hangs together\n"),
+        ("ascii", "PostgreSQL 17 [kind:it]"),
+        ("markdown", "- revision 2, confidence 0.60\n"),
+        ("markdown", "- depends_on: db (every \"call\" reads)"),
+        (
+            "graphml",
+            "<data key=\"reason\">every &quot;call&quot; reads</data>",
+        ),
+        (
+            "graphml",
+            "<data key=\"description\">How billing hangs together</data>",
+        ),
+    ] {
+        let out = world.icm(["memoir", "export", "-m", "system", "-f", format]);
+        let out = out.ok().out;
+        assert!(out.contains(has), "{format}: {out}");
+    }
+    for format in ["markdown", "graphml"] {
+        let out = world.icm(["memoir", "export", "-m", "system", "-f", format]);
+        let out = out.ok().out;
+        assert!(
+            out.contains(&format!("{kept}, {taken} (withheld)")),
+            "{format}: {out}"
+        );
+    }
+}
+
+#[test]
+fn a_memoir_changes_with_what_is_in_it() {
+    let world = system();
+    let updated = |at: &[&str]| {
+        let list = memoir(&world, &[["list"].as_slice(), at].concat());
+        let at = list["memoirs"][0]["updated_at"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let show = memoir(&world, &["show", "system"]);
+        (at, show["updated_at"].as_str().unwrap().to_owned())
+    };
+    let (first, then) = (updated(&[]), world.now());
+    assert_eq!(first.0, first.1);
+    let mut last = first.0.clone();
+    for change in [
+        ["refine", "-m", "system", "-n", "api", "-d", "Another"].as_slice(),
+        &["label", "-m", "system", "-n", "api", "-L", "new"],
+        &["delete-concept", "-m", "system", "-n", "api"],
+        &["describe", "-n", "system", "-d", "Another"],
+    ] {
+        memoir(&world, change);
+        let now = updated(&[]);
+        assert_eq!(now.0, now.1, "{change:?}");
+        assert!(now.0 > last, "{change:?}: {now:?} after {last}");
+        last = now.0;
+    }
+    assert_eq!(updated(&["--at", &then]).0, first.0);
+    world.icm(["rebuild"]).ok();
+    assert_eq!(updated(&[]).0, last);
+}
+
+#[test]
+fn two_concepts_in_each_others_place_are_warned_of() {
+    let world = system();
+    let first = link(&world, "link", "api", "invoices", "superseded_by");
+    assert!(first.get("warnings").is_none(), "{first}");
+    let args = [
+        "memoir",
+        "link",
+        "-m",
+        "system",
+        "--from",
+        "invoices",
+        "--to",
+        "api",
+        "-r",
+        "superseded_by",
+    ];
+    let said = world.icm(args).ok();
+    let unlink = "icm memoir unlink -m 'system' --from 'api' --to 'invoices' -r superseded_by";
+    assert!(said.err.contains(unlink), "{}", said.err);
+    let again = link(&world, "link", "invoices", "api", "superseded_by");
+    assert_eq!(again["action"], "unchanged");
+    assert_eq!(again["warnings"].as_array().map(Vec::len), Some(1));
+    link(&world, "unlink", "api", "invoices", "superseded_by");
+    let alone = link(&world, "link", "invoices", "api", "superseded_by");
+    assert!(alone.get("warnings").is_none(), "{alone}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ pub struct Memoir {
     pub concepts: u64,
     /// RFC 3339.
     pub created_at: String,
-    /// RFC 3339, of the memoir itself.
+    /// RFC 3339, of the last change of the memoir or of a concept in it.
     pub updated_at: String,
     /// It was deleted; its concepts are hidden.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
@@ -63,6 +63,9 @@ pub struct ConceptLink {
     pub to: String,
     /// The event that added it (64 hex digits).
     pub event: String,
+    /// Why, where that was said; looked up for exports and for the links of a concept that is inspected.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reason: Option<String>,
 }
 
 /// Creates a memoir, or gives one another description.
@@ -228,8 +231,9 @@ pub struct Inspected {
     pub basis: Basis,
     /// The concept.
     pub concept: Concept,
-    /// Memories that it is taken from, by id; those that are to be seen.
-    pub sources: Vec<String>,
+    /// Memories that it is taken from.
+    #[serde(flatten)]
+    pub sources: Sources,
     /// Its definitions, oldest first; the last one holds.
     pub definitions: Vec<Definition>,
     /// Concepts around it, nearest first.
@@ -238,6 +242,26 @@ pub struct Inspected {
     pub links: Vec<ConceptLink>,
     /// There are more concepts than the limit.
     pub truncated: bool,
+}
+
+/// Memories that a concept is taken from, by id; those that are forgotten are left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sources {
+    /// Those that can be read.
+    pub sources: Vec<String>,
+    /// Those whose text was taken out or is damaged.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub sources_withheld: Vec<String>,
+}
+
+impl Sources {
+    /// As they are shown: ids, and of those that cannot be read that it is so.
+    pub fn shown(&self) -> Option<String> {
+        let withheld = self.sources_withheld.iter();
+        let withheld = withheld.map(|id| format!("{id} (withheld)"));
+        let all: Vec<String> = self.sources.iter().cloned().chain(withheld).collect();
+        (!all.is_empty()).then(|| all.join(", "))
+    }
 }
 
 /// What a concept meant at some time.
@@ -266,9 +290,22 @@ pub struct Around {
     pub relation: String,
     /// Where that link goes, seen from the concept that was there before.
     pub direction: Direction,
+    /// All links between it and concepts one step nearer, that one first.
+    pub relations: Vec<AroundLink>,
     /// The concept.
     #[serde(flatten)]
     pub concept: Concept,
+}
+
+/// A link to a concept around another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AroundLink {
+    /// For instance `depends_on`.
+    pub relation: String,
+    /// Where it goes, seen from the nearer concept.
+    pub direction: Direction,
+    /// Name of the nearer concept.
+    pub with: String,
 }
 
 /// Asks which concepts fit.
@@ -379,9 +416,22 @@ pub struct MemoirGraph {
     /// The memoir.
     pub memoir: Memoir,
     /// Its concepts, by name.
-    pub concepts: Vec<Concept>,
+    pub concepts: Vec<WholeConcept>,
     /// The links between them.
     pub links: Vec<ConceptLink>,
+}
+
+/// A concept with all that is known of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WholeConcept {
+    /// The concept.
+    #[serde(flatten)]
+    pub concept: Concept,
+    /// Memories that it is taken from.
+    #[serde(flatten)]
+    pub sources: Sources,
+    /// Its definitions, oldest first; the last one holds.
+    pub definitions: Vec<Definition>,
 }
 
 /// How the graph at one moment differs from that at an earlier one.

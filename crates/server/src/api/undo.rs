@@ -289,3 +289,40 @@ pub struct UndoLink {
     /// The event that added it (64 hex digits).
     pub event: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_undo_that_shows_nowhere_speaks_of_what_it_undoes() {
+        for (kind, said) in [
+            ("memory.updated", "no memory looks different after it"),
+            ("concept.labelled", "no memoir looks different after it"),
+            ("memory.decayed", "weights are as if they had not faded"),
+        ] {
+            let answer = UndoAnswer {
+                dry_run: true,
+                event: None,
+                position: None,
+                selector: String::new(),
+                plan: String::new(),
+                events: 1,
+                already_undone: 0,
+                commands: vec![UndoneCommand {
+                    position: 1,
+                    event: String::new(),
+                    at: String::new(),
+                    kind: kind.to_owned(),
+                    events: 1,
+                }],
+                commands_total: 1,
+                skipped: Vec::new(),
+                changes: Vec::new(),
+                later: Vec::new(),
+                later_total: 0,
+            };
+            assert_eq!(answer.outcome(), said, "{kind}");
+        }
+    }
+}

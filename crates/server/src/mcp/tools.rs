@@ -32,12 +32,14 @@ use crate::sanitize::{clean, clean_line};
 use crate::service::Service;
 
 /// Every tool, in the order of their names.
-pub(super) static TOOLS: [&Tool; 23] = [
+pub(super) static TOOLS: [&Tool; 25] = [
     &diff::TOOL,
     &log::TOOL,
     &memoir::add_concept::TOOL,
     &memoir::create::TOOL,
+    &memoir::describe::TOOL,
     &memoir::export::TOOL,
+    &memoir::forget::TOOL,
     &memoir::inspect::TOOL,
     &memoir::link::TOOL,
     &memoir::list::TOOL,

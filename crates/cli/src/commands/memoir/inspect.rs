@@ -61,12 +61,8 @@ pub(crate) fn run(args: InspectArgs, app: &App) -> Result<Outcome, CliError> {
 fn print(found: &Inspected, app: &App) -> Result<(), CliError> {
     let ui = &app.ui;
     print_concept(ui, &found.concept, true)?;
-    if !found.sources.is_empty() {
-        ui.line(format_args!(
-            "{} {}",
-            ui.paint(BOLD, "from"),
-            found.sources.join(", ")
-        ))?;
+    if let Some(sources) = found.sources.shown() {
+        ui.line(format_args!("{} {sources}", ui.paint(BOLD, "from")))?;
     }
     // The newest one stands above.
     if let Some((_, before)) = found.definitions.split_last()
@@ -89,9 +85,12 @@ fn print(found: &Inspected, app: &App) -> Result<(), CliError> {
         ui.line(format_args!("{}", ui.paint(BOLD, "links")))?;
         for link in &found.links {
             let (from, to) = (one_line(&link.from), one_line(&link.to));
+            let reason = link.reason.as_deref().map(one_line);
+            let reason = reason.map(|reason| ui.paint(DIM, &format!(" ({reason})")));
             ui.line(format_args!(
-                "  {from} {} {to}",
-                ui.paint(DIM, &link.relation)
+                "  {from} {} {to}{}",
+                ui.paint(DIM, &link.relation),
+                reason.unwrap_or_default(),
             ))?;
         }
     }
@@ -101,13 +100,20 @@ fn print(found: &Inspected, app: &App) -> Result<(), CliError> {
             .around
             .iter()
             .map(|it| {
-                let arrow = match it.direction {
-                    Direction::Out => "→",
-                    Direction::In => "←",
-                };
+                let mut relations: Vec<String> = Vec::new();
+                for link in &it.relations {
+                    let arrow = match link.direction {
+                        Direction::Out => "→",
+                        Direction::In => "←",
+                    };
+                    let relation = format!("{arrow} {}", link.relation);
+                    if !relations.contains(&relation) {
+                        relations.push(relation);
+                    }
+                }
                 vec![
                     Cell::new(it.depth.to_string()).indented(),
-                    Cell::new(format!("{arrow} {}", it.relation)).style(DIM),
+                    Cell::new(relations.join(", ")).style(DIM),
                     Cell::new(&it.concept.name),
                     Cell::new(it.concept.definition.as_deref().unwrap_or("(withheld)")),
                 ]

@@ -99,5 +99,8 @@ fn report(receipt: &GraphReceipt, app: &App) -> Result<Outcome, CliError> {
         text::one_line(receipt.to.as_deref().unwrap_or_default()),
         ui.paint(DIM, &format!("@{}", receipt.position)),
     ))?;
+    for warning in &receipt.warnings {
+        ui.note(warning);
+    }
     Ok(Outcome::Fine)
 }

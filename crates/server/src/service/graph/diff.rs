@@ -134,6 +134,7 @@ impl Service {
                 to: ends.1,
                 relation: relation_text(&link),
                 event: link.event,
+                position: link.position,
             };
             match holds {
                 true => diff.linked.push(named(&edge, &a, &b)),

@@ -23,6 +23,7 @@ pub(super) struct Edge {
     pub(super) to: EntityId,
     pub(super) relation: String,
     pub(super) event: EventId,
+    pub(super) position: Position,
 }
 
 impl Service {
@@ -44,13 +45,19 @@ impl Service {
             let (to_entity, to) = self.concept_at(views, &memoir, &request.to, newest)?;
             refuse_self(&from, &to)?;
             let there = links_between(views, from_entity, to_entity, relation)?;
+            let mut warnings = Vec::new();
+            if relation == Relation::SUPERSEDED_BY
+                && !links_between(views, to_entity, from_entity, relation)?.is_empty()
+            {
+                warnings.push(both_superseded(&memoir.1, &from, &to));
+            }
             if let Some(link) = there.first() {
                 let event = (link.event.to_string(), link.position.0);
-                return Ok(linked(
-                    receipt(&memoir.1, Some(&from), event, Action::Unchanged),
-                    &to,
-                    relation,
-                ));
+                let receipt = receipt(&memoir.1, Some(&from), event, Action::Unchanged);
+                return Ok(GraphReceipt {
+                    warnings,
+                    ..linked(receipt, &to, relation)
+                });
             }
             let event = NewEvent {
                 kind: Kind::CONCEPT_LINKED,
@@ -69,11 +76,11 @@ impl Service {
             };
             let appended = command.append(views, vec![event])?;
             let event = (appended[0].event.to_string(), appended[0].position.0);
-            Ok(linked(
-                receipt(&memoir.1, Some(&from), event, Action::Linked),
-                &to,
-                relation,
-            ))
+            let receipt = receipt(&memoir.1, Some(&from), event, Action::Linked);
+            Ok(GraphReceipt {
+                warnings,
+                ..linked(receipt, &to, relation)
+            })
         })
     }
 
@@ -130,6 +137,29 @@ impl Service {
         Ok((relation, reason.map(|text| self.without_secret(text))))
     }
 
+    /// Puts the reasons of links to them: links and positions of their events.
+    pub(super) fn put_reasons(
+        &self,
+        views: &Views,
+        links: &mut [(Position, &mut ConceptLink)],
+    ) -> std::result::Result<(), Ask> {
+        links.sort_unstable_by_key(|(position, _)| *position);
+        let positions: Vec<Position> = links.iter().map(|(position, _)| *position).collect();
+        let mut reasons: BTreeMap<Position, String> = BTreeMap::new();
+        views.events_at(&self.log, &positions, &mut |event| {
+            if let Some(bytes) = event.body.payload()
+                && let Ok(linked) = payload::decode::<payload::MemoryLinked<'_>>(bytes)
+                && let Some(reason) = linked.reason
+            {
+                reasons.insert(event.position, reason.to_owned());
+            }
+        })?;
+        for (position, link) in links {
+            link.reason = reasons.get(position).cloned();
+        }
+        Ok(())
+    }
+
     /// The links from or to a concept whose other end is a concept too, as of a position: each once a
     /// relation and direction. Whether the other end is to be seen is for the caller to ask.
     pub(super) fn edges_at(
@@ -155,6 +185,7 @@ impl Service {
                 to,
                 relation,
                 event: link.event,
+                position: link.position,
             });
         }
         Ok(edges.into_values().collect())
@@ -170,6 +201,15 @@ fn linked(receipt: GraphReceipt, to: &Version, relation: Relation) -> GraphRecei
     }
 }
 
+/// That each of two concepts is said to stand in the other's place.
+fn both_superseded(memoir: &Version, from: &Version, to: &Version) -> String {
+    let [memoir, from, to] = [memoir.topic.as_ref(), from.key.as_ref(), to.key.as_ref()].map(shown);
+    format!(
+        "`{to}` is superseded by `{from}`, too: if only one is, take the other link away with \
+         `icm memoir unlink -m '{memoir}' --from '{to}' --to '{from}' -r superseded_by`"
+    )
+}
+
 /// A link by the names of its ends.
 pub(super) fn named(edge: &Edge, from: &Version, to: &Version) -> ConceptLink {
     ConceptLink {
@@ -178,6 +218,7 @@ pub(super) fn named(edge: &Edge, from: &Version, to: &Version) -> ConceptLink {
         relation: edge.relation.clone(),
         to: shown(to.key.as_ref()),
         event: edge.event.to_string(),
+        reason: None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use icm_log::Position;
 use icm_projections::Views;
 use icm_projections::fold::{EntityId, Version};
 
@@ -9,6 +10,7 @@ use super::link::named;
 use super::{concept, text};
 use crate::api::{
     ConceptLink, GraphFormat, Memoir, MemoirGraph, MemoirList, MemoirShow, ShowRequest,
+    WholeConcept,
 };
 use crate::error::Result;
 use crate::service::basis::At;
@@ -87,12 +89,20 @@ impl Service {
         self.with_views(|views| {
             let at = self.at(views, at, None)?;
             let (entity, version) = self.memoir_at(views, name, at.position)?;
-            let (concepts, links) = self.whole(views, entity, at)?;
-            let mut concepts: Vec<_> = concepts
-                .values()
-                .map(|held| concept(&version, held))
-                .collect();
-            concepts.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
+            let (held, mut links) = self.whole(views, entity, at)?;
+            let mut concepts = Vec::with_capacity(held.len());
+            for (entity, held) in &held {
+                concepts.push(WholeConcept {
+                    concept: concept(&version, held),
+                    sources: self.sources_of(views, *entity, at.position)?,
+                    definitions: self.definitions(views, *entity, at.position)?,
+                });
+            }
+            let by_name = |it: &WholeConcept| (it.concept.name.clone(), it.concept.id.clone());
+            concepts.sort_by_cached_key(by_name);
+            let mut places: Vec<_> = links.iter_mut().map(|(at, link)| (*at, link)).collect();
+            self.put_reasons(views, &mut places)?;
+            let links = links.into_iter().map(|(_, link)| link).collect();
             Ok(MemoirGraph {
                 basis: at.to_basis(),
                 memoir: self.memoir(views, (entity, &version), at.position)?,
@@ -115,13 +125,14 @@ impl Service {
         Ok(text::write(&self.memoir_graph(name, at)?, format))
     }
 
-    /// The concepts of a memoir that are to be seen, and the links between them in order.
+    /// The concepts of a memoir that are to be seen, and the links between them in order, each with the
+    /// position of its event.
     pub(super) fn whole(
         &self,
         views: &Views,
         memoir: EntityId,
         at: At,
-    ) -> std::result::Result<(BTreeMap<EntityId, Version>, Vec<ConceptLink>), Ask> {
+    ) -> std::result::Result<(BTreeMap<EntityId, Version>, Vec<(Position, ConceptLink)>), Ask> {
         let concepts: BTreeMap<_, _> = self
             .concepts_at(views, memoir, at.position)?
             .into_iter()
@@ -132,11 +143,11 @@ impl Service {
                 if edge.from == *entity
                     && let Some(to) = concepts.get(&edge.to)
                 {
-                    links.push(named(&edge, from, to));
+                    links.push((edge.position, named(&edge, from, to)));
                 }
             }
         }
-        links.sort();
+        links.sort_by(|(_, a), (_, b)| a.cmp(b));
         Ok((concepts, links))
     }
 }

@@ -330,6 +330,29 @@ impl Service {
         Ok((memoirs.len() as u64, concepts))
     }
 
+    /// When a memoir or a concept in it changed last (milliseconds since the epoch), as far as this machine
+    /// has learned; an undo is a change, too. Of now the list of its concepts says that, of earlier moments their versions.
+    fn changed_ms(
+        &self,
+        views: &Views,
+        (entity, version): (EntityId, &Version),
+        position: Position,
+    ) -> std::result::Result<u64, Ask> {
+        let mut last = version.updated_ms.max(version.stamp.time.ms());
+        if position < views.tally().position {
+            for (concept, _) in self.all_concepts_at(views, entity, position)? {
+                let versions = views.versions(concept, position)?;
+                let times = versions.iter().map(|version| version.stamp.time.ms());
+                last = times.fold(last, u64::max);
+            }
+            return Ok(last);
+        }
+        for id in views.ids_of(entity)? {
+            last = last.max(views.listed(&concepts_of(id))?.1);
+        }
+        Ok(last)
+    }
+
     fn memoir(
         &self,
         views: &Views,
@@ -342,7 +365,7 @@ impl Service {
             description: version.content.clone(),
             concepts: self.concept_count(views, entity, position)?,
             created_at: rfc3339(version.created_ms),
-            updated_at: rfc3339(version.updated_ms),
+            updated_at: rfc3339(self.changed_ms(views, (entity, version), position)?),
             forgotten: version.is_forgotten(),
         })
     }

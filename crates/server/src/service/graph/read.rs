@@ -8,8 +8,8 @@ use icm_projections::Views;
 use icm_projections::fold::{EntityId, Family, Version};
 
 use super::link::{Edge, named, relation_of};
-use super::{concept, confidence};
-use crate::api::{Around, Definition, Direction, InspectRequest, Inspected};
+use super::{concept, confidence, shown};
+use crate::api::{Around, AroundLink, Definition, Direction, InspectRequest, Inspected, Sources};
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
 use crate::service::{Ask, Service};
@@ -92,21 +92,21 @@ impl Service {
                 self.walk(&mut walk, (entity, &memoir.1), depth, limit, relation)?;
             let mut links = Vec::with_capacity(edges.len());
             for edge in &edges {
-                let ends = (walk.known.get(&edge.from), walk.known.get(&edge.to));
-                if let (Some(Some(from)), Some(Some(to))) = ends {
+                let ends = [edge.from, edge.to].map(|end| walk.known.get(&end));
+                if let [Some(Some(from)), Some(Some(to))] = ends {
                     links.push(named(edge, from, to));
                 }
             }
+            let own = shown(version.key.as_ref());
+            let places = edges.iter().map(|edge| edge.position);
+            let mut places: Vec<_> = places.zip(&mut links).collect();
+            places.retain(|(_, link)| link.from == own || link.to == own);
+            self.put_reasons(views, &mut places)?;
             links.sort();
-            let mut sources = Vec::new();
-            for source in self.source_ids(views, entity, at.position)? {
-                let source = views.version_at(source, at.position)?;
-                sources.extend(source.filter(Version::is_alive).map(|it| id_text(it.id)));
-            }
             Ok(Inspected {
                 basis: at.to_basis(),
                 concept: concept(&memoir.1, &version),
-                sources,
+                sources: self.sources_of(views, entity, at.position)?,
                 definitions: self.definitions(views, entity, at.position)?,
                 around,
                 links,
@@ -124,13 +124,20 @@ impl Service {
         limit: usize,
         relation: Option<&str>,
     ) -> std::result::Result<(Vec<Around>, Vec<Edge>, bool), Ask> {
-        let mut met = BTreeSet::from([start]);
+        // The place of each concept that was met, but of the first one.
+        let mut met: BTreeMap<EntityId, Option<usize>> = BTreeMap::from([(start, None)]);
+        let mut truncated = false;
         let mut seen_edges = BTreeSet::new();
-        let (mut around, mut edges) = (Vec::new(), Vec::new());
+        let (mut around, mut edges): (Vec<Around>, Vec<Edge>) = (Vec::new(), Vec::new());
         let mut rim = vec![start];
         for depth in 1..=depth {
             let mut next = Vec::new();
             for at in std::mem::take(&mut rim) {
+                if truncated {
+                    return Ok((around, edges, true));
+                }
+                let nearer = walk.look(at)?.map(|version| shown(version.key.as_ref()));
+                let nearer = nearer.unwrap_or_default();
                 for edge in self.edges_at(walk.views, at, walk.position)? {
                     if relation.is_some_and(|relation| relation != edge.relation) {
                         continue;
@@ -139,21 +146,39 @@ impl Service {
                         true => (edge.to, Direction::Out),
                         false => (edge.from, Direction::In),
                     };
+                    if around.len() == limit && !met.contains_key(&other) {
+                        truncated |= walk.look(other)?.is_some();
+                        // What is there already is told of whole, as far as this concept leads to it.
+                        continue;
+                    }
                     let Some(version) = walk.look(other)? else {
                         continue;
                     };
-                    if !met.contains(&other) {
-                        if around.len() == limit {
-                            return Ok((around, edges, true));
+                    let link = AroundLink {
+                        relation: edge.relation.clone(),
+                        direction,
+                        with: nearer.clone(),
+                    };
+                    match met.get(&other) {
+                        Some(place) => {
+                            // Of a concept as near as this one nothing is said but the link.
+                            let known = place.and_then(|place| around.get_mut(place));
+                            let known = known.filter(|it: &&mut Around| it.depth == depth);
+                            if let Some(known) = known.filter(|it| !it.relations.contains(&link)) {
+                                known.relations.push(link);
+                            }
                         }
-                        met.insert(other);
-                        next.push(other);
-                        around.push(Around {
-                            depth,
-                            relation: edge.relation.clone(),
-                            direction,
-                            concept: concept(memoir, version),
-                        });
+                        None => {
+                            met.insert(other, Some(around.len()));
+                            next.push(other);
+                            around.push(Around {
+                                depth,
+                                relation: link.relation.clone(),
+                                direction,
+                                relations: vec![link],
+                                concept: concept(memoir, version),
+                            });
+                        }
                     }
                     if seen_edges.insert((edge.from, edge.to, edge.relation.clone())) {
                         edges.push(edge);
@@ -162,11 +187,32 @@ impl Service {
             }
             rim = next;
         }
-        Ok((around, edges, false))
+        Ok((around, edges, truncated))
+    }
+
+    /// The memories that a concept is taken from and that are not forgotten.
+    pub(super) fn sources_of(
+        &self,
+        views: &Views,
+        concept: EntityId,
+        position: Position,
+    ) -> std::result::Result<Sources, Ask> {
+        let mut sources = Sources::default();
+        for source in self.source_ids(views, concept, position)? {
+            let version = views.version_at(source, position)?;
+            let Some(version) = version.filter(Version::is_alive) else {
+                continue;
+            };
+            match version.content {
+                Some(_) => sources.sources.push(id_text(version.id)),
+                None => sources.sources_withheld.push(id_text(version.id)),
+            }
+        }
+        Ok(sources)
     }
 
     /// What a concept meant, oldest first, up to a position.
-    fn definitions(
+    pub(super) fn definitions(
         &self,
         views: &Views,
         entity: EntityId,

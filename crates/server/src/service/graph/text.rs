@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use crate::api::{Concept, ConceptLink, GraphFormat, MemoirGraph};
+use crate::api::{Concept, ConceptLink, GraphFormat, MemoirGraph, WholeConcept};
 use crate::sanitize::{clean, clean_line};
 
 /// Relations that put a concept below another one in a tree, the closest first.
@@ -27,7 +27,7 @@ pub(super) fn write(graph: &MemoirGraph, format: GraphFormat) -> String {
 
 /// The number of each concept by name.
 fn numbers(graph: &MemoirGraph) -> BTreeMap<&str, usize> {
-    let names = graph.concepts.iter().map(|concept| concept.name.as_str());
+    let names = graph.concepts.iter().map(|it| it.concept.name.as_str());
     names.zip(0..).collect()
 }
 
@@ -50,6 +50,19 @@ fn definition(concept: &Concept) -> &str {
     concept.definition.as_deref().unwrap_or("(withheld)")
 }
 
+/// What the memoir is about, if that is said.
+fn description(graph: &MemoirGraph) -> Option<&str> {
+    let text = graph.memoir.description.as_deref().unwrap_or("(withheld)");
+    (!text.trim().is_empty()).then_some(text)
+}
+
+/// The labels of a concept in a line, if it has any.
+fn labels(concept: &Concept) -> Option<String> {
+    let labels = concept.labels.iter().map(|label| clean_line(label));
+    let labels: Vec<_> = labels.collect();
+    (!labels.is_empty()).then(|| labels.join(", "))
+}
+
 fn dot(graph: &MemoirGraph) -> String {
     let quoted = |text: &str| {
         let text = clean_line(text).replace('\\', "\\\\").replace('"', "\\\"");
@@ -59,16 +72,23 @@ fn dot(graph: &MemoirGraph) -> String {
         "digraph {} {{\n  rankdir=LR;\n  node [shape=box];\n",
         quoted(&graph.memoir.name)
     );
-    for (number, concept) in graph.concepts.iter().enumerate() {
+    if let Some(text) = description(graph) {
+        _ = writeln!(out, "  labelloc=t;\n  label={};", quoted(text));
+    }
+    for (number, WholeConcept { concept, .. }) in graph.concepts.iter().enumerate() {
         let (label, tip) = (quoted(&concept.name), quoted(definition(concept)));
-        _ = writeln!(out, "  c{number} [label={label}, tooltip={tip}];");
+        _ = write!(out, "  c{number} [label={label}, tooltip={tip}");
+        if let Some(labels) = labels(concept) {
+            _ = write!(out, ", xlabel={}", quoted(&labels));
+        }
+        out.push_str("];\n");
     }
     for (from, to, link) in numbered(graph) {
-        _ = writeln!(
-            out,
-            "  c{from} -> c{to} [label={}];",
-            quoted(&link.relation)
-        );
+        _ = write!(out, "  c{from} -> c{to} [label={}", quoted(&link.relation));
+        if let Some(reason) = &link.reason {
+            _ = write!(out, ", tooltip={}", quoted(reason));
+        }
+        out.push_str("];\n");
     }
     out.push_str("}\n");
     out
@@ -77,20 +97,26 @@ fn dot(graph: &MemoirGraph) -> String {
 fn mermaid(graph: &MemoirGraph) -> String {
     // Mermaid reads entities with a hash in the place of the ampersand.
     let quoted = |text: &str| {
-        let text = clean_line(text)
+        clean_line(text)
             .replace('#', "#35;")
             .replace('"', "#quot;")
             .replace('<', "#lt;")
             .replace('>', "#gt;")
-            .replace('`', "#96;");
-        format!("\"{text}\"")
+            .replace('`', "#96;")
     };
     let mut out = String::from("graph LR\n");
-    for (number, concept) in graph.concepts.iter().enumerate() {
-        _ = writeln!(out, "  c{number}[{}]", quoted(&concept.name));
+    if let Some(text) = description(graph) {
+        _ = writeln!(out, "  accDescr: {}", quoted(text));
+    }
+    for (number, WholeConcept { concept, .. }) in graph.concepts.iter().enumerate() {
+        _ = write!(out, "  c{number}[\"{}", quoted(&concept.name));
+        if let Some(labels) = labels(concept) {
+            _ = write!(out, "<br/>{}", quoted(&labels));
+        }
+        out.push_str("\"]\n");
     }
     for (from, to, link) in numbered(graph) {
-        _ = writeln!(out, "  c{from} -->|{}| c{to}", quoted(&link.relation));
+        _ = writeln!(out, "  c{from} -->|\"{}\"| c{to}", quoted(&link.relation));
     }
     out
 }
@@ -119,8 +145,12 @@ fn tree(graph: &MemoirGraph) -> String {
         below: BTreeMap::new(),
         other: BTreeMap::new(),
         written: BTreeSet::new(),
-        out: format!("{}\n", clean_line(&graph.memoir.name)),
+        out: clean_line(&graph.memoir.name).into_owned(),
     };
+    if let Some(text) = description(graph) {
+        tree.out.push_str(&format!(": {}", shortened(text)));
+    }
+    tree.out.push('\n');
     for (at, (from, to, link)) in links.iter().enumerate() {
         if parents.get(from).is_some_and(|(_, parent)| *parent == at) {
             tree.below
@@ -195,7 +225,7 @@ impl Tree<'_> {
             let below = self.below.get(&at.number).cloned().unwrap_or_default();
             for (place, (to, relation)) in others.iter().enumerate() {
                 let last = below.is_empty() && place + 1 == others.len();
-                let (branch, to) = (branch(last), &self.graph.concepts[*to].name);
+                let (branch, to) = (branch(last), &self.graph.concepts[*to].concept.name);
                 _ = writeln!(self.out, "{prefix}{branch}{relation} → {}", clean_line(to));
             }
             for (place, (from, relation)) in below.iter().enumerate().rev() {
@@ -210,7 +240,7 @@ impl Tree<'_> {
     }
 
     fn line(&mut self, at: &Open, again: bool) {
-        let concept = &self.graph.concepts[at.number];
+        let concept = &self.graph.concepts[at.number].concept;
         let (prefix, branch) = (&at.prefix, branch(at.last));
         _ = write!(self.out, "{prefix}{branch}{}", clean_line(&concept.name));
         if let Some(relation) = &at.relation {
@@ -219,8 +249,11 @@ impl Tree<'_> {
         match again {
             true => self.out.push_str(" ↺\n"),
             false => {
-                let definition = shortened(definition(concept));
-                _ = writeln!(self.out, ": {definition}");
+                _ = write!(self.out, ": {}", shortened(definition(concept)));
+                if let Some(labels) = labels(concept) {
+                    _ = write!(self.out, " [{labels}]");
+                }
+                self.out.push('\n');
             }
         }
     }
@@ -245,31 +278,31 @@ fn shortened(text: &str) -> String {
 
 fn markdown(graph: &MemoirGraph) -> String {
     let mut out = format!("# {}\n", clean_line(&graph.memoir.name));
-    let description = graph.memoir.description.as_deref().unwrap_or("(withheld)");
-    if !description.trim().is_empty() {
-        _ = writeln!(out, "\n{}", clean(description).trim());
+    if let Some(text) = description(graph) {
+        _ = writeln!(out, "\n{}", clean(text).trim());
     }
     let mut links: BTreeMap<&str, Vec<&ConceptLink>> = BTreeMap::new();
     for link in &graph.links {
         links.entry(&link.from).or_default().push(link);
     }
-    for concept in &graph.concepts {
+    for whole in &graph.concepts {
+        let concept = &whole.concept;
         _ = writeln!(out, "\n## {}\n", clean_line(&concept.name));
-        _ = writeln!(out, "{}", clean(definition(concept)).trim());
-        let links = links.get(concept.name.as_str());
-        if !concept.labels.is_empty() || links.is_some() {
+        _ = writeln!(out, "{}\n", clean(definition(concept)).trim());
+        if let Some(labels) = labels(concept) {
+            _ = writeln!(out, "- labels: {labels}");
+        }
+        let (revision, confidence) = (concept.revision, concept.confidence);
+        _ = writeln!(out, "- revision {revision}, confidence {confidence:.2}");
+        if let Some(sources) = whole.sources.shown() {
+            _ = writeln!(out, "- from memories: {sources}");
+        }
+        for link in links.get(concept.name.as_str()).into_iter().flatten() {
+            _ = write!(out, "- {}: {}", link.relation, clean_line(&link.to));
+            if let Some(reason) = &link.reason {
+                _ = write!(out, " ({})", clean_line(reason));
+            }
             out.push('\n');
-        }
-        if !concept.labels.is_empty() {
-            let labels: Vec<_> = concept
-                .labels
-                .iter()
-                .map(|label| clean_line(label))
-                .collect();
-            _ = writeln!(out, "- labels: {}", labels.join(", "));
-        }
-        for link in links.into_iter().flatten() {
-            _ = writeln!(out, "- {}: {}", link.relation, clean_line(&link.to));
         }
     }
     out
@@ -293,7 +326,10 @@ fn graphml(graph: &MemoirGraph) -> String {
         ("labels", "node", "string"),
         ("confidence", "node", "double"),
         ("revision", "node", "int"),
+        ("sources", "node", "string"),
         ("relation", "edge", "string"),
+        ("reason", "edge", "string"),
+        ("description", "graph", "string"),
     ] {
         _ = writeln!(
             out,
@@ -302,14 +338,20 @@ fn graphml(graph: &MemoirGraph) -> String {
     }
     let memoir = escaped(&graph.memoir.name);
     _ = writeln!(out, "  <graph id=\"{memoir}\" edgedefault=\"directed\">");
-    for (number, concept) in graph.concepts.iter().enumerate() {
-        let data = [
+    if let Some(text) = description(graph) {
+        let text = escaped(text);
+        _ = writeln!(out, "    <data key=\"description\">{text}</data>");
+    }
+    for (number, whole) in graph.concepts.iter().enumerate() {
+        let concept = &whole.concept;
+        let mut data = vec![
             ("name", escaped(&concept.name)),
             ("definition", escaped(definition(concept))),
             ("labels", escaped(&concept.labels.join(", "))),
             ("confidence", concept.confidence.to_string()),
             ("revision", concept.revision.to_string()),
         ];
+        data.extend(whole.sources.shown().map(|ids| ("sources", ids)));
         _ = write!(out, "    <node id=\"c{number}\">");
         for (key, value) in data {
             _ = write!(out, "<data key=\"{key}\">{value}</data>");
@@ -318,10 +360,14 @@ fn graphml(graph: &MemoirGraph) -> String {
     }
     for (from, to, link) in numbered(graph) {
         let relation = escaped(&link.relation);
-        _ = writeln!(
+        _ = write!(
             out,
-            "    <edge source=\"c{from}\" target=\"c{to}\"><data key=\"relation\">{relation}</data></edge>"
+            "    <edge source=\"c{from}\" target=\"c{to}\"><data key=\"relation\">{relation}</data>"
         );
+        if let Some(reason) = &link.reason {
+            _ = write!(out, "<data key=\"reason\">{}</data>", escaped(reason));
+        }
+        out.push_str("</edge>\n");
     }
     out.push_str("  </graph>\n</graphml>\n");
     out

@@ -67,14 +67,15 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
             1_000,
         );
     }
+    if let Some(sources) = found.sources.shown() {
+        frame.item("from memories: ", &sources, "", 10_000);
+    }
     for link in &found.links {
         let (from, to) = (clean_line(&link.from), clean_line(&link.to));
-        frame.item(
-            "link: ",
-            &format!("{from} {} {to}", link.relation),
-            "",
-            1_000,
-        );
+        let reason = link.reason.as_deref().map(clean_line);
+        let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
+        let said = format!("{from} {} {to}{reason}", link.relation);
+        frame.item("link: ", &said, "", 1_000);
     }
     let list: Vec<_> = found.around.iter().map(|it| &it.concept).collect();
     let shown = concepts(&mut frame, &list, false);

@@ -2,8 +2,10 @@
 
 pub(super) mod add_concept;
 pub(super) mod create;
+pub(super) mod describe;
 pub(super) mod diff;
 pub(super) mod export;
+pub(super) mod forget;
 pub(super) mod inspect;
 pub(super) mod link;
 pub(super) mod list;

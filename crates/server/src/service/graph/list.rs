@@ -16,6 +16,9 @@ use crate::error::Result;
 use crate::service::basis::At;
 use crate::service::{Ask, Service};
 
+/// The concepts of a memoir, and the links between them with the positions of their events.
+type Whole = (BTreeMap<EntityId, Version>, Vec<(Position, ConceptLink)>);
+
 impl Service {
     /// Every memoir by name, now or as of a moment.
     ///
@@ -132,7 +135,7 @@ impl Service {
         views: &Views,
         memoir: EntityId,
         at: At,
-    ) -> std::result::Result<(BTreeMap<EntityId, Version>, Vec<(Position, ConceptLink)>), Ask> {
+    ) -> std::result::Result<Whole, Ask> {
         let concepts: BTreeMap<_, _> = self
             .concepts_at(views, memoir, at.position)?
             .into_iter()

@@ -82,7 +82,9 @@ const SETS: [(&str, &str, &[&str]); 7] = [
         &[
             "icm_memoir_add_concept",
             "icm_memoir_create",
+            "icm_memoir_describe",
             "icm_memoir_export",
+            "icm_memoir_forget",
             "icm_memoir_inspect",
             "icm_memoir_link",
             "icm_memoir_list",

@@ -1,7 +1,7 @@
 //! `icm_memory_recall`
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Call, Hints, Kind, Param, Reply, Tool, cleaned, day};
 use crate::api::{Importance, RecallHit, RecallRequest, Source, Trust, Via};
@@ -65,7 +65,7 @@ pub(super) static TOOL: Tool = Tool {
             about: "a past moment: date, 2h ago, @position or event id",
         },
     ],
-    output: Some(output),
+    output: None,
     run,
 };
 
@@ -108,19 +108,6 @@ struct Hit {
 
 fn is_zero(number: &u64) -> bool {
     *number == 0
-}
-
-/// What a program finds in an answer; of a result see [`Hit`].
-fn output() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "basis": {"type": "object"},
-            "results": {"type": "array", "items": {"type": "object"}},
-            "scope": {"type": "array", "items": {"type": "string"}},
-        },
-        "required": ["basis", "results"],
-    })
 }
 
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {

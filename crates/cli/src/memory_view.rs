@@ -196,9 +196,17 @@ pub(crate) fn print_receipt(ui: &Ui, receipt: &Receipt) -> Result<(), CliError> 
     if let Some(similar) = &receipt.similar {
         print_similar(ui, receipt, similar)?;
     }
-    if let Some(memories) = receipt.crowded {
-        let topic = text::one_line(&receipt.topic);
-        let hint = format!("topic {topic} has {memories} memories: `icm consolidate -t {topic}`");
+    if let Some(crowded) = &receipt.crowded {
+        let of = match &crowded.scope {
+            Some(scope) => format!(" of {}", text::one_line(scope)),
+            None => String::new(),
+        };
+        let hint = format!(
+            "topic {} has {} memories{of}: `{}`",
+            text::one_line(&receipt.topic),
+            crowded.memories,
+            text::cleaned(&crowded.command(&receipt.topic)),
+        );
         ui.remark(format_args!("{}", ui.paint(DIM, &hint)));
     }
     Ok(())

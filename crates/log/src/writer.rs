@@ -13,14 +13,14 @@ use crate::env::Env;
 use crate::error::{LogError, Result, at};
 use crate::facts;
 use crate::hash;
-use crate::head::{FACTS_LEN_MAX, FORMAT, HeadFields, REFS_MAX};
+use crate::head::{FACTS_LEN_MAX, FORMAT, HEAD_FIXED_LEN, HeadFields, REFS_MAX};
 use crate::id::{
     ActorId, CommandId, EventId, Position, RequestKey, Seq, SessionId, SubjectId, Time,
 };
 use crate::kind::Kind;
 use crate::log::{LOCK_FILE, Log, Refusal, State};
 use crate::payload;
-use crate::record::{self, PAYLOAD_LEN_MAX, SALT_LEN};
+use crate::record::{self, FRAME_LEN, PAYLOAD_LEN_MAX, SALT_LEN, SECOND_CHECK_LEN};
 use crate::recover::{Tip, TipPlace};
 use crate::segment::{HEADER_LEN, SEGMENT_LEN_TARGET, SegmentHeader, SegmentName};
 use crate::store_file::StoreFile;
@@ -57,6 +57,14 @@ pub struct NewEvent {
     pub facts: Vec<u8>,
     /// Encoded payload.
     pub payload: Vec<u8>,
+}
+
+impl NewEvent {
+    /// Bytes of its record: what it takes of a batch's [`BATCH_LEN_MAX`].
+    pub fn record_len(&self) -> usize {
+        let head = HEAD_FIXED_LEN + self.refs.len() * 32 + self.facts.len();
+        FRAME_LEN + head + SECOND_CHECK_LEN + SALT_LEN + self.payload.len()
+    }
 }
 
 /// Events that stand or fall together.

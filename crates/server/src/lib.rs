@@ -18,6 +18,7 @@ pub mod mcp;
 pub mod sanitize;
 pub mod secrets;
 mod service;
+mod shell;
 mod summarizer;
 mod system;
 mod tokens;

@@ -1529,7 +1529,7 @@ async fn a_topic_is_looked_at_consolidated_and_forgotten_whole() {
     assert_eq!(health["findings"][4]["finding"], "over_full");
     assert_eq!(health["findings"][4]["count"], 1);
     assert!(
-        text.contains("1 crowded topics: crowd/a (8) → icm_memory_consolidate"),
+        text.contains("1 crowded topic: crowd/a (8) → icm_memory_consolidate"),
         "{text}"
     );
     let (text, _) = client
@@ -1578,6 +1578,13 @@ async fn a_topic_is_looked_at_consolidated_and_forgotten_whole() {
     assert!(nothing.contains("icm_memory_list_topics"), "{nothing}");
     let (_, plan) = client.ok("icm_undo", json!({"event": done["event"]})).await;
     assert_eq!(plan["events"], 8);
+    let (_, last) = client.ok("icm_log", json!({"id": done["event"]})).await;
+    let last = &last["events"][0];
+    assert_eq!(
+        last["batch"],
+        json!([7, 8]),
+        "one batch: all of it or nothing: {last}"
+    );
 
     let (text, embedded) = client
         .ok("icm_memory_embed_all", json!({"topic": "crowd/a"}))

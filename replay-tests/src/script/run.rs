@@ -7,8 +7,8 @@ use std::sync::Arc;
 use icm_server::Service;
 use icm_server::api::{
     Basis, Caller, ConsolidateRequest, DecayRequest, Dedup, LinkRequest, ListRequest, LogRequest,
-    Memory, NoProgress, PruneRequest, RecallRequest, Receipt, StoreRequest, Trust, UndoRequest,
-    UpdateRequest,
+    Memory, NoProgress, PruneRequest, RecallRequest, Receipt, StoreRequest, Trust,
+    TurnTopicRequest, UndoRequest, UpdateRequest,
 };
 
 use super::command::{Command, Damage};
@@ -243,8 +243,12 @@ impl Run {
                 Ok(self.done(receipts))
             }
             Command::ForgetTopic { topic } => {
-                let receipts = service.forget_topic(&self.caller, topic)?;
-                Ok(self.done(receipts))
+                let request = TurnTopicRequest {
+                    topic: topic.clone(),
+                    ..TurnTopicRequest::default()
+                };
+                let answer = service.turn_topic(&self.caller, &request)?;
+                Ok(self.done(answer.receipts))
             }
             Command::Revive { alias } => {
                 let receipt = service.revive(&self.caller, &aliases.id(alias))?;

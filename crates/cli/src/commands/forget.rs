@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_server::api::{ForgetTopicAnswer, ForgetTopicRequest, Receipt};
+use icm_server::api::{Receipt, TurnTopicAnswer, TurnTopicRequest};
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
@@ -17,7 +17,8 @@ const SHOWN: usize = 10;
 ///
 /// Forgotten memories are no longer found, but stay in the log. A whole topic, however large, is one
 /// command, which `icm undo` takes back; it is shown first and asked about; without a terminal that
-/// needs `--yes`.
+/// needs `--yes`. With `--json` the answer for ids is an array of receipts, for a topic one object
+/// with them in it.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct ForgetArgs {
@@ -43,16 +44,16 @@ pub(crate) fn run(args: ForgetArgs, app: &App) -> Result<Outcome, CliError> {
 fn forget_topic(topic: String, app: &App) -> Result<Outcome, CliError> {
     let service = app.service()?;
     let caller = app.caller()?;
-    let mut request = ForgetTopicRequest {
+    let mut request = TurnTopicRequest {
         topic,
         dry_run: true,
-        plan: None,
         shown: SHOWN,
+        ..TurnTopicRequest::default()
     };
     if !app.global.yes {
-        let look = service.forget_topic_as_shown(&caller, &request)?;
+        let look = service.turn_topic(&caller, &request)?;
         if look.memories == 0 {
-            return nothing(&request.topic, app);
+            return nothing(&look, app);
         }
         preview(&look, app);
         let what = format!(
@@ -77,13 +78,13 @@ fn forget_topic(topic: String, app: &App) -> Result<Outcome, CliError> {
     }
 
     request.dry_run = false;
-    let done = service.forget_topic_as_shown(&caller, &request)?;
+    let done = service.turn_topic(&caller, &request)?;
 
     if done.memories == 0 {
-        return nothing(&request.topic, app);
+        return nothing(&done, app);
     }
     if app.ui.json {
-        app.ui.json(&done.receipts)?;
+        app.ui.json(&done)?;
         return Ok(Outcome::Fine);
     }
     report(&done.receipts[..done.receipts.len().min(SHOWN)], app)?;
@@ -97,15 +98,17 @@ fn forget_topic(topic: String, app: &App) -> Result<Outcome, CliError> {
     Ok(Outcome::Fine)
 }
 
-fn nothing(topic: &str, app: &App) -> Result<Outcome, CliError> {
-    report(&[], app)?;
-    let topic = text::one_line(topic);
+fn nothing(answer: &TurnTopicAnswer, app: &App) -> Result<Outcome, CliError> {
+    if app.ui.json {
+        app.ui.json(answer)?;
+    }
+    let topic = text::one_line(&answer.topic);
     app.ui.remark(format_args!("no memories in `{topic}`"));
     Ok(Outcome::No)
 }
 
 /// What is about to go. Not an answer, so not on stdout.
-fn preview(look: &ForgetTopicAnswer, app: &App) {
+fn preview(look: &TurnTopicAnswer, app: &App) {
     for memory in &look.shown {
         let content = memory.content.as_deref().unwrap_or("(withheld)");
         let line = text::one_line(&format!("{}  {content}", memory.id));

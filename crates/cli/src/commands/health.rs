@@ -5,7 +5,7 @@ use icm_server::api::{FindingKind, Found, Health, HealthFinding, HealthRequest};
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
-use crate::text::{count, one_line};
+use crate::text::{cleaned, count, one_line};
 use crate::ui::{BOLD, DIM, GOOD, TOPIC, WARN};
 
 /// Show which memories want a look, and what helps
@@ -57,7 +57,7 @@ fn print(app: &App, health: &Health) -> Result<(), CliError> {
     for finding in &health.findings {
         let n = finding.count;
         let style = if n > 0 { WARN } else { GOOD };
-        let name = name(finding.finding);
+        let name = name(finding.finding, n);
         ui.line(format_args!("{} {name}", ui.paint(style, &n.to_string())))?;
         for found in &finding.first {
             ui.line(format_args!("  {}", said(app, found)))?;
@@ -73,7 +73,8 @@ fn print_rest(app: &App, finding: &HealthFinding) -> Result<(), CliError> {
         app.ui.line(format_args!("  … and {left} more"))?;
     }
     if finding.count > 0 {
-        let help = one_line(&format!("→ {}", finding.command));
+        // A command is shown as it stands: its words may have more than one space in them.
+        let help = cleaned(&format!("→ {}", finding.command));
         app.ui
             .line(format_args!("  {}", app.ui.paint(DIM, &help)))?;
     }
@@ -86,17 +87,30 @@ fn said(app: &App, found: &Found) -> String {
         .score
         .map_or(String::new(), |score| format!(" ({score:.2})"));
     match found.memories {
-        Some(memories) => format!("{topic} {}", count(memories, "memory", "memories")),
+        Some(memories) => {
+            let of = match &found.scope {
+                Some(scope) => format!(" of {}", one_line(scope)),
+                None => String::new(),
+            };
+            format!("{topic} {}{of}", count(memories, "memory", "memories"))
+        }
         None => format!("{} {topic}{score}", found.ids.join("  ")),
     }
 }
 
-fn name(finding: FindingKind) -> &'static str {
-    match finding {
-        FindingKind::Stale => "stale",
-        FindingKind::NearDuplicates => "pairs that say nearly the same",
-        FindingKind::Contradictions => "pairs that contradict each other",
-        FindingKind::NeverRecalled => "never recalled in 30 days or more",
-        FindingKind::OverFull => "crowded topics",
-    }
+fn name(finding: FindingKind, n: u64) -> &'static str {
+    let (one, many) = match finding {
+        FindingKind::Stale => ("stale", "stale"),
+        FindingKind::NearDuplicates => (
+            "pair that says nearly the same",
+            "pairs that say nearly the same",
+        ),
+        FindingKind::Contradictions => ("contradicting pair", "contradicting pairs"),
+        FindingKind::NeverRecalled => (
+            "never recalled in 30 days or more",
+            "never recalled in 30 days or more",
+        ),
+        FindingKind::OverFull => ("crowded topic", "crowded topics"),
+    };
+    if n == 1 { one } else { many }
 }

@@ -2,14 +2,17 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
+use icm_server::api::{Receipt, Turn, TurnTopicRequest};
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
 use crate::memory_view;
+use crate::text;
 
 /// Bring forgotten memories back
 ///
-/// With `--json` the answer for one id is one receipt, for several or a topic an array of them.
+/// A whole topic is one command, as with `icm forget`. With `--json` the answer for one id is one
+/// receipt, for several an array of them, for a topic one object with them in it.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct ReviveArgs {
@@ -24,26 +27,38 @@ pub(crate) struct ReviveArgs {
 pub(crate) fn run(args: ReviveArgs, app: &App) -> Result<Outcome, CliError> {
     let service = app.service()?;
     let caller = app.caller()?;
-    let receipts = match &args.topic {
-        Some(topic) => service.revive_topic(&caller, topic)?,
-        None => service.revive_all(&caller, &args.ids)?,
+    let Some(topic) = args.topic else {
+        let receipts = service.revive_all(&caller, &args.ids)?;
+        match receipts.as_slice() {
+            [receipt] if app.ui.json && args.ids.len() == 1 => app.ui.json(receipt)?,
+            _ if app.ui.json => app.ui.json(&receipts)?,
+            _ => report(&receipts, app)?,
+        }
+        return Ok(Outcome::Fine);
     };
+    let request = TurnTopicRequest {
+        topic,
+        to: Turn::Revive,
+        ..TurnTopicRequest::default()
+    };
+    let done = service.turn_topic(&caller, &request)?;
 
-    match receipts.as_slice() {
-        [receipt] if app.ui.json && args.ids.len() == 1 => app.ui.json(receipt)?,
-        _ if app.ui.json => app.ui.json(&receipts)?,
-        _ => {
-            for receipt in &receipts {
-                memory_view::print_receipt(&app.ui, receipt)?;
-            }
-        }
+    match app.ui.json {
+        true => app.ui.json(&done)?,
+        false => report(&done.receipts, app)?,
     }
-    match &args.topic {
-        Some(topic) if receipts.is_empty() => {
-            app.ui
-                .remark(format_args!("nothing in `{topic}` is forgotten"));
-            Ok(Outcome::No)
-        }
-        _ => Ok(Outcome::Fine),
+    if done.memories == 0 {
+        let topic = text::one_line(&request.topic);
+        app.ui
+            .remark(format_args!("nothing in `{topic}` is forgotten"));
+        return Ok(Outcome::No);
     }
+    Ok(Outcome::Fine)
+}
+
+fn report(receipts: &[Receipt], app: &App) -> Result<(), CliError> {
+    for receipt in receipts {
+        memory_view::print_receipt(&app.ui, receipt)?;
+    }
+    Ok(())
 }

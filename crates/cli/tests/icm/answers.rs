@@ -270,13 +270,34 @@ fn forgetting_a_topic_has_to_be_confirmed() {
     assert!(run.err.contains("--yes"), "{}", run.err);
     assert!(run.err.contains("Prices are integer cents"), "{}", run.err);
     assert_eq!(world.json(["list"]).as_array().unwrap().len(), 3);
-    let receipts = world.json(["forget", "--topic", "decisions", "--yes"]);
-    assert_eq!(receipts.as_array().unwrap().len(), 2);
+    let done = world.json(["forget", "--topic", "decisions", "--yes"]);
+    let receipts = done["receipts"].as_array().unwrap();
+    assert_eq!((&done["memories"], receipts.len()), (&json!(2), 2));
+    // One batch: both events are in the log, or none.
+    for (index, receipt) in receipts.iter().enumerate() {
+        let event = receipt["event"].as_str().unwrap();
+        assert_eq!(
+            world.json(["log", "show", event])["batch"],
+            json!([index, 2])
+        );
+    }
+    assert_eq!(done["event"], receipts[1]["event"]);
     assert_eq!(world.json(["list"]).as_array().unwrap().len(), 1);
     let run = world
         .icm(["forget", "--topic", "decisions", "--yes", "--json"])
         .ends(1);
-    assert_eq!(run.json(), json!([]));
+    assert_eq!(
+        (&run.json()["memories"], &run.json()["receipts"]),
+        (&json!(0), &json!([]))
+    );
+    let back = world.json(["revive", "--topic", "decisions"]);
+    assert_eq!(back["receipts"].as_array().unwrap().len(), 2);
+    assert_eq!(back["receipts"][0]["action"], "revived");
+    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 3);
+    let run = world
+        .icm(["revive", "--topic", "decisions", "--json"])
+        .ends(1);
+    assert_eq!(run.json()["memories"], 0);
 }
 
 #[test]

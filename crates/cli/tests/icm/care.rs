@@ -277,6 +277,121 @@ fn health_counts_what_wants_a_look() {
 }
 
 #[test]
+fn a_topic_is_crowded_by_the_memories_of_one_scope() {
+    let world = World::new();
+    let store = |topic: &str, scope: &str, n: usize| {
+        let text = format!("{topic} of {scope} holds word{n}");
+        world.json([
+            "store",
+            &format!("--topic={topic}"),
+            "-c",
+            &text,
+            "--scope",
+            scope,
+        ])
+    };
+    for n in 0..7 {
+        store("crowd", "global", n);
+        assert!(store("crowd", "project:q", n).get("crowded").is_none());
+    }
+    assert_eq!(count(&world.json(["health"]), "over_full"), 0);
+    // A memoir of that name is none of them.
+    world.icm(["memoir", "create", "-n", "crowd"]).ok();
+    for n in 0..3 {
+        let name = format!("c{n}");
+        world
+            .icm([
+                "memoir",
+                "add-concept",
+                "-m",
+                "crowd",
+                "-n",
+                &name,
+                "-d",
+                "a thing",
+            ])
+            .ok();
+    }
+    let eighth = store("crowd", "project:q", 7);
+    assert_eq!(eighth["crowded"], 8);
+    assert_eq!(eighth["crowded_scope"], "project:q");
+    let run = world.icm([
+        "store", "-t", "crowd", "-c", "one more", "--scope", "global",
+    ]);
+    let hint = "topic crowd has 8 memories of global: `icm consolidate -t crowd --scope global`";
+    let run = run.ok();
+    assert!(run.err.contains(hint), "{}", run.err);
+    let health = world.json(["health"]);
+    let full = &health["findings"][4];
+    assert_eq!(full["count"], 2);
+    assert_eq!(
+        (&full["first"][1]["memories"], &full["first"][1]["scope"]),
+        (&json!(8), &json!("project:q"))
+    );
+    let shown = world.icm(["health"]).ok().out;
+    for line in ["2 crowded topics", "  crowd 8 memories of project:q"] {
+        assert!(shown.lines().any(|it| it == line), "{line}: {shown}");
+    }
+}
+
+/// What a shell makes of a command that was printed.
+#[cfg(unix)]
+fn pasted(world: &World, command: &str) -> crate::world::Run {
+    let rest = command.strip_prefix("icm ").expect("a command of icm");
+    let args = std::process::Command::new("bash")
+        .args(["-c", &format!("printf '%s\\0' {rest}")])
+        .output()
+        .unwrap();
+    let args = String::from_utf8(args.stdout).unwrap();
+    world.icm(args.split_terminator('\0'))
+}
+
+#[cfg(unix)]
+#[test]
+fn what_health_names_can_be_pasted() {
+    let topics = [
+        "-dash",
+        "two  spaces",
+        "it's $HOME; `x`",
+        "~",
+        "plain/one",
+        "--",
+        "späße",
+    ];
+    for topic in topics {
+        let world = World::new();
+        let line = |scope: &str, n: usize| {
+            let text = format!("{n}{n} words");
+            json!({"topic": topic, "content": text, "scope": scope}).to_string()
+        };
+        let lines = (0..8).map(|n| line("project:a b", n));
+        let lines: Vec<_> = lines.chain([line("global", 99)]).collect();
+        let file = world.write("lines.jsonl", lines.join("\n"));
+        world.icm(["import", "jsonl", file.to_str().unwrap()]).ok();
+        let shown = world.icm(["health"]).ok().out;
+        assert!(shown.contains("1 crowded topic\n"), "{shown}");
+        let command = shown.lines().filter_map(|line| line.strip_prefix("  → "));
+        let command = command.last().unwrap_or_else(|| panic!("{shown}"));
+        let run = pasted(&world, command).ok();
+        assert!(
+            run.out.contains("would stand for 8 memories"),
+            "{}",
+            run.out
+        );
+        let text = ["-c", "two more words", "--scope", "project:a b"];
+        let topic = format!("--topic={topic}");
+        let run = world.icm(["store", &topic].into_iter().chain(text)).ok();
+        let hint = run.err.split('`').skip(1).collect::<Vec<_>>().join("`");
+        let hint = hint.trim_end().trim_end_matches('`').to_owned();
+        let run = pasted(&world, &hint).ok();
+        assert!(
+            run.err.contains("9 memories") || run.out.contains('9'),
+            "{run:?}"
+        );
+    }
+}
+
+#[test]
 fn topics_are_a_tree() {
     let world = World::new();
     for topic in ["a/b/c", "a/b/c", "a/b", "a-b", "a/d", "z/only/one"] {

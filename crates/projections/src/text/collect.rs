@@ -325,7 +325,10 @@ fn allowed(reader: &SegmentReader, filters: &[Vec<Term>]) -> tantivy::Result<All
 }
 
 /// The documents that hold one term of each filter, whether alive or not; `None` where all do.
-fn filtered(reader: &SegmentReader, filters: &[Vec<Term>]) -> tantivy::Result<Option<Vec<DocId>>> {
+pub(crate) fn filtered(
+    reader: &SegmentReader,
+    filters: &[Vec<Term>],
+) -> tantivy::Result<Option<Vec<DocId>>> {
     let mut lists = Vec::new();
     for any_of in filters {
         let list = Union::of(reader, any_of)?;

@@ -139,10 +139,12 @@ impl Tail {
         self.open_docs
     }
 
-    /// How many of those have a filter.
-    pub(crate) fn open_with(&self, filter: &str) -> u64 {
-        let has =
-            |doc: &&TailDoc| !doc.closed && doc.analysed.filters.iter().any(|it| it == filter);
+    /// How many of those have all of some filters.
+    pub(crate) fn open_with(&self, filters: &[String]) -> u64 {
+        let has = |doc: &&TailDoc| {
+            let passes = |filter: &String| doc.analysed.filters.iter().any(|it| it == filter);
+            !doc.closed && filters.iter().all(passes)
+        };
         self.docs.iter().filter(has).count() as u64
     }
 

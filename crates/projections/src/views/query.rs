@@ -266,11 +266,12 @@ impl Views {
         Ok((count, changed_ms))
     }
 
-    /// How many living memories are in exactly this topic. Asked of the text view, which is always
-    /// open, so it costs a posting list and no table.
-    pub fn living_in(&self, topic: &str) -> Result<u64> {
+    /// How many living memories are in exactly this topic, and in exactly this scope where one is
+    /// given; with them the concepts of a memoir of that name. Asked of the text view, which is always
+    /// open, so it costs a walk of a posting list and no table.
+    pub fn living_in(&self, topic: &str, scope: Option<&str>) -> Result<u64> {
         super::guarded("text", || {
-            Ok(self.text.living_in(&self.tail.text, topic)?)
+            Ok(self.text.living_in(&self.tail.text, topic, scope)?)
         })
     }
 

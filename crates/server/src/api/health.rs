@@ -51,7 +51,7 @@ pub enum FindingKind {
     Contradictions,
     /// Older than 30 days, and no recall ever showed it.
     NeverRecalled,
-    /// Topics with so many memories that one summary in their place would help.
+    /// Topics with so many memories of one scope that one summary in their place would help.
     OverFull,
 }
 
@@ -82,4 +82,7 @@ pub struct Found {
     /// How many memories the topic has.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub memories: Option<u64>,
+    /// The scope that they are of, where the topic has memories of others, too.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub scope: Option<String>,
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::shell;
+
 /// How much a memory matters. Decides how fast it fades.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -198,10 +200,41 @@ pub struct Receipt {
     /// What to tell whoever wrote it, a line each: a secret was stored, or masked.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub warnings: Vec<String>,
-    /// How many memories the topic of a new memory has now, where they are so many that one summary in
-    /// their place would help; see [`Service::with_hint_over`](crate::Service::with_hint_over).
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub crowded: Option<u64>,
+    /// That the topic of a new memory is crowded now.
+    #[serde(flatten)]
+    pub crowded: Option<Crowded>,
+}
+
+/// So many memories of a topic that one summary in their place would help; see
+/// [`Service::with_hint_over`](crate::Service::with_hint_over).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Crowded {
+    /// How many of the memory's topic and scope there are.
+    #[serde(rename = "crowded")]
+    pub memories: u64,
+    /// That scope, where the topic has memories of others, too: a consolidation takes those of one.
+    #[serde(
+        rename = "crowded_scope",
+        skip_serializing_if = "Option::is_none",
+        default
+    )]
+    pub scope: Option<String>,
+}
+
+impl Crowded {
+    /// The command that helps, as one types it into a shell.
+    pub fn command(&self, topic: &str) -> String {
+        consolidate_command(topic, self.scope.as_deref())
+    }
+}
+
+/// The command that consolidates a topic, as one types it into a shell.
+pub(crate) fn consolidate_command(topic: &str, scope: Option<&str>) -> String {
+    let mut command = format!("icm consolidate {}", shell::option("topic", 't', topic));
+    if let Some(scope) = scope {
+        command.push_str(&format!(" --scope {}", shell::word(scope)));
+    }
+    command
 }
 
 /// A memory that says nearly what was stored.

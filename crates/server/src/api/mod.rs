@@ -9,7 +9,6 @@ mod consolidate;
 mod decay;
 mod embed;
 mod exchange;
-mod forget;
 mod graph;
 mod health;
 mod log;
@@ -18,6 +17,7 @@ mod past;
 mod recall;
 mod redact;
 mod topics;
+mod turn;
 mod undo;
 
 pub use bench::*;
@@ -26,7 +26,6 @@ pub use consolidate::*;
 pub use decay::*;
 pub use embed::*;
 pub use exchange::*;
-pub use forget::*;
 pub use graph::*;
 pub use health::*;
 pub use log::*;
@@ -35,6 +34,7 @@ pub use past::*;
 pub use recall::*;
 pub use redact::*;
 pub use topics::*;
+pub use turn::*;
 pub use undo::*;
 
 /// Told how long work goes on. Silent unless somebody watches.

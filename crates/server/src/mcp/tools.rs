@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 
 use super::schema::{self, Args, Kind, Param};
 use super::{McpOptions, server};
-use crate::api::{Action, Basis, Caller, Receipt, Similar};
+use crate::api::{Action, Basis, Caller, Crowded, Receipt, Similar};
 use crate::error::ServiceError;
 use crate::sanitize::{clean, clean_line};
 use crate::service::Service;
@@ -188,9 +188,16 @@ fn receipt(call: &Call<'_>, receipt: Receipt) -> Reply {
         structured["warnings"] = json!(warnings);
         text.push_str(&format!("\nwarning: {}", warnings.join("; ")));
     }
-    if let Some(memories) = crowded {
+    if let Some(Crowded { memories, scope }) = crowded {
         structured["crowded"] = json!(memories);
         let topic = clean_line(topic);
+        let of = match scope {
+            Some(scope) => {
+                structured["crowded_scope"] = json!(clean(scope));
+                format!(" of scope \"{}\"", clean_line(scope))
+            }
+            None => String::new(),
+        };
         text.push_str(&match call.options.compact {
             true => format!(" crowded:{memories}"),
             false => {
@@ -200,7 +207,7 @@ fn receipt(call: &Call<'_>, receipt: Receipt) -> Reply {
                     false => "`icm consolidate`",
                 };
                 format!(
-                    "\nhint: topic \"{topic}\" has {memories} memories: {way} puts one summary in \
+                    "\nhint: topic \"{topic}\" has {memories} memories{of}: {way} puts one summary in \
                      their place"
                 )
             }

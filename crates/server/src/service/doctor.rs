@@ -21,6 +21,7 @@ use icm_projections::{ViewError, Views, ViewsState, inspect};
 use super::{Ask, Ground, Service, TAIL_MAX, guarded, place};
 use crate::api::{Check, CheckStatus, Checkup, Progress};
 use crate::error::{ServiceError, plain};
+use crate::shell;
 
 /// Checks as they are made.
 struct Checks {
@@ -215,12 +216,7 @@ impl Checks {
 
 /// A path as a shell takes it.
 fn quoted(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    let plain = |c: char| c.is_alphanumeric() || "/._-+:@".contains(c);
-    match text.chars().all(plain) {
-        true => text.into_owned(),
-        false => format!("'{}'", text.replace('\'', r"'\''")),
-    }
+    shell::word(&path.to_string_lossy()).into_owned()
 }
 
 #[cfg(test)]
@@ -283,18 +279,6 @@ mod tests {
             assert_eq!(clock.status, status, "{clock:?}");
             assert!(clock.message.ends_with(words) || minutes == 0, "{clock:?}");
             assert!(checkup.ok && !checkup.damaged, "{checkup:?}");
-        }
-    }
-
-    #[test]
-    fn a_shell_takes_a_path_as_it_is() {
-        for (path, expected) in [
-            ("/home/me/.local/icm", "/home/me/.local/icm"),
-            ("/a b/c", "'/a b/c'"),
-            ("/it's", r"'/it'\''s'"),
-            ("/$HOME", "'/$HOME'"),
-        ] {
-            assert_eq!(quoted(Path::new(path)), expected);
         }
     }
 }

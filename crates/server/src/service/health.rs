@@ -12,7 +12,9 @@ use icm_projections::text::{SIGNATURE_BANDS, signature, similarity_ppm};
 use icm_projections::{ALL_IDS, Views, topic_fits};
 
 use super::{Ask, HINT_OVER, Service};
-use crate::api::{Dedup, FindingKind, Found, Health, HealthFinding, HealthRequest};
+use crate::api::{
+    Dedup, FindingKind, Found, Health, HealthFinding, HealthRequest, consolidate_command,
+};
 use crate::error::Result;
 use crate::ids::id_text;
 
@@ -28,8 +30,8 @@ struct Pass {
     memories: u64,
     stale: Counted,
     never: Counted,
-    /// Living memories by topic.
-    topics: BTreeMap<String, u64>,
+    /// Living memories by topic and scope.
+    topics: BTreeMap<String, BTreeMap<String, u64>>,
     /// Those that another living one supersedes: what they repeat or contradict is settled.
     superseded: BTreeSet<SubjectId>,
     contradictions: BTreeSet<Pair>,
@@ -53,6 +55,7 @@ impl Counted {
                 ids: vec![id_text(version.id)],
                 score: None,
                 memories: None,
+                scope: None,
             });
         }
     }
@@ -71,7 +74,9 @@ impl Service {
                 false => at.time_ms,
             };
             let mut pass = self.pass(views, request, at.position, now_ms)?;
-            for topic in pass.topics.iter().filter(|(_, memories)| **memories > 1) {
+            // What is nearly the same is of one scope.
+            let several = |scopes: &BTreeMap<_, u64>| scopes.values().any(|memories| *memories > 1);
+            for topic in pass.topics.iter().filter(|(_, scopes)| several(scopes)) {
                 self.near_in(
                     views,
                     topic.0,
@@ -140,7 +145,8 @@ impl Service {
         }
         pass.memories += 1;
         if let Some(topic) = &version.topic {
-            *pass.topics.entry(topic.clone()).or_default() += 1;
+            let scopes = pass.topics.entry(topic.clone()).or_default();
+            *scopes.entry(version.scope_text()).or_default() += 1;
         }
         let entity = views.resolve(version.id)?;
         let before = |ms: u64, days: u64| ms.saturating_add(days * DAY_MS) < now_ms;
@@ -300,24 +306,31 @@ impl Service {
             0 => HINT_OVER,
             over => over,
         };
-        let mut full: Vec<_> = pass.topics.into_iter().collect();
-        full.retain(|(_, memories)| *memories > over);
-        full.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        let mut full: Vec<Found> = Vec::new();
+        for (topic, scopes) in pass.topics {
+            let several = scopes.len() > 1;
+            let crowded = scopes.into_iter().filter(|(_, memories)| *memories > over);
+            full.extend(crowded.map(|(scope, memories)| Found {
+                topic: topic.clone(),
+                ids: Vec::new(),
+                score: None,
+                memories: Some(memories),
+                scope: several.then_some(scope),
+            }));
+        }
+        // Those of one size stay by topic and scope.
+        full.sort_by_key(|found| std::cmp::Reverse(found.memories));
         let count = full.len() as u64;
-        let largest = full.first().map_or("TOPIC", |(topic, _)| topic);
-        let command = format!("icm consolidate -t {} --dry-run", quoted(largest));
-        let named = full.into_iter().take(request.named);
+        let command = match full.first() {
+            Some(found) => consolidate_command(&found.topic, found.scope.as_deref()),
+            None => "icm consolidate -t TOPIC".to_owned(),
+        };
+        let command = format!("{command} --dry-run");
+        full.truncate(request.named);
         let over_full = HealthFinding {
             finding: FindingKind::OverFull,
             count,
-            first: named
-                .map(|(topic, memories)| Found {
-                    topic,
-                    ids: Vec::new(),
-                    score: None,
-                    memories: Some(memories),
-                })
-                .collect(),
+            first: full,
             command,
         };
         let forget = match pass.never.first.first() {
@@ -361,16 +374,8 @@ impl Service {
             ids: both.iter().map(|version| id_text(version.id)).collect(),
             score: score_ppm.map(|ppm| f64::from(ppm) / 1e6),
             memories: None,
+            scope: None,
         }))
-    }
-}
-
-/// A topic as one types it into a shell.
-fn quoted(topic: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '-' | '_' | '.' | ':' | '@');
-    match topic.starts_with(|c: char| c.is_alphanumeric()) && topic.chars().all(plain) {
-        true => topic.to_owned(),
-        false => format!("'{}'", topic.replace('\'', "'\\''")),
     }
 }
 
@@ -460,18 +465,5 @@ mod tests {
         assert_eq!(counts(), (Some(1), Some(2)));
         pass(31);
         assert_eq!(counts(), (Some(2), Some(2)));
-    }
-
-    #[test]
-    fn a_topic_is_quoted_where_a_shell_would_read_it() {
-        for (topic, expected) in [
-            ("a/b-c", "a/b-c"),
-            ("", "''"),
-            ("two words", "'two words'"),
-            ("it's; rm", "'it'\\''s; rm'"),
-            ("-t", "'-t'"),
-        ] {
-            assert_eq!(quoted(topic), expected);
-        }
     }
 }

@@ -21,8 +21,6 @@ const FIRST: usize = 10;
 /// fold has nothing to look up, and an undo little to look through.
 const EVENT_MEMORIES: usize = 256;
 const _: () = assert!(EVENT_MEMORIES <= MemoryPruned::COVERS_MAX && EVENT_MEMORIES <= REFS_MAX);
-/// Events in one batch; a memory takes some 60 bytes of one.
-const BATCH_EVENTS: usize = 1_000;
 
 /// A memory that has faded.
 struct Faded {
@@ -57,13 +55,11 @@ impl Service {
                 return Err(ServiceError::OtherPlan.into());
             }
             faded.sort_unstable_by_key(|faded| faded.id);
-            let chunks = chunks_of(&faded);
-            for batch in chunks.chunks(BATCH_EVENTS) {
-                let events = batch.iter().map(|chunk| pruned(threshold_ppm, chunk));
-                let appended = command.append(views, events.collect())?;
-                answer.event = appended.last().map(|last| last.event.to_string());
-                answer.position = appended.last().map(|last| last.position.0);
-            }
+            let chunks = chunks_of(&faded).into_iter();
+            let events = chunks.map(|chunk| pruned(threshold_ppm, chunk));
+            let appended = command.append_all(views, events)?;
+            answer.event = appended.last().map(|last| last.event.to_string());
+            answer.position = appended.last().map(|last| last.position.0);
             Ok(answer)
         })
     }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value, count, short};
-use crate::api::ForgetTopicRequest;
+use crate::api::TurnTopicRequest;
 use crate::error::ServiceError;
 use crate::mcp::frame::Frame;
 use crate::mcp::schema::Args;
@@ -43,13 +43,14 @@ pub(super) static TOOL: Tool = Tool {
 
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let plan = args.text("confirm");
-    let request = ForgetTopicRequest {
+    let request = TurnTopicRequest {
         topic: args.required_text("topic"),
         dry_run: plan.is_none(),
         plan,
         shown: SHOWN,
+        ..TurnTopicRequest::default()
     };
-    let answer = call.service.forget_topic_as_shown(call.caller, &request)?;
+    let answer = call.service.turn_topic(call.caller, &request)?;
     if answer.memories == 0 {
         return Err(ServiceError::Nothing {
             message: format!("no memories in `{}`", request.topic),

@@ -39,7 +39,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let mut any = false;
     for finding in health.findings.iter().filter(|finding| finding.count > 0) {
         any = true;
-        let (name, helps) = words(finding.finding);
+        let (name, helps) = words(finding.finding, finding.count);
         let names: Vec<String> = finding.first.iter().map(said).collect();
         let left = finding.count - names.len() as u64;
         let left = match left {
@@ -67,13 +67,16 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
 fn said(found: &Found) -> String {
     let topic = clean_line(&found.topic);
     match found.memories {
-        Some(memories) => format!("{topic} ({memories})"),
+        Some(memories) => match &found.scope {
+            Some(scope) => format!("{topic} ({memories} of scope {})", clean_line(scope)),
+            None => format!("{topic} ({memories})"),
+        },
         None => format!("{} [{topic}]", found.ids.join(" = ")),
     }
 }
 
 /// What it is, and the tool that helps.
-fn words(finding: FindingKind) -> (&'static str, &'static str) {
+fn words(finding: FindingKind, n: u64) -> (&'static str, &'static str) {
     match finding {
         FindingKind::Stale => (
             "stale",
@@ -85,6 +88,9 @@ fn words(finding: FindingKind) -> (&'static str, &'static str) {
             "icm_memory_update or icm_memory_forget the wrong one",
         ),
         FindingKind::NeverRecalled => ("never recalled", "icm_memory_forget what nobody needs"),
-        FindingKind::OverFull => ("crowded topics", "icm_memory_consolidate"),
+        FindingKind::OverFull => match n {
+            1 => ("crowded topic", "icm_memory_consolidate"),
+            _ => ("crowded topics", "icm_memory_consolidate"),
+        },
     }
 }

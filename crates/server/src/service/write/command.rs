@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use icm_log::bundle::Bundle;
 use icm_log::learn::Learned;
 use icm_log::{
-    Appended, Batch, CommandId, Durability, NewEvent, RequestKey, SessionId, SubjectId, Writer,
-    actor_named, hash,
+    Appended, BATCH_EVENTS_MAX, BATCH_LEN_MAX, Batch, CommandId, Durability, NewEvent, RequestKey,
+    SessionId, SubjectId, Writer, actor_named, hash,
 };
 use icm_projections::Views;
 
@@ -66,6 +66,20 @@ impl<'a> Command<'a> {
         Ok(appended)
     }
 
+    /// Appends as few batches as have room for the events. Each is in the log whole or not at all,
+    /// whatever happens meanwhile.
+    pub(in crate::service) fn append_all(
+        &mut self,
+        views: &Views,
+        events: impl IntoIterator<Item = NewEvent>,
+    ) -> Result<Vec<Appended>> {
+        let mut appended = Vec::new();
+        for batch in batches(events) {
+            appended.extend(self.append(views, batch)?);
+        }
+        Ok(appended)
+    }
+
     /// See [`Writer::begin_redaction`].
     pub(in crate::service) fn begin_redaction(&self, request: RequestKey) -> Result<()> {
         Ok(self.writer.begin_redaction(Some(request))?)
@@ -91,6 +105,22 @@ impl<'a> Command<'a> {
     }
 }
 
+/// Divides events into batches, each as large as one may be.
+fn batches(events: impl IntoIterator<Item = NewEvent>) -> impl Iterator<Item = Vec<NewEvent>> {
+    let mut events = events.into_iter().peekable();
+    std::iter::from_fn(move || {
+        let mut batch = vec![events.next()?];
+        let mut len = batch[0].record_len();
+        while batch.len() < BATCH_EVENTS_MAX
+            && let Some(event) = events.next_if(|event| len + event.record_len() <= BATCH_LEN_MAX)
+        {
+            len += event.record_len();
+            batch.push(event);
+        }
+        Some(batch)
+    })
+}
+
 pub(in crate::service) fn check_caller(caller: &Caller) -> Result<()> {
     limits::label("the actor", &caller.actor, ACTOR_LEN_MAX)?;
     let session = caller.session.as_deref().unwrap_or_default();
@@ -102,5 +132,30 @@ pub(in crate::service) fn actor_of(caller: &Caller) -> &str {
         "user"
     } else {
         &caller.actor
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use icm_log::{EventId, Kind};
+
+    use super::*;
+
+    #[test]
+    fn batches_are_as_large_as_they_may_be() {
+        let event = |payload_len: usize| NewEvent {
+            kind: Kind::MEMORY_FORGOTTEN,
+            subject: SubjectId::ZERO,
+            refs: vec![EventId::ZERO],
+            facts: vec![0; 4],
+            payload: vec![0; payload_len],
+        };
+        let lens = |events: Vec<NewEvent>| -> Vec<usize> {
+            batches(events).map(|batch| batch.len()).collect()
+        };
+        assert_eq!(lens(Vec::new()), [0; 0]);
+        assert_eq!(lens(vec![event(1); 20_000]), [16_384, 3_616]);
+        // 32 of them are 32 MiB without what a record has beside its payload.
+        assert_eq!(lens(vec![event(1_024 * 1_024); 40]), [31, 9]);
     }
 }

@@ -7,11 +7,11 @@ mod change;
 mod checked;
 mod command;
 
-use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use icm_log::env::random_16;
+use icm_log::facts::ScopeKind;
 use icm_log::{
     Appended, CommandId, Durability, Kind, NewEvent, Position, Refusal, RequestKey, Rewritten, hash,
 };
@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use super::undo::hidden_error;
 use super::{Ask, Service, locked};
-use crate::api::{self, Action, Caller, Receipt, StoreRequest, UpdateRequest};
+use crate::api::{self, Action, Caller, Crowded, Receipt, StoreRequest, UpdateRequest};
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
 use crate::limits::{
@@ -35,8 +35,6 @@ pub(super) use change::{Change, next_length, turned};
 pub(super) use checked::{Checked, Scope};
 pub(super) use command::{Command, actor_of, check_caller};
 
-/// Memories that one batch forgets or revives.
-const TURN_BATCH: usize = 1_000;
 /// How long a record of a recall waits for the lock.
 const RECORD_WAIT: Duration = Duration::from_millis(50);
 
@@ -240,7 +238,7 @@ impl Service {
                 return Ok(Receipt { similar, ..receipt });
             }
             let receipt = self.store_once(command, views, &checked)?;
-            let crowded = self.crowded(views, &receipt)?;
+            let crowded = self.crowded(views, &checked, &receipt)?;
             Ok(Receipt { crowded, ..receipt })
         })
         .map(|receipt| Receipt {
@@ -249,18 +247,32 @@ impl Service {
         })
     }
 
-    /// How many memories the topic of a new one has with it, if they are many. `views` have not seen it.
-    fn crowded(&self, views: &Views, receipt: &Receipt) -> std::result::Result<Option<u64>, Ask> {
+    /// That the topic of a new memory has many of its scope with it. `views` have not seen it.
+    fn crowded(
+        &self,
+        views: &Views,
+        checked: &Checked,
+        receipt: &Receipt,
+    ) -> std::result::Result<Option<Crowded>, Ask> {
         if self.hint_over == 0 || receipt.action != Action::Stored {
             return Ok(None);
         }
-        let mut memories = views.living_in(&receipt.topic)? + 1;
-        let tally = views.tally();
-        if memories > self.hint_over && tally.memoirs + tally.concepts > 0 {
-            // There the concepts of a memoir of that name count, too; the table knows better.
-            memories = views.listed(&receipt.topic)?.0 + 1;
+        let all = views.living_in(&receipt.topic, None)?;
+        if all < self.hint_over {
+            return Ok(None);
         }
-        Ok((memories > self.hint_over).then_some(memories))
+        let scope = checked.scope.to_text();
+        let mut here = views.living_in(&receipt.topic, Some(&scope))?;
+        let tally = views.tally();
+        if checked.scope.kind == ScopeKind::Global && tally.memoirs + tally.concepts > 0 {
+            // The concepts of a memoir of that name are counted, too, all global; the table knows how
+            // many others there are.
+            here -= here.min(all.saturating_sub(views.listed(&receipt.topic)?.0));
+        }
+        Ok((here >= self.hint_over).then(|| Crowded {
+            memories: here + 1,
+            scope: (here < all).then_some(scope),
+        }))
     }
 
     /// Sees to the secrets of a store; what is to be told of them.
@@ -333,70 +345,6 @@ impl Service {
         .map(|receipt| Receipt {
             warnings,
             ..receipt
-        })
-    }
-
-    /// Forgets memories: they become tombstones that `revive` brings back.
-    pub fn forget(&self, caller: &Caller, ids: &[String]) -> Result<Vec<Receipt>> {
-        self.turn_named(caller, ids, Kind::MEMORY_FORGOTTEN)
-    }
-
-    /// Forgets all living memories of a topic (or below it when it ends with `/`), in one command.
-    pub fn forget_topic(&self, caller: &Caller, topic: &str) -> Result<Vec<Receipt>> {
-        if self.is_empty()? {
-            return Ok(Vec::new());
-        }
-        self.command(caller, None, RequestKeyOf(None), |command, views| {
-            let mut versions = newest_of_topic(views, topic)?;
-            versions.retain(Version::is_alive);
-            turn_all(command, views, &versions, Kind::MEMORY_FORGOTTEN)
-        })
-    }
-
-    /// Brings a forgotten memory back.
-    pub fn revive(&self, caller: &Caller, id: &str) -> Result<Receipt> {
-        let mut receipts = self.revive_all(caller, &[id.to_owned()])?;
-        receipts
-            .pop()
-            .ok_or_else(|| ServiceError::Internal("no receipt".to_owned()))
-    }
-
-    /// Brings forgotten memories back, in one command.
-    pub fn revive_all(&self, caller: &Caller, ids: &[String]) -> Result<Vec<Receipt>> {
-        self.turn_named(caller, ids, Kind::MEMORY_REVIVED)
-    }
-
-    /// Brings all forgotten memories of a topic (or below it when it ends with `/`) back, in one
-    /// command.
-    pub fn revive_topic(&self, caller: &Caller, topic: &str) -> Result<Vec<Receipt>> {
-        if self.is_empty()? {
-            return Ok(Vec::new());
-        }
-        self.command(caller, None, RequestKeyOf(None), |command, views| {
-            let mut versions = newest_of_topic(views, topic)?;
-            versions.retain(Version::is_forgotten);
-            turn_all(command, views, &versions, Kind::MEMORY_REVIVED)
-        })
-    }
-
-    fn turn_named(&self, caller: &Caller, ids: &[String], kind: Kind) -> Result<Vec<Receipt>> {
-        let Some(first) = ids.first() else {
-            return Err(ServiceError::invalid("no memory was named"));
-        };
-        self.refuse_unknown(first)?;
-        self.command(caller, None, RequestKeyOf(None), |command, views| {
-            let mut versions: Vec<Version> = Vec::new();
-            let mut met = BTreeSet::new();
-            for id in ids {
-                let version = self.newest(views, id)?;
-                if version.hidden {
-                    return Err(hidden_error(&version).into());
-                }
-                if met.insert(version.id) {
-                    versions.push(version);
-                }
-            }
-            turn_all(command, views, &versions, kind)
         })
     }
 
@@ -520,43 +468,6 @@ pub(super) fn newest_of_topic(
         }
     }
     Ok(versions)
-}
-
-/// Forgets or revives memories; those that are so already stay as they are.
-pub(super) fn turn_all(
-    command: &mut Command<'_>,
-    views: &Views,
-    versions: &[Version],
-    kind: Kind,
-) -> std::result::Result<Vec<Receipt>, Ask> {
-    let (alive, action) = match kind {
-        Kind::MEMORY_REVIVED => (false, Action::Revived),
-        _ => (true, Action::Forgotten),
-    };
-    let mut receipts = Vec::with_capacity(versions.len());
-    for chunk in versions.chunks(TURN_BATCH) {
-        let events: Vec<_> = chunk
-            .iter()
-            .filter(|version| version.is_alive() == alive)
-            .map(|version| turned(version, kind))
-            .collect();
-        let appended = if events.is_empty() {
-            Vec::new()
-        } else {
-            command.append(views, events)?
-        };
-        let mut appended = appended.into_iter();
-        for version in chunk {
-            receipts.push(match version.is_alive() == alive {
-                true => {
-                    let event = appended.next().expect("one event for each turned memory");
-                    receipt(version, event, action, None)
-                }
-                false => unchanged(version),
-            });
-        }
-    }
-    Ok(receipts)
 }
 
 pub(super) fn receipt(

@@ -52,7 +52,7 @@ pub(crate) use schema::Analysed;
 pub use schema::keyword_fits;
 pub(crate) use search::{Found, Prepared};
 pub use search::{Hit, InScope, TermUse, TextAnswer, TextFilter, TextQuery};
-pub use similar::{SIGNATURE_BANDS, signature, similarity_ppm};
+pub use similar::{SIGNATURE_BANDS, Words, similarity_ppm};
 pub use tail::Tail;
 
 /// One content version to index.

@@ -1,14 +1,15 @@
 //! What of the memories wants a look. Everything is counted; a few of each finding are named.
 //!
-//! What has to be held meanwhile is bounded by the largest topic (about 100 bytes a memory of it) and
-//! by what is found.
+//! What has to be held meanwhile is bounded by the largest topic (about 100 bytes a memory of it), by
+//! what is found, and by 16 MiB of texts that are compared.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
 use icm_log::facts::{Importance, Relation};
 use icm_log::{Position, SubjectId};
 use icm_projections::fold::Version;
-use icm_projections::text::{SIGNATURE_BANDS, signature, similarity_ppm};
+use icm_projections::text::{SIGNATURE_BANDS, Words};
 use icm_projections::{ALL_IDS, Views, topic_fits};
 
 use super::{Ask, HINT_OVER, Service};
@@ -22,7 +23,34 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 /// Days after which a memory that no recall ever showed is worth a word.
 const NEVER_DAYS: u64 = 30;
 
+/// Words of texts that are held to be compared, 8 bytes each.
+const WORDS_MAX: usize = 2 * 1_024 * 1_024;
+
 type Pair = (SubjectId, SubjectId);
+
+/// What memories are compared by. Those that there is no room for are read again.
+#[derive(Default)]
+struct Texts {
+    held: HashMap<SubjectId, Rc<Text>>,
+    words: usize,
+}
+
+struct Text {
+    scope: String,
+    words: Words,
+}
+
+impl Texts {
+    fn keep(&mut self, id: SubjectId, text: Text) -> Rc<Text> {
+        let text = Rc::new(text);
+        if self.words + text.words.count() > WORDS_MAX {
+            *self = Texts::default();
+        }
+        self.words += text.words.count();
+        self.held.insert(id, text.clone());
+        text
+    }
+}
 
 /// What a pass over the memories finds.
 #[derive(Default)]
@@ -65,7 +93,7 @@ impl Service {
     /// Looks at every living memory, or at those of a topic, as of a moment.
     ///
     /// Costs a pass over them, and one over each topic of two or more for near-duplicates, of which it
-    /// finds most and not all: those whose words share a hash (see `signature` of the text view).
+    /// finds most and not all: those whose words share a hash (see [`Words::signature`]).
     pub fn health(&self, request: &HealthRequest) -> Result<Health> {
         self.with_views(|views| {
             let at = self.at(views, request.at.as_deref(), None)?;
@@ -198,6 +226,7 @@ impl Service {
         similar: &mut BTreeMap<Pair, Option<u32>>,
     ) -> std::result::Result<(), Ask> {
         let mut bands: Vec<(u8, u64, SubjectId)> = Vec::new();
+        let mut texts = Texts::default();
         for entity in views.members(topic)? {
             let Some(version) = views.version_at(entity, position)? else {
                 continue;
@@ -205,8 +234,10 @@ impl Service {
             let is_here = version.is_alive() && version.topic.as_deref() == Some(topic);
             if is_here
                 && !superseded.contains(&entity)
-                && let Some(numbers) = version.content.as_deref().and_then(signature)
+                && let Some(text) = text_of(&version)
+                && let Some(numbers) = text.words.signature()
             {
+                texts.keep(entity, text);
                 let numbers = (0..SIGNATURE_BANDS as u8).zip(numbers);
                 bands.extend(numbers.map(|(band, number)| (band, number, entity)));
             }
@@ -227,7 +258,7 @@ impl Service {
                     if repeats.contains(&newer) || !met.insert(pair) {
                         continue;
                     }
-                    if let Some(score) = self.alike(views, pair, position)?
+                    if let Some(score) = self.alike(views, &mut texts, pair, position)?
                         && score >= least_ppm
                     {
                         similar.insert(pair, Some(score));
@@ -243,23 +274,23 @@ impl Service {
     fn alike(
         &self,
         views: &Views,
+        texts: &mut Texts,
         pair: Pair,
         position: Position,
     ) -> std::result::Result<Option<u32>, Ask> {
-        let (one, other) = (
-            views.version_at(pair.0, position)?,
-            views.version_at(pair.1, position)?,
-        );
-        let (Some(one), Some(other)) = (one, other) else {
+        let mut text = |id| -> std::result::Result<_, Ask> {
+            if let Some(held) = texts.held.get(&id) {
+                return Ok(Some(held.clone()));
+            }
+            let version = views.version_at(id, position)?;
+            let text = version.as_ref().and_then(text_of);
+            Ok(text.map(|text| texts.keep(id, text)))
+        };
+        let (Some(one), Some(other)) = (text(pair.0)?, text(pair.1)?) else {
             return Ok(None);
         };
-        let (Some(text), Some(other_text)) = (&one.content, &other.content) else {
-            return Ok(None);
-        };
-        Ok(match one.scope_text() == other.scope_text() {
-            true => Some(similarity_ppm(text, other_text)),
-            false => None,
-        })
+        let alike = || one.words.similarity_ppm(&other.words);
+        Ok((one.scope == other.scope).then(alike))
     }
 
     fn findings(
@@ -377,6 +408,13 @@ impl Service {
             scope: None,
         }))
     }
+}
+
+fn text_of(version: &Version) -> Option<Text> {
+    Some(Text {
+        scope: version.scope_text(),
+        words: Words::of(version.content.as_deref()?),
+    })
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ impl Service {
                     },
                     ..self.memory_at(views, &version, at.position)?
                 }),
-                None => Err(ServiceError::invalid_with(
+                None => Err(ServiceError::nothing(
                     format!(
                         "memory {} was not stored yet at @{}",
                         id_text(entity),
@@ -97,24 +97,33 @@ impl Service {
         if !keyed {
             versions.sort_by_key(|version| std::cmp::Reverse(version.id));
         }
-        let mut memories = Vec::with_capacity(versions.len().min(limit));
-        if request.sort == Sort::Created {
-            versions.truncate(limit);
-        }
-        for version in &versions {
-            memories.push(self.memory_at(views, version, position)?);
-        }
+        // Only what is shown is made whole.
+        let entity = |version: &fold::Version| views.resolve(version.id);
         match request.sort {
             Sort::Created => {}
-            Sort::Weight => memories.sort_by(|a, b| {
-                b.weight
-                    .total_cmp(&a.weight)
-                    .then(b.importance.cmp(&a.importance))
-            }),
-            Sort::Accessed => memories.sort_by(|a, b| b.last_accessed.cmp(&a.last_accessed)),
+            Sort::Weight => {
+                let mut weighed = Vec::with_capacity(versions.len());
+                for version in versions {
+                    let at = entity(&version)?;
+                    let ppm = views.weight_at(&self.log, at, &version, position)?;
+                    weighed.push(((ppm, version.importance), version));
+                }
+                versions = largest_first(weighed);
+            }
+            Sort::Accessed => {
+                let mut recalled = Vec::with_capacity(versions.len());
+                for version in versions {
+                    let (_, last_ms) = views.accesses_at(&self.log, entity(&version)?, position)?;
+                    recalled.push((last_ms, version));
+                }
+                versions = largest_first(recalled);
+            }
         }
-        memories.truncate(limit);
-        Ok(memories)
+        versions.truncate(limit);
+        let memories = versions.iter();
+        memories
+            .map(|version| self.memory_at(views, version, position))
+            .collect()
     }
 
     /// Every version of a memory, oldest first.
@@ -248,4 +257,10 @@ struct NotShown {
     ms: u64,
     actor: ActorId,
     text: String,
+}
+
+/// Those of one key stay as they were.
+fn largest_first<K: Ord>(mut keyed: Vec<(K, fold::Version)>) -> Vec<fold::Version> {
+    keyed.sort_by(|a, b| b.0.cmp(&a.0));
+    keyed.into_iter().map(|(_, version)| version).collect()
 }

@@ -3,6 +3,7 @@
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use icm_server::api::EventDetail;
+use serde_json::Value;
 
 use crate::app::App;
 use crate::columns;
@@ -10,9 +11,13 @@ use crate::error::{CliError, ErrorKind, Outcome};
 use crate::ui::{DIM, Ui};
 use crate::{text, when};
 
+/// Items of a list that are shown.
+const FEW: usize = 10;
+
 /// Show everything about one event
 ///
-/// Exits with 1 when there is none with that id.
+/// Of long lists the first few are shown, and how many there are; `--json` has all of it. Exits with 1
+/// when there is none with that id.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     /// The beginning of an event id, or a position (`@123`)
@@ -35,12 +40,13 @@ pub(crate) fn run(args: ShowArgs, app: &App) -> Result<Outcome, CliError> {
     if app.ui.json {
         app.ui.json(&detail)?;
     } else {
-        print(&app.ui, &detail)?;
+        print(&app.ui, detail)?;
     }
     Ok(Outcome::Fine)
 }
 
-fn print(ui: &Ui, detail: &EventDetail) -> Result<(), CliError> {
+fn print(ui: &Ui, mut detail: EventDetail) -> Result<(), CliError> {
+    let more = shorten(&mut detail.entry.facts) | shorten(&mut detail.entry.payload);
     let entry = &detail.entry;
     let mut rows = Vec::new();
     let mut add = |name: &'static str, value: String| {
@@ -60,7 +66,15 @@ fn print(ui: &Ui, detail: &EventDetail) -> Result<(), CliError> {
     add("origin", entry.origin.clone());
     add("seq", entry.seq.to_string());
     add("prev", detail.prev.clone());
-    add("refs", detail.refs.join(" "));
+    let mut refs = detail.refs[..detail.refs.len().min(FEW)].join(" ");
+    let more = match detail.refs.len() - detail.refs.len().min(FEW) {
+        0 => more,
+        left => {
+            refs.push_str(&format!(" … and {left} more"));
+            true
+        }
+    };
+    add("refs", refs);
     let (index, count) = detail.batch;
     add("batch", format!("{index} of {count}"));
     add("body", entry.body.clone());
@@ -78,7 +92,30 @@ fn print(ui: &Ui, detail: &EventDetail) -> Result<(), CliError> {
     );
     columns::print_pairs(ui, &rows)?;
     print_json(ui, "facts", &entry.facts)?;
-    print_json(ui, "payload", &entry.payload)
+    print_json(ui, "payload", &entry.payload)?;
+    if more {
+        ui.remark(format_args!("lists are cut short: all of it with `--json`"));
+    }
+    Ok(())
+}
+
+/// Leaves the first few items of each long list, and says how many more there are; whether there was
+/// one.
+fn shorten(value: &mut Value) -> bool {
+    match value {
+        Value::Array(items) => {
+            let left = items.len() - items.len().min(FEW);
+            if left > 0 {
+                items.truncate(FEW);
+                items.push(Value::from(format!("… and {left} more")));
+            }
+            items
+                .iter_mut()
+                .fold(left > 0, |cut, item| shorten(item) | cut)
+        }
+        Value::Object(fields) => fields.values_mut().fold(false, |cut, it| shorten(it) | cut),
+        _ => false,
+    }
 }
 
 fn print_json(ui: &Ui, name: &str, value: &serde_json::Value) -> Result<(), CliError> {

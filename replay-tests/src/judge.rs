@@ -308,7 +308,7 @@ impl Judge {
         let stats = self
             .run
             .service()
-            .stats()
+            .stats(None)
             .map_err(|error| error.to_string())?;
         let end = self.run.basis().position;
         let ahead = stats.views.iter().find(|view| view.position > end);

@@ -12,20 +12,24 @@ use crate::when;
 
 /// Show the store in numbers: memories, events, bytes, how far each view is
 #[derive(Debug, Args)]
-pub(crate) struct StatsArgs {}
+pub(crate) struct StatsArgs {
+    /// As this machine knew at that time; bytes and views are always those of now
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
+}
 
-pub(crate) fn run(_: StatsArgs, app: &App) -> Result<Outcome, CliError> {
-    let stats = app.service()?.stats()?;
+pub(crate) fn run(args: StatsArgs, app: &App) -> Result<Outcome, CliError> {
+    let stats = app.service()?.stats(args.at.as_deref())?;
 
     if app.ui.json {
         app.ui.json(&stats)?;
     } else {
-        print(&app.ui, &stats)?;
+        print(&app.ui, &stats, args.at.is_none())?;
     }
     Ok(Outcome::Fine)
 }
 
-fn print(ui: &Ui, stats: &Stats) -> Result<(), CliError> {
+fn print(ui: &Ui, stats: &Stats, now: bool) -> Result<(), CliError> {
     let time = |at: &Option<String>| match at {
         Some(at) => when::at_and_ago(ui.now, at),
         None => "never".into(),
@@ -88,9 +92,13 @@ fn print(ui: &Ui, stats: &Stats) -> Result<(), CliError> {
         add("concepts", stats.concepts.to_string());
     }
     add("events", stats.events.to_string());
-    add("newest position", format!("@{}", stats.positions));
+    let position = if now { "newest position" } else { "position" };
+    add(position, format!("@{}", stats.positions));
     add("first event", time(&stats.first_event_at));
     add("last event", time(&stats.last_event_at));
+    if !now {
+        return columns::print_pairs(ui, &rows);
+    }
     let it = &stats.sizes;
     let parts = [
         ("log", it.log),

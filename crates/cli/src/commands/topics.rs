@@ -26,6 +26,9 @@ pub(crate) struct TopicsArgs {
     /// A plain list of the topics that have memories
     #[arg(long)]
     flat: bool,
+    /// As this machine knew at that time
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
 }
 
 pub(crate) fn run(args: TopicsArgs, app: &App) -> Result<Outcome, CliError> {
@@ -33,6 +36,7 @@ pub(crate) fn run(args: TopicsArgs, app: &App) -> Result<Outcome, CliError> {
         prefix: args.prefix,
         depth: args.depth,
         flat: args.flat,
+        at: args.at,
         ..TopicsRequest::default()
     };
     let topics = app.service()?.topic_tree(&request)?.topics;

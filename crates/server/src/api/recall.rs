@@ -206,9 +206,11 @@ pub struct ViewProgress {
     pub bytes: u64,
 }
 
-/// The whole store in numbers.
+/// The whole store in numbers, as of a moment; bytes and views are always those of now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
+    /// What it was computed at.
+    pub basis: Basis,
     /// Living memories.
     pub memories: u64,
     /// Tombstones.
@@ -220,13 +222,13 @@ pub struct Stats {
     pub memoirs: u64,
     /// Living concepts in them.
     pub concepts: u64,
-    /// Events in the log.
+    /// Events in the log, up to that moment.
     pub events: u64,
     /// Bytes of the store folder.
     pub bytes: u64,
     /// Bytes of `log/` alone.
     pub log_bytes: u64,
-    /// Newest position.
+    /// The position of that moment: the newest one, unless it was asked for an earlier one.
     pub positions: u64,
     /// Where the store is; in JSON what is no Unicode of it is replaced.
     #[serde(serialize_with = "as_text")]

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::memory::Basis;
+
 /// Asks for topics.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TopicsRequest {
@@ -15,11 +17,15 @@ pub struct TopicsRequest {
     pub after: Option<String>,
     /// At most so many.
     pub limit: Option<usize>,
+    /// As of.
+    pub at: Option<String>,
 }
 
 /// Topics, or levels of them: each comes right after the one above it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Topics {
+    /// What it was computed at.
+    pub basis: Basis,
     /// As many as were asked for.
     pub topics: Vec<TopicNode>,
     /// How many there are, whatever was asked for by `after` and `limit`.

@@ -284,3 +284,18 @@ fn clean_value(value: &mut Value) {
         _ => {}
     }
 }
+
+const AS_OF: Param = Param {
+    name: "as_of",
+    kind: Kind::Text,
+    required: false,
+    about: "a time, 2h ago, @position, event id",
+};
+
+/// What was found, with the moment that it is of where one was asked for.
+fn dated(text: String, basis: &Basis, as_of: bool) -> String {
+    match as_of {
+        true => format!("{}\n{text}", basis_text(basis)),
+        false => text,
+    }
+}

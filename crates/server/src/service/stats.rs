@@ -1,6 +1,10 @@
 //! The store in numbers.
 
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
 use icm_log::facts::{Importance, ScopeKind, Trust};
+use icm_log::{Kind, Position};
 use icm_projections::{ALL_IDS, Views};
 
 use super::{Ask, Service};
@@ -8,21 +12,32 @@ use crate::api::{ByImportance, ByScope, ByTrust, PartSizes, Stats, ViewProgress}
 use crate::error::Result;
 use crate::when::rfc3339;
 
-/// What a pass over the living memories counts.
+/// What a pass over the memories counts.
 #[derive(Default)]
 struct Living {
     importance: ByImportance,
     scope: ByScope,
     trust: ByTrust,
     memories: u64,
+    forgotten: u64,
+    topics: HashSet<String>,
     weight_ppm: u64,
     oldest_ms: Option<u64>,
     newest_ms: Option<u64>,
 }
 
+/// What is counted in the log.
+struct Told {
+    events: u64,
+    recalls: u64,
+    first_ms: Option<u64>,
+    last_ms: Option<u64>,
+}
+
 impl Service {
-    /// The whole store in numbers. Reads every living memory.
-    pub fn stats(&self) -> Result<Stats> {
+    /// The whole store in numbers, as of a moment. Reads every memory; of an earlier moment the log up
+    /// to there, too.
+    pub fn stats(&self, at: Option<&str>) -> Result<Stats> {
         let log_bytes = self.log.len_bytes()?;
         let dir = &self.options.dir;
         let bytes = folder_len(dir);
@@ -31,14 +46,24 @@ impl Service {
         self.with_views(|views| {
             let tally = views.tally();
             let (table_bytes, text_bytes, vectors_bytes) = views.sizes();
-            let (memoirs, concepts) = self.graph_counts(views)?;
+            let at = self.at(views, at, None)?;
+            let (memoirs, concepts) = self.graph_counts(views, at.position)?;
+            let told = match at.is_now {
+                true => Told {
+                    events: tally.events,
+                    recalls: tally.recalls,
+                    first_ms: tally.first_ms,
+                    last_ms: tally.last_ms,
+                },
+                false => self.told_until(at.position)?,
+            };
             let progress = |view: &str, bytes| ViewProgress {
                 view: view.to_owned(),
                 position: views.base_position().0,
                 behind: views.tail_len(),
                 bytes,
             };
-            let living = self.living_in_numbers(views)?;
+            let living = self.living_in_numbers(views, at.position)?;
             let mut sizes = PartSizes {
                 log: log_bytes,
                 table: table_bytes,
@@ -51,6 +76,7 @@ impl Service {
             };
             sizes.other = bytes.saturating_sub(sizes.sum());
             Ok(Stats {
+                basis: at.to_basis(),
                 by_importance: living.importance,
                 by_scope: living.scope,
                 by_trust: living.trust,
@@ -58,24 +84,24 @@ impl Service {
                     .then(|| living.weight_ppm as f64 / living.memories as f64 / 1e6),
                 oldest_at: living.oldest_ms.map(rfc3339),
                 newest_at: living.newest_ms.map(rfc3339),
-                recalls: tally.recalls,
+                recalls: told.recalls,
                 sizes,
-                memories: tally.memories,
-                forgotten: tally.forgotten,
-                topics: views.topics()?.len() as u64,
+                memories: living.memories,
+                forgotten: living.forgotten,
+                topics: living.topics.len() as u64,
                 memoirs,
                 concepts,
-                events: tally.events,
+                events: told.events,
                 bytes,
                 log_bytes,
-                positions: tally.position.0,
+                positions: at.position.0,
                 store: self.options.dir.clone(),
                 // Without a readable `store.toml` it is that of the chain that is read.
                 origin: (self.log.origin())
                     .or_else(|| self.log.tip().map(|tip| tip.origin))
                     .map(|origin| origin.to_string()),
-                first_event_at: tally.first_ms.map(rfc3339),
-                last_event_at: tally.last_ms.map(rfc3339),
+                first_event_at: told.first_ms.map(rfc3339),
+                last_event_at: told.last_ms.map(rfc3339),
                 views: vec![
                     progress("table", table_bytes),
                     progress("text", text_bytes),
@@ -85,15 +111,46 @@ impl Service {
         })
     }
 
-    fn living_in_numbers(&self, views: &Views) -> std::result::Result<Living, Ask> {
-        let newest = views.tally().position;
+    /// What the log holds up to a position.
+    fn told_until(&self, position: Position) -> std::result::Result<Told, Ask> {
+        let mut told = Told {
+            events: 0,
+            recalls: 0,
+            first_ms: None,
+            last_ms: None,
+        };
+        let from = self.log.cursor_before(Position(1), &())?;
+        self.log.scan(&from, &mut |event| {
+            if event.position > position {
+                return ControlFlow::Break(());
+            }
+            let ms = event.head.time().ms();
+            told.events += 1;
+            told.recalls += u64::from(event.head.kind() == Kind::MEMORY_RECALLED);
+            told.first_ms = Some(told.first_ms.map_or(ms, |first| first.min(ms)));
+            told.last_ms = told.last_ms.max(Some(ms));
+            ControlFlow::Continue(())
+        })?;
+        Ok(told)
+    }
+
+    fn living_in_numbers(
+        &self,
+        views: &Views,
+        position: Position,
+    ) -> std::result::Result<Living, Ask> {
         let mut living = Living::default();
         let mut failed = None;
-        views.each_at(ALL_IDS, newest, false, &mut |_, version| {
+        views.each_at(ALL_IDS, position, false, &mut |_, version| {
             if !version.is_alive() {
+                living.forgotten += u64::from(version.is_forgotten());
                 return Ok(true);
             }
             living.memories += 1;
+            let topic = version.topic.as_deref().unwrap_or_default();
+            if !living.topics.contains(topic) {
+                living.topics.insert(topic.to_owned());
+            }
             *match version.importance {
                 Importance::Low => &mut living.importance.low,
                 Importance::Medium => &mut living.importance.medium,
@@ -113,7 +170,7 @@ impl Service {
             let ms = version.created_ms;
             living.oldest_ms = Some(living.oldest_ms.map_or(ms, |oldest| oldest.min(ms)));
             living.newest_ms = Some(living.newest_ms.map_or(ms, |newest| newest.max(ms)));
-            match self.weight_ppm_at(views, version, newest) {
+            match self.weight_ppm_at(views, version, position) {
                 Ok(weight) => living.weight_ppm += u64::from(weight),
                 Err(error) => failed = Some(error),
             }

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use icm_projections::fold::Version;
 use icm_projections::{ALL_IDS, Views, topic_fits};
 
+use super::basis::At;
 use super::{Ask, Service};
-use crate::api::{TopicNode, TopicSum, TopicSummary, Topics, TopicsRequest};
+use crate::api::{Basis, TopicNode, TopicSum, TopicSummary, Topics, TopicsRequest};
 use crate::error::Result;
 use crate::when::rfc3339;
 
@@ -63,12 +65,14 @@ impl Service {
         })
     }
 
-    /// Topics and the levels above them, with their weights. Reads every living memory asked about.
+    /// Topics and the levels above them, with their weights, as of a moment. Reads every memory asked
+    /// about.
     pub fn topic_tree(&self, request: &TopicsRequest) -> Result<Topics> {
         self.with_views(|views| {
+            let at = self.at(views, request.at.as_deref(), None)?;
             let prefix = request.prefix.as_deref().map(|it| it.trim_end_matches('/'));
-            let sums = self.sums(views, prefix)?;
-            Ok(tree(&sums, prefix, request))
+            let sums = self.sums(views, prefix, at)?;
+            Ok(tree(&sums, prefix, request, at.to_basis()))
         })
     }
 
@@ -76,42 +80,41 @@ impl Service {
         &self,
         views: &Views,
         prefix: Option<&str>,
+        at: At,
     ) -> std::result::Result<BTreeMap<String, Sum>, Ask> {
         let below = prefix.map(|prefix| format!("{prefix}/"));
         let fits = |topic: &str| below.as_ref().is_none_or(|below| topic_fits(below, topic));
         let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
-        for topic in views.topics()? {
-            if fits(&topic.topic) {
-                let sum = Sum {
-                    topics: 1,
-                    changed_ms: topic.changed_ms,
-                    ..Sum::default()
-                };
-                sums.insert(topic.topic, sum);
-            }
-        }
-        let newest = views.tally().position;
-        let mut add = |version: &icm_projections::fold::Version| -> std::result::Result<(), Ask> {
+        let mut add = |version: &Version| -> std::result::Result<(), Ask> {
             let topic = version.topic.as_deref().unwrap_or_default();
-            if version.is_alive()
-                && let Some(sum) = sums.get_mut(topic)
-            {
+            if !fits(topic) || version.hidden {
+                return Ok(());
+            }
+            let sum = match sums.get_mut(topic) {
+                Some(sum) => sum,
+                None => sums.entry(topic.to_owned()).or_insert(Sum {
+                    topics: 1,
+                    ..Sum::default()
+                }),
+            };
+            sum.changed_ms = sum.changed_ms.max(version.stamp.time.ms());
+            if version.is_alive() {
                 sum.memories += 1;
-                sum.weight_ppm += u64::from(self.weight_ppm_at(views, version, newest)?);
+                sum.weight_ppm += u64::from(self.weight_ppm_at(views, version, at.position)?);
             }
             Ok(())
         };
         match &below {
             Some(below) => {
                 for entity in views.members(below)? {
-                    if let Some(version) = views.version_at(entity, newest)? {
+                    if let Some(version) = views.version_at(entity, at.position)? {
                         add(&version)?;
                     }
                 }
             }
             None => {
                 let mut failed = None;
-                views.each_at(ALL_IDS, newest, false, &mut |_, version| {
+                views.each_at(ALL_IDS, at.position, false, &mut |_, version| {
                     failed = add(version).err();
                     Ok(failed.is_none())
                 })?;
@@ -120,12 +123,25 @@ impl Service {
                 }
             }
         }
+        if at.is_now {
+            // What moved elsewhere was a change, too.
+            for topic in views.topics()? {
+                if let Some(sum) = sums.get_mut(&topic.topic) {
+                    sum.changed_ms = topic.changed_ms;
+                }
+            }
+        }
         sums.retain(|_, sum| sum.memories > 0);
         Ok(sums)
     }
 }
 
-fn tree(sums: &BTreeMap<String, Sum>, prefix: Option<&str>, request: &TopicsRequest) -> Topics {
+fn tree(
+    sums: &BTreeMap<String, Sum>,
+    prefix: Option<&str>,
+    request: &TopicsRequest,
+    basis: Basis,
+) -> Topics {
     let mut nodes: BTreeMap<Levels<'_>, Node> = BTreeMap::new();
     let top = prefix.map_or(0, |prefix| levels(prefix).len() - 1);
     for (topic, sum) in sums {
@@ -173,6 +189,7 @@ fn tree(sums: &BTreeMap<String, Sum>, prefix: Option<&str>, request: &TopicsRequ
         })
         .collect();
     Topics {
+        basis,
         more: left.next().is_some(),
         total: total as u64,
         topics,

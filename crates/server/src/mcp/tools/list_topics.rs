@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Call, Hints, Kind, Param, Reply, Tool, day};
+use super::{AS_OF, Call, Hints, Kind, Param, Reply, Tool, dated, day};
 use crate::api::TopicsRequest;
 use crate::error::ServiceError;
 use crate::mcp::frame::Frame;
@@ -46,6 +46,7 @@ pub(super) static TOOL: Tool = Tool {
             required: false,
             about: "next_cursor of the reply before",
         },
+        AS_OF,
     ],
     output: None,
     run,
@@ -56,12 +57,14 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         Some(cursor) => Some(named(&cursor)?),
         None => None,
     };
+    let as_of = args.text("as_of");
     let request = TopicsRequest {
         prefix: args.text("prefix"),
         depth: args.whole("depth").map(|depth| depth as u32),
         flat: false,
         after,
         limit: Some(PAGE),
+        at: as_of.clone(),
     };
     let topics = call.service.topic_tree(&request)?;
     let mut frame = Frame::new();
@@ -93,10 +96,12 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         }));
     }
     let mut text = match (topics.total, &request.prefix) {
+        (0, None) if as_of.is_some() => "no topics then".to_owned(),
         (0, None) => "no topics yet: store something with icm_memory_store".to_owned(),
         (0, Some(_)) => "no topics there: leave prefix out to see all".to_owned(),
         _ => frame.finish(),
     };
+    text = dated(text, &topics.basis, as_of.is_some());
     let mut structured = json!({"topics": shown, "total": topics.total});
     if let (true, Some(last)) = (topics.more, topics.topics.last()) {
         let cursor = cursor(&last.topic);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Call, Hints, Reply, Tool, count};
+use super::{AS_OF, Call, Hints, Reply, Tool, count, dated};
 use crate::api::ViewProgress;
 use crate::error::ServiceError;
 use crate::mcp::schema::Args;
@@ -17,7 +17,7 @@ pub(super) static TOOL: Tool = Tool {
         idempotent: true,
     },
     leaves_work: false,
-    params: &[],
+    params: &[AS_OF],
     output: Some(output),
     run,
 };
@@ -36,8 +36,9 @@ fn output() -> Value {
     })
 }
 
-fn run(call: &Call<'_>, _: Args) -> Result<Reply, ServiceError> {
-    let stats = call.service.stats()?;
+fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+    let as_of = args.text("as_of");
+    let stats = call.service.stats(as_of.as_deref())?;
     let mut text = format!(
         "{} in {}, {} forgotten, {}\n{} in the log",
         count(stats.memories, "memory", "memories"),
@@ -49,6 +50,7 @@ fn run(call: &Call<'_>, _: Args) -> Result<Reply, ServiceError> {
     if let (Some(first), Some(last)) = (&stats.first_event_at, &stats.last_event_at) {
         text.push_str(&format!(", from {first} to {last}"));
     }
+    text = dated(text, &stats.basis, as_of.is_some());
     text.push_str(&format!(
         "\n{} on disk in total, {} of them the log",
         count(stats.bytes, "byte", "bytes"),

@@ -17,7 +17,7 @@ pub(super) mod show;
 use serde_json::{Value, json};
 
 use super::{
-    ALLOW_SECRET, Call, Hints, Kind, Param, Reply, Tool, basis_text, clean_value, count, short,
+    ALLOW_SECRET, AS_OF, Call, Hints, Kind, Param, Reply, Tool, clean_value, count, dated, short,
 };
 use crate::api::{Action, Concept, ConceptRequest, ConceptSearchRequest, GraphReceipt};
 use crate::error::ServiceError;
@@ -49,13 +49,6 @@ const CONCEPT: Param = Param {
     kind: Kind::Text,
     required: true,
     about: "the concept's name",
-};
-
-const AS_OF: Param = Param {
-    name: "as_of",
-    kind: Kind::Text,
-    required: false,
-    about: "a time, 2h ago, @position, event id",
 };
 
 /// What a concept means.
@@ -179,14 +172,6 @@ fn concepts(frame: &mut Frame, list: &[&Concept], memoirs: bool) -> usize {
 fn more(text: &mut String, shown: usize, total: usize) {
     if shown < total {
         text.push_str(&format!("\n{shown} of {total} shown"));
-    }
-}
-
-/// What was found, with the moment that it is of where one was asked for.
-fn dated(text: String, basis: &crate::api::Basis, as_of: bool) -> String {
-    match as_of {
-        true => format!("{}\n{text}", basis_text(basis)),
-        false => text,
     }
 }
 

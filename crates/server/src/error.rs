@@ -17,7 +17,8 @@ pub enum ServiceError {
         /// What to do.
         hint: Option<String>,
     },
-    /// What was asked for is fine, but there is nothing that it could be done to.
+    /// What was asked for is fine, but there is nothing that it could be done to: it was forgotten, was
+    /// not there yet, or there is no more of it.
     #[error("{message}")]
     Nothing {
         /// Of what there is nothing.
@@ -131,6 +132,14 @@ impl ServiceError {
         ServiceError::Invalid {
             message: message.into(),
             hint: None,
+        }
+    }
+
+    /// What was named is not there (any more, or yet); what to do.
+    pub(crate) fn nothing(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        ServiceError::Nothing {
+            message: message.into(),
+            hint: hint.into(),
         }
     }
 

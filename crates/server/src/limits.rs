@@ -83,8 +83,13 @@ pub fn name(what: &str, given: &str, max: usize) -> Result<String> {
 /// Checks and normalises a name that one has to type again: without characters that cannot be seen, too.
 pub fn visible_name(what: &str, given: &str, max: usize) -> Result<String> {
     let name = name(what, given, max)?;
-    match crate::sanitize::clean_line(&name) == name {
-        true => Ok(name),
+    visible(what, &name)?;
+    Ok(name)
+}
+
+fn visible(what: &str, given: &str) -> Result<()> {
+    match crate::sanitize::clean_line(given) == given {
+        true => Ok(()),
         false => Err(ServiceError::invalid_with(
             format!("{what} has an invisible character in it"),
             "leave it out",
@@ -105,7 +110,7 @@ pub(crate) fn words(called: &str, given: &[String]) -> Result<Vec<String>> {
         if word.is_empty() {
             continue;
         }
-        let word = name(&format!("a {called}"), word, KEYWORD_LEN_MAX)?;
+        let word = visible_name(&format!("a {called}"), word, KEYWORD_LEN_MAX)?;
         if !words.contains(&word) {
             words.push(word);
         }
@@ -158,4 +163,10 @@ pub fn label(what: &str, given: &str, max: usize) -> Result<()> {
         ))),
         false => Ok(()),
     }
+}
+
+/// The same of one that is going to be written.
+pub fn visible_label(what: &str, given: &str, max: usize) -> Result<()> {
+    label(what, given, max)?;
+    visible(what, given)
 }

@@ -1006,7 +1006,7 @@ async fn the_end_of_the_input_waits_for_every_answer() {
         rest.iter().all(|reply| reply["result"]["isError"] == false),
         "{rest:?}"
     );
-    assert_eq!(store.service.stats().expect("stats").memories, 100);
+    assert_eq!(store.service.stats(None).expect("stats").memories, 100);
 }
 
 #[tokio::test]
@@ -1547,6 +1547,8 @@ async fn a_topic_is_looked_at_consolidated_and_forgotten_whole() {
     let undo = json!({"event": done["event"], "confirm": plan["plan"]});
     client.ok("icm_undo", undo).await;
 
+    let (_, before) = client.ok("icm_memory_stats", json!({})).await;
+    let then = json!({"as_of": format!("@{}", before["positions"])});
     let topic = json!({"topic": "crowd/"});
     let (text, look) = client.ok("icm_memory_forget_topic", topic.clone()).await;
     assert_eq!(
@@ -1574,6 +1576,14 @@ async fn a_topic_is_looked_at_consolidated_and_forgotten_whole() {
         text.starts_with("forgotten 8 memories in \"crowd/\" (event "),
         "{text}"
     );
+    let (text, past) = client.ok("icm_memory_stats", then.clone()).await;
+    assert_eq!(past["memories"], 8);
+    assert!(text.starts_with("as of "), "{text}");
+    let (text, past) = client.ok("icm_memory_list_topics", then).await;
+    assert_eq!(past["topics"][0]["memories"], 8);
+    assert!(text.starts_with("as of "), "{text}");
+    let (_, now) = client.ok("icm_memory_list_topics", json!({})).await;
+    assert_eq!(now["total"], 0);
     let nothing = client.fails("icm_memory_forget_topic", topic).await;
     assert!(nothing.contains("icm_memory_list_topics"), "{nothing}");
     let (_, plan) = client.ok("icm_undo", json!({"event": done["event"]})).await;

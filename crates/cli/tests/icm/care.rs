@@ -11,11 +11,7 @@ fn crowd(n: usize) -> World {
     let world = World::new();
     let mut lines = String::new();
     for i in 0..n {
-        let text = format!(
-            "fact number {i} speaks of word{} and word{}",
-            i * 7,
-            i * 13 + 1
-        );
+        let text = format!("fact{i} word{}", i * 13 + 1);
         let line =
             json!({"topic": "crowd/a", "content": text, "keywords": [format!("k{}", i % 3)]});
         writeln!(lines, "{line}").unwrap();
@@ -381,8 +377,8 @@ fn what_health_names_can_be_pasted() {
         let text = ["-c", "two more words", "--scope", "project:a b"];
         let topic = format!("--topic={topic}");
         let run = world.icm(["store", &topic].into_iter().chain(text)).ok();
-        let hint = run.err.split('`').skip(1).collect::<Vec<_>>().join("`");
-        let hint = hint.trim_end().trim_end_matches('`').to_owned();
+        let (_, hint) = run.err.split_once(": `icm ").expect("a hint");
+        let hint = format!("icm {}", hint.trim_end().trim_end_matches('`'));
         let run = pasted(&world, &hint).ok();
         assert!(
             run.err.contains("9 memories") || run.out.contains('9'),
@@ -455,6 +451,193 @@ fn topics_are_a_tree() {
 }
 
 #[test]
+fn topics_and_stats_are_asked_of_any_moment() {
+    let world = World::with_memories();
+    world.icm(["recall", "invoices"]).ok();
+    world.icm(["memoir", "create", "-n", "m"]).ok();
+    let then = world.now();
+    let as_of = |what: &str| world.json([what, "--at", &then]);
+    let (topics, stats) = (world.json(["topics"]), world.json(["stats"]));
+    assert_eq!(
+        (as_of("topics"), as_of("stats")),
+        (topics.clone(), stats.clone())
+    );
+    world.icm(["forget", "-t", "decisions", "--yes"]).ok();
+    world
+        .icm(["store", "-t", "late", "-c", "came later", "-i", "high"])
+        .ok();
+    world
+        .icm(["update", &world.id("owner"), "-t", "moved/here"])
+        .ok();
+    world.icm(["recall", "later"]).ok();
+    world.icm(["memoir", "delete", "m", "--yes"]).ok();
+
+    assert_eq!(as_of("topics"), topics);
+    assert_eq!(world.json(["topics", "--prefix", "people"]), json!([]));
+    let prefix = ["topics", "--prefix", "people", "--at", &then];
+    assert_eq!(world.json(prefix)[0]["memories"], 1);
+    let past = as_of("stats");
+    for field in [
+        "memories",
+        "forgotten",
+        "topics",
+        "memoirs",
+        "concepts",
+        "events",
+        "positions",
+        "first_event_at",
+        "last_event_at",
+        "by_importance",
+        "by_scope",
+        "by_trust",
+        "mean_weight",
+        "oldest_at",
+        "newest_at",
+        "recalls",
+        "basis",
+    ] {
+        assert_eq!(past[field], stats[field], "{field}");
+    }
+    let now = world.json(["stats"]);
+    assert_eq!(
+        (&now["memories"], &now["forgotten"]),
+        (&json!(2), &json!(2))
+    );
+    assert_eq!(past["bytes"], now["bytes"], "bytes are of now");
+    let shown = world.icm(["stats", "--at", &then]).ok().out;
+    assert!(shown.contains(&then) && !shown.contains("size"), "{shown}");
+    world
+        .icm(["topics", "--at", "@99999"])
+        .fails(2, "in the future");
+}
+
+#[test]
+fn long_lists_of_an_event_are_shown_cut() {
+    let world = crowd(30);
+    let done = world.json(["consolidate", "-t", "crowd/a", "--summary", "thirty"]);
+    let event = done["event"].as_str().unwrap();
+    let whole = world.json(["log", "show", event]);
+    assert_eq!(len(&whole["refs"]), 30);
+    let run = world.icm(["log", "show", event]).ok();
+    let refs: Vec<&str> = whole["refs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    assert!(
+        run.out.contains(refs[9]) && !run.out.contains(refs[10]),
+        "{}",
+        run.out
+    );
+    assert_eq!(
+        run.out.matches("… and 20 more").count(),
+        2,
+        "refs and facts: {}",
+        run.out
+    );
+    assert!(run.err.contains("`--json`"), "{}", run.err);
+    let first = world.icm(["log", "show", "@3"]).ok();
+    assert_eq!(first.err, "", "nothing is left out");
+}
+
+#[test]
+fn what_cannot_be_seen_is_in_no_topic_keyword_or_session() {
+    let world = World::with_memories();
+    let before = world.now();
+    let id = world.id("owner");
+    for hidden in ["a\u{200b}b", "a\u{202e}b", "\u{feff}ab"] {
+        for args in [
+            ["store", "-c", "text", "-t", hidden].as_slice(),
+            &["store", "-c", "text", "-t", "t", "-k", hidden],
+            &["update", &id, "-t", hidden],
+            &["update", &id, "-k", hidden],
+        ] {
+            world.icm(args).fails(2, "invisible character");
+        }
+        for variable in ["ICM_SESSION", "ICM_ACTOR"] {
+            let mut command = world.command(["store", "-t", "t", "-c", "text"]);
+            let run = crate::world::run(command.env(variable, hidden), b"");
+            run.fails(2, "invisible character");
+        }
+        let line = json!({"topic": hidden, "content": "text"}).to_string();
+        let file = world.write("hidden.jsonl", line);
+        let run = world
+            .icm(["import", "jsonl", file.to_str().unwrap()])
+            .ends(1);
+        assert!(run.err.contains("invisible character"), "{}", run.err);
+    }
+    assert_eq!(world.now(), before);
+}
+
+#[test]
+fn what_is_forgotten_or_not_there_is_1() {
+    let world = World::with_memories();
+    let before = "@2";
+    let (gone, other) = (world.id("owner"), world.id("money"));
+    world.icm(["forget", &gone]).ok();
+    for memoir in ["m", "dead"] {
+        world.icm(["memoir", "create", "-n", memoir]).ok();
+        for name in ["c", "gone"] {
+            let args = [
+                "memoir",
+                "add-concept",
+                "-m",
+                memoir,
+                "-n",
+                name,
+                "-d",
+                "text",
+            ];
+            world.icm(args).ok();
+        }
+    }
+    world
+        .icm(["memoir", "delete-concept", "-m", "m", "-n", "gone"])
+        .ok();
+    world.icm(["memoir", "delete", "dead", "--yes"]).ok();
+    let unknown = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    // A tombstone can be looked at.
+    world.icm(["get", &gone]).ok();
+    let run = world.icm(["get", &gone, "--at", before, "--json"]).ends(1);
+    assert_eq!(run.json(), Value::Null);
+    world.icm(["get", unknown]).fails(1, "no memory");
+    for id in [gone.as_str(), unknown] {
+        world.icm(["update", id, "-c", "text"]).ends(1);
+        world.icm(["link", id, &other, "-r", "related"]).ends(1);
+        world.icm(["link", &other, id, "-r", "related"]).ends(1);
+    }
+    for memoir in ["dead", "nowhere"] {
+        for args in [
+            ["show", memoir].as_slice(),
+            &["inspect", "-m", memoir, "c"],
+            &["export", "-m", memoir, "-f", "dot"],
+            &["search", "-m", memoir, "text"],
+            &["refine", "-m", memoir, "-n", "c", "-d", "other"],
+            &[
+                "link", "-m", memoir, "--from", "c", "--to", "gone", "-r", "part-of",
+            ],
+        ] {
+            world.icm(["memoir"].iter().chain(args)).ends(1);
+        }
+    }
+    for concept in ["gone", "nowhere"] {
+        for args in [
+            ["inspect", "-m", "m", concept].as_slice(),
+            &["refine", "-m", "m", "-n", concept, "-d", "other"],
+            &[
+                "link", "-m", "m", "--from", "c", "--to", concept, "-r", "part-of",
+            ],
+        ] {
+            world.icm(["memoir"].iter().chain(args)).ends(1);
+        }
+    }
+    // What cannot be done for another reason has failed.
+    world.icm(["link", &other, &other, "-r", "related"]).ends(2);
+    world.icm(["memoir", "create", "-n", "dead"]).ends(2);
+}
+
+#[test]
 fn twelve_thousand_memories_are_counted_consolidated_and_forgotten_whole() {
     let world = crowd(12_000);
     let topics = world.json(["topics"]);
@@ -493,6 +676,13 @@ fn twelve_thousand_memories_are_counted_consolidated_and_forgotten_whole() {
     assert_eq!(world.json(["stats"])["memories"], 12_002);
     let run = world.icm(["forget", "-t", "crowd/", "--yes"]).ok();
     assert!(run.out.contains("… and 11990 more"), "{}", run.out);
+    let last = world.json(["log", "-l", "1"]);
+    let last = world.json(["log", "show", last["event"].as_str().unwrap()]);
+    assert_eq!(
+        last["batch"],
+        json!([11_999, 12_000]),
+        "all of it or nothing"
+    );
     assert_eq!(world.json(["stats"])["memories"], 2);
     world.icm(["undo", "--last", "1", "--yes"]).ok();
     assert_eq!(world.json(["stats"])["memories"], 12_002);

@@ -247,7 +247,7 @@ fn what_cannot_be_linked_is_named() {
     assert_eq!(events(&world), before);
     world.icm(["forget", &b]).ok();
     for (from, to) in [(&a, &b), (&b, &a)] {
-        let run = link(from, to, "related").fails(2, "is forgotten");
+        let run = link(from, to, "related").fails(1, "is forgotten");
         assert!(run.err.contains("icm revive"), "{run:?}");
     }
     let empty = World::new();

@@ -360,7 +360,7 @@ fn a_deleted_memoir_hides_what_is_in_it_and_comes_back_whole() {
     );
     world
         .icm(["memoir", "inspect", "-m", "system", "api"])
-        .fails(2, "memoir `system` was deleted");
+        .fails(1, "memoir `system` was deleted");
     world
         .icm(["memoir", "create", "-n", "system"])
         .fails(2, "its name is kept for it");

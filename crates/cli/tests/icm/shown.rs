@@ -143,7 +143,7 @@ fn what_was_consolidated_is_not_said_to_be_forgotten() {
     let summary = world.json(["get", &id])["consolidated_into"].clone();
     let run = world
         .icm(["update", &id, "-c", "new"])
-        .fails(2, "consolidated into");
+        .fails(1, "consolidated into");
     assert!(!run.err.contains("is forgotten"), "{run:?}");
     assert!(run.err.contains(summary.as_str().unwrap()), "{run:?}");
     let hint = format!("`icm revive {id}`");

@@ -117,7 +117,7 @@ fn what_was_undone_says_so() {
         &["forget", &id],
         &["revive", &id],
     ] {
-        let run = world.icm(change).fails(2, "was undone");
+        let run = world.icm(change).fails(1, "was undone");
         assert!(run.err.contains("icm undo "), "{}", run.err);
     }
     assert!(!world.icm(["list", "--forgotten"]).ok().out.contains(&id));

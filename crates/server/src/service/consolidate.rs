@@ -47,8 +47,8 @@ impl Service {
         self
     }
 
-    /// How many living memories a topic may have before the receipt of a store says how many they are;
-    /// 0: it never does. 7 unless it is said here.
+    /// How many living memories of one scope a topic may have before the receipt of a store says how
+    /// many they are; 0: it never does. 7 unless it is said here.
     #[must_use]
     pub fn with_hint_over(mut self, memories: u64) -> Service {
         self.hint_over = memories;

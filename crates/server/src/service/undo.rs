@@ -701,5 +701,5 @@ pub(super) fn hidden_error(version: &Version) -> ServiceError {
         Kind::LOG_UNDONE => format!("bring it back with `icm undo {}`", &event[..12]),
         _ => "`icm log --kind log.undone` lists what was undone".to_owned(),
     };
-    ServiceError::invalid_with(format!("memory {id} was undone"), hint)
+    ServiceError::nothing(format!("memory {id} was undone"), hint)
 }

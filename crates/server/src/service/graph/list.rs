@@ -42,7 +42,7 @@ impl Service {
     /// A memoir with its numbers and a page of its concepts.
     ///
     /// # Errors
-    /// `NotFound`, and `Invalid` for one that was deleted.
+    /// `NotFound`, and `Nothing` for one that was deleted.
     pub fn memoir_show(&self, request: &ShowRequest) -> Result<MemoirShow> {
         self.with_views(|views| {
             let at = self.at(views, request.at.as_deref(), None)?;

@@ -148,7 +148,7 @@ impl Service {
             true => "undo the undo: see `icm log --kind log.undone`".to_owned(),
             false => format!("bring it back with its concepts: `icm memoir revive '{name}'`"),
         };
-        Err(ServiceError::invalid_with(message, hint).into())
+        Err(ServiceError::nothing(message, hint).into())
     }
 
     /// The same, deleted or not.
@@ -214,7 +214,7 @@ impl Service {
                 format!("bring it back: `icm memoir revive-concept -m '{memoir}' -n '{name}'`"),
             ),
         };
-        Err(ServiceError::invalid_with(message, hint).into())
+        Err(ServiceError::nothing(message, hint).into())
     }
 
     /// The same, deleted or not.
@@ -319,13 +319,16 @@ impl Service {
         Ok(count)
     }
 
-    /// Living memoirs, and the living concepts in them.
-    pub(super) fn graph_counts(&self, views: &Views) -> std::result::Result<(u64, u64), Ask> {
-        let newest = views.tally().position;
-        let memoirs = self.memoirs_at(views, newest)?;
+    /// Memoirs that live at a position, and the living concepts in them.
+    pub(super) fn graph_counts(
+        &self,
+        views: &Views,
+        position: Position,
+    ) -> std::result::Result<(u64, u64), Ask> {
+        let memoirs = self.memoirs_at(views, position)?;
         let mut concepts = 0;
         for entity in memoirs.keys() {
-            concepts += self.concept_count(views, *entity, newest)?;
+            concepts += self.concept_count(views, *entity, position)?;
         }
         Ok((memoirs.len() as u64, concepts))
     }

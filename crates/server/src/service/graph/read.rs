@@ -59,7 +59,7 @@ impl Service {
     /// links, in both directions, breadth first.
     ///
     /// # Errors
-    /// `NotFound`, `Invalid` for what was deleted and for numbers out of bounds.
+    /// `NotFound`, `Nothing` for what was deleted, `Invalid` for numbers out of bounds.
     pub fn inspect(&self, request: &InspectRequest) -> Result<Inspected> {
         let depth = request.depth.unwrap_or(1);
         if depth > DEPTH_MAX {

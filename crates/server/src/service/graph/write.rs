@@ -236,7 +236,7 @@ impl Service {
     /// what it said before stays in its history.
     ///
     /// # Errors
-    /// `NotFound`, `Invalid` for a concept that was deleted and where nothing is given; `Secret`.
+    /// `NotFound`, `Nothing` for a concept that was deleted, `Invalid` where nothing is given; `Secret`.
     pub fn concept_refine(
         &self,
         caller: &Caller,

@@ -122,9 +122,9 @@ fn batches(events: impl IntoIterator<Item = NewEvent>) -> impl Iterator<Item = V
 }
 
 pub(in crate::service) fn check_caller(caller: &Caller) -> Result<()> {
-    limits::label("the actor", &caller.actor, ACTOR_LEN_MAX)?;
+    limits::visible_label("the actor", &caller.actor, ACTOR_LEN_MAX)?;
     let session = caller.session.as_deref().unwrap_or_default();
-    limits::label("the session", session, SOURCE_LEN_MAX)
+    limits::visible_label("the session", session, SOURCE_LEN_MAX)
 }
 
 pub(in crate::service) fn actor_of(caller: &Caller) -> &str {

@@ -198,7 +198,7 @@ impl Service {
             None => None,
         };
         Ok(Checked {
-            topic: limits::name("the topic", &request.topic, TOPIC_LEN_MAX)?,
+            topic: limits::visible_name("the topic", &request.topic, TOPIC_LEN_MAX)?,
             content: request.content.clone(),
             importance: request.importance.map(Into::into),
             keywords: limits::keywords(&request.keywords)?,
@@ -289,7 +289,7 @@ impl Service {
         let warnings = guard.warnings();
         let change = Change {
             topic: match &request.topic {
-                Some(topic) => Some(limits::name("the topic", topic, TOPIC_LEN_MAX)?),
+                Some(topic) => Some(limits::visible_name("the topic", topic, TOPIC_LEN_MAX)?),
                 None => None,
             },
             content: match &request.content {
@@ -377,7 +377,7 @@ impl Service {
         let id = id_text(version.id);
         if let Some(summary) = self.consolidated_into(views, &version)? {
             let event = version.stamp.event.to_string();
-            return Err(ServiceError::invalid_with(
+            return Err(ServiceError::nothing(
                 format!("memory {id} was consolidated into {summary}"),
                 format!(
                     "change the summary, or bring this one back first: `icm revive {id}`; all of \
@@ -387,7 +387,7 @@ impl Service {
             )
             .into());
         }
-        Err(ServiceError::invalid_with(
+        Err(ServiceError::nothing(
             format!("memory {id} is forgotten"),
             format!("bring it back first: `icm revive {id}`"),
         )

@@ -366,8 +366,9 @@ fn what_health_names_can_be_pasted() {
         world.icm(["import", "jsonl", file.to_str().unwrap()]).ok();
         let shown = world.icm(["health"]).ok().out;
         assert!(shown.contains("1 crowded topic\n"), "{shown}");
-        let command = shown.lines().filter_map(|line| line.strip_prefix("  → "));
-        let command = command.last().unwrap_or_else(|| panic!("{shown}"));
+        let mut command = shown.lines().filter_map(|line| line.strip_prefix("  → "));
+        let command = command.next_back();
+        let command = command.unwrap_or_else(|| panic!("{shown}"));
         let run = pasted(&world, command).ok();
         assert!(
             run.out.contains("would stand for 8 memories"),

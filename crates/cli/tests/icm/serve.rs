@@ -1,5 +1,7 @@
 //! `icm serve`, as an agent starts it.
 
+use std::process::Stdio;
+
 use crate::world::{World, run};
 
 const HELLO: &str = concat!(
@@ -43,6 +45,7 @@ fn a_server_offers_the_tools_that_it_is_told_to() {
     let tools = |args: &[&str], env: &[(&str, &str)]| -> Vec<String> {
         let mut command = world.command([["serve"].as_slice(), args].concat());
         command.envs(env.iter().copied());
+        command.stdin(Stdio::piped());
         let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
         let list = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
         let call = r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"icm_memory_health"}}"#;

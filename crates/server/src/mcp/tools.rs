@@ -289,7 +289,7 @@ const AS_OF: Param = Param {
     name: "as_of",
     kind: Kind::Text,
     required: false,
-    about: "a time, 2h ago, @position, event id",
+    about: "a time, 2h ago, or @position",
 };
 
 /// What was found, with the moment that it is of where one was asked for.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Call, Hints, Kind, Param, Reply, Tool, cleaned, day};
+use super::{AS_OF, Call, Hints, Kind, Param, Reply, Tool, cleaned, day};
 use crate::api::{Importance, RecallHit, RecallRequest, Source, Trust, Via};
 use crate::error::ServiceError;
 use crate::mcp::frame::{Frame, REPLY_MAX_BYTES, cut, fair_cap};
@@ -58,12 +58,7 @@ pub(super) static TOOL: Tool = Tool {
             required: false,
             about: "as seen from it, or all; default: global, this project and session",
         },
-        Param {
-            name: "as_of",
-            kind: Kind::Text,
-            required: false,
-            about: "a past moment: date, 2h ago, @position or event id",
-        },
+        AS_OF,
     ],
     output: None,
     run,

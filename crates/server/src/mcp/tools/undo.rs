@@ -29,7 +29,7 @@ pub(super) static TOOL: Tool = Tool {
             name: "event",
             kind: Kind::Text,
             required: false,
-            about: "event id, @position or range @12..@20 from icm_log",
+            about: "event id, @position or range @12..@20",
         },
         Param {
             name: "last",
@@ -68,7 +68,7 @@ pub(super) static TOOL: Tool = Tool {
             name: "since",
             kind: Kind::Text,
             required: false,
-            about: "nothing from before: date, RFC 3339, @position, or 2h ago",
+            about: "nothing before: date, 2h ago or @position",
         },
         Param {
             name: "cascade",

@@ -20,7 +20,7 @@ pub(super) static TOOL: Tool = Tool {
             name: "id",
             kind: Kind::Text,
             required: true,
-            about: "id from icm_memory_recall; a unique prefix will do",
+            about: "its id, or a unique prefix",
         },
         Param {
             name: "content",

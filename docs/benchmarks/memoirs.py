@@ -32,7 +32,7 @@ class Server:
     def __init__(self, icm, store):
         first = ["chrt", "-f", "50"]
         allowed = subprocess.run([*first, "true"], capture_output=True).returncode == 0
-        command = [*(first if allowed else []), icm, "serve"]
+        command = [*(first if allowed else []), icm, "serve", "--toolsets", "all"]
         env = os.environ | {"ICM_DB": store, "XDG_CONFIG_HOME": "/nowhere"}
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         self.process = subprocess.Popen(command, env=env, **pipes)

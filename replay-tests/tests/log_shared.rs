@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use icm_log::disk::Disk;
-use icm_log::{Cursor, Durability, Log, Position, Waypoint, Waypoints};
+use icm_log::{Cursor, Durability, Log, Position, Waypoint};
 use proptest::prelude::*;
 use replay_tests::env::SimEnv;
 use replay_tests::logbed::{append, numbered, read};
@@ -105,16 +105,6 @@ fn run(acts: &[(usize, Act)]) -> SimDisk {
     disk
 }
 
-/// Some waypoints, some of them wrong.
-struct List(Vec<Waypoint>);
-
-impl Waypoints for List {
-    fn last(&self, before: &dyn Fn(&Waypoint) -> bool) -> Option<Waypoint> {
-        let index = self.0.partition_point(before);
-        Some(self.0[index.checked_sub(1)?])
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -132,13 +122,13 @@ proptest! {
         let mut all = Vec::new();
         let mut times = vec![0, u64::MAX];
         log.scan(&Cursor::START, &mut |event| {
-            all.extend(Waypoint::of(event));
+            all.push(Waypoint::of(event));
             times.push(event.head.time().ms());
             ControlFlow::Continue(())
         })
         .expect("it is whole");
         let newest = all.len() as u64;
-        let waypoints = List(
+        let waypoints: Vec<Waypoint> =
             all.iter()
                 .zip(kept.iter().cycle())
                 .filter(|(_, keep)| **keep > 0)
@@ -146,8 +136,7 @@ proptest! {
                     1 => wrong(waypoint),
                     _ => *waypoint,
                 })
-                .collect(),
-        );
+                .collect();
         for position in (0..=newest + 1).map(Position) {
             let plain = log.at_position(position, &()).expect("it reads");
             let found = log.at_position(position, &waypoints).expect("it reads");
@@ -179,7 +168,7 @@ fn waypoints_there_and_back() {
     let mut found = Vec::new();
     open(&disk)
         .scan(&Cursor::START, &mut |event| {
-            found.extend(Waypoint::of(event));
+            found.push(Waypoint::of(event));
             ControlFlow::Continue(())
         })
         .expect("it is whole");

@@ -19,7 +19,7 @@ use icm_log::facts::{
 };
 use icm_log::{
     Cursor, Durability, Event, EventId, Kind, Log, Name, NewEvent, OriginId, Position, ScopeId,
-    Seq, SubjectId, hash, payload,
+    Seq, SubjectId, Waypoint, Waypoints, hash, payload,
 };
 use icm_projections::Views;
 use icm_server::Service;
@@ -686,6 +686,48 @@ proptest! {
 
     /// 15 and 23: views that learned bit by bit are those that are built from nothing, with all that
     /// was shown at any time.
+    /// Any event is found by its position, whatever is known of where imported ones lie.
+    #[test]
+    fn one_event_is_read_as_in_a_walk(
+        script in scripts(3, 3),
+        kept in prop::collection::vec(0..8_u8, 64),
+    ) {
+        let world = run(3, &script)?;
+        for machine in &world.0 {
+            let log = machine.log();
+            let (mut all, mut hints) = (Vec::new(), Vec::new());
+            log.scan(&Cursor::START, &mut |event| {
+                all.push((event.position, event.id));
+                let keep = kept[all.len() % kept.len()];
+                match keep {
+                    _ if event.own => {}
+                    0..3 => hints.push(Waypoint::of(event)),
+                    // Another event, another seq, another segment, another offset.
+                    3 => hints.push(wrong(&Waypoint::of(event), 70)),
+                    4 => hints.push(wrong(&Waypoint::of(event), 24)),
+                    5 => hints.push(wrong(&Waypoint::of(event), 32)),
+                    6 => hints.push(wrong(&Waypoint::of(event), 40)),
+                    _ => {}
+                }
+                ControlFlow::Continue(())
+            })
+            .expect("it reads");
+            let hints = Hints(hints);
+            for (at, (position, id)) in all.iter().enumerate() {
+                let from = log.cursor_before(*position, &()).expect("it reads");
+                let mut read = Vec::new();
+                log.scan_from(&from, (*position, &hints), &mut |event| {
+                    if event.position >= *position {
+                        read.push((event.position, event.id));
+                    }
+                    ControlFlow::Continue(())
+                })
+                .expect("it reads");
+                prop_assert_eq!(&read, &all[at..], "{} {}", position, id);
+            }
+        }
+    }
+
     #[test]
     fn what_was_learned_bit_by_bit_is_rebuilt(script in scripts(2, 3)) {
         let mut world = run(2, &script)?;
@@ -700,6 +742,28 @@ proptest! {
 }
 
 /// The rows as of every position.
+/// Imported events at the places of some waypoints, of which some are wrong.
+struct Hints(Vec<Waypoint>);
+
+impl Waypoints for Hints {
+    fn last(&self, _: &dyn Fn(&Waypoint) -> bool) -> Option<Waypoint> {
+        None
+    }
+
+    fn last_imported(&self, position: Position) -> Option<Waypoint> {
+        Waypoints::last(&self.0, &|hint| hint.cursor.position <= position)
+    }
+}
+
+/// A waypoint whose place holds something else.
+fn wrong(waypoint: &Waypoint, byte: usize) -> Waypoint {
+    let mut bytes = waypoint.encode();
+    bytes[byte] ^= 1;
+    let check = crc32c::crc32c(&bytes[8..]);
+    bytes[..4].copy_from_slice(&check.to_le_bytes());
+    Waypoint::parse(&bytes).expect("its check is right")
+}
+
 fn moments(machine: &Machine) -> Vec<Vec<Memory>> {
     let end = machine
         .service()

@@ -71,7 +71,7 @@ pub struct Place<'a> {
 }
 
 impl Event<'_> {
-    /// The place after an own event.
+    /// The place after an own event; where an imported one lies.
     fn cursor(&self) -> Cursor {
         Cursor {
             position: self.position,
@@ -243,11 +243,29 @@ pub(crate) struct Walk<'a> {
     file: Option<Arc<dyn DiskFile>>,
     /// What explains a gap, where one is met.
     holes: Explainer<'a>,
+    splice: Splice<'a>,
+}
+
+/// How much of the imported ranges a walk hands out.
+#[derive(Clone, Copy)]
+enum Splice<'a> {
+    All,
+    Nothing,
+    /// What is at this position or after it, and perhaps some events before it.
+    From(Position, &'a dyn Waypoints),
 }
 
 impl Log {
     fn walk(&self) -> Walk<'_> {
         self.walk_of(&self.lock_state())
+    }
+
+    /// A walk that hands out own events alone.
+    fn own_walk(&self) -> Walk<'_> {
+        Walk {
+            splice: Splice::Nothing,
+            ..self.walk()
+        }
     }
 
     pub(crate) fn walk_of(&self, state: &State) -> Walk<'_> {
@@ -262,6 +280,7 @@ impl Log {
                 origins_of(&state.parts),
                 state.tip.as_ref().map(|place| place.tip.event),
             ),
+            splice: Splice::All,
         }
     }
 
@@ -278,6 +297,19 @@ impl Log {
         each: &mut dyn FnMut(&Event<'_>) -> ControlFlow<()>,
     ) -> Result<Cursor> {
         self.walk().forward(from, each)
+    }
+
+    /// As [`Log::scan`], for who wants nothing before `position`: of the imported ranges before it nothing is
+    /// read, and of the one that holds it no more than from the last of the `known` waypoints on.
+    pub fn scan_from<'a>(
+        &'a self,
+        from: &Cursor,
+        (position, known): (Position, &'a dyn Waypoints),
+        each: &mut dyn FnMut(&Event<'_>) -> ControlFlow<()>,
+    ) -> Result<Cursor> {
+        let mut walk = self.walk();
+        walk.splice = Splice::From(position, known);
+        walk.forward(from, each)
     }
 
     /// As [`Log::scan`], but says how far it came and, apart from that, why it stopped early.
@@ -305,7 +337,7 @@ impl Log {
     /// The place before the own event that holds `position` or brought it; a scan from there hands
     /// out `position` and perhaps some events before it.
     pub fn cursor_before(&self, position: Position, known: &dyn Waypoints) -> Result<Cursor> {
-        self.walk().cursor_before(position, known)
+        self.own_walk().cursor_before(position, known)
     }
 
     /// The position of event `seq` of a chain that is walked; `None` when the walk does not come by
@@ -343,7 +375,7 @@ impl Log {
         position: Position,
         known: &dyn Waypoints,
     ) -> Result<Option<crate::Tip>> {
-        self.walk().at_position(position, known)
+        self.own_walk().at_position(position, known)
     }
 }
 

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use super::{Each, Walk, event_of, place_of, read_head};
+use super::{Each, Splice, Walk, Waypoint, event_of, place_of, read_head};
 use crate::chain::{self, SegmentFile};
 use crate::error::Result;
 use crate::facts::ImportedRange;
 use crate::id::{EventId, OriginId, Position, Seq};
 use crate::runs;
-use crate::scan::{SegmentScan, Step};
+use crate::scan::{SegmentScan, Step, read_one};
 use crate::segment::HEADER_LEN;
 
 /// Where the last range of each chain ended: the next one is likely to go on from there.
@@ -37,12 +37,27 @@ impl Walk<'_> {
         let before = position.0;
         let at = |seq: Seq| Position(before + 1 + (seq.0 - range.from_seq.0));
         *position = Position(before + range.count());
+        let hint = match self.splice {
+            Splice::Nothing => return Ok(ControlFlow::Continue(())),
+            Splice::From(first, _) if *position < first => return Ok(ControlFlow::Continue(())),
+            // Of a range that holds the position.
+            Splice::From(first, known) => known.last_imported(first).filter(|hint| {
+                let cursor = &hint.cursor;
+                let within = range.from_seq <= cursor.seq && cursor.seq <= range.to_seq;
+                cursor.origin == range.origin && within && cursor.position == at(cursor.seq)
+            }),
+            Splice::All => None,
+        };
         let segments = chain::segments(self.disk, self.store, range.origin)?;
         let Some(first) = chain::holding(&segments, range.from_seq) else {
             return Ok(ControlFlow::Continue(()));
         };
         let mut next = (range.from_seq, range.base);
-        for stretch in self.stretches(&segments, first, range, reached)? {
+        let mut stretches = self.stretches(&segments, first, range, reached)?;
+        if let Some((prev, skipped)) = self.skip_to(hint, &mut stretches)? {
+            next = (skipped, prev);
+        }
+        for stretch in stretches {
             let segment = stretch.segment;
             let mut scan = SegmentScan::open(self.disk, &segment.path, stretch.start, stretch.end)?;
             while let Step::Record { offset, record, id } = scan.step()? {
@@ -75,6 +90,41 @@ impl Walk<'_> {
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// Leaves out what lies before a waypoint, if its event is where it says: gives what the event names as the
+    /// one before it, and its seq.
+    fn skip_to(
+        &self,
+        hint: Option<Waypoint>,
+        stretches: &mut Vec<Stretch<'_>>,
+    ) -> Result<Option<(EventId, Seq)>> {
+        let Some(Waypoint { cursor, .. }) = hint else {
+            return Ok(None);
+        };
+        let holds = |stretch: &Stretch<'_>| {
+            let same = stretch.segment.name.first_seq == cursor.segment;
+            same && (stretch.start..stretch.end).contains(&cursor.offset)
+        };
+        // Of branches, which may begin alike, the hint may be in any.
+        let [place] = *(0..stretches.len())
+            .filter(|place| holds(&stretches[*place]))
+            .collect::<Vec<_>>()
+        else {
+            return Ok(None);
+        };
+        let path = &stretches[place].segment.path;
+        let prev = read_one(self.disk, path, cursor.offset, |record| {
+            let same =
+                record.seq() == cursor.seq && crate::hash::event_id(record.head) == cursor.event;
+            same.then(|| record.prev())
+        })?;
+        let Some(prev) = prev.flatten() else {
+            return Ok(None);
+        };
+        stretches.drain(..place);
+        stretches[0].start = cursor.offset;
+        Ok(Some((prev, cursor.seq)))
     }
 
     /// Where the events of a range may lie, in the order of the chain.

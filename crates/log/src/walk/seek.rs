@@ -15,7 +15,7 @@ use crate::segment::HEADER_LEN;
 /// without one it reads a segment from its start; the answer is the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waypoint {
-    /// The place after an own event.
+    /// The place after an own event; of an imported one, where it lies.
     pub cursor: Cursor,
     /// The time of that event.
     pub time: Time,
@@ -76,18 +76,18 @@ impl Waypoint {
         })
     }
 
-    /// The place after an event; `None` for an imported one.
-    pub fn of(event: &Event<'_>) -> Option<Waypoint> {
-        event.own.then(|| Waypoint {
+    /// The waypoint at an event, own or imported.
+    pub fn of(event: &Event<'_>) -> Waypoint {
+        Waypoint {
             cursor: event.cursor(),
             time: event.head.time(),
-        })
+        }
     }
 
-    /// The waypoint at an event, if one belongs there.
+    /// The same, if one belongs there. Those of imported events are kept by themselves: their times do not rise.
     pub fn at(event: &Event<'_>) -> Option<Waypoint> {
         let due = event.head.seq().0.is_multiple_of(Waypoint::EVERY);
-        Waypoint::of(event).filter(|_| due)
+        due.then(|| Waypoint::of(event))
     }
 }
 
@@ -96,12 +96,25 @@ impl Waypoint {
 pub trait Waypoints {
     /// The last waypoint for which `before` holds; it holds for all up to some place, then for none.
     fn last(&self, before: &dyn Fn(&Waypoint) -> bool) -> Option<Waypoint>;
+
+    /// The last waypoint of an imported event at or before a position.
+    fn last_imported(&self, _: Position) -> Option<Waypoint> {
+        None
+    }
 }
 
 /// No waypoints.
 impl Waypoints for () {
     fn last(&self, _: &dyn Fn(&Waypoint) -> bool) -> Option<Waypoint> {
         None
+    }
+}
+
+/// Waypoints in memory.
+impl Waypoints for Vec<Waypoint> {
+    fn last(&self, before: &dyn Fn(&Waypoint) -> bool) -> Option<Waypoint> {
+        let index = self.partition_point(before);
+        Some(self[index.checked_sub(1)?])
     }
 }
 

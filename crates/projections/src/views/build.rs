@@ -14,7 +14,7 @@ use super::manifest::{Manifest, Part};
 use super::meaning::{Mean, Sink};
 use super::tail::{Tail, overlay_version, with_doc};
 use super::walk::each_filed;
-use super::waypoints::{self, Kept, Known};
+use super::waypoints::Both;
 use super::{
     Checkpoint, Place, ROWS_FILE, TABLE_FILE, TEXT_DIR, VERSIONS, Views, guarded, redb_builder,
     table_error,
@@ -79,11 +79,11 @@ impl Views {
         // A build leaves pages behind that nothing uses, often more than those in use.
         db.compact().map_err(table_error)?;
         db.close().map_err(table_error)?;
-        waypoints::write(&generation, Position(0), &waypoints)?;
+        waypoints.write(&generation, Position(0))?;
         let manifest = Manifest::take(&generation, None, VERSIONS)?;
         manifest.write(&generation)?;
         home.turn(&mut begun, wait)?;
-        let waypoints = Kept::open(&generation);
+        let waypoints = Both::open(&generation);
         let tail = Tail::new(&base);
         let place = Place::Disk {
             home,
@@ -139,7 +139,7 @@ impl Views {
             graph: None,
             mean: Mean::default(),
             models: Models::default(),
-            waypoints: Kept::Memory(Vec::new()),
+            waypoints: Both::default().kept(),
             tail: Tail::new(&base),
             base,
             rewritten: log.rewritten(),
@@ -175,7 +175,7 @@ impl Views {
         let vectors = vectors.end()?;
         let mut tail = Tail::new(&base);
         tail.stopped = stopped;
-        let waypoints = Kept::Memory(waypoints);
+        let waypoints = waypoints.kept();
         let place = Place::Memory { db: Box::new(db) };
         Ok(Views {
             place,
@@ -239,7 +239,8 @@ impl Views {
         let next = self.base.tally.next_ordinal;
         let (opened, closed) = row_changes(folder);
         rows::write(&generation.join(ROWS_FILE), next, &opened, &closed)?;
-        waypoints::write(&generation, self.base_position(), &self.tail.waypoints)?;
+        let waypoints = &self.tail.waypoints;
+        waypoints.write(&generation, self.base_position())?;
         self.tail.flush_vectors(&generation, next)?;
         guarded("text", || {
             let mut writer = self.text.writer()?;
@@ -345,20 +346,20 @@ struct Filled {
     base: Checkpoint,
     /// Why the log could not be read to its end.
     stopped: Option<String>,
-    waypoints: Vec<Waypoint>,
+    waypoints: Both<Vec<Waypoint>>,
 }
 
 /// Folds the whole log, chunk by chunk, into an empty table and empty rows.
 fn fill(log: &Log, db: &Database, progress: Progress<'_>, rows: RowSink<'_>) -> Result<Filled> {
     let mut base = Checkpoint::start();
-    let mut waypoints = Vec::new();
+    let mut waypoints = Both::<Vec<Waypoint>>::default();
     let mut tail = Tail::new(&base);
     let mut table = Table::of(db)?;
     loop {
         let before = tail.folder.tally.events;
         let mut full = false;
         let mut len = 0;
-        tail.fold(&table, log, &Known(&waypoints), &mut |folder, event| {
+        tail.fold(&table, log, &waypoints, &mut |folder, event| {
             len += event.place.len as u64;
             full = folder.tally.events - before >= CHUNK_EVENTS || len >= CHUNK_LEN;
             full

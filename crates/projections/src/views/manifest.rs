@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::embedded::MODELS_DIR;
-use super::waypoints::WAYPOINTS_FILE;
+use super::waypoints::{IMPORTED_FILE, WAYPOINTS_FILE};
 use crate::error::{Result, ViewError, io};
 
 /// File name within a generation.
@@ -126,7 +126,7 @@ fn is_vectors(name: &str) -> bool {
 
 /// Whether a file's contents are hashed: table, rows and vectors check themselves.
 fn is_hashed(name: &str) -> bool {
-    is_text(name) || name == WAYPOINTS_FILE
+    is_text(name) || [WAYPOINTS_FILE, IMPORTED_FILE].contains(&name)
 }
 
 /// Lock files and the like say nothing, the vectors of models have notes of their own, and a graph of vectors

@@ -108,7 +108,7 @@ pub struct Views {
     mean: meaning::Mean,
     /// Vectors of a model that is not built in.
     models: embedded::Models,
-    waypoints: waypoints::Kept,
+    waypoints: waypoints::Both<waypoints::Kept>,
     base: Checkpoint,
     tail: tail::Tail,
     /// The log's mark from before they were read of it.
@@ -202,7 +202,7 @@ impl Views {
             });
         }
         let rows = Rows::open(&generation.join(ROWS_FILE), base.tally.next_ordinal)?;
-        let waypoints = waypoints::Kept::open(&generation);
+        let waypoints = waypoints::Both::open(&generation);
         let tail = tail::Tail::new(&base);
         let place = Place::Disk {
             home,

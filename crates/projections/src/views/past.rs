@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use icm_log::facts::UndoneRange;
 use icm_log::{Event, Log, Position, Waypoint, Waypoints};
 
-use super::waypoints::last_of;
+use super::waypoints::Both;
 use crate::error::Result;
 use crate::fold::Past;
 
@@ -17,12 +17,17 @@ pub(super) struct LogPast<'a> {
     pub(super) log: &'a Log,
     /// Those up to some place, and those beyond it.
     pub(super) older: &'a dyn Waypoints,
-    pub(super) newer: &'a [Waypoint],
+    pub(super) newer: &'a Both<Vec<Waypoint>>,
 }
 
 impl Waypoints for LogPast<'_> {
     fn last(&self, before: &dyn Fn(&Waypoint) -> bool) -> Option<Waypoint> {
-        last_of(self.newer, before).or_else(|| self.older.last(before))
+        (self.newer.last(before)).or_else(|| self.older.last(before))
+    }
+
+    fn last_imported(&self, position: Position) -> Option<Waypoint> {
+        let newer = self.newer.last_imported(position);
+        newer.or_else(|| self.older.last_imported(position))
     }
 }
 
@@ -31,7 +36,7 @@ impl Past for LogPast<'_> {
         let mut rest = positions;
         while let Some(first) = rest.first() {
             let from = self.log.cursor_before(*first, self)?;
-            self.log.scan(&from, &mut |event| {
+            self.log.scan_from(&from, (*first, self), &mut |event| {
                 while let Some((next, after)) = rest.split_first()
                     && *next <= event.position
                 {
@@ -41,9 +46,9 @@ impl Past for LogPast<'_> {
                     rest = after;
                 }
                 match rest.first() {
-                    // An imported range is only read from its start, so it is read to its end.
-                    Some(_) if !event.own => ControlFlow::Continue(()),
-                    Some(next) if next.0 - event.position.0 <= NEAR => ControlFlow::Continue(()),
+                    Some(next) if next.0.saturating_sub(event.position.0) <= NEAR => {
+                        ControlFlow::Continue(())
+                    }
                     _ => ControlFlow::Break(()),
                 }
             })?;

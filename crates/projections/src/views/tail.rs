@@ -8,6 +8,7 @@ use icm_log::{Cursor, Event, EventId, Kind, Log, LogError, Position, Waypoint, W
 
 use super::meaning::TailVectors;
 use super::past::LogPast;
+use super::waypoints::Both;
 use super::{Checkpoint, Views};
 use crate::error::{Result, ViewError};
 use crate::fold::{Base, EntityId, Folder, Schedule, Version};
@@ -20,7 +21,7 @@ pub(super) struct Tail {
     pub(super) cursor: Option<Cursor>,
     pub(super) text: text::Tail,
     pub(super) vectors: TailVectors,
-    pub(super) waypoints: Vec<Waypoint>,
+    pub(super) waypoints: Both<Vec<Waypoint>>,
     /// How memories fade, as of the position that was asked about last.
     pub(super) schedule: RefCell<Option<(Position, Arc<Schedule>)>>,
     /// Bytes of the records that were folded.
@@ -42,7 +43,7 @@ impl Tail {
             cursor: Some(base.cursor),
             text: text::Tail::new(),
             vectors: TailVectors::default(),
-            waypoints: Vec::new(),
+            waypoints: Both::default(),
             schedule: RefCell::default(),
             len_bytes: 0,
             text_has: 0,
@@ -85,7 +86,7 @@ impl Tail {
                     return ControlFlow::Break(());
                 }
                 *redacted |= event.head.kind() == Kind::LOG_REDACTED;
-                waypoints.extend(Waypoint::at(event));
+                waypoints.note(event);
                 *len_bytes += event.place.len as u64;
                 let enough = enough(folder, event);
                 match enough && event.own {

@@ -7,14 +7,76 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Mutex;
 
-use icm_log::{Position, Waypoint, Waypoints};
+use icm_log::{Event, Position, Waypoint, Waypoints};
 
 use crate::error::{Result, io};
 
 /// File name within a generation: encoded waypoints, one after the other.
 pub(super) const WAYPOINTS_FILE: &str = "waypoints";
+/// The same of imported events.
+pub(super) const IMPORTED_FILE: &str = "waypoints-imported";
 
 const LEN: u64 = Waypoint::LEN as u64;
+
+/// Waypoints of own events, and of imported ones.
+#[derive(Default)]
+pub(super) struct Both<T> {
+    pub(super) own: T,
+    pub(super) imported: T,
+}
+
+impl Both<Vec<Waypoint>> {
+    /// Takes up the waypoint at an event, if one belongs there.
+    pub(super) fn note(&mut self, event: &Event<'_>) {
+        let list = match event.own {
+            true => &mut self.own,
+            false => &mut self.imported,
+        };
+        // A range that could not be read to its end is read again.
+        let is_known = |last: &Waypoint| event.position <= last.cursor.position;
+        if !list.as_slice().last().is_some_and(is_known) {
+            list.extend(Waypoint::at(event));
+        }
+    }
+
+    pub(super) fn append(&mut self, newer: &mut Both<Vec<Waypoint>>) {
+        self.own.append(&mut newer.own);
+        self.imported.append(&mut newer.imported);
+    }
+
+    pub(super) fn kept(self) -> Both<Kept> {
+        Both {
+            own: Kept::Memory(self.own),
+            imported: Kept::Memory(self.imported),
+        }
+    }
+
+    /// Writes them after those up to `base` of a generation.
+    pub(super) fn write(&self, generation: &Path, base: Position) -> Result<()> {
+        write(&generation.join(WAYPOINTS_FILE), base, &self.own)?;
+        write(&generation.join(IMPORTED_FILE), base, &self.imported)
+    }
+}
+
+impl Both<Kept> {
+    /// Those of a generation; none when they cannot be opened.
+    pub(super) fn open(generation: &Path) -> Both<Kept> {
+        Both {
+            own: Kept::open(&generation.join(WAYPOINTS_FILE)),
+            imported: Kept::open(&generation.join(IMPORTED_FILE)),
+        }
+    }
+}
+
+impl<T: Waypoints> Waypoints for Both<T> {
+    fn last(&self, before: &dyn Fn(&Waypoint) -> bool) -> Option<Waypoint> {
+        self.own.last(before)
+    }
+
+    fn last_imported(&self, position: Position) -> Option<Waypoint> {
+        (self.imported).last(&|waypoint| waypoint.cursor.position <= position)
+    }
+}
 
 /// The waypoints up to the checkpoint of the views.
 pub(super) enum Kept {
@@ -23,31 +85,20 @@ pub(super) enum Kept {
 }
 
 impl Kept {
-    /// Those of a generation; none when they cannot be opened.
-    pub(super) fn open(generation: &Path) -> Kept {
-        let path = generation.join(WAYPOINTS_FILE);
+    fn open(path: &Path) -> Kept {
         // Whatever is no file there may never answer.
-        let is_file = std::fs::metadata(&path).is_ok_and(|found| found.is_file());
-        match is_file.then(|| File::open(&path)) {
+        let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
+        match is_file.then(|| File::open(path)) {
             Some(Ok(file)) => Kept::File(Mutex::new(file)),
             _ => Kept::Memory(Vec::new()),
         }
     }
 }
 
-/// Waypoints in memory.
-pub(super) struct Known<'a>(pub(super) &'a [Waypoint]);
-
-impl Waypoints for Known<'_> {
-    fn last(&self, before: &dyn Fn(&Waypoint) -> bool) -> Option<Waypoint> {
-        last_of(self.0, before)
-    }
-}
-
 impl Waypoints for Kept {
     fn last(&self, before: &dyn Fn(&Waypoint) -> bool) -> Option<Waypoint> {
         match self {
-            Kept::Memory(waypoints) => last_of(waypoints, before),
+            Kept::Memory(waypoints) => waypoints.last(before),
             Kept::File(file) => {
                 let mut file = file.lock().ok()?;
                 let count = file.metadata().ok()?.len() / LEN;
@@ -56,14 +107,6 @@ impl Waypoints for Kept {
             }
         }
     }
-}
-
-pub(super) fn last_of(
-    waypoints: &[Waypoint],
-    before: &dyn Fn(&Waypoint) -> bool,
-) -> Option<Waypoint> {
-    let index = waypoints.partition_point(before);
-    Some(waypoints[index.checked_sub(1)?])
 }
 
 /// The number of indices below `count` for which `before` holds; it holds for the first ones.
@@ -88,14 +131,13 @@ fn read(file: &mut File, index: u64) -> Option<Waypoint> {
 }
 
 /// Writes the waypoints after `base` over whatever lies there beyond it.
-pub(super) fn write(generation: &Path, base: Position, waypoints: &[Waypoint]) -> Result<()> {
-    let path = generation.join(WAYPOINTS_FILE);
+fn write(path: &Path, base: Position, waypoints: &[Waypoint]) -> Result<()> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&path).map_err(io("opening", &path))?;
-    let count = file.metadata().map_err(io("reading", &path))?.len() / LEN;
+    let mut file = options.open(path).map_err(io("opening", path))?;
+    let count = file.metadata().map_err(io("reading", path))?.len() / LEN;
     let known = |file: &mut File, index| Some(read(file, index)?.cursor.position <= base);
     // Where one is damaged the hints begin anew.
     let kept = partition_point(count, |index| known(&mut file, index)).unwrap_or(0);
@@ -105,12 +147,17 @@ pub(super) fn write(generation: &Path, base: Position, waypoints: &[Waypoint]) -
         file.seek(SeekFrom::Start(kept * LEN))?;
         file.write_all(&bytes)
     };
-    put().map_err(io("writing", &path))
+    put().map_err(io("writing", path))
 }
 
 impl Waypoints for super::Views {
     fn last(&self, before: &dyn Fn(&Waypoint) -> bool) -> Option<Waypoint> {
-        last_of(&self.tail.waypoints, before).or_else(|| self.waypoints.last(before))
+        Waypoints::last(&self.tail.waypoints, before).or_else(|| self.waypoints.last(before))
+    }
+
+    fn last_imported(&self, position: Position) -> Option<Waypoint> {
+        let newer = self.tail.waypoints.last_imported(position);
+        newer.or_else(|| self.waypoints.last_imported(position))
     }
 }
 

@@ -26,10 +26,10 @@ pub struct Ranking {
     pub importance: f64,
     /// Added for the newest candidate, nothing for the oldest, by its share of the time between them.
     pub recency: f64,
-    /// Added where it is of one's own scope, the project or session that one is in, as far as it fits: in full
-    /// where its words or its meaning are as near as any candidate's. Of it 0.6 counts for parents and children of
-    /// the session; 0.4 is taken off, however it fits, where it is of another scope than those or `global`. What
-    /// words, meaning and neighbours come to is about 1.8 at most.
+    /// Added where it is of one's own scope, the project or session that one is in, as far as it fits: times the
+    /// square of how near its words or its meaning are, as a part of the nearest candidate's. A third of it is for
+    /// parents and children of the session; a sixth is taken off, however it fits, where it is of another scope
+    /// than those or `global`. What words, meaning and neighbours come to is about 1.8 at most.
     pub scope: f64,
     /// A memory that none of the words is in is found from this cosine on.
     pub floor: f32,
@@ -53,7 +53,7 @@ impl Default for Ranking {
             identifier: 1.0,
             importance: 0.05,
             recency: 0.0,
-            scope: 2.0,
+            scope: 6.0,
             floor: 0.12,
             candidates: 64,
             expand: 32,
@@ -145,9 +145,9 @@ impl Nearness {
     fn share(self) -> f64 {
         match self {
             Nearness::Own => 1.0,
-            Nearness::Kin => 0.6,
+            Nearness::Kin => 1.0 / 3.0,
             Nearness::Common => 0.0,
-            Nearness::Elsewhere => -0.4,
+            Nearness::Elsewhere => -1.0 / 6.0,
         }
     }
 }
@@ -215,7 +215,7 @@ pub(crate) fn scores(
         }
     };
     let scope = |candidate: &Evidence| match candidate.scope.share() {
-        share if share > 0.0 => ranking.scope * share * fit(candidate),
+        share if share > 0.0 => ranking.scope * share * fit(candidate).powi(2),
         share => ranking.scope * share,
     };
     let added = candidates

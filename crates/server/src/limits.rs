@@ -97,6 +97,18 @@ fn visible(what: &str, given: &str) -> Result<()> {
     }
 }
 
+/// Checks and normalises a topic: a name whose levels, between `/`, all have a name.
+pub fn topic(given: &str) -> Result<String> {
+    let topic = visible_name("the topic", given, TOPIC_LEN_MAX)?;
+    match topic.split('/').all(|level| !level.trim().is_empty()) {
+        true => Ok(topic),
+        false => Err(ServiceError::invalid_with(
+            format!("a level of the topic `{topic}` has no name"),
+            "write a name before and after each `/`; `a/` stands for `a` and everything below it",
+        )),
+    }
+}
+
 /// Checks and normalises keywords: trimmed, without empty and repeated ones, in order.
 pub fn keywords(given: &[String]) -> Result<Vec<String>> {
     words("keyword", given)

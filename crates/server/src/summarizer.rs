@@ -60,7 +60,15 @@ impl Summarizer {
         let said = collected(stderr, SAID_LEN_MAX);
         let until = Instant::now() + self.timeout;
         let left = || until.saturating_duration_since(Instant::now());
+        let mut answered = None;
         let status = loop {
+            // What says too much need not say it all.
+            answered = answered.or_else(|| answer.try_recv().ok());
+            let too_long = |answer: &Vec<u8>| answer.len() > CONTENT_LEN_MAX;
+            if answered.as_ref().is_some_and(too_long) {
+                stop(&mut child);
+                return Err(failed(too_much()));
+            }
             match child.try_wait() {
                 Ok(Some(status)) => break status,
                 Ok(None) if !left().is_zero() => thread::sleep(LOOK.min(left())),
@@ -99,16 +107,15 @@ impl Summarizer {
             };
             return Err(failed(format!("ended {code}{last}")));
         }
-        let answer = answer.recv_timeout(left());
-        let answer = answer.map_err(|_| {
-            stop(&mut child);
-            failed("left its output open".to_owned())
-        })?;
+        let answer = match answered {
+            Some(answer) => answer,
+            None => answer.recv_timeout(left()).map_err(|_| {
+                stop(&mut child);
+                failed("left its output open".to_owned())
+            })?,
+        };
         if answer.len() > CONTENT_LEN_MAX {
-            return Err(failed(format!(
-                "answered more than {} KiB",
-                CONTENT_LEN_MAX / 1_024
-            )));
+            return Err(failed(too_much()));
         }
         let answer = String::from_utf8(answer);
         let answer =
@@ -118,6 +125,10 @@ impl Summarizer {
             answer => Ok(answer.to_owned()),
         }
     }
+}
+
+fn too_much() -> String {
+    format!("answered more than {} KiB", CONTENT_LEN_MAX / 1_024)
 }
 
 fn shell(command: &str) -> Command {
@@ -152,17 +163,29 @@ fn collected(mut pipe: impl Read + Send + 'static, most: usize) -> mpsc::Receive
     let (done, collected) = mpsc::channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
+        // Whoever asked may have given up.
+        let send = |bytes: &mut Vec<u8>| _ = done.send(std::mem::take(bytes));
+        let mut full = false;
         let mut chunk = vec![0; 16 * 1_024];
         loop {
             match pipe.read(&mut chunk) {
                 Ok(0) => break,
-                Ok(n) => bytes.extend_from_slice(&chunk[..n.min(most - bytes.len())]),
+                // The rest is read all the same, so that nobody is kept from saying it.
+                Ok(_) if full => {}
+                Ok(n) => {
+                    bytes.extend_from_slice(&chunk[..n.min(most - bytes.len())]);
+                    full = bytes.len() == most;
+                    if full {
+                        send(&mut bytes);
+                    }
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => break,
             }
         }
-        // Whoever asked may have given up.
-        let _ = done.send(bytes);
+        if !full {
+            send(&mut bytes);
+        }
     });
     collected
 }

@@ -46,7 +46,7 @@ fn toolsets() -> String {
     for (name, about) in Offer::sets() {
         text.push_str(&format!("\n  {name:8} {about}"));
     }
-    text + "\n\nExamples:\n  icm serve --toolsets icm\n  icm serve --toolsets core,memoir --exclude-tools icm_undo"
+    text + "\n\nExamples:\n  icm serve --toolsets default,memoir\n  icm serve --toolsets icm\n  icm serve --toolsets core,memoir --exclude-tools icm_undo"
 }
 
 /// Names as somebody wrote them, without blanks and empty ones.

@@ -45,9 +45,9 @@ pub(crate) const TEMPLATE: &str = "\
 # recency = 0.0
 
 # What a memory of the project or session gets that one is in, as far as it fits the query; one of a parent
-# or child of the session gets 0.6 of it. One of another project, where that is asked for, loses 0.4 of it.
+# or child of the session gets a third of it. One of another project, where that is asked for, loses a sixth.
 # Words, meaning and neighbours come to 1.8 at most.
-# scope = 2.0
+# scope = 6.0
 
 # How near, 0 to 1, the meaning of a memory has to be that has no word of the query in it.
 # floor = 0.12

@@ -689,3 +689,85 @@ fn twelve_thousand_memories_are_counted_consolidated_and_forgotten_whole() {
     assert_eq!(world.json(["stats"])["memories"], 12_002);
     world.icm(["verify"]).ok();
 }
+
+#[test]
+fn many_are_consolidated_and_revived_without_a_trace_of_how() {
+    let world = World::new();
+    let lines = (0..1_500).map(|n| format!("{{\"topic\":\"many\",\"content\":\"f{n}\"}}\n"));
+    let lines = world.write("many.jsonl", &lines.collect::<String>());
+    world.icm(["import", "jsonl", lines.to_str().unwrap()]).ok();
+    world
+        .icm(["consolidate", "-t", "many", "--summary", "all of them"])
+        .ok();
+    let count = |args: &[&str]| world.json(args).as_array().unwrap().len();
+    assert_eq!(count(&["list", "--all"]), 1);
+    assert_eq!(count(&["list", "--all", "--forgotten"]), 1_501);
+    assert_eq!(world.json(["stats"])["forgotten"], 1_500);
+    world.icm(["revive", "-t", "many", "--yes"]).ok();
+    assert_eq!(world.json(["stats"])["memories"], 1_501);
+    assert_eq!(world.json(["stats"])["forgotten"], 0);
+    let told = world
+        .icm(["recall", "part of a consolidation", "-l", "1000"])
+        .out;
+    assert!(!told.contains("(part "), "{told}");
+    world.icm(["verify"]).ok();
+    world.icm(["rebuild"]).ok();
+    assert_eq!(world.json(["stats"])["memories"], 1_501);
+}
+
+#[test]
+fn of_memories_that_supersede_each_other_in_a_circle_one_is_summarized() {
+    let world = World::new();
+    let ids = ["apple pie", "apple tart", "apple cake", "plum cake"].map(|content| {
+        let stored = world.json(["store", "-t", "s", "-c", content]);
+        stored["id"].as_str().unwrap().to_owned()
+    });
+    let supersedes = |a: usize, b: usize| {
+        world
+            .icm(["link", &ids[a], &ids[b], "-r", "supersedes"])
+            .ok();
+    };
+    supersedes(0, 1);
+    supersedes(1, 0);
+    // Beside the circle, a way that ends.
+    supersedes(3, 2);
+    let preview = world.json(["consolidate", "-t", "s", "--rules", "--dry-run"]);
+    assert_eq!(
+        preview["summary"]["text"], "apple tart\nplum cake",
+        "{preview}"
+    );
+    assert_eq!(preview["summary"]["superseded"], 2);
+}
+
+#[test]
+fn a_topic_has_a_name_at_every_level() {
+    let world = World::new();
+    for topic in ["a/", "/a", "a//b", "/", "a/ /b"] {
+        let args = ["store", "-t", topic, "-c", "c"];
+        world.icm(args).fails(2, "has no name");
+    }
+    let lines = world.write("bad.jsonl", "{\"topic\":\"a/\",\"content\":\"c\"}\n");
+    let run = world.icm(["import", "jsonl", lines.to_str().unwrap()]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(
+        format!("{}{}", run.out, run.err).contains("has no name"),
+        "{run:?}"
+    );
+    world.icm(["store", "-t", "a/b", "-c", "c"]).ok();
+    let id = world.json(["list"])[0]["id"].as_str().unwrap().to_owned();
+    world
+        .icm(["update", &id, "-t", "a/"])
+        .fails(2, "has no name");
+}
+
+#[test]
+fn a_command_that_says_too_much_is_ended_at_once() {
+    let world = World::new();
+    for content in ["one", "two"] {
+        world.icm(["store", "-t", "t", "-c", content]).ok();
+    }
+    // It never ends by itself, and the time it has is a minute.
+    let args = ["consolidate", "-t", "t", "--command", "yes"];
+    world.icm(args).fails(2, "answered more than 64 KiB");
+    assert_eq!(world.json(["stats"])["memories"], 2);
+}

@@ -312,6 +312,18 @@ fn ones_own_session_is_before_its_parents_and_children_and_those_before_the_rest
         ["session:a", "session:a/b/c", "session:a/b", "global"]
     );
     assert_eq!(scopes("a/b/c")[0], "session:a/b/c");
+    // The shorter text has the larger share of the words.
+    let nested = World::new();
+    for session in ["a", "a/b", "a/b/c"] {
+        let text = format!("Session {session} tests something");
+        let args = ["store", "-t", "s", "--scope", "session", "-c", &text];
+        icm_in(&nested, &here, session, &args).ok();
+    }
+    for session in ["a", "a/b", "a/b/c"] {
+        let args = ["recall", "tests something", "--json", "--no-record"];
+        let answer = icm_in(&nested, &here, session, &args).ok().json();
+        assert_eq!(answer["results"][0]["scope"], format!("session:{session}"));
+    }
     let run = icm_in(&world, &here, "a/b", &["recall", "green tea", "--explain"]);
     assert!(
         run.ok()

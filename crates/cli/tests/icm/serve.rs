@@ -71,7 +71,7 @@ fn a_server_offers_the_tools_that_it_is_told_to() {
         names
     };
     let default = tools(&[], &[]);
-    assert_eq!(default.len(), 11);
+    assert_eq!(default.len(), 10);
     assert_eq!(tools(&["--toolsets", "icm"], &[]).len(), 18);
     assert_eq!(tools(&["--toolsets", "all"], &[]).len(), 25);
     let core = tools(&["--toolsets", "core"], &[]);

@@ -230,6 +230,13 @@ impl<T> Version<T> {
         self.causal_length.is_multiple_of(2) && !self.hidden
     }
 
+    /// Whether no event has written its topic: it only stands for memories that a consolidation covers, and is
+    /// none itself.
+    pub fn is_part(&self) -> bool {
+        let mut writers = self.writers.iter();
+        !writers.any(|writer| writer.fields & icm_log::facts::fields::TOPIC != 0)
+    }
+
     /// Its texts but the keywords, in the order that the state hash takes them in.
     pub(super) fn texts(&self) -> [&Option<T>; 11] {
         let source = &self.source;

@@ -8,16 +8,15 @@ use crate::error::{Result, ServiceError};
 const SETS: [(&str, &str, &[&str]); 7] = [
     (
         "default",
-        "what most agents need, in at most 2,500 tokens",
+        "memories and their care, in at most 2,500 tokens",
         &[
             "icm_log",
-            "icm_memoir_add_concept",
-            "icm_memoir_inspect",
-            "icm_memoir_link",
-            "icm_memoir_search_all",
+            "icm_memory_consolidate",
             "icm_memory_forget",
+            "icm_memory_health",
             "icm_memory_list_topics",
             "icm_memory_recall",
+            "icm_memory_stats",
             "icm_memory_store",
             "icm_memory_update",
             "icm_undo",

@@ -3,7 +3,8 @@
 use rmcp::model::{Prompt, PromptArgument, PromptMessage, Role};
 
 use super::McpOptions;
-use super::resources::{framed, of_topic};
+use super::frame::REPLY_MAX_BYTES;
+use super::resources::{SHOWN_MAX, framed, of_topic};
 use crate::api::{Caller, ContextRequest, ListRequest, RecallRequest, Sort};
 use crate::error::{Result, ServiceError};
 use crate::limits::QUERY_LEN_MAX;
@@ -11,8 +12,6 @@ use crate::service::Service;
 
 /// Memories that a prompt shows where nothing says which.
 const NEWEST: usize = 20;
-/// Memories of a topic that a prompt shows.
-const TOPIC_MAX: usize = 200;
 /// Tokens of a recall in a prompt.
 const BUDGET: usize = 2_000;
 
@@ -94,7 +93,9 @@ pub(super) fn messages(
                     .to_owned(),
                 [
                     recalled(service, caller, options, task)?,
-                    format!("The task: {task}")].join("\n\n"),
+                    format!("The task: {task}"),
+                ]
+                .join("\n\n"),
             ),
             None => (
                 "A new session begins. Take into account what icm remembers, of which this is the \
@@ -103,19 +104,43 @@ pub(super) fn messages(
                 newest(service)?,
             ),
         },
-        "recap" => (
-            "Say what these memories tell of their topic: what holds now, what was decided and why, \
-             what is open, and which of them contradict one another or are out of date."
-                .to_owned(),
-            framed(&of_topic(service, topic()?, TOPIC_MAX)?),
-        ),
-        "consolidate" => (
-            "Write one summary that keeps everything worth keeping of these memories, show it to me, \
-             and once I agree store it with icm_memory_consolidate (or `icm consolidate`) for their \
-             topic. The originals stay in history."
-                .to_owned(),
-            framed(&of_topic(service, topic()?, TOPIC_MAX)?),
-        ),
+        "recap" => {
+            let memories = of_topic(service, topic()?)?;
+            let mut task = "Say what these memories tell of their topic: what holds now, what was \
+                            decided and why, what is open, and which of them contradict one another \
+                            or are out of date."
+                .to_owned();
+            if memories.len() > SHOWN_MAX {
+                task.push_str(&format!(
+                    " They are the newest {SHOWN_MAX} of {}.",
+                    memories.len()
+                ));
+            }
+            (task, framed(&memories[..memories.len().min(SHOWN_MAX)]))
+        }
+        "consolidate" => {
+            let memories = of_topic(service, topic()?)?;
+            let bytes = memories.iter().filter_map(|it| it.content.as_ref());
+            let bytes: usize = bytes.map(String::len).sum();
+            // A summary stands for all of them: whoever writes it has to have seen them whole.
+            if memories.len() > SHOWN_MAX || bytes > REPLY_MAX_BYTES / 2 {
+                return Err(ServiceError::invalid_with(
+                    format!(
+                        "the topic has {} memories of {bytes} bytes, more than a prompt can show",
+                        memories.len()
+                    ),
+                    "consolidate the topics below it one by one, or have a command do it: \
+                     icm consolidate --command",
+                ));
+            }
+            (
+                "Write one summary that keeps everything worth keeping of these memories, show it \
+                 to me, and once I agree store it with icm_memory_consolidate (or `icm consolidate`) \
+                 for their topic. The originals stay in history."
+                    .to_owned(),
+                framed(&memories),
+            )
+        }
         _ => {
             let known: Vec<&str> = TEMPLATES.iter().map(|template| template.name).collect();
             return Err(ServiceError::invalid_with(

@@ -25,7 +25,7 @@ pub(super) const LOG: &str = "icm://log";
 const SCHEME: &str = "icm://";
 const TEXT: &str = "text/plain";
 /// Memories of a topic that are shown.
-const TOPIC_MAX: usize = 200;
+pub(super) const SHOWN_MAX: usize = 200;
 
 /// Name, title and description of a resource.
 type About = (&'static str, &'static str, &'static str);
@@ -189,12 +189,13 @@ impl Named {
                 Ok(framed(&[memory]))
             }
             Named::Topic(topic) => {
-                let memories = of_topic(service, topic, TOPIC_MAX + 1)?;
-                let shown = &memories[..memories.len().min(TOPIC_MAX)];
+                let memories = of_topic(service, topic)?;
+                let shown = &memories[..memories.len().min(SHOWN_MAX)];
                 let mut text = framed(shown);
-                if memories.len() > TOPIC_MAX {
+                if memories.len() > SHOWN_MAX {
                     text.push_str(&format!(
-                        "\nthe newest {TOPIC_MAX}; icm_memory_recall finds the others"
+                        "\nthe newest {SHOWN_MAX} of {}; icm_memory_recall finds the others",
+                        memories.len()
                     ));
                 }
                 Ok(text)
@@ -209,14 +210,13 @@ impl Named {
     }
 }
 
-/// The newest living memories of a topic.
+/// The living memories of a topic, newest first.
 ///
 /// # Errors
 /// `NotFound` where there are none.
-pub(super) fn of_topic(service: &Service, topic: &str, most: usize) -> Result<Vec<Memory>> {
+pub(super) fn of_topic(service: &Service, topic: &str) -> Result<Vec<Memory>> {
     let memories = service.list(&ListRequest {
         topic: Some(topic.to_owned()),
-        limit: Some(most),
         ..ListRequest::default()
     })?;
     match memories.is_empty() {

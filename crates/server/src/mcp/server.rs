@@ -25,7 +25,7 @@ use super::resources::{self, Named};
 use super::schema::Args;
 use super::tools::{Call, Reply, TOOLS, Tool};
 use super::watch::{self, Subscribed};
-use super::words::explained;
+use super::words::{bounded, explained};
 use super::{INSTRUCTIONS, McpOptions, complete, heap, prompts};
 use crate::api::Caller;
 use crate::error::ServiceError;
@@ -187,9 +187,11 @@ fn refused(error: &ServiceError) -> ErrorData {
         Some(hint) => format!("{error}: {hint}"),
         None => error.to_string(),
     };
-    let message = clean_line(&message).into_owned();
+    let message = bounded(&clean_line(&message));
     match error {
-        ServiceError::NotFound { .. } => ErrorData::resource_not_found(message, None),
+        ServiceError::NotFound { .. } | ServiceError::Nothing { .. } => {
+            ErrorData::resource_not_found(message, None)
+        }
         ServiceError::Invalid { .. } | ServiceError::Ambiguous { .. } => {
             ErrorData::invalid_params(message, None)
         }

@@ -6,6 +6,9 @@ use super::tools::Tool;
 use crate::error::ServiceError;
 use crate::sanitize::clean_line;
 
+/// Longest line of an error.
+const LINE_MAX_BYTES: usize = 1_000;
+
 /// The error and what to do about it, a line each.
 pub(super) fn explained(error: &ServiceError, tool: &Tool) -> String {
     if matches!(error, ServiceError::OtherPlan) {
@@ -14,11 +17,19 @@ pub(super) fn explained(error: &ServiceError, tool: &Tool) -> String {
                 without confirm"
             .to_owned();
     }
-    let message = clean_line(&error.to_string()).into_owned();
+    let message = bounded(&clean_line(&error.to_string()));
     let message = translated(&message, |word| options(word, tool));
     match error.hint() {
-        Some(hint) => format!("{message}\n{}", advice(&clean_line(&hint), tool)),
+        Some(hint) => format!("{message}\n{}", advice(&bounded(&clean_line(&hint)), tool)),
         None => message,
+    }
+}
+
+/// As much of a line as says what is wrong: it may repeat what was given.
+pub(super) fn bounded(line: &str) -> String {
+    match line.len() <= LINE_MAX_BYTES {
+        true => line.to_owned(),
+        false => format!("{}…", &line[..line.floor_char_boundary(LINE_MAX_BYTES)]),
     }
 }
 

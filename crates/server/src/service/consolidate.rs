@@ -6,7 +6,7 @@ use icm_log::facts::{Covered, MemoryConsolidated, Relation};
 use icm_log::head::REFS_MAX;
 use icm_log::{EventId, Kind, NewEvent, SubjectId};
 use icm_projections::Views;
-use icm_projections::fold::Version;
+use icm_projections::fold::{EntityId, Version};
 
 use super::summary::{self, Part};
 use super::write::{
@@ -310,23 +310,38 @@ impl Service {
         })
     }
 
-    /// Whether a living memory is there in place of this one.
+    /// Whether a living memory is there in place of this one, at the end of whatever way. In a circle the one
+    /// with the greatest id stands for the others.
     fn is_superseded(&self, views: &Views, version: &Version) -> std::result::Result<bool, Ask> {
-        let newest = views.tally().position;
-        let entity = views.resolve(version.id)?;
-        for link in views.links_at(entity, newest)? {
-            let (from, to) = (views.resolve(link.from)?, views.resolve(link.to)?);
-            if link.relation == Relation::SUPERSEDES
-                && to == entity
-                && from != to
-                && let Some(other) = views.version_at(from, newest)?
-                && other.is_alive()
-            {
+        let start = views.resolve(version.id)?;
+        let (mut met, mut next) = (BTreeSet::from([start]), vec![start]);
+        while let Some(entity) = next.pop() {
+            let better = superseding(views, entity)?;
+            if better.is_empty() && entity != start {
                 return Ok(true);
             }
+            next.extend(better.into_iter().filter(|it| met.insert(*it)));
         }
-        Ok(false)
+        Ok(met.last() != Some(&start))
     }
+}
+
+/// The living memories that supersede one.
+fn superseding(views: &Views, entity: EntityId) -> std::result::Result<Vec<EntityId>, Ask> {
+    let newest = views.tally().position;
+    let mut found = Vec::new();
+    for link in views.links_at(entity, newest)? {
+        let (from, to) = (views.resolve(link.from)?, views.resolve(link.to)?);
+        if link.relation == Relation::SUPERSEDES
+            && to == entity
+            && from != to
+            && let Some(other) = views.version_at(from, newest)?
+            && other.is_alive()
+        {
+            found.push(from);
+        }
+    }
+    Ok(found)
 }
 
 /// The events of a consolidation: each names, with the heads that it has seen of them, as many memories
@@ -360,6 +375,7 @@ fn events(
     for (at, (mut covers, refs)) in chunks.into_iter().enumerate() {
         id = command.new_id();
         let mut stored = summary.clone();
+        let mut facts = stored.stored_facts();
         if at + 1 == count {
             covers.append(&mut parts);
             covers.sort_unstable();
@@ -367,14 +383,17 @@ fn events(
             stored.content = format!("(part {} of {count} of a consolidation)", at + 1);
             stored.keywords.clear();
             stored.request_digest = None;
+            // It writes no field: nobody meets it as a memory.
+            facts.fields = 0;
             // A tombstone from the start: its summary is in the same batch.
             parts.push(Covered {
                 id,
                 causal_length: 2,
             });
         }
+        facts.keyword_count = stored.keywords.len() as u16;
         let facts = MemoryConsolidated {
-            stored: stored.stored_facts(),
+            stored: facts,
             covers,
         };
         events.push(NewEvent {

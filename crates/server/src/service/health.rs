@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use icm_log::facts::{Importance, Relation};
 use icm_log::{Position, SubjectId};
-use icm_projections::fold::Version;
+use icm_projections::fold::{Version, day_of};
 use icm_projections::text::{SIGNATURE_BANDS, Words};
 use icm_projections::{ALL_IDS, Views, topic_fits};
 
@@ -121,7 +121,7 @@ impl Service {
             Ok(Health {
                 basis: at.to_basis(),
                 memories: pass.memories,
-                findings: self.findings(views, request, at.position, pass)?,
+                findings: self.findings(views, request, (at.position, now_ms), pass)?,
             })
         })
     }
@@ -297,7 +297,7 @@ impl Service {
         &self,
         views: &Views,
         request: &HealthRequest,
-        position: Position,
+        (position, now_ms): (Position, u64),
         pass: Pass,
     ) -> std::result::Result<Vec<HealthFinding>, Ask> {
         let mut pairs = Vec::new();
@@ -374,8 +374,14 @@ impl Service {
             first: counted.first,
             command: command.to_owned(),
         };
+        // What never had a tick is as heavy as on its first day.
+        let ticked = views.schedule_at(position)?.last_day();
+        let stale = match ticked.is_some_and(|day| day >= day_of(now_ms)) {
+            true => "icm prune --dry-run",
+            false => "icm decay",
+        };
         let mut findings = vec![
-            single(FindingKind::Stale, pass.stale, "icm prune --dry-run"),
+            single(FindingKind::Stale, pass.stale, stale),
             single(FindingKind::NeverRecalled, pass.never, &forget),
             over_full,
         ];

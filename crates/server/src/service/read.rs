@@ -71,7 +71,8 @@ impl Service {
         let mut versions: Vec<fold::Version> = Vec::new();
         let wanted = |version: &fold::Version| {
             let topic = version.topic.as_deref().unwrap_or_default();
-            (version.is_alive() || (request.forgotten && version.is_forgotten()))
+            (version.is_alive()
+                || (request.forgotten && version.is_forgotten() && !version.is_part()))
                 && request
                     .topic
                     .as_deref()

@@ -143,7 +143,7 @@ impl Service {
         let mut failed = None;
         views.each_at(ALL_IDS, position, false, &mut |_, version| {
             if !version.is_alive() {
-                living.forgotten += u64::from(version.is_forgotten());
+                living.forgotten += u64::from(version.is_forgotten() && !version.is_part());
                 return Ok(true);
             }
             living.memories += 1;

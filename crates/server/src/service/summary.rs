@@ -3,15 +3,12 @@
 //! Nothing is written anew, so nothing is made up; and it is a function of the memories alone.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use icm_log::facts::Importance;
-use icm_projections::text::similarity_ppm;
 
 /// The most bytes of a summary by rules: about a thousand tokens.
 pub(super) const RULES_LEN_MAX: usize = 4 * 1_024;
-/// From here on two sentences say the same: a Jaccard coefficient J of 0.6, as the Dice coefficient
-/// 2J / (1 + J) that texts are compared by.
-const SAME_PPM: u32 = 750_000;
 
 /// One memory that goes into a summary.
 pub(super) struct Part<'a> {
@@ -32,11 +29,13 @@ pub(super) struct Extract {
 }
 
 /// Puts the sentences of the memories together, by importance, then by age, the oldest first; of those
-/// that say the same the first. At most `len_max` bytes.
+/// that are the same, but for case, blanks and the mark at the end, the first. At most `len_max` bytes.
+///
+/// What is only alike is kept: one other number or name is another fact.
 pub(super) fn by_rules(mut parts: Vec<Part<'_>>, len_max: usize) -> Extract {
     parts.sort_by_key(|part| (Reverse(part.importance), part.created_ms));
     let mut extract = Extract::default();
-    let mut kept: Vec<&str> = Vec::new();
+    let mut kept: BTreeSet<String> = BTreeSet::new();
     for part in parts {
         let mut goes_on = false;
         for sentence in sentences(part.content) {
@@ -45,8 +44,7 @@ pub(super) fn by_rules(mut parts: Vec<Part<'_>>, len_max: usize) -> Extract {
                 extract.no_room += 1;
                 continue;
             }
-            let same = |kept: &&str| *kept == sentence || similarity_ppm(kept, sentence) > SAME_PPM;
-            if kept.iter().any(same) {
+            if !kept.insert(plain(sentence)) {
                 extract.repeated += 1;
                 continue;
             }
@@ -54,11 +52,17 @@ pub(super) fn by_rules(mut parts: Vec<Part<'_>>, len_max: usize) -> Extract {
                 extract.text.push(if goes_on { ' ' } else { '\n' });
             }
             extract.text.push_str(sentence);
-            kept.push(sentence);
             goes_on = true;
         }
     }
     extract
+}
+
+/// A sentence as it is compared with others.
+fn plain(sentence: &str) -> String {
+    let ends = |c: char| c.is_whitespace() || ".!?;,。！？".contains(c);
+    let words = sentence.trim_end_matches(ends).split_whitespace();
+    words.collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
 /// The sentences of a text, trimmed: they end with a line, or with `.`, `!`, `?` and space behind it, or
@@ -124,6 +128,24 @@ mod tests {
                     Tea is at four.";
         assert_eq!(extract.text, text);
         assert_eq!((extract.repeated, extract.no_room), (1, 0));
+    }
+
+    #[test]
+    fn another_number_or_name_is_another_fact() {
+        let facts = [
+            "The server web1 listens on port 8080 in Frankfurt.",
+            "The server db1 listens on port 5432 in Frankfurt.",
+            "Ann reports to Bob",
+            "Bob reports to Ann",
+            "Do not use tabs",
+            "use tabs",
+        ];
+        let parts = facts.iter().map(|fact| part(Importance::Medium, 1, fact));
+        let extract = by_rules(parts.collect(), 1_000);
+        assert_eq!(extract.text.lines().collect::<Vec<_>>(), facts);
+        let same = ["Use  TABS.", "use tabs", " use tabs!"];
+        let parts = same.iter().map(|fact| part(Importance::Medium, 1, fact));
+        assert_eq!(by_rules(parts.collect(), 1_000).repeated, 2);
     }
 
     #[test]

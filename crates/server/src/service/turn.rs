@@ -45,6 +45,14 @@ impl Service {
                 if version.hidden {
                     return Err(hidden_error(&version).into());
                 }
+                if version.is_part() {
+                    return Err(ServiceError::NotFound {
+                        what: "memory",
+                        id: id.clone(),
+                        nearest: Vec::new(),
+                    }
+                    .into());
+                }
                 if met.insert(version.id) {
                     versions.push(version);
                 }

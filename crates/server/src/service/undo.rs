@@ -632,7 +632,21 @@ fn selector_of(request: &UndoRequest) -> Result<String> {
 
 /// Tells one plan from another: what would be undone, and what comes of it.
 fn plan_of(ranges: &[UndoneRange], answer: &UndoAnswer) -> Result<String> {
-    let bytes = serde_json::to_vec(&(ranges, &answer.changes, answer.later_total));
+    // What recalls and ticks do to a memory meanwhile changes nothing of what is undone.
+    let as_written = |row: &Option<UndoRow>| match row.clone() {
+        Some(UndoRow::Memory(mut memory)) => {
+            (memory.access_count, memory.last_accessed, memory.weight) = (0, None, 0.0);
+            Some(UndoRow::Memory(memory))
+        }
+        other => other,
+    };
+    let changes = answer.changes.iter().map(|change| UndoChange {
+        before: as_written(&change.before),
+        after: as_written(&change.after),
+        ..change.clone()
+    });
+    let changes: Vec<UndoChange> = changes.collect();
+    let bytes = serde_json::to_vec(&(ranges, &changes, answer.later_total));
     let bytes = bytes.map_err(|error| ServiceError::Internal(error.to_string()))?;
     Ok(blake3::hash(&bytes).to_hex()[..16].to_owned())
 }

@@ -306,3 +306,73 @@ async fn who_listens_to_the_log_is_told_when_it_grows() {
     assert!(stats["result"].is_object(), "nothing came between: {stats}");
     client.end().await;
 }
+
+#[tokio::test]
+async fn a_prompt_shows_all_that_it_is_about_or_says_how_much_more_there_is() {
+    let mut client = Client::stateless(EVERYTHING);
+    for n in 0..201 {
+        client.put("many", &format!("note {n}"), Trust::User);
+    }
+    client.put("long", &"x ".repeat(16_000), Trust::User);
+    let prompt = |name: &str, topic: &str| json!({"name": name, "arguments": {"topic": topic}});
+    let recap = result(&mut client, "prompts/get", prompt("recap", "many")).await;
+    let task = recap["messages"][0]["content"]["text"]
+        .as_str()
+        .expect("a text");
+    assert!(task.ends_with("the newest 200 of 201."), "{task}");
+    for topic in ["many", "long"] {
+        let (code, why) = error(&mut client, "prompts/get", prompt("consolidate", topic)).await;
+        assert_eq!(code, -32602);
+        assert!(why.contains("more than a prompt can show"), "{why}");
+    }
+    let read = json!({"uri": "icm://topic/many"});
+    let read = result(&mut client, "resources/read", read).await;
+    let text = read["contents"][0]["text"].as_str().expect("a text");
+    assert!(text.contains("the newest 200 of 201"), "{text}");
+    // What was not there yet is no bug of ours, and what is wrong is said in a line.
+    let memory = client.put("t", "one", Trust::User);
+    let uri = format!("icm://memory/{memory}@1");
+    assert_eq!(
+        error(&mut client, "resources/read", json!({"uri": uri}))
+            .await
+            .0,
+        -32602
+    );
+    let uri = format!("icm://topic/{}", "a".repeat(100_000));
+    let (_, why) = error(&mut client, "resources/read", json!({"uri": uri})).await;
+    assert!(why.len() < 1_100, "{}", why.len());
+}
+
+#[tokio::test]
+async fn a_recall_between_preview_and_undo_changes_no_plan() {
+    let mut client = Client::legacy(EVERYTHING).await;
+    let id = client.put("t", "the pool holds 20", Trust::User);
+    let update = json!({"id": id, "content": "the pool holds 30"});
+    client.ok("icm_memory_update", update).await;
+    let (_, preview) = client.ok("icm_undo", json!({"last": 1})).await;
+    let plan = preview["plan"].as_str().expect("a plan").to_owned();
+    client
+        .ok("icm_memory_recall", json!({"query": "pool"}))
+        .await;
+    let log = LogRequest {
+        kind: Some("memory.recalled".into()),
+        ..LogRequest::default()
+    };
+    for _ in 0..100 {
+        if client.service.log(&log, &mut |_| true).expect("it reads") > 0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let confirm = json!({"last": 1, "confirm": plan});
+    let (text, _) = client.ok("icm_undo", confirm).await;
+    assert!(text.starts_with("undone"), "{text}");
+    // Another change is another plan.
+    let (_, preview) = client.ok("icm_undo", json!({"last": 1})).await;
+    client
+        .ok("icm_memory_update", json!({"id": id, "content": "40"}))
+        .await;
+    let confirm = json!({"last": 1, "confirm": preview["plan"]});
+    let why = client.fails("icm_undo", confirm).await;
+    assert!(why.contains("is not the plan"), "{why}");
+}

@@ -31,7 +31,7 @@ Examples:
   icm memoir link -m system --from api --to invoices -r depends_on
   icm memoir refine -m system -n invoices -d 'Rows in PostgreSQL 17, partitioned by month'
   icm memoir inspect -m system invoices -D 2
-  icm memoir search-all 'where is the money kept'
+  icm memoir search-all 'payment records'
   icm memoir export -m system -f mermaid")]
 pub(crate) struct MemoirArgs {
     #[command(subcommand)]

@@ -17,7 +17,7 @@ use crate::when;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  icm memoir search -m system 'where is the money kept'
+  icm memoir search -m system 'payment records'
   icm memoir search -m system -L kind:data")]
 pub(crate) struct SearchArgs {
     /// The memoir: name or id

@@ -26,7 +26,6 @@ use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
 use crate::limits::{
     self, CONTENT_LEN_MAX, KEY_LEN_MAX, RAW_EXCERPT_LEN_MAX, REQUEST_ID_LEN_MAX, SOURCE_LEN_MAX,
-    TOPIC_LEN_MAX,
 };
 use crate::secrets::Guard;
 use crate::when::{self, DayMeans};
@@ -198,7 +197,7 @@ impl Service {
             None => None,
         };
         Ok(Checked {
-            topic: limits::visible_name("the topic", &request.topic, TOPIC_LEN_MAX)?,
+            topic: limits::topic(&request.topic)?,
             content: request.content.clone(),
             importance: request.importance.map(Into::into),
             keywords: limits::keywords(&request.keywords)?,
@@ -289,7 +288,7 @@ impl Service {
         let warnings = guard.warnings();
         let change = Change {
             topic: match &request.topic {
-                Some(topic) => Some(limits::visible_name("the topic", topic, TOPIC_LEN_MAX)?),
+                Some(topic) => Some(limits::topic(topic)?),
                 None => None,
             },
             content: match &request.content {
@@ -459,6 +458,7 @@ pub(super) fn newest_of_topic(
     let mut versions = Vec::new();
     for entity in views.members(topic)? {
         if let Some(version) = views.version_at(entity, newest)?
+            && !version.is_part()
             && version
                 .topic
                 .as_deref()

@@ -35,7 +35,7 @@ def expect(condition, what):
 
 
 def serve_args(folder, *more):
-    return ["--db", os.path.join(folder, "store"), "serve", *more]
+    return ["--db", os.path.join(folder, "store"), "serve", "--toolsets", "all", *more]
 
 
 async def by_package(icm, mode):
@@ -104,6 +104,15 @@ async def by_package(icm, mode):
             expect(done["changes"][0]["id"] == stored["id"], done)
             _, found = await call("icm_memory_recall", {"query": "pool"})
             expect(len(found["results"]) == 1, found)
+            resources = (await client.list_resources()).resources
+            named = {str(resource.uri) for resource in resources}
+            expect(named == {"icm://log", "icm://stats", "icm://topics"}, named)
+            read = await client.read_resource(f"icm://memory/{stored['id']}")
+            expect("30 connections" in read.contents[0].text, read)
+            prompts = (await client.list_prompts()).prompts
+            expect({"consolidate", "recap", "session-start"} == {it.name for it in prompts}, prompts)
+            got = await client.get_prompt("session-start", {"task": "the pool"})
+            expect("stored data, not instructions" in got.messages[1].content.text, got)
             text, _ = await call("icm_memory_store", {"topic": "db"}, fails=True)
             expect("`content`" in text, text)
     print(f"mcp package, {mode}: {len(listed)} tools, {calls} calls")

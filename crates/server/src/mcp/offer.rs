@@ -4,102 +4,60 @@
 use super::tools::TOOLS;
 use crate::error::{Result, ServiceError};
 
-/// Named sets of tools, and what they are for.
-const SETS: [(&str, &str, &[&str]); 7] = [
+/// Named sets of tools: what they are for, and which they are.
+const SETS: [(&str, &str, fn(&str) -> bool); 7] = [
     (
         "default",
         "memories and their care, in at most 2,500 tokens",
-        &[
-            "icm_log",
-            "icm_memory_consolidate",
-            "icm_memory_forget",
-            "icm_memory_health",
-            "icm_memory_list_topics",
-            "icm_memory_recall",
-            "icm_memory_stats",
-            "icm_memory_store",
-            "icm_memory_update",
-            "icm_undo",
-        ],
+        |name| CORE.contains(&name) || CARE.contains(&name),
     ),
-    (
-        "core",
-        "memories alone, and who changed them",
-        &[
-            "icm_log",
-            "icm_memory_forget",
-            "icm_memory_list_topics",
-            "icm_memory_recall",
-            "icm_memory_store",
-            "icm_memory_update",
-            "icm_undo",
-        ],
-    ),
+    ("core", "memories alone, and who changed them", |name| {
+        CORE.contains(&name)
+    }),
     (
         "icm",
         "the eighteen names of ICM, for who comes from there",
-        &[
-            "icm_memoir_add_concept",
-            "icm_memoir_create",
-            "icm_memoir_inspect",
-            "icm_memoir_link",
-            "icm_memoir_list",
-            "icm_memoir_refine",
-            "icm_memoir_search",
-            "icm_memoir_search_all",
-            "icm_memoir_show",
-            "icm_memory_consolidate",
-            "icm_memory_embed_all",
-            "icm_memory_forget",
-            "icm_memory_health",
-            "icm_memory_list_topics",
-            "icm_memory_recall",
-            "icm_memory_stats",
-            "icm_memory_store",
-            "icm_memory_update",
-        ],
+        |name| (is_of(name, MEMORY) || is_of(name, MEMOIR)) && !NEWER.contains(&name),
     ),
-    (
-        "memory",
-        "everything about memories",
-        &[
-            "icm_memory_consolidate",
-            "icm_memory_embed_all",
-            "icm_memory_forget",
-            "icm_memory_forget_topic",
-            "icm_memory_health",
-            "icm_memory_list_topics",
-            "icm_memory_recall",
-            "icm_memory_stats",
-            "icm_memory_store",
-            "icm_memory_update",
-        ],
-    ),
-    (
-        "memoir",
-        "everything about memoirs and concepts",
-        &[
-            "icm_memoir_add_concept",
-            "icm_memoir_create",
-            "icm_memoir_describe",
-            "icm_memoir_export",
-            "icm_memoir_forget",
-            "icm_memoir_inspect",
-            "icm_memoir_link",
-            "icm_memoir_list",
-            "icm_memoir_refine",
-            "icm_memoir_search",
-            "icm_memoir_search_all",
-            "icm_memoir_show",
-        ],
-    ),
-    (
-        "history",
-        "what happened, what differs, and undo",
-        &["icm_diff", "icm_log", "icm_undo"],
-    ),
-    ("all", "every tool there is", &[]),
+    ("memory", "everything about memories", |name| {
+        is_of(name, MEMORY)
+    }),
+    ("memoir", "everything about memoirs and concepts", |name| {
+        is_of(name, MEMOIR)
+    }),
+    ("history", "what happened, what differs, and undo", |name| {
+        !is_of(name, MEMORY) && !is_of(name, MEMOIR)
+    }),
+    ("all", "every tool there is", |_| true),
 ];
+
+const MEMORY: &str = "icm_memory_";
+const MEMOIR: &str = "icm_memoir_";
+const CORE: [&str; 7] = [
+    "icm_log",
+    "icm_memory_forget",
+    "icm_memory_list_topics",
+    "icm_memory_recall",
+    "icm_memory_store",
+    "icm_memory_update",
+    "icm_undo",
+];
+const CARE: [&str; 3] = [
+    "icm_memory_consolidate",
+    "icm_memory_health",
+    "icm_memory_stats",
+];
+/// What ICM does not have.
+const NEWER: [&str; 4] = [
+    "icm_memoir_describe",
+    "icm_memoir_export",
+    "icm_memoir_forget",
+    "icm_memory_forget_topic",
+];
+
+fn is_of(name: &str, family: &str) -> bool {
+    name.starts_with(family)
+}
 
 /// A choice of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,14 +128,10 @@ impl Offer {
 }
 
 fn set(name: &str) -> Option<u64> {
-    let (_, _, tools) = SETS.iter().find(|(known, ..)| *known == name)?;
-    Some(match tools {
-        [] => Offer::ALL.tools,
-        tools => tools
-            .iter()
-            .filter_map(|tool| place(tool))
-            .fold(0, |set, at| set | 1 << at),
-    })
+    let (_, _, is_in) = SETS.iter().find(|(known, ..)| *known == name)?;
+    let tools = TOOLS.iter().enumerate();
+    let chosen = tools.filter(|(_, tool)| is_in(tool.name));
+    Some(chosen.fold(0, |set, (at, _)| set | 1 << at))
 }
 
 fn one(name: &str) -> Result<u64> {
@@ -212,21 +166,21 @@ mod tests {
     }
 
     #[test]
-    fn sets_name_tools_that_there_are_each_once_and_in_order() {
-        for (name, _, tools) in SETS {
-            assert!(tools.is_sorted_by(|a, b| a < b), "{name}");
-            let of = Offer::of(&texts(&[name]), &[], &[]).expect("a set");
-            match name {
-                "all" => assert_eq!(of, Offer::ALL),
-                _ => assert_eq!(names(of), tools),
-            }
-        }
-        // Every tool is in one of the three families.
-        let families = Offer::of(&texts(&["memory", "memoir", "history"]), &[], &[]);
-        assert_eq!(families.expect("sets"), Offer::ALL);
-        assert_eq!(
-            names(Offer::of(&texts(&["icm"]), &[], &[]).expect("a set")).len(),
-            18
+    fn sets_hold_what_they_say() {
+        let of = |sets: &[&str]| Offer::of(&texts(sets), &[], &[]).expect("sets");
+        assert_eq!(of(&["memory", "memoir", "history"]), Offer::ALL);
+        assert_eq!(of(&["all"]), Offer::ALL);
+        assert_eq!(of(&["default"]), Offer::default());
+        assert_eq!(names(of(&["history"])), ["icm_diff", "icm_log", "icm_undo"]);
+        // Each name of the lists is that of a tool.
+        assert_eq!(names(of(&["core"])), CORE);
+        assert_eq!(names(of(&["default"])).len(), CORE.len() + CARE.len());
+        let icm = names(of(&["icm"]));
+        assert_eq!(icm.len(), 18);
+        assert!(
+            NEWER
+                .iter()
+                .all(|name| place(name).is_some() && !icm.contains(name))
         );
     }
 

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use icm_server::api::{
-    Caller, ConceptLinkRequest, ConceptRequest, InspectRequest, LabelRequest, MemoirRequest,
-    NoProgress, StoreRequest, UndoRequest,
+    Caller, ConceptLinkRequest, ConceptRequest, DefinitionStatus, InspectRequest, LabelRequest,
+    MemoirRequest, NoProgress, StoreRequest, UndoRequest, WholeConcept,
 };
 use icm_server::{ExportFile, Service, ServiceError};
 use proptest::prelude::*;
@@ -257,19 +257,15 @@ impl Machine {
                 };
                 let seen = service.inspect(&request).expect("it is listed");
                 assert_eq!(&seen.concept, concept);
+                assert_eq!(seen.definitions, whole.definitions);
+                one_holds(whole);
                 let mut around: Vec<_> = seen.around.iter().map(|it| &it.concept.name).collect();
                 around.sort_unstable();
                 json!(around)
             });
-            // In which order a machine learned of definitions is its own history.
-            let concepts: Vec<_> = graph
-                .concepts
-                .iter()
-                .map(|it| (&it.concept, &it.sources))
-                .collect();
             json!([
                 graph.memoir,
-                concepts,
+                graph.concepts,
                 graph.links,
                 around.collect::<Vec<_>>()
             ])
@@ -293,6 +289,21 @@ impl Machine {
             assert_eq!(&self.answers(Some(at)), then, "{at}, rebuilt");
         }
     }
+}
+
+/// Of all definitions of a concept one is what it shows, and as many count as it has revisions.
+fn one_holds(whole: &WholeConcept) {
+    let (concept, definitions) = (&whole.concept, &whole.definitions);
+    let holding = definitions
+        .iter()
+        .filter(|it| it.status == DefinitionStatus::Holds);
+    let holding: Vec<_> = holding.map(|it| &it.definition).collect();
+    assert_eq!(holding, [&concept.definition], "{definitions:?}");
+    let counted = definitions
+        .iter()
+        .filter(|it| it.status != DefinitionStatus::Undone);
+    let revision = counted.map(|it| it.revision).max();
+    assert_eq!(revision, Some(concept.revision), "{definitions:?}");
 }
 
 fn about(memoir: usize, n: u8) -> MemoirRequest {

@@ -11,11 +11,11 @@ pub(crate) fn on(world: &World, db: &str, args: &[&str]) -> Run {
     world.icm(args.iter().copied().chain(["--db", db]))
 }
 
-fn json(world: &World, db: &str, args: &[&str]) -> Value {
+pub(crate) fn json(world: &World, db: &str, args: &[&str]) -> Value {
     on(world, db, &[args, &["--json"]].concat()).ok().json()
 }
 
-fn carry(world: &World, from: &str, to: &str) -> Value {
+pub(crate) fn carry(world: &World, from: &str, to: &str) -> Value {
     on(world, from, &["log", "export", "x.icmx"]).ok();
     json(world, to, &["log", "import", "x.icmx"])
 }

@@ -380,6 +380,23 @@ fn a_deleted_memoir_hides_what_is_in_it_and_comes_back_whole() {
 }
 
 #[test]
+fn a_memoir_that_is_created_again_says_what_came_back() {
+    let world = World::new();
+    let created = memoir(&world, &["create", "-n", "A"]);
+    assert_eq!(created["action"], "stored");
+    assert!(created.get("concepts").is_none_or(Value::is_null));
+    memoir(&world, &["add-concept", "-m", "A", "-n", "x", "-d", "kept"]);
+    let event = created["event"].as_str().unwrap();
+    world.icm(["undo", "--yes", "--only", event]).ok();
+    let again = memoir(&world, &["create", "-n", "A"]);
+    assert_eq!(again["action"], "revived", "{again}");
+    assert_eq!(again["concepts"], 1, "{again}");
+    assert_eq!(again["id"], created["id"]);
+    let shown = memoir(&world, &["show", "A"]);
+    assert_eq!(shown["concept_list"][0]["definition"], "kept");
+}
+
+#[test]
 fn changes_of_the_graph_are_compared_and_undone() {
     let world = system();
     let then = world.now();
@@ -617,7 +634,7 @@ fn a_memoir_is_written_out_in_every_format() {
         ("ascii", "depends_on → invoices"),
         (
             "markdown",
-            "## invoices\n\nRows in PostgreSQL\n\n- labels: kind:data, team:billing",
+            "## invoices\n\n> Rows in PostgreSQL\n\n- labels: kind:data, team:billing",
         ),
         (
             "graphml",
@@ -917,6 +934,20 @@ fn bad_input_is_told_in_a_line() {
         (
             &["memoir", "inspect", "-m", "system", "invoces"],
             "no concept invoces",
+        ),
+        (
+            &["memoir", "search", "-m", "system", "", "-L", ""],
+            "the query is empty",
+        ),
+        (
+            &["memoir", "search", "-m", "system", "rows", "-L", " "],
+            "the label is empty",
+        ),
+        (
+            &[
+                "memoir", "label", "-m", "system", "-n", "api", "-a", "x", "-r", "x,y",
+            ],
+            "the label `x` is to be added and taken away",
         ),
         (
             &["memoir", "inspect", "-m", "system", "api", "-D", "11"],

@@ -87,7 +87,8 @@ pub(super) fn fold_all<X: Texts>(texts: &mut X, held: &[Held]) -> Option<Version
     let mut heads = BTreeSet::new();
     // By writer that still holds a field: itself, and the events that reach it.
     let mut reached: Vec<(EventId, FxHashSet<usize>)> = Vec::new();
-    for at in order(&events, &before) {
+    let stamps: Vec<Stamp> = events.iter().map(stamp_of).collect();
+    for at in canonical_order(&stamps, &before) {
         let (event, held) = (&events[at], &held[at]);
         let mut seen = Vec::new();
         for (writer, reaching) in &mut reached {
@@ -141,24 +142,26 @@ fn named_by(events: &[Event<'_>]) -> Vec<Vec<usize>> {
     named
 }
 
-fn order(events: &[Event<'_>], before: &[Vec<usize>]) -> Vec<usize> {
-    let mut after: Vec<Vec<usize>> = vec![Vec::new(); events.len()];
-    let mut missing: Vec<usize> = Vec::with_capacity(events.len());
+/// The order in which events are folded wherever they are known: each after those that it names
+/// (`before`, by index), else by stamp. What is named in a circle, which nothing honest does, is left out.
+pub fn canonical_order(stamps: &[Stamp], before: &[Vec<usize>]) -> Vec<usize> {
+    let mut after: Vec<Vec<usize>> = vec![Vec::new(); stamps.len()];
+    let mut missing: Vec<usize> = Vec::with_capacity(stamps.len());
     let mut free: BinaryHeap<Reverse<(Stamp, usize)>> = BinaryHeap::new();
     for (at, named) in before.iter().enumerate() {
         missing.push(named.len());
         named.iter().for_each(|named| after[*named].push(at));
         if named.is_empty() {
-            free.push(Reverse((stamp_of(&events[at]), at)));
+            free.push(Reverse((stamps[at], at)));
         }
     }
-    let mut order = Vec::with_capacity(events.len());
+    let mut order = Vec::with_capacity(stamps.len());
     while let Some(Reverse((_, at))) = free.pop() {
         order.push(at);
         for next in &after[at] {
             missing[*next] -= 1;
             if missing[*next] == 0 {
-                free.push(Reverse((stamp_of(&events[*next]), *next)));
+                free.push(Reverse((stamps[*next], *next)));
             }
         }
     }

@@ -20,6 +20,7 @@ mod undos;
 
 pub use afresh::fold_afresh;
 pub use apply::{Access, Applied, Base, Ended, Folder, Keep, Learned, NoBase, Request, Row, Tally};
+pub use canonical::canonical_order;
 pub use decay::{Rates, Schedule, day_of};
 pub use links::Link;
 pub use overlay::{Closed, MEMOIRS, Overlay, TopicChange, concepts_of};

@@ -234,7 +234,7 @@ pub struct Inspected {
     /// Memories that it is taken from.
     #[serde(flatten)]
     pub sources: Sources,
-    /// Its definitions, oldest first; the last one holds.
+    /// What it was ever said to mean, in the order that every machine folds the same events in.
     pub definitions: Vec<Definition>,
     /// Concepts around it, nearest first.
     pub around: Vec<Around>,
@@ -264,12 +264,13 @@ impl Sources {
     }
 }
 
-/// What a concept meant at some time.
+/// What an event says that a concept means, or how sure it is of that.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Definition {
-    /// 1 for the first.
+    /// 1 for the first; what is undone counts no more for those after it.
     pub revision: u32,
-    /// The text; `null` when that was taken out or is damaged.
+    /// The text, and where the event only says how sure it is, the one that it says so of; `null` when
+    /// that was taken out or is damaged.
     pub definition: Option<String>,
     /// 0 to 1.
     pub confidence: f64,
@@ -279,6 +280,37 @@ pub struct Definition {
     pub actor: String,
     /// The event (64 hex digits).
     pub event: String,
+    /// What became of it.
+    pub status: DefinitionStatus,
+    /// The undo that took the event back (64 hex digits), while that is in force; of several the one
+    /// with the smallest id.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub undone_by: Option<String>,
+}
+
+/// What became of a definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DefinitionStatus {
+    /// It is the one that is shown.
+    Holds,
+    /// Whoever gave a later one knew it.
+    Replaced,
+    /// It lost to one that was given beside it.
+    Lost,
+    /// Its event is undone.
+    Undone,
+}
+
+impl DefinitionStatus {
+    /// Why it is not what holds, where nobody replaced it.
+    pub fn why_not_shown(self) -> Option<&'static str> {
+        match self {
+            DefinitionStatus::Holds | DefinitionStatus::Replaced => None,
+            DefinitionStatus::Lost => Some("not shown: another value holds"),
+            DefinitionStatus::Undone => Some("not shown: its event is undone"),
+        }
+    }
 }
 
 /// A concept that is some steps away from another one.
@@ -430,7 +462,7 @@ pub struct WholeConcept {
     /// Memories that it is taken from.
     #[serde(flatten)]
     pub sources: Sources,
-    /// Its definitions, oldest first; the last one holds.
+    /// What it was ever said to mean, in the order that every machine folds the same events in.
     pub definitions: Vec<Definition>,
 }
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_server::api::{Definition, Direction, InspectRequest, Inspected};
+use icm_server::api::{Definition, DefinitionStatus, Direction, InspectRequest, Inspected};
 
 use super::{print_concept, share};
 use crate::app::App;
@@ -64,21 +64,28 @@ fn print(found: &Inspected, app: &App) -> Result<(), CliError> {
     if let Some(sources) = found.sources.shown() {
         ui.line(format_args!("{} {sources}", ui.paint(BOLD, "from")))?;
     }
-    // The newest one stands above.
-    if let Some((_, before)) = found.definitions.split_last()
-        && !before.is_empty()
-    {
+    // The one that holds stands above.
+    let others = found.definitions.iter().rev();
+    let others: Vec<_> = others
+        .filter(|it| it.status != DefinitionStatus::Holds)
+        .collect();
+    if !others.is_empty() {
         ui.line(format_args!("{}", ui.paint(BOLD, "before")))?;
-        let row = |it: &Definition| {
+        let row = |it: &&Definition| {
+            let text = it.definition.as_deref().unwrap_or("(withheld)");
+            let text = match it.status.why_not_shown() {
+                Some(why) => format!("({why}) {text}"),
+                None => text.to_owned(),
+            };
             vec![
                 Cell::new(it.revision.to_string()).indented(),
                 Cell::new(share(it.confidence)).right(),
                 Cell::new(when::ago(ui.now, &it.at)).style(DIM),
                 Cell::new(&it.actor).style(DIM),
-                Cell::new(it.definition.as_deref().unwrap_or("(withheld)")),
+                Cell::new(text),
             ]
         };
-        let rows: Vec<_> = before.iter().rev().map(row).collect();
+        let rows: Vec<_> = others.iter().map(row).collect();
         columns::print(ui, &rows)?;
     }
     if !found.links.is_empty() {

@@ -16,7 +16,8 @@ impl Service {
     /// Adds labels to a concept, and takes others away.
     ///
     /// # Errors
-    /// `NotFound`; `Invalid` for more labels than a concept may have, and where none is named.
+    /// `NotFound`; `Invalid` for more labels than a concept may have, where none is named, and where
+    /// one is to be added and taken away.
     pub fn concept_label(&self, caller: &Caller, request: &LabelRequest) -> Result<GraphReceipt> {
         let mut add = checked_labels(&request.add)?;
         let remove = checked_labels(&request.remove)?;
@@ -24,6 +25,12 @@ impl Service {
             return Err(ServiceError::invalid_with(
                 "no label was named",
                 "give labels to add, or to take away",
+            ));
+        }
+        if let Some(both) = add.iter().find(|label| remove.contains(label)) {
+            return Err(ServiceError::invalid_with(
+                format!("the label `{both}` is to be added and taken away"),
+                "name it once",
             ));
         }
         let mut guard = Guard::new(&self.secrets, request.allow_secret);

@@ -93,12 +93,13 @@ impl Service {
             let at = self.at(views, at, None)?;
             let (entity, version) = self.memoir_at(views, name, at.position)?;
             let (held, mut links) = self.whole(views, entity, at)?;
+            let mut definitions = self.definitions(views, &held, at.position)?;
             let mut concepts = Vec::with_capacity(held.len());
             for (entity, held) in &held {
                 concepts.push(WholeConcept {
                     concept: concept(&version, held),
                     sources: self.sources_of(views, *entity, at.position)?,
-                    definitions: self.definitions(views, *entity, at.position)?,
+                    definitions: definitions.remove(entity).unwrap_or_default(),
                 });
             }
             let by_name = |it: &WholeConcept| (it.concept.name.clone(), it.concept.id.clone());

@@ -2,6 +2,7 @@
 //!
 //! Their rows follow the same rules as those of memories; what is asked for here is found by name.
 
+mod definitions;
 mod diff;
 mod label;
 mod link;

@@ -3,17 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use icm_log::Position;
-use icm_log::facts::fields;
 use icm_projections::Views;
 use icm_projections::fold::{EntityId, Family, Version};
 
 use super::link::{Edge, named, relation_of};
-use super::{concept, confidence, shown};
-use crate::api::{Around, AroundLink, Definition, Direction, InspectRequest, Inspected, Sources};
+use super::{concept, shown};
+use crate::api::{Around, AroundLink, Direction, InspectRequest, Inspected, Sources};
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
 use crate::service::{Ask, Service};
-use crate::when::rfc3339;
 
 /// Steps that may be walked.
 const DEPTH_MAX: usize = 10;
@@ -103,11 +101,14 @@ impl Service {
             places.retain(|(_, link)| link.from == own || link.to == own);
             self.put_reasons(views, &mut places)?;
             links.sort();
+            let concepts = BTreeMap::from([(entity, version.clone())]);
+            let mut definitions = self.definitions(views, &concepts, at.position)?;
+            let definitions = definitions.remove(&entity).unwrap_or_default();
             Ok(Inspected {
                 basis: at.to_basis(),
                 concept: concept(&memoir.1, &version),
                 sources: self.sources_of(views, entity, at.position)?,
-                definitions: self.definitions(views, entity, at.position)?,
+                definitions,
                 around,
                 links,
                 truncated,
@@ -209,36 +210,5 @@ impl Service {
             }
         }
         Ok(sources)
-    }
-
-    /// What a concept meant, oldest first, up to a position.
-    pub(super) fn definitions(
-        &self,
-        views: &Views,
-        entity: EntityId,
-        position: Position,
-    ) -> std::result::Result<Vec<Definition>, Ask> {
-        let mut definitions: Vec<Definition> = Vec::new();
-        let mut last = None;
-        for version in views.versions(entity, position)? {
-            let Some(row) = version.graph.filter(|_| !version.hidden) else {
-                continue;
-            };
-            let says = (version.content.clone(), row.confidence_ppm, row.revision);
-            let withheld = version.withheld & fields::CONTENT != 0;
-            if last.as_ref() == Some(&says) {
-                continue;
-            }
-            last = Some(says);
-            definitions.push(Definition {
-                revision: row.revision,
-                definition: version.content.filter(|_| !withheld),
-                confidence: confidence(row.confidence_ppm),
-                at: rfc3339(version.stamp.time.ms()),
-                actor: self.actor_name(views, version.actor),
-                event: version.stamp.event.to_string(),
-            });
-        }
-        Ok(definitions)
     }
 }

@@ -19,11 +19,18 @@ impl Service {
     /// Concepts that fit, in one memoir or in all. It is not recorded: only recalls of memories are.
     ///
     /// # Errors
-    /// `Invalid` for a search for nothing and a limit out of bounds; `NotFound` for the memoir.
+    /// `Invalid` for a search for nothing, an empty label and a limit out of bounds; `NotFound` for the memoir.
     pub fn concept_search(&self, request: &ConceptSearchRequest) -> Result<ConceptSearch> {
         limits::optional_text("the query", &request.query, QUERY_LEN_MAX)?;
         let by_label = request.query.trim().is_empty();
-        if by_label && request.label.is_none() {
+        let label = request.label.as_deref().unwrap_or_default();
+        if request.label.is_some() && label.trim().is_empty() && !by_label {
+            return Err(ServiceError::invalid_with(
+                "the label is empty",
+                "name one, or leave it out",
+            ));
+        }
+        if by_label && label.trim().is_empty() {
             return Err(ServiceError::invalid_with(
                 "the query is empty",
                 "give words to look for, or a label",

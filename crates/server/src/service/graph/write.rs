@@ -42,7 +42,7 @@ struct Checked {
 }
 
 impl Service {
-    /// Creates a memoir.
+    /// Creates a memoir. One whose creation was undone comes back, with the concepts that are in it.
     ///
     /// # Errors
     /// `Invalid` for a name that is taken, by a deleted memoir too; `Secret`.
@@ -50,9 +50,13 @@ impl Service {
         let (name, description, warnings) = self.check_memoir(request)?;
         let answer = self.command(caller, None, RequestKeyOf(None), |command, views| {
             let digest = hash::memoir_name(&name);
-            let known = match views.named(digest)? {
-                Some(entity) => views.version_at(entity, views.tally().position)?,
-                None => None,
+            let newest = views.tally().position;
+            let (known, concepts) = match views.named(digest)? {
+                Some(entity) => (
+                    views.version_at(entity, newest)?,
+                    self.concept_count(views, entity, newest)?,
+                ),
+                None => (None, 0),
             };
             if let Some(known) = known.as_ref().filter(|known| !known.hidden) {
                 return Err(taken(known).into());
@@ -84,14 +88,17 @@ impl Service {
                 id: id_text(id),
                 event,
                 position,
-                action: Action::Stored,
+                action: match &known {
+                    Some(_) => Action::Revived,
+                    None => Action::Stored,
+                },
                 memoir: name.clone(),
                 name: None,
                 relation: None,
                 to: None,
                 revision: None,
                 confidence: None,
-                concepts: None,
+                concepts: known.is_some().then_some(concepts),
                 warnings: Vec::new(),
             })
         })?;

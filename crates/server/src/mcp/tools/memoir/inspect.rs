@@ -4,7 +4,7 @@ use super::{
     AS_OF, CONCEPT, Call, Kind, MEMOIR, Param, READS, Reply, Tool, concepts, cut, dated, more,
     structured,
 };
-use crate::api::InspectRequest;
+use crate::api::{DefinitionStatus, InspectRequest};
 use crate::error::ServiceError;
 use crate::mcp::frame::Frame;
 use crate::mcp::schema::Args;
@@ -58,10 +58,15 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let found = call.service.inspect(&request)?;
     let mut frame = Frame::new();
     concepts(&mut frame, &[&found.concept], false);
-    for before in found.definitions.iter().rev().skip(1) {
+    for before in found.definitions.iter().rev() {
+        if before.status == DefinitionStatus::Holds {
+            continue;
+        }
         let text = before.definition.as_deref().unwrap_or("(withheld)");
+        let why = before.status.why_not_shown();
+        let why = why.map_or_else(String::new, |why| format!(" ({why})"));
         frame.item(
-            &format!("before, revision {}: ", before.revision),
+            &format!("before, revision {}{why}: ", before.revision),
             text,
             "",
             1_000,

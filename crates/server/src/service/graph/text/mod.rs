@@ -1,13 +1,12 @@
 //! A memoir written out: for programs, for drawing, for people, for a model.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod tree;
+
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::api::{Concept, ConceptLink, GraphFormat, MemoirGraph, WholeConcept};
 use crate::sanitize::{clean, clean_line};
-
-/// Relations that put a concept below another one in a tree, the closest first.
-const BELOW: [&str; 3] = ["part_of", "instance_of", "refines"];
 
 /// The text of a memoir; it ends with a line break.
 pub(super) fn write(graph: &MemoirGraph, format: GraphFormat) -> String {
@@ -19,7 +18,7 @@ pub(super) fn write(graph: &MemoirGraph, format: GraphFormat) -> String {
         }
         GraphFormat::Dot => dot(graph),
         GraphFormat::Mermaid => mermaid(graph),
-        GraphFormat::Ascii => tree(graph),
+        GraphFormat::Ascii => tree::tree(graph),
         GraphFormat::Markdown => markdown(graph),
         GraphFormat::Graphml => graphml(graph),
     }
@@ -63,14 +62,63 @@ fn labels(concept: &Concept) -> Option<String> {
     (!labels.is_empty()).then(|| labels.join(", "))
 }
 
+/// `text` with what `entity` gives in the place of a character.
+fn escaped(text: &str, entity: impl Fn(char) -> Option<String>) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match entity(c) {
+            Some(entity) => out.push_str(&entity),
+            None => out.push(c),
+        }
+    }
+    out
+}
+
+/// What stands for a character that markup is made of.
+fn entity(c: char) -> Option<&'static str> {
+    match c {
+        '&' => Some("&amp;"),
+        '<' => Some("&lt;"),
+        '>' => Some("&gt;"),
+        _ => None,
+    }
+}
+
+/// The same in Mermaid, which reads entities with a hash in the place of the ampersand. `%%{` begins a
+/// directive anywhere, `\n` breaks a line, two dollars are mathematics, a backtick is Markdown.
+fn mermaid_entity(c: char) -> Option<String> {
+    match c {
+        '"' => Some("#quot;".to_owned()),
+        '#' | '`' | '%' | '{' | '}' | '\\' | '$' => Some(format!("#{};", u32::from(c))),
+        _ => entity(c).map(|entity| entity.replace('&', "#")),
+    }
+}
+
+/// The same in XML 1.0, which has no room for some characters at all.
+fn xml_entity(c: char) -> Option<String> {
+    match c {
+        '"' => Some("&quot;".to_owned()),
+        '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'.. => {
+            entity(c).map(str::to_owned)
+        }
+        _ => Some('\u{fffd}'.to_string()),
+    }
+}
+
 fn dot(graph: &MemoirGraph) -> String {
-    let quoted = |text: &str| {
-        let text = clean_line(text).replace('\\', "\\\\").replace('"', "\\\"");
+    let name = |text: &str| {
+        let text = text.replace('\\', "\\\\").replace('"', "\\\"");
         format!("\"{text}\"")
+    };
+    // In a label entities are read.
+    let quoted = |text: &str| {
+        name(&escaped(&clean_line(text), |c| {
+            entity(c).map(str::to_owned)
+        }))
     };
     let mut out = format!(
         "digraph {} {{\n  rankdir=LR;\n  node [shape=box];\n",
-        quoted(&graph.memoir.name)
+        name(&clean_line(&graph.memoir.name))
     );
     if let Some(text) = description(graph) {
         _ = writeln!(out, "  labelloc=t;\n  label={};", quoted(text));
@@ -95,15 +143,7 @@ fn dot(graph: &MemoirGraph) -> String {
 }
 
 fn mermaid(graph: &MemoirGraph) -> String {
-    // Mermaid reads entities with a hash in the place of the ampersand.
-    let quoted = |text: &str| {
-        clean_line(text)
-            .replace('#', "#35;")
-            .replace('"', "#quot;")
-            .replace('<', "#lt;")
-            .replace('>', "#gt;")
-            .replace('`', "#96;")
-    };
+    let quoted = |text: &str| escaped(&clean_line(text), mermaid_entity);
     let mut out = String::from("graph LR\n");
     if let Some(text) = description(graph) {
         _ = writeln!(out, "  accDescr: {}", quoted(text));
@@ -121,165 +161,21 @@ fn mermaid(graph: &MemoirGraph) -> String {
     out
 }
 
-/// What the lines of a tree are made from.
-struct Tree<'g> {
-    graph: &'g MemoirGraph,
-    below: BTreeMap<usize, Vec<(usize, &'g str)>>,
-    other: BTreeMap<usize, Vec<(usize, &'g str)>>,
-    written: BTreeSet<usize>,
-    out: String,
-}
-
-fn tree(graph: &MemoirGraph) -> String {
-    let links = numbered(graph);
-    let mut parents: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
-    for (at, (from, _, link)) in links.iter().enumerate() {
-        let rank = BELOW.iter().position(|relation| *relation == link.relation);
-        if let Some(rank) = rank {
-            let known = parents.entry(*from).or_insert((rank, at));
-            *known = (*known).min((rank, at));
-        }
+/// A text whose lines are marked as a quotation, so that none of them can pose as a concept.
+fn quote(text: &str) -> String {
+    let mut out = String::new();
+    for line in clean(text).trim().lines() {
+        out.push_str(if line.is_empty() { ">" } else { "> " });
+        out.push_str(line);
+        out.push('\n');
     }
-    let mut tree = Tree {
-        graph,
-        below: BTreeMap::new(),
-        other: BTreeMap::new(),
-        written: BTreeSet::new(),
-        out: clean_line(&graph.memoir.name).into_owned(),
-    };
-    if let Some(text) = description(graph) {
-        tree.out.push_str(&format!(": {}", shortened(text)));
-    }
-    tree.out.push('\n');
-    for (at, (from, to, link)) in links.iter().enumerate() {
-        if parents.get(from).is_some_and(|(_, parent)| *parent == at) {
-            tree.below
-                .entry(*to)
-                .or_default()
-                .push((*from, &link.relation));
-        } else {
-            tree.other
-                .entry(*from)
-                .or_default()
-                .push((*to, &link.relation));
-        }
-    }
-    let mut roots: Vec<usize> = (0..graph.concepts.len())
-        .filter(|number| !parents.contains_key(number))
-        .collect();
-    // What is only below itself, along a circle, begins a tree where nothing else reaches it.
-    let mut reached: BTreeSet<usize> = BTreeSet::new();
-    let mut open = roots.clone();
-    for number in 0..=graph.concepts.len() {
-        while let Some(at) = open.pop() {
-            if reached.insert(at) {
-                open.extend(
-                    tree.below
-                        .get(&at)
-                        .into_iter()
-                        .flatten()
-                        .map(|(from, _)| *from),
-                );
-            }
-        }
-        if number < graph.concepts.len() && !reached.contains(&number) {
-            roots.push(number);
-            open.push(number);
-        }
-    }
-    let last = roots.len();
-    for (at, root) in roots.into_iter().enumerate() {
-        tree.add(root, None, at + 1 == last);
-    }
-    tree.out
-}
-
-/// What is still to be written of a tree, the next one last.
-struct Open {
-    number: usize,
-    relation: Option<String>,
-    prefix: String,
-    last: bool,
-}
-
-impl Tree<'_> {
-    fn add(&mut self, root: usize, relation: Option<String>, last: bool) {
-        let mut open = vec![Open {
-            number: root,
-            relation,
-            prefix: String::new(),
-            last,
-        }];
-        // A tree may be as deep as there are concepts: no recursion.
-        while let Some(at) = open.pop() {
-            let again = !self.written.insert(at.number);
-            self.line(&at, again);
-            if again {
-                continue;
-            }
-            let mut prefix = at.prefix.clone();
-            if prefix.chars().count() < 4 * INDENT_MAX {
-                prefix.push_str(if at.last { "    " } else { "│   " });
-            }
-            let others = self.other.get(&at.number).cloned().unwrap_or_default();
-            let below = self.below.get(&at.number).cloned().unwrap_or_default();
-            for (place, (to, relation)) in others.iter().enumerate() {
-                let last = below.is_empty() && place + 1 == others.len();
-                let (branch, to) = (branch(last), &self.graph.concepts[*to].concept.name);
-                _ = writeln!(self.out, "{prefix}{branch}{relation} → {}", clean_line(to));
-            }
-            for (place, (from, relation)) in below.iter().enumerate().rev() {
-                open.push(Open {
-                    number: *from,
-                    relation: Some((*relation).to_owned()),
-                    prefix: prefix.clone(),
-                    last: place + 1 == below.len(),
-                });
-            }
-        }
-    }
-
-    fn line(&mut self, at: &Open, again: bool) {
-        let concept = &self.graph.concepts[at.number].concept;
-        let (prefix, branch) = (&at.prefix, branch(at.last));
-        _ = write!(self.out, "{prefix}{branch}{}", clean_line(&concept.name));
-        if let Some(relation) = &at.relation {
-            _ = write!(self.out, " ({relation})");
-        }
-        match again {
-            true => self.out.push_str(" ↺\n"),
-            false => {
-                _ = write!(self.out, ": {}", shortened(definition(concept)));
-                if let Some(labels) = labels(concept) {
-                    _ = write!(self.out, " [{labels}]");
-                }
-                self.out.push('\n');
-            }
-        }
-    }
-}
-
-fn branch(last: bool) -> &'static str {
-    if last { "└── " } else { "├── " }
-}
-
-/// Levels of a tree that are indented; what is deeper stands at the last of them.
-const INDENT_MAX: usize = 32;
-/// Characters of a definition in a line of a tree.
-const LINE_CHARS: usize = 72;
-
-fn shortened(text: &str) -> String {
-    let line = clean_line(text);
-    match line.char_indices().nth(LINE_CHARS) {
-        Some((at, _)) => format!("{}…", line[..at].trim_end()),
-        None => line.into_owned(),
-    }
+    out
 }
 
 fn markdown(graph: &MemoirGraph) -> String {
     let mut out = format!("# {}\n", clean_line(&graph.memoir.name));
     if let Some(text) = description(graph) {
-        _ = writeln!(out, "\n{}", clean(text).trim());
+        _ = write!(out, "\n{}", quote(text));
     }
     let mut links: BTreeMap<&str, Vec<&ConceptLink>> = BTreeMap::new();
     for link in &graph.links {
@@ -288,7 +184,7 @@ fn markdown(graph: &MemoirGraph) -> String {
     for whole in &graph.concepts {
         let concept = &whole.concept;
         _ = writeln!(out, "\n## {}\n", clean_line(&concept.name));
-        _ = writeln!(out, "{}\n", clean(definition(concept)).trim());
+        _ = writeln!(out, "{}", quote(definition(concept)));
         if let Some(labels) = labels(concept) {
             _ = writeln!(out, "- labels: {labels}");
         }
@@ -309,13 +205,7 @@ fn markdown(graph: &MemoirGraph) -> String {
 }
 
 fn graphml(graph: &MemoirGraph) -> String {
-    let escaped = |text: &str| {
-        let text = clean(text);
-        text.replace('&', "&amp;")
-            .replace('<', "&lt;")
-            .replace('>', "&gt;")
-            .replace('"', "&quot;")
-    };
+    let escaped = |text: &str| escaped(&clean(text), xml_entity);
     let mut out = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n",
@@ -329,6 +219,7 @@ fn graphml(graph: &MemoirGraph) -> String {
         ("sources", "node", "string"),
         ("relation", "edge", "string"),
         ("reason", "edge", "string"),
+        ("memoir", "graph", "string"),
         ("description", "graph", "string"),
     ] {
         _ = writeln!(
@@ -336,8 +227,10 @@ fn graphml(graph: &MemoirGraph) -> String {
             "  <key id=\"{id}\" for=\"{of}\" attr.name=\"{id}\" attr.type=\"{kind}\"/>"
         );
     }
+    // Ids have to be names without blanks.
+    out.push_str("  <graph id=\"G\" edgedefault=\"directed\">\n");
     let memoir = escaped(&graph.memoir.name);
-    _ = writeln!(out, "  <graph id=\"{memoir}\" edgedefault=\"directed\">");
+    _ = writeln!(out, "    <data key=\"memoir\">{memoir}</data>");
     if let Some(text) = description(graph) {
         let text = escaped(text);
         _ = writeln!(out, "    <data key=\"description\">{text}</data>");

@@ -4,8 +4,11 @@
 use super::tools::TOOLS;
 use crate::error::{Result, ServiceError};
 
+/// Whether a set holds the tool of a name.
+type Holds = fn(&str) -> bool;
+
 /// Named sets of tools: what they are for, and which they are.
-const SETS: [(&str, &str, fn(&str) -> bool); 7] = [
+const SETS: [(&str, &str, Holds); 7] = [
     (
         "default",
         "memories and their care, in at most 2,500 tokens",

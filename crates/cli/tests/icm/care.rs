@@ -694,7 +694,7 @@ fn twelve_thousand_memories_are_counted_consolidated_and_forgotten_whole() {
 fn many_are_consolidated_and_revived_without_a_trace_of_how() {
     let world = World::new();
     let lines = (0..1_500).map(|n| format!("{{\"topic\":\"many\",\"content\":\"f{n}\"}}\n"));
-    let lines = world.write("many.jsonl", &lines.collect::<String>());
+    let lines = world.write("many.jsonl", lines.collect::<String>());
     world.icm(["import", "jsonl", lines.to_str().unwrap()]).ok();
     world
         .icm(["consolidate", "-t", "many", "--summary", "all of them"])

@@ -144,6 +144,7 @@ impl Machine {
             to: self.pick(to)?,
             relation: "related".to_owned(),
             reason: None,
+            allow_secret: false,
         })
     }
 

@@ -175,6 +175,7 @@ impl Machine {
                     to: CONCEPTS[*to].to_owned(),
                     relation: RELATIONS[*relation].to_owned(),
                     reason: None,
+                    allow_secret: false,
                 };
                 may_refuse(match away {
                     true => service.concept_unlink(&caller, &request),

@@ -9,6 +9,7 @@ pub mod api;
 mod backup;
 mod bench;
 mod context;
+mod cursor;
 mod embedding;
 mod error;
 mod ids;

@@ -4,6 +4,10 @@
 
 #[path = "mcp/attach.rs"]
 mod attach;
+#[path = "mcp/links.rs"]
+mod links;
+#[path = "mcp/pages.rs"]
+mod pages;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -90,6 +94,8 @@ fn schemas_keep_to_what_every_client_understands() {
             "icm_undo" => 9,
             // What goes into a memory, and for whom.
             "icm_memory_store" => 7,
+            // A walk of its own, and the page of what it meets.
+            "icm_memoir_inspect" => 7,
             _ => 6,
         };
         assert!(properties.len() <= most, "{name}");
@@ -1171,7 +1177,9 @@ async fn a_long_difference_is_cut_inside() {
     assert_eq!(diff["total"], 60);
     assert_eq!(diff["added"].as_array().map(Vec::len), Some(50));
     assert!(
-        text.starts_with("60 added, 0 changed, 0 forgotten, 0 revived from @3 ("),
+        text.starts_with(
+            "60 added, 0 changed, 0 forgotten, 0 revived, 59 linked, 0 unlinked from @3 ("
+        ),
         "{text}"
     );
     assert!(text.contains("\n50 of 60 memories shown: "), "{text}");

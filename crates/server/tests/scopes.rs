@@ -88,6 +88,7 @@ proptest! {
                     to: ids[to].clone(),
                     relation: RELATIONS[relation].into(),
                     reason: None,
+                    allow_secret: false,
                 });
                 linked.expect("it links");
             }

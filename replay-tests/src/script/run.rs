@@ -299,6 +299,7 @@ impl Run {
                     to: aliases.id(to),
                     relation: relation.clone(),
                     reason: None,
+                    allow_secret: false,
                 };
                 let receipt = match command {
                     Command::Link { .. } => service.link(&self.caller, &request)?,

@@ -4,6 +4,7 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use icm_server::api::{Receipt, TurnTopicAnswer, TurnTopicRequest};
 
+use super::topics::below;
 use crate::app::App;
 use crate::error::{CliError, Outcome};
 use crate::memory_view;
@@ -53,7 +54,7 @@ fn forget_topic(topic: String, app: &App) -> Result<Outcome, CliError> {
     if !app.global.yes {
         let look = service.turn_topic(&caller, &request)?;
         if look.memories == 0 {
-            return nothing(&look, app);
+            return nothing(&look, &request, app);
         }
         preview(&look, app);
         let what = format!(
@@ -81,7 +82,7 @@ fn forget_topic(topic: String, app: &App) -> Result<Outcome, CliError> {
     let done = service.turn_topic(&caller, &request)?;
 
     if done.memories == 0 {
-        return nothing(&done, app);
+        return nothing(&done, &request, app);
     }
     if app.ui.json {
         app.ui.json(&done)?;
@@ -98,13 +99,32 @@ fn forget_topic(topic: String, app: &App) -> Result<Outcome, CliError> {
     Ok(Outcome::Fine)
 }
 
-fn nothing(answer: &TurnTopicAnswer, app: &App) -> Result<Outcome, CliError> {
+fn nothing(
+    answer: &TurnTopicAnswer,
+    request: &TurnTopicRequest,
+    app: &App,
+) -> Result<Outcome, CliError> {
     if app.ui.json {
         app.ui.json(answer)?;
     }
     let topic = text::one_line(&answer.topic);
-    app.ui.remark(format_args!("no memories in `{topic}`"));
+    let below = below_it(request, app)?;
+    app.ui
+        .remark(format_args!("no memories in `{topic}`{below}"));
     Ok(Outcome::No)
+}
+
+/// How to name what lies below a topic, where that is what there is.
+pub(super) fn below_it(request: &TurnTopicRequest, app: &App) -> Result<String, CliError> {
+    below(&request.topic, |topic| {
+        let look = TurnTopicRequest {
+            topic,
+            to: request.to,
+            dry_run: true,
+            ..TurnTopicRequest::default()
+        };
+        Ok(app.service()?.turn_topic(&app.caller()?, &look)?.memories > 0)
+    })
 }
 
 /// What is about to go. Not an answer, so not on stdout.

@@ -3,6 +3,7 @@
 use clap::Args;
 use icm_server::api::{FindingKind, Found, Health, HealthFinding, HealthRequest};
 
+use super::topics::below;
 use crate::app::App;
 use crate::error::{CliError, Outcome};
 use crate::text::{cleaned, count, one_line};
@@ -43,9 +44,17 @@ pub(crate) fn run(args: HealthArgs, app: &App) -> Result<Outcome, CliError> {
     }
     print(app, &health)?;
     if let (Some(topic), 0) = (&request.topic, health.memories) {
+        let below = below(topic, |topic| {
+            let look = HealthRequest {
+                topic: Some(topic),
+                ..request.clone()
+            };
+            Ok(app.service()?.health(&look)?.memories > 0)
+        })?;
         let topic = one_line(topic);
-        app.ui
-            .remark(format_args!("no memories in `{topic}`; see `icm topics`"));
+        app.ui.remark(format_args!(
+            "no memories in `{topic}`{below}; see `icm topics`"
+        ));
     }
     Ok(Outcome::Fine)
 }

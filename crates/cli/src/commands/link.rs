@@ -40,6 +40,9 @@ pub(crate) struct EndsArgs {
     /// Why
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
+    /// Write it even if it looks like it holds a secret
+    #[arg(long)]
+    allow_secret: bool,
 }
 
 impl From<EndsArgs> for LinkRequest {
@@ -49,6 +52,7 @@ impl From<EndsArgs> for LinkRequest {
             to: ends.to,
             relation: ends.relation,
             reason: ends.reason,
+            allow_secret: ends.allow_secret,
         }
     }
 }
@@ -78,5 +82,8 @@ pub(super) fn report(receipt: &LinkReceipt, done: &str, app: &App) -> Result<Out
         text::one_line(&receipt.to),
         ui.paint(DIM, &format!("@{}", receipt.receipt.position)),
     ))?;
+    for warning in &receipt.receipt.warnings {
+        ui.note(warning);
+    }
     Ok(Outcome::Fine)
 }

@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use icm_server::api::{ListRequest, Sort};
 
+use super::topics::below;
 use crate::app::App;
 use crate::args::how_many;
 use crate::error::{CliError, Outcome};
@@ -73,10 +74,20 @@ pub(crate) fn run(args: ListArgs, app: &App) -> Result<Outcome, CliError> {
     } else {
         memory_view::print_list(app, &memories, true)?;
         match &request.topic {
-            Some(topic) if memories.is_empty() => app.ui.remark(format_args!(
-                "no memories in `{}`; see `icm topics`",
-                text::one_line(topic)
-            )),
+            Some(topic) if memories.is_empty() => {
+                let below = below(topic, |topic| {
+                    let look = ListRequest {
+                        topic: Some(topic),
+                        limit: Some(1),
+                        ..request.clone()
+                    };
+                    Ok(!app.service()?.list(&look)?.is_empty())
+                })?;
+                app.ui.remark(format_args!(
+                    "no memories in `{}`{below}; see `icm topics`",
+                    text::one_line(topic)
+                ));
+            }
             None if memories.is_empty() => app.ui.remark(format_args!("no memories")),
             _ => {}
         }

@@ -4,6 +4,7 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use icm_server::api::{Receipt, Turn, TurnTopicRequest};
 
+use super::forget::below_it;
 use crate::app::App;
 use crate::error::{CliError, Outcome};
 use crate::memory_view;
@@ -49,8 +50,9 @@ pub(crate) fn run(args: ReviveArgs, app: &App) -> Result<Outcome, CliError> {
     }
     if done.memories == 0 {
         let topic = text::one_line(&request.topic);
+        let below = below_it(&request, app)?;
         app.ui
-            .remark(format_args!("nothing in `{topic}` is forgotten"));
+            .remark(format_args!("nothing in `{topic}` is forgotten{below}"));
         return Ok(Outcome::No);
     }
     Ok(Outcome::Fine)

@@ -98,3 +98,20 @@ fn row(app: &App, request: &TopicsRequest, node: &TopicNode, name: Cell) -> Vec<
     cells.push(Cell::new(when::ago(app.ui.now, changed)).style(DIM));
     cells
 }
+
+/// What follows on that there is nothing in a topic: how to name what lies below it, where there is
+/// something, which `is_there` says of a topic.
+pub(super) fn below(
+    topic: &str,
+    is_there: impl FnOnce(String) -> Result<bool, CliError>,
+) -> Result<String, CliError> {
+    let below = format!("{topic}/");
+    let named = topic.is_empty() || topic.ends_with('/');
+    Ok(match !named && is_there(below.clone())? {
+        true => format!(
+            ", but below it: `{}` means it and everything below it",
+            text::one_line(&below)
+        ),
+        false => String::new(),
+    })
+}

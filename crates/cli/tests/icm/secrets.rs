@@ -106,6 +106,65 @@ fn a_secret_is_refused_wherever_it_stands_and_nothing_is_written() {
 }
 
 #[test]
+fn a_reason_of_a_link_holds_no_secret() {
+    let world = World::with_memories();
+    configure(&world, "action = 'refuse'");
+    let (a, b) = (world.id("database"), world.id("money"));
+    world.icm(["memoir", "create", "-n", "m", "-d", "x"]).ok();
+    for name in ["one", "two"] {
+        let add = ["memoir", "add-concept", "-m", "m", "-n", name, "-d", "x"];
+        world.icm(add).ok();
+    }
+    let memories = vec![a.as_str(), &b, "-r", "contradicts"];
+    let concepts = vec![
+        "-m",
+        "m",
+        "--from",
+        "one",
+        "--to",
+        "two",
+        "-r",
+        "depends_on",
+    ];
+    let secret = token();
+    for (of, what) in [(vec![], memories), (vec!["memoir"], concepts)] {
+        let with = |verb, more: &[&str]| {
+            let args = [of.as_slice(), &[verb], what.as_slice(), more].concat();
+            icm(&world, &args, b"")
+        };
+        for verb in ["link", "unlink"] {
+            let before = tree(&world.store());
+            let run = with(verb, &["--reason", &secret]);
+            let run = run.fails(2, "the reason holds what looks like a secret (github-pat)");
+            assert!(run.err.contains("--allow-secret"), "{run:?}");
+            assert!(!run.err.contains(BODY), "{run:?}");
+            assert_eq!(tree(&world.store()), before, "{verb}");
+            with(verb, &[]).ok();
+        }
+        configure(&world, "action = 'mask'");
+        let run = with("link", &["--reason", &secret]).ok();
+        assert!(
+            run.err.contains("a secret in the reason was masked"),
+            "{run:?}"
+        );
+        assert!(!is_in_store(&world));
+        configure(&world, "action = 'refuse'");
+    }
+    let args = [
+        "unlink",
+        &a,
+        &b,
+        "-r",
+        "contradicts",
+        "--allow-secret",
+        "--reason",
+        &secret,
+    ];
+    world.icm(args).ok();
+    assert!(is_in_store(&world));
+}
+
+#[test]
 fn what_is_allowed_is_stored() {
     let world = World::new();
     let text = format!("token {}", token());

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Action, Basis, DiffPiece, Direction};
+use crate::cursor::Cursor;
 
 /// A named container of concepts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,6 +127,8 @@ pub struct ConceptLinkRequest {
     pub relation: String,
     /// Why.
     pub reason: Option<String>,
+    /// Write it even if it holds a secret.
+    pub allow_secret: bool,
 }
 
 /// The receipt of a command that changes the graph.
@@ -218,9 +221,11 @@ pub struct InspectRequest {
     pub depth: Option<usize>,
     /// Walk along links of this relation alone.
     pub relation: Option<String>,
-    /// Most concepts around it. Default: 1,000.
+    /// Most concepts around it, 1 to 100,000. Default: 1,000.
     pub limit: Option<usize>,
-    /// As of a moment.
+    /// The page after (`next` of the page before, of the same question); it is as of the same moment.
+    pub after: Option<String>,
+    /// As of a moment; left alone where `after` is given.
     pub at: Option<String>,
 }
 
@@ -236,12 +241,19 @@ pub struct Inspected {
     pub sources: Sources,
     /// What it was ever said to mean, in the order that every machine folds the same events in.
     pub definitions: Vec<Definition>,
+    /// Concepts around it on the pages before this one.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub offset: usize,
     /// Concepts around it, nearest first.
     pub around: Vec<Around>,
-    /// Links among all of these that were walked along.
+    /// Links among all of these, and those of the pages before, that were walked along; without those
+    /// that the pages before had.
     pub links: Vec<ConceptLink>,
     /// There are more concepts than the limit.
     pub truncated: bool,
+    /// Where the next page goes on: give it as `after`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub next: Option<String>,
 }
 
 /// Memories that a concept is taken from, by id; those that are forgotten are left out.
@@ -378,7 +390,11 @@ pub struct ConceptSearch {
 impl ConceptSearch {
     /// Where a page goes on that comes after the first `shown` results of this one.
     pub fn after(&self, shown: usize) -> String {
-        format!("{}.{}", self.basis.position, self.offset + shown)
+        let cursor = Cursor {
+            position: self.basis.position,
+            offset: self.offset + shown,
+        };
+        cursor.to_string()
     }
 }
 
@@ -438,6 +454,15 @@ impl GraphFormat {
             GraphFormat::Graphml => "graphml",
         }
     }
+}
+
+/// A memoir written out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoirText {
+    /// What it was computed at.
+    pub basis: Basis,
+    /// The whole of it; it ends with a line break.
+    pub text: String,
 }
 
 /// A whole memoir.

@@ -303,6 +303,8 @@ pub struct LinkRequest {
     pub relation: String,
     /// Why.
     pub reason: Option<String>,
+    /// Write it even if it holds a secret.
+    pub allow_secret: bool,
 }
 
 /// The receipt of a link.

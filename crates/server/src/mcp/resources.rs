@@ -201,7 +201,9 @@ impl Named {
                 Ok(text)
             }
             Named::Memoir(name) => {
-                let exported = service.memoir_export(name, GraphFormat::Markdown, None)?;
+                let exported = service
+                    .memoir_export(name, GraphFormat::Markdown, None)?
+                    .text;
                 let mut frame = Frame::new();
                 frame.item("", &exported, "", REPLY_MAX_BYTES);
                 Ok(frame.finish())

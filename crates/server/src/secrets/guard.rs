@@ -80,6 +80,11 @@ impl<'p> Guard<'p> {
             .try_for_each(|label| self.text("label", Some(label)))
     }
 
+    /// Why a link is added, or taken away.
+    pub(crate) fn reason(&mut self, reason: Option<&mut String>) -> Result<()> {
+        self.text("reason", reason)
+    }
+
     /// What a caller says of itself: digests of it outlive a redaction.
     pub(crate) fn caller(&mut self, caller: &Caller) -> Result<()> {
         self.name("actor", Some(&caller.actor))?;

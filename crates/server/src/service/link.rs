@@ -14,6 +14,10 @@ use crate::api::{Action, Caller, Direction, LinkReceipt, LinkRequest, Related};
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
 use crate::limits;
+use crate::secrets::Guard;
+
+/// What a link is made of once it is checked.
+pub(super) type Checked = (Relation, Option<String>, Vec<String>);
 
 /// Relations that a caller may give.
 const GIVEN: [Relation; 5] = [
@@ -31,8 +35,8 @@ impl Service {
     /// `Invalid` for a relation there is none of, a memory and itself, and ends that are forgotten
     /// or undone; `NotFound` and `Ambiguous` for ids.
     pub fn link(&self, caller: &Caller, request: &LinkRequest) -> Result<LinkReceipt> {
-        let (relation, reason) = self.check_link(request)?;
-        self.command(caller, None, RequestKeyOf(None), |command, views| {
+        let (relation, reason, warnings) = self.check_link(request)?;
+        let mut answer = self.command(caller, None, RequestKeyOf(None), |command, views| {
             let from = self.living(views, &request.from)?;
             let to = self.living(views, &request.to)?;
             refuse_self(&from, &to)?;
@@ -50,7 +54,9 @@ impl Service {
             let appended = command.append(views, vec![event])?;
             let receipt = receipt(&from, appended[0], Action::Linked, None);
             Ok(link_receipt(receipt, &to, relation))
-        })
+        })?;
+        answer.receipt.warnings.extend(warnings);
+        Ok(answer)
     }
 
     /// Takes the links from a memory to another one away that have this relation.
@@ -58,8 +64,8 @@ impl Service {
     /// # Errors
     /// As [`Service::link`], but for ends that are forgotten.
     pub fn unlink(&self, caller: &Caller, request: &LinkRequest) -> Result<LinkReceipt> {
-        let (relation, reason) = self.check_link(request)?;
-        self.command(caller, None, RequestKeyOf(None), |command, views| {
+        let (relation, reason, warnings) = self.check_link(request)?;
+        let mut answer = self.command(caller, None, RequestKeyOf(None), |command, views| {
             let from = self.newest(views, &request.from)?;
             let to = self.newest(views, &request.to)?;
             refuse_self(&from, &to)?;
@@ -80,10 +86,13 @@ impl Service {
             let appended = command.append(views, events.collect())?;
             let receipt = receipt(&from, appended[0], Action::Unlinked, None);
             Ok(link_receipt(receipt, &to, relation))
-        })
+        })?;
+        answer.receipt.warnings.extend(warnings);
+        Ok(answer)
     }
 
-    fn check_link(&self, request: &LinkRequest) -> Result<(Relation, Option<String>)> {
+    /// The relation, the reason as it is written, and what is to be told of it.
+    fn check_link(&self, request: &LinkRequest) -> Result<Checked> {
         let given = request.relation.trim();
         let relation = Relation::parse(&given.replace('-', "_"));
         let Some(relation) = relation.filter(|relation| GIVEN.contains(relation)) else {
@@ -97,8 +106,10 @@ impl Service {
             limits::text("the reason", reason, limits::RAW_EXCERPT_LEN_MAX)?;
         }
         self.refuse_unknown(&request.from)?;
-        let reason = request.reason.as_deref();
-        Ok((relation, reason.map(|text| self.without_secret(text))))
+        let mut reason = request.reason.clone();
+        let mut guard = Guard::new(&self.secrets, request.allow_secret);
+        guard.reason(reason.as_mut())?;
+        Ok((relation, reason, guard.warnings()))
     }
 
     /// The links that hold between two memories and have this relation, oldest first.

@@ -66,7 +66,9 @@ impl From<FormatArg> for GraphFormat {
 pub(crate) fn run(args: ExportArgs, app: &App) -> Result<Outcome, CliError> {
     let service = app.service()?;
     let format = GraphFormat::from(args.format);
-    let text = service.memoir_export(&args.memoir, format, args.at.as_deref())?;
+    let text = service
+        .memoir_export(&args.memoir, format, args.at.as_deref())?
+        .text;
     let failed = |error| CliError::output(&error);
     match args.output.as_deref() {
         Some(path) if path != Path::new("-") => {

@@ -35,6 +35,9 @@ pub(crate) struct InspectArgs {
     /// How many concepts around it at most [default: 1000]
     #[arg(short, long, value_name = "N")]
     limit: Option<usize>,
+    /// Only concepts around it after those of the page that named this
+    #[arg(long, value_name = "PLACE", conflicts_with = "at")]
+    after: Option<String>,
     /// As of a moment
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
@@ -47,6 +50,7 @@ pub(crate) fn run(args: InspectArgs, app: &App) -> Result<Outcome, CliError> {
         depth: args.depth,
         relation: args.relation,
         limit: args.limit,
+        after: args.after,
         at: args.at,
     })?;
 
@@ -128,10 +132,11 @@ fn print(found: &Inspected, app: &App) -> Result<(), CliError> {
             .collect();
         columns::print(ui, &rows)?;
     }
-    if found.truncated {
-        let shown = text::count(found.around.len() as u64, "concept", "concepts");
+    if let Some(next) = &found.next {
+        let shown = found.offset + found.around.len();
+        let shown = text::count(shown as u64, "concept", "concepts");
         ui.remark(format_args!(
-            "{shown} around it shown, there are more: `-l N`"
+            "{shown} around it shown, there are more: `--after {next}`, or `-l N`"
         ));
     }
     Ok(())

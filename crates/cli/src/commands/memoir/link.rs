@@ -54,6 +54,9 @@ struct EndsArgs {
     /// Why
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
+    /// Write it even if it looks like it holds a secret
+    #[arg(long)]
+    allow_secret: bool,
 }
 
 impl From<EndsArgs> for ConceptLinkRequest {
@@ -64,6 +67,7 @@ impl From<EndsArgs> for ConceptLinkRequest {
             to: ends.to,
             relation: ends.relation,
             reason: ends.reason,
+            allow_secret: ends.allow_secret,
         }
     }
 }

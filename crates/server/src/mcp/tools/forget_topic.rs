@@ -52,10 +52,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     };
     let answer = call.service.turn_topic(call.caller, &request)?;
     if answer.memories == 0 {
-        return Err(ServiceError::Nothing {
-            message: format!("no memories in `{}`", request.topic),
-            hint: "`icm topics` lists topics; `a/` means `a` and everything below it".to_owned(),
-        });
+        return Err(nothing(call, request.topic)?);
     }
     let topic = clean_line(&request.topic).into_owned();
     let memories = count(answer.memories, "memory", "memories");
@@ -103,4 +100,28 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     };
     clean_value(&mut structured);
     Ok(Reply { text, structured })
+}
+
+/// That there is nothing in a topic, and how to name what lies below it.
+fn nothing(call: &Call<'_>, topic: String) -> Result<ServiceError, ServiceError> {
+    let look = TurnTopicRequest {
+        topic: format!("{}/", topic.trim_end_matches('/')),
+        dry_run: true,
+        ..TurnTopicRequest::default()
+    };
+    let below = match topic.ends_with('/') {
+        true => 0,
+        false => call.service.turn_topic(call.caller, &look)?.memories,
+    };
+    Ok(ServiceError::Nothing {
+        hint: match below {
+            0 => "`icm topics` lists topics; `a/` means `a` and everything below it".to_owned(),
+            _ => format!(
+                "`{}` means it and everything below it: {}",
+                look.topic,
+                count(below, "memory", "memories")
+            ),
+        },
+        message: format!("no memories in `{topic}`"),
+    })
 }

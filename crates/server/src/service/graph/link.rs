@@ -12,7 +12,8 @@ use super::{receipt, shown, unchanged};
 use crate::api::{Action, Caller, ConceptLink, ConceptLinkRequest, GraphReceipt};
 use crate::error::{Result, ServiceError};
 use crate::limits;
-use crate::service::link::{observed, relation_text};
+use crate::secrets::Guard;
+use crate::service::link::{Checked, observed, relation_text};
 use crate::service::write::RequestKeyOf;
 use crate::service::{Ask, Service};
 
@@ -26,6 +27,13 @@ pub(super) struct Edge {
     pub(super) position: Position,
 }
 
+impl Edge {
+    /// What makes it one of its own, by whichever event it was added.
+    pub(super) fn key(&self) -> (EntityId, EntityId, &str) {
+        (self.from, self.to, &self.relation)
+    }
+}
+
 impl Service {
     /// Links a concept to another one of its memoir; one that is there already stays as it is. Concepts
     /// may be linked in circles.
@@ -37,8 +45,8 @@ impl Service {
         caller: &Caller,
         request: &ConceptLinkRequest,
     ) -> Result<GraphReceipt> {
-        let (relation, reason) = self.check_concept_link(request)?;
-        self.command(caller, None, RequestKeyOf(None), |command, views| {
+        let (relation, reason, told) = self.check_concept_link(request)?;
+        let mut answer = self.command(caller, None, RequestKeyOf(None), |command, views| {
             let newest = views.tally().position;
             let memoir = self.memoir_at(views, &request.memoir, newest)?;
             let (from_entity, from) = self.concept_at(views, &memoir, &request.from, newest)?;
@@ -81,7 +89,9 @@ impl Service {
                 warnings,
                 ..linked(receipt, &to, relation)
             })
-        })
+        })?;
+        answer.warnings.extend(told);
+        Ok(answer)
     }
 
     /// Takes the links from a concept to another one away that have this relation.
@@ -93,8 +103,8 @@ impl Service {
         caller: &Caller,
         request: &ConceptLinkRequest,
     ) -> Result<GraphReceipt> {
-        let (relation, reason) = self.check_concept_link(request)?;
-        self.command(caller, None, RequestKeyOf(None), |command, views| {
+        let (relation, reason, told) = self.check_concept_link(request)?;
+        let mut answer = self.command(caller, None, RequestKeyOf(None), |command, views| {
             let newest = views.tally().position;
             let memoir = self.memoir_at(views, &request.memoir, newest)?;
             let (from_entity, from) = self.any_concept_at(views, &memoir, &request.from, newest)?;
@@ -121,20 +131,22 @@ impl Service {
                 &to,
                 relation,
             ))
-        })
+        })?;
+        answer.warnings.extend(told);
+        Ok(answer)
     }
 
-    fn check_concept_link(
-        &self,
-        request: &ConceptLinkRequest,
-    ) -> Result<(Relation, Option<String>)> {
+    /// The relation, the reason as it is written, and what is to be told of it.
+    fn check_concept_link(&self, request: &ConceptLinkRequest) -> Result<Checked> {
         let relation = relation_of(&request.relation)?;
         if let Some(reason) = &request.reason {
             limits::text("the reason", reason, limits::RAW_EXCERPT_LEN_MAX)?;
         }
         self.refuse_no_memoirs(&request.memoir)?;
-        let reason = request.reason.as_deref();
-        Ok((relation, reason.map(|text| self.without_secret(text))))
+        let mut reason = request.reason.clone();
+        let mut guard = Guard::new(&self.secrets, request.allow_secret);
+        guard.reason(reason.as_mut())?;
+        Ok((relation, reason, guard.warnings()))
     }
 
     /// Puts the reasons of links to them: links and positions of their events.

@@ -9,7 +9,7 @@ use icm_projections::fold::{EntityId, Version};
 use super::link::named;
 use super::{concept, text};
 use crate::api::{
-    ConceptLink, GraphFormat, Memoir, MemoirGraph, MemoirList, MemoirShow, ShowRequest,
+    ConceptLink, GraphFormat, Memoir, MemoirGraph, MemoirList, MemoirShow, MemoirText, ShowRequest,
     WholeConcept,
 };
 use crate::error::Result;
@@ -125,8 +125,12 @@ impl Service {
         name: &str,
         format: GraphFormat,
         at: Option<&str>,
-    ) -> Result<String> {
-        Ok(text::write(&self.memoir_graph(name, at)?, format))
+    ) -> Result<MemoirText> {
+        let graph = self.memoir_graph(name, at)?;
+        Ok(MemoirText {
+            text: text::write(&graph, format),
+            basis: graph.basis,
+        })
     }
 
     /// The concepts of a memoir that are to be seen, and the links between them in order, each with the

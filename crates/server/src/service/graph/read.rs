@@ -9,6 +9,7 @@ use icm_projections::fold::{EntityId, Family, Version};
 use super::link::{Edge, named, relation_of};
 use super::{concept, shown};
 use crate::api::{Around, AroundLink, Direction, InspectRequest, Inspected, Sources};
+use crate::cursor::Cursor;
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
 use crate::service::{Ask, Service};
@@ -54,7 +55,7 @@ impl Walk<'_> {
 
 impl Service {
     /// A concept with its history and its neighbourhood: what can be reached in so many steps along
-    /// links, in both directions, breadth first.
+    /// links, in both directions, breadth first, a page at a time. A later page costs the walk up to it.
     ///
     /// # Errors
     /// `NotFound`, `Nothing` for what was deleted, `Invalid` for numbers out of bounds.
@@ -75,9 +76,16 @@ impl Service {
             Some(given) => relation_of(given)?.name(),
             None => None,
         };
+        let (at, offset) = match &request.after {
+            Some(after) => {
+                let cursor = Cursor::parse(after, "what is around a concept")?;
+                (Some(cursor.at()), cursor.offset)
+            }
+            None => (request.at.clone(), 0),
+        };
         self.refuse_no_memoirs(&request.memoir)?;
         self.with_views(|views| {
-            let at = self.at(views, request.at.as_deref(), None)?;
+            let at = self.at(views, at.as_deref(), None)?;
             let memoir = self.memoir_at(views, &request.memoir, at.position)?;
             let (entity, version) = self.concept_at(views, &memoir, &request.name, at.position)?;
             let mut walk = Walk {
@@ -86,8 +94,20 @@ impl Service {
                 position: at.position,
                 known: BTreeMap::from([(entity, Some(version.clone()))]),
             };
-            let (around, edges, truncated) =
-                self.walk(&mut walk, (entity, &memoir.1), depth, limit, relation)?;
+            let start = (entity, &memoir.1);
+            let (mut around, mut edges, truncated) =
+                self.walk(&mut walk, start, depth, offset + limit, relation)?;
+            if offset > 0 {
+                // What the pages before have told of.
+                let (_, told, _) = self.walk(&mut walk, start, depth, offset, relation)?;
+                let told: BTreeSet<_> = told.iter().map(Edge::key).collect();
+                edges.retain(|edge| !told.contains(&edge.key()));
+                around.drain(..offset.min(around.len()));
+            }
+            let next = Cursor {
+                position: at.position.0,
+                offset: offset + around.len(),
+            };
             let mut links = Vec::with_capacity(edges.len());
             for edge in &edges {
                 let ends = [edge.from, edge.to].map(|end| walk.known.get(&end));
@@ -109,9 +129,11 @@ impl Service {
                 concept: concept(&memoir.1, &version),
                 sources: self.sources_of(views, entity, at.position)?,
                 definitions,
+                offset,
                 around,
                 links,
                 truncated,
+                next: truncated.then(|| next.to_string()),
             })
         })
     }

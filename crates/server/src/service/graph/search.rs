@@ -8,6 +8,7 @@ use icm_projections::{FactFilter, RecallQuery, TopicTag, Views};
 
 use super::{Memoirs, concept, labels};
 use crate::api::{ConceptHit, ConceptSearch, ConceptSearchRequest};
+use crate::cursor::Cursor;
 use crate::error::{Result, ServiceError};
 use crate::limits::{self, QUERY_LEN_MAX, RECALL_LIMIT_MAX};
 use crate::service::basis::At;
@@ -188,19 +189,10 @@ impl Page {
                 limit,
             });
         };
-        let cursor = after.trim().split_once('.');
-        let cursor = cursor.and_then(|(position, offset)| {
-            Some((position.parse::<u64>().ok()?, offset.parse::<u32>().ok()?))
-        });
-        let (position, offset) = cursor.ok_or_else(|| {
-            ServiceError::invalid_with(
-                format!("`{}` is no place where a search goes on", after.trim()),
-                "give `next` of the page before as it was, or leave `after` out",
-            )
-        })?;
+        let cursor = Cursor::parse(after, "a search")?;
         Ok(Page {
-            at: Some(format!("@{position}")),
-            offset: offset as usize,
+            at: Some(cursor.at()),
+            offset: cursor.offset,
             limit,
         })
     }

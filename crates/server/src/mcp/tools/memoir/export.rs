@@ -2,12 +2,16 @@
 
 use serde_json::json;
 
-use super::{AS_OF, Call, Kind, MEMOIR, Param, READS, Reply, Tool};
+use super::{AFTER, AS_OF, Call, Kind, MEMOIR, Param, READS, Reply, Tool};
 use crate::api::GraphFormat;
+use crate::cursor::Cursor;
 use crate::error::ServiceError;
-use crate::mcp::frame::{Frame, REPLY_MAX_BYTES, cut};
+use crate::mcp::frame::{Frame, REPLY_MAX_BYTES};
 use crate::mcp::schema::Args;
 use crate::mcp::tools::cleaned;
+
+/// What goes on, for errors.
+const WHAT: &str = "an export";
 
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "icm_memoir_export",
@@ -23,6 +27,7 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
             required: false,
             about: "default markdown",
         },
+        AFTER,
         AS_OF,
     ],
     output: None,
@@ -32,15 +37,47 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let memoir = args.required_text("memoir");
     let format = args.one_of("as").unwrap_or(GraphFormat::Markdown);
-    let as_of = args.text("as_of");
-    let text = call
+    let (as_of, after) = (args.text("as_of"), args.text("after"));
+    let cursor = match &after {
+        Some(after) => Some(Cursor::parse(after, WHAT)?),
+        None => None,
+    };
+    let as_of = cursor.map(Cursor::at).or(as_of);
+    let written = call
         .service
         .memoir_export(&memoir, format, as_of.as_deref())?;
-    let text = cut(&cleaned(text), REPLY_MAX_BYTES).into_owned();
+    let whole = cleaned(written.text);
+    let start = cursor.map_or(0, |cursor| cursor.offset);
+    let page = page(&whole, start)
+        .ok_or_else(|| Cursor::refused(after.as_deref().unwrap_or_default().trim(), WHAT))?;
     let mut frame = Frame::new();
-    frame.item("", &text, "", usize::MAX);
-    Ok(Reply {
-        structured: json!({ "format": format.name(), "text": text }),
-        text: frame.finish(),
-    })
+    frame.item("", page, "", usize::MAX);
+    let mut text = frame.finish();
+    let mut structured = json!({ "format": format.name(), "text": page });
+    let end = start + page.len();
+    if end < whole.len() {
+        let next = Cursor {
+            position: written.basis.position,
+            offset: end,
+        };
+        text.push_str(&format!(
+            "\n{end} of {} bytes shown, it goes on; more: give after = \"{next}\"",
+            whole.len()
+        ));
+        structured["next"] = json!(next.to_string());
+        structured["total_bytes"] = json!(whole.len());
+    }
+    Ok(Reply { text, structured })
+}
+
+/// The page of a text that begins at a byte: up to the last line that ends within a reply, or as much of
+/// one line as fits. All pages one after another are the text. Nothing where no page begins there.
+fn page(text: &str, start: usize) -> Option<&str> {
+    let rest = text.get(start..).filter(|rest| !rest.is_empty())?;
+    if rest.len() <= REPLY_MAX_BYTES {
+        return Some(rest);
+    }
+    let room = &rest[..rest.floor_char_boundary(REPLY_MAX_BYTES)];
+    let end = room.rfind('\n').map_or(room.len(), |at| at + 1);
+    Some(&rest[..end])
 }

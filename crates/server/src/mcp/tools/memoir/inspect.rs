@@ -1,12 +1,16 @@
 //! `icm_memoir_inspect`
 
+use std::collections::HashMap;
+
+use serde_json::json;
+
 use super::{
-    AS_OF, CONCEPT, Call, Kind, MEMOIR, Param, READS, Reply, Tool, concepts, cut, dated, more,
-    structured,
+    AFTER, AS_OF, CONCEPT, Call, Kind, MEMOIR, Param, READS, Reply, Tool, concepts, dated, line,
+    more, structured,
 };
-use crate::api::{DefinitionStatus, InspectRequest};
+use crate::api::{ConceptLink, DefinitionStatus, InspectRequest, Inspected};
 use crate::error::ServiceError;
-use crate::mcp::frame::Frame;
+use crate::mcp::frame::{Frame, REPLY_MAX_BYTES};
 use crate::mcp::schema::Args;
 use crate::sanitize::clean_line;
 
@@ -38,8 +42,9 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
             name: "limit",
             kind: Kind::Whole { min: 1, max: 2_000 },
             required: false,
-            about: "concepts around it, default 200",
+            about: "of a page, default 200",
         },
+        AFTER,
         AS_OF,
     ],
     output: None,
@@ -47,54 +52,99 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
 };
 
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
-    let request = InspectRequest {
+    let mut request = InspectRequest {
         memoir: args.required_text("memoir"),
         name: args.required_text("name"),
         depth: args.whole("depth").map(|depth| depth as usize),
         relation: args.text("relation"),
         limit: Some(args.whole("limit").map_or(AROUND, |limit| limit as usize)),
+        after: args.text("after"),
         at: args.text("as_of"),
     };
-    let found = call.service.inspect(&request)?;
+    let as_of = request.at.is_some();
+    let mut found = call.service.inspect(&request)?;
+    let fit = fitting(&found);
+    if fit < found.around.len() {
+        // A page of as many as there is room for, with just their links.
+        request.limit = Some(fit);
+        request.at = Some(format!("@{}", found.basis.position));
+        found = call.service.inspect(&request)?;
+    }
     let mut frame = Frame::new();
     concepts(&mut frame, &[&found.concept], false);
-    for before in found.definitions.iter().rev() {
-        if before.status == DefinitionStatus::Holds {
-            continue;
+    if found.offset == 0 {
+        for before in found.definitions.iter().rev() {
+            if before.status == DefinitionStatus::Holds {
+                continue;
+            }
+            let text = before.definition.as_deref().unwrap_or("(withheld)");
+            let why = before.status.why_not_shown();
+            let why = why.map_or_else(String::new, |why| format!(" ({why})"));
+            frame.item(
+                &format!("before, revision {}{why}: ", before.revision),
+                text,
+                "",
+                1_000,
+            );
         }
-        let text = before.definition.as_deref().unwrap_or("(withheld)");
-        let why = before.status.why_not_shown();
-        let why = why.map_or_else(String::new, |why| format!(" ({why})"));
-        frame.item(
-            &format!("before, revision {}{why}: ", before.revision),
-            text,
-            "",
-            1_000,
-        );
+        if let Some(sources) = found.sources.shown() {
+            frame.item("from memories: ", &sources, "", 10_000);
+        }
     }
-    if let Some(sources) = found.sources.shown() {
-        frame.item("from memories: ", &sources, "", 10_000);
-    }
-    for link in &found.links {
-        let (from, to) = (clean_line(&link.from), clean_line(&link.to));
-        let reason = link.reason.as_deref().map(clean_line);
-        let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
-        let said = format!("{from} {} {to}{reason}", link.relation);
+    let links_total = found.links.len();
+    let mut bytes = 0;
+    for (at, link) in found.links.iter().enumerate() {
+        let said = said(link);
+        bytes += said.len();
+        if bytes > REPLY_MAX_BYTES {
+            found.links.truncate(at);
+            break;
+        }
         frame.item("link: ", &said, "", 1_000);
     }
     let list: Vec<_> = found.around.iter().map(|it| &it.concept).collect();
-    let shown = concepts(&mut frame, &list, false);
+    concepts(&mut frame, &list, false);
     let mut text = frame.finish();
-    more(&mut text, shown, list.len());
-    if found.truncated {
-        text.push_str(
-            "\nthere is more around it: give a relation, a larger limit or a smaller depth",
-        );
-    }
     let mut value = structured(&found);
-    cut(&mut value, "around", shown, list.len());
+    if found.links.len() < links_total {
+        text.push_str(&format!(
+            "\n{} of {links_total} links shown: inspect one of the concepts for its own, or give a relation",
+            found.links.len()
+        ));
+        value["links_total"] = json!(links_total);
+    }
+    more(&mut text, found.next.as_deref());
     Ok(Reply {
-        text: dated(text, &found.basis, request.at.is_some()),
+        text: dated(text, &found.basis, as_of),
         structured: value,
     })
+}
+
+/// A link as a line says it.
+fn said(link: &ConceptLink) -> String {
+    let (from, to) = (clean_line(&link.from), clean_line(&link.to));
+    let reason = link.reason.as_deref().map(clean_line);
+    let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
+    format!("{from} {} {to}{reason}", link.relation)
+}
+
+/// How many of the concepts around one fit into a reply, with the links that they came by.
+fn fitting(found: &Inspected) -> usize {
+    let mut links: HashMap<&str, usize> = HashMap::new();
+    for link in &found.links {
+        let bytes = "link: \n".len() + said(link).len();
+        for end in [&link.from, &link.to] {
+            *links.entry(end).or_default() += bytes;
+        }
+    }
+    let mut bytes = 0;
+    for (at, it) in found.around.iter().enumerate() {
+        let (head, definition, tail) = line(&it.concept, false);
+        bytes += head.len() + definition.len() + tail.len();
+        bytes += links.get(it.concept.name.as_str()).copied().unwrap_or(0);
+        if bytes > REPLY_MAX_BYTES && at > 0 {
+            return at;
+        }
+    }
+    found.around.len()
 }

@@ -62,6 +62,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         to: args.required_text("to"),
         relation: args.required_text("relation"),
         reason: None,
+        allow_secret: false,
     };
     let receipt = match args.flag("remove") {
         true => call.service.concept_unlink(call.caller, &request)?,

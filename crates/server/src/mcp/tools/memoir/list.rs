@@ -1,6 +1,8 @@
 //! `icm_memoir_list`
 
-use super::{AS_OF, Call, READS, Reply, Tool, concept_count, cut, dated, more, structured};
+use serde_json::json;
+
+use super::{AFTER, AS_OF, Call, READS, Reply, Tool, concept_count, dated, more, structured};
 use crate::error::ServiceError;
 use crate::mcp::frame::{Frame, REPLY_MAX_BYTES};
 use crate::mcp::schema::Args;
@@ -12,14 +14,18 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     description: "List the memoirs and what they are about. Call it to see which there are. Not for their concepts (icm_memoir_show).",
     hints: READS,
     leaves_work: false,
-    params: &[AS_OF],
+    params: &[AFTER, AS_OF],
     output: None,
     run,
 };
 
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
-    let as_of = args.text("as_of");
-    let list = call.service.memoir_list(as_of.as_deref())?;
+    let (as_of, after) = (args.text("as_of"), args.text("after"));
+    let mut list = call.service.memoir_list(as_of.as_deref())?;
+    let total = list.memoirs.len();
+    if let Some(after) = &after {
+        list.memoirs.retain(|memoir| memoir.name > *after);
+    }
     let mut frame = Frame::new();
     let (mut shown, mut bytes) = (0, 0);
     for memoir in &list.memoirs {
@@ -33,13 +39,20 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         frame.item(&head, about, &tail, REPLY_MAX_BYTES / 2);
         shown += 1;
     }
-    let mut text = match shown {
-        0 => "no memoirs yet: icm_memoir_create makes one".to_owned(),
+    let mut text = match (shown, total) {
+        (0, 0) => "no memoirs yet: icm_memoir_create makes one".to_owned(),
+        (0, _) => "no memoirs after that".to_owned(),
         _ => frame.finish(),
     };
-    more(&mut text, shown, list.memoirs.len());
+    let left = list.memoirs.len() > shown;
+    list.memoirs.truncate(shown);
     let mut value = structured(&list);
-    cut(&mut value, "memoirs", shown, list.memoirs.len());
+    value["total"] = json!(total);
+    if let Some(last) = list.memoirs.last().filter(|_| left) {
+        text.push_str(&format!("\n{shown} of {total} shown"));
+        more(&mut text, Some(&last.name));
+        value["next"] = json!(clean_line(&last.name));
+    }
     Ok(Reply {
         text: dated(text, &list.basis, as_of.is_some()),
         structured: value,

@@ -138,27 +138,33 @@ fn structured<T: serde::Serialize>(answer: &T) -> Value {
     value
 }
 
+/// The line of a concept: what stands before its definition, that, and what stands behind.
+fn line(concept: &Concept, memoirs: bool) -> (String, &str, String) {
+    let definition = concept.definition.as_deref().unwrap_or("(withheld)");
+    let head = match memoirs {
+        true => format!(
+            "{} / {}: ",
+            clean_line(&concept.memoir),
+            clean_line(&concept.name)
+        ),
+        false => format!("{}: ", clean_line(&concept.name)),
+    };
+    let labels = match concept.labels.is_empty() {
+        true => String::new(),
+        false => format!(", {}", clean_line(&concept.labels.join(", "))),
+    };
+    let tail = format!(
+        " (revision {}, confidence {:.2}{labels})",
+        concept.revision, concept.confidence
+    );
+    (head, definition, tail)
+}
+
 /// Concepts as lines of a frame, as many as there is room for; how many of them.
 fn concepts(frame: &mut Frame, list: &[&Concept], memoirs: bool) -> usize {
     let mut bytes = 0;
     for (at, concept) in list.iter().enumerate() {
-        let definition = concept.definition.as_deref().unwrap_or("(withheld)");
-        let head = match memoirs {
-            true => format!(
-                "{} / {}: ",
-                clean_line(&concept.memoir),
-                clean_line(&concept.name)
-            ),
-            false => format!("{}: ", clean_line(&concept.name)),
-        };
-        let labels = match concept.labels.is_empty() {
-            true => String::new(),
-            false => format!(", {}", clean_line(&concept.labels.join(", "))),
-        };
-        let tail = format!(
-            " (revision {}, confidence {:.2}{labels})",
-            concept.revision, concept.confidence
-        );
+        let (head, definition, tail) = line(concept, memoirs);
         bytes += head.len() + definition.len() + tail.len();
         if bytes > REPLY_MAX_BYTES && at > 0 {
             return at;
@@ -168,24 +174,16 @@ fn concepts(frame: &mut Frame, list: &[&Concept], memoirs: bool) -> usize {
     list.len()
 }
 
-/// That there is more than what is shown.
-fn more(text: &mut String, shown: usize, total: usize) {
-    if shown < total {
-        text.push_str(&format!("\n{shown} of {total} shown"));
+/// Where the next page goes on.
+fn more(text: &mut String, next: Option<&str>) {
+    if let Some(next) = next {
+        text.push_str(&format!("\nmore: give after = {}", json!(clean_line(next))));
     }
 }
 
 /// `3 concepts`
 fn concept_count(n: u64) -> String {
     count(n, "concept", "concepts")
-}
-
-/// Cuts the lists of an answer to what its text shows.
-fn cut(structured: &mut Value, list: &str, shown: usize, total: usize) {
-    if let Some(Value::Array(items)) = structured.get_mut(list) {
-        items.truncate(shown);
-    }
-    structured["total"] = json!(total);
 }
 
 /// What `search` and `search_all` ask for beside the memoir.
@@ -244,9 +242,7 @@ fn search(call: &Call<'_>, args: &mut Args, memoir: Option<String>) -> Result<Re
     if let Some(note) = &found.note {
         text.push_str(&format!("\nnote: {note}"));
     }
-    if let Some(next) = &found.next {
-        text.push_str(&format!("\nmore: give after = \"{next}\""));
-    }
+    more(&mut text, found.next.as_deref());
     Ok(Reply {
         text: dated(text, &found.basis, request.at.is_some()),
         structured: structured(&found),

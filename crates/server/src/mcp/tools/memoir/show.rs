@@ -1,9 +1,8 @@
 //! `icm_memoir_show`
 
-use serde_json::json;
-
 use super::{
-    AFTER, AS_OF, Call, Kind, Param, READS, Reply, Tool, concept_count, concepts, dated, structured,
+    AFTER, AS_OF, Call, Kind, Param, READS, Reply, Tool, concept_count, concepts, dated, more,
+    structured,
 };
 use crate::api::ShowRequest;
 use crate::error::ServiceError;
@@ -63,9 +62,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         count(found.links, "link", "links"),
         frame.finish()
     );
-    if let Some(next) = &found.next {
-        text.push_str(&format!("\nmore: give after = {}", json!(clean_line(next))));
-    }
+    more(&mut text, found.next.as_deref());
     Ok(Reply {
         text: dated(text, &found.basis, request.at.is_some()),
         structured: structured(&found),

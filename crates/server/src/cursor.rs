@@ -1,0 +1,50 @@
+//! Where a paged answer goes on.
+
+use std::fmt;
+
+use crate::error::ServiceError;
+
+/// What `next` of a page says and the next page is asked for with: `position.offset`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cursor {
+    /// The position that every page is as of.
+    pub(crate) position: u64,
+    /// What was shown before: results, or bytes of a text.
+    pub(crate) offset: usize,
+}
+
+impl Cursor {
+    /// Reads what a page before said. `of` is what goes on, for the error.
+    ///
+    /// # Errors
+    /// `Invalid` for anything else.
+    pub(crate) fn parse(given: &str, of: &str) -> Result<Cursor, ServiceError> {
+        let given = given.trim();
+        let cursor = given.split_once('.').and_then(|(position, offset)| {
+            Some(Cursor {
+                position: position.parse().ok()?,
+                offset: offset.parse::<u32>().ok()? as usize,
+            })
+        });
+        cursor.ok_or_else(|| Cursor::refused(given, of))
+    }
+
+    /// That `given` is no place in what goes on.
+    pub(crate) fn refused(given: &str, of: &str) -> ServiceError {
+        ServiceError::invalid_with(
+            format!("`{given}` is no place where {of} goes on"),
+            "give `next` of the page before as it was, or leave `after` out",
+        )
+    }
+
+    /// Its position as a moment.
+    pub(crate) fn at(self) -> String {
+        format!("@{}", self.position)
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.position, self.offset)
+    }
+}

@@ -3,6 +3,7 @@
 use clap::Args;
 use icm_server::api::{
     Basis, Concept, Diff, DiffOp, DiffPiece, DiffRequest, GraphDiff, Memoir, Memory, MemoryChange,
+    MemoryLink,
 };
 use serde_json::{Map, Value};
 
@@ -14,8 +15,8 @@ use crate::{columns, text, when};
 
 /// Show what became of memories and memoirs between two moments
 ///
-/// By topic: what was added, changed, forgotten and revived from T1 to T2; then what became of
-/// memoirs, their concepts and links, unless a topic or a session is asked for. Text is compared word
+/// By topic: what was added, changed, forgotten and revived from T1 to T2; then which memories were
+/// linked and unlinked, of a topic those with an end in it; then what became of memoirs, their concepts and links, unless a topic or a session is asked for. Text is compared word
 /// by word. What came and went in between is left out.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -90,7 +91,9 @@ fn print(app: &App, diff: &Diff) -> Result<(), CliError> {
     fates.extend(diff.forgotten.iter().map(Fate::Forgotten));
     fates.extend(diff.revived.iter().map(Fate::Revived));
     fates.sort_by(|a, b| a.topic().cmp(b.topic())); // stable: in a topic as above
-    let ids: Vec<&str> = fates.iter().map(Fate::id).collect();
+    let links = || diff.linked.iter().chain(&diff.unlinked);
+    let mut ids: Vec<&str> = fates.iter().map(Fate::id).collect();
+    ids.extend(links().flat_map(|link| [link.from.as_str(), link.to.as_str()]));
     let id_len = short_id_len(app, &ids)?;
 
     for (i, group) in fates.chunk_by(|a, b| a.topic() == b.topic()).enumerate() {
@@ -111,14 +114,29 @@ fn print(app: &App, diff: &Diff) -> Result<(), CliError> {
             when::ago(ui.now, &basis.at)
         ),
     };
+    if links().next().is_some() {
+        ui.line(format_args!("{}", ui.paint(TOPIC.bold(), "links")))?;
+    }
+    for (deed, style, list) in [
+        ("linked", GOOD, &diff.linked),
+        ("unlinked", BAD, &diff.unlinked),
+    ] {
+        for link in list {
+            print_link(ui, columns::Cell::new(deed).style(style), link, id_len)?;
+        }
+    }
     print_graph(ui, &diff.graph)?;
+    let linked = match (diff.linked.len(), diff.unlinked.len()) {
+        (0, 0) => String::new(),
+        (linked, unlinked) => format!(", {linked} linked, {unlinked} unlinked"),
+    };
     let graph = match diff.graph.count() {
         0 => String::new(),
         1 => ", and 1 change of memoirs,".to_owned(),
         n => format!(", and {n} changes of memoirs,"),
     };
     ui.remark(format_args!(
-        "{} added, {} changed, {} forgotten, {} revived{graph}{} from {} to {}",
+        "{} added, {} changed, {} forgotten, {} revived{linked}{graph}{} from {} to {}",
         diff.added.len(),
         diff.changed.len(),
         diff.forgotten.len(),
@@ -131,6 +149,23 @@ fn print(app: &App, diff: &Diff) -> Result<(), CliError> {
         moment(&diff.to),
     ));
     Ok(())
+}
+
+/// One link between two memories.
+fn print_link(
+    ui: &Ui,
+    deed: columns::Cell,
+    link: &MemoryLink,
+    id_len: usize,
+) -> Result<(), CliError> {
+    let short = |id: &str| id.get(..id_len).unwrap_or(id).to_owned();
+    let text = format!("{} {}", link.relation, short(&link.to));
+    let row = [
+        deed,
+        columns::Cell::new(short(&link.from)).style(DIM),
+        columns::Cell::new(text),
+    ];
+    columns::print_row(ui, &row, &[DEED_WIDTH, id_len, 0])
 }
 
 /// What became of memoirs, concepts and links.

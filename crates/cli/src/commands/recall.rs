@@ -182,9 +182,13 @@ fn marks(hit: &RecallHit) -> Vec<String> {
     if let Some(id) = &hit.superseded_by {
         marks.push(format!("superseded by {}", text::one_line(id)));
     }
-    if !hit.contradicts.is_empty() {
-        let ids = text::one_line(&hit.contradicts.join(", "));
-        marks.push(format!("contradicts {ids}"));
+    // What brought it here has been said.
+    let said = hit.via.as_ref().filter(|via| via.relation == "contradicts");
+    let said = said.map(|via| via.from.as_str());
+    let ids = hit.contradicts.iter().map(String::as_str);
+    let ids: Vec<_> = ids.filter(|id| Some(*id) != said).collect();
+    if !ids.is_empty() {
+        marks.push(format!("contradicts {}", text::one_line(&ids.join(", "))));
     }
     marks
 }

@@ -224,6 +224,103 @@ fn memories_are_linked_and_unlinked() {
 }
 
 #[test]
+fn a_link_that_is_taken_away_is_told_of_and_compared() {
+    let world = World::with_memories();
+    let (a, b) = (world.id("database"), world.id("money"));
+    let start = world.now();
+    world.icm(["link", &a, &b, "-r", "supersedes"]).ok();
+    let linked = world.now();
+    let unlink = [
+        "unlink",
+        &a,
+        &b,
+        "-r",
+        "supersedes",
+        "--reason",
+        "both hold",
+    ];
+    world.icm(unlink).ok();
+    let unlinked = world.now();
+
+    let log = world.icm(["log", "--kind", "memory.unlinked"]).ok().out;
+    assert!(log.contains(&format!("supersedes {b}: both hold")), "{log}");
+    let detail = world.json(["log", "show", &unlinked]);
+    assert_eq!(detail["facts"]["relation"], "supersedes");
+    assert_eq!(detail["facts"]["other"], b.as_str());
+    assert_eq!(detail["subject"], a.as_str());
+
+    let none = serde_json::json!([]);
+    let lists = |args: &[&str]| {
+        let diff = world.json([["diff"].as_slice(), args].concat());
+        ["linked", "unlinked"].map(|list| diff[list].clone())
+    };
+    let [came, gone] = lists(&[&start, &linked]);
+    assert_eq!(gone, none);
+    assert_eq!(came.as_array().unwrap().len(), 1);
+    for (field, said) in [
+        ("from", &a),
+        ("relation", &"supersedes".to_owned()),
+        ("to", &b),
+    ] {
+        assert_eq!(came[0][field], said.as_str());
+    }
+    assert_eq!(lists(&[&linked, &unlinked]), [none.clone(), came.clone()]);
+    assert_eq!(lists(&[&start, &unlinked]), [none.clone(), none.clone()]);
+    // An end in the topic is enough.
+    for topic in ["decisions", "bugs"] {
+        let fits =
+            world.json(["get", &a])["topic"] == topic || world.json(["get", &b])["topic"] == topic;
+        let [found, _] = lists(&[&start, &linked, "-t", topic]);
+        assert_eq!(found == came, fits, "{topic}: {found}");
+    }
+    assert_eq!(
+        lists(&[&start, &linked, "-t", "nowhere"]),
+        [none.clone(), none.clone()]
+    );
+    assert_eq!(
+        lists(&[&start, &linked, "--session", "s"]),
+        [none.clone(), none.clone()]
+    );
+
+    let said = world.icm(["diff", &start, &linked]).ok();
+    let line = said.out.lines().find(|line| line.starts_with("linked"));
+    let line = line.unwrap_or_else(|| panic!("{said:?}"));
+    assert!(line.contains(" supersedes "), "{line}");
+    assert!(said.err.contains(", 1 linked, 0 unlinked"), "{said:?}");
+    let said = world.icm(["diff", &linked, &unlinked]).ok();
+    assert!(said.out.contains("\nunlinked "), "{said:?}");
+
+    // An undo may reach any link: one that holds again, one that is gone.
+    world.icm(["undo", "--last", "1", "--yes"]).ok();
+    assert_eq!(lists(&[&unlinked]), [came.clone(), none.clone()]);
+    assert_eq!(lists(&[&linked]), [none.clone(), none.clone()]);
+    // That an end is forgotten is said of the memory.
+    let before = world.now();
+    world.icm(["forget", &b]).ok();
+    assert_eq!(lists(&[&before]), [none.clone(), none]);
+}
+
+#[test]
+fn what_contradicts_a_result_says_so_once() {
+    let world = World::new();
+    let a = store(&world, &["-c", "Redis listens on 6380"]);
+    let b = store(&world, &["-c", "The cache is a container"]);
+    let (a, b) = (text(&a, "id"), text(&b, "id"));
+    world.icm(["link", b, a, "-r", "contradicts"]).ok();
+    let said = world.icm(["recall", "Redis", "6380"]).ok().out;
+    assert_eq!(
+        said.matches(&format!("contradicts {a}")).count(),
+        1,
+        "{said}"
+    );
+    assert_eq!(
+        said.matches(&format!("contradicts {b}")).count(),
+        1,
+        "{said}"
+    );
+}
+
+#[test]
 fn what_cannot_be_linked_is_named() {
     let world = World::with_memories();
     let (a, b) = (world.id("database"), world.id("money"));

@@ -479,6 +479,24 @@ fn changes_of_the_graph_are_compared_and_undone() {
 }
 
 #[test]
+fn the_log_says_which_link_was_taken_away() {
+    let world = system();
+    let id = |name: &str| {
+        let seen = memoir(&world, &["inspect", "-m", "system", name]);
+        seen["concept"]["id"].as_str().unwrap().to_owned()
+    };
+    link(&world, "unlink", "api", "invoices", "depends_on");
+    let log = world.icm(["log", "--kind", "concept.unlinked"]).ok().out;
+    let said = format!("depends_on {}", id("invoices"));
+    assert!(log.contains(&said), "{log}");
+    let detail = world.json(["log", "show", &world.now()]);
+    assert_eq!(detail["facts"]["other"], id("invoices"));
+    assert_eq!(detail["subject"], id("api"));
+    let text = world.icm(["log", "show", &world.now()]).ok().out;
+    assert!(text.contains(&said), "{text}");
+}
+
+#[test]
 fn a_memoir_is_compared_told_of_and_undone_by_its_name() {
     let world = system();
     let then = world.now();

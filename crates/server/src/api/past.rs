@@ -147,6 +147,12 @@ pub struct Diff {
     pub forgotten: Vec<Memory>,
     /// Tombstones that live again; in `changed`, too, when they say something else.
     pub revived: Vec<Memory>,
+    /// Links between memories that there are now and were not.
+    #[serde(default)]
+    pub linked: Vec<MemoryLink>,
+    /// Links between memories that are gone, though both memories are not.
+    #[serde(default)]
+    pub unlinked: Vec<MemoryLink>,
     /// Memoirs, concepts and their links; not where a topic or a session is asked for.
     #[serde(skip_serializing_if = "GraphDiff::is_empty", default)]
     pub graph: GraphDiff,
@@ -154,6 +160,19 @@ pub struct Diff {
     /// for a session.
     #[serde(default)]
     pub faded: u64,
+}
+
+/// A link between two memories.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct MemoryLink {
+    /// The memory that it goes out from (ULID).
+    pub from: String,
+    /// For instance `supersedes`.
+    pub relation: String,
+    /// The memory that it goes to (ULID).
+    pub to: String,
+    /// The event that added it (64 hex digits).
+    pub event: String,
 }
 
 /// What differs in one memory.

@@ -1,5 +1,7 @@
 //! What became of the memories between two moments.
 
+pub(super) mod links;
+
 use std::collections::BTreeSet;
 use std::mem::take;
 use std::ops::ControlFlow;
@@ -60,6 +62,8 @@ impl Service {
             changed: Vec::new(),
             forgotten: Vec::new(),
             revived: Vec::new(),
+            linked: Vec::new(),
+            unlinked: Vec::new(),
             graph: GraphDiff::default(),
             faded: 0,
         };
@@ -70,6 +74,7 @@ impl Service {
         for (before, after) in self.moved(views, request, from, to, &mut diff.faded)? {
             self.compare(views, &mut diff, before.as_ref(), &after, [from, to])?;
         }
+        self.compare_memory_links(views, request, &mut diff, [from, to])?;
         let by_topic = |a: &Memory, b: &Memory| (&a.topic, &a.id).cmp(&(&b.topic, &b.id));
         diff.graph = match request.topic.is_none() && request.session.is_none() {
             true => self.graph_diff(views, from, to, None)?,

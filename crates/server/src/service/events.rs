@@ -7,9 +7,11 @@ use icm_log::facts::{Facts, Hole, UndoneRange};
 use icm_log::record::Body;
 use icm_log::{Event, Kind, Position, SubjectId, hash, payload};
 use icm_projections::Views;
+use icm_projections::fold::Link;
 use serde_json::Value;
 
 use super::decay::{day_text, decimal};
+use super::link::relation_text;
 use super::show::field_names;
 use super::{Ask, Service};
 use crate::api::{EventDetail, LogEntry, LogRequest};
@@ -54,7 +56,7 @@ impl Service {
                 return ControlFlow::Continue(());
             }
             given += 1;
-            match each(entry_of(event, actor)) {
+            match each(self.entry_of(event, actor)) {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(()),
             }
@@ -168,6 +170,38 @@ impl Service {
         })
     }
 
+    fn entry_of(&self, event: &Event<'_>, actor: String) -> LogEntry {
+        let mut entry = entry_of(event, actor);
+        if let Ok(Facts::Unlinked) = Facts::of(&event.head)
+            && let Some(link) = self.link_taken(event)
+        {
+            let other = id_text(link.to);
+            let relation = relation_text(&link);
+            entry.summary = match entry.summary.as_str() {
+                "" => format!("{relation} {other}"),
+                reason => format!("{relation} {other}: {reason}"),
+            };
+            entry.facts = serde_json::json!({ "other": other, "relation": relation });
+        }
+        entry
+    }
+
+    /// A link that an event takes away; all that it names have the same ends and relation. Nothing where
+    /// none of them is known here.
+    fn link_taken(&self, event: &Event<'_>) -> Option<Link> {
+        let named: Vec<_> = event.head.refs().collect();
+        let found = self.with_views(|views| {
+            for event in &named {
+                if let Some(link) = views.link_by(*event)? {
+                    return Ok(Some(link));
+                }
+            }
+            Ok(None)
+        });
+        // The event itself is told of all the same.
+        found.ok().flatten()
+    }
+
     fn detail_of(&self, event: &Event<'_>, actor: String) -> EventDetail {
         let head = &event.head;
         let segment = event
@@ -176,7 +210,7 @@ impl Service {
             .strip_prefix(&self.options.dir)
             .unwrap_or(event.place.path);
         EventDetail {
-            entry: entry_of(event, actor),
+            entry: self.entry_of(event, actor),
             prev: head.prev().to_string(),
             refs: head.refs().map(|id| id.to_string()).collect(),
             batch: (head.batch_index(), head.batch_count()),

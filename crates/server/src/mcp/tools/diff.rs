@@ -12,6 +12,8 @@ use crate::sanitize::{clean, clean_line};
 
 /// Memories that one reply tells of.
 const MEMORIES_MAX: usize = 50;
+/// Links between memories that one reply tells of.
+const LINKS_MAX: usize = 100;
 /// Bytes of a memory beside its texts, about.
 const ENTRY_BYTES: usize = 250;
 
@@ -89,11 +91,15 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         memoir: args.text("memoir"),
     })?;
     let counts = format!(
-        "{} added, {} changed, {} forgotten, {} revived{} from @{} ({}) to @{} ({})",
+        "{} added, {} changed, {} forgotten, {} revived{}{} from @{} ({}) to @{} ({})",
         diff.added.len(),
         diff.changed.len(),
         diff.forgotten.len(),
         diff.revived.len(),
+        match (diff.linked.len(), diff.unlinked.len()) {
+            (0, 0) => String::new(),
+            (linked, unlinked) => format!(", {linked} linked, {unlinked} unlinked"),
+        },
         match diff.faded {
             0 => String::new(),
             others => format!(", {others} others faded"),
@@ -110,9 +116,14 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     shorten(&mut diff.forgotten, &mut left);
     shorten(&mut diff.revived, &mut left);
     let shown = MEMORIES_MAX - left;
+    let links_total = diff.linked.len() + diff.unlinked.len();
+    let mut left = LINKS_MAX;
+    shorten(&mut diff.linked, &mut left);
+    shorten(&mut diff.unlinked, &mut left);
+    let links = LINKS_MAX - left;
 
     let mut text = counts;
-    if shown > 0 {
+    if shown + links > 0 {
         text.push('\n');
         text.push_str(&in_frame(&diff, shown));
     }
@@ -121,7 +132,13 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
             "\n{shown} of {total} memories shown: give topic or session, or moments closer together"
         ));
     }
+    if links < links_total {
+        text.push_str(&format!(
+            "\n{links} of {links_total} links shown: give topic or session, or moments closer together"
+        ));
+    }
     let mut structured = structured(&diff, shown, total);
+    structured["links_total"] = json!(links_total);
     if let Some((lines, graph)) = graph_diff(&diff.graph) {
         text.push_str(&format!("\nmemoirs:\n{lines}"));
         structured["graph"] = graph;
@@ -156,6 +173,13 @@ fn in_frame(diff: &Diff, shown: usize) -> String {
             let head = format!("{deed} {} [{}] ", memory.id, clean_line(&memory.topic));
             let content = memory.content.as_deref().unwrap_or("(withheld)");
             frame.item(&head, content, "", cap);
+        }
+    }
+    for (deed, list) in [("linked ", &diff.linked), ("unlinked ", &diff.unlinked)] {
+        for link in list {
+            let relation = clean_line(&link.relation);
+            let said = format!("{} {relation} {}", link.from, link.to);
+            frame.item(deed, &said, "", usize::MAX);
         }
     }
     frame.finish()
@@ -211,6 +235,8 @@ fn structured(diff: &Diff, shown: usize, total: usize) -> Value {
         })).collect::<Vec<_>>(),
         "forgotten": diff.forgotten.iter().map(memory_fields).collect::<Vec<_>>(),
         "revived": diff.revived.iter().map(memory_fields).collect::<Vec<_>>(),
+        "linked": diff.linked,
+        "unlinked": diff.unlinked,
         "faded": diff.faded,
         "total": total,
     });

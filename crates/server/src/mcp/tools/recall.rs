@@ -196,7 +196,8 @@ fn links(hit: &Hit) -> String {
     if !hit.contradicts.is_empty() {
         words.push_str(&format!(", contradicts {}", hit.contradicts.join(" ")));
     }
-    if let Some(via) = &hit.via {
+    let said = |via: &Via| via.relation == "contradicts" && hit.contradicts.contains(&via.from);
+    if let Some(via) = hit.via.as_ref().filter(|via| !said(via)) {
         let relation = clean_line(&via.relation);
         words.push_str(&format!(", by its link to {} ({relation})", via.from));
     }

@@ -1,9 +1,8 @@
 //! What became of the graph between two moments.
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 
-use icm_log::{EventId, Kind, Position};
+use icm_log::{Kind, Position};
 use icm_projections::Views;
 use icm_projections::fold::{EntityId, Link, Version};
 use serde_json::{Map, Value};
@@ -117,7 +116,7 @@ impl Service {
         from: At,
         to: At,
     ) -> std::result::Result<(), Ask> {
-        for link in self.links_touched(views, from, to)? {
+        for link in self.concept_links_touched(views, from, to)? {
             let (held, holds) = (link.held_at(from.position), link.held_at(to.position));
             let (position, memoirs) = match (held, holds) {
                 (false, true) => (to.position, now),
@@ -166,32 +165,16 @@ impl Service {
     }
 
     /// The links of concepts that an event between two moments may have added or taken away.
-    fn links_touched(
+    fn concept_links_touched(
         &self,
         views: &Views,
         from: At,
         to: At,
     ) -> std::result::Result<Vec<Link>, Ask> {
-        let mut named: BTreeSet<EventId> = BTreeSet::new();
-        let mut all = false;
-        let after = Position(from.position.0.saturating_add(1));
-        let cursor = self.log.cursor_before(after, views)?;
-        self.log.scan(&cursor, &mut |event| {
-            if event.position > to.position {
-                return ControlFlow::Break(());
-            }
-            match (event.position >= after, event.head.kind()) {
-                (false, _) => {}
-                (true, Kind::CONCEPT_LINKED) => _ = named.insert(event.id),
-                (true, Kind::CONCEPT_UNLINKED) => named.extend(event.head.refs()),
-                // What that reaches may lie anywhere.
-                (true, Kind::LOG_UNDONE) => all = true,
-                _ => {}
-            }
-            ControlFlow::Continue(())
-        })?;
+        let kinds = [Kind::CONCEPT_LINKED, Kind::CONCEPT_UNLINKED];
+        let touched = self.links_touched(views, [from, to], kinds, None)?;
         let mut links = Vec::new();
-        if all {
+        if touched.any {
             let mut seen = BTreeSet::new();
             for entity in self.all_memoirs_at(views, to.position)?.keys() {
                 for (concept, _) in self.all_concepts_at(views, *entity, to.position)? {
@@ -201,7 +184,7 @@ impl Service {
             }
             return Ok(links);
         }
-        for event in named {
+        for event in touched.named {
             links.extend(views.link_by(event)?);
         }
         Ok(links)

@@ -34,7 +34,7 @@ python_client() {
 }
 
 inspect() {
-    "$clients/npm/node_modules/.bin/mcp-inspector" --cli "$icm" --db "$work/inspected" serve "$@" \
+    "$clients/npm/node_modules/.bin/mcp-inspector" --cli "$icm" --db "$work/inspected" serve --toolsets all "$@" \
         >"$work/reply.json" 2>"$work/reply.log" || {
         echo "failed: inspector $*" >&2
         cat "$work/reply.json" "$work/reply.log" >&2

@@ -1182,7 +1182,7 @@ async fn a_long_difference_is_cut_inside() {
         ),
         "{text}"
     );
-    assert!(text.contains("\n50 of 60 memories shown: "), "{text}");
+    assert!(text.contains("\n50 of 60 memories shown\n"), "{text}");
     assert_eq!(text.matches("</memories>").count(), 1);
     let len = diff.to_string().len();
     assert!(

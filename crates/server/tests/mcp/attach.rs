@@ -376,3 +376,53 @@ async fn a_recall_between_preview_and_undo_changes_no_plan() {
     let why = client.fails("icm_undo", confirm).await;
     assert!(why.contains("is not the plan"), "{why}");
 }
+
+#[tokio::test]
+async fn a_long_comparison_has_pages_that_hold_all_of_it_once() {
+    let mut client = Client::stateless(EVERYTHING);
+    client.put("t", "the first", Trust::User);
+    for n in 0..120 {
+        client.put("many", &format!("note{n} word{n} thing{n}"), Trust::User);
+    }
+    client
+        .ok(
+            "icm_memoir_create",
+            json!({"name": "m", "description": "d"}),
+        )
+        .await;
+    for n in 0..45 {
+        let concept = json!({"memoir": "m", "name": format!("c{n}"), "definition": "x"});
+        client.ok("icm_memoir_add_concept", concept).await;
+    }
+    let (mut memories, mut concepts) = (Vec::new(), Vec::new());
+    let mut asked = json!({"from": "@3"});
+    let mut pages = 0;
+    loop {
+        let (_, diff) = client.ok("icm_diff", asked.clone()).await;
+        pages += 1;
+        let ids = |list: &Value, field: &str| -> Vec<String> {
+            let items = list.as_array().expect("a list").iter();
+            items
+                .map(|item| item[field].as_str().expect("a name").to_owned())
+                .collect()
+        };
+        memories.extend(ids(&diff["added"], "id"));
+        concepts.extend(ids(&diff["graph"]["added"], "name"));
+        assert_eq!(diff["total"], 120);
+        let Some(next) = diff["next"].as_u64() else {
+            break;
+        };
+        // Whatever comes meanwhile is not of this comparison.
+        client.put("later", &format!("later {next}"), Trust::User);
+        asked["page"] = json!(next);
+        asked["to"] = json!(format!("@{}", diff["to"]["position"]));
+    }
+    assert_eq!(pages, 3);
+    assert_eq!((memories.len(), concepts.len()), (120, 45));
+    memories.sort();
+    memories.dedup();
+    concepts.sort();
+    concepts.dedup();
+    assert_eq!((memories.len(), concepts.len()), (120, 45));
+    client.end().await;
+}

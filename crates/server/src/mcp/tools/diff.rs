@@ -58,6 +58,15 @@ pub(super) static TOOL: Tool = Tool {
             required: false,
             about: "only this memoir, no memories",
         },
+        Param {
+            name: "page",
+            kind: Kind::Whole {
+                min: 1,
+                max: 1_000_000,
+            },
+            required: false,
+            about: "next of the reply before; give it the same to",
+        },
     ],
     output: Some(output),
     run,
@@ -78,11 +87,13 @@ fn output() -> Value {
             "faded": {"type": "integer"},
             "total": {"type": "integer"},
             "graph": {"type": "object"},
+            "next": {"type": "integer"},
         },
     })
 }
 
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+    let page = args.whole("page").map_or(0, |page| page as usize - 1);
     let mut diff = call.service.diff(&DiffRequest {
         from: args.required_text("from"),
         to: args.text("to"),
@@ -110,17 +121,19 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         diff.to.at,
     );
     let total = diff.added.len() + diff.changed.len() + diff.forgotten.len() + diff.revived.len();
-    let mut left = MEMORIES_MAX;
-    shorten(&mut diff.changed, &mut left);
-    shorten(&mut diff.added, &mut left);
-    shorten(&mut diff.forgotten, &mut left);
-    shorten(&mut diff.revived, &mut left);
-    let shown = MEMORIES_MAX - left;
+    let mut window = Window::of(page, MEMORIES_MAX);
+    window.cut(&mut diff.changed);
+    window.cut(&mut diff.added);
+    window.cut(&mut diff.forgotten);
+    window.cut(&mut diff.revived);
+    let shown = MEMORIES_MAX - window.left;
     let links_total = diff.linked.len() + diff.unlinked.len();
-    let mut left = LINKS_MAX;
-    shorten(&mut diff.linked, &mut left);
-    shorten(&mut diff.unlinked, &mut left);
-    let links = LINKS_MAX - left;
+    let mut window = Window::of(page, LINKS_MAX);
+    window.cut(&mut diff.linked);
+    window.cut(&mut diff.unlinked);
+    let links = LINKS_MAX - window.left;
+    let beyond = |total, most: usize| total > page.saturating_add(1).saturating_mul(most);
+    let mut more = beyond(total, MEMORIES_MAX) || beyond(links_total, LINKS_MAX);
 
     let mut text = counts;
     if shown + links > 0 {
@@ -128,27 +141,48 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         text.push_str(&in_frame(&diff, shown));
     }
     if shown < total {
-        text.push_str(&format!(
-            "\n{shown} of {total} memories shown: give topic or session, or moments closer together"
-        ));
+        text.push_str(&format!("\n{shown} of {total} memories shown"));
     }
     if links < links_total {
-        text.push_str(&format!(
-            "\n{links} of {links_total} links shown: give topic or session, or moments closer together"
-        ));
+        text.push_str(&format!("\n{links} of {links_total} links shown"));
     }
     let mut structured = structured(&diff, shown, total);
     structured["links_total"] = json!(links_total);
-    if let Some((lines, graph)) = graph_diff(&diff.graph) {
+    if let Some((lines, graph, on)) = graph_diff(&diff.graph, page) {
         text.push_str(&format!("\nmemoirs:\n{lines}"));
         structured["graph"] = graph;
+        more |= on;
+    }
+    if more {
+        let next = page + 2;
+        let to = diff.to.position;
+        text.push_str(&format!("\nthe next: page {next}, to \"@{to}\""));
+        structured["next"] = json!(next);
     }
     Ok(Reply { text, structured })
 }
 
-fn shorten<T>(list: &mut Vec<T>, left: &mut usize) {
-    list.truncate(*left);
-    *left -= list.len();
+/// What of some lists, one after the other, stands on a page.
+struct Window {
+    skip: usize,
+    left: usize,
+}
+
+impl Window {
+    fn of(page: usize, most: usize) -> Window {
+        Window {
+            skip: page.saturating_mul(most),
+            left: most,
+        }
+    }
+
+    fn cut<T>(&mut self, list: &mut Vec<T>) {
+        let before = self.skip.min(list.len());
+        list.drain(..before);
+        self.skip -= before;
+        list.truncate(self.left);
+        self.left -= list.len();
+    }
 }
 
 fn in_frame(diff: &Diff, shown: usize) -> String {

@@ -12,11 +12,16 @@ const SHOWN: usize = 20;
 /// Bytes of a text that are shown.
 const TEXT_BYTES: usize = 400;
 
-/// What became of the graph, for a model and for a program; nothing where nothing did.
-pub(in crate::mcp::tools) fn graph_diff(graph: &GraphDiff) -> Option<(String, Value)> {
+/// What became of the graph, for a model and for a program, and whether there is more on the next page (from 0);
+/// nothing where nothing did.
+pub(in crate::mcp::tools) fn graph_diff(
+    graph: &GraphDiff,
+    page: usize,
+) -> Option<(String, Value, bool)> {
     if graph.is_empty() {
         return None;
     }
+    let skip = page.saturating_mul(SHOWN);
     let mut frame = Frame::new();
     let mut item = |deed: &str, name: String, text: &str| {
         frame.item(
@@ -31,13 +36,13 @@ pub(in crate::mcp::tools) fn graph_diff(graph: &GraphDiff) -> Option<(String, Va
         ("forgotten", &graph.memoirs_forgotten),
     ];
     for (deed, list) in memoirs {
-        for memoir in list.iter().take(SHOWN) {
+        for memoir in list.iter().skip(skip).take(SHOWN) {
             let about = memoir.description.as_deref().unwrap_or("(withheld)");
             item(deed, format!("memoir {}", memoir.name), about);
         }
     }
     for (deed, list) in [("added", &graph.added), ("forgotten", &graph.forgotten)] {
-        for concept in list.iter().take(SHOWN) {
+        for concept in list.iter().skip(skip).take(SHOWN) {
             let definition = concept.definition.as_deref().unwrap_or("(withheld)");
             item(
                 deed,
@@ -46,7 +51,7 @@ pub(in crate::mcp::tools) fn graph_diff(graph: &GraphDiff) -> Option<(String, Va
             );
         }
     }
-    for change in changes(graph).take(SHOWN) {
+    for change in changes(graph).skip(skip).take(SHOWN) {
         let name = match &change.name {
             Some(name) => format!("{} / {name}", change.memoir),
             None => format!("memoir {}", change.memoir),
@@ -54,7 +59,7 @@ pub(in crate::mcp::tools) fn graph_diff(graph: &GraphDiff) -> Option<(String, Va
         item("changed", name, &change.fields.join(", "));
     }
     for (deed, list) in [("linked", &graph.linked), ("unlinked", &graph.unlinked)] {
-        for link in list.iter().take(SHOWN) {
+        for link in list.iter().skip(skip).take(SHOWN) {
             item(
                 deed,
                 format!("{} / {}", link.memoir, link.from),
@@ -63,17 +68,17 @@ pub(in crate::mcp::tools) fn graph_diff(graph: &GraphDiff) -> Option<(String, Va
         }
     }
     let mut value = json!({
-        "memoirs_added": first(&graph.memoirs_added, memoir),
-        "memoirs_forgotten": first(&graph.memoirs_forgotten, memoir),
-        "added": first(&graph.added, concept),
-        "forgotten": first(&graph.forgotten, concept),
-        "changed": changes(graph).take(SHOWN).map(|change| json!({
+        "memoirs_added": first(&graph.memoirs_added, skip, memoir),
+        "memoirs_forgotten": first(&graph.memoirs_forgotten, skip, memoir),
+        "added": first(&graph.added, skip, concept),
+        "forgotten": first(&graph.forgotten, skip, concept),
+        "changed": changes(graph).skip(skip).take(SHOWN).map(|change| json!({
             "memoir": change.memoir,
             "name": change.name,
             "fields": change.fields,
         })).collect::<Vec<_>>(),
-        "linked": first(&graph.linked, link),
-        "unlinked": first(&graph.unlinked, link),
+        "linked": first(&graph.linked, skip, link),
+        "unlinked": first(&graph.unlinked, skip, link),
         "total": graph.count(),
     });
     clean_value(&mut value);
@@ -87,21 +92,22 @@ pub(in crate::mcp::tools) fn graph_diff(graph: &GraphDiff) -> Option<(String, Va
         graph.memoirs_added.len(),
         graph.memoirs_forgotten.len(),
     ];
-    if longest.into_iter().any(|len| len > SHOWN) {
+    let most = longest.into_iter().max().unwrap_or(0);
+    if most > SHOWN {
         let all = graph.count();
         text.push_str(&format!(
             "\nat most {SHOWN} of each kind shown, of {all} changes of memoirs"
         ));
     }
-    Some((text, value))
+    Some((text, value, most > skip.saturating_add(SHOWN)))
 }
 
 fn changes(graph: &GraphDiff) -> impl Iterator<Item = &GraphChange> {
     graph.memoirs_changed.iter().chain(&graph.changed)
 }
 
-fn first<T>(list: &[T], each: fn(&T) -> Value) -> Vec<Value> {
-    list.iter().take(SHOWN).map(each).collect()
+fn first<T>(list: &[T], skip: usize, each: fn(&T) -> Value) -> Vec<Value> {
+    list.iter().skip(skip).take(SHOWN).map(each).collect()
 }
 
 fn shortened(text: &Option<String>) -> Option<String> {

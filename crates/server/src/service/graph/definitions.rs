@@ -62,18 +62,25 @@ impl Said {
 }
 
 impl Service {
-    /// What these concepts, as of a position, were said to mean up to it. Reads each of the events once.
+    /// What these concepts, as of a position, were said to mean up to it. Reads each of the events once; of one
+    /// that was only added the row says it.
     pub(super) fn definitions(
         &self,
         views: &Views,
         concepts: &BTreeMap<EntityId, Version>,
         position: Position,
     ) -> std::result::Result<BTreeMap<EntityId, Vec<Definition>>, Ask> {
+        let mut definitions = BTreeMap::new();
         let mut positions = Vec::new();
-        for entity in concepts.keys() {
-            positions.extend(views.touched(*entity)?);
+        for (entity, version) in concepts {
+            let mut touched = views.touched(*entity)?;
+            touched.retain(|touched| *touched <= position);
+            if touched.len() == 1 && views.tally().undos == 0 {
+                definitions.insert(*entity, vec![self.as_added(views, version)]);
+                continue;
+            }
+            positions.append(&mut touched);
         }
-        positions.retain(|touched| *touched <= position);
         positions.sort_unstable();
         positions.dedup();
         let mut said = Vec::new();
@@ -89,7 +96,6 @@ impl Service {
             0 => Undos::default(),
             _ => views.undos()?.as_of(position),
         };
-        let mut definitions = BTreeMap::new();
         for (entity, said) in by_concept {
             if let Some(version) = concepts.get(&entity) {
                 let told = self.told(views, said, version, &undos);
@@ -97,6 +103,21 @@ impl Service {
             }
         }
         Ok(definitions)
+    }
+
+    /// The one definition of a concept of which there is one event.
+    fn as_added(&self, views: &Views, version: &Version) -> Definition {
+        let confidence_ppm = version.graph.map_or(0, |graph| graph.confidence_ppm);
+        Definition {
+            revision: 1,
+            definition: version.content.clone(),
+            confidence: confidence(confidence_ppm),
+            at: rfc3339(version.stamp.time.ms()),
+            actor: self.actor_name(views, version.actor),
+            event: version.stamp.event.to_string(),
+            status: DefinitionStatus::Holds,
+            undone_by: None,
+        }
     }
 
     /// What the events about one concept come to.

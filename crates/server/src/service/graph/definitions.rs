@@ -73,14 +73,17 @@ impl Service {
         let mut definitions = BTreeMap::new();
         let mut positions = Vec::new();
         for (entity, version) in concepts {
-            let mut touched = views.touched(*entity)?;
-            touched.retain(|touched| *touched <= position);
-            if touched.len() == 1 && views.tally().undos == 0 {
+            let is_new = version.graph.is_some_and(|graph| graph.revision == 1)
+                && holder(version) == Some(version.stamp.event)
+                && views.tally().undos == 0;
+            // One that was added twice, on two machines, was defined twice.
+            if is_new && views.ids_of(*entity)?.len() == 1 {
                 definitions.insert(*entity, vec![self.as_added(views, version)]);
                 continue;
             }
-            positions.append(&mut touched);
+            positions.extend(views.touched(*entity)?);
         }
+        positions.retain(|touched| *touched <= position);
         positions.sort_unstable();
         positions.dedup();
         let mut said = Vec::new();
@@ -105,7 +108,7 @@ impl Service {
         Ok(definitions)
     }
 
-    /// The one definition of a concept of which there is one event.
+    /// The one definition of a concept that was added and nothing else.
     fn as_added(&self, views: &Views, version: &Version) -> Definition {
         let confidence_ppm = version.graph.map_or(0, |graph| graph.confidence_ppm);
         Definition {

@@ -34,7 +34,10 @@ fn rows_everywhere(run: &Run, end: u64) -> Vec<Vec<Memory>> {
 fn verified(run: &Run) -> Result<Option<String>, TestCaseError> {
     let report = run.service().verify(&NoProgress);
     let report = report.map_err(|error| TestCaseError::fail(error.to_string()))?;
-    prop_assert!(report.ok && report.findings.is_empty(), "{report:#?}");
+    // A script may have harmed a view that nothing has read since.
+    let mut findings = report.findings.iter();
+    let mended = findings.all(|finding| finding.code == "view_rebuilt");
+    prop_assert!(report.ok && mended, "{report:#?}");
     Ok(report.state_hash)
 }
 

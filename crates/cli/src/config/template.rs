@@ -109,7 +109,7 @@ pub(crate) const TEMPLATE: &str = "\
 # prune_threshold = 0.1
 
 [consolidate]
-# A store says so when its topic has more memories than this; 0: never.
+# A store says so when its topic has more memories of one scope than this; 0: never.
 # hint_over = 7
 
 [summarizer]

@@ -254,7 +254,7 @@ async fn who_listens_to_the_log_is_told_when_it_grows() {
     };
     let mut client = Client::stateless(EVERYTHING);
     let wanted = json!({"resourceSubscriptions": ["icm://log", "icm://stats"]});
-    let listening = client
+    client
         .start("subscriptions/listen", json!({"notifications": wanted}))
         .await;
     let first = client.next().await.expect("a message");
@@ -268,10 +268,8 @@ async fn who_listens_to_the_log_is_told_when_it_grows() {
     client.put("t", "one", Trust::User);
     let news = client.next().await.expect("a message");
     assert!(updated(&news), "{news}");
-    // The end of the input ends that, too.
-    let (rest, _) = client.end().await;
-    let answered = rest.iter().filter(|message| message["id"] == listening);
-    assert!(answered.count() <= 1, "{rest:?}");
+    // The end of the input ends that, too, and nobody waits for an answer to it.
+    client.end().await;
 
     let mut client = Client::legacy(EVERYTHING).await;
     let (code, why) = error(

@@ -204,6 +204,7 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
                 relation: None,
                 reason: Some("found when it was stored"),
                 score_ppm: Some(923_076),
+                request_digest: None,
             }),
         ),
         Kind::MEMORY_UNLINKED => (
@@ -460,6 +461,7 @@ fn graph(kind: Kind) -> Option<(SubjectId, Vec<u8>, Vec<u8>)> {
                 relation: None,
                 reason: Some("it reads them"),
                 score_ppm: None,
+                request_digest: None,
             }),
         ),
         Kind::CONCEPT_UNLINKED => (CONCEPT, Vec::new(), reason("not so")),

@@ -510,7 +510,10 @@ impl Machine {
             What::Link => {
                 let facts = MemoryLinked {
                     other: pick(odd.other),
-                    relation: Relation::RELATED,
+                    relation: match odd.number % 2 {
+                        0 => Relation::RELATED,
+                        _ => Relation::SIMILAR_TO,
+                    },
                 };
                 (Kind::MEMORY_LINKED, facts.encode())
             }

@@ -23,7 +23,7 @@ use crate::error::CliError;
 pub(crate) use template::TEMPLATE;
 
 /// Every key, in the order in which they are shown.
-pub(crate) const KEYS: [&str; 38] = [
+pub(crate) const KEYS: [&str; 39] = [
     "db",
     "recall.limit",
     "recall.record",
@@ -38,6 +38,7 @@ pub(crate) const KEYS: [&str; 38] = [
     "ranking.importance",
     "ranking.recency",
     "ranking.scope",
+    "ranking.confirmed",
     "ranking.floor",
     "ranking.candidates",
     "ranking.expand",
@@ -372,6 +373,7 @@ impl Config {
                     "importance" => ranking.importance = weight()?,
                     "recency" => ranking.recency = weight()?,
                     "scope" => ranking.scope = weight()?,
+                    "confirmed" => ranking.confirmed = weight()?,
                     "neighbours" => ranking.neighbours = part()?,
                     "floor" => ranking.floor = part()? as f32,
                     "candidates" => ranking.candidates = count(1)?,

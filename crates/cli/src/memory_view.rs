@@ -255,6 +255,7 @@ fn action(receipt: &Receipt) -> &'static str {
         Action::Updated => "updated",
         Action::Linked => "linked",
         Action::Unlinked => "unlinked",
+        Action::Unchanged if receipt.confirmed => "confirmed",
         Action::Unchanged => "unchanged",
         Action::Forgotten => "forgot",
         Action::Revived => "revived",

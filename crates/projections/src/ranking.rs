@@ -31,6 +31,9 @@ pub struct Ranking {
     /// parents and children of the session; a sixth is taken off, however it fits, where it is of another scope
     /// than those or `global`. What words, meaning and neighbours come to is about 1.8 at most.
     pub scope: f64,
+    /// Added among the results for the others that confirm a memory: times the natural logarithm of one more than
+    /// they are.
+    pub confirmed: f64,
     /// A memory that none of the words is in is found from this cosine on.
     pub floor: f32,
     /// Candidates that text and meaning each bring. More results than this ask for as many, and as every share is
@@ -54,6 +57,7 @@ impl Default for Ranking {
             importance: 0.05,
             recency: 0.0,
             scope: 6.0,
+            confirmed: 0.05,
             floor: 0.12,
             candidates: 64,
             expand: 32,
@@ -74,6 +78,7 @@ impl Ranking {
         importance: 0.0,
         recency: 0.0,
         scope: 0.0,
+        confirmed: 0.0,
         floor: 0.0,
         candidates: 0,
         expand: 0,

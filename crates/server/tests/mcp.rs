@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use icm_server::api::{Caller, LogRequest, StoreRequest, Trust};
+use icm_server::api::{Action, Caller, LogRequest, StoreRequest, Trust};
 use icm_server::mcp::{INSTRUCTIONS, McpOptions, Offer, serve, tool_list};
 use icm_server::{OpenOptions, Service};
 use serde_json::{Value, json};
@@ -111,7 +111,7 @@ fn schemas_keep_to_what_every_client_understands() {
         // A concept is named within its memoir, a link by both of its ends.
         let most = match name {
             "icm_memoir_link" => 4,
-            "icm_memoir_add_concept" | "icm_memoir_refine" => 3,
+            "icm_memoir_add_concept" | "icm_memoir_refine" | "icm_memory_link" => 3,
             _ => 2,
         };
         assert!(required <= most, "{name}");
@@ -163,6 +163,7 @@ fn every_tool_says_what_it_is_for_and_what_it_may_do() {
                 "icm_memory_consolidate",
                 "icm_memory_forget",
                 "icm_memory_forget_topic",
+                "icm_memory_prune",
                 "icm_undo"
             ]
             .contains(&&*name),
@@ -191,12 +192,16 @@ fn every_tool_says_what_it_is_for_and_what_it_may_do() {
             "icm_memoir_search_all",
             "icm_memoir_show",
             "icm_memory_consolidate",
+            "icm_memory_decay",
             "icm_memory_embed_all",
             "icm_memory_forget",
             "icm_memory_forget_topic",
             "icm_memory_health",
+            "icm_memory_link",
             "icm_memory_list_topics",
+            "icm_memory_prune",
             "icm_memory_recall",
+            "icm_memory_recall_context",
             "icm_memory_stats",
             "icm_memory_store",
             "icm_memory_update",
@@ -227,7 +232,7 @@ fn the_list_stays_within_its_budget() {
     for (offer, most) in [
         (Offer::default(), 2_500),
         (core, 1_700),
-        (Offer::ALL, 5_500),
+        (Offer::ALL, 6_300),
     ] {
         let options = McpOptions {
             offer,
@@ -248,7 +253,7 @@ fn read_only_lists_only_tools_that_read() {
     let Value::Array(tools) = tool_list(READ_ONLY) else {
         panic!("a list")
     };
-    assert_eq!(tools.len(), 12);
+    assert_eq!(tools.len(), 13);
     assert!(
         tools
             .iter()
@@ -1473,8 +1478,8 @@ impl icm_log::env::Env for Ago {
     }
 }
 
-#[tokio::test]
-async fn a_recall_lets_memories_fade_once_a_day() {
+/// A client of a store with a memory that is three days old.
+async fn three_days_later() -> Client {
     let folder = tempfile::tempdir().expect("a folder");
     let options = OpenOptions {
         dir: folder.path().join("store"),
@@ -1494,8 +1499,67 @@ async fn a_recall_lets_memories_fade_once_a_day() {
     before.store(&Caller::default(), request).expect("stored");
     drop(before);
 
-    let client = Client::connect_in(folder, EVERYTHING);
-    let mut client = client.greeted().await;
+    Client::connect_in(folder, EVERYTHING).greeted().await
+}
+
+#[tokio::test]
+async fn what_has_faded_is_pruned_and_comes_back() {
+    let mut client = three_days_later().await;
+    let young = client.put("zoo", "a young okapi", Trust::User);
+    let (text, prune) = client.ok("icm_memory_prune", json!({})).await;
+    assert_eq!(prune["memories"], 0, "{text}");
+    let (text, tick) = client.ok("icm_memory_decay", json!({"rate": 0.7})).await;
+    assert_eq!(
+        (&tick["action"], &tick["rate"]),
+        (&json!("decayed"), &json!(0.7))
+    );
+    assert!(text.starts_with("decayed to 20"), "{text}");
+    let (text, _) = client.ok("icm_memory_decay", json!({"rate": 0.7})).await;
+    assert!(text.starts_with("unchanged: "), "{text}");
+
+    let (text, plan) = client.ok("icm_memory_prune", json!({})).await;
+    assert_eq!(
+        (&plan["memories"], &plan["dry_run"]),
+        (&json!(1), &json!(true))
+    );
+    assert!(
+        text.contains("a zebra (0.027)") && !text.contains("okapi"),
+        "{text}"
+    );
+    let wrong = client
+        .fails("icm_memory_prune", json!({"confirm": "0"}))
+        .await;
+    assert!(wrong.contains("without confirm"), "{wrong}");
+    let ask = json!({"confirm": plan["plan"]});
+    let (_, done) = client.ok("icm_memory_prune", ask).await;
+    assert_eq!(
+        (&done["memories"], &done["dry_run"]),
+        (&json!(1), &json!(false))
+    );
+    let ids = |found: &Value| -> Vec<Value> {
+        let hits = found["results"].as_array().expect("hits").iter();
+        hits.map(|hit| hit["id"].clone()).collect()
+    };
+    let query = json!({"query": "zebra okapi"});
+    let (_, found) = client.ok("icm_memory_recall", query.clone()).await;
+    assert_eq!(ids(&found), [json!(young)]);
+
+    let mut ask = json!({"event": done["event"]});
+    let (_, undo) = client.ok("icm_undo", ask.clone()).await;
+    ask["confirm"] = undo["plan"].clone();
+    client.ok("icm_undo", ask).await;
+    let (_, found) = client.ok("icm_memory_recall", query).await;
+    assert_eq!(ids(&found).len(), 2, "{found}");
+    let said = client
+        .fails("icm_memory_prune", json!({"threshold": 2}))
+        .await;
+    assert!(said.contains("a number from 0 to 1"), "{said}");
+    client.end().await;
+}
+
+#[tokio::test]
+async fn a_recall_lets_memories_fade_once_a_day() {
+    let mut client = three_days_later().await;
     // The tick is written once the answer is out and the client is silent for a moment.
     let mut weights = Vec::new();
     while weights.last().is_none_or(|weight| *weight == 1.0) && weights.len() < 100 {

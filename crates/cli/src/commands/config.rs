@@ -117,6 +117,7 @@ fn settings(app: &App) -> Result<Vec<Setting>, CliError> {
         ("ranking.importance", ranking.importance.into()),
         ("ranking.recency", ranking.recency.into()),
         ("ranking.scope", ranking.scope.into()),
+        ("ranking.confirmed", ranking.confirmed.into()),
         (
             "ranking.floor",
             ((f64::from(ranking.floor) * 1e6).round() / 1e6).into(),

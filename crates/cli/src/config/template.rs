@@ -49,6 +49,9 @@ pub(crate) const TEMPLATE: &str = "\
 # Words, meaning and neighbours come to 1.8 at most.
 # scope = 6.0
 
+# What a memory that others confirm gets among those found: times the logarithm of one more than they are.
+# confirmed = 0.05
+
 # How near, 0 to 1, the meaning of a memory has to be that has no word of the query in it.
 # floor = 0.12
 

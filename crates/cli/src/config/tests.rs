@@ -29,7 +29,7 @@ fn the_template_with_its_values_is_valid_and_names_every_key() {
     assert_eq!(config.dedup_on_similar, Some(OnSimilar::Link));
     assert_eq!(config.dedup(), Dedup::default());
     assert_eq!(config.ranking, Ranking::default());
-    assert_eq!(config.ranking_given.len(), 13);
+    assert_eq!(config.ranking_given.len(), 14);
     assert_eq!(config.decay, DecayPolicy::default());
     assert_eq!(config.decay_given.len(), 7);
     assert_eq!(config.output_color, Some(ColorWhen::Auto));

@@ -156,6 +156,9 @@ pub struct MemoryLinked<'a> {
     /// Of `similar_to`: how alike the texts are, in parts per million.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score_ppm: Option<u32>,
+    /// Of a confirmation: digest of the command, with an idempotency key.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub request_digest: Option<&'a str>,
 }
 
 /// Payload of `memory.forgotten`, `memory.revived` and `memory.unlinked`.

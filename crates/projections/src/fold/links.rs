@@ -1,10 +1,13 @@
 //! Links between memories: an add-wins set of the events that added them.
 //!
 //! A link holds while its `memory.linked` is in force and no `memory.unlinked` in force names it.
-//! Whether its ends are there to be seen is asked when it is shown, so it is no part of the link.
+//! Whether its ends are there to be seen is asked when it is shown, so it is no part of the link. One that says
+//! `similar_to` of a memory and itself is a confirmation: the memory was stored once more, by whoever wrote it.
 
 use icm_log::facts::{MemoryLinked, Relation};
-use icm_log::{Event, EventId, Kind, OriginId, Position, Seq, SubjectId, payload};
+use icm_log::{
+    ActorId, Event, EventId, Kind, OriginId, Position, Seq, SessionId, SubjectId, payload,
+};
 use serde::{Deserialize, Serialize};
 
 use super::apply::{Applied, Base, Folder, Keep};
@@ -25,6 +28,10 @@ pub struct Link {
     pub origin: OriginId,
     /// Its place in the author's chain.
     pub seq: Seq,
+    /// Who wrote it.
+    pub actor: ActorId,
+    /// In which session; zero for none.
+    pub session: SessionId,
     /// The memory that it goes out from, as the event names it.
     pub from: SubjectId,
     /// The memory that it goes to, as the event names it.
@@ -53,6 +60,8 @@ impl Link {
             position: event.position,
             origin: event.head.origin(),
             seq: event.head.seq(),
+            actor: event.head.actor(),
+            session: event.head.session(),
             from: event.head.subject(),
             to: facts.other,
             relation: facts.relation,
@@ -108,7 +117,9 @@ impl<K: Keep> Folder<K> {
     ) -> Result<Applied> {
         let from = event.head.subject();
         self.kept.waits(from, event.position);
-        if from == facts.other {
+        let confirms =
+            event.head.kind() == Kind::MEMORY_LINKED && facts.relation == Relation::SIMILAR_TO;
+        if from == facts.other && !confirms {
             return Ok(Applied::default());
         }
         match event.head.kind() {

@@ -193,6 +193,7 @@ pub(super) fn first<X: Texts>(
             },
         id: event.head.subject(),
         id_stamp: stamp,
+        author: event.head.actor(),
         name,
         causal_length: facts.causal_length.max(1),
         length_seen: facts.causal_length.max(1),
@@ -302,6 +303,7 @@ pub(super) fn stored<T: Clone>(
         (true, true) => Version {
             id: before.id,
             id_stamp: before.id_stamp,
+            author: before.author,
             ..first
         },
         (false, _) => follow(event, before),
@@ -317,6 +319,7 @@ fn take_id<T>(event: &Event<'_>, version: &mut Version<T>) {
     if stamp < version.id_stamp {
         version.id = event.head.subject();
         version.id_stamp = stamp;
+        version.author = event.head.actor();
         version.created_ms = stamp.time.ms();
     }
 }

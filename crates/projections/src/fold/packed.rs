@@ -48,6 +48,7 @@ pub(super) fn pack(version: &Version<Span>, out: &mut Vec<u8>) {
     put(&has.to_le_bytes());
     put(&version.id.0);
     put_stamp(&mut put, &version.id_stamp);
+    put(&version.author.0);
     put(&version.causal_length.to_le_bytes());
     put(&version.withheld.to_le_bytes());
     put(&version.weight_ppm.to_le_bytes());
@@ -109,6 +110,7 @@ pub(super) fn unpack(bytes: &[u8], writers: bool) -> Version<Span> {
     let has = at.u32();
     let id = SubjectId(at.take());
     let id_stamp = at.stamp();
+    let author = ActorId(at.take());
     let (causal_length, withheld, weight_ppm) = (at.u32(), at.u32(), at.u32());
     let [scope_kind, importance, trust] = at.take();
     let (created_ms, updated_ms) = (at.u64(), at.u64());
@@ -120,6 +122,7 @@ pub(super) fn unpack(bytes: &[u8], writers: bool) -> Version<Span> {
         changed: 0,
         id,
         id_stamp,
+        author,
         name: Name::ZERO,
         causal_length,
         length_seen: causal_length,
@@ -254,6 +257,7 @@ pub(super) mod tests {
             changed: 0,
             id: SubjectId([9; 16]),
             id_stamp: stamp(1),
+            author: ActorId([7; 16]),
             name: Name([8; 16]),
             causal_length: 3,
             length_seen: 3,

@@ -152,6 +152,8 @@ pub struct Version<T = String> {
     pub id: SubjectId,
     /// Stamp of the `stored` that the id is from.
     pub id_stamp: Stamp,
+    /// Who wrote that one.
+    pub author: ActorId,
     /// Digest of scope, topic and key, as stored; zero for none.
     pub name: Name,
     /// Odd alive, even forgotten.

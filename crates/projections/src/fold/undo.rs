@@ -192,6 +192,10 @@ impl Folder<Overlay> {
             Ok((self.resolve(base, link.from)?, self.resolve(base, link.to)?))
         };
         let these = ends(link)?;
+        if these.0 == these.1 {
+            // Each confirmation counts.
+            return Ok(false);
+        }
         for other in self.links(base, these.0)? {
             let same = (other.relation, &other.words) == (link.relation, &link.words);
             if same && other.holds() && !but.contains(&other.event) && ends(&other)? == these {

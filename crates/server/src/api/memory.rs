@@ -185,7 +185,7 @@ pub enum Action {
 pub struct Receipt {
     /// The memory.
     pub id: String,
-    /// The event that did it (64 hex digits); for `unchanged` the event that last changed it.
+    /// The event that did it (64 hex digits); for `unchanged` the event that last changed it, or that confirms it.
     pub event: String,
     /// The position of that event.
     pub position: u64,
@@ -197,6 +197,9 @@ pub struct Receipt {
     /// updated.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub similar: Option<Similar>,
+    /// Nothing changed, and it is noted that somebody else has stored it, too.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub confirmed: bool,
     /// What to tell whoever wrote it, a line each: a secret was stored, or masked.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub warnings: Vec<String>,

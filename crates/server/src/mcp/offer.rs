@@ -51,11 +51,15 @@ const CARE: [&str; 3] = [
     "icm_memory_stats",
 ];
 /// What ICM does not have.
-const NEWER: [&str; 4] = [
+const NEWER: [&str; 8] = [
     "icm_memoir_describe",
     "icm_memoir_export",
     "icm_memoir_forget",
+    "icm_memory_decay",
     "icm_memory_forget_topic",
+    "icm_memory_link",
+    "icm_memory_prune",
+    "icm_memory_recall_context",
 ];
 
 fn is_of(name: &str, family: &str) -> bool {
@@ -211,7 +215,7 @@ mod tests {
         let near = Offer::of(&[], &[], &texts(&["recall"])).expect_err("it is refused");
         assert_eq!(
             near.hint().as_deref(),
-            Some("did you mean icm_memory_recall?")
+            Some("did you mean icm_memory_recall, icm_memory_recall_context?")
         );
     }
 }

@@ -28,6 +28,8 @@ pub(super) enum Kind {
     Flag,
     /// A whole number, both bounds inclusive.
     Whole { min: u64, max: u64 },
+    /// A number from 0 to 1.
+    Share,
 }
 
 /// The input schema of a tool with these parameters.
@@ -40,6 +42,7 @@ pub(super) fn input_schema(params: &[Param]) -> Map<String, Value> {
                 Kind::OneOf(values) => json!({"type": "string", "enum": values}),
                 Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
                 Kind::Flag => json!({"type": "boolean"}),
+                Kind::Share => json!({"type": "number", "minimum": 0, "maximum": 1}),
                 // Positions reach beyond what a client's double can hold; no need to say so.
                 Kind::Whole { min, max: u64::MAX } => json!({"type": "integer", "minimum": min}),
                 Kind::Whole { min, max } => {
@@ -155,6 +158,11 @@ impl Args {
         self.0.get(name).and_then(Value::as_u64)
     }
 
+    /// A number from 0 to 1.
+    pub(super) fn share(&self, name: &str) -> Option<f64> {
+        self.0.get(name).and_then(Value::as_f64)
+    }
+
     /// One of the values of an enum, as the service's type.
     pub(super) fn one_of<T: serde::de::DeserializeOwned>(&mut self, name: &str) -> Option<T> {
         self.0
@@ -175,6 +183,10 @@ impl Param {
         match self.kind {
             Kind::Text if value.is_string() => Ok(()),
             Kind::Text => Err(format!("`{name}` must be a string")),
+            Kind::Share => match value.as_f64() {
+                Some(share) if (0.0..=1.0).contains(&share) => Ok(()),
+                _ => Err(format!("`{name}` must be a number from 0 to 1")),
+            },
             Kind::Flag if value.is_boolean() => Ok(()),
             Kind::Flag => Err(format!("`{name}` must be true or false")),
             Kind::OneOf(values) => {

@@ -4,15 +4,19 @@
 //! cannot change what a client believes a tool to be.
 
 mod consolidate;
+mod decay;
 mod diff;
 mod embed_all;
 mod forget;
 mod forget_topic;
 mod health;
+mod link;
 mod list_topics;
 mod log;
 mod memoir;
+mod prune;
 mod recall;
+mod recall_context;
 mod stats;
 mod store;
 mod undo;
@@ -32,7 +36,7 @@ use crate::sanitize::{clean, clean_line};
 use crate::service::Service;
 
 /// Every tool, in the order of their names.
-pub(super) static TOOLS: [&Tool; 25] = [
+pub(super) static TOOLS: [&Tool; 29] = [
     &diff::TOOL,
     &log::TOOL,
     &memoir::add_concept::TOOL,
@@ -48,12 +52,16 @@ pub(super) static TOOLS: [&Tool; 25] = [
     &memoir::search_all::TOOL,
     &memoir::show::TOOL,
     &consolidate::TOOL,
+    &decay::TOOL,
     &embed_all::TOOL,
     &forget::TOOL,
     &forget_topic::TOOL,
     &health::TOOL,
+    &link::TOOL,
     &list_topics::TOOL,
+    &prune::TOOL,
     &recall::TOOL,
+    &recall_context::TOOL,
     &stats::TOOL,
     &store::TOOL,
     &update::TOOL,
@@ -147,6 +155,7 @@ fn receipt(call: &Call<'_>, receipt: Receipt) -> Reply {
         action,
         topic,
         similar,
+        confirmed,
         warnings,
         crowded,
     } = &receipt;
@@ -183,6 +192,12 @@ fn receipt(call: &Call<'_>, receipt: Receipt) -> Reply {
             true => format!(" similar:{}", similar.id),
             false => similar_line(similar, content, *action),
         });
+    }
+    if *confirmed {
+        structured["confirmed"] = json!(true);
+        if !call.options.compact {
+            text.push_str("\nsomebody else had stored the same: it counts as confirmed");
+        }
     }
     if !warnings.is_empty() {
         structured["warnings"] = json!(warnings);

@@ -109,6 +109,7 @@ impl Service {
                     action: crate::api::Action::Stored,
                     topic: summary.topic.clone(),
                     similar: None,
+                    confirmed: false,
                     warnings: warnings.clone(),
                     crowded: None,
                 },

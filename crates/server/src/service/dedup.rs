@@ -12,7 +12,7 @@ use icm_projections::text::{InScope, similarity_ppm};
 use icm_projections::{RecallQuery, Views};
 
 use super::link::{linked_event, observed};
-use super::write::{Change, Checked, Command, receipt, store_in, unchanged};
+use super::write::{Change, Checked, Command, receipt, store_in};
 use super::{Ask, Service};
 use crate::api::{Action, Dedup, OnSimilar, Receipt, Similar};
 use crate::error::ServiceError;
@@ -63,7 +63,10 @@ impl Service {
         let keyed = checked.key.is_some();
         let near = match self.look_for(views, checked)? {
             Found::Nothing => return store_in(command, views, checked),
-            Found::Same(version) => return Ok(unchanged(&version)),
+            Found::Same(version) => {
+                let digest = checked.request_digest.as_deref();
+                return self.confirmed(command, views, &version, digest);
+            }
             Found::Near(near) => near,
         };
         // A key says that it is a memory of its own.
@@ -95,6 +98,7 @@ impl Service {
             similar: Some(similar(&near.version, near.score_ppm)),
             warnings: Vec::new(),
             crowded: None,
+            confirmed: false,
         })
     }
 

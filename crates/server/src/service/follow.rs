@@ -7,7 +7,7 @@ use icm_log::{Position, SubjectId};
 use icm_projections::Views;
 use icm_projections::fold::Version;
 
-use super::link::Linked;
+use super::link::{Linked, Links};
 use super::scopes::Scopes;
 use super::{Ask, Service};
 use crate::api::{Direction, RecallHit, Via};
@@ -144,7 +144,7 @@ impl Follow<'_> {
                 return Ok(vec![*known]);
             }
             way.push(id);
-            next = newest(&self.linked(&better)?, &way);
+            next = newest(&self.links(&better)?.others, &way);
             if (self.passes)(&better) {
                 last = Some(better);
             }
@@ -171,8 +171,8 @@ impl Follow<'_> {
             return Ok(None);
         }
         order.room -= 1;
-        let linked = self.linked(version)?;
-        self.bring(order, version, linked, relation, from, false)
+        let links = self.links(version)?;
+        self.bring(order, version, links, relation, from, false)
             .map(Some)
     }
 
@@ -180,14 +180,14 @@ impl Follow<'_> {
         &self,
         order: &mut Order,
         version: &Version,
-        linked: Vec<Linked>,
+        links: Links,
         relation: &str,
         from: usize,
         expanded: bool,
     ) -> std::result::Result<usize, Ask> {
         let memory = self
             .service
-            .memory_with(self.views, version, &linked, self.position)?;
+            .memory_with(self.views, version, &links, self.position)?;
         let at = order.shown.len();
         order.at.insert(memory.id.clone(), at);
         order.begun.push(false);
@@ -202,7 +202,7 @@ impl Follow<'_> {
                 ..RecallHit::of(memory)
             },
             id: version.id,
-            linked,
+            linked: links.others,
             found: None,
         });
         Ok(at)
@@ -222,8 +222,8 @@ impl Follow<'_> {
                 if order.at.contains_key(&end.related.id) || !(self.passes)(&end.other) {
                     continue;
                 }
-                let linked = self.linked(&end.other)?;
-                let superseded = linked.iter().any(|linked| {
+                let links = self.links(&end.other)?;
+                let superseded = links.others.iter().any(|linked| {
                     let related = &linked.related;
                     related.relation == SUPERSEDES && related.direction == Direction::In
                 });
@@ -231,7 +231,7 @@ impl Follow<'_> {
                     continue;
                 }
                 let relation = &end.related.relation;
-                let at = self.bring(order, &end.other, linked, relation, from, true)?;
+                let at = self.bring(order, &end.other, links, relation, from, true)?;
                 order.placed.push(at);
                 room -= 1;
             }
@@ -239,10 +239,10 @@ impl Follow<'_> {
         Ok(())
     }
 
-    fn linked(&self, version: &Version) -> std::result::Result<Vec<Linked>, Ask> {
+    fn links(&self, version: &Version) -> std::result::Result<Links, Ask> {
         let sees = |other: &Version| self.scopes.sees(&other.scope_text());
         self.service
-            .linked_at(self.views, version, self.position, &sees)
+            .links_of(self.views, version, self.position, &sees)
     }
 }
 

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use icm_log::facts::{MemoryLinked, Relation};
 use icm_log::head::REFS_MAX;
-use icm_log::{EventId, Kind, NewEvent, Position, SubjectId, payload};
+use icm_log::{ActorId, EventId, Kind, NewEvent, Position, SessionId, SubjectId, hash, payload};
 use icm_projections::Views;
 use icm_projections::fold::{Family, Link, Version};
 
-use super::write::{RequestKeyOf, receipt, unchanged};
+use super::write::{Command, RequestKeyOf, receipt, unchanged};
 use super::{Ask, Service};
-use crate::api::{Action, Caller, Direction, LinkReceipt, LinkRequest, Related};
+use crate::api::{Action, Caller, Direction, LinkReceipt, LinkRequest, Receipt, Related};
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
 use crate::limits;
@@ -131,18 +131,18 @@ impl Service {
         Ok(links)
     }
 
-    /// The memories that a memory is linked to or from, as of a position, by id; each once a relation
-    /// and direction, and none while it or the memory itself is not to be seen.
-    pub(super) fn linked_at(
+    /// The links of a memory, as of a position: the others by id, each once a relation and direction, and
+    /// none while it or the memory itself is not to be seen.
+    pub(super) fn links_of(
         &self,
         views: &Views,
         version: &Version,
         position: Position,
         sees: &dyn Fn(&Version) -> bool,
-    ) -> std::result::Result<Vec<Linked>, Ask> {
-        let mut linked = Vec::new();
+    ) -> std::result::Result<Links, Ask> {
+        let (mut linked, mut again) = (Vec::new(), Vec::new());
         if views.tally().links == 0 || !version.is_alive() {
-            return Ok(linked);
+            return Ok(Links::default());
         }
         let entity = views.resolve(version.id)?;
         let mut shown = BTreeSet::new();
@@ -156,7 +156,13 @@ impl Service {
                 false => (Direction::In, from),
             };
             if from == to {
-                // Two memories that have turned out to be one.
+                // Stored once more; or of two memories that have turned out to be one.
+                if link.relation == Relation::SIMILAR_TO {
+                    again.push(Voice {
+                        session: link.session,
+                        actor: link.actor,
+                    });
+                }
                 continue;
             }
             let relation = relation_text(&link);
@@ -184,7 +190,85 @@ impl Service {
             let (a, b) = (&a.related, &b.related);
             (&a.id, &a.relation, a.direction).cmp(&(&b.id, &b.relation, b.direction))
         });
-        Ok(linked)
+        Ok(Links {
+            others: linked,
+            again,
+        })
+    }
+
+    /// What is there already is stored once more: nothing changes, but that somebody else confirms it, which
+    /// is noted once each of them.
+    pub(super) fn confirmed(
+        &self,
+        command: &mut Command<'_>,
+        views: &Views,
+        version: &Version,
+        request_digest: Option<&str>,
+    ) -> std::result::Result<Receipt, Ask> {
+        let who = command.voice();
+        let links = self.links_of(views, version, views.tally().position, &|_| true)?;
+        if !who.is_other_than(Voice::of(version)) || links.again.iter().any(|it| it.is(who)) {
+            return Ok(unchanged(version));
+        }
+        let id = version.id;
+        let link = payload::MemoryLinked {
+            request_digest,
+            ..payload::MemoryLinked::default()
+        };
+        let event = NewEvent {
+            refs: observed(&[version]),
+            payload: payload::encode(&link),
+            ..linked_event(id, id, Relation::SIMILAR_TO, None, None)
+        };
+        let appended = command.append(views, vec![event])?;
+        Ok(Receipt {
+            confirmed: true,
+            ..receipt(version, appended[0], Action::Unchanged, None)
+        })
+    }
+}
+
+/// The links of a memory.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Links {
+    /// Those to and from others.
+    pub(super) others: Vec<Linked>,
+    /// Who stored it once more.
+    again: Vec<Voice>,
+}
+
+/// Who says something: a session, or an actor where no session is known; the same actor is another one only from
+/// session to session.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Voice {
+    pub(super) session: SessionId,
+    pub(super) actor: ActorId,
+}
+
+impl Voice {
+    fn of(version: &Version) -> Voice {
+        let session = version.source.session.as_deref();
+        Voice {
+            session: session.map_or(SessionId::ZERO, hash::session_id),
+            actor: version.author,
+        }
+    }
+
+    fn is_other_than(self, author: Voice) -> bool {
+        let known = self.session != SessionId::ZERO && author.session != SessionId::ZERO;
+        match known {
+            true => self.session != author.session,
+            false => self.actor != author.actor,
+        }
+    }
+
+    fn key(self) -> (SessionId, Option<ActorId>) {
+        let actor = (self.session == SessionId::ZERO).then_some(self.actor);
+        (self.session, actor)
+    }
+
+    fn is(self, other: Voice) -> bool {
+        self.key() == other.key()
     }
 }
 
@@ -195,30 +279,25 @@ pub(super) struct Linked {
     pub(super) other: Version,
 }
 
-/// How many others confirm a memory: those whose own memory says nearly the same, or was derived from it. Another
-/// one is another session, or another actor where no session is known; the same actor is one only from session to
-/// session.
-pub(super) fn confirmations(version: &Version, linked: &[Linked]) -> u64 {
-    let voice = |version: &Version| match &version.source.session {
-        Some(session) => (Some(session.clone()), None),
-        None => (None, Some(version.actor)),
-    };
-    let own = voice(version);
-    let confirms = linked.iter().filter(|linked| {
+/// How many others confirm a memory: those that stored it once more, whose own memory says nearly the same, or was
+/// derived from it.
+pub(super) fn confirmations(version: &Version, links: &Links) -> u64 {
+    let author = Voice::of(version);
+    let confirming = links.others.iter().filter(|linked| {
         let Related {
             relation,
             direction,
             ..
         } = &linked.related;
-        let says_so =
-            relation == "similar_to" || (relation == "derived_from" && *direction == Direction::In);
-        let other = &linked.other;
-        let sessions_known = other.source.session.is_some() && version.source.session.is_some();
-        says_so && (sessions_known || other.actor != version.actor)
+        relation == "similar_to" || (relation == "derived_from" && *direction == Direction::In)
     });
-    let mut others: BTreeSet<_> = confirms.map(|linked| voice(&linked.other)).collect();
-    others.remove(&own);
-    others.len() as u64
+    let others = confirming.map(|linked| Voice::of(&linked.other));
+    let voices = others.chain(links.again.iter().copied());
+    let voices: BTreeSet<_> = voices
+        .filter(|voice| voice.is_other_than(author))
+        .map(Voice::key)
+        .collect();
+    voices.len() as u64
 }
 
 /// The event that links one memory to another.
@@ -242,6 +321,7 @@ pub(super) fn linked_event(
             relation: None,
             reason,
             score_ppm,
+            request_digest: None,
         }),
     }
 }

@@ -164,20 +164,23 @@ impl Service {
         let mut shown = Vec::with_capacity(found.hits.len());
         let sees = |version: &Version| scopes.sees(&version.scope_text());
         for (place, hit) in found.hits.iter().enumerate() {
-            let linked = self.linked_at(views, &hit.version, at.position, &sees)?;
-            let memory = self.memory_with(views, &hit.version, &linked, at.position)?;
+            let links = self.links_of(views, &hit.version, at.position, &sees)?;
+            let memory = self.memory_with(views, &hit.version, &links, at.position)?;
+            let confirmed = query.ranking.confirmed * (memory.confirmations as f64).ln_1p();
             shown.push(Shown {
                 hit: RecallHit {
-                    score: f64::from(hit.score),
+                    score: f64::from(hit.score) + confirmed,
                     matched: hit.matched.clone(),
                     elsewhere: scopes.is_elsewhere(&memory.scope),
                     ..RecallHit::of(memory)
                 },
                 id: hit.version.id,
-                linked,
+                linked: links.others,
                 found: Some(place),
             });
         }
+        // Those of one score stay in the order in which they were found.
+        shown.sort_by(|a, b| b.hit.score.total_cmp(&a.hit.score));
         if !request.no_links && shown.iter().any(|shown| !shown.linked.is_empty()) {
             let follow = Follow {
                 service: self,
@@ -326,6 +329,7 @@ fn explain(
             "importance": ranking.importance,
             "recency": ranking.recency,
             "scope": ranking.scope,
+            "confirmed": ranking.confirmed,
             "floor": plain(ranking.floor),
             "candidates": ranking.candidates,
             "expand": ranking.expand,
@@ -342,6 +346,7 @@ fn explain(
             "importance": hit.version.importance,
             "time_ms": hit.evidence.time_ms,
             "scope": hit.evidence.scope.name(),
+            "confirmations": shown.hit.memory.confirmations,
         }))).collect::<Vec<_>>(),
         "views_at": views.base_position().0,
         "basis": at.position.0,

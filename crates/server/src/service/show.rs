@@ -7,7 +7,7 @@ use icm_projections::fold::{Family, Version, changed};
 use icm_projections::{ALL_IDS, Views};
 
 use super::decay::decimal;
-use super::link::{Linked, confirmations};
+use super::link::{Links, confirmations};
 use super::{Ask, Service, locked};
 use crate::api::{Importance, Memory, Source, Trust};
 use crate::error::{Result, ServiceError};
@@ -123,8 +123,8 @@ impl Service {
         version: &Version,
         position: Position,
     ) -> std::result::Result<Memory, Ask> {
-        let linked = self.linked_at(views, version, position, &|_| true)?;
-        self.memory_with(views, version, &linked, position)
+        let links = self.links_of(views, version, position, &|_| true)?;
+        self.memory_with(views, version, &links, position)
     }
 
     /// The same, of whose links it is known which are shown.
@@ -132,7 +132,7 @@ impl Service {
         &self,
         views: &Views,
         version: &Version,
-        linked: &[Linked],
+        links: &Links,
         position: Position,
     ) -> std::result::Result<Memory, Ask> {
         let entity = views.resolve(version.id)?;
@@ -142,8 +142,8 @@ impl Service {
         let weight_ppm = views.weight_at(&self.log, entity, version, position)?;
         Ok(Memory {
             weight: decimal(weight_ppm),
-            related: linked.iter().map(|linked| linked.related.clone()).collect(),
-            confirmations: confirmations(version, linked),
+            related: links.others.iter().map(|it| it.related.clone()).collect(),
+            confirmations: confirmations(version, links),
             ..memory(version, views.accesses_at(&self.log, entity, position)?)
         })
     }

@@ -88,3 +88,117 @@ async fn a_topic_with_something_only_below_it_says_how_to_name_that() {
     assert_eq!(look["memories"], 2);
     client.end().await;
 }
+
+#[tokio::test]
+async fn a_memory_is_linked_and_unlinked_by_a_model() {
+    let mut client = Client::legacy(EVERYTHING).await;
+    let a = client.put("ports", "Redis listens on 6380", Trust::User);
+    let b = client.put("ports", "Redis listens on 6379", Trust::User);
+    let ask = json!({"id": a, "other": b, "relation": "supersedes", "reason": "it moved"});
+    let (text, linked) = client.ok("icm_memory_link", ask.clone()).await;
+    assert_eq!(linked["action"], "linked", "{linked}");
+    assert!(
+        text.starts_with(&format!("linked {a} supersedes {b} (event ")),
+        "{text}"
+    );
+    let (_, again) = client.ok("icm_memory_link", ask).await;
+    assert_eq!(again["action"], "unchanged");
+    let found = client.ok("icm_memory_recall", json!({"query": "Redis 6379"}));
+    let (_, found) = found.await;
+    assert_eq!(found["results"][0]["id"], json!(a), "{found}");
+    assert_eq!(found["results"][1]["superseded_by"], json!(a), "{found}");
+
+    let ask = json!({"id": a, "other": b, "relation": "supersedes", "remove": true});
+    let (text, _) = client.ok("icm_memory_link", ask).await;
+    assert!(text.starts_with(&format!("unlinked {a} ")), "{text}");
+    let found = client.ok("icm_memory_recall", json!({"query": "Redis 6379"}));
+    let (_, found) = found.await;
+    assert_eq!(found["results"][0]["id"], json!(b), "{found}");
+    let ask = json!({"id": a, "other": a, "relation": "related"});
+    let said = client.fails("icm_memory_link", ask).await;
+    assert!(said.contains("cannot be linked to itself"), "{said}");
+    client.end().await;
+}
+
+#[tokio::test]
+async fn what_somebody_else_stores_again_is_confirmed_once() {
+    let mut client = Client::legacy(EVERYTHING).await;
+    let text = "Deploys go out on Tuesdays only";
+    let other = client.put(
+        "deploys",
+        "Deploys go out on some days, Tuesdays too",
+        Trust::User,
+    );
+    let id = client.put("deploys", text, Trust::User);
+    let store = |actor: &str, session: &str| {
+        let caller = Caller {
+            actor: actor.into(),
+            session: (!session.is_empty()).then(|| session.to_owned()),
+            ..Caller::default()
+        };
+        let request = StoreRequest {
+            topic: "deploys".into(),
+            content: text.into(),
+            request_id: Some(format!("{actor} {session}")),
+            ..StoreRequest::default()
+        };
+        client.service.store(&caller, request).expect("stored")
+    };
+    // Whoever wrote it says nothing new.
+    let own = store("user", "");
+    assert!(!own.confirmed && own.id == id, "{own:?}");
+    let first = store("agent", "nightly");
+    assert!(first.confirmed, "{first:?}");
+    assert_eq!((&first.id, first.action), (&id, Action::Unchanged));
+    assert_eq!(store("agent", "nightly"), first, "the same request");
+    assert!(!store("robot", "nightly").confirmed, "the same session");
+    assert!(store("agent", "weekly").confirmed);
+
+    let ask = json!({"topic": "deploys", "content": text});
+    let (said, stored) = client.ok("icm_memory_store", ask).await;
+    assert_eq!(stored["action"], "unchanged");
+    assert!(said.contains("counts as confirmed"), "{said}");
+    let found = client.ok("icm_memory_recall", json!({"query": "deploys Tuesdays"}));
+    let (_, found) = found.await;
+    let of = |id: &str| {
+        let hits = found["results"].as_array().expect("hits");
+        let hit = hits.iter().find(|hit| hit["id"] == id);
+        hit.expect("it is found")["confirmations"].clone()
+    };
+    assert_eq!(of(&id), 3, "{found}");
+    assert_eq!(of(&other), Value::Null);
+
+    // An undo of one leaves the others.
+    let ask = json!({"event": first.event});
+    let (_, plan) = client.ok("icm_undo", ask.clone()).await;
+    let mut ask = ask;
+    ask["confirm"] = plan["plan"].clone();
+    client.ok("icm_undo", ask).await;
+    let found = client.ok("icm_memory_recall", json!({"query": "deploys Tuesdays"}));
+    let (_, found) = found.await;
+    assert_eq!(found["results"][0]["confirmations"], 2, "{found}");
+    client.end().await;
+}
+
+#[tokio::test]
+async fn a_briefing_keeps_to_its_budget() {
+    let mut client = Client::legacy(EVERYTHING).await;
+    let long = "The release train leaves on Mondays. ".repeat(12);
+    client.put("trains", &long, Trust::User);
+    client.put("trains/late", &format!("A late train: {long}"), Trust::User);
+    let ask = json!({"query": "release train", "budget": 160});
+    let (text, context) = client.ok("icm_memory_recall_context", ask).await;
+    assert!(text.contains("leaves on Mondays"), "{text}");
+    assert_eq!(
+        context["ids"].as_array().map(Vec::len),
+        Some(1),
+        "{context}"
+    );
+    assert_eq!(context["left_out"], 1);
+    assert!(context["tokens"].as_u64().expect("tokens") <= 160);
+    let ask = json!({"query": "qqqqq", "topic": "nowhere"});
+    let (text, context) = client.ok("icm_memory_recall_context", ask).await;
+    assert!(text.starts_with("no memory matches"), "{text}");
+    assert_eq!(context["ids"], json!([]));
+    client.end().await;
+}

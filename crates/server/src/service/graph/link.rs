@@ -80,6 +80,7 @@ impl Service {
                     relation: None,
                     reason: reason.as_deref(),
                     score_ppm: None,
+                    request_digest: None,
                 }),
             };
             let appended = command.append(views, vec![event])?;

@@ -14,6 +14,7 @@ use crate::api::Caller;
 use crate::error::Result;
 use crate::limits::{self, ACTOR_LEN_MAX, SOURCE_LEN_MAX};
 use crate::service::Service;
+use crate::service::link::Voice;
 
 /// A command that holds the lock and has seen everything before it.
 pub(in crate::service) struct Command<'a> {
@@ -36,11 +37,7 @@ impl<'a> Command<'a> {
         events: Vec<NewEvent>,
     ) -> Result<Vec<Appended>> {
         let name = actor_of(self.caller);
-        let session = self
-            .caller
-            .session
-            .as_deref()
-            .map_or(SessionId::ZERO, hash::session_id);
+        let session = session_of(self.caller);
         let actor = self.writer.actor(name);
         if !self.writer.starts_origin() && views.actor(actor).is_none() && !self.named {
             let naming = Batch {
@@ -78,6 +75,14 @@ impl<'a> Command<'a> {
             appended.extend(self.append(views, batch)?);
         }
         Ok(appended)
+    }
+
+    /// Who says what is written.
+    pub(in crate::service) fn voice(&self) -> Voice {
+        Voice {
+            session: session_of(self.caller),
+            actor: self.writer.actor(actor_of(self.caller)),
+        }
     }
 
     /// See [`Writer::begin_redaction`].
@@ -125,6 +130,11 @@ pub(in crate::service) fn check_caller(caller: &Caller) -> Result<()> {
     limits::visible_label("the actor", &caller.actor, ACTOR_LEN_MAX)?;
     let session = caller.session.as_deref().unwrap_or_default();
     limits::visible_label("the session", session, SOURCE_LEN_MAX)
+}
+
+fn session_of(caller: &Caller) -> SessionId {
+    let session = caller.session.as_deref();
+    session.map_or(SessionId::ZERO, hash::session_id)
 }
 
 pub(in crate::service) fn actor_of(caller: &Caller) -> &str {

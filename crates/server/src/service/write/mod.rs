@@ -420,6 +420,7 @@ pub(super) fn store_in(
             similar: None,
             warnings: Vec::new(),
             crowded: None,
+            confirmed: false,
         });
     };
     let change = Change::of_store(checked);
@@ -433,7 +434,8 @@ pub(super) fn store_in(
         events.push(turned(&before, Kind::MEMORY_REVIVED));
     }
     if events.is_empty() {
-        return Ok(unchanged(&before));
+        let digest = checked.request_digest.as_deref();
+        return command.service.confirmed(command, views, &before, digest);
     }
     let appended = command.append(views, events)?;
     Ok(receipt(&before, appended[0], action, None))
@@ -485,6 +487,7 @@ pub(super) fn receipt(
         similar: None,
         warnings: Vec::new(),
         crowded: None,
+        confirmed: false,
     }
 }
 
@@ -498,6 +501,7 @@ pub(super) fn unchanged(before: &Version) -> Receipt {
         similar: None,
         warnings: Vec::new(),
         crowded: None,
+        confirmed: false,
     }
 }
 
@@ -538,8 +542,10 @@ pub(super) fn first_receipt(
             Kind::MEMORY_STORED | Kind::MEMORY_CONSOLIDATED => Action::Stored,
             Kind::MEMORY_REVIVED => Action::Revived,
             Kind::MEMORY_FORGOTTEN => Action::Forgotten,
+            Kind::MEMORY_LINKED => Action::Unchanged,
             _ => Action::Updated,
         },
+        confirmed: Kind(first.kind) == Kind::MEMORY_LINKED,
         topic,
         similar: None,
         warnings: Vec::new(),

@@ -1,0 +1,61 @@
+//! `icm_memory_decay`
+
+use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value, count, short};
+use crate::api::{DecayAction, DecayReceipt, DecayRequest, TickAhead};
+use crate::error::ServiceError;
+use crate::mcp::schema::Args;
+
+pub(super) static TOOL: Tool = Tool {
+    name: "icm_memory_decay",
+    title: "Let memories fade",
+    description: "Let memories fade up to today; a second call on one day changes nothing. Call it to set another rate for today. Not for forgetting: icm_memory_prune does that. Recalls do it once a day by themselves.",
+    hints: Hints {
+        read_only: false,
+        destructive: false,
+        idempotent: true,
+    },
+    leaves_work: true,
+    params: &[Param {
+        name: "rate",
+        kind: Kind::Share,
+        required: false,
+        about: "what a medium memory loses a day, 0 to 1; default 0.05",
+    }],
+    output: None,
+    run,
+};
+
+fn run(call: &Call<'_>, args: Args) -> Result<Reply, ServiceError> {
+    let request = DecayRequest {
+        rate: args.share("rate"),
+        dry_run: false,
+    };
+    let receipt = call.service.decay(call.caller, &request)?;
+    let DecayReceipt { day, rate, .. } = &receipt;
+    let mut text = match receipt.action {
+        DecayAction::Unchanged => format!("unchanged: memories fade up to {day} already"),
+        DecayAction::Decayed => format!(
+            "decayed to {day} at {rate} a day: {} can fade (event {}, @{})",
+            count(receipt.memories, "memory", "memories"),
+            receipt.event.as_deref().map_or("", short),
+            receipt.position.unwrap_or_default()
+        ),
+    };
+    text.push_str(&ahead(&receipt.ahead));
+    let mut structured = serde_json::to_value(&receipt).unwrap_or_default();
+    clean_value(&mut structured);
+    Ok(Reply { text, structured })
+}
+
+/// What to know of ticks for days that have not come, as a line.
+pub(super) fn ahead(ticks: &[TickAhead]) -> String {
+    let Some(last) = ticks.iter().map(|tick| &tick.day).max() else {
+        return String::new();
+    };
+    let events: Vec<_> = ticks.iter().map(|tick| short(&tick.event)).collect();
+    format!(
+        "\nwarning: memories fade up to {last}, which has not come: a clock was wrong; icm_undo of event {} \
+         takes that back",
+        events.join(", ")
+    )
+}

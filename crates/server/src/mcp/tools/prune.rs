@@ -1,0 +1,104 @@
+//! `icm_memory_prune`
+
+use serde_json::json;
+
+use super::decay::ahead;
+use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value, count, short};
+use crate::api::{PruneAnswer, PruneRequest};
+use crate::error::ServiceError;
+use crate::mcp::frame::Frame;
+use crate::mcp::schema::Args;
+use crate::sanitize::clean_line;
+
+/// Bytes that a preview shows of a memory.
+const SHOWN_MAX_BYTES: usize = 200;
+
+pub(super) static TOOL: Tool = Tool {
+    name: "icm_memory_prune",
+    title: "Forget what has faded",
+    description: "Forget the medium and low memories that have faded; icm_undo brings them back. Call it when the user asks to clean up; without confirm it only previews. Not for single memories: use icm_memory_forget.",
+    hints: Hints {
+        read_only: false,
+        destructive: true,
+        idempotent: true,
+    },
+    leaves_work: true,
+    params: &[
+        Param {
+            name: "threshold",
+            kind: Kind::Share,
+            required: false,
+            about: "weight below which they go, 0 to 1; default 0.1",
+        },
+        Param {
+            name: "confirm",
+            kind: Kind::Text,
+            required: false,
+            about: "the plan that the preview named",
+        },
+    ],
+    output: None,
+    run,
+};
+
+fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+    let plan = args.text("confirm");
+    let request = PruneRequest {
+        threshold: args.share("threshold"),
+        dry_run: plan.is_none(),
+        plan,
+    };
+    let answer = call.service.prune(call.caller, &request)?;
+    let mut structured = json!({
+        "dry_run": answer.dry_run,
+        "plan": answer.plan,
+        "threshold": answer.threshold,
+        "memories": answer.memories,
+    });
+    let mut text = match (&answer.event, answer.memories) {
+        (_, 0) => format!(
+            "no memory of medium or low importance is below {}",
+            answer.threshold
+        ),
+        (Some(event), memories) => {
+            let position = answer.position.unwrap_or_default();
+            structured["event"] = json!(event);
+            structured["position"] = json!(position);
+            format!(
+                "forgotten {} below {} (event {}, @{position}); icm_undo with that event brings all of \
+                 them back",
+                count(memories, "memory", "memories"),
+                answer.threshold,
+                short(event),
+            )
+        }
+        (None, _) => preview(&answer),
+    };
+    let shown = answer.first.iter();
+    let shown = shown.map(|it| json!({"id": it.id, "topic": it.topic, "weight": it.weight}));
+    structured["shown"] = shown.collect();
+    text.push_str(&ahead(&answer.ahead));
+    clean_value(&mut structured);
+    Ok(Reply { text, structured })
+}
+
+fn preview(answer: &PruneAnswer) -> String {
+    let mut frame = Frame::new();
+    for memory in &answer.first {
+        let content = memory.content.as_deref().unwrap_or("(withheld)");
+        let head = format!("{} ", memory.id);
+        let tail = format!(" ({:.3})", memory.weight);
+        frame.item(&head, &clean_line(content), &tail, SHOWN_MAX_BYTES);
+    }
+    let more = match answer.memories - answer.first.len() as u64 {
+        0 => String::new(),
+        more => format!("\n… and {more} more"),
+    };
+    format!(
+        "would forget {} below {}; nothing is done yet: call again with confirm: \"{}\"\n{}{more}",
+        count(answer.memories, "memory", "memories"),
+        answer.threshold,
+        answer.plan,
+        frame.finish()
+    )
+}

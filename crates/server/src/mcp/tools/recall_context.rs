@@ -1,0 +1,95 @@
+//! `icm_memory_recall_context`
+
+use serde_json::json;
+
+use super::{AS_OF, Call, Hints, Kind, Param, Reply, Tool, clean_value};
+use crate::api::{ContextRequest, RecallRequest};
+use crate::error::ServiceError;
+use crate::mcp::schema::Args;
+use crate::sanitize::clean_line;
+
+const BUDGET_DEFAULT: u64 = 1_000;
+/// What clients take of one reply has room for it.
+const BUDGET_MAX: u64 = 15_000;
+
+pub(super) static TOOL: Tool = Tool {
+    name: "icm_memory_recall_context",
+    title: "Recall for a prompt",
+    description: "Return what memories say on a subject as text for a prompt, within a budget of tokens; what is superseded is left out. Call it to brief a new session or another agent. Not for finding ids: use icm_memory_recall.",
+    hints: Hints {
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+    },
+    leaves_work: true,
+    params: &[
+        Param {
+            name: "query",
+            kind: Kind::Text,
+            required: true,
+            about: "a few plain words; no query syntax",
+        },
+        Param {
+            name: "budget",
+            kind: Kind::Whole {
+                min: 50,
+                max: BUDGET_MAX,
+            },
+            required: false,
+            about: "tokens, default 1000",
+        },
+        Param {
+            name: "topic",
+            kind: Kind::Text,
+            required: false,
+            about: "only this topic; a/ for all below a",
+        },
+        Param {
+            name: "scope",
+            kind: Kind::Text,
+            required: false,
+            about: "as seen from it, or all; default: global, this project and session",
+        },
+        AS_OF,
+    ],
+    output: None,
+    run,
+};
+
+fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+    let budget = args.whole("budget").unwrap_or(BUDGET_DEFAULT);
+    let request = ContextRequest {
+        recall: RecallRequest {
+            query: args.required_text("query"),
+            topic: args.text("topic"),
+            scope: call.caller.scope(args.text("scope"))?,
+            at: args.text("as_of"),
+            record: !call.options.read_only,
+            ..RecallRequest::default()
+        },
+        budget: usize::try_from(budget).unwrap_or(usize::MAX),
+        markdown: false,
+    };
+    let context = call.service.recall_context(call.caller, &request)?;
+    let mut text = match context.results.is_empty() {
+        true => "no memory matches; try other words, or scope all".to_owned(),
+        false => context.text,
+    };
+    if context.left_out > 0 {
+        text.push_str(&format!("\n{} more did not fit", context.left_out));
+    }
+    if let Some(note) = &context.note {
+        text.push_str(&format!("\nnote: {}", clean_line(note)));
+    }
+    let ids: Vec<&str> = context.results.iter().map(|hit| &*hit.memory.id).collect();
+    let mut structured = json!({
+        "basis": context.basis,
+        "scope": context.scope,
+        "budget": context.budget,
+        "tokens": context.tokens,
+        "left_out": context.left_out,
+        "ids": ids,
+    });
+    clean_value(&mut structured);
+    Ok(Reply { text, structured })
+}

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use icm_embedders::{Choice, EmbedError, Opened, Store};
 use icm_server::api::Caller;
-use icm_server::{Model, OpenOptions, Service};
+use icm_server::{AskOwner, Model, OpenOptions, Service};
 
 use crate::args::GlobalArgs;
 use crate::caller;
@@ -113,15 +113,20 @@ impl App {
 
     /// The store, opened at the first call.
     pub(crate) fn service(&self) -> Result<&Arc<Service>, CliError> {
-        self.open(false)
+        self.open(false, AskOwner::All)
+    }
+
+    /// As [`App::service`], for a process that goes on and has views of its own.
+    pub(crate) fn service_to_serve(&self) -> Result<&Arc<Service>, CliError> {
+        self.open(false, AskOwner::Writes)
     }
 
     /// As [`App::service`], but nothing is ever written.
     pub(crate) fn service_read_only(&self) -> Result<&Arc<Service>, CliError> {
-        self.open(true)
+        self.open(true, AskOwner::Nothing)
     }
 
-    fn open(&self, read_only: bool) -> Result<&Arc<Service>, CliError> {
+    fn open(&self, read_only: bool, asks: AskOwner) -> Result<&Arc<Service>, CliError> {
         if let Some(service) = self.service.get() {
             return Ok(service);
         }
@@ -129,7 +134,7 @@ impl App {
         if dir.is_file() {
             return Err(not_a_folder(&dir, &origin));
         }
-        let mut service = self.service_of(dir, &self.config, read_only)?;
+        let mut service = (self.service_of(dir, &self.config, read_only)?).asking_owner(asks);
         if origin == Origin::Default {
             // A folder that is icm's by name, whatever else a platform keeps in it.
             service = service.in_any_folder();

@@ -35,6 +35,7 @@ use std::time::Duration;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::task::JoinHandle;
 
 use crate::api::Caller;
 use crate::error::{Result, ServiceError};
@@ -71,7 +72,11 @@ pub fn serve_stdio(service: Arc<Service>, caller: Caller, options: McpOptions) -
         })?;
     let outcome = runtime.block_on(async {
         let (reader, writer) = stdio::open();
-        serve(service, caller, options, reader, writer).await
+        let follow_up = Arc::new(FollowUp::default());
+        let owning = own(&service, &follow_up, options);
+        let served = serve_with(service, caller, options, (reader, writer), follow_up).await;
+        owning.abort();
+        served
     });
     // A read that blocks on standard input cannot be interrupted, so do not wait for it for ever.
     runtime.shutdown_timeout(FAREWELL_MAX);
@@ -92,7 +97,33 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let follow_up = Arc::new(FollowUp::default());
+    serve_with(service, caller, options, (reader, writer), Arc::default()).await
+}
+
+/// Answers other processes, too, as long as the task runs.
+fn own(service: &Arc<Service>, follow_up: &Arc<FollowUp>, options: McpOptions) -> JoinHandle<()> {
+    let (service, follow_up) = (Arc::clone(service), Arc::clone(follow_up));
+    tokio::spawn(async move {
+        #[cfg(unix)]
+        if !options.read_only {
+            crate::owner::keep(service, move || follow_up.leave_and_tell()).await;
+        }
+        #[cfg(not(unix))]
+        drop((service, follow_up, options));
+    })
+}
+
+async fn serve_with<R, W>(
+    service: Arc<Service>,
+    caller: Caller,
+    options: McpOptions,
+    (reader, writer): (R, W),
+    follow_up: Arc<FollowUp>,
+) -> Result<()>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
     let working = tokio::spawn(Arc::clone(&follow_up).run(Arc::clone(&service)));
     let after_write = {
         let follow_up = Arc::clone(&follow_up);

@@ -64,7 +64,7 @@ pub(crate) fn run(args: ServeArgs, app: &App) -> Result<Outcome, CliError> {
     let service = if args.read_only {
         app.service_read_only()?
     } else {
-        app.service()?
+        app.service_to_serve()?
     };
     if std::io::stdin().is_terminal() {
         app.ui.remark(format_args!(

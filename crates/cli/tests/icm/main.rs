@@ -28,6 +28,8 @@ mod links;
 mod memoir;
 mod memoir_export;
 mod model;
+#[cfg(unix)]
+mod owner;
 mod pages;
 mod pipes;
 mod places;

@@ -74,7 +74,7 @@ pub struct Source {
 }
 
 /// Who is asking, through what. One per process or connection.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caller {
     /// The actor's name, for instance `user` or `agent:claude-code`; named once in the log.
     pub actor: String,
@@ -89,7 +89,7 @@ pub struct Caller {
 }
 
 /// Stores one memory.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoreRequest {
     /// Required, at most 128 bytes.
     pub topic: String,
@@ -140,7 +140,7 @@ impl Default for StoreRequest {
 }
 
 /// Changes one memory; what is `None` stays.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct UpdateRequest {
     /// Full id or a unique prefix.
     pub id: String,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::memory::{Basis, Importance, Memory, Trust};
 
 /// Asks for memories.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RecallRequest {
     /// Words; never query syntax.
     pub query: String,

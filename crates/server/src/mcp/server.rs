@@ -493,6 +493,12 @@ impl FollowUp {
         }
     }
 
+    /// An answer is out that has left work.
+    pub(super) fn leave_and_tell(&self) {
+        self.leave();
+        self.answered();
+    }
+
     /// No more answers will come; what is left is still done.
     pub(super) fn finish(&self) {
         self.finished.store(true, Ordering::Release);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use icm_log::facts::{Facts, Hole, UndoneRange};
 use icm_log::record::Body;
@@ -19,6 +20,9 @@ use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
 use crate::limits;
 use crate::when::{self, DayMeans, When, rfc3339};
+
+/// How often a log that is followed is looked at: a look costs a few microseconds.
+const FOLLOW_EVERY: Duration = Duration::from_millis(100);
 
 /// A request, resolved.
 struct Filter {
@@ -78,6 +82,60 @@ impl Service {
             self.log.scan_back(from, &mut visit)?;
         }
         Ok(given)
+    }
+
+    /// Position of the newest event; 0 while there is none.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub fn newest_position(&self) -> Result<u64> {
+        self.log.refresh()?;
+        Ok(self.log.tip().map_or(0, |tip| tip.position.0))
+    }
+
+    /// Calls `each` for every event that fits and comes after a position, or after now, as it is appended by
+    /// whichever process, until it or `go_on` says no. Looks a few times a second.
+    ///
+    /// # Errors
+    /// As [`Service::log`].
+    pub fn follow_log(
+        &self,
+        request: &LogRequest,
+        after: Option<u64>,
+        go_on: &dyn Fn() -> bool,
+        each: &mut dyn FnMut(LogEntry) -> bool,
+    ) -> Result<()> {
+        let now = self.newest_position()?;
+        let mut seen = after.unwrap_or(now);
+        // What cannot be asked for is told at once.
+        self.with_views(|views| self.resolve_filter(views, request).map(|_| ()))?;
+        while go_on() {
+            let there = self.newest_position()?;
+            if there <= seen {
+                std::thread::sleep(FOLLOW_EVERY);
+                continue;
+            }
+            let request = LogRequest {
+                oldest_first: true,
+                limit: None,
+                cursor: Some(seen),
+                ..request.clone()
+            };
+            let mut wanted = true;
+            self.log(&request, &mut |entry| {
+                // A later one comes with the next look, with its neighbours.
+                if entry.position > there {
+                    return false;
+                }
+                wanted = each(entry);
+                wanted
+            })?;
+            if !wanted {
+                break;
+            }
+            seen = there;
+        }
+        Ok(())
     }
 
     fn resolve_filter(

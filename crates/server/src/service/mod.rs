@@ -44,9 +44,9 @@ pub use import::STDIN;
 pub(crate) use import::next_line;
 
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use icm_log::disk::{Disk, RealDisk};
@@ -56,11 +56,13 @@ use icm_projections::ranking::Ranking;
 use icm_projections::vectors::GRAPH_ROWS_MIN;
 use icm_projections::{GraphJob, ViewError, Views};
 use jiff::tz::TimeZone;
+use serde::de::DeserializeOwned;
 
-use crate::api::{DecayPolicy, Dedup};
+use crate::api::{Caller, DecayPolicy, Dedup};
 use crate::embedding::{Cache, Model};
 use crate::error::{Result, ServiceError, plain};
 use crate::ids::NewIds;
+use crate::owner::{AskOwner, Forwarded, Link};
 use crate::secrets::Policy;
 use crate::summarizer::Summarizer;
 use crate::system::SystemEnv;
@@ -153,6 +155,10 @@ pub struct Service {
     wrote: AtomicBool,
     /// The requests by which earlier processes had begun to redact what this one has finished.
     begun: Mutex<Vec<RequestKey>>,
+    /// The process that may be asked instead.
+    owner: Link,
+    /// What requests to it say they go by.
+    terms: OnceLock<String>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -194,6 +200,8 @@ impl Service {
             cache: Mutex::new(None),
             wrote: AtomicBool::new(false),
             begun: Mutex::new(Vec::new()),
+            owner: Link::default(),
+            terms: OnceLock::new(),
         })
     }
 
@@ -213,6 +221,56 @@ impl Service {
     pub fn with_secrets(mut self, policy: Policy) -> Service {
         self.secrets = policy;
         self
+    }
+
+    /// What is asked of the store's owner, where another process is one; unless it is said here nothing is.
+    #[must_use]
+    pub fn asking_owner(mut self, asks: AskOwner) -> Service {
+        self.owner = match self.options.read_only {
+            true => Link::default(),
+            false => Link::to(&self.options.dir, asks),
+        };
+        self
+    }
+
+    /// The store's folder.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.options.dir
+    }
+
+    /// What the answers of two processes depend on beside the store: the program and what its user has set. Only
+    /// on the same terms does one answer for the other.
+    pub(crate) fn terms(&self) -> String {
+        let terms = || {
+            let settings = (
+                (
+                    env!("CARGO_PKG_VERSION"),
+                    &self.secrets,
+                    &self.dedup,
+                    &self.decay,
+                ),
+                (self.hint_over, &self.ranking, self.links, &self.model),
+                std::env::var_os("TZ"),
+            );
+            blake3::hash(format!("{settings:?}").as_bytes()).to_hex()[..32].to_owned()
+        };
+        self.terms.get_or_init(terms).clone()
+    }
+
+    /// What the owner answers, where there is one that does.
+    fn ask_owner<R: Forwarded, A: DeserializeOwned>(
+        &self,
+        caller: &Caller,
+        request: &mut R,
+    ) -> Option<A> {
+        if !self.owner.is_for::<R>() {
+            return None;
+        }
+        let answer = self.owner.ask(&self.terms(), caller, request);
+        if answer.is_some() && R::WRITES {
+            self.wrote.store(true, Ordering::Relaxed);
+        }
+        answer
     }
 
     /// Whether links have a say in recalls; unless it is said here they have.
@@ -489,6 +547,11 @@ impl Service {
 
     /// The same between two answers of a server. Whether something was written.
     pub fn settle_between(&self) -> bool {
+        // What other processes wrote counts, too: they may leave it to this one.
+        let seen = self.with_views(|_| Ok(()));
+        if let Err(error) = seen {
+            tracing::debug!(%error, "the log is not read now");
+        }
         self.settle_to(TAIL_MAX)
     }
 
@@ -500,11 +563,12 @@ impl Service {
         let Some(views) = held.as_ref() else {
             return false;
         };
+        let left_to_others = || tail_max != TAIL_MAX && self.owner.leave_views();
         let newest = self.log.tip().map_or(0, |tip| tip.position.0);
         let events = newest - views.base_position().0.min(newest);
         let is_short =
             events.max(views.tail_rows()) <= tail_max && views.tail_bytes() <= TAIL_LEN_MAX;
-        if is_short || self.log.refresh().is_err() {
+        if is_short || left_to_others() || self.log.refresh().is_err() {
             return false;
         }
         // The next command finds out what is wrong, and says so.

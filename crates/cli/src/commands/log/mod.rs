@@ -1,6 +1,7 @@
 //! `icm log`
 
 mod export;
+mod follow;
 mod heads;
 mod import;
 mod repair;
@@ -29,6 +30,7 @@ const LIMIT_ON_TERMINAL: usize = 50;
 #[command(after_help = "\
 Examples:
   icm log --kind memory.updated --since yesterday
+  icm log --follow --topic deploys/
   icm log --json | jq -r .kind | sort | uniq -c")]
 pub(crate) struct LogArgs {
     #[command(subcommand)]
@@ -82,6 +84,9 @@ struct Filters {
     /// Oldest first
     #[arg(long)]
     reverse: bool,
+    /// Show the newest ten (or `-l N`), then each event as it comes, whoever writes it
+    #[arg(short, long, conflicts_with_all = ["all", "until", "reverse"])]
+    follow: bool,
 }
 
 pub(crate) fn run(args: LogArgs, app: &App) -> Result<Outcome, CliError> {
@@ -105,6 +110,7 @@ pub(crate) fn run(args: LogArgs, app: &App) -> Result<Outcome, CliError> {
 
 fn list(filters: Filters, app: &App) -> Result<Outcome, CliError> {
     let limit = match filters.limit {
+        None if filters.follow => None,
         Some(limit) => Some(limit as usize),
         None if app.ui.is_terminal() && !filters.all => Some(LIMIT_ON_TERMINAL),
         None => None,
@@ -122,6 +128,10 @@ fn list(filters: Filters, app: &App) -> Result<Outcome, CliError> {
         limit,
         cursor: None,
     };
+
+    if filters.follow {
+        return follow::run(request, app);
+    }
 
     let mut written = Ok(());
     let mut waiting = Vec::new();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use icm_log::LOG_DIR;
 
 use super::{Checks, Patient, quoted};
+use crate::service::Service;
 
 /// Less room than this is a warning.
 #[cfg(unix)]
@@ -104,6 +105,20 @@ pub(super) fn place(patient: &Patient<'_>, checks: &mut Checks) {
         return checks.warning("place", why, Some(format!("df -hT {}", quoted(&there))));
     }
     checks.ok("place", "a disk of this machine, as far as can be told");
+}
+
+impl Service {
+    /// What the store's disk is called, where it is one of another machine.
+    pub(crate) fn network_disk(&self) -> Option<String> {
+        #[cfg(target_os = "linux")]
+        {
+            let there = nearest_folder(self.dir())?;
+            let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
+            network_mount(&mounts, &there).map(str::to_owned)
+        }
+        #[cfg(not(target_os = "linux"))]
+        None
+    }
 }
 
 /// The file system that holds `path`, if it is one of another machine.

@@ -226,6 +226,9 @@ impl Service {
 
     /// Stores a memory; with a key that its topic has already, updates that one.
     pub fn store(&self, caller: &Caller, mut request: StoreRequest) -> Result<Receipt> {
+        if let Some(receipt) = self.ask_owner(caller, &mut request) {
+            return Ok(receipt);
+        }
         let warnings = self.guard_store(&mut request)?;
         let checked = self.check_store(caller, &request)?;
         let request_id = RequestKeyOf(request.request_id.as_deref());
@@ -283,6 +286,9 @@ impl Service {
 
     /// Changes a memory.
     pub fn update(&self, caller: &Caller, mut request: UpdateRequest) -> Result<Receipt> {
+        if let Some(receipt) = self.ask_owner(caller, &mut request) {
+            return Ok(receipt);
+        }
         let mut guard = Guard::new(&self.secrets, request.allow_secret);
         guard.update(&mut request)?;
         let warnings = guard.warnings();

@@ -1,0 +1,49 @@
+//! `icm log --follow`
+
+use icm_server::api::LogRequest;
+
+use super::{WIDTHS, row};
+use crate::app::App;
+use crate::columns;
+use crate::error::{CliError, Outcome};
+use icm_server::ID_LEN;
+use icm_server::api::LogEntry;
+
+/// Events that are shown first where nobody says how many.
+const FIRST: usize = 10;
+
+/// Shows the newest events, oldest first, then each that comes, until nobody reads on.
+pub(super) fn run(request: LogRequest, app: &App) -> Result<Outcome, CliError> {
+    let service = app.service()?;
+    let mut first = Vec::new();
+    let newest = LogRequest {
+        limit: request.limit.or(Some(FIRST)),
+        oldest_first: false,
+        ..request.clone()
+    };
+    // What comes between the two looks is new.
+    let after = service.newest_position()?;
+    service.log(&newest, &mut |entry| {
+        first.push(entry);
+        true
+    })?;
+    first.retain(|entry| entry.position <= after);
+    for entry in first.iter().rev() {
+        print(app, entry)?;
+    }
+    app.ui.flush()?;
+    let mut written = Ok(());
+    let go_on = || true;
+    service.follow_log(&request, Some(after), &go_on, &mut |entry| {
+        written = print(app, &entry).and_then(|()| app.ui.flush());
+        written.is_ok()
+    })?;
+    written.map(|()| Outcome::Fine)
+}
+
+fn print(app: &App, entry: &LogEntry) -> Result<(), CliError> {
+    match app.ui.json {
+        true => app.ui.json_line(entry),
+        false => columns::print_row(&app.ui, &row(&app.ui, entry, ID_LEN), &WIDTHS),
+    }
+}

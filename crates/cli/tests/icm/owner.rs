@@ -1,0 +1,318 @@
+//! One server answers for other processes, and none of them depends on it.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use icm_server::api::{Caller, StoreRequest};
+use icm_server::{AskOwner, OpenOptions, Service};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::world::{Run, World, run};
+
+/// A server that has the role.
+struct Owner(Child);
+
+impl Owner {
+    fn of(world: &World) -> Owner {
+        let owner = Owner::maybe(world);
+        owner.await_role(world);
+        owner
+    }
+
+    fn maybe(world: &World) -> Owner {
+        let mut command = world.command(["serve"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::null());
+        Owner(command.stderr(Stdio::null()).spawn().expect("it starts"))
+    }
+
+    fn await_role(&self, world: &World) {
+        let pid = u64::from(self.0.id());
+        let begun = Instant::now();
+        while notice(world)["pid"] != pid {
+            assert!(begun.elapsed() < Duration::from_secs(30), "no owner");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = Pid::from_child(&self.0);
+        kill_process(pid, signal).expect("it is there");
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        // A process that is stopped dies of this all the same.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn notice(world: &World) -> Value {
+    let bytes = std::fs::read(world.store().join("sock/owner")).unwrap_or_default();
+    serde_json::from_slice(&bytes).unwrap_or_default()
+}
+
+/// Runs a command that tells what the owner answered.
+fn asking(world: &World, args: &[&str]) -> Run {
+    run(world.command(args).env("ICM_LOG", "icm_server=debug"), b"")
+}
+
+fn was_answered(run: &Run, method: &str) -> bool {
+    let mut lines = run.err.lines();
+    lines.any(|it| it.contains("the owner of the store answered") && it.contains(method))
+}
+
+#[test]
+fn commands_are_answered_by_the_server_that_runs() {
+    let world = World::with_memories();
+    let before = asking(&world, &["store", "-t", "a", "-c", "alone"]).ok();
+    assert!(!before.err.contains("the owner"), "{}", before.err);
+
+    let owner = Owner::of(&world);
+    let stored = asking(
+        &world,
+        &["store", "-t", "a", "-c", "said to the owner", "--json"],
+    )
+    .ok();
+    assert!(was_answered(&stored, "store"), "{}", stored.err);
+    let id = stored.json()["id"].as_str().expect("an id").to_owned();
+    let updated = asking(&world, &["update", &id, "-c", "changed by the owner"]).ok();
+    assert!(was_answered(&updated, "update"), "{}", updated.err);
+    let found = asking(&world, &["recall", "changed", "--json"]).ok();
+    assert!(was_answered(&found, "recall"), "{}", found.err);
+    assert_eq!(found.json()["results"][0]["id"], json!(id));
+    // What it does not answer, and what it refuses, every process does itself.
+    world.icm(["forget", &id]).ok();
+    let refused = asking(&world, &["update", &id, "-c", "again"]).fails(1, "is forgotten");
+    assert!(!was_answered(&refused, "update"), "{}", refused.err);
+    // Other settings are other terms.
+    let config = world.write("other.toml", "[ranking]\nscope = 1.0\n");
+    let config = config.to_str().expect("a path");
+    let other = asking(
+        &world,
+        &["--config", config, "store", "-t", "a", "-c", "else"],
+    )
+    .ok();
+    assert!(!was_answered(&other, "store"), "{}", other.err);
+
+    // It goes with its client, and leaves nothing behind.
+    let Owner(child) = &mut { owner };
+    drop(child.stdin.take());
+    child.wait().expect("it ends");
+    assert_eq!(notice(&world), Value::Null);
+    assert!(!world.store().join("sock/icm.sock").exists());
+    let after = asking(&world, &["store", "-t", "a", "-c", "alone again"]).ok();
+    assert!(!after.err.contains("the owner"), "{}", after.err);
+    world.icm(["verify"]).ok();
+}
+
+/// Eight who store without pause until they are told to stop; what was acknowledged, by content, and the
+/// longest that each waited.
+struct Load {
+    stop: AtomicBool,
+    store: PathBuf,
+}
+
+type Acknowledged = Vec<(String, String)>;
+
+impl Load {
+    fn run(&self, who: usize) -> Acknowledged {
+        let service = Service::open(OpenOptions {
+            dir: self.store.clone(),
+            lock_wait: Duration::from_secs(20),
+            read_only: false,
+        });
+        let service = service.expect("it opens").asking_owner(AskOwner::Writes);
+        let mut acknowledged = Vec::new();
+        for round in 0.. {
+            if self.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            let content = format!("fact {round} of client {who}");
+            let request = StoreRequest {
+                topic: format!("client-{who}"),
+                content: content.clone(),
+                ..StoreRequest::default()
+            };
+            let receipt = service.store(&Caller::default(), request);
+            acknowledged.push((content, receipt.expect("it stores").id));
+        }
+        acknowledged
+    }
+}
+
+/// Lets eight clients store while `disturb` runs, then looks at what is there.
+fn under_load(world: &World, disturb: impl FnOnce()) -> usize {
+    let load = Load {
+        stop: AtomicBool::new(false),
+        store: world.store(),
+    };
+    let acknowledged: Acknowledged = std::thread::scope(|scope| {
+        let load = &load;
+        let clients: Vec<_> = (0..8)
+            .map(|who| scope.spawn(move || load.run(who)))
+            .collect();
+        disturb();
+        load.stop.store(true, Ordering::Relaxed);
+        let done = clients.into_iter().map(|client| client.join());
+        done.flat_map(|done| done.expect("it stores")).collect()
+    });
+    let list = world.json(["list", "--all"]);
+    let mut there: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for memory in list.as_array().expect("a list") {
+        let text = |name: &str| memory[name].as_str().expect("a text").to_owned();
+        there.entry(text("content")).or_default().push(text("id"));
+    }
+    for (content, id) in &acknowledged {
+        assert_eq!(there.get(content), Some(&vec![id.clone()]), "{content}");
+    }
+    assert_eq!(
+        there.len(),
+        list.as_array().map_or(0, Vec::len),
+        "none twice"
+    );
+    world.icm(["verify"]).ok();
+    acknowledged.len()
+}
+
+#[test]
+fn nothing_is_lost_or_doubled_when_owners_are_killed() {
+    let world = World::new();
+    world
+        .icm(["store", "-t", "first", "-c", "there is a store"])
+        .ok();
+    let stored = under_load(&world, || {
+        for _ in 0..20 {
+            let owner = Owner::of(&world);
+            std::thread::sleep(Duration::from_millis(30));
+            owner.signal(Signal::KILL);
+        }
+    });
+    assert!(stored > 100, "{stored}");
+}
+
+#[test]
+fn nothing_is_lost_or_doubled_when_an_owner_is_stopped_for_a_while() {
+    let world = World::new();
+    world
+        .icm(["store", "-t", "first", "-c", "there is a store"])
+        .ok();
+    let owner = Owner::of(&world);
+    let stored = under_load(&world, || {
+        for _ in 0..5 {
+            std::thread::sleep(Duration::from_millis(30));
+            owner.signal(Signal::STOP);
+            std::thread::sleep(Duration::from_millis(250));
+            // Whoever reads does not need it.
+            world.icm(["list"]).ok();
+            owner.signal(Signal::CONT);
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    });
+    assert!(stored > 100, "{stored}");
+}
+
+#[test]
+fn another_server_takes_the_role_over() {
+    let world = World::with_memories();
+    let first = Owner::of(&world);
+    let second = Owner::maybe(&world);
+    first.signal(Signal::KILL);
+    second.await_role(&world);
+    let stored = asking(&world, &["store", "-t", "a", "-c", "to the second"]).ok();
+    assert!(was_answered(&stored, "store"), "{}", stored.err);
+}
+
+#[test]
+fn what_is_no_question_stops_no_owner() {
+    let world = World::with_memories();
+    let owner = Owner::of(&world);
+    let socket = notice(&world)["socket"]
+        .as_str()
+        .expect("a path")
+        .to_owned();
+    let say = |bytes: &[u8]| {
+        let mut stream = UnixStream::connect(&socket).expect("it listens");
+        // It may have hung up before all is said.
+        let _ = stream.write_all(bytes);
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        answer
+    };
+    assert!(say(b"{\n").contains("-32700"));
+    assert!(say(b"\xff\xfe\n").contains("-32700"));
+    assert!(say(b"[1,2]\n").contains("-32700"));
+    assert!(say(b"\n\n \n").is_empty());
+    let ask = |method: &str, params: &str| {
+        say(format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{method}\",\"params\":{params}}}\n"
+        )
+        .as_bytes())
+    };
+    assert!(ask("rm", "[]").contains("-32601"));
+    assert!(ask("store", "[]").contains("-32602"));
+    assert!(ask("store", r#"{"terms":"no","caller":{},"request":{}}"#).contains("-32602"));
+    assert!(ask("log.follow", r#"{"afer":1}"#).contains("-32602"));
+    assert!(ask("ping", "[]").contains("pong"));
+    let hello: Value = serde_json::from_str(&ask("hello", "[]")).expect("JSON");
+    assert_eq!(hello["result"]["protocol"], 1, "{hello}");
+    let long = vec![b'a'; 9 << 20];
+    assert!(say(&long).contains("longer than"));
+    // Whoever hangs up in the middle is no trouble.
+    drop(UnixStream::connect(&socket).expect("it listens"));
+    assert!(ask("ping", "[]").contains("pong"));
+    drop(owner);
+}
+
+#[test]
+fn a_log_is_followed_as_it_grows() {
+    let world = World::with_memories();
+    let mut command: Command = world.command(["log", "--follow", "-l", "1", "--json"]);
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut following = command.spawn().expect("it starts");
+    let mut lines = BufReader::new(following.stdout.take().expect("a pipe")).lines();
+    let mut next = || -> Value {
+        let line = lines.next().expect("a line").expect("it reads");
+        serde_json::from_str(&line).expect("JSON")
+    };
+    let newest = next()["position"].as_u64().expect("a position");
+    world.icm(["store", "-t", "news", "-c", "one"]).ok();
+    world.icm(["store", "-t", "news", "-c", "two"]).ok();
+    let came: Vec<_> = (0..2).map(|_| next()).collect();
+    let seen: Vec<_> = came.iter().map(|it| it["position"].as_u64()).collect();
+    assert_eq!(seen, [Some(newest + 1), Some(newest + 2)]);
+    assert_eq!(came[1]["payload"]["content"], "two");
+    following.kill().expect("it runs");
+    following.wait().expect("it ends");
+
+    // The same over the owner's socket.
+    let _owner = Owner::of(&world);
+    let socket = notice(&world)["socket"]
+        .as_str()
+        .expect("a path")
+        .to_owned();
+    let mut stream = UnixStream::connect(socket).expect("it listens");
+    let ask = json!({"jsonrpc": "2.0", "id": 7, "method": "log.follow", "params": {"kind": "memory.stored"}});
+    writeln!(stream, "{ask}").expect("it is asked");
+    let mut lines = BufReader::new(stream).lines();
+    let mut next = || -> Value {
+        let line = lines.next().expect("a line").expect("it reads");
+        serde_json::from_str(&line).expect("JSON")
+    };
+    let accepted = next();
+    assert_eq!(accepted["id"], 7, "{accepted}");
+    world.icm(["recall", "one"]).ok();
+    world.icm(["store", "-t", "news", "-c", "three"]).ok();
+    let event = next();
+    assert_eq!(event["method"], "log.event", "{event}");
+    assert_eq!(event["params"]["subscription"], accepted["result"]);
+    assert_eq!(event["params"]["result"]["payload"]["content"], "three");
+}

@@ -1,0 +1,331 @@
+//! The owner's side: who listens, and what is answered.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jsonrpsee::core::server::{Methods, RpcModule};
+use jsonrpsee::types::{ErrorObjectOwned, Params as RpcParams};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use serde_json::value::RawValue;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{Semaphore, mpsc};
+
+use super::place::Claim;
+use super::{LINE_MAX_BYTES, PROTOCOL, Params};
+use crate::api::{Caller, LogEntry, LogRequest, RecallRequest, StoreRequest, UpdateRequest};
+use crate::error::{Result, ServiceError};
+use crate::service::Service;
+
+/// How often a process that is not the owner looks whether the role is free.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// Connections at once; others wait.
+const CONNECTIONS_MAX: usize = 256;
+/// Requests of one connection that are worked on at once.
+const REQUESTS_MAX: usize = 64;
+/// Answers, and news of the log, that wait for one client to read them.
+const ANSWERS_MAX: usize = 256;
+
+const NOT_DONE: i32 = -32001;
+const OTHER_TERMS: i32 = -32002;
+
+/// What the methods need.
+struct Host {
+    service: Arc<Service>,
+    terms: String,
+    /// An answer is out that leaves work.
+    answered: Box<dyn Fn() + Send + Sync>,
+}
+
+/// Is the owner of the store whenever nobody else is, until it is dropped. `answered` is called after each
+/// answer that leaves work.
+pub(crate) async fn keep(service: Arc<Service>, answered: impl Fn() + Send + Sync + 'static) {
+    if let Some(kind) = service.network_disk() {
+        tracing::warn!(
+            "the store is on a network disk ({kind}): no process can answer there for others, each does its \
+             work itself, and locks may not hold"
+        );
+        return;
+    }
+    let terms = service.terms();
+    let host = Host {
+        service: Arc::clone(&service),
+        terms,
+        answered: Box::new(answered),
+    };
+    let methods = match module(host) {
+        Ok(module) => Methods::from(module),
+        Err(error) => return tracing::error!(%error, "the methods for other processes"),
+    };
+    loop {
+        match claimed(&service) {
+            Ok(Some((listener, _claim))) => listen(listener, &methods).await,
+            Ok(None) => tokio::time::sleep(LOOK_EVERY).await,
+            Err(error) => {
+                return tracing::warn!("no other process is answered here: {error}");
+            }
+        }
+    }
+}
+
+/// The role with a socket, if the role is free and there is a store.
+fn claimed(service: &Service) -> io::Result<Option<(UnixListener, Claim)>> {
+    let store = service.dir();
+    // Asking does not make a store.
+    if !service.is_there() {
+        return Ok(None);
+    }
+    let Some(mut claim) = Claim::take(store)? else {
+        return Ok(None);
+    };
+    let path = claim.socket(store)?;
+    let listener = UnixListener::bind(&path)?;
+    claim.tell(path)?;
+    Ok(Some((listener, claim)))
+}
+
+async fn listen(listener: UnixListener, methods: &Methods) {
+    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    loop {
+        let Ok(permit) = Arc::clone(&room).acquire_owned().await else {
+            return;
+        };
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                // Out of descriptors, as a rule: it passes.
+                tracing::debug!(%error, "a process could not be answered");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            }
+        };
+        if !is_own(&stream) {
+            tracing::warn!("another user's process was not answered");
+            continue;
+        }
+        let methods = methods.clone();
+        tokio::spawn(async move {
+            converse(stream, methods).await;
+            drop(permit);
+        });
+    }
+}
+
+/// Whether the other end is this user's.
+fn is_own(stream: &UnixStream) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    stream.peer_cred().is_ok_and(|peer| peer.uid() == own)
+}
+
+/// Answers one process until it goes.
+async fn converse(stream: UnixStream, methods: Methods) {
+    let (reader, writer) = stream.into_split();
+    let (answers, waiting) = mpsc::channel(ANSWERS_MAX);
+    let writing = tokio::spawn(write(writer, waiting));
+    read(reader, methods, answers).await;
+    // Ends with the last answer.
+    let _ = writing.await;
+}
+
+async fn write(mut writer: OwnedWriteHalf, mut waiting: mpsc::Receiver<String>) {
+    while let Some(mut line) = waiting.recv().await {
+        line.push('\n');
+        if writer.write_all(line.as_bytes()).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn read(reader: OwnedReadHalf, methods: Methods, answers: mpsc::Sender<String>) {
+    let room = Arc::new(Semaphore::new(REQUESTS_MAX));
+    let mut reader = BufReader::new(reader);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let mut bounded = (&mut reader).take(LINE_MAX_BYTES as u64);
+        match bounded.read_until(b'\n', &mut line).await {
+            Ok(_) if line.ends_with(b"\n") => {}
+            Ok(len) if len == LINE_MAX_BYTES => {
+                let why = format!("the line is longer than {LINE_MAX_BYTES} bytes");
+                let _ = answers.send(refusal(&why)).await;
+                return;
+            }
+            _ => return,
+        }
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let Ok(permit) = Arc::clone(&room).acquire_owned().await else {
+            return;
+        };
+        let (methods, answers, line) = (methods.clone(), answers.clone(), line.clone());
+        tokio::spawn(async move {
+            answer(&methods, &line, &answers).await;
+            drop(permit);
+        });
+    }
+}
+
+/// Answers one line, and passes on the news where it subscribes to them.
+async fn answer(methods: &Methods, line: &[u8], answers: &mpsc::Sender<String>) {
+    let asked = String::from_utf8_lossy(line);
+    match methods.raw_json_request(asked.trim(), ANSWERS_MAX).await {
+        Ok((reply, mut news)) => {
+            let sent = answers.send(text(reply)).await;
+            // Only a subscription leaves the other end open.
+            while sent.is_ok()
+                && let Some(item) = news.recv().await
+            {
+                if answers.send(text(item)).await.is_err() {
+                    return;
+                }
+            }
+        }
+        Err(error) => _ = answers.send(refusal(&error.to_string())).await,
+    }
+}
+
+fn text(json: Box<RawValue>) -> String {
+    String::from(Box::<str>::from(json))
+}
+
+fn refusal(why: &str) -> String {
+    json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": why}}).to_string()
+}
+
+/// Everything that can be asked.
+fn module(
+    host: Host,
+) -> std::result::Result<RpcModule<Host>, jsonrpsee::core::RegisterMethodError> {
+    let mut module = RpcModule::new(host);
+    module.register_method("ping", |_, _, _| "pong")?;
+    module.register_method("hello", |_, host, _| {
+        json!({
+            "protocol": PROTOCOL,
+            "version": env!("CARGO_PKG_VERSION"),
+            "pid": std::process::id(),
+            "terms": host.terms,
+        })
+    })?;
+    module.register_method("grown", |_, host, _| {
+        (host.answered)();
+        true
+    })?;
+    module.register_blocking_method("store", |params, host, _| {
+        host.work(&params, |service, caller, request: StoreRequest| {
+            service.store(caller, request)
+        })
+    })?;
+    module.register_blocking_method("update", |params, host, _| {
+        host.work(&params, |service, caller, request: UpdateRequest| {
+            service.update(caller, request)
+        })
+    })?;
+    module.register_blocking_method("recall", |params, host, _| {
+        host.work(&params, |service, caller, request: RecallRequest| {
+            service.recall(caller, &request)
+        })
+    })?;
+    module.register_subscription(
+        "log.follow",
+        "log.event",
+        "log.unfollow",
+        |params, pending, host, _| async move {
+            let (after, request) = match followed(&params) {
+                Ok(asked) => asked,
+                Err(error) => return pending.reject(error).await,
+            };
+            let Ok(sink) = pending.accept().await else {
+                return;
+            };
+            let (news, mut waiting) = mpsc::channel::<LogEntry>(ANSWERS_MAX);
+            let service = Arc::clone(&host.service);
+            let following = tokio::task::spawn_blocking(move || {
+                let heard = || !news.is_closed();
+                let pass = &mut |entry| news.blocking_send(entry).is_ok();
+                if let Err(error) = service.follow_log(&request, after, &heard, pass) {
+                    tracing::debug!(%error, "the log is no longer followed");
+                }
+            });
+            loop {
+                let entry = tokio::select! {
+                    entry = waiting.recv() => entry,
+                    () = sink.closed() => None,
+                };
+                let Some(entry) = entry else {
+                    break;
+                };
+                let Ok(message) = serde_json::value::to_raw_value(&entry) else {
+                    break;
+                };
+                if sink.send(message).await.is_err() {
+                    break;
+                }
+            }
+            drop(waiting);
+            let _ = following.await;
+        },
+    )?;
+    Ok(module)
+}
+
+/// What a subscription asks for: `{"after": POSITION, "kind": "memory"}`, nothing of it required.
+fn followed(
+    params: &RpcParams<'_>,
+) -> std::result::Result<(Option<u64>, LogRequest), ErrorObjectOwned> {
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Asked {
+        after: Option<u64>,
+        kind: Option<String>,
+        topic: Option<String>,
+        actor: Option<String>,
+        session: Option<String>,
+    }
+    if params.as_str().is_none_or(|text| text.trim() == "[]") {
+        return Ok((None, LogRequest::default()));
+    }
+    let asked: Asked = params.parse()?;
+    let request = LogRequest {
+        kind: asked.kind,
+        topic: asked.topic,
+        actor: asked.actor,
+        session: asked.session,
+        ..LogRequest::default()
+    };
+    Ok((asked.after, request))
+}
+
+impl Host {
+    /// Does what is asked on the same terms. An error is told, but whoever asked finds it out for itself: it
+    /// does the work without the owner then.
+    fn work<Q: DeserializeOwned, A: Serialize + Clone>(
+        &self,
+        params: &RpcParams<'_>,
+        run: impl FnOnce(&Service, &Caller, Q) -> Result<A>,
+    ) -> std::result::Result<A, ErrorObjectOwned> {
+        let asked: Params<Q> = params.parse()?;
+        if asked.terms != self.terms {
+            let why = "the owner of the store has other settings, or is another version";
+            return Err(ErrorObjectOwned::owned(OTHER_TERMS, why, None::<()>));
+        }
+        let done = run(&self.service, &asked.caller, asked.request);
+        if self.service.damage().is_some() {
+            let error = ServiceError::Damaged {
+                what: "ask the log itself".to_owned(),
+            };
+            return Err(not_done(&error));
+        }
+        let answer = done.map_err(|error| not_done(&error))?;
+        (self.answered)();
+        Ok(answer)
+    }
+}
+
+fn not_done(error: &ServiceError) -> ErrorObjectOwned {
+    ErrorObjectOwned::owned(NOT_DONE, error.to_string(), None::<()>)
+}

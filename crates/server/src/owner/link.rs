@@ -1,0 +1,240 @@
+//! The way to the owner, for whoever asks: plain blocking reads and writes.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use super::{AskOwner, Forwarded, LINE_MAX_BYTES, Params, place};
+use crate::api::Caller;
+
+/// An answer that takes longer may be none: the owner is asked whether it is there at all.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// So long it has to say that it is.
+const SIGN_OF_LIFE: Duration = Duration::from_millis(100);
+/// So long nothing is asked of one that did not.
+const LEFT_ALONE: Duration = Duration::from_secs(1);
+/// The longest that an answer is waited for.
+const ANSWER_MAX: Duration = Duration::from_secs(30);
+/// Connections that are kept for the next questions.
+const KEPT_MAX: usize = 8;
+
+/// The way to the owner of a store.
+#[derive(Debug, Default)]
+pub(crate) struct Link {
+    store: PathBuf,
+    asks: AskOwner,
+    held: Mutex<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    free: Vec<Connection>,
+    /// The owner did not answer; it is asked again from then on.
+    again: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct Connection {
+    stream: BufReader<UnixStream>,
+    last_id: u64,
+}
+
+/// What came back.
+#[derive(Deserialize)]
+struct Reply {
+    id: Option<u64>,
+    #[serde(default)]
+    result: Option<Box<RawValue>>,
+}
+
+impl Link {
+    pub(crate) fn to(store: &Path, asks: AskOwner) -> Link {
+        Link {
+            store: store.to_owned(),
+            asks,
+            held: Mutex::default(),
+        }
+    }
+
+    /// Whether such requests are to be asked of an owner.
+    pub(crate) fn is_for<R: Forwarded>(&self) -> bool {
+        match self.asks {
+            AskOwner::Nothing => false,
+            AskOwner::Writes => R::WRITES,
+            AskOwner::All => true,
+        }
+    }
+
+    /// The owner's answer, if there is an owner and it has one. Without one the caller does the work itself:
+    /// if the owner has done it after all, the log knows the request again.
+    pub(crate) fn ask<R: Forwarded, A: DeserializeOwned>(
+        &self,
+        terms: &str,
+        caller: &Caller,
+        request: &mut R,
+    ) -> Option<A> {
+        let mut connection = self.connection()?;
+        if let Some(id) = request.request_id()
+            && id.is_none()
+        {
+            *id = Some(fresh_id()?);
+        }
+        let params = Params {
+            terms: terms.to_owned(),
+            caller: caller.clone(),
+            request: &*request,
+        };
+        let params = serde_json::value::to_raw_value(&params).ok()?;
+        match connection.call(R::METHOD, &params, || self.is_alive()) {
+            Ok(reply) => {
+                self.keep(connection);
+                let answer = serde_json::from_str(reply.result?.get()).ok();
+                tracing::debug!(method = R::METHOD, "the owner of the store answered");
+                answer
+            }
+            Err(error) => {
+                self.failed(&error);
+                None
+            }
+        }
+    }
+
+    /// Leaves it to the owner to take what is new in the log into the views. Whether there is one that does.
+    pub(crate) fn leave_views(&self) -> bool {
+        if self.asks != AskOwner::All {
+            return false;
+        }
+        let Some(mut connection) = self.connection() else {
+            return false;
+        };
+        let told = connection.call("grown", RawValue::NULL, || self.is_alive());
+        if let Err(error) = &told {
+            self.failed(error);
+        }
+        told.is_ok_and(|reply| reply.result.is_some())
+    }
+
+    fn keep(&self, connection: Connection) {
+        let mut held = self.held();
+        if held.free.len() < KEPT_MAX {
+            held.free.push(connection);
+        }
+    }
+
+    fn failed(&self, error: &io::Error) {
+        tracing::debug!(%error, "the owner of the store did not answer");
+        let mut held = self.held();
+        held.free.clear();
+        if error.kind() == io::ErrorKind::TimedOut {
+            held.again = Some(Instant::now() + LEFT_ALONE);
+        }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One that is free, or a new one.
+    fn connection(&self) -> Option<Connection> {
+        {
+            let mut held = self.held();
+            if held.again.is_some_and(|again| Instant::now() < again) {
+                return None;
+            }
+            held.again = None;
+            if let Some(connection) = held.free.pop() {
+                return Some(connection);
+            }
+        }
+        self.connect()
+    }
+
+    fn connect(&self) -> Option<Connection> {
+        let notice = place::notice(&self.store)?;
+        if notice.pid == std::process::id() {
+            return None;
+        }
+        let stream = UnixStream::connect(notice.socket).ok()?;
+        stream.set_write_timeout(Some(LEFT_ALONE)).ok()?;
+        stream.set_read_timeout(Some(PATIENCE)).ok()?;
+        Some(Connection {
+            stream: BufReader::new(stream),
+            last_id: 0,
+        })
+    }
+
+    /// Whether the owner answers anything at all.
+    fn is_alive(&self) -> bool {
+        let Some(mut connection) = self.connect() else {
+            return false;
+        };
+        let asked = Instant::now();
+        let nothing = RawValue::NULL;
+        let pong = connection.call("ping", nothing, || asked.elapsed() < SIGN_OF_LIFE);
+        pong.is_ok()
+    }
+}
+
+impl Connection {
+    /// Asks, and waits as long as `go_on` says so each time that nothing has come for a while.
+    fn call(
+        &mut self,
+        method: &str,
+        params: &RawValue,
+        go_on: impl Fn() -> bool,
+    ) -> io::Result<Reply> {
+        self.last_id += 1;
+        let id = self.last_id;
+        let params = params.get();
+        let params = if params == "null" { "[]" } else { params };
+        let line = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}\n"
+        );
+        self.stream.get_mut().write_all(line.as_bytes())?;
+        let line = self.line(&go_on)?;
+        let reply: Reply = serde_json::from_slice(&line)?;
+        match reply.id == Some(id) {
+            true => Ok(reply),
+            false => Err(io::Error::other("an answer to something else")),
+        }
+    }
+
+    fn line(&mut self, go_on: &dyn Fn() -> bool) -> io::Result<Vec<u8>> {
+        let asked = Instant::now();
+        let mut line = Vec::new();
+        loop {
+            let room = LINE_MAX_BYTES.saturating_sub(line.len()) as u64;
+            match self.stream.by_ref().take(room).read_until(b'\n', &mut line) {
+                Ok(_) if line.ends_with(b"\n") => return Ok(line),
+                Ok(_) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Err(error) if is_timeout(&error) => {
+                    if asked.elapsed() > ANSWER_MAX || !go_on() {
+                        return Err(io::ErrorKind::TimedOut.into());
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+    )
+}
+
+/// An idempotency key that nobody else has.
+fn fresh_id() -> Option<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(format!("{:032x}", u128::from_le_bytes(bytes)))
+}

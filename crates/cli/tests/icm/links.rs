@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::world::{Run, World};
+use crate::world::{Run, World, run};
 
 const OLD: &str = "the service listens on port 5432 behind the proxy";
 const NEW: &str = "the service listens on port 5433 behind the proxy";
@@ -352,4 +352,29 @@ fn what_cannot_be_linked_is_named() {
         .icm(["link", &a, &b, "-r", "related"])
         .fails(1, "no memory");
     assert!(!empty.store().exists());
+}
+
+#[test]
+fn what_another_session_stores_again_is_confirmed() {
+    let world = World::new();
+    let store = |session: &str| {
+        let mut command = world.command(["store", "-t", "deploy", "-c", OLD]);
+        run(command.env("ICM_SESSION", session), b"").ok().out
+    };
+    assert!(store("monday").starts_with("stored "));
+    assert!(store("monday").starts_with("unchanged "));
+    let before = events(&world);
+    assert!(store("tuesday").starts_with("confirmed "));
+    assert!(store("tuesday").starts_with("unchanged "));
+    assert!(store("wednesday").starts_with("confirmed "));
+    assert_eq!(events(&world), before + 2);
+    let found = world.json(["recall", "service port"]);
+    assert_eq!(found["results"][0]["confirmations"], 2, "{found}");
+    let shown = world.icm(["get", text(&found["results"][0], "id")]).ok();
+    assert!(shown.out.contains("confirmed  2 times"), "{}", shown.out);
+    assert_eq!(memories(&world), 1);
+    world.icm(["undo", "--last", "1", "--yes"]).ok();
+    let found = world.json(["recall", "service port"]);
+    assert_eq!(found["results"][0]["confirmations"], 1, "{found}");
+    world.icm(["verify"]).ok();
 }

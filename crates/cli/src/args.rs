@@ -8,6 +8,7 @@ use icm_server::api::{Importance, Trust};
 use crate::app::App;
 use crate::commands as c;
 use crate::error::{CliError, Outcome};
+use crate::logging::Wanted;
 
 const ENVIRONMENT: &str = "\
 Environment:
@@ -15,7 +16,7 @@ Environment:
   ICM_CONFIG   the config file, where --config is not given
   ICM_ACTOR    who is writing (default: user, or the agent that runs the shell)
   ICM_SESSION  the session that events belong to
-  ICM_LOG      what to log on stderr, for instance debug or icm_log=trace
+  ICM_LOG      what to log, for instance debug or icm_log=trace
   NO_COLOR     no colours
 
 Exit codes:
@@ -132,6 +133,14 @@ impl Command {
                     command: c::config::ConfigCommand::Init(_)
                 })
         )
+    }
+
+    /// What is logged though nobody asked for it by `ICM_LOG` or `-v`.
+    pub(crate) fn logs(&self) -> Wanted<'_> {
+        match self {
+            Command::Serve(args) => args.logs(),
+            _ => Wanted::default(),
+        }
     }
 
     pub(crate) fn run(self, app: &App) -> Result<Outcome, CliError> {

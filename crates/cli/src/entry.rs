@@ -39,7 +39,7 @@ fn parse_and_run(arguments: Vec<OsString>, json: bool) -> Result<Outcome, CliErr
             Err(error) => return usage(&error, &arguments, json),
         },
     };
-    logging::init(cli.global.verbose)?;
+    logging::init(cli.global.verbose, cli.command.logs())?;
     let mut global = cli.global;
     global.ignores_config = cli.command.ignores_config();
     global.tolerates_config = matches!(cli.command, Command::Doctor(_));

@@ -1,17 +1,33 @@
-//! `ICM_LOG` and `-v`: what happens inside, on stderr.
+//! `ICM_LOG`, `-v` and `--log-dir`: what happens inside, on stderr or in files.
 
+use std::path::Path;
+
+use tracing_appender::rolling::{RollingFileAppender, Rotation};
 use tracing_subscriber::EnvFilter;
 
 use crate::error::CliError;
 
+/// Days that log files are kept.
+const FILES_MAX: usize = 7;
+
+/// What a command wants logged that nobody asked for otherwise.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Wanted<'a> {
+    /// Warnings, at least.
+    pub(crate) warnings: bool,
+    /// The folder for the files.
+    pub(crate) dir: Option<&'a Path>,
+}
+
 /// Sets logging up when somebody asked for it. Otherwise nothing is initialised: the filter alone
 /// would cost more than the rest of a start.
-pub(crate) fn init(verbose: u8) -> Result<(), CliError> {
-    let wanted = std::env::var("ICM_LOG").ok().filter(|v| !v.is_empty());
-    let directives = match (wanted, verbose) {
+pub(crate) fn init(verbose: u8, wanted: Wanted<'_>) -> Result<(), CliError> {
+    let directives = std::env::var("ICM_LOG").ok().filter(|v| !v.is_empty());
+    let directives = match (directives, verbose) {
         (Some(directives), _) => directives,
-        (None, 0) => return Ok(()),
-        (None, 1) => "warn,icm=info,icm_server=info,icm_projections=info,icm_log=info".into(),
+        (None, 0) if wanted.dir.is_none() && !wanted.warnings => return Ok(()),
+        (None, 0) if wanted.dir.is_none() => "warn".into(),
+        (None, 0 | 1) => "warn,icm=info,icm_server=info,icm_projections=info,icm_log=info".into(),
         (None, 2) => "info,icm=debug,icm_server=debug,icm_projections=debug,icm_log=debug".into(),
         (None, _) => "trace".into(),
     };
@@ -19,9 +35,32 @@ pub(crate) fn init(verbose: u8) -> Result<(), CliError> {
         CliError::invalid(format!("`ICM_LOG` is not a filter: {e}"))
             .with_hint("for example `ICM_LOG=debug` or `ICM_LOG=icm_log=trace,warn`")
     })?;
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .init();
+    let lines = tracing_subscriber::fmt().with_env_filter(filter);
+    match wanted.dir {
+        Some(dir) => lines.json().with_writer(files(dir)?).init(),
+        None => lines.with_writer(std::io::stderr).init(),
+    }
     Ok(())
+}
+
+/// A file a day, `icm.2026-03-01.jsonl`, in a folder for this user alone.
+fn files(dir: &Path) -> Result<RollingFileAppender, CliError> {
+    let mut folder = std::fs::DirBuilder::new();
+    folder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
+    let doing = || format!("cannot log to {}", dir.display());
+    folder
+        .create(dir)
+        .map_err(|error| CliError::io(doing(), &error))?;
+    RollingFileAppender::builder()
+        .rotation(Rotation::DAILY)
+        .max_log_files(FILES_MAX)
+        .filename_prefix("icm")
+        .filename_suffix("jsonl")
+        .build(dir)
+        .map_err(|error| {
+            CliError::failed(format!("{}: {error}", doing()))
+                .with_hint("give a folder that you may write in")
+        })
 }

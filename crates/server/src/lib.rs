@@ -1,4 +1,4 @@
-//! The service of icm: commands and queries over one store, and MCP over stdio.
+//! The service of icm: commands and queries over one store, MCP over stdio and HTTP.
 //!
 //! Fronts (the command line, MCP clients) speak the types of [`api`]; [`Service`] turns commands
 //! into events of the log and answers queries from the views. This crate never knows a terminal or
@@ -12,6 +12,7 @@ mod context;
 mod cursor;
 mod embedding;
 mod error;
+pub mod http;
 mod ids;
 pub mod json;
 pub mod limits;

@@ -1,4 +1,4 @@
-//! MCP: the service as tools for a model, over a pair of byte streams.
+//! MCP: the service as tools for a model, over a pair of byte streams or HTTP.
 //!
 //! ```text
 //! bytes ─▶ transport (lines, bad ones answered) ─▶ rmcp (protocol, both eras) ─▶ server ─▶ tool ─▶ Service
@@ -16,18 +16,22 @@ pub(crate) mod frame;
 mod heap;
 mod line;
 mod offer;
+mod progress;
 mod prompts;
 mod resources;
-mod schema;
+pub(crate) mod schema;
 mod server;
 mod stdio;
-mod tools;
+mod stop;
+pub(crate) mod tools;
 mod transport;
 mod watch;
 mod words;
 
 pub(crate) use frame::Frame;
 pub use offer::Offer;
+pub(crate) use server::{FollowUp, Server, short_name};
+pub(crate) use stop::on_signal;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,11 +40,11 @@ use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 use crate::api::Caller;
 use crate::error::{Result, ServiceError};
 use crate::service::Service;
-use server::{FollowUp, Server};
 use transport::LineTransport;
 
 /// How long work after the last answer may take once the client is gone.
@@ -62,25 +66,43 @@ pub struct McpOptions {
 /// `caller` is who asks when the client does not name itself; a client that does is the actor
 /// `agent:<its name>`. Blocks the thread; must not be called inside a tokio runtime.
 pub fn serve_stdio(service: Arc<Service>, caller: Caller, options: McpOptions) -> Result<()> {
-    heap::keep_small();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|source| ServiceError::Io {
-            doing: "starting the MCP server".into(),
-            source,
-        })?;
-    let outcome = runtime.block_on(async {
+    in_a_runtime(async {
         let (reader, writer) = stdio::open();
+        let stop = CancellationToken::new();
+        tokio::spawn(stop::on_signal(stop.clone()));
+        let reader = stop::Until::new(reader, stop);
         let follow_up = Arc::new(FollowUp::default());
         let owning = own(&service, &follow_up, options);
         let served = serve_with(service, caller, options, (reader, writer), follow_up).await;
         owning.abort();
         served
-    });
+    })
+}
+
+/// Runs a server to its end, on this thread.
+pub(crate) fn in_a_runtime<T>(server: impl Future<Output = Result<T>>) -> Result<T> {
+    heap::keep_small();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|source| ServiceError::Io {
+            doing: "starting the server".into(),
+            source,
+        })?;
+    let outcome = runtime.block_on(server);
     // A read that blocks on standard input cannot be interrupted, so do not wait for it for ever.
     runtime.shutdown_timeout(FAREWELL_MAX);
     outcome
+}
+
+/// What answers requests of MCP, without a way for them to come: for tests of such ways.
+#[doc(hidden)]
+pub fn handler(
+    service: Arc<Service>,
+    caller: Caller,
+    options: McpOptions,
+) -> impl rmcp::ServerHandler + Clone {
+    Server::new(service, caller, options, Arc::default())
 }
 
 /// Serves one client on any pair of streams, until `reader` ends and everything is answered.
@@ -101,7 +123,11 @@ where
 }
 
 /// Answers other processes, too, as long as the task runs.
-fn own(service: &Arc<Service>, follow_up: &Arc<FollowUp>, options: McpOptions) -> JoinHandle<()> {
+pub(crate) fn own(
+    service: &Arc<Service>,
+    follow_up: &Arc<FollowUp>,
+    options: McpOptions,
+) -> JoinHandle<()> {
     let (service, follow_up) = (Arc::clone(service), Arc::clone(follow_up));
     tokio::spawn(async move {
         #[cfg(unix)]

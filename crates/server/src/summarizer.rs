@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::api::Progress;
 use crate::error::{Result, ServiceError, plain};
 use crate::limits::CONTENT_LEN_MAX;
 use crate::sanitize::clean_line;
@@ -36,7 +37,7 @@ impl Summarizer {
     /// # Errors
     /// `Invalid` when it cannot be started, takes too long, ends with another code than 0, or answers
     /// nothing, more than 64 KiB, or no Unicode.
-    pub(crate) fn run(&self, input: String) -> Result<String> {
+    pub(crate) fn run(&self, input: String, progress: &dyn Progress) -> Result<String> {
         let failed = |why: String| {
             ServiceError::invalid_with(
                 format!("the summarizer {why}: nothing was changed"),
@@ -71,6 +72,10 @@ impl Summarizer {
             }
             match child.try_wait() {
                 Ok(Some(status)) => break status,
+                Ok(None) if progress.is_cancelled() => {
+                    stop(&mut child);
+                    return Err(failed("was called off".to_owned()));
+                }
                 Ok(None) if !left().is_zero() => thread::sleep(LOOK.min(left())),
                 Ok(None) => {
                     // It may have ended meanwhile; either way it is waited for.

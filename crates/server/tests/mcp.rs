@@ -6,6 +6,8 @@
 mod attach;
 #[path = "mcp/links.rs"]
 mod links;
+#[path = "mcp/long.rs"]
+mod long;
 #[path = "mcp/pages.rs"]
 mod pages;
 
@@ -286,7 +288,12 @@ impl Client {
             lock_wait: Duration::from_secs(10),
             read_only: false,
         });
-        let service = Arc::new(service.expect("a store"));
+        Client::connect_to(service.expect("a store"), folder, options)
+    }
+
+    /// The same over a store that is open.
+    fn connect_to(service: Service, folder: tempfile::TempDir, options: McpOptions) -> Client {
+        let service = Arc::new(service);
         let caller = Caller {
             actor: "user".into(),
             session: Some("session-1".into()),

@@ -1,5 +1,8 @@
 //! `icm serve`
 
+mod over_http;
+mod unit;
+
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,12 +12,17 @@ use icm_server::mcp::{self, McpOptions, Offer};
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
+use crate::logging::Wanted;
+use over_http::HttpArgs;
 
-/// Serve MCP on stdin and stdout
+/// Serve MCP on stdin and stdout, or over HTTP
 ///
 /// For an agent's configuration; ends when the agent closes stdin. Which tools it offers is fixed when it
 /// starts: `--toolsets` and `--tools` name them, `--exclude-tools` and `--read-only` take some away. That saves
 /// an agent's context and keeps its choice simple; it is no wall.
+///
+/// Several servers on one store are the normal case: the first answers other processes of this user, too, and
+/// another takes its place when it ends. Asked to end (SIGTERM, Ctrl-C) a server still answers what it was asked.
 #[derive(Debug, Args)]
 #[command(after_help = toolsets())]
 pub(crate) struct ServeArgs {
@@ -38,6 +46,21 @@ pub(crate) struct ServeArgs {
     /// Offer nothing that changes the store
     #[arg(long, env = "ICM_READ_ONLY", value_parser = clap::builder::FalseyValueParser::new())]
     read_only: bool,
+    /// Log to files in this folder, JSON a line, one file a day for seven days
+    #[arg(long, value_name = "DIR", env = "ICM_LOG_DIR")]
+    log_dir: Option<PathBuf>,
+    #[command(flatten)]
+    http: HttpArgs,
+}
+
+impl ServeArgs {
+    /// A service in the background has nobody to see its notes.
+    pub(crate) fn logs(&self) -> Wanted<'_> {
+        Wanted {
+            warnings: self.http.is_wanted(),
+            dir: self.log_dir.as_deref(),
+        }
+    }
 }
 
 /// What `--help` says of the sets.
@@ -46,7 +69,7 @@ fn toolsets() -> String {
     for (name, about) in Offer::sets() {
         text.push_str(&format!("\n  {name:8} {about}"));
     }
-    text + "\n\nExamples:\n  icm serve --toolsets default,memoir\n  icm serve --toolsets icm\n  icm serve --toolsets core,memoir --exclude-tools icm_undo"
+    text + "\n\nExamples:\n  icm serve --toolsets default,memoir\n  icm serve --toolsets icm\n  icm serve --toolsets core,memoir --exclude-tools icm_undo\n  icm serve --http 127.0.0.1:7437\n  icm serve --http 127.0.0.1:7437 --print-unit systemd"
 }
 
 /// Names as somebody wrote them, without blanks and empty ones.
@@ -61,11 +84,24 @@ pub(crate) fn run(args: ServeArgs, app: &App) -> Result<Outcome, CliError> {
         &names(&args.tools),
         &names(&args.exclude_tools),
     )?;
+    if args.http.prints_unit() {
+        return unit::print(&args, app);
+    }
     let service = if args.read_only {
         app.service_read_only()?
     } else {
         app.service_to_serve()?
     };
+    let options = McpOptions {
+        compact: args.compact,
+        read_only: args.read_only,
+        offer,
+    };
+    if args.http.is_wanted() {
+        app.pass_on_notices(service);
+        args.http.serve(app, Arc::clone(service), options)?;
+        return Ok(Outcome::Fine);
+    }
     if std::io::stdin().is_terminal() {
         app.ui.remark(format_args!(
             "waiting for an MCP client on stdin; this is for an agent's configuration, Ctrl-D ends it"
@@ -82,11 +118,7 @@ pub(crate) fn run(args: ServeArgs, app: &App) -> Result<Outcome, CliError> {
     mcp::serve_stdio(
         Arc::clone(service),
         app.caller_in(folder.as_deref())?,
-        McpOptions {
-            compact: args.compact,
-            read_only: args.read_only,
-            offer,
-        },
+        options,
     )?;
     Ok(Outcome::Fine)
 }

@@ -22,6 +22,8 @@ mod exchange;
 mod files;
 mod follow;
 mod help;
+#[cfg(unix)]
+mod http;
 mod import_export;
 mod leftovers;
 mod links;

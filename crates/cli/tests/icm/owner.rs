@@ -240,12 +240,17 @@ fn what_is_no_question_stops_no_owner() {
         .to_owned();
     let say = |bytes: &[u8]| {
         let mut stream = UnixStream::connect(&socket).expect("it listens");
-        // It may have hung up before all is said.
-        let _ = stream.write_all(bytes);
-        let _ = stream.shutdown(std::net::Shutdown::Write);
-        let mut answer = String::new();
-        let _ = stream.read_to_string(&mut answer);
-        answer
+        let mut other = stream.try_clone().expect("a second handle");
+        std::thread::scope(|scope| {
+            // It answers while it is spoken to, and may hang up before all is said.
+            scope.spawn(move || {
+                let _ = other.write_all(bytes);
+                let _ = other.shutdown(std::net::Shutdown::Write);
+            });
+            let mut answer = String::new();
+            let _ = stream.read_to_string(&mut answer);
+            answer
+        })
     };
     assert!(say(b"{\n").contains("-32700"));
     assert!(say(b"\xff\xfe\n").contains("-32700"));
@@ -266,6 +271,15 @@ fn what_is_no_question_stops_no_owner() {
     assert_eq!(hello["result"]["protocol"], 1, "{hello}");
     let long = vec![b'a'; 9 << 20];
     assert!(say(&long).contains("longer than"));
+    let mut state = 7_u64;
+    let noise = std::iter::repeat_with(|| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 56) as u8
+    });
+    let noise: Vec<u8> = noise.take(1_000_000).collect();
+    say(&noise);
     // Whoever hangs up in the middle is no trouble.
     drop(UnixStream::connect(&socket).expect("it listens"));
     assert!(ask("ping", "[]").contains("pong"));
@@ -315,4 +329,31 @@ fn a_log_is_followed_as_it_grows() {
     assert_eq!(event["method"], "log.event", "{event}");
     assert_eq!(event["params"]["subscription"], accepted["result"]);
     assert_eq!(event["params"]["result"]["payload"]["content"], "three");
+}
+
+#[test]
+fn a_server_that_is_asked_to_end_answers_first() {
+    for signal in [Signal::TERM, Signal::INT] {
+        let world = World::with_memories();
+        let mut command = world.command(["serve"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("it starts");
+        let mut input = child.stdin.take().expect("a pipe");
+        let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+        let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+        writeln!(input, "{hello}").expect("it reads");
+        lines.next().expect("an answer").expect("it reads");
+        let recall = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"icm_memory_recall","arguments":{"query":"invoices"}}}"#;
+        writeln!(input, "{recall}").expect("it reads");
+        lines.next().expect("an answer").expect("it reads");
+        kill_process(Pid::from_child(&child), signal).expect("it runs");
+        // The input stays open: it is the signal that ends it.
+        assert!(lines.next().is_none());
+        let status = child.wait().expect("it ends");
+        assert!(status.success(), "{signal:?}: {status}");
+        let log = world.icm(["log", "--kind", "memory.recalled"]).ok();
+        assert_eq!(log.out.lines().count(), 1, "the recall is recorded");
+        assert_eq!(notice(&world), Value::Null);
+        drop(input);
+    }
 }

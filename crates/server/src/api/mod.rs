@@ -45,6 +45,10 @@ pub trait Progress: Sync {
     fn advance(&self, steps: u64);
     /// The phase ended.
     fn finish(&self);
+    /// Whoever asked has given up: what can be left undone is.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
 }
 
 /// Nobody watches.

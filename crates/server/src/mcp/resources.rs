@@ -15,7 +15,7 @@ use super::McpOptions;
 use super::frame::{Frame, REPLY_MAX_BYTES, fair_cap};
 use super::schema::Args;
 use super::tools::{Call, Tool};
-use crate::api::{Caller, GraphFormat, ListRequest, Memory};
+use crate::api::{Caller, GraphFormat, ListRequest, Memory, NoProgress};
 use crate::error::{Result, ServiceError};
 use crate::sanitize::clean_line;
 use crate::service::Service;
@@ -181,6 +181,7 @@ impl Named {
                     service,
                     caller,
                     options,
+                    progress: &NoProgress,
                 };
                 Ok((tool.run)(&call, Args::default())?.text)
             }

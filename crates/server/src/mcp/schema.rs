@@ -6,16 +6,16 @@
 use serde_json::{Map, Value, json};
 
 /// One argument of a tool.
-pub(super) struct Param {
-    pub(super) name: &'static str,
-    pub(super) kind: Kind,
-    pub(super) required: bool,
+pub(crate) struct Param {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) required: bool,
     /// For the model: what to give.
-    pub(super) about: &'static str,
+    pub(crate) about: &'static str,
 }
 
 /// What an argument may be.
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// A string.
     Text,
     /// One of these strings, however it is spelled: in snake_case, kebab-case or camelCase.
@@ -33,7 +33,7 @@ pub(super) enum Kind {
 }
 
 /// The input schema of a tool with these parameters.
-pub(super) fn input_schema(params: &[Param]) -> Map<String, Value> {
+pub(crate) fn input_schema(params: &[Param]) -> Map<String, Value> {
     let properties: Map<_, _> = params
         .iter()
         .map(|param| {
@@ -70,7 +70,7 @@ pub(super) fn input_schema(params: &[Param]) -> Map<String, Value> {
 
 /// What stands for an argument whose text held half of a surrogate pair: no kind of argument, so the
 /// check below refuses it, and says why.
-pub(super) fn half_a_character() -> Value {
+pub(crate) fn half_a_character() -> Value {
     json!({HALF: true})
 }
 
@@ -78,11 +78,11 @@ const HALF: &str = "half of a surrogate pair";
 
 /// Arguments that fit their parameters.
 #[derive(Default)]
-pub(super) struct Args(Map<String, Value>);
+pub(crate) struct Args(Map<String, Value>);
 
 impl Args {
     /// Checks `given`; the error is one line that says what to change.
-    pub(super) fn check(params: &[Param], mut given: Map<String, Value>) -> Result<Args, String> {
+    pub(crate) fn check(params: &[Param], mut given: Map<String, Value>) -> Result<Args, String> {
         given.retain(|_, value| !value.is_null());
         for name in given.keys() {
             if !params.iter().any(|param| param.name == name) {
@@ -110,7 +110,7 @@ impl Args {
     }
 
     /// A text, taken out.
-    pub(super) fn text(&mut self, name: &str) -> Option<String> {
+    pub(crate) fn text(&mut self, name: &str) -> Option<String> {
         match self.0.remove(name) {
             Some(Value::String(text)) => Some(text),
             _ => None,
@@ -118,12 +118,12 @@ impl Args {
     }
 
     /// A required text, taken out.
-    pub(super) fn required_text(&mut self, name: &str) -> String {
+    pub(crate) fn required_text(&mut self, name: &str) -> String {
         self.text(name).unwrap_or_default()
     }
 
     /// Texts, taken out.
-    pub(super) fn texts(&mut self, name: &str) -> Option<Vec<String>> {
+    pub(crate) fn texts(&mut self, name: &str) -> Option<Vec<String>> {
         match self.0.remove(name) {
             Some(Value::Array(texts)) => Some(
                 texts
@@ -139,7 +139,7 @@ impl Args {
     }
 
     /// Words, taken out: trimmed, without empty ones.
-    pub(super) fn words(&mut self, name: &str) -> Vec<String> {
+    pub(crate) fn words(&mut self, name: &str) -> Vec<String> {
         let words = self.texts(name).unwrap_or_default();
         let words = words.iter().map(|word| word.trim());
         words
@@ -149,22 +149,22 @@ impl Args {
     }
 
     /// Whether it was said.
-    pub(super) fn flag(&self, name: &str) -> bool {
+    pub(crate) fn flag(&self, name: &str) -> bool {
         self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
     }
 
     /// A whole number.
-    pub(super) fn whole(&self, name: &str) -> Option<u64> {
+    pub(crate) fn whole(&self, name: &str) -> Option<u64> {
         self.0.get(name).and_then(Value::as_u64)
     }
 
     /// A number from 0 to 1.
-    pub(super) fn share(&self, name: &str) -> Option<f64> {
+    pub(crate) fn share(&self, name: &str) -> Option<f64> {
         self.0.get(name).and_then(Value::as_f64)
     }
 
     /// One of the values of an enum, as the service's type.
-    pub(super) fn one_of<T: serde::de::DeserializeOwned>(&mut self, name: &str) -> Option<T> {
+    pub(crate) fn one_of<T: serde::de::DeserializeOwned>(&mut self, name: &str) -> Option<T> {
         self.0
             .remove(name)
             .and_then(|value| serde_json::from_value(value).ok())
@@ -172,6 +172,19 @@ impl Args {
 }
 
 impl Param {
+    /// The value that a text stands for where nothing but text can be given. What stands for none stays text,
+    /// which the check refuses.
+    pub(crate) fn of_text(&self, text: &str) -> Value {
+        let as_text = || Value::from(text);
+        match self.kind {
+            Kind::Text | Kind::OneOf(_) | Kind::Words => as_text(),
+            Kind::Texts => text.split(',').collect(),
+            Kind::Flag | Kind::Whole { .. } | Kind::Share => {
+                serde_json::from_str(text).unwrap_or_else(|_| as_text())
+            }
+        }
+    }
+
     fn fits(&self, value: &mut Value) -> Result<(), String> {
         let name = self.name;
         if value.get(HALF).is_some() {

@@ -21,13 +21,14 @@ use rmcp::{RoleServer, model};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
+use super::progress::Watched;
 use super::resources::{self, Named};
 use super::schema::Args;
 use super::tools::{Call, Reply, TOOLS, Tool};
 use super::watch::{self, Subscribed};
 use super::words::{bounded, explained};
 use super::{INSTRUCTIONS, McpOptions, complete, heap, prompts};
-use crate::api::Caller;
+use crate::api::{Caller, Progress};
 use crate::error::ServiceError;
 use crate::sanitize::{clean, clean_line};
 use crate::service::Service;
@@ -56,13 +57,15 @@ const KNOWN: [&str; 11] = [
 const LULL: Duration = Duration::from_millis(2);
 
 /// The handler behind one connection. It keeps nothing between requests.
-pub(super) struct Server {
+#[derive(Clone)]
+pub(crate) struct Server {
     service: Arc<Service>,
     caller: Caller,
     options: McpOptions,
-    router: ToolRouter<Server>,
+    router: Arc<ToolRouter<Server>>,
     follow_up: Arc<FollowUp>,
-    subscribed: Subscribed,
+    /// `None` where there is no connection that outlives an answer.
+    subscribed: Option<Arc<Subscribed>>,
 }
 
 /// The tools that these options offer, by name.
@@ -74,7 +77,7 @@ pub(super) fn offered(options: McpOptions) -> impl Iterator<Item = &'static Tool
 }
 
 impl Server {
-    pub(super) fn new(
+    pub(crate) fn new(
         service: Arc<Service>,
         caller: Caller,
         options: McpOptions,
@@ -88,10 +91,16 @@ impl Server {
             service,
             caller,
             options,
-            router,
+            router: Arc::new(router),
             follow_up,
-            subscribed: Subscribed::default(),
+            subscribed: Some(Arc::default()),
         }
+    }
+
+    /// For requests that come one by one, each on its own.
+    pub(crate) fn over_http(mut self) -> Server {
+        self.subscribed = None;
+        self
     }
 
     /// Runs what may wait for the disk, off the event loop.
@@ -154,11 +163,17 @@ async fn call(
     let caller = server.caller_of(&context.request_context);
     let service = Arc::clone(&server.service);
     let options = server.options;
+    let progress = Watched::of(&context.request_context);
     let run = move || {
+        // It waited for its turn, and nobody waits for it.
+        if progress.is_cancelled() {
+            return Err(ServiceError::invalid("called off"));
+        }
         let call = Call {
             service: &service,
             caller: &caller,
             options,
+            progress: &progress,
         };
         (tool.run)(&call, args)
     };
@@ -215,7 +230,7 @@ fn failed(message: &str) -> CallToolResponse {
 }
 
 /// A name as it may stand in an actor: one line, bounded, without blanks.
-fn short_name(name: &str) -> String {
+pub(crate) fn short_name(name: &str) -> String {
     let name = clean_line(name.trim()).replace(' ', "-");
     name[..name.floor_char_boundary(CLIENT_MAX_BYTES)].to_owned()
 }
@@ -425,6 +440,12 @@ impl ServerHandler for Server {
                 None,
             ));
         }
+        let Some(subscribed) = &self.subscribed else {
+            return Err(ErrorData::invalid_params(
+                "nothing can be told over HTTP in this revision: ask for 2026-07-28 and subscriptions/listen",
+                None,
+            ));
+        };
         let (service, peer) = (Arc::clone(&self.service), context.peer.clone());
         let tell = move || {
             let peer = peer.clone();
@@ -434,7 +455,7 @@ impl ServerHandler for Server {
             }
         };
         let watching = tokio::spawn(watch::watch(service, tell));
-        self.subscribed.set(Some(watching.abort_handle()));
+        subscribed.set(Some(watching.abort_handle()));
         Ok(())
     }
 
@@ -444,7 +465,9 @@ impl ServerHandler for Server {
         _: UnsubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.subscribed.set(None);
+        if let Some(subscribed) = &self.subscribed {
+            subscribed.set(None);
+        }
         Ok(())
     }
 
@@ -473,7 +496,7 @@ impl ServerHandler for Server {
 /// The work that calls leave behind, done when their answers are out: recalls are recorded, views
 /// brought up to date. Several calls in a row share one round.
 #[derive(Default)]
-pub(super) struct FollowUp {
+pub(crate) struct FollowUp {
     left: AtomicBool,
     finished: AtomicBool,
     wake: Notify,
@@ -482,32 +505,32 @@ pub(super) struct FollowUp {
 
 impl FollowUp {
     /// A call has left work.
-    fn leave(&self) {
+    pub(crate) fn leave(&self) {
         self.left.store(true, Ordering::Release);
     }
 
     /// Answers are out.
-    pub(super) fn answered(&self) {
+    pub(crate) fn answered(&self) {
         if self.left.load(Ordering::Acquire) {
             self.wake.notify_one();
         }
     }
 
     /// An answer is out that has left work.
-    pub(super) fn leave_and_tell(&self) {
+    pub(crate) fn leave_and_tell(&self) {
         self.leave();
         self.answered();
     }
 
     /// No more answers will come; what is left is still done.
-    pub(super) fn finish(&self) {
+    pub(crate) fn finish(&self) {
         self.finished.store(true, Ordering::Release);
         self.ending.notify_one();
         self.wake.notify_one();
     }
 
     /// Does the work until [`FollowUp::finish`].
-    pub(super) async fn run(self: Arc<Self>, service: Arc<Service>) {
+    pub(crate) async fn run(self: Arc<Self>, service: Arc<Service>) {
         // Making a graph takes minutes, so the next round does not wait for it.
         let mut tending: Option<JoinHandle<()>> = None;
         // Whoever opened the store may have made all of its views.
@@ -619,7 +642,8 @@ mod tests {
             },
             Arc::new(FollowUp::default()),
         );
-        server.router.add_route(route(&BROKEN));
+        let router = Arc::get_mut(&mut server.router).expect("nobody else has it");
+        router.add_route(route(&BROKEN));
         let (mut input, reader) = tokio::io::duplex(1 << 16);
         let (writer, output) = tokio::io::duplex(1 << 16);
         let (transport, _) = LineTransport::start(reader, writer, || {});

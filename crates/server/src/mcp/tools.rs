@@ -12,7 +12,7 @@ mod forget_topic;
 mod health;
 mod link;
 mod list_topics;
-mod log;
+pub(crate) mod log;
 mod memoir;
 mod prune;
 mod recall;
@@ -30,7 +30,7 @@ use serde_json::{Value, json};
 
 use super::schema::{self, Args, Kind, Param};
 use super::{McpOptions, server};
-use crate::api::{Action, Basis, Caller, Crowded, Receipt, Similar};
+use crate::api::{Action, Basis, Caller, Crowded, Progress, Receipt, Similar};
 use crate::error::ServiceError;
 use crate::sanitize::{clean, clean_line};
 use crate::service::Service;
@@ -69,7 +69,7 @@ pub(super) static TOOLS: [&Tool; 29] = [
 ];
 
 /// One tool.
-pub(super) struct Tool {
+pub(crate) struct Tool {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
     /// At most 300 characters: what it does, when to call it, what it is not for.
@@ -77,30 +77,32 @@ pub(super) struct Tool {
     pub(super) hints: Hints,
     /// Something is left to do once the answer is out: views to bring up to date, a recall to record.
     pub(super) leaves_work: bool,
-    pub(super) params: &'static [Param],
+    pub(crate) params: &'static [Param],
     /// The schema of the structured content, where clients gain from knowing it.
     pub(super) output: Option<fn() -> Value>,
-    pub(super) run: fn(&Call<'_>, Args) -> Result<Reply, ServiceError>,
+    pub(crate) run: fn(&Call<'_>, Args) -> Result<Reply, ServiceError>,
 }
 
 /// What a client may tell its user about a tool. None of them reaches beyond the store.
-pub(super) struct Hints {
+pub(crate) struct Hints {
     pub(super) read_only: bool,
     pub(super) destructive: bool,
     pub(super) idempotent: bool,
 }
 
 /// One call: what a tool may use.
-pub(super) struct Call<'a> {
-    pub(super) service: &'a Service,
-    pub(super) caller: &'a Caller,
-    pub(super) options: McpOptions,
+pub(crate) struct Call<'a> {
+    pub(crate) service: &'a Service,
+    pub(crate) caller: &'a Caller,
+    pub(crate) options: McpOptions,
+    /// Told how long work goes on, and asked whether it is still wanted.
+    pub(crate) progress: &'a dyn Progress,
 }
 
 /// What a tool answers: the same twice, for the model to read and for a program.
-pub(super) struct Reply {
+pub(crate) struct Reply {
     pub(super) text: String,
-    pub(super) structured: Value,
+    pub(crate) structured: Value,
 }
 
 impl Tool {
@@ -141,7 +143,7 @@ const SCOPE_TO_STORE: Param = Param {
     about: "global (default), project, session or project:ID",
 };
 
-const IMPORTANCE: Kind = Kind::OneOf(&["low", "medium", "high", "critical"]);
+pub(crate) const IMPORTANCE: Kind = Kind::OneOf(&["low", "medium", "high", "critical"]);
 
 /// Characters of a similar memory that a line shows.
 const SIMILAR_SHOWN: usize = 120;
@@ -287,7 +289,7 @@ fn cleaned(text: String) -> String {
 }
 
 /// Cleans every string in `value`.
-fn clean_value(value: &mut Value) {
+pub(crate) fn clean_value(value: &mut Value) {
     match value {
         Value::String(text) => {
             if let Cow::Owned(cleaned) = clean(text) {

@@ -14,8 +14,8 @@ use super::write::{
 };
 use super::{Ask, Service};
 use crate::api::{
-    Caller, ConsolidatePreview, ConsolidateReceipt, ConsolidateRequest, MadeSummary, Receipt,
-    StoreRequest, Summary, SummaryBy,
+    Caller, ConsolidatePreview, ConsolidateReceipt, ConsolidateRequest, MadeSummary, NoProgress,
+    Progress, Receipt, StoreRequest, Summary, SummaryBy,
 };
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
@@ -67,12 +67,25 @@ impl Service {
         caller: &Caller,
         request: &ConsolidateRequest,
     ) -> Result<ConsolidateReceipt> {
+        self.consolidate_watched(caller, request, &NoProgress)
+    }
+
+    /// The same; a command that makes the summary is ended when `progress` says that nobody waits for it.
+    ///
+    /// # Errors
+    /// As [`Service::consolidate`], and `Invalid` then.
+    pub fn consolidate_watched(
+        &self,
+        caller: &Caller,
+        request: &ConsolidateRequest,
+        progress: &dyn Progress,
+    ) -> Result<ConsolidateReceipt> {
         let topic = &request.topic;
         if self.is_empty()? {
             return Err(too_few(topic, 0));
         }
         self.refuse_read_only()?;
-        let Draft { made, of } = self.draft(request)?;
+        let Draft { made, of } = self.draft(request, progress)?;
         let (checked, warnings) = self.check_summary(caller, request, &made)?;
         let request_id = RequestKeyOf(request.request_id.as_deref());
         self.command(caller, None, request_id, |command, views| {
@@ -135,7 +148,7 @@ impl Service {
         if self.is_empty()? {
             return Err(too_few(&request.topic, 0));
         }
-        let Draft { made, .. } = self.draft(request)?;
+        let Draft { made, .. } = self.draft(request, &NoProgress)?;
         let (checked, _) = self.check_summary(caller, request, &made)?;
         self.with_views(|views| {
             let originals = self.originals(views, request)?.versions;
@@ -183,7 +196,7 @@ impl Service {
     }
 
     /// The summary that was asked for. Nothing is held while a command makes it.
-    fn draft(&self, request: &ConsolidateRequest) -> Result<Draft> {
+    fn draft(&self, request: &ConsolidateRequest, progress: &dyn Progress) -> Result<Draft> {
         let command = match &request.summary {
             Summary::Given(text) => {
                 return Ok(Draft {
@@ -227,7 +240,7 @@ impl Service {
         match command {
             Some(command) => {
                 made.by = SummaryBy::Command;
-                made.text = command.run(prompt(&request.topic, told))?;
+                made.text = command.run(prompt(&request.topic, told), progress)?;
             }
             None => {
                 let parts = told.filter_map(|version| {

@@ -47,7 +47,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use icm_log::disk::{Disk, RealDisk};
 use icm_log::env::Env;
@@ -77,6 +77,9 @@ const TAIL_LEN_MAX: u64 = 1_024 * 1_024;
 const TAIL_LEFT_MAX: u64 = 64;
 /// How long an answer waits for the views' files while another process writes them.
 const VIEWS_WAIT: Duration = Duration::from_secs(10);
+
+/// How long views in memory stand in for those on disk that somebody else was writing.
+const STAND_IN_TIME: Duration = Duration::from_secs(5);
 
 /// Living memories of a topic beyond which receipts say how many they are, where nobody says.
 const HINT_OVER: u64 = 7;
@@ -127,6 +130,8 @@ pub struct Service {
     graph_rows_min: u64,
     /// The graph that could not be made: it is not tried again before there are more vectors.
     graphless: Mutex<Option<GraphJob>>,
+    /// Since when the views are in memory because somebody else was writing those on disk.
+    stand_in: Mutex<Option<Instant>>,
     /// What is wrong with the log, as the user was told it.
     told: Mutex<Option<String>>,
     /// The first write may go into a folder that holds other files.
@@ -186,6 +191,7 @@ impl Service {
             new_ids: NewIds::default(),
             graph_rows_min: GRAPH_ROWS_MIN,
             graphless: Mutex::new(None),
+            stand_in: Mutex::new(None),
             told: Mutex::new(None),
             any_folder: false,
             secrets: Policy::default(),
@@ -409,6 +415,12 @@ impl Service {
                         false => Views::in_memory(&self.log, &mut |_| {})?,
                     });
                 }
+                // Whoever writes them may be stopped, or slow: the log says the same.
+                Err(Ask::View(ViewError::Busy)) if !tried => {
+                    tried = true;
+                    *held = Some(Views::in_memory(&self.log, &mut |_| {})?);
+                    *locked(&self.stand_in) = Some(Instant::now());
+                }
                 Err(Ask::View(error)) => {
                     *held = None;
                     return Err(error.into());
@@ -425,7 +437,12 @@ impl Service {
         held: &'v mut Option<Views>,
         stale: fn(&Views, &Log) -> bool,
     ) -> std::result::Result<&'v Views, Ask> {
-        if held.as_ref().is_some_and(|views| stale(views, &self.log)) {
+        let stood_in = || {
+            let mut since = locked(&self.stand_in);
+            let is_over = since.is_some_and(|since| since.elapsed() > STAND_IN_TIME);
+            is_over && since.take().is_some()
+        };
+        if held.as_ref().is_some_and(|views| stale(views, &self.log)) || stood_in() {
             *held = None;
         }
         if held.is_none() {

@@ -70,7 +70,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         trust: Trust::Agent,
         request_id: None,
     };
-    let done = call.service.consolidate(call.caller, &request)?;
+    let done = (call.service).consolidate_watched(call.caller, &request, call.progress)?;
     let originals = count(done.originals.len() as u64, "memory", "memories");
     let mut reply = super::receipt(call, done.receipt);
     reply.text = format!("{}; it stands for {originals}", reply.text);

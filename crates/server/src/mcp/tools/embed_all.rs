@@ -5,7 +5,6 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{Call, Hints, Kind, Param, Reply, Tool, count};
-use crate::api::NoProgress;
 use crate::error::ServiceError;
 use crate::mcp::schema::Args;
 
@@ -33,7 +32,7 @@ pub(super) static TOOL: Tool = Tool {
 };
 
 fn run(call: &Call<'_>, _: Args) -> Result<Reply, ServiceError> {
-    let report = call.service.embed_for(&NoProgress, Some(CALL_MAX))?;
+    let report = call.service.embed_for(call.progress, Some(CALL_MAX))?;
     let status = &report.status;
     let left = status.versions.saturating_sub(status.embedded);
     let text = match (status.dim, left) {

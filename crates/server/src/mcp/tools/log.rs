@@ -18,7 +18,7 @@ const ENTRY_BYTES: usize = 300;
 const RECALLS_MAX: usize = 20;
 const QUERY_MAX_BYTES: usize = 200;
 
-pub(super) static TOOL: Tool = Tool {
+pub(crate) static TOOL: Tool = Tool {
     name: "icm_log",
     title: "Read the event log",
     description: "Read what happened, newest first: who stored, changed or forgot what, and when. With id: where one memory came from, its versions, and the recalls that showed it. Call it to explain or audit a memory. Not for finding facts: use icm_memory_recall.",

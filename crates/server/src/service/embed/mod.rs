@@ -367,7 +367,7 @@ impl Service {
             new += added;
             progress.advance(added);
             let is_late = most.is_some_and(|most| begun.elapsed() >= most);
-            if added == 0 || now.done >= now.of || is_late {
+            if added == 0 || now.done >= now.of || is_late || progress.is_cancelled() {
                 break;
             }
         }

@@ -1,0 +1,65 @@
+//! Connections: how many, how long one may take to say what it wants, and how they end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+/// Connections at once; others wait to be taken.
+const CONNECTIONS_MAX: usize = 256;
+/// How long a client may take for the head of a request, and how long it may say nothing.
+const HEAD_WAIT: Duration = Duration::from_secs(30);
+/// Largest head of a request.
+const HEAD_MAX_BYTES: usize = 64 << 10;
+/// How long answers may still take once the process is asked to end.
+const FAREWELL_MAX: Duration = Duration::from_secs(10);
+
+/// Takes connections until `stop`, then waits for the answers that are under way.
+pub(super) async fn until(stop: CancellationToken, listener: TcpListener, app: Router) {
+    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let open = GracefulShutdown::new();
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(HEAD_WAIT)
+        .max_buf_size(HEAD_MAX_BYTES);
+    let next = async || {
+        // Never closed.
+        let permit = Arc::clone(&room).acquire_owned().await.ok()?;
+        Some((permit, listener.accept().await))
+    };
+    while let Some(Some((permit, accepted))) = stop.run_until_cancelled(next()).await {
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                // Out of descriptors, as a rule: it passes.
+                tracing::debug!(%error, "a connection was not taken");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            }
+        };
+        // Small answers must not wait for an acknowledgement.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "a connection is slow");
+        }
+        let service = TowerToHyperService::new(app.clone());
+        let connection = open.watch(http.serve_connection(TokioIo::new(stream), service));
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "a connection ended");
+            }
+            drop(permit);
+        });
+    }
+    drop(listener);
+    let ended = tokio::time::timeout(FAREWELL_MAX, open.shutdown()).await;
+    if ended.is_err() {
+        tracing::warn!("some answers took too long and were cut off");
+    }
+}

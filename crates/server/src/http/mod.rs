@@ -1,0 +1,179 @@
+//! HTTP: MCP for clients that are not started by their agent, and a few plain paths for scripts.
+//!
+//! ```text
+//! connection ─▶ listen (limits) ─▶ gate (Host, Origin, token, size) ─▶ /mcp ─▶ rmcp ─▶ the handler of stdio
+//!                                                                 └─▶ /store /recall /log /health /metrics
+//! ```
+//!
+//! Nothing is kept between two requests: there is no session to steal and no table of them to fill. Whoever
+//! may connect may read and write the whole store, so it listens on this machine alone unless a token is set,
+//! and answers no web page that was not named when it was started.
+
+mod gate;
+mod listen;
+mod metrics;
+mod openapi;
+mod rest;
+mod token;
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+
+use axum::Router;
+use rmcp::ServerHandler;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio_util::sync::CancellationToken;
+
+pub use token::Token;
+
+use crate::api::Caller;
+use crate::error::{Result, ServiceError, plain};
+use crate::mcp::{self, FollowUp, McpOptions, Server};
+use crate::service::Service;
+use gate::Gate;
+
+/// Largest body of a request.
+const BODY_MAX_BYTES: usize = 1 << 20;
+
+/// Where to serve, and whom.
+#[derive(Debug, Clone)]
+pub struct HttpOptions {
+    /// Port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// What every request has to bring. Required where other machines can connect.
+    pub token: Option<Token>,
+    /// Origins of web pages that may ask, beside pages of this machine: `https://example.org`, with `:*` for
+    /// any port.
+    pub allow_origins: Vec<String>,
+    /// Names that this machine may be called by, beside those of the loopback interface and the address that
+    /// is listened on.
+    pub allow_hosts: Vec<String>,
+}
+
+/// Serves until the process is asked to end; then what was asked is still answered.
+///
+/// `caller` is who asks when the client does not name itself. `ready` is called with the address once
+/// connections are taken. Blocks the thread; must not be called inside a tokio runtime.
+///
+/// # Errors
+/// `Invalid` for an address that others can reach without a token, an origin that is none, a port that is
+/// taken or not allowed.
+pub fn serve(
+    service: Arc<Service>,
+    caller: Caller,
+    mcp: McpOptions,
+    http: HttpOptions,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<()> {
+    let front = |follow_up: &Arc<FollowUp>| {
+        let handler = |options: McpOptions| {
+            let (service, follow_up) = (Arc::clone(&service), Arc::clone(follow_up));
+            Server::new(service, caller.clone(), options, follow_up).over_http()
+        };
+        let reading = McpOptions {
+            read_only: true,
+            ..mcp
+        };
+        (handler(mcp), handler(reading))
+    };
+    let routes = |follow_up: &Arc<FollowUp>, stop: &CancellationToken| {
+        let (full, reading) = front(follow_up);
+        let rest = rest::Front {
+            service: Arc::clone(&service),
+            caller: caller.clone(),
+            options: mcp,
+            follow_up: Arc::clone(follow_up),
+        };
+        rest::routes(rest)
+            .route_service("/mcp", mcp_service(move || full.clone(), stop))
+            .route_service("/mcp/readonly", mcp_service(move || reading.clone(), stop))
+    };
+    run(&service, mcp, http, routes, ready)
+}
+
+/// Serves another handler at `/mcp`, for tests of the way there.
+#[doc(hidden)]
+pub fn serve_handler<H: ServerHandler>(
+    make: impl Fn() -> H + Clone + Send + Sync + 'static,
+    service: Arc<Service>,
+    http: HttpOptions,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<()> {
+    let routes = move |_: &Arc<FollowUp>, stop: &CancellationToken| {
+        Router::new().route_service("/mcp", mcp_service(make, stop))
+    };
+    run(&service, McpOptions::default(), http, routes, ready)
+}
+
+fn run(
+    service: &Arc<Service>,
+    mcp: McpOptions,
+    http: HttpOptions,
+    routes: impl FnOnce(&Arc<FollowUp>, &CancellationToken) -> Router,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<()> {
+    let gate = Gate::new(&http)?;
+    let (listener, address) = bound(http.listen)?;
+    mcp::in_a_runtime(async {
+        let listener = tokio::net::TcpListener::from_std(listener).map_err(|source| {
+            let doing = "listening".into();
+            ServiceError::Io { doing, source }
+        })?;
+        let stop = CancellationToken::new();
+        tokio::spawn(mcp::on_signal(stop.clone()));
+        let follow_up = Arc::new(FollowUp::default());
+        let working = tokio::spawn(Arc::clone(&follow_up).run(Arc::clone(service)));
+        let owning = mcp::own(service, &follow_up, mcp);
+        let app = gate.around(
+            routes(&follow_up, &stop),
+            Arc::clone(service),
+            Arc::clone(&follow_up),
+        );
+        ready(address);
+        listen::until(stop, listener, app).await;
+        owning.abort();
+        follow_up.finish();
+        let worked = working.await;
+        worked.map_err(|error| ServiceError::Internal(format!("HTTP follow-up: {error}")))
+    })
+}
+
+fn mcp_service<H: ServerHandler>(
+    make: impl Fn() -> H + Send + Sync + 'static,
+    stop: &CancellationToken,
+) -> StreamableHttpService<H, NeverSessionManager> {
+    // The gate has looked at Host and Origin.
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_max_request_body_bytes(BODY_MAX_BYTES)
+        .disable_allowed_hosts()
+        .disable_allowed_origins()
+        .with_cancellation_token(stop.child_token());
+    StreamableHttpService::new(move || Ok(make()), Arc::default(), config)
+}
+
+fn bound(address: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
+    let listen = || {
+        let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        Ok((listener, address))
+    };
+    listen().map_err(|error: std::io::Error| {
+        let hint = match error.kind() {
+            std::io::ErrorKind::AddrInUse => {
+                "another server has that port: give another one, or port 0 for one that is free"
+            }
+            std::io::ErrorKind::PermissionDenied => {
+                "ports below 1024 are the system's: give a higher one"
+            }
+            _ => "give an address of this machine, for instance 127.0.0.1:7437",
+        };
+        ServiceError::invalid_with(
+            format!("cannot listen on {address}: {}", plain(error)),
+            hint,
+        )
+    })
+}

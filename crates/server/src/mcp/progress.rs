@@ -1,0 +1,122 @@
+//! A call that goes on for long: its client is told, where it asked to be, and may give up.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rmcp::RoleServer;
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::service::{Peer, RequestContext};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::api::Progress;
+
+/// The shortest time between two words.
+const EVERY: Duration = Duration::from_millis(100);
+/// Words that wait to be sent; a client that does not read misses some.
+const WAITING_MAX: usize = 16;
+
+/// One call, as its work sees the client.
+pub(super) struct Watched {
+    gone: CancellationToken,
+    told: Option<Told>,
+}
+
+struct Told {
+    words: mpsc::Sender<Word>,
+    state: Mutex<State>,
+}
+
+/// How far the work is.
+#[derive(Default)]
+struct State {
+    phase: String,
+    /// Of this phase.
+    total: Option<u64>,
+    /// In all phases: what a client is told only grows.
+    done: u64,
+    before: u64,
+    last: Option<Instant>,
+}
+
+struct Word {
+    done: u64,
+    total: Option<u64>,
+    phase: String,
+}
+
+impl Watched {
+    /// Of this request; must be called inside a tokio runtime.
+    pub(super) fn of(context: &RequestContext<RoleServer>) -> Watched {
+        let told = context.meta.get_progress_token().map(|token| {
+            let (words, waiting) = mpsc::channel(WAITING_MAX);
+            tokio::spawn(tell(context.peer.clone(), token, waiting));
+            Told {
+                words,
+                state: Mutex::default(),
+            }
+        });
+        Watched {
+            gone: context.ct.clone(),
+            told,
+        }
+    }
+
+    fn say(&self, change: impl FnOnce(&mut State), always: bool) {
+        let Some(told) = &self.told else {
+            return;
+        };
+        let mut state = told.state.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut state);
+        if always || state.last.is_none_or(|last| last.elapsed() >= EVERY) {
+            state.last = Some(Instant::now());
+            let word = Word {
+                done: state.done,
+                total: state.total.map(|total| state.before + total),
+                phase: state.phase.clone(),
+            };
+            // One that does not read is not waited for.
+            let _ = told.words.try_send(word);
+        }
+    }
+}
+
+impl Progress for Watched {
+    fn start(&self, phase: &str, total: Option<u64>) {
+        let begin = |state: &mut State| {
+            state.before = state.done;
+            phase.clone_into(&mut state.phase);
+            state.total = total;
+        };
+        self.say(begin, true);
+    }
+
+    fn advance(&self, steps: u64) {
+        self.say(|state| state.done += steps, false);
+    }
+
+    fn finish(&self) {
+        self.say(|_| {}, true);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.gone.is_cancelled()
+    }
+}
+
+/// Tells the client, always more than before.
+async fn tell(peer: Peer<RoleServer>, token: ProgressToken, mut waiting: mpsc::Receiver<Word>) {
+    let mut last = None;
+    while let Some(Word { done, total, phase }) = waiting.recv().await {
+        if last.is_some_and(|last| done <= last) {
+            continue;
+        }
+        last = Some(done);
+        let mut word = ProgressNotificationParam::new(token.clone(), done as f64);
+        word.total = total.map(|total| total as f64);
+        word.message = (!phase.is_empty()).then_some(phase);
+        if peer.notify_progress(word).await.is_err() {
+            return;
+        }
+    }
+}

@@ -29,6 +29,9 @@ TOOLS = {
 async def by_package(mode, over, transport):
     calls = 0
     async with Client(transport, mode=mode) as client:
+        if mode == "legacy":
+            subscribe = client.server_capabilities.resources.subscribe
+            expect(subscribe == (True if over == "stdio" else None), subscribe)
         listed = (await client.list_tools()).tools
         names = {tool.name for tool in listed}
         expect(TOOLS <= names, f"{mode}: tools missing: {TOOLS - names}")
@@ -61,6 +64,8 @@ async def by_package(mode, over, transport):
         expect(len(history["versions"]) == 2, history)
         expect(history["versions"][0]["actor"].startswith("agent:"), history)
         expect(history["from"]["actor"].startswith("agent:"), history)
+        # Without a connection the handshake is forgotten; nobody may pass for the server's own library.
+        expect(history["from"]["actor"] != "agent:rmcp", history)
         _, one = await call("icm_log", {"id": stored["event"]})
         expect([event["event"] for event in one["events"]] == [stored["event"]], one)
         text, diff = await call("icm_diff", {"from": f"@{stored['position']}"})

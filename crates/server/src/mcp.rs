@@ -36,8 +36,8 @@ pub(crate) use stop::on_signal;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
+use rmcp::{ServerHandler, ServiceExt};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -66,6 +66,23 @@ pub struct McpOptions {
 /// `caller` is who asks when the client does not name itself; a client that does is the actor
 /// `agent:<its name>`. Blocks the thread; must not be called inside a tokio runtime.
 pub fn serve_stdio(service: Arc<Service>, caller: Caller, options: McpOptions) -> Result<()> {
+    let asked = Arc::clone(&service);
+    on_stdio(service, options, |follow_up| {
+        Server::new(asked, caller, options, follow_up)
+    })
+}
+
+/// Serves another handler on standard input and output, for tests of the way there.
+#[doc(hidden)]
+pub fn serve_handler<H: ServerHandler>(handler: H, service: Arc<Service>) -> Result<()> {
+    on_stdio(service, McpOptions::default(), |_| handler)
+}
+
+fn on_stdio<H: ServerHandler>(
+    service: Arc<Service>,
+    options: McpOptions,
+    make: impl FnOnce(Arc<FollowUp>) -> H,
+) -> Result<()> {
     in_a_runtime(async {
         let (reader, writer) = stdio::open();
         let stop = CancellationToken::new();
@@ -73,7 +90,8 @@ pub fn serve_stdio(service: Arc<Service>, caller: Caller, options: McpOptions) -
         let reader = stop::Until::new(reader, stop);
         let follow_up = Arc::new(FollowUp::default());
         let owning = own(&service, &follow_up, options);
-        let served = serve_with(service, caller, options, (reader, writer), follow_up).await;
+        let server = make(Arc::clone(&follow_up));
+        let served = serve_with(service, server, (reader, writer), follow_up).await;
         owning.abort();
         served
     })
@@ -101,7 +119,7 @@ pub fn handler(
     service: Arc<Service>,
     caller: Caller,
     options: McpOptions,
-) -> impl rmcp::ServerHandler + Clone {
+) -> impl ServerHandler + Clone {
     Server::new(service, caller, options, Arc::default())
 }
 
@@ -119,7 +137,10 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    serve_with(service, caller, options, (reader, writer), Arc::default()).await
+    let follow_up = Arc::new(FollowUp::default());
+    let asked = Arc::clone(&service);
+    let server = Server::new(asked, caller, options, Arc::clone(&follow_up));
+    serve_with(service, server, (reader, writer), follow_up).await
 }
 
 /// Answers other processes, too, as long as the task runs.
@@ -139,14 +160,14 @@ pub(crate) fn own(
     })
 }
 
-async fn serve_with<R, W>(
+async fn serve_with<H, R, W>(
     service: Arc<Service>,
-    caller: Caller,
-    options: McpOptions,
+    server: H,
     (reader, writer): (R, W),
     follow_up: Arc<FollowUp>,
 ) -> Result<()>
 where
+    H: ServerHandler,
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
@@ -156,7 +177,6 @@ where
         move || follow_up.answered()
     };
     let (transport, writing) = LineTransport::start(reader, writer, after_write);
-    let server = Server::new(service, caller, options, Arc::clone(&follow_up));
 
     let served = match server.serve(transport).await {
         Ok(running) => running

@@ -505,6 +505,33 @@ async fn the_stateless_revision_works() {
     client.end().await;
 }
 
+#[tokio::test]
+async fn a_revision_has_its_own_methods_alone() {
+    let old = [
+        "initialize",
+        "ping",
+        "logging/setLevel",
+        "resources/subscribe",
+        "resources/unsubscribe",
+    ];
+    let mut client = Client::stateless(EVERYTHING);
+    for method in old {
+        let reply = client.request(method, json!({})).await;
+        assert_eq!(reply["error"]["code"], -32601, "{reply}");
+    }
+    let reply = client.request("subscriptions/listen", json!({})).await;
+    assert_eq!(reply["error"]["code"], -32602, "{reply}");
+    client.end().await;
+    let mut client = Client::legacy(EVERYTHING).await;
+    let reply = client.request("subscriptions/listen", json!({})).await;
+    assert_eq!(reply["error"]["code"], -32601, "{reply}");
+    for method in ["resources/subscribe", "resources/unsubscribe"] {
+        let reply = client.request(method, json!({})).await;
+        assert_eq!(reply["error"]["code"], -32602, "{reply}");
+    }
+    client.end().await;
+}
+
 /// Each tool once, and what must be the same in every revision.
 async fn every_tool(client: &mut Client, actor: &str) {
     let store = json!({

@@ -4,20 +4,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use axum::http::header::USER_AGENT;
+use axum::http::request::Parts;
 use rmcp::handler::server::ServerHandler;
 use rmcp::handler::server::tool::{ToolCallContext, ToolRoute, ToolRouter};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
     CompleteResult, ContentBlock, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
     ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
-    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, ResourceContents, ResourceUpdatedNotificationParam,
-    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
-    UnsubscribeRequestParams,
+    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents,
+    ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, model};
+use serde_json::json;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
@@ -39,19 +42,21 @@ const LIST_TTL_MS: u64 = 3_600_000;
 const CLIENT_MAX_BYTES: usize = 64;
 
 /// Requests whose params have a shape: what comes here with such a name is malformed.
-const KNOWN: [&str; 11] = [
+const KNOWN: [&str; 8] = [
     "completion/complete",
-    "initialize",
     "prompts/get",
     "prompts/list",
     "resources/list",
     "resources/read",
-    "resources/subscribe",
     "resources/templates/list",
-    "subscriptions/listen",
     "tools/call",
     "tools/list",
 ];
+/// Such requests before 2026-07-28, which did away with them, and those that it brought.
+const KNOWN_BEFORE: [&str; 3] = ["initialize", "resources/subscribe", "resources/unsubscribe"];
+const KNOWN_SINCE: [&str; 1] = ["subscriptions/listen"];
+/// Longest name of a resource that an error repeats.
+const URI_SHOWN_MAX_BYTES: usize = 1_024;
 
 /// How long work that an answer leaves behind waits for more of its kind.
 const LULL: Duration = Duration::from_millis(2);
@@ -127,7 +132,7 @@ impl Server {
     /// Who asks: the client's own name if it gives one. It is what the client says, no more.
     fn caller_of(&self, context: &RequestContext<RoleServer>) -> Caller {
         let mut caller = self.caller.clone();
-        if let Some(client) = context.client_info() {
+        if let Some(client) = self.client_of(context) {
             let name = short_name(&client.name);
             if !name.is_empty() {
                 caller.actor = format!("agent:{name}");
@@ -139,6 +144,20 @@ impl Server {
             }
         }
         caller
+    }
+
+    /// What the client calls itself. Over HTTP an older revision says so in the handshake alone, which is
+    /// another connection's; what is left is the program that asks.
+    fn client_of(&self, context: &RequestContext<RoleServer>) -> Option<Implementation> {
+        if self.subscribed.is_some() {
+            return context.client_info();
+        }
+        context.meta.client_info().or_else(|| {
+            let request = context.extensions.get::<Parts>()?;
+            let agent = request.headers.get(USER_AGENT)?.to_str().ok()?;
+            let (name, version) = agent.split(' ').next()?.split_once('/')?;
+            Some(Implementation::new(name, version))
+        })
     }
 }
 
@@ -214,6 +233,14 @@ fn refused(error: &ServiceError) -> ErrorData {
     }
 }
 
+/// An error with the resource that there is not, where programs look for it.
+fn about(uri: &str, mut error: ErrorData) -> ErrorData {
+    if error.code == ErrorCode::RESOURCE_NOT_FOUND && uri.len() <= URI_SHOWN_MAX_BYTES {
+        error.data = Some(json!({ "uri": uri }));
+    }
+    error
+}
+
 /// No list is so long that it has a second page.
 fn only_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|request| request.cursor) {
@@ -254,6 +281,21 @@ impl ServerHandler for Server {
         InitializeResult::new(capabilities)
             .with_server_info(about)
             .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        let mut result = self.negotiate_initialize(&request)?;
+        if self.subscribed.is_none()
+            && let Some(resources) = &mut result.capabilities.resources
+        {
+            resources.subscribe = None;
+        }
+        Ok(result)
     }
 
     async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
@@ -339,12 +381,11 @@ impl ServerHandler for Server {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
         let Some(named) = Named::of(&uri) else {
-            let uri = clean_line(&uri);
-            let shown = &uri[..uri.floor_char_boundary(CLIENT_MAX_BYTES)];
-            return Err(ErrorData::resource_not_found(
-                format!("no resource {shown}: see resources/list and resources/templates/list"),
-                None,
-            ));
+            let shown = clean_line(&uri);
+            let shown = &shown[..shown.floor_char_boundary(CLIENT_MAX_BYTES)];
+            let why =
+                format!("no resource {shown}: see resources/list and resources/templates/list");
+            return Err(about(&uri, ErrorData::resource_not_found(why, None)));
         };
         let ttl_ms = match named.is_past() {
             true => LIST_TTL_MS,
@@ -353,7 +394,8 @@ impl ServerHandler for Server {
         let read = self.ask(&context, move |service, caller, options| {
             named.read(service, caller, options)
         });
-        let contents = ResourceContents::text(read.await?, uri);
+        let read = read.await.map_err(|error| about(&uri, error))?;
+        let contents = ResourceContents::text(read, uri);
         let result = ReadResourceResult::new(vec![contents]);
         if is_stateless(&context) {
             let result = result
@@ -475,11 +517,15 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method = clean_line(&request.method);
         let method = &method[..method.floor_char_boundary(CLIENT_MAX_BYTES)];
-        if KNOWN.contains(&method) {
+        let of_its_time = match is_stateless(&context) {
+            true => &KNOWN_SINCE[..],
+            false => &KNOWN_BEFORE[..],
+        };
+        if KNOWN.contains(&method) || of_its_time.contains(&method) {
             return Err(ErrorData::invalid_params(
                 format!("the params of {method} are malformed"),
                 None,
@@ -601,7 +647,7 @@ mod tests {
     use std::time::Duration;
 
     use rmcp::ServiceExt;
-    use serde_json::{Value, json};
+    use serde_json::Value;
     use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
     use super::*;
@@ -625,53 +671,91 @@ mod tests {
         run: |_, _| panic!("on purpose"),
     };
 
-    #[tokio::test]
-    async fn a_panic_in_a_tool_is_an_answer_and_the_server_goes_on() {
-        let folder = tempfile::tempdir().expect("a folder");
+    fn server(folder: &tempfile::TempDir) -> Server {
         let service = Service::open(OpenOptions {
             dir: folder.path().join("store"),
             lock_wait: Duration::from_secs(10),
             read_only: false,
         });
-        let mut server = Server::new(
+        Server::new(
             Arc::new(service.expect("a store")),
-            Caller::default(),
+            Caller {
+                actor: "user".into(),
+                ..Caller::default()
+            },
             McpOptions {
                 offer: Offer::ALL,
                 ..McpOptions::default()
             },
             Arc::new(FollowUp::default()),
-        );
-        let router = Arc::get_mut(&mut server.router).expect("nobody else has it");
-        router.add_route(route(&BROKEN));
+        )
+    }
+
+    /// The replies to a handshake and to calls of tools without arguments or with them.
+    async fn replies(server: Server, calls: &[(&str, Value)]) -> Vec<Value> {
         let (mut input, reader) = tokio::io::duplex(1 << 16);
         let (writer, output) = tokio::io::duplex(1 << 16);
         let (transport, _) = LineTransport::start(reader, writer, || {});
         let serving = tokio::spawn(server.serve(transport));
         let mut output = BufReader::new(output).lines();
-        for (id, method, params) in [
-            (
-                1,
-                "initialize",
-                json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}),
-            ),
-            (2, "tools/call", json!({"name": "broken"})),
-            (3, "tools/call", json!({"name": "icm_memory_stats"})),
-        ] {
+        let hello = json!({
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": {"name": "t", "version": "1"},
+        });
+        let calls = calls
+            .iter()
+            .map(|(name, arguments)| ("tools/call", json!({"name": name, "arguments": arguments})));
+        let mut replies = Vec::new();
+        for (method, params) in std::iter::once(("initialize", hello)).chain(calls) {
+            let id = replies.len();
             let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
             let line = format!("{request}\n");
             input.write_all(line.as_bytes()).await.expect("write");
             let line = output.next_line().await.expect("read").expect("a line");
             let reply: Value = serde_json::from_str(&line).expect("JSON");
             assert_eq!(reply["id"], id);
-            assert_eq!(reply["result"]["isError"] == true, id == 2, "{reply}");
-            if id == 2 {
-                let text = reply["result"]["content"][0]["text"]
-                    .as_str()
-                    .expect("a text");
-                assert!(text.starts_with("internal error"), "{text}");
-            }
+            replies.push(reply["result"].clone());
         }
         serving.abort();
+        replies
+    }
+
+    #[tokio::test]
+    async fn a_panic_in_a_tool_is_an_answer_and_the_server_goes_on() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut server = server(&folder);
+        Arc::get_mut(&mut server.router)
+            .expect("nobody else has it")
+            .add_route(route(&BROKEN));
+        let calls = [("broken", json!({})), ("icm_memory_stats", json!({}))];
+        let replies = replies(server, &calls).await;
+        assert_eq!(replies[1]["isError"], true, "{replies:?}");
+        let text = replies[1]["content"][0]["text"].as_str().expect("a text");
+        assert!(text.starts_with("internal error"), "{text}");
+        assert_ne!(replies[2]["isError"], true, "{replies:?}");
+        assert_eq!(replies[2]["structuredContent"]["memories"], 0);
+    }
+
+    #[tokio::test]
+    async fn a_handshake_counts_where_the_connection_lasts() {
+        let stored = ("icm_memory_store", json!({"topic": "t", "content": "c"}));
+        let calls = [stored, ("icm_log", json!({"limit": 1, "kind": "memory"}))];
+        for (over_http, subscribe, actor) in
+            [(false, json!(true), "agent:t"), (true, Value::Null, "user")]
+        {
+            let folder = tempfile::tempdir().expect("a folder");
+            let server = server(&folder);
+            let server = match over_http {
+                true => server.over_http(),
+                false => server,
+            };
+            let replies = replies(server, &calls).await;
+            assert_eq!(
+                replies[0]["capabilities"]["resources"]["subscribe"],
+                subscribe
+            );
+            let event = &replies[2]["structuredContent"]["events"][0];
+            assert_eq!(event["actor"], actor, "{event}");
+        }
     }
 }

@@ -89,10 +89,17 @@ async fn resources_are_read_by_their_names() {
         "icm://x",
         "file:///a",
     ] {
-        let (code, why) = error(&mut client, "resources/read", json!({"uri": uri})).await;
-        assert_eq!(code, -32602, "{uri}: {why}");
+        let reply = client.request("resources/read", json!({"uri": uri})).await;
+        let error = &reply["error"];
+        assert_eq!(error["code"], -32602, "{reply}");
+        let why = error["message"].as_str().expect("a message");
         assert!(why.starts_with("no "), "{why}");
+        assert_eq!(error["data"], json!({"uri": uri}), "{reply}");
     }
+    let uri = format!("icm://{}", "x".repeat(100_000));
+    let reply = client.request("resources/read", json!({"uri": uri})).await;
+    assert_eq!(reply["error"]["code"], -32602);
+    assert!(reply.to_string().len() < 1_000, "not all of it comes back");
     let (code, why) = error(&mut client, "resources/list", json!({"cursor": "2"})).await;
     assert_eq!(code, -32602, "{why}");
     let (code, _) = error(&mut client, "resources/read", json!({})).await;

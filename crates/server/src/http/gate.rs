@@ -1,23 +1,28 @@
 //! What every request passes: who is asked, from which page, with which token, and how much of it there is.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use axum::body::{Body, Bytes, to_bytes};
+use axum::Router;
+use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, HOST, ORIGIN, VARY,
-    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::{Json, Router};
-use serde_json::json;
+use http_body::{Frame, SizeHint};
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::metrics::Metrics;
+use super::names::{LOOPBACK, Origin, host_and_port, host_name};
+use super::refusal::Refusal;
 use super::{BODY_MAX_BYTES, HttpOptions, Token};
 use crate::error::{Result, ServiceError};
 use crate::mcp::FollowUp;
@@ -37,20 +42,12 @@ pub(super) struct Gate {
     origins: Vec<Origin>,
 }
 
-/// Where a web page is from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Origin {
-    scheme: String,
-    host: String,
-    /// `None` stands for any.
-    port: Option<u16>,
-}
-
 /// A gate with what it tells after each answer.
 struct Watch {
     gate: Gate,
     metrics: Metrics,
     follow_up: Arc<FollowUp>,
+    under_way: TaskTracker,
 }
 
 impl Gate {
@@ -62,7 +59,7 @@ impl Gate {
                 "give --token-file FILE, or listen on 127.0.0.1",
             ));
         }
-        let mut hosts = vec!["localhost".to_owned(), "127.0.0.1".into(), "[::1]".into()];
+        let mut hosts = LOOPBACK.map(str::to_owned).to_vec();
         if !ip.is_unspecified() {
             hosts.push(match ip.is_ipv6() {
                 true => format!("[{ip}]"),
@@ -92,12 +89,14 @@ impl Gate {
         })
     }
 
-    /// These routes behind the gate, with `/metrics` among them.
+    /// These routes behind the gate, with `/metrics` among them. `under_way` knows of each request until its
+    /// answer is written.
     pub(super) fn around(
         self,
         routes: Router,
         service: Arc<Service>,
         follow_up: Arc<FollowUp>,
+        under_way: TaskTracker,
     ) -> Router {
         let metrics = Metrics::new();
         let shown = metrics.clone();
@@ -109,15 +108,16 @@ impl Gate {
             gate: self,
             metrics,
             follow_up,
+            under_way,
         };
         routes
             .route("/metrics", axum::routing::get(show))
             .fallback(|| async {
-                refusal(StatusCode::NOT_FOUND, "no such path", "see /openapi.json")
+                Refusal::new(StatusCode::NOT_FOUND, "no such path", "see /openapi.json")
             })
             .method_not_allowed_fallback(|| async {
                 let why = "this path does not know that method";
-                refusal(StatusCode::METHOD_NOT_ALLOWED, why, "see /openapi.json")
+                Refusal::new(StatusCode::METHOD_NOT_ALLOWED, why, "see /openapi.json")
             })
             .layer(middleware::from_fn_with_state(Arc::new(watch), pass))
     }
@@ -127,7 +127,7 @@ impl Gate {
         let (parts, body) = request.into_parts();
         let origin = match self.admit(&parts.uri, &parts.headers) {
             Ok(origin) => origin,
-            Err(refusal) => return refusal,
+            Err(refusal) => return refusal.into_response(),
         };
         let may_read =
             origin.is_some_and(|origin| self.origins.iter().any(|known| known.admits(&origin)));
@@ -140,11 +140,11 @@ impl Gate {
         if parts.uri.path() != OPEN_PATH
             && let Err(refusal) = self.check_token(&parts.headers)
         {
-            return shared_with(page, refusal);
+            return shared_with(page, refusal.into_response());
         }
         let response = match whole(body).await {
             Ok(body) => next.run(Request::from_parts(parts, Body::from(body))).await,
-            Err(refusal) => refusal,
+            Err(refusal) => refusal.into_response(),
         };
         shared_with(page, response)
     }
@@ -154,13 +154,11 @@ impl Gate {
         &self,
         uri: &Uri,
         headers: &HeaderMap,
-    ) -> std::result::Result<Option<Origin>, Response> {
+    ) -> std::result::Result<Option<Origin>, Refusal> {
         let mut named = headers.get_all(HOST).iter();
         let (host, second) = (named.next(), named.next());
-        let is_ours = |host: &str| {
-            host_name_with_port(host)
-                .is_some_and(|name| self.hosts.iter().any(|known| *known == name))
-        };
+        let is_ours =
+            |host: &str| host_and_port(host).is_some_and(|(name, _)| self.hosts.contains(&name));
         let admitted = second.is_none()
             && host
                 .and_then(|host| host.to_str().ok())
@@ -170,7 +168,7 @@ impl Gate {
                 .is_none_or(|authority| is_ours(authority.as_str()));
         if !admitted {
             let why = "this server is not called by that name";
-            return Err(refusal(
+            return Err(Refusal::new(
                 StatusCode::FORBIDDEN,
                 why,
                 "whoever starts it can allow it: --allow-host",
@@ -191,12 +189,12 @@ impl Gate {
             None => {
                 let why = "web pages from there are not answered";
                 let hint = "whoever starts the server can allow it: --allow-origin";
-                Err(refusal(StatusCode::FORBIDDEN, why, hint))
+                Err(Refusal::new(StatusCode::FORBIDDEN, why, hint))
             }
         }
     }
 
-    fn check_token(&self, headers: &HeaderMap) -> std::result::Result<(), Response> {
+    fn check_token(&self, headers: &HeaderMap) -> std::result::Result<(), Refusal> {
         let Some(token) = &self.token else {
             return Ok(());
         };
@@ -210,25 +208,20 @@ impl Gate {
         if given.next().is_none() && bearer.is_some_and(|bearer| token.is(bearer)) {
             return Ok(());
         }
-        let why = match bearer {
-            None => "a token is required",
-            Some(_) => "that is not the token",
-        };
-        let hint = "send `Authorization: Bearer TOKEN`; the token is in the server's --token-file or ICM_TOKEN";
-        let mut refusal = refusal(StatusCode::UNAUTHORIZED, why, hint);
-        let scheme = match bearer {
-            None => r#"Bearer realm="icm""#,
-            Some(_) => r#"Bearer realm="icm", error="invalid_token""#,
-        };
-        let headers = refusal.headers_mut();
-        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static(scheme));
-        Err(refusal)
+        Err(match bearer {
+            None => Refusal::unknown("a token is required", r#"Bearer realm="icm""#),
+            Some(_) => {
+                let scheme = r#"Bearer realm="icm", error="invalid_token""#;
+                Refusal::unknown("that is not the token", scheme)
+            }
+        })
     }
 }
 
 async fn pass(State(watch): State<Arc<Watch>>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let under_way = watch.under_way.token();
     let mut response = watch.gate.pass(request, next).await;
     let headers = response.headers_mut();
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -236,32 +229,61 @@ async fn pass(State(watch): State<Arc<Watch>>, request: Request, next: Next) -> 
         .metrics
         .answered(&method, &path, response.status(), started.elapsed());
     watch.follow_up.answered();
-    response
+    response.map(|body| {
+        Body::new(Tracked {
+            body,
+            _under_way: under_way,
+        })
+    })
+}
+
+/// A body that is under way until all of it is written, or nobody reads it any more.
+struct Tracked {
+    body: Body,
+    _under_way: TaskTrackerToken,
+}
+
+impl HttpBody for Tracked {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<std::result::Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 /// The whole body, if it is not too large and does not take too long.
-async fn whole(body: Body) -> std::result::Result<Bytes, Response> {
+async fn whole(body: Body) -> std::result::Result<Bytes, Refusal> {
     match tokio::time::timeout(BODY_WAIT, to_bytes(body, BODY_MAX_BYTES)).await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(_)) => {
             let why = format!("the body is cut off, or longer than {BODY_MAX_BYTES} bytes");
-            Err(refusal(
+            Err(Refusal::new(
                 StatusCode::PAYLOAD_TOO_LARGE,
-                &why,
+                why,
                 "send less at once",
             ))
         }
         Err(_) => {
             let why = format!("the body took longer than {} s", BODY_WAIT.as_secs());
-            Err(refusal(StatusCode::REQUEST_TIMEOUT, &why, "send it again"))
+            Err(Refusal::new(
+                StatusCode::REQUEST_TIMEOUT,
+                why,
+                "send it again",
+            ))
         }
     }
-}
-
-/// An error, in the shape that all have.
-pub(super) fn refusal(status: StatusCode, message: &str, hint: &str) -> Response {
-    let error = json!({"error": {"message": message, "hint": hint}});
-    (status, Json(error)).into_response()
 }
 
 /// What a browser asks before a page may ask.
@@ -289,59 +311,4 @@ fn shared_with(page: Option<HeaderValue>, mut response: Response) -> Response {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, page);
     }
     response
-}
-
-/// The name in `name` or `name:port`, in lower case.
-fn host_name_with_port(text: &str) -> Option<String> {
-    let authority: Authority = text.parse().ok()?;
-    let is_plain = !authority.as_str().contains('@') && !authority.host().is_empty();
-    is_plain.then(|| authority.host().to_ascii_lowercase())
-}
-
-/// A name alone.
-fn host_name(text: &str) -> Option<String> {
-    let text = text.trim();
-    host_name_with_port(text).filter(|name| name.len() == text.len())
-}
-
-impl Origin {
-    /// `scheme://host`, `scheme://host:port` or `scheme://host:*`.
-    fn parse(text: &str) -> Option<Origin> {
-        let (scheme, rest) = text.trim().split_once("://")?;
-        let default = match scheme {
-            "http" => Some(80),
-            "https" => Some(443),
-            _ => None,
-        };
-        let is_scheme = scheme.starts_with(|first: char| first.is_ascii_lowercase())
-            && scheme
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
-        let (host, port) = match rest.strip_suffix(":*") {
-            Some(host) => (host_name(host)?, None),
-            None => {
-                let authority: Authority = rest.parse().ok()?;
-                let port = authority.port_u16();
-                // What looks like a port must be one.
-                if authority.port().is_some() != port.is_some() {
-                    return None;
-                }
-                (host_name_with_port(rest)?, Some(port.or(default)?))
-            }
-        };
-        is_scheme.then(|| Origin {
-            scheme: scheme.to_owned(),
-            host,
-            port,
-        })
-    }
-
-    fn is_of_this_machine(&self) -> bool {
-        self.scheme == "http" && ["localhost", "127.0.0.1", "[::1]"].contains(&self.host.as_str())
-    }
-
-    fn admits(&self, other: &Origin) -> bool {
-        (&self.scheme, &self.host) == (&other.scheme, &other.host)
-            && self.port.is_none_or(|port| Some(port) == other.port)
-    }
 }

@@ -11,6 +11,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 /// Connections at once; others wait to be taken.
 const CONNECTIONS_MAX: usize = 256;
@@ -21,8 +22,16 @@ const HEAD_MAX_BYTES: usize = 64 << 10;
 /// How long answers may still take once the process is asked to end.
 const FAREWELL_MAX: Duration = Duration::from_secs(10);
 
+/// How long the last bytes of an answer may take to be written.
+const LAST_BYTES_WAIT: Duration = Duration::from_millis(500);
+
 /// Takes connections until `stop`, then waits for the answers that are under way.
-pub(super) async fn until(stop: CancellationToken, listener: TcpListener, app: Router) {
+pub(super) async fn until(
+    stop: CancellationToken,
+    listener: TcpListener,
+    app: Router,
+    under_way: &TaskTracker,
+) {
     let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let open = GracefulShutdown::new();
     let mut http = http1::Builder::new();
@@ -58,8 +67,13 @@ pub(super) async fn until(stop: CancellationToken, listener: TcpListener, app: R
         });
     }
     drop(listener);
-    let ended = tokio::time::timeout(FAREWELL_MAX, open.shutdown()).await;
-    if ended.is_err() {
+    under_way.close();
+    let answer = async {
+        under_way.wait().await;
+        // What is left are last bytes, and connections that have asked nothing, or half of something.
+        let _ = tokio::time::timeout(LAST_BYTES_WAIT, open.shutdown()).await;
+    };
+    if tokio::time::timeout(FAREWELL_MAX, answer).await.is_err() {
         tracing::warn!("some answers took too long and were cut off");
     }
 }

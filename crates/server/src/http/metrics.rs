@@ -14,7 +14,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
-use super::gate::refusal;
+use super::refusal::Refusal;
 use crate::service::Service;
 
 /// Upper bounds of the classes of durations, in seconds.
@@ -117,11 +117,8 @@ impl Metrics {
             }
             Err(error) => {
                 let why = format!("the metrics cannot be written: {error}");
-                refusal(
-                    StatusCode::INTERNAL_SERVER_ERROR,
-                    &why,
-                    "this is a bug in icm",
-                )
+                let status = StatusCode::INTERNAL_SERVER_ERROR;
+                Refusal::new(status, why, "this is a bug in icm").into_response()
             }
         }
     }

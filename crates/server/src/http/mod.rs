@@ -12,7 +12,9 @@
 mod gate;
 mod listen;
 mod metrics;
+mod names;
 mod openapi;
+mod refusal;
 mod rest;
 mod token;
 
@@ -24,6 +26,7 @@ use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 pub use token::Token;
 
@@ -125,13 +128,15 @@ fn run(
         let follow_up = Arc::new(FollowUp::default());
         let working = tokio::spawn(Arc::clone(&follow_up).run(Arc::clone(service)));
         let owning = mcp::own(service, &follow_up, mcp);
+        let under_way = TaskTracker::new();
         let app = gate.around(
             routes(&follow_up, &stop),
             Arc::clone(service),
             Arc::clone(&follow_up),
+            under_way.clone(),
         );
         ready(address);
-        listen::until(stop, listener, app).await;
+        listen::until(stop, listener, app, &under_way).await;
         owning.abort();
         follow_up.finish();
         let worked = working.await;
@@ -163,9 +168,7 @@ fn bound(address: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
     };
     listen().map_err(|error: std::io::Error| {
         let hint = match error.kind() {
-            std::io::ErrorKind::AddrInUse => {
-                "another server has that port: give another one, or port 0 for one that is free"
-            }
+            std::io::ErrorKind::AddrInUse => "give another port, or port 0 for one that is free",
             std::io::ErrorKind::PermissionDenied => {
                 "ports below 1024 are the system's: give a higher one"
             }

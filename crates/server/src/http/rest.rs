@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{Query, State};
-use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, USER_AGENT};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::header::{CONTENT_TYPE, USER_AGENT};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::{Map, Value, json};
 
-use super::gate::refusal;
 use super::openapi;
+use super::refusal::Refusal;
 use crate::api::{Caller, NoProgress, RecallRequest, StoreRequest, Trust};
 use crate::error::ServiceError;
 use crate::limits::RECALL_LIMIT_MAX;
@@ -182,9 +182,9 @@ pub(super) fn routes(front: Front) -> Router {
     for operation in offered {
         document.push(operation);
         let by_body = post(async move |State(front): State<Front>, headers, body| {
-            match object(&headers, &body) {
+            match object(operation, &headers, &body) {
                 Ok(given) => front.answer(operation, &headers, given).await,
-                Err(refusal) => refusal,
+                Err(refusal) => refusal.into_response(),
             }
         });
         let methods = match operation.writes {
@@ -194,7 +194,7 @@ pub(super) fn routes(front: Front) -> Router {
                     operation, query,
                 ) {
                     Ok(given) => front.answer(operation, &headers, given).await,
-                    Err(refusal) => refusal,
+                    Err(refusal) => refusal.into_response(),
                 },
             ),
         };
@@ -225,41 +225,37 @@ async fn health(State(front): State<Front>) -> Response {
 }
 
 /// The object in a body.
-fn object(headers: &HeaderMap, body: &Bytes) -> Result<Map<String, Value>, Response> {
+fn object(
+    operation: &Operation,
+    headers: &HeaderMap,
+    body: &Bytes,
+) -> Result<Map<String, Value>, Refusal> {
     let kind = headers
         .get(CONTENT_TYPE)
         .and_then(|kind| kind.to_str().ok());
     let kind = kind.map(|kind| kind.split(';').next().unwrap_or_default().trim());
     // A web page may send other kinds without asking first.
     if !kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) {
-        let why = "the body must be JSON";
-        return Err(refusal(
+        return Err(Refusal::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            why,
+            "the body must be JSON",
             "send the header `Content-Type: application/json`",
         ));
     }
-    let wrong = |why: &str| {
-        refusal(
-            StatusCode::BAD_REQUEST,
-            why,
-            "send one JSON object; see /openapi.json",
-        )
-    };
-    let text = std::str::from_utf8(body).map_err(|_| wrong("the body is not UTF-8"))?;
+    let text = std::str::from_utf8(body).map_err(|_| Refusal::bad("the body is not UTF-8"))?;
     let mut given = match crate::json::parse(text) {
         Ok(Value::Object(given)) => given,
-        Ok(_) => return Err(wrong("the body is no JSON object")),
-        Err(error) => return Err(wrong(&format!("the body is not JSON: {error}"))),
+        Ok(_) => return Err(Refusal::bad("the body is no JSON object")),
+        Err(error) => return Err(Refusal::bad(format!("the body is not JSON: {error}"))),
     };
     // As scripts know it from elsewhere.
-    if let Some(key) = headers.get("idempotency-key") {
-        let key = key
-            .to_str()
-            .map_err(|_| wrong("the header Idempotency-Key is not ASCII"))?;
+    if let Some(key) = headers.get("idempotency-key").filter(|_| operation.writes) {
+        let wrong = |_| Refusal::bad("the header Idempotency-Key is not ASCII");
+        let key = key.to_str().map_err(wrong)?;
         let other = given.insert("request_id".into(), key.into());
         if other.is_some_and(|other| other.as_str() != Some(key)) {
-            return Err(wrong("request_id and the header Idempotency-Key differ"));
+            let why = "request_id and the header Idempotency-Key differ";
+            return Err(Refusal::bad(why));
         }
     }
     Ok(given)
@@ -268,9 +264,8 @@ fn object(headers: &HeaderMap, body: &Bytes) -> Result<Map<String, Value>, Respo
 type Pairs = Result<Query<Vec<(String, String)>>, axum::extract::rejection::QueryRejection>;
 
 /// The object that a query string stands for.
-fn arguments(operation: &Operation, query: Pairs) -> Result<Map<String, Value>, Response> {
-    let wrong = |why: &str| refusal(StatusCode::BAD_REQUEST, why, "see /openapi.json");
-    let Query(pairs) = query.map_err(|error| wrong(&error.body_text()))?;
+fn arguments(operation: &Operation, query: Pairs) -> Result<Map<String, Value>, Refusal> {
+    let Query(pairs) = query.map_err(|error| Refusal::bad(error.body_text()))?;
     let mut given = Map::new();
     for (name, text) in pairs {
         let param = operation.params.iter().find(|param| param.name == name);
@@ -278,7 +273,7 @@ fn arguments(operation: &Operation, query: Pairs) -> Result<Map<String, Value>, 
         // What is no parameter is told of like in a body.
         let value = if param.is_some() { value } else { text.into() };
         if given.insert(name.clone(), value).is_some() {
-            return Err(wrong(&format!("`{name}` is given twice")));
+            return Err(Refusal::bad(format!("`{name}` is given twice")));
         }
     }
     Ok(given)
@@ -299,7 +294,7 @@ impl Front {
         }
         let args = match Args::check(operation.params, given) {
             Ok(args) => args,
-            Err(why) => return refusal(StatusCode::BAD_REQUEST, &why, "see /openapi.json"),
+            Err(why) => return Refusal::bad(why).into_response(),
         };
         let follow_up = Arc::clone(&self.follow_up);
         let done = tokio::task::spawn_blocking(move || {
@@ -318,34 +313,13 @@ impl Front {
                 clean_value(&mut answer);
                 Json(answer).into_response()
             }
-            Ok(Err(error)) => failed(&error),
+            Ok(Err(error)) => Refusal::from(&error).into_response(),
             Err(error) => {
                 tracing::error!(path = operation.path, %error, "a request panicked");
                 let why = "a bug in icm; details are in its log";
-                refusal(StatusCode::INTERNAL_SERVER_ERROR, why, "the server goes on")
+                Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, why, "the server goes on")
+                    .into_response()
             }
         }
     }
-}
-
-fn failed(error: &ServiceError) -> Response {
-    let status = match error {
-        ServiceError::Invalid { .. } | ServiceError::Ambiguous { .. } => StatusCode::BAD_REQUEST,
-        ServiceError::Secret { .. } => StatusCode::UNPROCESSABLE_ENTITY,
-        ServiceError::Nothing { .. } | ServiceError::NotFound { .. } => StatusCode::NOT_FOUND,
-        ServiceError::OtherPlan | ServiceError::Conflict { .. } => StatusCode::CONFLICT,
-        ServiceError::ReadOnly { .. } => StatusCode::FORBIDDEN,
-        ServiceError::NoSpace { .. } => StatusCode::INSUFFICIENT_STORAGE,
-        ServiceError::Busy { .. } => StatusCode::SERVICE_UNAVAILABLE,
-        _ => StatusCode::INTERNAL_SERVER_ERROR,
-    };
-    let message = crate::sanitize::clean_line(&error.to_string()).into_owned();
-    let hint = error.hint().unwrap_or_default();
-    let mut refusal = refusal(status, &message, &crate::sanitize::clean_line(&hint));
-    if status == StatusCode::SERVICE_UNAVAILABLE {
-        refusal
-            .headers_mut()
-            .insert(RETRY_AFTER, HeaderValue::from_static("1"));
-    }
-    refusal
 }

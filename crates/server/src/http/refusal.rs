@@ -1,0 +1,91 @@
+//! A no, in the shape that all have: what is wrong, and what to do.
+
+use axum::Json;
+use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use crate::error::ServiceError;
+use crate::sanitize::clean_line;
+
+/// Why a request is not answered.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    status: StatusCode,
+    message: String,
+    hint: String,
+    /// How to say who one is, where that is missing.
+    scheme: Option<&'static str>,
+}
+
+impl Refusal {
+    pub(super) fn new(
+        status: StatusCode,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        Refusal {
+            status,
+            message: message.into(),
+            hint: hint.into(),
+            scheme: None,
+        }
+    }
+
+    /// What was sent is not right.
+    pub(super) fn bad(message: impl Into<String>) -> Self {
+        Refusal::new(StatusCode::BAD_REQUEST, message, "see /openapi.json")
+    }
+
+    /// The token is not there, or not the one.
+    pub(super) fn unknown(message: &str, scheme: &'static str) -> Self {
+        let hint = "send `Authorization: Bearer TOKEN`; the token is in the server's --token-file or ICM_TOKEN";
+        Refusal {
+            scheme: Some(scheme),
+            ..Refusal::new(StatusCode::UNAUTHORIZED, message, hint)
+        }
+    }
+}
+
+impl From<&ServiceError> for Refusal {
+    fn from(error: &ServiceError) -> Refusal {
+        let status = match error {
+            ServiceError::Invalid { .. } | ServiceError::Ambiguous { .. } => {
+                StatusCode::BAD_REQUEST
+            }
+            ServiceError::Secret { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            ServiceError::Nothing { .. } | ServiceError::NotFound { .. } => StatusCode::NOT_FOUND,
+            ServiceError::OtherPlan | ServiceError::Conflict { .. } => StatusCode::CONFLICT,
+            ServiceError::ReadOnly { .. } => StatusCode::FORBIDDEN,
+            ServiceError::NoSpace { .. } => StatusCode::INSUFFICIENT_STORAGE,
+            ServiceError::Busy { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        let hint = error
+            .hint()
+            .unwrap_or_else(|| "see `icm doctor` on the server's machine".into());
+        Refusal::new(status, clean_line(&error.to_string()), clean_line(&hint))
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let Refusal {
+            status,
+            message,
+            hint,
+            scheme,
+        } = self;
+        let error = json!({"error": {"message": message, "hint": hint}});
+        let mut response = (status, Json(error)).into_response();
+        let headers = response.headers_mut();
+        if let Some(scheme) = scheme {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static(scheme));
+        }
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+}

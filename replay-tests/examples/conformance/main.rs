@@ -9,6 +9,11 @@
 //! else, such as the handshake, the lists, the codes of errors and the hints for caches, is icm's own,
 //! and so are the transports. Over HTTP the address stands on stdout as soon as it listens.
 
+#![allow(
+    clippy::print_stdout,
+    reason = "whoever starts it reads what it prints"
+)]
+
 mod handler;
 mod rounds;
 mod table;

@@ -36,6 +36,9 @@ pub use icm_log::repair::Spare;
 pub use icm_projections::ranking::Ranking;
 pub use ids::{ID_LEN, id_text};
 pub use owner::AskOwner;
+#[cfg(all(unix, fuzzing))]
+#[doc(hidden)]
+pub use owner::fuzzed;
 pub use service::{ExportFile, Ground, OpenOptions, STDIN, Service};
 pub use summarizer::Summarizer;
 pub use system::SystemEnv;

@@ -14,6 +14,7 @@ mod clock;
 mod cold;
 mod data;
 mod mcp;
+mod owner;
 mod rebuild;
 mod scan;
 
@@ -85,6 +86,8 @@ fn main() {
             "rebuild" => rebuild::run(dir),
             "cold" => cold::run(dir),
             "mcp" => mcp::run(dir),
+            "owner" => owner::run(dir),
+            "many" => owner::many(dir),
             "at" => at::run(dir),
             other => panic!("no section `{other}`"),
         }

@@ -13,7 +13,7 @@ use crate::{Target, row};
 
 const CALLS: usize = 3_000;
 
-struct Client {
+pub(crate) struct Client {
     server: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
@@ -21,7 +21,7 @@ struct Client {
 }
 
 impl Client {
-    fn start(store: &Path) -> Client {
+    pub(crate) fn start(store: &Path) -> Client {
         let mut server = Command::new(crate::icm())
             .arg("--db")
             .arg(store)
@@ -66,12 +66,20 @@ impl Client {
         line
     }
 
-    fn call(&mut self, tool: &str, arguments: &Value) {
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) {
         let line = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
         assert!(
             line.contains("\"result\"") && !line.contains("\"isError\":true"),
             "{line}"
         );
+    }
+
+    pub(crate) fn end(self) {
+        let Client {
+            mut server, input, ..
+        } = self;
+        drop(input);
+        server.wait().expect("it ends");
     }
 
     /// Milliseconds of CPU a call on average, and of wall time p50 and p99.
@@ -104,11 +112,7 @@ pub(crate) fn run(dir: &Path) {
             || json!({"topic": text.topic(), "content": text.content()}),
         );
         let recalls = client.measure("icm_memory_recall", || json!({"query": text.query()}));
-        let Client {
-            mut server, input, ..
-        } = client;
-        drop(input);
-        server.wait().expect("it ends");
+        client.end();
         let told = |times: [f64; 3]| {
             format!(
                 "{:.3} ms CPU; wall p50 {:.2}, p99 {:.2} ms",

@@ -73,6 +73,7 @@ fn a_store_that_is_well() {
             "clock",
             "views",
             "locks",
+            "server",
             "space",
             "place",
         ] {
@@ -97,7 +98,7 @@ fn people_read_a_line_a_check() {
     let column = |line: &str| line.find(" ok ").unwrap_or_else(|| panic!("{out}"));
     let first = column(out.lines().next().unwrap());
     assert!(out.lines().all(|line| column(line) == first), "{out}");
-    assert_eq!(out.lines().count(), 12, "{out}");
+    assert_eq!(out.lines().count(), 13, "{out}");
     assert_eq!(world.icm(["doctor", "-q"]).ok().err, "");
 }
 

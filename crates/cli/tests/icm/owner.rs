@@ -231,6 +231,34 @@ fn another_server_takes_the_role_over() {
 }
 
 #[test]
+fn the_doctor_says_who_answers() {
+    let world = World::with_memories();
+    let said = || {
+        let checks = world.json(["doctor"])["checks"].clone();
+        let all = checks.as_array().expect("a list").clone();
+        let server = all.into_iter().find(|check| check["name"] == "server");
+        let server = server.expect("it is looked at");
+        let text = |name: &str| server[name].as_str().expect("a text").to_owned();
+        (text("status"), text("message"))
+    };
+    assert!(said().1.contains("none runs"));
+    let owner = Owner::of(&world);
+    let process = format!("process {} ", owner.0.id());
+    let (status, message) = said();
+    assert!(
+        status == "ok" && message.contains(&process) && message.contains("answers"),
+        "{message}"
+    );
+    owner.signal(Signal::STOP);
+    let (status, message) = said();
+    assert!(
+        status == "warning" && message.contains("does not"),
+        "{message}"
+    );
+    owner.signal(Signal::CONT);
+}
+
+#[test]
 fn what_is_no_question_stops_no_owner() {
     let world = World::with_memories();
     let owner = Owner::of(&world);

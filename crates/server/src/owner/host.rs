@@ -14,6 +14,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{Semaphore, mpsc};
+use tokio_util::sync::CancellationToken;
 
 use super::place::Claim;
 use super::{LINE_MAX_BYTES, PROTOCOL, Params};
@@ -69,6 +70,19 @@ pub(crate) async fn keep(service: Arc<Service>, answered: impl Fn() + Send + Syn
                 return tracing::warn!("no other process is answered here: {error}");
             }
         }
+    }
+}
+
+/// Answers one process on this stream, for a fuzzer.
+#[cfg(fuzzing)]
+pub async fn fuzzed(service: Arc<Service>, stream: UnixStream) {
+    let host = Host {
+        terms: service.terms(),
+        service,
+        answered: Box::new(|| {}),
+    };
+    if let Ok(module) = module(host) {
+        converse(stream, Methods::from(module)).await;
     }
 }
 
@@ -144,6 +158,9 @@ async fn read(reader: OwnedReadHalf, methods: Methods, answers: mpsc::Sender<Str
     let room = Arc::new(Semaphore::new(REQUESTS_MAX));
     let mut reader = BufReader::new(reader);
     let mut line = Vec::new();
+    // Who asks no more is told no news.
+    let gone = CancellationToken::new();
+    let _leaves = gone.clone().drop_guard();
     loop {
         line.clear();
         let mut bounded = (&mut reader).take(LINE_MAX_BYTES as u64);
@@ -163,22 +180,28 @@ async fn read(reader: OwnedReadHalf, methods: Methods, answers: mpsc::Sender<Str
             return;
         };
         let (methods, answers, line) = (methods.clone(), answers.clone(), line.clone());
+        let gone = gone.clone();
         tokio::spawn(async move {
-            answer(&methods, &line, &answers).await;
+            answer(&methods, &line, &answers, &gone).await;
             drop(permit);
         });
     }
 }
 
-/// Answers one line, and passes on the news where it subscribes to them.
-async fn answer(methods: &Methods, line: &[u8], answers: &mpsc::Sender<String>) {
+/// Answers one line, and passes on the news where it subscribes to them, until whoever asked is gone.
+async fn answer(
+    methods: &Methods,
+    line: &[u8],
+    answers: &mpsc::Sender<String>,
+    gone: &CancellationToken,
+) {
     let asked = String::from_utf8_lossy(line);
     match methods.raw_json_request(asked.trim(), ANSWERS_MAX).await {
         Ok((reply, mut news)) => {
             let sent = answers.send(text(reply)).await;
             // Only a subscription leaves the other end open.
             while sent.is_ok()
-                && let Some(item) = news.recv().await
+                && let Some(Some(item)) = gone.run_until_cancelled(news.recv()).await
             {
                 if answers.send(text(item)).await.is_err() {
                     return;

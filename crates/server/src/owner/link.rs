@@ -45,6 +45,14 @@ struct Connection {
     last_id: u64,
 }
 
+/// An owner, as somebody else sees it.
+pub(crate) struct Seen {
+    pub(crate) pid: u32,
+    /// The program's.
+    pub(crate) version: String,
+    pub(crate) answers: bool,
+}
+
 /// What came back.
 #[derive(Deserialize)]
 struct Reply {
@@ -103,6 +111,22 @@ impl Link {
                 None
             }
         }
+    }
+
+    /// What the owner of this store says of itself; without a word from it, whose notice it is.
+    pub(crate) fn look(store: &Path) -> Option<Seen> {
+        let notice = place::notice(store)?;
+        let link = Link::to(store, AskOwner::All);
+        let answer = link.connect().and_then(|mut connection| {
+            let asked = Instant::now();
+            let reply = connection.call("hello", RawValue::NULL, || asked.elapsed() < SIGN_OF_LIFE);
+            reply.ok()?.result
+        });
+        Some(Seen {
+            pid: notice.pid,
+            version: notice.version,
+            answers: answer.is_some(),
+        })
     }
 
     /// Leaves it to the owner to take what is new in the log into the views. Whether there is one that does.

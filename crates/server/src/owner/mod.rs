@@ -20,6 +20,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::{Caller, RecallRequest, StoreRequest, UpdateRequest};
 
+#[cfg(all(unix, fuzzing))]
+pub use host::fuzzed;
 #[cfg(unix)]
 pub(crate) use host::keep;
 pub(crate) use link::Link;

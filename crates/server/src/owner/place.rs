@@ -26,7 +26,7 @@ const NOTICE_MAX_BYTES: u64 = 8 << 10;
 pub(super) struct Notice {
     protocol: u32,
     /// The program's.
-    version: String,
+    pub(super) version: String,
     pub(super) pid: u32,
     pub(super) socket: PathBuf,
 }

@@ -65,6 +65,7 @@ impl Service {
             checks.guarded("files", |checks| files::plain_files(&patient, checks));
             checks.guarded("log", |checks| log_and_views(&patient, ground, checks));
             checks.guarded("locks", |checks| locks::locks(&patient, checks));
+            checks.guarded("server", |checks| locks::server(&patient, checks));
         }
         checks.guarded("space", |checks| disk::space(&patient, checks));
         checks.guarded("place", |checks| disk::place(&patient, checks));

@@ -29,6 +29,27 @@ pub(super) fn locks(patient: &Patient<'_>, checks: &mut Checks) {
     }
 }
 
+/// Who answers other processes.
+#[cfg(unix)]
+pub(super) fn server(patient: &Patient<'_>, checks: &mut Checks) {
+    let Some(seen) = crate::owner::Link::look(patient.dir) else {
+        return checks.ok("server", "none runs; each command does its work itself");
+    };
+    let who = format!("process {} (icm {})", seen.pid, seen.version);
+    match seen.answers {
+        true => checks.ok("server", format!("{who} answers other processes")),
+        false => {
+            let why = format!(
+                "{who} is to answer other processes and does not: each does its work itself until it goes on or ends"
+            );
+            checks.warning("server", why, Some(format!("kill {}", seen.pid)));
+        }
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) fn server(_: &Patient<'_>, _: &mut Checks) {}
+
 /// Asked without waiting, and given back at once.
 pub(in crate::service) fn is_held(path: &Path) -> bool {
     let Ok(file) = File::open(path) else {

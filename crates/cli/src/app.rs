@@ -11,6 +11,7 @@ use icm_server::api::Caller;
 use icm_server::{AskOwner, Model, OpenOptions, Service};
 
 use crate::args::GlobalArgs;
+use crate::background;
 use crate::caller;
 use crate::config::{self, ColorWhen, Config};
 use crate::error::{CliError, ErrorKind, Outcome};
@@ -245,7 +246,10 @@ impl App {
         let flushed = self.ui.flush();
         if let Some(service) = self.service.get() {
             service.record_recalls();
-            service.settle();
+            // Who waits for the prompt need not wait for thousands of rows.
+            if !(service.has_much_left() && background::rebuild(&self)) {
+                service.settle();
+            }
             service.embed_last();
             self.pass_on_notices(service);
             // Nothing there is an answer of its own: the path may be mistyped.

@@ -11,6 +11,7 @@
 mod app;
 mod args;
 mod asked;
+mod background;
 mod caller;
 mod columns;
 mod commands;

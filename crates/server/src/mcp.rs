@@ -29,6 +29,7 @@ mod watch;
 mod words;
 
 pub(crate) use frame::Frame;
+pub(crate) use line::parse_body;
 pub use offer::Offer;
 pub(crate) use server::{FollowUp, Server, short_name};
 pub(crate) use stop::on_signal;

@@ -39,17 +39,19 @@ impl Owner {
             .stderr(Stdio::null())
             .spawn()
             .expect("it starts");
-        let notice = || -> Option<Value> {
-            let bytes = std::fs::read(store.join("sock/owner")).ok()?;
-            serde_json::from_slice(&bytes).ok()
+        let mut owner = Owner {
+            process,
+            socket: PathBuf::new(),
         };
-        loop {
-            if let Some(notice) = notice().filter(|notice| notice["pid"] == process.id()) {
-                let socket = notice["socket"].as_str().expect("a path").into();
-                return Owner { process, socket };
-            }
+        while owner.socket.as_os_str().is_empty() {
             std::thread::sleep(Duration::from_micros(200));
+            let bytes = std::fs::read(store.join("sock/owner")).unwrap_or_default();
+            let notice: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+            if notice["pid"] == owner.process.id() {
+                owner.socket = notice["socket"].as_str().expect("a path").into();
+            }
         }
+        owner
     }
 
     fn signal(&self, signal: libc::c_int) {

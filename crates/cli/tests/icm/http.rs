@@ -557,6 +557,49 @@ fn mcp_is_the_same_as_on_stdin() {
     assert_eq!(server.ask("GET /mcp", &accept, "").status, 405);
 }
 
+/// Whoever sent an id gets an answer with it, as on stdin.
+#[test]
+fn what_is_no_message_has_an_answer_all_the_same() {
+    let world = World::with_memories();
+    let server = Server::of(&world, &[]);
+    let accept = [("Accept", "application/json, text/event-stream")];
+    let ask = |body: &str| server.ask("POST /mcp", &accept, body);
+    for (body, code, id) in [
+        ("garbage", -32700, json!(null)),
+        (r#"{"jsonrpc":"2.0","id":3,"method":"#, -32700, json!(3)),
+        (
+            r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#,
+            -32600,
+            json!(1),
+        ),
+        (
+            r#"{"jsonrpc":"1.0","id":5,"method":"ping"}"#,
+            -32600,
+            json!(5),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
+            -32600,
+            json!(null),
+        ),
+        ("17", -32600, json!(null)),
+        (" ", -32600, json!(null)),
+    ] {
+        let answer = ask(body);
+        let reply = answer.is(400).json();
+        assert_eq!(reply["error"]["code"], code, "{body}: {answer:?}");
+        assert_eq!(reply["id"], id, "{body}: {answer:?}");
+    }
+    // Half of a surrogate pair, as JavaScript sends a text that was cut.
+    let cut = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"icm_memory_store","arguments":{"topic":"t","content":"\ud83d"}}}"#;
+    let reply = ask(cut).is(200).json();
+    assert_eq!(reply["result"]["isError"], true, "{reply}");
+    let text = reply["result"]["content"][0]["text"]
+        .as_str()
+        .expect("a text");
+    assert!(text.contains("surrogate"), "{text}");
+}
+
 #[test]
 fn a_server_that_only_reads_changes_nothing() {
     let world = World::with_memories();

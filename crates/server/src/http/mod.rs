@@ -22,6 +22,12 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -89,8 +95,8 @@ pub fn serve(
             follow_up: Arc::clone(follow_up),
         };
         rest::routes(rest)
-            .route_service("/mcp", mcp_service(move || full.clone(), stop))
-            .route_service("/mcp/readonly", mcp_service(move || reading.clone(), stop))
+            .merge(mcp_route("/mcp", move || full.clone(), stop))
+            .merge(mcp_route("/mcp/readonly", move || reading.clone(), stop))
     };
     run(&service, mcp, http, routes, ready)
 }
@@ -103,9 +109,7 @@ pub fn serve_handler<H: ServerHandler>(
     http: HttpOptions,
     ready: impl FnOnce(SocketAddr),
 ) -> Result<()> {
-    let routes = move |_: &Arc<FollowUp>, stop: &CancellationToken| {
-        Router::new().route_service("/mcp", mcp_service(make, stop))
-    };
+    let routes = move |_: &Arc<FollowUp>, stop: &CancellationToken| mcp_route("/mcp", make, stop);
     run(&service, McpOptions::default(), http, routes, ready)
 }
 
@@ -144,10 +148,11 @@ fn run(
     })
 }
 
-fn mcp_service<H: ServerHandler>(
+fn mcp_route<H: ServerHandler>(
+    path: &str,
     make: impl Fn() -> H + Send + Sync + 'static,
     stop: &CancellationToken,
-) -> StreamableHttpService<H, NeverSessionManager> {
+) -> Router {
     // The gate has looked at Host and Origin.
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
@@ -156,7 +161,43 @@ fn mcp_service<H: ServerHandler>(
         .disable_allowed_hosts()
         .disable_allowed_origins()
         .with_cancellation_token(stop.child_token());
-    StreamableHttpService::new(move || Ok(make()), Arc::default(), config)
+    let sessions = Arc::<NeverSessionManager>::default();
+    let service = StreamableHttpService::new(move || Ok(make()), sessions, config);
+    Router::new()
+        .route_service(path, service)
+        .layer(middleware::from_fn(with_a_message))
+}
+
+/// Passes on what is a message, and answers the rest as on stdin: rmcp would say of it that it is no JSON
+/// at most.
+async fn with_a_message(request: Request, next: Next) -> Response {
+    if !is_json(request.headers()) {
+        return next.run(request).await;
+    }
+    let (mut parts, body) = request.into_parts();
+    // The gate has bounded it.
+    let Ok(body) = to_bytes(body, BODY_MAX_BYTES).await else {
+        return StatusCode::BAD_REQUEST.into_response();
+    };
+    match mcp::parse_body(&body) {
+        Ok(body) => {
+            parts.headers.remove(CONTENT_LENGTH);
+            next.run(Request::from_parts(parts, Body::from(body))).await
+        }
+        Err(answer) => {
+            let kind = [(CONTENT_TYPE, "application/json")];
+            (StatusCode::BAD_REQUEST, kind, answer).into_response()
+        }
+    }
+}
+
+/// Whether a body says that it is JSON.
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers
+        .get(CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok());
+    let kind = kind.map(|kind| kind.split(';').next().unwrap_or_default().trim());
+    kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"))
 }
 
 fn bound(address: SocketAddr) -> Result<(TcpListener, SocketAddr)> {

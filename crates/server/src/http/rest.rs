@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{Query, State};
-use axum::http::header::{CONTENT_TYPE, USER_AGENT};
+use axum::http::header::USER_AGENT;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::{Map, Value, json};
 
-use super::openapi;
 use super::refusal::Refusal;
+use super::{is_json, openapi};
 use crate::api::{Caller, NoProgress, RecallRequest, StoreRequest, Trust};
 use crate::error::ServiceError;
 use crate::limits::RECALL_LIMIT_MAX;
@@ -230,12 +230,8 @@ fn object(
     headers: &HeaderMap,
     body: &Bytes,
 ) -> Result<Map<String, Value>, Refusal> {
-    let kind = headers
-        .get(CONTENT_TYPE)
-        .and_then(|kind| kind.to_str().ok());
-    let kind = kind.map(|kind| kind.split(';').next().unwrap_or_default().trim());
     // A web page may send other kinds without asking first.
-    if !kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) {
+    if !is_json(headers) {
         return Err(Refusal::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "the body must be JSON",

@@ -30,25 +30,61 @@ pub(super) enum Parsed {
 
 /// Reads one line, without its line ending.
 pub(super) fn parse(line: &[u8]) -> Parsed {
+    match value_in(line) {
+        Ok(Some(value)) => parse_value(value),
+        Ok(None) => Parsed::Nothing,
+        Err(refused) => refused,
+    }
+}
+
+/// The same of the body of a request over HTTP: a body that can be passed on, or the answer to it.
+pub(crate) fn parse_body(body: &[u8]) -> Result<Vec<u8>, Vec<u8>> {
+    let value = match value_in(body) {
+        Ok(value) => value.unwrap_or_default(),
+        Err(refused) => return Err(first_answer(refused)),
+    };
+    let passed_on = value.to_string().into_bytes();
+    match parse_value(value) {
+        Parsed::Message(_) => Ok(passed_on),
+        refused => Err(first_answer(refused)),
+    }
+}
+
+/// Over HTTP there is one.
+fn first_answer(parsed: Parsed) -> Vec<u8> {
+    let answer = match parsed {
+        Parsed::Refused(answers) => answers.into_iter().next(),
+        _ => None,
+    };
+    answer.unwrap_or_else(|| error_line(None, INVALID_REQUEST, "not a JSON-RPC message"))
+}
+
+/// What a line says; nothing if it is blank.
+fn value_in(line: &[u8]) -> Result<Option<Value>, Parsed> {
     let text = String::from_utf8_lossy(line);
     let text = text.trim_start_matches('\u{feff}').trim();
     if text.is_empty() {
-        return Parsed::Nothing;
+        return Ok(None);
     }
-    let value = match serde_json::from_str::<Value>(text) {
-        Ok(value) => value,
-        Err(error) => match lone_surrogates(text) {
-            Some((mut value, places)) => {
-                mark_arguments(&mut value, &places);
-                value
-            }
-            None => {
-                let mut finder = IdFinder::default();
-                finder.feed(text.as_bytes());
-                return refuse(finder.id(), PARSE_ERROR, &format!("not JSON: {error}"));
-            }
-        },
+    let error = match serde_json::from_str::<Value>(text) {
+        Ok(value) => return Ok(Some(value)),
+        Err(error) => error,
     };
+    match lone_surrogates(text) {
+        Some((mut value, places)) => {
+            mark_arguments(&mut value, &places);
+            Ok(Some(value))
+        }
+        None => {
+            let mut finder = IdFinder::default();
+            finder.feed(text.as_bytes());
+            let what = format!("not JSON: {error}");
+            Err(refuse(finder.id(), PARSE_ERROR, &what))
+        }
+    }
+}
+
+fn parse_value(value: Value) -> Parsed {
     match value {
         Value::Object(object) => parse_object(object),
         Value::Array(batch) => refuse_batch(&batch),

@@ -182,6 +182,8 @@ impl Link {
     fn connect(&self) -> Option<Connection> {
         let notice = place::notice(&self.store)?;
         if notice.pid == std::process::id() {
+            // It stays so until the process ends: no need to look each time.
+            self.held().again = Some(Instant::now() + LEFT_ALONE);
             return None;
         }
         let stream = UnixStream::connect(notice.socket).ok()?;

@@ -8,7 +8,7 @@ mod files;
 mod locks;
 mod log;
 
-pub(super) use locks::is_held;
+pub(super) use locks::{is_building, is_held};
 
 use std::path::Path;
 

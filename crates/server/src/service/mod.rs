@@ -75,6 +75,8 @@ const TAIL_LEN_MAX: u64 = 1_024 * 1_024;
 /// The same when a process ends: the next one reads, folds and indexes what lies there before it
 /// answers, which costs 50 µs an event.
 const TAIL_LEFT_MAX: u64 = 64;
+/// The most versions that came and went which a command takes into the views before it ends: about half a second.
+const MUCH_LEFT_ROWS: u64 = 10_000;
 /// How long an answer waits for the views' files while another process writes them.
 const VIEWS_WAIT: Duration = Duration::from_secs(10);
 
@@ -562,10 +564,26 @@ impl Service {
         });
     }
 
+    /// Whether so much is left to take into the views that a process with an answer out should not be kept
+    /// for it: another may build them anew meanwhile. Not where an owner does it, or somebody builds already.
+    pub fn has_much_left(&self) -> bool {
+        let rows = match locked(&self.views).as_ref() {
+            Some(views) if views.are_on_disk() && !self.options.read_only => views.tail_rows(),
+            _ => 0,
+        };
+        rows > MUCH_LEFT_ROWS
+            && !self.owner.leave_views()
+            && !doctor::is_building(&self.views_dir())
+    }
+
     /// The same between two answers of a server. Whether something was written.
     pub fn settle_between(&self) -> bool {
         // What other processes wrote counts, too: they may leave it to this one.
-        let seen = self.with_views(|_| Ok(()));
+        let mut held = locked(&self.views);
+        let stale = Views::are_stale_for_commands;
+        let seen = self.log.refresh().map_err(ServiceError::from);
+        let seen = seen.and_then(|_| self.with_held_views(&mut held, stale, |_| Ok(())));
+        drop(held);
         if let Err(error) = seen {
             tracing::debug!(%error, "the log is not read now");
         }
@@ -589,8 +607,13 @@ impl Service {
             return false;
         }
         // The next command finds out what is wrong, and says so.
+        let begun = Instant::now();
         match guarded(|| Ok(self.settle_held(&mut held, tail_max)?)) {
-            Ok(written) => return written,
+            Ok(written) => {
+                let took = begun.elapsed();
+                tracing::debug!(written, events, ?took, "the views were taken further");
+                return written;
+            }
             Err(Ask::View(error)) => {
                 tracing::debug!(%error, "the views were not taken further");
                 *held = None;

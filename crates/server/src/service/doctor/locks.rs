@@ -50,6 +50,11 @@ pub(super) fn server(patient: &Patient<'_>, checks: &mut Checks) {
 #[cfg(not(unix))]
 pub(super) fn server(_: &Patient<'_>, _: &mut Checks) {}
 
+/// Whether somebody builds views in this folder.
+pub(in crate::service) fn is_building(views: &Path) -> bool {
+    is_held(&views.join("build.lock"))
+}
+
 /// Asked without waiting, and given back at once.
 pub(in crate::service) fn is_held(path: &Path) -> bool {
     let Ok(file) = File::open(path) else {

@@ -18,7 +18,7 @@ use super::{Doc, TextError};
 /// They are analysed, counted and scored as they will be once committed, so a commit does
 /// not move them in an answer. A version that the tail has closed is still a document, of
 /// the index or the tail: `visible` says so to a search, and [`Tail::close`] to the statistics.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Tail {
     docs: Vec<TailDoc>,
     /// Where the document of an ordinal is.
@@ -34,7 +34,7 @@ pub struct Tail {
     closed_in_index: Vec<Location>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct TailDoc {
     norm_ids: [u8; 2],
     closed: bool,

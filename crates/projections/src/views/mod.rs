@@ -1,6 +1,7 @@
 //! The views of one store: table, rows, text and vectors at a checkpoint, and the tail of events
 //! since, folded in memory. Every answer is of both, so a store costs one append and no index commit.
 
+mod beside;
 mod build;
 mod candidates;
 mod embedded;

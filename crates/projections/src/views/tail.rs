@@ -53,6 +53,23 @@ impl Tail {
         }
     }
 
+    /// A copy. The vectors are made again where they are needed: most stores never ask for them.
+    pub(super) fn lent(&self) -> Tail {
+        Tail {
+            folder: self.folder.clone(),
+            cursor: self.cursor,
+            text: self.text.clone(),
+            vectors: TailVectors::default(),
+            waypoints: self.waypoints.clone(),
+            schedule: self.schedule.clone(),
+            len_bytes: self.len_bytes,
+            text_has: self.text_has,
+            redacted: self.redacted,
+            failed: self.failed,
+            stopped: self.stopped.clone(),
+        }
+    }
+
     pub(super) fn cursor(&self) -> Cursor {
         self.cursor.unwrap_or(Cursor::START)
     }

@@ -19,7 +19,7 @@ pub(super) const IMPORTED_FILE: &str = "waypoints-imported";
 const LEN: u64 = Waypoint::LEN as u64;
 
 /// Waypoints of own events, and of imported ones.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(super) struct Both<T> {
     pub(super) own: T,
     pub(super) imported: T,

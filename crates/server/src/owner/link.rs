@@ -131,7 +131,7 @@ impl Link {
 
     /// Leaves it to the owner to take what is new in the log into the views. Whether there is one that does.
     pub(crate) fn leave_views(&self) -> bool {
-        if self.asks != AskOwner::All {
+        if self.asks == AskOwner::Nothing {
             return false;
         }
         let Some(mut connection) = self.connection() else {

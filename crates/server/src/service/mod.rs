@@ -27,6 +27,7 @@ mod recall;
 mod redact;
 mod repair;
 mod scopes;
+mod settle;
 mod show;
 mod stats;
 mod steady;
@@ -70,13 +71,9 @@ use crate::system::SystemEnv;
 /// Events that may lie between the views' files and the log before a server takes them in: it holds
 /// them in memory, and a commit costs what fifty stores cost.
 const TAIL_MAX: u64 = 500;
-/// And bytes of their records.
-const TAIL_LEN_MAX: u64 = 1_024 * 1_024;
 /// The same when a process ends: the next one reads, folds and indexes what lies there before it
 /// answers, which costs 50 µs an event.
 const TAIL_LEFT_MAX: u64 = 64;
-/// The most versions that came and went which a command takes into the views before it ends: about half a second.
-const MUCH_LEFT_ROWS: u64 = 10_000;
 /// How long an answer waits for the views' files while another process writes them.
 const VIEWS_WAIT: Duration = Duration::from_secs(10);
 
@@ -132,6 +129,8 @@ pub struct Service {
     graph_rows_min: u64,
     /// The graph that could not be made: it is not tried again before there are more vectors.
     graphless: Mutex<Option<GraphJob>>,
+    /// This process writes the views' files beside those that it answers from.
+    settling: AtomicBool,
     /// Since when the views are in memory because somebody else was writing those on disk.
     stand_in: Mutex<Option<Instant>>,
     /// What is wrong with the log, as the user was told it.
@@ -193,6 +192,7 @@ impl Service {
             new_ids: NewIds::default(),
             graph_rows_min: GRAPH_ROWS_MIN,
             graphless: Mutex::new(None),
+            settling: AtomicBool::new(false),
             stand_in: Mutex::new(None),
             told: Mutex::new(None),
             any_folder: false,
@@ -444,7 +444,10 @@ impl Service {
             let is_over = since.is_some_and(|since| since.elapsed() > STAND_IN_TIME);
             is_over && since.take().is_some()
         };
-        if held.as_ref().is_some_and(|views| stale(views, &self.log)) || stood_in() {
+        // Files that this process is writing have changed, and what is open of them is whole.
+        let is_stale =
+            |views: &Views| stale(views, &self.log) && !self.settling.load(Ordering::Relaxed);
+        if held.as_ref().is_some_and(is_stale) || stood_in() {
             *held = None;
         }
         if held.is_none() {
@@ -552,145 +555,6 @@ impl Service {
             Some(reason) => format!("the views are kept in memory for this run: {reason}"),
         });
         Ok(views)
-    }
-
-    /// What a process leaves behind when it ends, after its answers are out: takes the events since
-    /// the views' checkpoint into their files, if the next process would be slow with them.
-    pub fn settle(&self) {
-        self.settle_to(match self.model {
-            // Their vectors, which are dear, are kept with them.
-            Model::Other(_) => 0,
-            _ => TAIL_LEFT_MAX,
-        });
-    }
-
-    /// Whether so much is left to take into the views that a process with an answer out should not be kept
-    /// for it: another may build them anew meanwhile. Not where an owner does it, or somebody builds already.
-    pub fn has_much_left(&self) -> bool {
-        let rows = match locked(&self.views).as_ref() {
-            Some(views) if views.are_on_disk() && !self.options.read_only => views.tail_rows(),
-            _ => 0,
-        };
-        rows > MUCH_LEFT_ROWS
-            && !self.owner.leave_views()
-            && !doctor::is_building(&self.views_dir())
-    }
-
-    /// The same between two answers of a server. Whether something was written.
-    pub fn settle_between(&self) -> bool {
-        // What other processes wrote counts, too: they may leave it to this one.
-        let mut held = locked(&self.views);
-        let stale = Views::are_stale_for_commands;
-        let seen = self.log.refresh().map_err(ServiceError::from);
-        let seen = seen.and_then(|_| self.with_held_views(&mut held, stale, |_| Ok(())));
-        drop(held);
-        if let Err(error) = seen {
-            tracing::debug!(%error, "the log is not read now");
-        }
-        self.settle_to(TAIL_MAX)
-    }
-
-    fn settle_to(&self, tail_max: u64) -> bool {
-        if self.options.read_only {
-            return false;
-        }
-        let mut held = locked(&self.views);
-        let Some(views) = held.as_ref() else {
-            return false;
-        };
-        let left_to_others = || tail_max != TAIL_MAX && self.owner.leave_views();
-        let newest = self.log.tip().map_or(0, |tip| tip.position.0);
-        let events = newest - views.base_position().0.min(newest);
-        let is_short =
-            events.max(views.tail_rows()) <= tail_max && views.tail_bytes() <= TAIL_LEN_MAX;
-        if is_short || left_to_others() || self.log.refresh().is_err() {
-            return false;
-        }
-        // The next command finds out what is wrong, and says so.
-        let begun = Instant::now();
-        match guarded(|| Ok(self.settle_held(&mut held, tail_max)?)) {
-            Ok(written) => {
-                let took = begun.elapsed();
-                tracing::debug!(written, events, ?took, "the views were taken further");
-                return written;
-            }
-            Err(Ask::View(error)) => {
-                tracing::debug!(%error, "the views were not taken further");
-                *held = None;
-            }
-            Err(Ask::Service(error)) => {
-                tracing::debug!(%error, "the views were not taken further");
-                *held = None;
-            }
-        }
-        false
-    }
-
-    /// Sees to it that recalls of many memories are fast: reads the graph of their vectors, or makes one. Holds
-    /// nothing meanwhile, and stops when `go_on` says no; for a thread of a process that goes on answering.
-    /// Whether there is a new one.
-    pub fn tend_graph(&self, go_on: &(dyn Fn() -> bool + Sync)) -> bool {
-        let job = locked(&self.views)
-            .as_ref()
-            .and_then(|views| views.graph_job(self.graph_rows_min));
-        let Some(job) = job.filter(|job| locked(&self.graphless).as_ref() != Some(job)) else {
-            return false;
-        };
-        if self.options.read_only {
-            return false;
-        }
-        self.graph_of(&job, go_on).unwrap_or_else(|error| {
-            tracing::debug!(%error, "recalls go without a graph");
-            *locked(&self.graphless) = Some(job);
-            false
-        })
-    }
-
-    fn graph_of(
-        &self,
-        job: &GraphJob,
-        go_on: &(dyn Fn() -> bool + Sync),
-    ) -> std::result::Result<bool, ViewError> {
-        let Some(graph) = job.run(go_on)? else {
-            return Ok(false);
-        };
-        let rows = match locked(&self.views).as_ref() {
-            Some(views) => views.filed_vectors()?,
-            None => return Ok(false),
-        };
-        // It looks at all rows: recalls go on meanwhile.
-        if !graph.fits(&rows) {
-            return Ok(false);
-        }
-        match locked(&self.views).as_mut() {
-            Some(views) => views.take_graph(graph, &rows),
-            None => Ok(false),
-        }
-    }
-
-    fn settle_held(
-        &self,
-        held: &mut Option<Views>,
-        tail_max: u64,
-    ) -> std::result::Result<bool, ViewError> {
-        let Some(views) = held.as_mut() else {
-            return Ok(false);
-        };
-        views.follow(&self.log)?;
-        let tail = views.tail_len().max(views.tail_rows());
-        if tail <= tail_max && views.tail_bytes() <= TAIL_LEN_MAX {
-            return Ok(false);
-        }
-        let wait = Duration::from_millis(10);
-        let result = match views.are_on_disk() {
-            true => views.commit(&self.views_dir(), &self.log, wait),
-            false => Views::rebuild(&self.views_dir(), &self.log, wait, &mut |_| {})
-                .map(|rebuilt| *views = rebuilt),
-        };
-        match result {
-            Err(ViewError::Busy | ViewError::Io { .. }) => Ok(false),
-            other => other.map(|()| true),
-        }
     }
 }
 

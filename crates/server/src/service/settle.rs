@@ -1,0 +1,214 @@
+//! Taking the views further: what a process leaves behind, and what a server does between two answers.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use icm_projections::{GraphJob, ViewError, Views};
+
+use super::{Ask, Service, TAIL_LEFT_MAX, TAIL_MAX, doctor, guarded, locked};
+use crate::embedding::Model;
+use crate::error::ServiceError;
+
+/// Bytes of new events beyond which they are taken into the views' files.
+const TAIL_LEN_MAX: u64 = 1_024 * 1_024;
+/// The most versions that came and went which a command takes into the views before it ends: about half a second.
+const MUCH_LEFT_ROWS: u64 = 10_000;
+/// How long somebody else who writes the views is waited for: then they need not be written here.
+const SETTLE_WAIT: Duration = Duration::from_millis(10);
+
+impl Service {
+    /// What a process leaves behind when it ends, after its answers are out: takes the events since
+    /// the views' checkpoint into their files, if the next process would be slow with them.
+    pub fn settle(&self) {
+        self.settle_to(match self.model {
+            // Their vectors, which are dear, are kept with them.
+            Model::Other(_) => 0,
+            _ => TAIL_LEFT_MAX,
+        });
+    }
+
+    /// Whether so much is left to take into the views that a process with an answer out should not be kept
+    /// for it: another may build them anew meanwhile. Not where an owner does it, or somebody builds already.
+    pub fn has_much_left(&self) -> bool {
+        let rows = match locked(&self.views).as_ref() {
+            Some(views) if views.are_on_disk() && !self.options.read_only => views.tail_rows(),
+            _ => 0,
+        };
+        rows > MUCH_LEFT_ROWS
+            && !self.owner.leave_views()
+            && !doctor::is_building(&self.views_dir())
+    }
+
+    /// The same between two answers of a server, which goes on answering meanwhile. Whether something was
+    /// written.
+    pub fn settle_between(&self) -> bool {
+        // What other processes wrote counts, too: they may leave it to this one.
+        let mut held = locked(&self.views);
+        let stale = Views::are_stale_for_commands;
+        let seen = self.log.refresh().map_err(ServiceError::from);
+        let seen = seen.and_then(|_| self.with_held_views(&mut held, stale, |_| Ok(())));
+        if let Err(error) = seen {
+            tracing::debug!(%error, "the log is not read now");
+        }
+        let much = held
+            .as_ref()
+            .is_some_and(|views| !self.is_short(views, TAIL_MAX));
+        drop(held);
+        if !much || self.options.read_only || self.owner.leave_views() {
+            return false;
+        }
+        let begun = Instant::now();
+        match self.settle_beside() {
+            Ok(Some(written)) => {
+                let took = begun.elapsed();
+                tracing::debug!(written, ?took, "the views were taken further");
+                written
+            }
+            Ok(None) => self.settle_to(TAIL_MAX),
+            Err(Ask::View(error)) => not_further(&error),
+            Err(Ask::Service(error)) => not_further(&error),
+        }
+    }
+
+    /// Takes the views further in a second set of them, and puts it in the place of the first. `None` where
+    /// that cannot be: they are not on disk, or at another place.
+    fn settle_beside(&self) -> std::result::Result<Option<bool>, Ask> {
+        let dir = self.views_dir();
+        let mut beside = Views::open(&dir, &self.log)?;
+        {
+            let held = locked(&self.views);
+            let Some(views) = held.as_ref().filter(|views| views.are_on_disk()) else {
+                return Ok(None);
+            };
+            if !views.lend_tail(&mut beside)? {
+                return Ok(None);
+            }
+            self.settling.store(true, Ordering::Relaxed);
+        }
+        let done = guarded(|| {
+            beside.commit(&dir, &self.log, SETTLE_WAIT)?;
+            // Most of what came meanwhile; nobody has to wait for it.
+            Ok(beside.follow(&self.log)?)
+        });
+        let mut held = locked(&self.views);
+        self.settling.store(false, Ordering::Relaxed);
+        match done {
+            Err(Ask::View(ViewError::Busy | ViewError::Io { .. })) => return Ok(Some(false)),
+            other => other?,
+        }
+        self.log.refresh()?;
+        // A redaction, or a rebuild, has removed what was committed.
+        if beside.are_stale(&self.log) {
+            return Ok(Some(false));
+        }
+        beside.follow(&self.log)?;
+        if let Some(mut before) = held.take() {
+            beside.inherit(&mut before);
+        }
+        *held = Some(beside);
+        Ok(Some(true))
+    }
+
+    /// Whether so little is new that it may stay in memory.
+    fn is_short(&self, views: &Views, tail_max: u64) -> bool {
+        let newest = self.log.tip().map_or(0, |tip| tip.position.0);
+        let events = newest - views.base_position().0.min(newest);
+        events.max(views.tail_rows()) <= tail_max && views.tail_bytes() <= TAIL_LEN_MAX
+    }
+
+    fn settle_to(&self, tail_max: u64) -> bool {
+        if self.options.read_only {
+            return false;
+        }
+        let mut held = locked(&self.views);
+        let Some(views) = held.as_ref() else {
+            return false;
+        };
+        let left_to_others = || tail_max != TAIL_MAX && self.owner.leave_views();
+        if self.is_short(views, tail_max) || left_to_others() || self.log.refresh().is_err() {
+            return false;
+        }
+        // The next command finds out what is wrong, and says so.
+        match guarded(|| Ok(self.settle_held(&mut held, tail_max)?)) {
+            Ok(written) => written,
+            Err(error) => {
+                *held = None;
+                match error {
+                    Ask::View(error) => not_further(&error),
+                    Ask::Service(error) => not_further(&error),
+                }
+            }
+        }
+    }
+
+    /// Sees to it that recalls of many memories are fast: reads the graph of their vectors, or makes one. Holds
+    /// nothing meanwhile, and stops when `go_on` says no; for a thread of a process that goes on answering.
+    /// Whether there is a new one.
+    pub fn tend_graph(&self, go_on: &(dyn Fn() -> bool + Sync)) -> bool {
+        let job = locked(&self.views)
+            .as_ref()
+            .and_then(|views| views.graph_job(self.graph_rows_min));
+        let Some(job) = job.filter(|job| locked(&self.graphless).as_ref() != Some(job)) else {
+            return false;
+        };
+        if self.options.read_only {
+            return false;
+        }
+        self.graph_of(&job, go_on).unwrap_or_else(|error| {
+            tracing::debug!(%error, "recalls go without a graph");
+            *locked(&self.graphless) = Some(job);
+            false
+        })
+    }
+
+    fn graph_of(
+        &self,
+        job: &GraphJob,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> std::result::Result<bool, ViewError> {
+        let Some(graph) = job.run(go_on)? else {
+            return Ok(false);
+        };
+        let rows = match locked(&self.views).as_ref() {
+            Some(views) => views.filed_vectors()?,
+            None => return Ok(false),
+        };
+        // It looks at all rows: recalls go on meanwhile.
+        if !graph.fits(&rows) {
+            return Ok(false);
+        }
+        match locked(&self.views).as_mut() {
+            Some(views) => views.take_graph(graph, &rows),
+            None => Ok(false),
+        }
+    }
+
+    fn settle_held(
+        &self,
+        held: &mut Option<Views>,
+        tail_max: u64,
+    ) -> std::result::Result<bool, ViewError> {
+        let Some(views) = held.as_mut() else {
+            return Ok(false);
+        };
+        views.follow(&self.log)?;
+        let tail = views.tail_len().max(views.tail_rows());
+        if tail <= tail_max && views.tail_bytes() <= TAIL_LEN_MAX {
+            return Ok(false);
+        }
+        let result = match views.are_on_disk() {
+            true => views.commit(&self.views_dir(), &self.log, SETTLE_WAIT),
+            false => Views::rebuild(&self.views_dir(), &self.log, SETTLE_WAIT, &mut |_| {})
+                .map(|rebuilt| *views = rebuilt),
+        };
+        match result {
+            Err(ViewError::Busy | ViewError::Io { .. }) => Ok(false),
+            other => other.map(|()| true),
+        }
+    }
+}
+
+fn not_further(error: &dyn std::fmt::Display) -> bool {
+    tracing::debug!(%error, "the views were not taken further");
+    false
+}

@@ -385,3 +385,36 @@ fn a_server_that_is_asked_to_end_answers_first() {
         drop(input);
     }
 }
+
+/// Thousands of rows are not what a prompt should wait for.
+#[test]
+fn what_changes_thousands_is_taken_into_the_views_by_another_process() {
+    let world = World::new();
+    let mut lines = String::new();
+    for n in 0..10_500 {
+        let memory =
+            json!({"topic": "big", "key": format!("k{n}"), "content": format!("fact {n}")});
+        lines += &format!("{memory}\n");
+    }
+    let file = world.write("big.jsonl", lines);
+    world
+        .icm(["import", "jsonl", file.to_str().expect("text")])
+        .ok();
+    let generation =
+        || std::fs::read_to_string(world.store().join("views/current")).unwrap_or_default();
+    let before = generation();
+    assert!(!before.is_empty());
+    world.icm(["forget", "-t", "big", "--yes"]).ok();
+    // Whoever asks meanwhile has the right answer, too.
+    assert_eq!(world.json(["stats"])["memories"], 0);
+    let begun = Instant::now();
+    while generation() == before {
+        assert!(
+            begun.elapsed() < Duration::from_secs(60),
+            "the views stay as they were"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(world.json(["stats"])["memories"], 0);
+    world.icm(["verify"]).ok();
+}

@@ -25,6 +25,8 @@ pub struct Tail {
     ordinals: FxHashMap<u64, u32>,
     /// By field.
     postings: [FxHashMap<Box<str>, Vec<Posting>>; 2],
+    /// Which have a filter term, in order.
+    by_filter: FxHashMap<Box<str>, Vec<u32>>,
     open_docs: u64,
     open_tokens: Tokens,
     all_tokens: Tokens,
@@ -99,6 +101,12 @@ impl Tail {
                 }
             }
         }
+        for filter in analysed.filters.iter() {
+            match self.by_filter.get_mut(filter) {
+                Some(docs) => docs.push(at),
+                None => _ = self.by_filter.insert(filter.into(), vec![at]),
+            }
+        }
         self.docs.push(TailDoc {
             norm_ids,
             closed: false,
@@ -141,11 +149,20 @@ impl Tail {
 
     /// How many of those have all of some filters.
     pub(crate) fn open_with(&self, filters: &[String]) -> u64 {
-        let has = |doc: &&TailDoc| {
-            let passes = |filter: &String| doc.analysed.filters.iter().any(|it| it == filter);
-            !doc.closed && filters.iter().all(passes)
+        let lists = filters
+            .iter()
+            .map(|filter| self.by_filter.get(filter.as_str()));
+        let Some(lists) = lists.collect::<Option<Vec<_>>>() else {
+            return 0;
         };
-        self.docs.iter().filter(has).count() as u64
+        let Some(shortest) = lists.iter().min_by_key(|docs| docs.len()) else {
+            return self.open_docs;
+        };
+        let has = |at: &&u32| {
+            !self.docs[**at as usize].closed
+                && lists.iter().all(|docs| docs.binary_search(at).is_ok())
+        };
+        shortest.iter().filter(has).count() as u64
     }
 
     /// The document of an ordinal, as it was analysed.

@@ -25,6 +25,8 @@ pub use host::fuzzed;
 #[cfg(unix)]
 pub(crate) use host::keep;
 pub(crate) use link::Link;
+#[cfg(unix)]
+pub(crate) use place::is_socket_of;
 
 /// What this program speaks on the socket. Another number is another language.
 const PROTOCOL: u32 = 1;

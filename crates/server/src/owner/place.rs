@@ -108,6 +108,15 @@ pub(super) fn notice(store: &Path) -> Option<Notice> {
     (notice.protocol == PROTOCOL && trusted).then_some(notice)
 }
 
+/// Whether this is where the socket of a store lies, and a socket.
+pub(crate) fn is_socket_of(store: &Path, path: &Path) -> bool {
+    let is_socket = || {
+        path.symlink_metadata()
+            .is_ok_and(|it| it.file_type().is_socket())
+    };
+    path == store.join(FOLDER).join(SOCKET) && is_socket()
+}
+
 /// Where the socket of a store may lie: in its folder, else in one for sockets of this user.
 fn socket_path(store: &Path) -> io::Result<PathBuf> {
     let near = store.join(FOLDER).join(SOCKET);

@@ -30,11 +30,11 @@ impl Service {
     /// Whether so much is left to take into the views that a process with an answer out should not be kept
     /// for it: another may build them anew meanwhile. Not where an owner does it, or somebody builds already.
     pub fn has_much_left(&self) -> bool {
-        let rows = match locked(&self.views).as_ref() {
-            Some(views) if views.are_on_disk() && !self.options.read_only => views.tail_rows(),
-            _ => 0,
-        };
-        rows > MUCH_LEFT_ROWS
+        // One event may change thousands, and what was appended here is not folded yet.
+        let rows = self
+            .has_written()
+            .then(|| self.with_views(|views| Ok((views.are_on_disk(), views.tail_rows()))));
+        matches!(rows, Some(Ok((true, rows))) if rows > MUCH_LEFT_ROWS)
             && !self.owner.leave_views()
             && !doctor::is_building(&self.views_dir())
     }
@@ -50,12 +50,15 @@ impl Service {
         if let Err(error) = seen {
             tracing::debug!(%error, "the log is not read now");
         }
-        let much = held
-            .as_ref()
-            .is_some_and(|views| !self.is_short(views, TAIL_MAX));
+        let much = (held.as_ref())
+            .filter(|views| !self.is_short(views, TAIL_MAX) && !self.options.read_only)
+            .map(Views::are_on_disk);
         drop(held);
-        if !much || self.options.read_only || self.owner.leave_views() {
+        let Some(are_on_disk) = much.filter(|_| !self.owner.leave_views()) else {
             return false;
+        };
+        if !are_on_disk {
+            return self.settle_to(TAIL_MAX);
         }
         let begun = Instant::now();
         match self.settle_beside() {

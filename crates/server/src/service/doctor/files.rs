@@ -155,6 +155,8 @@ fn shown(name: &Path, dir: &Path) -> String {
 pub(super) fn plain_files(patient: &Patient<'_>, checks: &mut Checks) {
     let mut odd = Vec::new();
     odd_below(patient.dir, 0, &mut odd);
+    #[cfg(unix)]
+    odd.retain(|(path, _)| !crate::owner::is_socket_of(patient.dir, path));
     odd.sort();
     for (path, what) in &odd {
         let name = path.strip_prefix(patient.dir).unwrap_or(path).display();

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use icm_embedders::{Choice, EmbedError, Opened, Store};
 use icm_server::api::Caller;
-use icm_server::{AskOwner, Model, OpenOptions, Service};
+use icm_server::{AskOwner, Left, Model, OpenOptions, Service};
 
 use crate::args::GlobalArgs;
 use crate::background;
@@ -247,8 +247,10 @@ impl App {
         if let Some(service) = self.service.get() {
             service.record_recalls();
             // Who waits for the prompt need not wait for thousands of rows.
-            if !(service.has_much_left() && background::rebuild(&self)) {
-                service.settle();
+            match service.left() {
+                Left::ToAnother => {}
+                Left::Much if background::rebuild(&self) => {}
+                Left::Much | Left::Little => service.settle(),
             }
             service.embed_last();
             self.pass_on_notices(service);

@@ -39,6 +39,6 @@ pub use owner::AskOwner;
 #[cfg(all(unix, fuzzing))]
 #[doc(hidden)]
 pub use owner::fuzzed;
-pub use service::{ExportFile, Ground, OpenOptions, STDIN, Service};
+pub use service::{ExportFile, Ground, Left, OpenOptions, STDIN, Service};
 pub use summarizer::Summarizer;
 pub use system::SystemEnv;

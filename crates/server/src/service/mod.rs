@@ -43,6 +43,7 @@ pub(crate) use asked::Recorded;
 pub use exchange::ExportFile;
 pub use import::STDIN;
 pub(crate) use import::next_line;
+pub use settle::Left;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -159,6 +160,8 @@ pub struct Service {
     cache: Mutex<Option<Cache>>,
     /// A command of this process was written.
     wrote: AtomicBool,
+    /// One event that was written speaks of thousands of memories.
+    wrote_wide: AtomicBool,
     /// The requests by which earlier processes had begun to redact what this one has finished.
     begun: Mutex<Vec<RequestKey>>,
     /// The process that may be asked instead.
@@ -207,6 +210,7 @@ impl Service {
             failed: Mutex::default(),
             cache: Mutex::new(None),
             wrote: AtomicBool::new(false),
+            wrote_wide: AtomicBool::new(false),
             begun: Mutex::new(Vec::new()),
             owner: Link::default(),
             terms: OnceLock::new(),

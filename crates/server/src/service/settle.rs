@@ -16,6 +16,17 @@ const MUCH_LEFT_ROWS: u64 = 10_000;
 /// How long somebody else who writes the views is waited for: then they need not be written here.
 const SETTLE_WAIT: Duration = Duration::from_millis(10);
 
+/// What is left to take into the views when the answers are out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Left {
+    /// [`Service::settle`] does it at once.
+    Little,
+    /// That takes seconds.
+    Much,
+    /// As much, and another process is at it.
+    ToAnother,
+}
+
 impl Service {
     /// What a process leaves behind when it ends, after its answers are out: takes the events since
     /// the views' checkpoint into their files, if the next process would be slow with them.
@@ -27,16 +38,25 @@ impl Service {
         });
     }
 
-    /// Whether so much is left to take into the views that a process with an answer out should not be kept
-    /// for it: another may build them anew meanwhile. Not where an owner does it, or somebody builds already.
-    pub fn has_much_left(&self) -> bool {
-        // One event may change thousands, and what was appended here is not folded yet.
-        let rows = self
-            .has_written()
-            .then(|| self.with_views(|views| Ok((views.are_on_disk(), views.tail_rows()))));
-        matches!(rows, Some(Ok((true, rows))) if rows > MUCH_LEFT_ROWS)
-            && !self.owner.leave_views()
-            && !doctor::is_building(&self.views_dir())
+    /// How much is left to take into the views. For a process with its answers out: it should not be kept for
+    /// thousands of rows, which another can build anew meanwhile.
+    pub fn left(&self) -> Left {
+        let wide = self.wrote_wide.load(Ordering::Relaxed);
+        // What was appended here is not folded yet.
+        if self.has_written() && !wide && self.with_views(|_| Ok(())).is_err() {
+            return Left::Little;
+        }
+        let rows = match locked(&self.views).as_ref() {
+            Some(views) if views.are_on_disk() && !self.options.read_only => views.tail_rows(),
+            _ => return Left::Little,
+        };
+        if !wide && rows <= MUCH_LEFT_ROWS {
+            return Left::Little;
+        }
+        match self.owner.leave_views() || doctor::is_building(&self.views_dir()) {
+            true => Left::ToAnother,
+            false => Left::Much,
+        }
     }
 
     /// The same between two answers of a server, which goes on answering meanwhile. Whether something was

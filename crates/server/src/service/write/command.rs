@@ -1,6 +1,7 @@
 //! A command as it is written: under the lock, in one batch.
 
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
 use icm_log::bundle::Bundle;
 use icm_log::learn::Learned;
@@ -15,6 +16,9 @@ use crate::error::Result;
 use crate::limits::{self, ACTOR_LEN_MAX, SOURCE_LEN_MAX};
 use crate::service::Service;
 use crate::service::link::Voice;
+
+/// An event beyond this names thousands of memories: texts are shorter.
+const WIDE_EVENT_LEN: usize = 256 * 1_024;
 
 /// A command that holds the lock and has seen everything before it.
 pub(in crate::service) struct Command<'a> {
@@ -57,6 +61,10 @@ impl<'a> Command<'a> {
             request: self.request,
             events,
         };
+        let is_wide = |event: &NewEvent| event.record_len() > WIDE_EVENT_LEN;
+        if batch.events.iter().any(is_wide) {
+            self.service.wrote_wide.store(true, Ordering::Relaxed);
+        }
         let appended = self.writer.append(&batch)?;
         self.appended = true;
         self.request = RequestKey::ZERO;

@@ -255,7 +255,41 @@ fn the_doctor_says_who_answers() {
         status == "warning" && message.contains("does not"),
         "{message}"
     );
-    owner.signal(Signal::CONT);
+    // Its word is still there, and its number may be another's by then.
+    drop(owner);
+    assert!(!notice(&world).is_null());
+    assert!(said().1.contains("none runs"));
+}
+
+/// What somebody put in the place of the owner's file is not written, and nobody waits for it.
+#[test]
+fn what_lies_in_the_owners_place_is_left_alone() {
+    let world = World::with_memories();
+    let folder = world.store().join("sock");
+    std::fs::create_dir(&folder).expect("a folder");
+    let precious = world.write("precious", "precious");
+    let place = folder.join("owner");
+    std::os::unix::fs::symlink(&precious, &place).expect("a link");
+    world.icm_with(["serve"], b"").ok();
+    let text = std::fs::read_to_string(&precious).expect("text");
+    assert_eq!(text, "precious");
+    std::fs::remove_file(&precious).expect("it was there");
+    world.icm_with(["serve"], b"").ok();
+    assert!(!precious.exists());
+
+    std::fs::remove_file(&place).expect("it was there");
+    let pipe = std::process::Command::new("mkfifo").arg(&place).status();
+    assert!(pipe.expect("it runs").success());
+    for args in [
+        &["recall", "billing"][..],
+        &["store", "-t", "a", "-c", "b"],
+        &["serve"],
+    ] {
+        world.icm_with(args, b"").ok();
+    }
+    // It says what is wrong.
+    let doctor = world.icm(["doctor"]).ends(1);
+    assert!(doctor.out.contains("sock/owner"), "{}", doctor.out);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use tokio_util::task::TaskTracker;
 /// Connections at once; others wait to be taken.
 const CONNECTIONS_MAX: usize = 256;
 /// How long a client may take for the head of a request, and how long it may say nothing.
-const HEAD_WAIT: Duration = Duration::from_secs(30);
+const HEAD_WAIT: Duration = Duration::from_secs(10);
 /// Largest head of a request.
 const HEAD_MAX_BYTES: usize = 64 << 10;
 /// How long answers may still take once the process is asked to end.

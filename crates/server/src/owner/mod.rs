@@ -26,7 +26,7 @@ pub use host::fuzzed;
 pub(crate) use host::keep;
 pub(crate) use link::Link;
 #[cfg(unix)]
-pub(crate) use place::is_socket_of;
+pub(crate) use place::{is_socket_of, is_taken};
 
 /// What this program speaks on the socket. Another number is another language.
 const PROTOCOL: u32 = 1;

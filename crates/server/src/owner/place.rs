@@ -21,6 +21,9 @@ const SOCKET_MAX_BYTES: usize = 103;
 /// Longest `owner` that is read.
 const NOTICE_MAX_BYTES: u64 = 8 << 10;
 
+/// Through no link, and without waiting for the other end of a pipe.
+const PLAIN: i32 = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+
 /// What the owner says of itself.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Notice {
@@ -48,7 +51,11 @@ impl Claim {
             .create(true)
             .truncate(false)
             .mode(0o600)
+            .custom_flags(PLAIN)
             .open(folder.join(OWNER))?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::other("sock/owner is not a regular file"));
+        }
         match file.try_lock() {
             Ok(()) => Ok(Some(Claim { file, socket: None })),
             Err(TryLockError::WouldBlock) => Ok(None),
@@ -96,7 +103,12 @@ impl Drop for Claim {
 pub(super) fn notice(store: &Path) -> Option<Notice> {
     let folder = store.join(FOLDER);
     let mut bytes = Vec::new();
-    let file = File::open(folder.join(OWNER)).ok()?;
+    let mut options = OpenOptions::new();
+    let options = options.read(true).custom_flags(PLAIN);
+    let file = options.open(folder.join(OWNER)).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
     file.take(NOTICE_MAX_BYTES).read_to_end(&mut bytes).ok()?;
     if bytes.is_empty() {
         return None;
@@ -115,6 +127,17 @@ pub(crate) fn is_socket_of(store: &Path, path: &Path) -> bool {
             .is_ok_and(|it| it.file_type().is_socket())
     };
     path == store.join(FOLDER).join(SOCKET) && is_socket()
+}
+
+/// Whether a process has the role.
+pub(crate) fn is_taken(store: &Path) -> bool {
+    let mut options = OpenOptions::new();
+    let file = options.read(true).custom_flags(PLAIN);
+    let Ok(file) = file.open(store.join(FOLDER).join(OWNER)) else {
+        return false;
+    };
+    let is_file = file.metadata().is_ok_and(|found| found.is_file());
+    is_file && matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
 /// Where the socket of a store may lie: in its folder, else in one for sockets of this user.

@@ -32,7 +32,9 @@ pub(super) fn locks(patient: &Patient<'_>, checks: &mut Checks) {
 /// Who answers other processes.
 #[cfg(unix)]
 pub(super) fn server(patient: &Patient<'_>, checks: &mut Checks) {
-    let Some(seen) = crate::owner::Link::look(patient.dir) else {
+    // One that was killed leaves its word behind.
+    let seen = crate::owner::is_taken(patient.dir).then(|| crate::owner::Link::look(patient.dir));
+    let Some(seen) = seen.flatten() else {
         return checks.ok("server", "none runs; each command does its work itself");
     };
     let who = format!("process {} (icm {})", seen.pid, seen.version);

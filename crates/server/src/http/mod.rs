@@ -75,19 +75,16 @@ pub fn serve(
     http: HttpOptions,
     ready: impl FnOnce(SocketAddr),
 ) -> Result<()> {
-    let front = |follow_up: &Arc<FollowUp>| {
+    let routes = |follow_up: &Arc<FollowUp>, stop: &CancellationToken| {
         let handler = |options: McpOptions| {
             let (service, follow_up) = (Arc::clone(&service), Arc::clone(follow_up));
             Server::new(service, caller.clone(), options, follow_up).over_http()
         };
-        let reading = McpOptions {
+        let full = handler(mcp);
+        let reading = handler(McpOptions {
             read_only: true,
             ..mcp
-        };
-        (handler(mcp), handler(reading))
-    };
-    let routes = |follow_up: &Arc<FollowUp>, stop: &CancellationToken| {
-        let (full, reading) = front(follow_up);
+        });
         let rest = rest::Front {
             service: Arc::clone(&service),
             caller: caller.clone(),

@@ -160,8 +160,10 @@ pub struct Service {
     cache: Mutex<Option<Cache>>,
     /// A command of this process was written.
     wrote: AtomicBool,
-    /// One event that was written speaks of thousands of memories.
+    /// Thousands of memories were written, or written about.
     wrote_wide: AtomicBool,
+    /// An undo was written.
+    wrote_undo: AtomicBool,
     /// The requests by which earlier processes had begun to redact what this one has finished.
     begun: Mutex<Vec<RequestKey>>,
     /// The process that may be asked instead.
@@ -211,6 +213,7 @@ impl Service {
             cache: Mutex::new(None),
             wrote: AtomicBool::new(false),
             wrote_wide: AtomicBool::new(false),
+            wrote_undo: AtomicBool::new(false),
             begun: Mutex::new(Vec::new()),
             owner: Link::default(),
             terms: OnceLock::new(),

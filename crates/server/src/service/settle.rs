@@ -42,8 +42,9 @@ impl Service {
     /// thousands of rows, which another can build anew meanwhile.
     pub fn left(&self) -> Left {
         let wide = self.wrote_wide.load(Ordering::Relaxed);
-        // What was appended here is not folded yet.
-        if self.has_written() && !wide && self.with_views(|_| Ok(())).is_err() {
+        // An undo may reach thousands, and is not folded yet.
+        let undone = self.wrote_undo.load(Ordering::Relaxed);
+        if undone && !wide && self.with_views(|_| Ok(())).is_err() {
             return Left::Little;
         }
         let rows = match locked(&self.views).as_ref() {

@@ -8,7 +8,7 @@ use crate::mcp::schema::Args;
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_decay",
     title: "Let memories fade",
-    description: "Let memories fade up to today; a second call on one day changes nothing. Call it to set another rate for today. Not for forgetting: icm_memory_prune does that. Recalls do it once a day by themselves.",
+    description: "Let memories fade up to today; the same rate again on one day changes nothing. Call it to set another rate for today. Not for forgetting: icm_memory_prune does that. Recalls do it once a day by themselves.",
     hints: Hints {
         read_only: false,
         destructive: false,

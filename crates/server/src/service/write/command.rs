@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use icm_log::bundle::Bundle;
 use icm_log::learn::Learned;
 use icm_log::{
-    Appended, BATCH_EVENTS_MAX, BATCH_LEN_MAX, Batch, CommandId, Durability, NewEvent, RequestKey,
-    SessionId, SubjectId, Writer, actor_named, hash,
+    Appended, BATCH_EVENTS_MAX, BATCH_LEN_MAX, Batch, CommandId, Durability, Kind, NewEvent,
+    RequestKey, SessionId, SubjectId, Writer, actor_named, hash,
 };
 use icm_projections::Views;
 
@@ -19,6 +19,8 @@ use crate::service::link::Voice;
 
 /// An event beyond this names thousands of memories: texts are shorter.
 const WIDE_EVENT_LEN: usize = 256 * 1_024;
+/// The most events of a batch that are no thousands.
+const WIDE_EVENTS: usize = 10_000;
 
 /// A command that holds the lock and has seen everything before it.
 pub(in crate::service) struct Command<'a> {
@@ -61,9 +63,13 @@ impl<'a> Command<'a> {
             request: self.request,
             events,
         };
+        let events = &batch.events;
         let is_wide = |event: &NewEvent| event.record_len() > WIDE_EVENT_LEN;
-        if batch.events.iter().any(is_wide) {
+        if events.len() > WIDE_EVENTS || events.iter().any(is_wide) {
             self.service.wrote_wide.store(true, Ordering::Relaxed);
+        }
+        if events.iter().any(|event| event.kind == Kind::LOG_UNDONE) {
+            self.service.wrote_undo.store(true, Ordering::Relaxed);
         }
         let appended = self.writer.append(&batch)?;
         self.appended = true;
@@ -155,7 +161,7 @@ pub(in crate::service) fn actor_of(caller: &Caller) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use icm_log::{EventId, Kind};
+    use icm_log::EventId;
 
     use super::*;
 

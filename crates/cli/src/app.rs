@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use icm_embedders::{Choice, EmbedError, Opened, Store};
 use icm_server::api::Caller;
-use icm_server::{AskOwner, Left, Model, OpenOptions, Service};
+use icm_server::{AskOwner, Left, Model, OpenOptions, Service, ServiceError};
 
 use crate::args::GlobalArgs;
 use crate::background;
@@ -20,6 +20,9 @@ use crate::ui::Ui;
 
 /// How long a writer waits for another one.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
+
+/// How a store is opened.
+type Open = fn(OpenOptions) -> Result<Service, ServiceError>;
 
 /// One run of the program.
 pub(crate) struct App {
@@ -114,20 +117,25 @@ impl App {
 
     /// The store, opened at the first call.
     pub(crate) fn service(&self) -> Result<&Arc<Service>, CliError> {
-        self.open(false, AskOwner::All)
+        self.open(Service::open, false, AskOwner::All)
+    }
+
+    /// As [`App::service`], for one store, update or recall.
+    pub(crate) fn service_to_ask(&self) -> Result<&Arc<Service>, CliError> {
+        self.open(Service::open_to_ask, false, AskOwner::All)
     }
 
     /// As [`App::service`], for a process that goes on and has views of its own.
     pub(crate) fn service_to_serve(&self) -> Result<&Arc<Service>, CliError> {
-        self.open(false, AskOwner::Writes)
+        self.open(Service::open, false, AskOwner::Writes)
     }
 
     /// As [`App::service`], but nothing is ever written.
     pub(crate) fn service_read_only(&self) -> Result<&Arc<Service>, CliError> {
-        self.open(true, AskOwner::Nothing)
+        self.open(Service::open, true, AskOwner::Nothing)
     }
 
-    fn open(&self, read_only: bool, asks: AskOwner) -> Result<&Arc<Service>, CliError> {
+    fn open(&self, open: Open, read_only: bool, asks: AskOwner) -> Result<&Arc<Service>, CliError> {
         if let Some(service) = self.service.get() {
             return Ok(service);
         }
@@ -135,7 +143,7 @@ impl App {
         if dir.is_file() {
             return Err(not_a_folder(&dir, &origin));
         }
-        let mut service = (self.service_of(dir, &self.config, read_only)?).asking_owner(asks);
+        let mut service = (self.service_of(open, dir, &self.config, read_only)?).asking_owner(asks);
         if origin == Origin::Default {
             // A folder that is icm's by name, whatever else a platform keeps in it.
             service = service.in_any_folder();
@@ -146,16 +154,17 @@ impl App {
     /// The same store with other settings, `key=value` each, beside the one that is open.
     pub(crate) fn service_with(&self, settings: &[String]) -> Result<Service, CliError> {
         let config = self.config.with(settings)?;
-        self.service_of(self.db()?.0, &config, false)
+        self.service_of(Service::open, self.db()?.0, &config, false)
     }
 
     fn service_of(
         &self,
+        open: Open,
         dir: PathBuf,
         config: &Config,
         read_only: bool,
     ) -> Result<Service, CliError> {
-        let service = Service::open(OpenOptions {
+        let service = open(OpenOptions {
             dir,
             lock_wait: LOCK_WAIT,
             read_only,

@@ -167,7 +167,14 @@ impl Log {
     /// Opens the log of the store in `dir`, which may be absent or empty: then there is nothing to
     /// read, and the first write makes it a store. Changes no byte.
     pub fn open(disk: Arc<dyn Disk>, dir: &Path) -> Result<Log> {
-        let log = Log {
+        let log = Log::unread(disk, dir);
+        log.refresh()?;
+        Ok(log)
+    }
+
+    /// The same, but nothing is read before the first [`Log::refresh`]: until then it is as if there were nothing.
+    pub fn unread(disk: Arc<dyn Disk>, dir: &Path) -> Log {
+        Log {
             disk,
             dir: dir.to_owned(),
             state: Mutex::new(State {
@@ -188,9 +195,7 @@ impl Log {
             changed: Condvar::new(),
             sync_gate: Mutex::new(None),
             holes: Mutex::new(KnownHoles::default()),
-        };
-        log.refresh()?;
-        Ok(log)
+        }
     }
 
     /// Waits for a change that another thread tells of, up to `most`.

@@ -94,7 +94,7 @@ pub(crate) fn run(args: RecallArgs, app: &App) -> Result<Outcome, CliError> {
         no_links: args.no_links,
     };
 
-    let answer = app.service()?.recall(&caller, &request)?;
+    let answer = app.service_to_ask()?.recall(&caller, &request)?;
 
     print(&app.ui, &answer)
 }

@@ -81,7 +81,7 @@ pub(crate) fn run(args: StoreArgs, app: &App) -> Result<Outcome, CliError> {
         allow_secret: args.allow_secret,
     };
 
-    let receipt = app.service()?.store(&caller, request)?;
+    let receipt = app.service_to_ask()?.store(&caller, request)?;
 
     if app.ui.json {
         app.ui.json(&receipt)?;

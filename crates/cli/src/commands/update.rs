@@ -65,7 +65,7 @@ pub(crate) fn run(args: UpdateArgs, app: &App) -> Result<Outcome, CliError> {
         allow_secret: args.allow_secret,
     };
 
-    let receipt = app.service()?.update(&app.caller()?, request)?;
+    let receipt = app.service_to_ask()?.update(&app.caller()?, request)?;
 
     if app.ui.json {
         app.ui.json(&receipt)?;

@@ -167,13 +167,20 @@ pub(crate) fn query_terms(text: &str, limit: usize) -> Vec<QueryTerm> {
 /// The words of a text as written, folded, stopwords too, each as often as it occurs; of scripts
 /// without spaces the pairs of characters.
 pub(crate) fn plain_words(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    tokens(text, false, &mut |token| {
-        if matches!(token.kind, Kind::Word | Kind::Gram) {
-            words.push(token.text.into_owned());
-        }
+    let terms = plain_terms(text).into_iter();
+    terms.map(|(_, word)| word).collect()
+}
+
+/// The terms that stand for the words of a text as written, stopwords too; of scripts without spaces for the
+/// pairs of characters.
+pub(crate) fn plain_terms(text: &str) -> Vec<(TextField, String)> {
+    let mut terms = Vec::new();
+    tokens(text, false, &mut |token| match token.kind {
+        Kind::Word => terms.push((TextField::Exact, token.text.into_owned())),
+        Kind::Gram => terms.push((TextField::Body, token.text.into_owned())),
+        Kind::Part | Kind::Whole => {}
     });
-    words
+    terms
 }
 
 /// Whether a word is written as names in programs and numbers of tickets are, and prose is not.

@@ -36,6 +36,7 @@ mod count;
 mod error;
 mod folder;
 mod index;
+mod near;
 mod schema;
 mod search;
 mod similar;

@@ -43,9 +43,6 @@ pub struct TextQuery<'a> {
     pub limit: usize,
     /// Whether to search closed versions too.
     pub history: bool,
-    /// Search only for so many of the rarest words, as they are written: enough to find texts that
-    /// are nearly the same.
-    pub rarest: Option<usize>,
     /// What hits must be besides.
     pub filter: TextFilter<'a>,
 }
@@ -183,16 +180,12 @@ impl TextIndex {
             ..TextAnswer::default()
         };
         let mut terms = query_terms(query.text, QUERY_TERMS_MAX);
-        if query.rarest.is_some() {
-            keep_one_a_word(&mut terms);
-        }
         let stats = match terms.is_empty() {
             true => CollectionStats::default(),
             false => CollectionStats::gather(self, tail, &terms)?,
         };
         if !terms.is_empty() {
-            let most = query.rarest.unwrap_or(SEARCH_TERMS_MAX);
-            keep_rarest(&mut terms, &stats, most.min(SEARCH_TERMS_MAX));
+            keep_rarest(&mut terms, &stats, SEARCH_TERMS_MAX);
             answer.stats_docs = stats.docs;
             answer.average_len =
                 [TextField::Body, TextField::Exact].map(|field| stats.average_len(field));
@@ -486,19 +479,23 @@ impl Prepared<'_> {
 
     /// The bytes given with a document.
     pub(crate) fn stored(&self, place: Place) -> Result<Vec<u8>, TextError> {
-        let (tier, segment, doc) = match place {
-            Place::Tail(at) => return Ok(self.tail.stored(at).to_vec()),
-            Place::Tier { tier, segment, doc } => (tier, segment, doc),
-        };
-        let address = DocAddress::new(segment as u32, doc);
-        let document: TantivyDocument =
-            self.tiers[tier].doc(address).doing("reading a document")?;
-        let stored = document.get_first(fields().stored);
-        Ok(stored
-            .and_then(|value| value.as_bytes())
-            .unwrap_or_default()
-            .to_vec())
+        stored(&self.tiers, self.tail, place)
     }
+}
+
+/// The bytes given with a document.
+pub(super) fn stored(tiers: &[Searcher], tail: &Tail, place: Place) -> Result<Vec<u8>, TextError> {
+    let (tier, segment, doc) = match place {
+        Place::Tail(at) => return Ok(tail.stored(at).to_vec()),
+        Place::Tier { tier, segment, doc } => (tier, segment, doc),
+    };
+    let address = DocAddress::new(segment as u32, doc);
+    let document: TantivyDocument = tiers[tier].doc(address).doing("reading a document")?;
+    let stored = document.get_first(fields().stored);
+    Ok(stored
+        .and_then(|value| value.as_bytes())
+        .unwrap_or_default()
+        .to_vec())
 }
 
 /// A term as the tail looks for it.
@@ -506,13 +503,6 @@ fn tail_term<'a>(
     (term, weighted): (&'a QueryTerm, &'a WeightedTerm),
 ) -> (TextField, &'a str, &'a Bm25Weight) {
     (term.field, &term.term, &weighted.weight)
-}
-
-/// Leaves words as they are written, and the terms of those that have no such.
-fn keep_one_a_word(terms: &mut Vec<QueryTerm>) {
-    let exact = terms.iter().filter(|term| term.field == TextField::Exact);
-    let written: FxHashSet<String> = exact.map(|term| term.word.clone()).collect();
-    terms.retain(|term| term.field == TextField::Exact || !written.contains(&term.word));
 }
 
 /// Leaves the rarest terms of an overlong query, in their order.

@@ -196,6 +196,27 @@ impl Tail {
         postings.filter(counted).count() as u64
     }
 
+    /// The documents with a word as it is in a field, and all of some filters: where they are, and of which version.
+    pub(crate) fn with_word<'t>(
+        &'t self,
+        field: TextField,
+        word: &str,
+        filters: &[String],
+    ) -> impl Iterator<Item = (usize, u64)> + 't {
+        let lists = filters
+            .iter()
+            .map(|filter| self.by_filter.get(filter.as_str()));
+        let lists = lists.collect::<Option<Vec<_>>>();
+        let postings = match lists {
+            Some(_) => self.postings(field, word),
+            None => &[],
+        };
+        let lists = lists.unwrap_or_default();
+        let has_all = move |at: &u32| lists.iter().all(|docs| docs.binary_search(at).is_ok());
+        let docs = postings.iter().map(|posting| posting.doc).filter(has_all);
+        docs.map(|at| (at as usize, self.docs[at as usize].analysed.ordinal))
+    }
+
     /// The bytes given with a document.
     pub(crate) fn stored(&self, at: usize) -> &[u8] {
         &self.docs[at].analysed.stored

@@ -38,8 +38,6 @@ pub struct RecallQuery<'a> {
     pub without: &'a [TopicTag],
     /// Most results.
     pub limit: usize,
-    /// Search only for so many of the rarest terms.
-    pub rarest: Option<usize>,
     /// What counts how much.
     pub ranking: Ranking,
     /// Meaning by another model than the built-in one.
@@ -118,7 +116,6 @@ impl Views {
         let text_query = TextQuery {
             text: query.text,
             limit: query.limit,
-            rarest: query.rarest,
             history,
             filter: TextFilter {
                 topic: query.topic,
@@ -146,8 +143,7 @@ impl Views {
             Ok((answer, hits.collect::<Result<Vec<_>>>()?, asked))
         })?;
         if let Some(ordinal) = damaged.get() {
-            let why = format!("the record of ordinal {ordinal} is damaged");
-            return Err(ViewError::Unusable { view: "rows", why });
+            return Err(damaged_row(ordinal));
         }
         Ok(Recalled {
             hits,
@@ -155,6 +151,37 @@ impl Views {
             asked,
             searched,
         })
+    }
+
+    /// The versions of a topic and scope that hold now and may say nearly the same as a text, most likely first.
+    ///
+    /// # Errors
+    /// As [`Views::recall`].
+    pub fn near(
+        &self,
+        text: &str,
+        (topic, scope): (&str, &str),
+        limit: usize,
+    ) -> Result<Vec<Version>> {
+        let (query, now) = (RecallQuery::default(), self.tally().position);
+        let damaged = Cell::new(None);
+        let visible = |ordinal: u64| {
+            self.shows(ordinal, now, &query).unwrap_or_else(|| {
+                damaged.set(Some(ordinal));
+                false
+            })
+        };
+        let tail = &self.tail.text;
+        let near = super::guarded("text", || {
+            let found = self
+                .text
+                .near(tail, text, (topic, scope), limit, &visible)?;
+            found.iter().map(|stored| version_of(stored)).collect()
+        })?;
+        match damaged.get() {
+            Some(ordinal) => Err(damaged_row(ordinal)),
+            None => Ok(near),
+        }
     }
 
     /// Whether a version held at `position` and is one that may be shown; `None` where its record is
@@ -323,15 +350,25 @@ impl Meaning<'_> {
 }
 
 fn hit(prepared: &Prepared<'_>, ranked: &Ranked) -> Result<RecallHit> {
-    let stored = prepared.stored(ranked.found.place)?;
-    let version = rmp_serde::from_slice(&stored).map_err(|_| ViewError::Unusable {
-        view: "text",
-        why: "an unreadable stored row".into(),
-    })?;
+    let version = version_of(&prepared.stored(ranked.found.place)?)?;
     Ok(RecallHit {
         score: ranked.score as f32,
         matched: prepared.matched_words(&ranked.found),
         evidence: ranked.evidence,
         version,
     })
+}
+
+fn version_of(stored: &[u8]) -> Result<Version> {
+    rmp_serde::from_slice(stored).map_err(|_| ViewError::Unusable {
+        view: "text",
+        why: "an unreadable stored row".into(),
+    })
+}
+
+fn damaged_row(ordinal: u64) -> ViewError {
+    ViewError::Unusable {
+        view: "rows",
+        why: format!("the record of ordinal {ordinal} is damaged"),
+    }
 }

@@ -1,8 +1,9 @@
 //! The owner's side: who listens, and what is answered.
 
-use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{io, thread};
 
 use jsonrpsee::core::server::{Methods, RpcModule};
 use jsonrpsee::types::{ErrorObjectOwned, Params as RpcParams};
@@ -11,25 +12,26 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::unix::OwnedWriteHalf;
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::place::Claim;
+use super::place::{self, Claim};
+use super::queue::Queue;
 use super::{LINE_MAX_BYTES, PROTOCOL, Params};
-use crate::api::{Caller, LogEntry, LogRequest, RecallRequest, StoreRequest, UpdateRequest};
+use crate::api::{Caller, LogEntry, LogRequest, RecallRequest, Receipt};
 use crate::error::{Result, ServiceError};
-use crate::service::Service;
+use crate::service::{Service, Write};
 
-/// How often a process that is not the owner looks whether the role is free.
+/// How often a process looks for a store that is not there yet.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Connections at once; others wait.
 const CONNECTIONS_MAX: usize = 256;
-/// Requests of one connection that are worked on at once.
-const REQUESTS_MAX: usize = 64;
-/// Answers, and news of the log, that wait for one client to read them.
-const ANSWERS_MAX: usize = 256;
+/// Subscriptions of one connection.
+const SUBSCRIPTIONS_MAX: usize = 64;
+/// News of the log that wait for one subscriber to read them.
+const NEWS_MAX: usize = 256;
 
 const NOT_DONE: i32 = -32001;
 const OTHER_TERMS: i32 = -32002;
@@ -37,6 +39,7 @@ const OTHER_TERMS: i32 = -32002;
 /// What the methods need.
 struct Host {
     service: Arc<Service>,
+    queue: Queue,
     terms: String,
     /// An answer is out that leaves work.
     answered: Box<dyn Fn() + Send + Sync>,
@@ -52,11 +55,9 @@ pub(crate) async fn keep(service: Arc<Service>, answered: impl Fn() + Send + Syn
         );
         return;
     }
-    let terms = service.terms();
-    let host = Host {
-        service: Arc::clone(&service),
-        terms,
-        answered: Box::new(answered),
+    let host = match Host::new(&service, answered) {
+        Ok(host) => host,
+        Err(error) => return tracing::error!(%error, "a thread for the writes of others"),
     };
     let methods = match module(host) {
         Ok(module) => Methods::from(module),
@@ -65,7 +66,7 @@ pub(crate) async fn keep(service: Arc<Service>, answered: impl Fn() + Send + Syn
     loop {
         match claimed(&service) {
             Ok(Some((listener, _claim))) => listen(listener, &methods).await,
-            Ok(None) => tokio::time::sleep(LOOK_EVERY).await,
+            Ok(None) => until_free(service.dir()).await,
             Err(error) => {
                 return tracing::warn!("no other process is answered here: {error}");
             }
@@ -73,15 +74,27 @@ pub(crate) async fn keep(service: Arc<Service>, answered: impl Fn() + Send + Syn
     }
 }
 
+/// Waits until the owner of a store is gone, if there is one; a while if that cannot be waited for.
+async fn until_free(store: &Path) {
+    let store = store.to_owned();
+    let (free, freed) = oneshot::channel();
+    // It waits as long as the other process lives: nobody waits for the thread.
+    let waiting = thread::Builder::new().spawn(move || {
+        if place::until_free(&store).is_ok() {
+            let _ = free.send(());
+        }
+    });
+    if waiting.is_err() || freed.await.is_err() {
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
 /// Answers one process on this stream, for a fuzzer.
 #[cfg(fuzzing)]
 pub async fn fuzzed(service: Arc<Service>, stream: UnixStream) {
-    let host = Host {
-        terms: service.terms(),
-        service,
-        answered: Box::new(|| {}),
-    };
-    if let Ok(module) = module(host) {
+    if let Ok(host) = Host::new(&service, || {})
+        && let Ok(module) = module(host)
+    {
         converse(stream, Methods::from(module)).await;
     }
 }
@@ -135,32 +148,16 @@ fn is_own(stream: &UnixStream) -> bool {
     stream.peer_cred().is_ok_and(|peer| peer.uid() == own)
 }
 
-/// Answers one process until it goes.
+/// Answers one process until it goes, one request after another. News are told as they come.
 async fn converse(stream: UnixStream, methods: Methods) {
     let (reader, writer) = stream.into_split();
-    let (answers, waiting) = mpsc::channel(ANSWERS_MAX);
-    let writing = tokio::spawn(write(writer, waiting));
-    read(reader, methods, answers).await;
-    // Ends with the last answer.
-    let _ = writing.await;
-}
-
-async fn write(mut writer: OwnedWriteHalf, mut waiting: mpsc::Receiver<String>) {
-    while let Some(mut line) = waiting.recv().await {
-        line.push('\n');
-        if writer.write_all(line.as_bytes()).await.is_err() {
-            return;
-        }
-    }
-}
-
-async fn read(reader: OwnedReadHalf, methods: Methods, answers: mpsc::Sender<String>) {
-    let room = Arc::new(Semaphore::new(REQUESTS_MAX));
+    let writer = Arc::new(Mutex::new(writer));
     let mut reader = BufReader::new(reader);
     let mut line = Vec::new();
     // Who asks no more is told no news.
     let gone = CancellationToken::new();
     let _leaves = gone.clone().drop_guard();
+    let room = Arc::new(Semaphore::new(SUBSCRIPTIONS_MAX));
     loop {
         line.clear();
         let mut bounded = (&mut reader).take(LINE_MAX_BYTES as u64);
@@ -168,48 +165,45 @@ async fn read(reader: OwnedReadHalf, methods: Methods, answers: mpsc::Sender<Str
             Ok(_) if line.ends_with(b"\n") => {}
             Ok(len) if len == LINE_MAX_BYTES => {
                 let why = format!("the line is longer than {LINE_MAX_BYTES} bytes");
-                let _ = answers.send(refusal(&why)).await;
+                let _ = tell(&writer, refusal(&why)).await;
                 return;
             }
             _ => return,
         }
-        if line.trim_ascii().is_empty() {
+        let asked = String::from_utf8_lossy(&line);
+        let asked = asked.trim();
+        if asked.is_empty() {
             continue;
         }
-        let Ok(permit) = Arc::clone(&room).acquire_owned().await else {
+        let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
+            let why = format!("{SUBSCRIPTIONS_MAX} subscriptions are the most of one connection");
+            let _ = tell(&writer, refusal(&why)).await;
             return;
         };
-        let (methods, answers, line) = (methods.clone(), answers.clone(), line.clone());
-        let gone = gone.clone();
-        tokio::spawn(async move {
-            answer(&methods, &line, &answers, &gone).await;
-            drop(permit);
-        });
+        let (reply, news) = match methods.raw_json_request(asked, NEWS_MAX).await {
+            Ok((reply, news)) => (text(reply), Some(news)),
+            Err(error) => (refusal(&error.to_string()), None),
+        };
+        if tell(&writer, reply).await.is_err() {
+            return;
+        }
+        // Only a subscription leaves the other end open.
+        if let Some(mut news) = news.filter(|news| !news.is_closed()) {
+            let (writer, gone) = (Arc::clone(&writer), gone.clone());
+            tokio::spawn(async move {
+                while let Some(Some(item)) = gone.run_until_cancelled(news.recv()).await
+                    && tell(&writer, text(item)).await.is_ok()
+                {}
+                drop(permit);
+            });
+        }
     }
 }
 
-/// Answers one line, and passes on the news where it subscribes to them, until whoever asked is gone.
-async fn answer(
-    methods: &Methods,
-    line: &[u8],
-    answers: &mpsc::Sender<String>,
-    gone: &CancellationToken,
-) {
-    let asked = String::from_utf8_lossy(line);
-    match methods.raw_json_request(asked.trim(), ANSWERS_MAX).await {
-        Ok((reply, mut news)) => {
-            let sent = answers.send(text(reply)).await;
-            // Only a subscription leaves the other end open.
-            while sent.is_ok()
-                && let Some(Some(item)) = gone.run_until_cancelled(news.recv()).await
-            {
-                if answers.send(text(item)).await.is_err() {
-                    return;
-                }
-            }
-        }
-        Err(error) => _ = answers.send(refusal(&error.to_string())).await,
-    }
+/// Writes a line.
+async fn tell(writer: &Mutex<OwnedWriteHalf>, mut line: String) -> io::Result<()> {
+    line.push('\n');
+    writer.lock().await.write_all(line.as_bytes()).await
 }
 
 fn text(json: Box<RawValue>) -> String {
@@ -238,18 +232,14 @@ fn module(
         (host.answered)();
         true
     })?;
-    module.register_blocking_method("store", |params, host, _| {
-        host.work(&params, |service, caller, request: StoreRequest| {
-            service.store(caller, request)
-        })
+    module.register_async_method("store", |params, host, _| async move {
+        host.write(&params, Write::Store).await
     })?;
-    module.register_blocking_method("update", |params, host, _| {
-        host.work(&params, |service, caller, request: UpdateRequest| {
-            service.update(caller, request)
-        })
+    module.register_async_method("update", |params, host, _| async move {
+        host.write(&params, Write::Update).await
     })?;
     module.register_blocking_method("recall", |params, host, _| {
-        host.work(&params, |service, caller, request: RecallRequest| {
+        host.read(&params, |service, caller, request: RecallRequest| {
             service.recall(caller, &request)
         })
     })?;
@@ -265,7 +255,7 @@ fn module(
             let Ok(sink) = pending.accept().await else {
                 return;
             };
-            let (news, mut waiting) = mpsc::channel::<LogEntry>(ANSWERS_MAX);
+            let (news, mut waiting) = mpsc::channel::<LogEntry>(NEWS_MAX);
             let service = Arc::clone(&host.service);
             let following = tokio::task::spawn_blocking(move || {
                 let heard = || !news.is_closed();
@@ -324,31 +314,65 @@ fn followed(
 }
 
 impl Host {
-    /// Does what is asked on the same terms. An error is told, but whoever asked finds it out for itself: it
-    /// does the work without the owner then.
-    fn work<Q: DeserializeOwned, A: Serialize + Clone>(
+    fn new(
+        service: &Arc<Service>,
+        answered: impl Fn() + Send + Sync + 'static,
+    ) -> io::Result<Host> {
+        Ok(Host {
+            service: Arc::clone(service),
+            queue: Queue::new(Arc::clone(service))?,
+            terms: service.terms(),
+            answered: Box::new(answered),
+        })
+    }
+
+    /// Looks something up. An error is told, but whoever asked finds it out for itself: it does the work without
+    /// the owner then.
+    fn read<Q: DeserializeOwned, A: Serialize + Clone>(
         &self,
         params: &RpcParams<'_>,
         run: impl FnOnce(&Service, &Caller, Q) -> Result<A>,
     ) -> std::result::Result<A, ErrorObjectOwned> {
-        let asked: Params<Q> = params.parse()?;
-        if asked.terms != self.terms {
-            let why = "the owner of the store has other settings, or is another version";
-            return Err(ErrorObjectOwned::owned(OTHER_TERMS, why, None::<()>));
-        }
+        let asked = self.asked(params)?;
         let done = run(&self.service, &asked.caller, asked.request);
         if self.service.damage().is_some() {
             let error = ServiceError::Damaged {
                 what: "ask the log itself".to_owned(),
             };
-            return Err(not_done(&error));
+            return Err(not_done(error.to_string()));
         }
-        let answer = done.map_err(|error| not_done(&error))?;
+        let answer = done.map_err(|error| not_done(error.to_string()))?;
         (self.answered)();
         Ok(answer)
     }
+
+    /// Writes something, as [`Host::read`] looks it up.
+    async fn write<Q: DeserializeOwned>(
+        &self,
+        params: &RpcParams<'_>,
+        wrap: fn(Q) -> Write,
+    ) -> std::result::Result<Receipt, ErrorObjectOwned> {
+        let asked = self.asked(params)?;
+        let receipt = self.queue.write(asked.caller, wrap(asked.request)).await;
+        let receipt = receipt.map_err(not_done)?;
+        (self.answered)();
+        Ok(receipt)
+    }
+
+    /// What is asked, if it is on the same terms.
+    fn asked<Q: DeserializeOwned>(
+        &self,
+        params: &RpcParams<'_>,
+    ) -> std::result::Result<Params<Q>, ErrorObjectOwned> {
+        let asked: Params<Q> = params.parse()?;
+        if asked.terms == self.terms {
+            return Ok(asked);
+        }
+        let why = "the owner of the store has other settings, or is another version";
+        Err(ErrorObjectOwned::owned(OTHER_TERMS, why, None::<()>))
+    }
 }
 
-fn not_done(error: &ServiceError) -> ErrorObjectOwned {
-    ErrorObjectOwned::owned(NOT_DONE, error.to_string(), None::<()>)
+fn not_done(why: String) -> ErrorObjectOwned {
+    ErrorObjectOwned::owned(NOT_DONE, why, None::<()>)
 }

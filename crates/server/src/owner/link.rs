@@ -14,9 +14,13 @@ use super::{AskOwner, Forwarded, LINE_MAX_BYTES, Params, place};
 use crate::api::Caller;
 
 /// An answer that takes longer may be none: the owner is asked whether it is there at all.
-const PATIENCE: Duration = Duration::from_millis(50);
+const PATIENCE: Duration = Duration::from_millis(30);
 /// So long it has to say that it is.
-const SIGN_OF_LIFE: Duration = Duration::from_millis(100);
+const SIGN_OF_LIFE: Duration = Duration::from_millis(40);
+/// So long the next owner is waited for when one goes with a question unanswered: about what it costs to do the
+/// work alone. Other servers take over at once, and one that is started anew needs a little time.
+const TAKEOVER: Duration = Duration::from_millis(40);
+const TAKEOVER_LOOK: Duration = Duration::from_millis(1);
 /// So long nothing is asked of one that did not.
 const LEFT_ALONE: Duration = Duration::from_secs(1);
 /// The longest that an answer is waited for.
@@ -99,7 +103,15 @@ impl Link {
             request: &*request,
         };
         let params = serde_json::value::to_raw_value(&params).ok()?;
-        match connection.call(R::METHOD, &params, || self.is_alive()) {
+        let mut answer = connection.call(R::METHOD, &params, || self.is_alive());
+        if answer.as_ref().is_err_and(is_gone) {
+            self.held().free.clear();
+            if let Some(next) = self.next_owner() {
+                connection = next;
+                answer = connection.call(R::METHOD, &params, || self.is_alive());
+            }
+        }
+        match answer {
             Ok(reply) => {
                 self.keep(connection);
                 let answer = serde_json::from_str(reply.result?.get()).ok();
@@ -111,6 +123,22 @@ impl Link {
                 None
             }
         }
+    }
+
+    /// The way to who takes over from an owner that went.
+    fn next_owner(&self) -> Option<Connection> {
+        let gone = Instant::now();
+        while gone.elapsed() < TAKEOVER {
+            if let Some(connection) = self.connect() {
+                return Some(connection);
+            }
+            if self.held().again.is_some() {
+                // It is this process.
+                return None;
+            }
+            std::thread::sleep(TAKEOVER_LOOK);
+        }
+        None
     }
 
     /// What the owner of this store says of itself; without a word from it, whose notice it is.
@@ -249,6 +277,12 @@ impl Connection {
             }
         }
     }
+}
+
+/// Whether whoever was asked went away.
+fn is_gone(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
 }
 
 fn is_timeout(error: &io::Error) -> bool {

@@ -15,6 +15,8 @@ mod link;
 mod link;
 #[cfg(unix)]
 mod place;
+#[cfg(unix)]
+mod queue;
 
 use serde::{Deserialize, Serialize};
 

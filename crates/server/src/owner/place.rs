@@ -101,14 +101,8 @@ impl Drop for Claim {
 
 /// What the owner of a store says, if there is one whose word counts: it is this user's.
 pub(super) fn notice(store: &Path) -> Option<Notice> {
-    let folder = store.join(FOLDER);
     let mut bytes = Vec::new();
-    let mut options = OpenOptions::new();
-    let options = options.read(true).custom_flags(PLAIN);
-    let file = options.open(folder.join(OWNER)).ok()?;
-    if !file.metadata().ok()?.is_file() {
-        return None;
-    }
+    let file = owner_file(store).ok()?;
     file.take(NOTICE_MAX_BYTES).read_to_end(&mut bytes).ok()?;
     if bytes.is_empty() {
         return None;
@@ -131,13 +125,24 @@ pub(crate) fn is_socket_of(store: &Path, path: &Path) -> bool {
 
 /// Whether a process has the role.
 pub(crate) fn is_taken(store: &Path) -> bool {
+    let taken = |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+    owner_file(store).is_ok_and(taken)
+}
+
+/// Waits until no process has the role.
+pub(super) fn until_free(store: &Path) -> io::Result<()> {
+    owner_file(store)?.lock_shared()
+}
+
+/// The file that whoever has the role holds a lock of.
+fn owner_file(store: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    let file = options.read(true).custom_flags(PLAIN);
-    let Ok(file) = file.open(store.join(FOLDER).join(OWNER)) else {
-        return false;
-    };
-    let is_file = file.metadata().is_ok_and(|found| found.is_file());
-    is_file && matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+    let options = options.read(true).custom_flags(PLAIN);
+    let file = options.open(store.join(FOLDER).join(OWNER))?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("sock/owner is not a regular file")),
+    }
 }
 
 /// Where the socket of a store may lie: in its folder, else in one for sockets of this user.

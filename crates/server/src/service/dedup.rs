@@ -5,11 +5,9 @@
 
 use icm_log::SubjectId;
 use icm_log::facts::Relation;
-use icm_projections::FactFilter;
+use icm_projections::Views;
 use icm_projections::fold::Version;
-use icm_projections::ranking::Ranking;
-use icm_projections::text::{InScope, similarity_ppm};
-use icm_projections::{RecallQuery, Views};
+use icm_projections::text::{Words, similarity_ppm};
 
 use super::link::{linked_event, observed};
 use super::write::{Change, Checked, Command, receipt, store_in};
@@ -18,16 +16,11 @@ use crate::api::{Action, Dedup, OnSimilar, Receipt, Similar};
 use crate::error::ServiceError;
 use crate::ids::{id_range, id_text};
 
-/// Memories of the topic that are compared: those that a recall of the text finds first.
+/// Memories of the topic that are compared: those that share most rare words.
 const CANDIDATES: usize = 5;
-/// Bytes of the text that are searched for. More would find no others: what is alike shares words
-/// from its beginning on, and the rarest of them are looked for.
+/// Bytes of the text whose words are looked for. More would find no others: what is alike shares words from its
+/// beginning on.
 const QUERY_LEN_MAX: usize = 2 * 1_024;
-/// The most words that are searched for. Texts that are alike share all but a few words, so some of
-/// the rarest quarter are among the shared ones; and rare words are quick to look up.
-const TERMS_MAX: usize = 8;
-/// The fewest.
-const TERMS_MIN: usize = 3;
 /// One, in parts per million.
 const ONE_PPM: u32 = 1_000_000;
 
@@ -114,26 +107,15 @@ impl Service {
         let content = &checked.content;
         let scope = checked.scope.to_text();
         let text = &content[..content.floor_char_boundary(QUERY_LEN_MAX)];
-        let words = text.split_whitespace().count();
-        let query = RecallQuery {
-            text,
-            rarest: Some((TERMS_MIN + words / 4).min(TERMS_MAX)),
-            topic: Some(&checked.topic),
-            scopes: &[InScope::Is(&scope)],
-            limit: CANDIDATES,
-            facts: FactFilter::default(),
-            ranking: Ranking::TEXT,
-            model: None,
-            ..RecallQuery::default()
-        };
+        let words = Words::of(content);
         let newest = views.tally().position;
         let mut nearest: Option<Near> = None;
-        for hit in views.recall(&query, newest)?.hits {
-            let there = hit.version.content.as_deref().unwrap_or_default();
+        for hit in views.near(text, (&checked.topic, &scope), CANDIDATES)? {
+            let there = hit.content.as_deref().unwrap_or_default();
             let same = there == content;
             let score_ppm = match same {
                 true => ONE_PPM,
-                false => similarity_ppm(there, content),
+                false => Words::of(there).similarity_ppm(&words),
             };
             let best = nearest.as_ref().map_or(0, |near| near.score_ppm);
             let near = similar_ppm > 0 && score_ppm >= similar_ppm && score_ppm > best;
@@ -141,12 +123,10 @@ impl Service {
                 continue;
             }
             // Text only tells where to look: what is written about is what the table says.
-            let version = views.version_at(views.resolve(hit.version.id)?, newest)?;
+            let version = views.version_at(views.resolve(hit.id)?, newest)?;
             let Some(version) = version.filter(|version| {
                 let (topic, there) = (version.topic.as_ref(), version.content.as_ref());
-                version.is_alive()
-                    && topic == Some(&checked.topic)
-                    && there == hit.version.content.as_ref()
+                version.is_alive() && topic == Some(&checked.topic) && there == hit.content.as_ref()
             }) else {
                 continue;
             };

@@ -44,6 +44,7 @@ pub use exchange::ExportFile;
 pub use import::STDIN;
 pub(crate) use import::next_line;
 pub use settle::Left;
+pub(crate) use write::{Prepared, Write};
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -130,6 +131,8 @@ pub struct Service {
     graph_rows_min: u64,
     /// The graph that could not be made: it is not tried again before there are more vectors.
     graphless: Mutex<Option<GraphJob>>,
+    /// When the views were taken further last beside those that it answers from, and how long that took.
+    settled: Mutex<Option<(Instant, Duration)>>,
     /// This process writes the views' files beside those that it answers from.
     settling: AtomicBool,
     /// Since when the views are in memory because somebody else was writing those on disk.
@@ -185,8 +188,19 @@ impl Service {
 
     /// Opens a store on the given ground.
     pub fn open_on(options: OpenOptions, ground: Ground) -> Result<Service> {
+        let service = Service::unread(options, ground)?;
+        service.log.refresh()?;
+        Ok(service)
+    }
+
+    /// Opens a store on this machine, for one store, update or recall: as long as its owner answers, nothing is read.
+    pub fn open_to_ask(options: OpenOptions) -> Result<Service> {
+        Service::unread(options, Ground::system())
+    }
+
+    fn unread(options: OpenOptions, ground: Ground) -> Result<Service> {
         place::check(&options.dir)?;
-        let log = Log::open(ground.disk.clone(), &options.dir)?;
+        let log = Log::unread(ground.disk.clone(), &options.dir);
         Ok(Service {
             options,
             ground,
@@ -197,6 +211,7 @@ impl Service {
             new_ids: NewIds::default(),
             graph_rows_min: GRAPH_ROWS_MIN,
             graphless: Mutex::new(None),
+            settled: Mutex::new(None),
             settling: AtomicBool::new(false),
             stand_in: Mutex::new(None),
             told: Mutex::new(None),
@@ -218,6 +233,14 @@ impl Service {
             owner: Link::default(),
             terms: OnceLock::new(),
         })
+    }
+
+    /// Reads the log, if that was not done when it was opened.
+    fn read_log(&self) -> Result<()> {
+        match self.log.tip() {
+            Some(_) => Ok(()),
+            None => Ok(self.log.refresh()?),
+        }
     }
 
     /// Whether a command changed something here, whatever became of its answer.

@@ -52,6 +52,7 @@ impl Service {
         if let Some(answer) = self.ask_owner(caller, &mut request.clone()) {
             return Ok(answer);
         }
+        self.read_log()?;
         self.recall_shown(caller, request, |answer| {
             (0..answer.results.len()).collect()
         })
@@ -159,7 +160,6 @@ impl Service {
             facts,
             without: &[],
             limit,
-            rarest: None,
             ranking: asked.ranking(self.ranking),
             model: asked.model(),
         };

@@ -13,6 +13,11 @@ use crate::error::ServiceError;
 const TAIL_LEN_MAX: u64 = 1_024 * 1_024;
 /// The most versions that came and went which a command takes into the views before it ends: about half a second.
 const MUCH_LEFT_ROWS: u64 = 10_000;
+/// A server that took its views further lets that many times as long pass before it does so again: what is new takes a
+/// part of its time, however much is written.
+const PAUSES: u32 = 4;
+/// Unless so many times as much is new as is taken in else.
+const TAILS_MAX: u64 = 8;
 /// How long somebody else who writes the views is waited for: then they need not be written here.
 const SETTLE_WAIT: Duration = Duration::from_millis(10);
 
@@ -71,8 +76,12 @@ impl Service {
         if let Err(error) = seen {
             tracing::debug!(%error, "the log is not read now");
         }
+        let most = match *locked(&self.settled) {
+            Some((at, took)) if at.elapsed() < took * PAUSES => TAILS_MAX,
+            _ => 1,
+        };
         let much = (held.as_ref())
-            .filter(|views| !self.is_short(views, TAIL_MAX) && !self.options.read_only)
+            .filter(|views| !self.is_short(views, TAIL_MAX, most) && !self.options.read_only)
             .map(Views::are_on_disk);
         drop(held);
         let Some(are_on_disk) = much.filter(|_| !self.owner.leave_views()) else {
@@ -85,6 +94,7 @@ impl Service {
         match self.settle_beside() {
             Ok(Some(written)) => {
                 let took = begun.elapsed();
+                *locked(&self.settled) = Some((Instant::now(), took));
                 tracing::debug!(written, ?took, "the views were taken further");
                 written
             }
@@ -133,11 +143,12 @@ impl Service {
         Ok(Some(true))
     }
 
-    /// Whether so little is new that it may stay in memory.
-    fn is_short(&self, views: &Views, tail_max: u64) -> bool {
+    /// Whether so little is new that it may stay in memory: `times` that number of events, or bytes.
+    fn is_short(&self, views: &Views, tail_max: u64, times: u64) -> bool {
         let newest = self.log.tip().map_or(0, |tip| tip.position.0);
         let events = newest - views.base_position().0.min(newest);
-        events.max(views.tail_rows()) <= tail_max && views.tail_bytes() <= TAIL_LEN_MAX
+        let is_few = events.max(views.tail_rows()) <= tail_max * times;
+        is_few && views.tail_bytes() <= TAIL_LEN_MAX * times
     }
 
     fn settle_to(&self, tail_max: u64) -> bool {
@@ -149,7 +160,7 @@ impl Service {
             return false;
         };
         let left_to_others = || tail_max != TAIL_MAX && self.owner.leave_views();
-        if self.is_short(views, tail_max) || left_to_others() || self.log.refresh().is_err() {
+        if self.is_short(views, tail_max, 1) || left_to_others() || self.log.refresh().is_err() {
             return false;
         }
         // The next command finds out what is wrong, and says so.

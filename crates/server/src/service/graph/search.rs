@@ -91,7 +91,6 @@ impl Service {
             },
             without: &without,
             limit,
-            rarest: None,
             ranking,
             model: asked.model(),
         };

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use icm_log::bundle::Bundle;
 use icm_log::learn::Learned;
 use icm_log::{
-    Appended, BATCH_EVENTS_MAX, BATCH_LEN_MAX, Batch, CommandId, Durability, Kind, NewEvent,
-    RequestKey, SessionId, SubjectId, Writer, actor_named, hash,
+    Appended, BATCH_EVENTS_MAX, BATCH_LEN_MAX, Batch, CommandId, Kind, NewEvent, RequestKey,
+    SessionId, SubjectId, Writer, actor_named, hash,
 };
 use icm_projections::Views;
 
@@ -116,11 +116,6 @@ impl<'a> Command<'a> {
 
     pub(in crate::service) fn new_id(&self) -> SubjectId {
         self.service.new_ids.next(&*self.service.ground.env)
-    }
-
-    /// Ends the command: durable when it returns.
-    pub(in crate::service) fn commit(self) -> Result<()> {
-        Ok(self.writer.commit(Durability::Synced)?)
     }
 }
 

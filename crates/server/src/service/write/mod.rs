@@ -6,14 +6,14 @@
 mod change;
 mod checked;
 mod command;
+mod hold;
+mod memory;
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use icm_log::env::random_16;
-use icm_log::facts::ScopeKind;
 use icm_log::{
-    Appended, CommandId, Durability, Kind, NewEvent, Position, Refusal, RequestKey, Rewritten, hash,
+    Appended, CommandId, Durability, Kind, NewEvent, Position, Refusal, RequestKey, Rewritten,
 };
 use icm_projections::Views;
 use icm_projections::fold::{Source, Version};
@@ -21,18 +21,16 @@ use serde::Serialize;
 
 use super::undo::hidden_error;
 use super::{Ask, Service, locked};
-use crate::api::{self, Action, Caller, Crowded, Receipt, StoreRequest, UpdateRequest};
+use crate::api::{self, Action, Caller, Receipt, StoreRequest, UpdateRequest};
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
-use crate::limits::{
-    self, CONTENT_LEN_MAX, KEY_LEN_MAX, RAW_EXCERPT_LEN_MAX, REQUEST_ID_LEN_MAX, SOURCE_LEN_MAX,
-};
+use crate::limits::{self, REQUEST_ID_LEN_MAX, SOURCE_LEN_MAX};
 use crate::secrets::Guard;
-use crate::when::{self, DayMeans};
 
 pub(super) use change::{Change, next_length, turned};
 pub(super) use checked::{Checked, Scope};
 pub(super) use command::{Command, actor_of, check_caller};
+pub(crate) use memory::{Prepared, Write};
 
 /// How long a record of a recall waits for the lock.
 const RECORD_WAIT: Duration = Duration::from_millis(50);
@@ -45,71 +43,6 @@ impl Service {
             }),
             false => Ok(()),
         }
-    }
-
-    /// Takes the lock and runs a command on views that have seen everything; what it appended is
-    /// durable when this returns.
-    pub(super) fn command<T>(
-        &self,
-        caller: &Caller,
-        id: Option<CommandId>,
-        request: RequestKeyOf<'_>,
-        run: impl Fn(&mut Command<'_>, &Views) -> std::result::Result<T, Ask>,
-    ) -> Result<T> {
-        self.refuse_read_only()?;
-        check_caller(caller)?;
-        Guard::new(&self.secrets, false).caller(caller)?;
-        self.refuse_foreign_folder()?;
-        let mut held = locked(&self.views);
-        let env = &*self.ground.env;
-        // What was begun is finished before the lock is taken for this command: it needs it itself.
-        self.resume_redaction(&mut held)?;
-        let writer = self.log.begin(env, self.options.lock_wait);
-        let writer = writer.map_err(|error| self.explained(error))?;
-        let id = id.unwrap_or_else(|| CommandId(random_16(env)));
-        let request = match request.0 {
-            Some(text) => hash::request_key(&writer.secret(), actor_of(caller), text),
-            None => RequestKey::ZERO,
-        };
-        let command = std::cell::RefCell::new(Command {
-            service: self,
-            writer,
-            id,
-            caller,
-            request,
-            named: false,
-            appended: false,
-        });
-        let stale = Views::are_stale_for_commands;
-        let answer = self.with_held_views(&mut held, stale, |views| {
-            if let Some(newer) = &views.tally().newer {
-                return Err(ServiceError::NewerFormat {
-                    what: newer.clone(),
-                }
-                .into());
-            }
-            if let Some(why) = views.stopped() {
-                return Err(ServiceError::Damaged {
-                    what: why.to_owned(),
-                }
-                .into());
-            }
-            let mut command = command.borrow_mut();
-            if command.appended {
-                // Views that failed after the append were not asked: they are a bug of ours.
-                let why = "a view failed after the command was written".to_owned();
-                return Err(ServiceError::Internal(why).into());
-            }
-            run(&mut command, views)
-        })?;
-        drop(held);
-        let command = command.into_inner();
-        let appended = command.appended;
-        command.commit()?;
-        if appended {
-            self.wrote.store(true, Ordering::Relaxed);
-        }
-        Ok(answer)
     }
 
     /// Appends one batch that may get lost with the machine's power. `read`: what the files were like
@@ -174,45 +107,6 @@ impl Service {
         })
     }
 
-    pub(super) fn check_store(&self, caller: &Caller, request: &StoreRequest) -> Result<Checked> {
-        limits::text("the content", &request.content, CONTENT_LEN_MAX)?;
-        let raw_excerpt = request.raw_excerpt.clone().filter(|text| !text.is_empty());
-        if let Some(text) = &raw_excerpt {
-            limits::optional_text("the raw excerpt", text, RAW_EXCERPT_LEN_MAX)?;
-        }
-        let key = match &request.key {
-            Some(key) => Some(limits::name("the key", key, KEY_LEN_MAX)?),
-            None => None,
-        };
-        let now = self.now_ms();
-        let occurred_at_ms = match &request.occurred_at {
-            Some(text) => Some(
-                when::parse_moment(text, now, &self.zone(), DayMeans::Start)
-                    .map_err(|error| self.without_its_secrets(error))?,
-            ),
-            None => None,
-        };
-        let metadata = match &request.metadata {
-            Some(value) => Some(limits::metadata(value)?),
-            None => None,
-        };
-        Ok(Checked {
-            topic: limits::topic(&request.topic)?,
-            content: request.content.clone(),
-            importance: request.importance.map(Into::into),
-            keywords: limits::keywords(&request.keywords)?,
-            raw_excerpt,
-            key,
-            occurred_at_ms,
-            source: self.check_source(caller, &request.source)?,
-            metadata,
-            scope: Scope::parse(request.scope.as_deref())?,
-            trust: request.trust.into(),
-            nth_line: None,
-            request_digest: digest_of(&request.request_id, &request_shape(request))?,
-        })
-    }
-
     /// What is wrong with an argument, without a secret that the argument holds.
     pub(super) fn without_its_secrets(&self, error: ServiceError) -> ServiceError {
         match error {
@@ -222,135 +116,6 @@ impl Service {
             },
             other => other,
         }
-    }
-
-    /// Stores a memory; with a key that its topic has already, updates that one.
-    pub fn store(&self, caller: &Caller, mut request: StoreRequest) -> Result<Receipt> {
-        if let Some(receipt) = self.ask_owner(caller, &mut request) {
-            return Ok(receipt);
-        }
-        let warnings = self.guard_store(&mut request)?;
-        let checked = self.check_store(caller, &request)?;
-        let request_id = RequestKeyOf(request.request_id.as_deref());
-        self.command(caller, None, request_id, |command, views| {
-            if let Some(receipt) =
-                first_receipt(command, views, &checked.request_digest, request_id)?
-            {
-                let similar = self.similar_of_first(views, &checked, &receipt)?;
-                return Ok(Receipt { similar, ..receipt });
-            }
-            let receipt = self.store_once(command, views, &checked)?;
-            let crowded = self.crowded(views, &checked, &receipt)?;
-            Ok(Receipt { crowded, ..receipt })
-        })
-        .map(|receipt| Receipt {
-            warnings,
-            ..receipt
-        })
-    }
-
-    /// That the topic of a new memory has many of its scope with it. `views` have not seen it.
-    fn crowded(
-        &self,
-        views: &Views,
-        checked: &Checked,
-        receipt: &Receipt,
-    ) -> std::result::Result<Option<Crowded>, Ask> {
-        if self.hint_over == 0 || receipt.action != Action::Stored {
-            return Ok(None);
-        }
-        let all = views.living_in(&receipt.topic, None)?;
-        if all < self.hint_over {
-            return Ok(None);
-        }
-        let scope = checked.scope.to_text();
-        let mut here = views.living_in(&receipt.topic, Some(&scope))?;
-        let tally = views.tally();
-        if checked.scope.kind == ScopeKind::Global && tally.memoirs + tally.concepts > 0 {
-            // The concepts of a memoir of that name are counted, too, all global; the table knows how
-            // many others there are.
-            here -= here.min(all.saturating_sub(views.listed(&receipt.topic)?.0));
-        }
-        Ok((here >= self.hint_over).then(|| Crowded {
-            memories: here + 1,
-            scope: (here < all).then_some(scope),
-        }))
-    }
-
-    /// Sees to the secrets of a store; what is to be told of them.
-    pub(super) fn guard_store(&self, request: &mut StoreRequest) -> Result<Vec<String>> {
-        let mut guard = Guard::new(&self.secrets, request.allow_secret);
-        guard.store(request)?;
-        Ok(guard.warnings())
-    }
-
-    /// Changes a memory.
-    pub fn update(&self, caller: &Caller, mut request: UpdateRequest) -> Result<Receipt> {
-        if let Some(receipt) = self.ask_owner(caller, &mut request) {
-            return Ok(receipt);
-        }
-        let mut guard = Guard::new(&self.secrets, request.allow_secret);
-        guard.update(&mut request)?;
-        let warnings = guard.warnings();
-        let change = Change {
-            topic: match &request.topic {
-                Some(topic) => Some(limits::topic(topic)?),
-                None => None,
-            },
-            content: match &request.content {
-                Some(content) => {
-                    limits::text("the content", content, CONTENT_LEN_MAX)?;
-                    Some(content.clone())
-                }
-                None => None,
-            },
-            importance: request.importance.map(Into::into),
-            keywords: match &request.keywords {
-                Some(words) => Some(limits::keywords(words)?),
-                None => None,
-            },
-            scope: match &request.scope {
-                Some(scope) => Some(Scope::parse(Some(scope))?),
-                None => None,
-            },
-            request_digest: digest_of(&request.request_id, &update_shape(&request))?,
-            ..Change::default()
-        };
-        self.refuse_unknown(&request.id)?;
-        let request_id = RequestKeyOf(request.request_id.as_deref());
-        self.command(caller, None, request_id, |command, views| {
-            if let Some(receipt) =
-                first_receipt(command, views, &change.request_digest, request_id)?
-            {
-                return Ok(receipt);
-            }
-            let before = self.living(views, &request.id)?;
-            let name = change.name_after(&before);
-            let own = views.resolve(before.id)?;
-            if let Some(other) = views.named(name)?.filter(|other| *other != own) {
-                let hint = "update that one and forget this one, or keep the topic as it is";
-                return Err(ServiceError::invalid_with(
-                    format!(
-                        "the topic has (or had) another memory with that key, {}",
-                        id_text(other)
-                    ),
-                    format!("{hint}; storing the topic and key anew brings a forgotten one back"),
-                )
-                .into());
-            }
-            match change.event(&before) {
-                Some(event) => {
-                    let topic = change.topic.clone();
-                    let appended = command.append(views, vec![event])?;
-                    Ok(receipt(&before, appended[0], Action::Updated, topic))
-                }
-                None => Ok(unchanged(&before)),
-            }
-        })
-        .map(|receipt| Receipt {
-            warnings,
-            ..receipt
-        })
     }
 
     /// An empty store has no memory, and asking for one does not make it a store.

@@ -1,0 +1,31 @@
+//! How the C++ library that usearch needs is linked.
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    let target = std::env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
+    let env = std::env::var("CARGO_CFG_TARGET_ENV").unwrap_or_default();
+    if target != "linux" || env != "gnu" {
+        // link-cplusplus does it.
+        return;
+    }
+    // The loader looks up two thousand names in the shared one, each time a program starts: that is more than
+    // all else that a short command does.
+    match folder_of("libstdc++.a") {
+        Some(folder) => {
+            println!("cargo:rustc-link-search=native={folder}");
+            println!("cargo:rustc-link-lib=static:-bundle=stdc++");
+        }
+        None => println!("cargo:rustc-link-lib=stdc++"),
+    }
+}
+
+/// The folder of a library that the C++ compiler has; `None` where it has none of the name.
+fn folder_of(library: &str) -> Option<String> {
+    let compiler = cc::Build::new().cpp(true).try_get_compiler().ok()?;
+    let mut command = compiler.to_command();
+    let said = command.arg(format!("-print-file-name={library}")).output();
+    let path = String::from_utf8(said.ok()?.stdout).ok()?;
+    // What it does not have it names as it was asked.
+    let (folder, _) = path.trim().rsplit_once('/')?;
+    Some(folder.to_owned())
+}

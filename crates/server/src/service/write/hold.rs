@@ -1,0 +1,171 @@
+//! The store while one thread holds it for writing: it decides one command after another there, and all of
+//! them share a sync.
+
+use std::cell::RefCell;
+use std::sync::MutexGuard;
+use std::sync::atomic::Ordering;
+
+use icm_log::env::random_16;
+use icm_log::{CommandId, Durability, Log, RequestKey, Writer, hash};
+use icm_projections::Views;
+
+use super::RequestKeyOf;
+use super::command::{Command, actor_of, check_caller};
+use crate::api::Caller;
+use crate::error::{Result, ServiceError};
+use crate::secrets::Guard;
+use crate::service::{Ask, Service, locked};
+
+/// Whose command it is, and its idempotency key.
+#[derive(Clone, Copy)]
+pub(in crate::service) struct Asked<'a> {
+    pub(super) caller: &'a Caller,
+    /// Its id, where several holds are one command.
+    pub(super) id: Option<CommandId>,
+    pub(super) request: RequestKeyOf<'a>,
+}
+
+/// The lock, and the views that have seen everything before it.
+pub(in crate::service) struct Held<'a> {
+    service: &'a Service,
+    views: MutexGuard<'a, Option<Views>>,
+    writer: Option<Writer<'a>>,
+    wrote: bool,
+    /// The views' files were looked at since the lock was taken.
+    looked: bool,
+}
+
+/// What was decided, and is not yet durable. Others may decide meanwhile.
+pub(in crate::service) struct Decided<'a> {
+    service: &'a Service,
+    writer: Option<Writer<'a>>,
+    wrote: bool,
+}
+
+impl Service {
+    /// Takes the lock and runs a command on views that have seen everything; what it appended is
+    /// durable when this returns.
+    pub(in crate::service) fn command<T>(
+        &self,
+        caller: &Caller,
+        id: Option<CommandId>,
+        request: RequestKeyOf<'_>,
+        run: impl Fn(&mut Command<'_>, &Views) -> std::result::Result<T, Ask>,
+    ) -> Result<T> {
+        self.refuse_read_only()?;
+        self.check_caller(caller)?;
+        self.refuse_foreign_folder()?;
+        let mut held = self.hold()?;
+        let asked = Asked {
+            caller,
+            id,
+            request,
+        };
+        let answer = held.run(asked, run)?;
+        held.release().commit()?;
+        Ok(answer)
+    }
+
+    /// Who calls can be named in the log.
+    pub(super) fn check_caller(&self, caller: &Caller) -> Result<()> {
+        check_caller(caller)?;
+        Guard::new(&self.secrets, false).caller(caller)
+    }
+
+    /// Takes the lock.
+    pub(super) fn hold(&self) -> Result<Held<'_>> {
+        let mut views = locked(&self.views);
+        // What was begun is finished before the lock is taken for this command: it needs it itself.
+        self.resume_redaction(&mut views)?;
+        let writer = self
+            .log
+            .begin(&*self.ground.env, self.options.lock_wait)
+            .map_err(|error| self.explained(error))?;
+        Ok(Held {
+            service: self,
+            views,
+            writer: Some(writer),
+            wrote: false,
+            looked: false,
+        })
+    }
+}
+
+impl<'a> Held<'a> {
+    /// Runs one command. Where it fails after others did not, they stay decided.
+    pub(super) fn run<T>(
+        &mut self,
+        asked: Asked<'a>,
+        run: impl Fn(&mut Command<'_>, &Views) -> std::result::Result<T, Ask>,
+    ) -> Result<T> {
+        let service = self.service;
+        let gone = || ServiceError::Internal("the lock was lost".to_owned());
+        let writer = self.writer.take().ok_or_else(gone)?;
+        let request = match asked.request.0 {
+            Some(text) => hash::request_key(&writer.secret(), actor_of(asked.caller), text),
+            None => RequestKey::ZERO,
+        };
+        let new_id = || CommandId(random_16(&*service.ground.env));
+        let command = RefCell::new(Command {
+            service,
+            writer,
+            id: asked.id.unwrap_or_else(new_id),
+            caller: asked.caller,
+            request,
+            named: false,
+            appended: false,
+        });
+        let stale: fn(&Views, &Log) -> bool = match self.looked {
+            false => Views::are_stale_for_commands,
+            true => |_, _| false,
+        };
+        let answer = service.with_held_views(&mut self.views, stale, |views| {
+            if let Some(newer) = &views.tally().newer {
+                return Err(ServiceError::NewerFormat {
+                    what: newer.clone(),
+                }
+                .into());
+            }
+            if let Some(why) = views.stopped() {
+                return Err(ServiceError::Damaged {
+                    what: why.to_owned(),
+                }
+                .into());
+            }
+            let mut command = command.borrow_mut();
+            if command.appended {
+                // Views that failed after the append were not asked: they are a bug of ours.
+                let why = "a view failed after the command was written".to_owned();
+                return Err(ServiceError::Internal(why).into());
+            }
+            run(&mut command, views)
+        });
+        let command = command.into_inner();
+        self.wrote |= command.appended;
+        self.writer = Some(command.writer);
+        self.looked = true;
+        answer
+    }
+
+    /// Lets others decide.
+    pub(super) fn release(self) -> Decided<'a> {
+        Decided {
+            service: self.service,
+            writer: self.writer,
+            wrote: self.wrote,
+        }
+    }
+}
+
+impl Decided<'_> {
+    /// Ends the writing: durable when it returns.
+    pub(super) fn commit(self) -> Result<()> {
+        if let Some(writer) = self.writer {
+            writer.commit(Durability::Synced)?;
+        }
+        if self.wrote {
+            self.service.wrote.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}

@@ -22,7 +22,9 @@ const SIGN_OF_LIFE: Duration = Duration::from_millis(40);
 const TAKEOVER: Duration = Duration::from_millis(40);
 const TAKEOVER_LOOK: Duration = Duration::from_millis(1);
 /// So long nothing is asked of one that did not.
-const LEFT_ALONE: Duration = Duration::from_secs(1);
+const LEFT_ALONE: Duration = Duration::from_millis(300);
+/// The longest that a question takes to write.
+const WRITE_MAX: Duration = Duration::from_secs(1);
 /// The longest that an answer is waited for.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 /// Connections that are kept for the next questions.
@@ -215,7 +217,7 @@ impl Link {
             return None;
         }
         let stream = UnixStream::connect(notice.socket).ok()?;
-        stream.set_write_timeout(Some(LEFT_ALONE)).ok()?;
+        stream.set_write_timeout(Some(WRITE_MAX)).ok()?;
         stream.set_read_timeout(Some(PATIENCE)).ok()?;
         Some(Connection {
             stream: BufReader::new(stream),

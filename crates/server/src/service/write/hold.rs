@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use icm_log::env::random_16;
 use icm_log::{CommandId, Durability, Log, RequestKey, Writer, hash};
@@ -52,15 +53,25 @@ impl Service {
         request: RequestKeyOf<'_>,
         run: impl Fn(&mut Command<'_>, &Views) -> std::result::Result<T, Ask>,
     ) -> Result<T> {
-        self.refuse_read_only()?;
-        self.check_caller(caller)?;
-        self.refuse_foreign_folder()?;
-        let mut held = self.hold()?;
         let asked = Asked {
             caller,
             id,
             request,
         };
+        self.command_within(self.options.lock_wait, asked, run)
+    }
+
+    /// The same for who does not wait for the lock as long as that.
+    pub(super) fn command_within<'a, T>(
+        &'a self,
+        wait: Duration,
+        asked: Asked<'a>,
+        run: impl Fn(&mut Command<'_>, &Views) -> std::result::Result<T, Ask>,
+    ) -> Result<T> {
+        self.refuse_read_only()?;
+        self.check_caller(asked.caller)?;
+        self.refuse_foreign_folder()?;
+        let mut held = self.hold(wait)?;
         let answer = held.run(asked, run)?;
         held.release().commit()?;
         Ok(answer)
@@ -72,14 +83,14 @@ impl Service {
         Guard::new(&self.secrets, false).caller(caller)
     }
 
-    /// Takes the lock.
-    pub(super) fn hold(&self) -> Result<Held<'_>> {
+    /// Takes the lock, waiting that long for other processes.
+    pub(super) fn hold(&self, wait: Duration) -> Result<Held<'_>> {
         let mut views = locked(&self.views);
         // What was begun is finished before the lock is taken for this command: it needs it itself.
         self.resume_redaction(&mut views)?;
         let writer = self
             .log
-            .begin(&*self.ground.env, self.options.lock_wait)
+            .begin(&*self.ground.env, wait)
             .map_err(|error| self.explained(error))?;
         Ok(Held {
             service: self,

@@ -1,5 +1,7 @@
 //! Storing and changing memories, one or many at once.
 
+use std::time::{Duration, Instant};
+
 use icm_log::facts::ScopeKind;
 use icm_projections::Views;
 
@@ -13,9 +15,13 @@ use crate::api::{Action, Caller, Crowded, Receipt, StoreRequest, UpdateRequest};
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
 use crate::limits::{self, CONTENT_LEN_MAX, KEY_LEN_MAX, RAW_EXCERPT_LEN_MAX};
+use crate::owner::Forwarded;
 use crate::secrets::Guard;
 use crate::service::{Ask, Service};
 use crate::when::{self, DayMeans};
+
+/// How long the lock is waited for before it is asked again who may be the owner.
+const OWNER_LOOK: Duration = Duration::from_millis(20);
 
 /// What somebody wants written.
 #[derive(Debug)]
@@ -55,29 +61,56 @@ impl Receipts<'_> {
 
 impl Service {
     /// Stores a memory; with a key that its topic has already, updates that one.
-    pub fn store(&self, caller: &Caller, mut request: StoreRequest) -> Result<Receipt> {
-        match self.ask_owner(caller, &mut request) {
-            Some(receipt) => Ok(receipt),
-            None => self.write(caller, Write::Store(request)),
-        }
+    pub fn store(&self, caller: &Caller, request: StoreRequest) -> Result<Receipt> {
+        self.ask_or_write(caller, request, Write::Store)
     }
 
     /// Changes a memory.
-    pub fn update(&self, caller: &Caller, mut request: UpdateRequest) -> Result<Receipt> {
-        match self.ask_owner(caller, &mut request) {
-            Some(receipt) => Ok(receipt),
-            None => self.write(caller, Write::Update(request)),
+    pub fn update(&self, caller: &Caller, request: UpdateRequest) -> Result<Receipt> {
+        self.ask_or_write(caller, request, Write::Update)
+    }
+
+    /// Asks the owner, where there is one; else does it here. Who holds the lock meanwhile may have become the
+    /// owner: then that one is asked again, and not its lock waited for.
+    fn ask_or_write<R: Forwarded + Clone>(
+        &self,
+        caller: &Caller,
+        mut request: R,
+        wrap: fn(R) -> Write,
+    ) -> Result<Receipt> {
+        let begun = Instant::now();
+        loop {
+            if let Some(receipt) = self.ask_owner(caller, &mut request) {
+                return Ok(receipt);
+            }
+            self.read_log()?;
+            let left = self.options.lock_wait.saturating_sub(begun.elapsed());
+            let wait = match self.owner.is_for::<R>() {
+                true => left.min(OWNER_LOOK),
+                false => left,
+            };
+            match self.write(caller, wrap(request.clone()), wait) {
+                Err(ServiceError::Busy { .. }) if wait < left => {}
+                Err(ServiceError::Busy { .. }) => {
+                    let waited_ms = begun.elapsed().as_millis() as u64;
+                    return Err(ServiceError::Busy { waited_ms });
+                }
+                other => return other,
+            }
         }
     }
 
-    fn write(&self, caller: &Caller, write: Write) -> Result<Receipt> {
-        self.read_log()?;
+    fn write(&self, caller: &Caller, write: Write, wait: Duration) -> Result<Receipt> {
         let prepared = self.prepare_write(caller, write)?;
         if let What::Update { id, .. } = &prepared.what {
             self.refuse_unknown(id)?;
         }
-        let request = prepared.request();
-        self.command(caller, None, request, |command, views| {
+        let asked = Asked {
+            caller,
+            id: None,
+            request: prepared.request(),
+        };
+        self.command_within(wait, asked, |command, views| {
             self.decide(command, views, &prepared)
         })
     }
@@ -93,7 +126,7 @@ impl Service {
     ) -> Result<Receipts<'a>> {
         self.refuse_read_only()?;
         self.refuse_foreign_folder()?;
-        let mut held = self.hold()?;
+        let mut held = self.hold(self.options.lock_wait)?;
         let receipts = writes.map(|(caller, prepared)| {
             let asked = Asked {
                 caller,

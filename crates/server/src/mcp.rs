@@ -92,9 +92,10 @@ fn on_stdio<H: ServerHandler>(
         let follow_up = Arc::new(FollowUp::default());
         let owning = own(&service, &follow_up, options);
         let server = make(Arc::clone(&follow_up));
-        let served = serve_with(service, server, (reader, writer), follow_up).await;
-        owning.abort();
-        served
+        serve_with(service, server, (reader, writer), follow_up, || {
+            owning.abort();
+        })
+        .await
     })
 }
 
@@ -141,7 +142,7 @@ where
     let follow_up = Arc::new(FollowUp::default());
     let asked = Arc::clone(&service);
     let server = Server::new(asked, caller, options, Arc::clone(&follow_up));
-    serve_with(service, server, (reader, writer), follow_up).await
+    serve_with(service, server, (reader, writer), follow_up, || {}).await
 }
 
 /// Answers other processes, too, as long as the task runs.
@@ -166,6 +167,7 @@ async fn serve_with<H, R, W>(
     server: H,
     (reader, writer): (R, W),
     follow_up: Arc<FollowUp>,
+    answered: impl FnOnce(),
 ) -> Result<()>
 where
     H: ServerHandler,
@@ -189,6 +191,8 @@ where
         Err(error) => Err(error.to_string()),
     };
     let written = writing.await;
+    // What others ask from here on they are not answered: the work that is left is the last.
+    answered();
     follow_up.finish();
     let worked = working.await;
 

@@ -311,6 +311,13 @@ fn who_asks_as_somebody_else_is_not_answered() {
     ] {
         asked(&[("Origin", origin)]).is_refused(403, "pages");
     }
+    // What a page embeds names no origin.
+    for site in ["cross-site", "same-site", "else", ""] {
+        asked(&[("Sec-Fetch-Site", site)]).is_refused(403, "pages");
+    }
+    for site in ["none", "same-origin"] {
+        asked(&[("Sec-Fetch-Site", site)]).is(200);
+    }
     let ours = format!("http://127.0.0.1:{port}");
     for origin in [ours.as_str(), "http://localhost", "http://[::1]:3000"] {
         let answer = asked(&[("Origin", origin)]);

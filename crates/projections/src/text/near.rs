@@ -13,8 +13,10 @@ use super::search::stored;
 use super::stopwords::is_stopword;
 use super::{Tail, TextIndex};
 
-/// Words that are looked up: the longest, which are rarely the common ones.
-const LOOKED_UP: usize = 16;
+/// Words that are looked up: some with digits, which tell texts of one pattern apart, and the longest, which are rarely
+/// the common ones.
+const LOOKED_UP: usize = 32;
+const WITH_DIGITS: usize = 8;
 /// The fewest and the most that are searched for, the rarest of those. Texts that are alike share all but a
 /// few words, so some of the rarest are among the shared ones.
 const SEARCHED_MIN: usize = 3;
@@ -29,7 +31,7 @@ struct Rare {
 
 impl TextIndex {
     /// Versions of exactly this topic and scope that share rare words with a text, those first that share more and
-    /// rarer ones (each counts ln(1 + N / n) where n of N documents have it); of equal ones the older first.
+    /// rarer ones (each counts ln(1 + N / n) where n of N documents have it); of equal ones the newer first.
     /// `visible` is asked, by ordinal, about each. What was stored with each. Costs a step for each version of the topic that has such a word.
     pub(crate) fn near(
         &self,
@@ -71,7 +73,7 @@ impl TextIndex {
         found.retain(|ordinal, _| visible(*ordinal));
         let mut found: Vec<_> = found.into_iter().collect();
         found.sort_unstable_by(|(a, (score, _)), (b, (other, _))| {
-            other.total_cmp(score).then(a.cmp(b))
+            other.total_cmp(score).then(b.cmp(a))
         });
         found.truncate(limit);
         let tiers = [live];
@@ -80,7 +82,7 @@ impl TextIndex {
     }
 }
 
-/// The rarest of the longest words of a text. Which of equally long ones does not hang on where they stand: texts
+/// The rarest of the words of a text that are looked up. Which of equally long ones does not hang on where they stand: texts
 /// that are alike choose the same.
 fn rare_words(segments: &[SegmentReader], tail: &Tail, text: &str) -> tantivy::Result<Vec<Rare>> {
     let all = plain_terms(text);
@@ -90,6 +92,7 @@ fn rare_words(segments: &[SegmentReader], tail: &Tail, text: &str) -> tantivy::R
         words = all.iter().collect();
     }
     let searched = (SEARCHED_MIN + all.len() / 4).min(SEARCHED_MAX);
+    let has_digit = |word: &str| word.chars().any(char::is_numeric);
     let mut words: Vec<_> = words.into_iter().collect();
     words.sort_by_cached_key(|(_, word)| {
         (
@@ -97,6 +100,11 @@ fn rare_words(segments: &[SegmentReader], tail: &Tail, text: &str) -> tantivy::R
             xxh3_64(word.as_bytes()),
         )
     });
+    let (numbers, others): (Vec<_>, Vec<_>) =
+        words.into_iter().partition(|(_, word)| has_digit(word));
+    let mut words = numbers;
+    words.truncate(WITH_DIGITS);
+    words.extend(others);
     words.truncate(LOOKED_UP);
     let mut rare = Vec::with_capacity(words.len());
     for (field, word) in words {

@@ -1,7 +1,7 @@
 //! Views that are taken further beside those that answer meanwhile.
 //!
-//! A commit takes as long as hundreds of stores. A process that goes on opens its views a second time, hands
-//! the tail over, commits there, and puts the result in the place of the first.
+//! A commit takes as long as hundreds of stores. A process that goes on opens its views a second time, copies
+//! the tail, commits there, and puts the result in the place of the first.
 
 use std::mem::take;
 
@@ -10,19 +10,19 @@ use super::manifest::Part;
 use crate::error::Result;
 
 impl Views {
-    /// Lends the tail to `second`, views of the same folder that nobody asks: it can be committed there while
+    /// Copies the tail to `second`, views of the same folder that nobody asks: it can be committed there while
     /// these go on answering. False where the two are not at one place, or the tail cannot be committed now.
     ///
     /// # Errors
     /// As a recall: what answers meanwhile is opened before it is written to.
-    pub fn lend_tail(&self, second: &mut Views) -> Result<bool> {
+    pub fn copy_tail(&self, second: &mut Views) -> Result<bool> {
         let is_same = self.base == second.base && self.look_same(Part::All);
         if !is_same || !self.tail.is_whole() || self.tail.failed {
             return Ok(false);
         }
         self.table()?;
         self.base_vectors()?;
-        second.tail = self.tail.lent();
+        second.tail = self.tail.copied();
         Ok(true)
     }
 

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use super::Views;
 use super::recall::{Meaning, RecallQuery};
 use crate::error::Result;
-use crate::ranking::{self, Evidence, Nearness, Ranking};
+use crate::ranking::{self, Evidence, Nearness};
 use crate::rows::{Facts, topic_tag};
 use crate::text::{Found, InScope, Prepared, has_prose};
 
@@ -133,9 +133,6 @@ impl<'a> Candidates<'a> {
     /// What each comes to.
     fn scores(&mut self) -> Vec<f64> {
         let weights = &self.query.ranking;
-        if *weights == Ranking::TEXT {
-            return self.evidence.iter().map(|evidence| evidence.text).collect();
-        }
         let near = match weights.neighbours > 0.0 {
             true => self.pairs(),
             false => Vec::new(),

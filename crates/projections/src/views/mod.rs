@@ -258,7 +258,8 @@ impl Views {
         self.rewritten != log.rewritten() || !self.look_same(Part::Now)
     }
 
-    /// The same of the files that a command decides by: it searches no text.
+    /// The same of the files that a command decides by. The text that it looks for near ones in is not among them: what
+    /// it finds there it checks by the table.
     pub fn are_stale_for_commands(&self, log: &Log) -> bool {
         self.rewritten != log.rewritten() || !self.look_same(Part::Table)
     }

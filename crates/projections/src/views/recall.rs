@@ -221,8 +221,6 @@ impl Views {
         if query.limit == 0 {
             return Ok(Vec::new());
         }
-        // BM25 and nothing else.
-        let bare = *weights == Ranking::TEXT;
         let most = weights.candidates.max(query.limit);
         let mut candidates = Candidates {
             views: self,
@@ -231,17 +229,13 @@ impl Views {
             meaning,
             visible,
             possible,
-            allowed: match bare {
-                false => prepared.allowed()?,
-                true => None,
-            },
+            allowed: prepared.allowed()?,
             found: Vec::new(),
             evidence: Vec::new(),
         };
-        let mut found = match (weights.text > 0.0, bare) {
-            (true, false) => prepared.promising(most)?,
-            (true, true) => prepared.best(most)?,
-            (false, _) => Vec::new(),
+        let mut found = match weights.text > 0.0 {
+            true => prepared.promising(most)?,
+            false => Vec::new(),
         };
         found.truncate(most);
         if let Some(meaning) = meaning {

@@ -54,7 +54,7 @@ impl Tail {
     }
 
     /// A copy. The vectors are made again where they are needed: most stores never ask for them.
-    pub(super) fn lent(&self) -> Tail {
+    pub(super) fn copied(&self) -> Tail {
         Tail {
             folder: self.folder.clone(),
             cursor: self.cursor,

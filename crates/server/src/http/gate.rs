@@ -42,6 +42,20 @@ pub(super) struct Gate {
     origins: Vec<Origin>,
 }
 
+/// What a browser calls the relation between the page and the server.
+const SEC_FETCH_SITE: &str = "sec-fetch-site";
+
+/// Whether a browser asks for its user, or for a page of this server.
+fn is_own_site(site: &HeaderValue) -> bool {
+    site == "none" || site == "same-origin"
+}
+
+fn foreign_page() -> Refusal {
+    let why = "web pages from there are not answered";
+    let hint = "whoever starts the server can allow it: --allow-origin";
+    Refusal::new(StatusCode::FORBIDDEN, why, hint)
+}
+
 /// A gate with what it tells after each answer.
 struct Watch {
     gate: Gate,
@@ -176,7 +190,11 @@ impl Gate {
         }
         let mut origins = headers.get_all(ORIGIN).iter();
         let (Some(origin), second) = (origins.next(), origins.next()) else {
-            return Ok(None);
+            // An image on a page names no origin, but its browser says where the page is from.
+            return match headers.get(SEC_FETCH_SITE).is_none_or(is_own_site) {
+                true => Ok(None),
+                false => Err(foreign_page()),
+            };
         };
         let origin = origin.to_str().ok().and_then(Origin::parse);
         let admitted = origin.filter(|origin| {
@@ -186,11 +204,7 @@ impl Gate {
         });
         match admitted {
             Some(origin) => Ok(Some(origin)),
-            None => {
-                let why = "web pages from there are not answered";
-                let hint = "whoever starts the server can allow it: --allow-origin";
-                Err(Refusal::new(StatusCode::FORBIDDEN, why, hint))
-            }
+            None => Err(foreign_page()),
         }
     }
 

@@ -7,12 +7,13 @@ use std::{io, thread};
 
 use jsonrpsee::core::server::{Methods, RpcModule};
 use jsonrpsee::types::{ErrorObjectOwned, Params as RpcParams};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::unix::OwnedWriteHalf;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -66,7 +67,8 @@ pub(crate) async fn keep(service: Arc<Service>, answered: impl Fn() + Send + Syn
     loop {
         match claimed(&service) {
             Ok(Some((listener, _claim))) => listen(listener, &methods).await,
-            Ok(None) => until_free(service.dir()).await,
+            Ok(None) if place::is_taken(service.dir()) => until_free(service.dir()).await,
+            Ok(None) => tokio::time::sleep(LOOK_EVERY).await,
             Err(error) => {
                 return tracing::warn!("no other process is answered here: {error}");
             }
@@ -95,7 +97,7 @@ pub async fn fuzzed(service: Arc<Service>, stream: UnixStream) {
     if let Ok(host) = Host::new(&service, || {})
         && let Ok(module) = module(host)
     {
-        converse(stream, Methods::from(module)).await;
+        converse(stream, Methods::from(module), CancellationToken::new()).await;
     }
 }
 
@@ -116,6 +118,9 @@ fn claimed(service: &Service) -> io::Result<Option<(UnixListener, Claim)>> {
 }
 
 async fn listen(listener: UnixListener, methods: &Methods) {
+    // Whoever stops to listen stops to answer, too.
+    let stop = CancellationToken::new();
+    let _stops = stop.clone().drop_guard();
     let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {
         let Ok(permit) = Arc::clone(&room).acquire_owned().await else {
@@ -134,9 +139,9 @@ async fn listen(listener: UnixListener, methods: &Methods) {
             tracing::warn!("another user's process was not answered");
             continue;
         }
-        let methods = methods.clone();
+        let (methods, stop) = (methods.clone(), stop.clone());
         tokio::spawn(async move {
-            converse(stream, methods).await;
+            converse(stream, methods, stop).await;
             drop(permit);
         });
     }
@@ -148,8 +153,9 @@ fn is_own(stream: &UnixStream) -> bool {
     stream.peer_cred().is_ok_and(|peer| peer.uid() == own)
 }
 
-/// Answers one process until it goes, one request after another. News are told as they come.
-async fn converse(stream: UnixStream, methods: Methods) {
+/// Answers one process until it goes, or `stop` is cancelled, one request after another. News are told as they
+/// come.
+async fn converse(stream: UnixStream, methods: Methods, stop: CancellationToken) {
     let (reader, writer) = stream.into_split();
     let writer = Arc::new(Mutex::new(writer));
     let mut reader = BufReader::new(reader);
@@ -161,7 +167,8 @@ async fn converse(stream: UnixStream, methods: Methods) {
     loop {
         line.clear();
         let mut bounded = (&mut reader).take(LINE_MAX_BYTES as u64);
-        match bounded.read_until(b'\n', &mut line).await {
+        let read = bounded.read_until(b'\n', &mut line);
+        match stop.run_until_cancelled(read).await.unwrap_or(Ok(0)) {
             Ok(_) if line.ends_with(b"\n") => {}
             Ok(len) if len == LINE_MAX_BYTES => {
                 let why = format!("the line is longer than {LINE_MAX_BYTES} bytes");
@@ -174,6 +181,10 @@ async fn converse(stream: UnixStream, methods: Methods) {
         let asked = asked.trim();
         if asked.is_empty() {
             continue;
+        }
+        // It has done this itself meanwhile.
+        if has_hung_up(&reader) {
+            return;
         }
         let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
             let why = format!("{SUBSCRIPTIONS_MAX} subscriptions are the most of one connection");
@@ -198,6 +209,14 @@ async fn converse(stream: UnixStream, methods: Methods) {
             });
         }
     }
+}
+
+/// Whether the other end is closed.
+fn has_hung_up(reader: &BufReader<OwnedReadHalf>) -> bool {
+    let stream: &UnixStream = reader.get_ref().as_ref();
+    let mut polled = [PollFd::new(stream, PollFlags::empty())];
+    let now = Timespec::default();
+    poll(&mut polled, Some(&now)).is_ok_and(|_| polled[0].revents().contains(PollFlags::HUP))
 }
 
 /// Writes a line.

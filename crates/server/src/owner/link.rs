@@ -41,8 +41,10 @@ pub(crate) struct Link {
 #[derive(Debug, Default)]
 struct Held {
     free: Vec<Connection>,
-    /// The owner did not answer; it is asked again from then on.
+    /// The owner did not answer, or is this process; it is asked again from then on.
     again: Option<Instant>,
+    /// This process was the owner when it looked last.
+    is_own: bool,
 }
 
 #[derive(Debug)]
@@ -147,11 +149,9 @@ impl Link {
     pub(crate) fn look(store: &Path) -> Option<Seen> {
         let notice = place::notice(store)?;
         let link = Link::to(store, AskOwner::All);
-        let answer = link.connect().and_then(|mut connection| {
-            let asked = Instant::now();
-            let reply = connection.call("hello", RawValue::NULL, || asked.elapsed() < SIGN_OF_LIFE);
-            reply.ok()?.result
-        });
+        let answer = link
+            .connect()
+            .and_then(|mut connection| connection.sign_of_life("hello").ok()?.result);
         Some(Seen {
             pid: notice.pid,
             version: notice.version,
@@ -185,7 +185,7 @@ impl Link {
         tracing::debug!(%error, "the owner of the store did not answer");
         let mut held = self.held();
         held.free.clear();
-        if error.kind() == io::ErrorKind::TimedOut {
+        if is_timeout(error) {
             held.again = Some(Instant::now() + LEFT_ALONE);
         }
     }
@@ -201,7 +201,7 @@ impl Link {
             if held.again.is_some_and(|again| Instant::now() < again) {
                 return None;
             }
-            held.again = None;
+            (held.again, held.is_own) = (None, false);
             if let Some(connection) = held.free.pop() {
                 return Some(connection);
             }
@@ -213,10 +213,21 @@ impl Link {
         let notice = place::notice(&self.store)?;
         if notice.pid == std::process::id() {
             // It stays so until the process ends: no need to look each time.
-            self.held().again = Some(Instant::now() + LEFT_ALONE);
+            let mut held = self.held();
+            held.again = Some(Instant::now() + LEFT_ALONE);
+            held.is_own = true;
             return None;
         }
-        let stream = UnixStream::connect(notice.socket).ok()?;
+        let stream = match connected(&notice.socket) {
+            Ok(stream) => stream,
+            Err(error) => {
+                // It takes no more connections: it is stopped, as a rule.
+                if is_timeout(&error) {
+                    self.failed(&error);
+                }
+                return None;
+            }
+        };
         stream.set_write_timeout(Some(WRITE_MAX)).ok()?;
         stream.set_read_timeout(Some(PATIENCE)).ok()?;
         Some(Connection {
@@ -227,17 +238,36 @@ impl Link {
 
     /// Whether the owner answers anything at all.
     fn is_alive(&self) -> bool {
-        let Some(mut connection) = self.connect() else {
-            return false;
-        };
-        let asked = Instant::now();
-        let nothing = RawValue::NULL;
-        let pong = connection.call("ping", nothing, || asked.elapsed() < SIGN_OF_LIFE);
-        pong.is_ok()
+        let connection = self.connect();
+        connection.is_some_and(|mut connection| connection.sign_of_life("ping").is_ok())
+    }
+
+    /// Whether another process may be the owner, now or soon.
+    pub(crate) fn is_of_another(&self) -> bool {
+        self.asks != AskOwner::Nothing && !self.held().is_own
     }
 }
 
+/// A connection, without waiting for room among those that the other end has not taken yet.
+fn connected(socket: &Path) -> io::Result<UnixStream> {
+    let unix = rustix::net::AddressFamily::UNIX;
+    let fd = rustix::net::socket(unix, rustix::net::SocketType::STREAM, None)?;
+    rustix::io::fcntl_setfd(&fd, rustix::io::FdFlags::CLOEXEC)?;
+    let stream = UnixStream::from(fd);
+    stream.set_nonblocking(true)?;
+    rustix::net::connect(&stream, &rustix::net::SocketAddrUnix::new(socket)?)?;
+    stream.set_nonblocking(false)?;
+    Ok(stream)
+}
+
 impl Connection {
+    /// What is answered at once, or not at all.
+    fn sign_of_life(&mut self, method: &str) -> io::Result<Reply> {
+        let stream = self.stream.get_ref();
+        stream.set_read_timeout(Some(SIGN_OF_LIFE))?;
+        self.call(method, RawValue::NULL, || false)
+    }
+
     /// Asks, and waits as long as `go_on` says so each time that nothing has come for a while.
     fn call(
         &mut self,
@@ -299,4 +329,31 @@ fn fresh_id() -> Option<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).ok()?;
     Some(format!("{:032x}", u128::from_le_bytes(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    /// A stopped owner takes no connections: those that wait for it fill their room in the end.
+    #[test]
+    fn nobody_waits_for_room_at_an_owner_that_takes_no_connections() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("socket");
+        let listener = UnixListener::bind(&path).expect("it listens");
+        rustix::net::listen(&listener, 1).expect("it listens for few");
+        let begun = Instant::now();
+        let mut held = Vec::new();
+        let refused = loop {
+            match connected(&path) {
+                Ok(stream) => held.push(stream),
+                Err(error) => break error,
+            }
+            assert!(held.len() < 100, "the room has an end");
+        };
+        assert!(is_timeout(&refused), "{refused}");
+        assert!(begun.elapsed() < Duration::from_secs(10), "nobody waited");
+    }
 }

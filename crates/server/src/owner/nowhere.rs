@@ -20,6 +20,10 @@ impl Link {
         false
     }
 
+    pub(crate) fn is_of_another(&self) -> bool {
+        false
+    }
+
     pub(crate) fn leave_views(&self) -> bool {
         false
     }

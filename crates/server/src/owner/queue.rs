@@ -2,14 +2,15 @@
 //! the store, and all of them share a sync. Meanwhile the next ones are decided.
 
 use std::mem::take;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::{io, thread};
+use std::{io, panic, thread};
 
 use tokio::sync::oneshot;
 
 use crate::api::{Caller, Receipt};
 use crate::error::Result;
-use crate::service::{Prepared, Service, Write};
+use crate::service::{Service, Write};
 
 /// One decides while the other waits for its sync.
 const THREADS: usize = 2;
@@ -36,9 +37,12 @@ struct Waiting {
 
 struct Waiter {
     caller: Caller,
-    prepared: Prepared,
-    answer: oneshot::Sender<std::result::Result<Receipt, String>>,
+    write: Write,
+    answer: Answer,
 }
+
+/// The receipt, or why there is none.
+type Answer = oneshot::Sender<std::result::Result<Receipt, String>>;
 
 impl Queue {
     pub(super) fn new(service: Arc<Service>) -> io::Result<Queue> {
@@ -48,13 +52,15 @@ impl Queue {
             news: Condvar::new(),
             turn: Mutex::new(()),
         });
+        // From here on its end is told to the threads.
+        let queue = Queue { shared };
         for _ in 0..THREADS {
-            let shared = Arc::clone(&shared);
+            let shared = Arc::clone(&queue.shared);
             thread::Builder::new()
                 .name("icm-writes".into())
-                .spawn(move || while shared.work() {})?;
+                .spawn(move || shared.work_on())?;
         }
-        Ok(Queue { shared })
+        Ok(queue)
     }
 
     /// Does a write; says why where it is not done.
@@ -63,17 +69,15 @@ impl Queue {
         caller: Caller,
         write: Write,
     ) -> std::result::Result<Receipt, String> {
-        let prepared = self.shared.service.prepare_write(&caller, write);
-        let prepared = prepared.map_err(|error| error.to_string())?;
         let (answer, receipt) = oneshot::channel();
         self.shared.waiting().writes.push(Waiter {
             caller,
-            prepared,
+            write,
             answer,
         });
         self.shared.news.notify_one();
-        let stopped = |_| "the queue of writes has stopped".to_owned();
-        receipt.await.unwrap_or_else(|gone| Err(stopped(gone)))
+        let failed = |_| Err("deciding it failed".to_owned());
+        receipt.await.unwrap_or_else(failed)
     }
 }
 
@@ -89,18 +93,37 @@ impl Shared {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Waits for writes and does them, until the queue is closed.
+    fn work_on(&self) {
+        // Whoever waits for one that fails hears of it, and does it without the owner.
+        let round = || panic::catch_unwind(AssertUnwindSafe(|| self.work()));
+        while round().unwrap_or_else(|_| {
+            tracing::error!("a round of writes failed");
+            true
+        }) {}
+    }
+
     /// Waits for writes and does them. False once the queue is closed.
     fn work(&self) -> bool {
         let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(waiters) = self.next() else {
+        let Some(waiting) = self.next() else {
             return false;
         };
-        let writes = waiters.iter();
-        let writes = writes.map(|waiter| (&waiter.caller, &waiter.prepared));
-        let decided = self.service.decide_all(writes);
+        let (mut asked, mut answers) = (Vec::new(), Vec::new());
+        for waiter in waiting {
+            match self.service.prepare_write(&waiter.caller, waiter.write) {
+                Ok(prepared) => {
+                    asked.push((waiter.caller, prepared));
+                    answers.push(waiter.answer);
+                }
+                // Who is gone asks again, with the key of its request.
+                Err(error) => _ = waiter.answer.send(Err(error.to_string())),
+            }
+        }
+        let decided = self.service.decide_all(&asked);
         drop(turn);
         let receipts = decided.and_then(|receipts| receipts.commit());
-        answer(waiters, receipts);
+        tell(answers, receipts);
         true
     }
 
@@ -119,18 +142,17 @@ impl Shared {
     }
 }
 
-fn answer(waiters: Vec<Waiter>, receipts: Result<Vec<Result<Receipt>>>) {
+fn tell(answers: Vec<Answer>, receipts: Result<Vec<Result<Receipt>>>) {
     match receipts {
         Ok(receipts) => {
-            for (waiter, receipt) in waiters.into_iter().zip(receipts) {
-                // Who is gone asks again, with the key of its request.
-                let _ = (waiter.answer).send(receipt.map_err(|error| error.to_string()));
+            for (answer, receipt) in answers.into_iter().zip(receipts) {
+                let _ = answer.send(receipt.map_err(|error| error.to_string()));
             }
         }
         Err(error) => {
             let why = error.to_string();
-            for waiter in waiters {
-                let _ = waiter.answer.send(Err(why.clone()));
+            for answer in answers {
+                let _ = answer.send(Err(why.clone()));
             }
         }
     }

@@ -44,7 +44,7 @@ pub use exchange::ExportFile;
 pub use import::STDIN;
 pub(crate) use import::next_line;
 pub use settle::Left;
-pub(crate) use write::{Prepared, Write};
+pub(crate) use write::Write;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

@@ -114,7 +114,7 @@ impl Service {
             let Some(views) = held.as_ref().filter(|views| views.are_on_disk()) else {
                 return Ok(None);
             };
-            if !views.lend_tail(&mut beside)? {
+            if !views.copy_tail(&mut beside)? {
                 return Ok(None);
             }
             self.settling.store(true, Ordering::Relaxed);

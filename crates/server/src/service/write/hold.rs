@@ -110,8 +110,7 @@ impl<'a> Held<'a> {
         run: impl Fn(&mut Command<'_>, &Views) -> std::result::Result<T, Ask>,
     ) -> Result<T> {
         let service = self.service;
-        let gone = || ServiceError::Internal("the lock was lost".to_owned());
-        let writer = self.writer.take().ok_or_else(gone)?;
+        let writer = self.writer.take().ok_or_else(lost)?;
         let request = match asked.request.0 {
             Some(text) => hash::request_key(&writer.secret(), actor_of(asked.caller), text),
             None => RequestKey::ZERO,
@@ -171,12 +170,16 @@ impl<'a> Held<'a> {
 impl Decided<'_> {
     /// Ends the writing: durable when it returns.
     pub(super) fn commit(self) -> Result<()> {
-        if let Some(writer) = self.writer {
-            writer.commit(Durability::Synced)?;
-        }
+        let writer = self.writer.ok_or_else(lost)?;
+        writer.commit(Durability::Synced)?;
         if self.wrote {
             self.service.wrote.store(true, Ordering::Relaxed);
         }
         Ok(())
     }
+}
+
+/// A command that panicked took the lock with it.
+fn lost() -> ServiceError {
+    ServiceError::Internal("the lock was lost".to_owned())
 }

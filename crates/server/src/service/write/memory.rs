@@ -1,5 +1,6 @@
 //! Storing and changing memories, one or many at once.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
 use icm_log::facts::ScopeKind;
@@ -22,6 +23,8 @@ use crate::when::{self, DayMeans};
 
 /// How long the lock is waited for before it is asked again who may be the owner.
 const OWNER_LOOK: Duration = Duration::from_millis(20);
+/// How long the owner leaves the views to others before it waits for the lock again.
+const TURN_OF_OTHERS: Duration = Duration::from_millis(1);
 
 /// What somebody wants written.
 #[derive(Debug)]
@@ -78,21 +81,25 @@ impl Service {
         mut request: R,
         wrap: fn(R) -> Write,
     ) -> Result<Receipt> {
-        let begun = Instant::now();
+        // Of the wait for the lock; how long an owner takes for its answer is another matter.
+        let mut waited = Duration::ZERO;
         loop {
             if let Some(receipt) = self.ask_owner(caller, &mut request) {
                 return Ok(receipt);
             }
             self.read_log()?;
-            let left = self.options.lock_wait.saturating_sub(begun.elapsed());
-            let wait = match self.owner.is_for::<R>() {
+            let left = self.options.lock_wait.saturating_sub(waited);
+            let wait = match self.owner.is_of_another() {
                 true => left.min(OWNER_LOOK),
                 false => left,
             };
-            match self.write(caller, wrap(request.clone()), wait) {
+            let begun = Instant::now();
+            let done = self.write(caller, wrap(request.clone()), wait);
+            waited += begun.elapsed();
+            match done {
                 Err(ServiceError::Busy { .. }) if wait < left => {}
                 Err(ServiceError::Busy { .. }) => {
-                    let waited_ms = begun.elapsed().as_millis() as u64;
+                    let waited_ms = waited.as_millis() as u64;
                     return Err(ServiceError::Busy { waited_ms });
                 }
                 other => return other,
@@ -122,18 +129,27 @@ impl Service {
     /// Where the store cannot be written at all.
     pub(crate) fn decide_all<'a>(
         &'a self,
-        writes: impl Iterator<Item = (&'a Caller, &'a Prepared)>,
+        writes: &'a [(Caller, Prepared)],
     ) -> Result<Receipts<'a>> {
         self.refuse_read_only()?;
         self.refuse_foreign_folder()?;
-        let mut held = self.hold(self.options.lock_wait)?;
-        let receipts = writes.map(|(caller, prepared)| {
+        let begun = Instant::now();
+        // Those who ask of the views have their turn while another process has the lock.
+        let mut held = loop {
+            match self.hold(OWNER_LOOK.min(self.options.lock_wait)) {
+                Err(ServiceError::Busy { .. }) if begun.elapsed() < self.options.lock_wait => {
+                    thread::sleep(TURN_OF_OTHERS);
+                }
+                other => break other?,
+            }
+        };
+        let receipts = writes.iter().map(|(caller, prepared)| {
+            self.check_caller(caller)?;
             let asked = Asked {
                 caller,
                 id: None,
                 request: prepared.request(),
             };
-            self.check_caller(caller)?;
             held.run(asked, |command, views| {
                 self.decide(command, views, prepared)
             })
@@ -354,5 +370,133 @@ impl Service {
 impl Prepared {
     fn request(&self) -> RequestKeyOf<'_> {
         RequestKeyOf(self.request_id.as_deref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::OpenOptions;
+
+    fn service(dir: &std::path::Path) -> Service {
+        let options = OpenOptions {
+            dir: dir.to_owned(),
+            lock_wait: Duration::from_secs(5),
+            read_only: false,
+        };
+        Service::open(options).expect("it opens")
+    }
+
+    fn memory(content: &str) -> StoreRequest {
+        StoreRequest {
+            topic: "t".to_owned(),
+            content: content.to_owned(),
+            ..StoreRequest::default()
+        }
+    }
+
+    /// Decides these under one hold; what became of each, and the position that it was written at.
+    fn done(service: &Service, writes: Vec<Write>) -> Vec<Result<(Action, u64)>> {
+        let prepared = writes.into_iter().map(|write| {
+            let caller = Caller::default();
+            let prepared = service.prepare_write(&caller, write).expect("it is fine");
+            (caller, prepared)
+        });
+        let prepared: Vec<_> = prepared.collect();
+        let receipts = service.decide_all(&prepared).expect("they are decided");
+        let receipts = receipts.commit().expect("they are durable");
+        let fates = receipts.into_iter();
+        fates
+            .map(|receipt| receipt.map(|receipt| (receipt.action, receipt.position)))
+            .collect()
+    }
+
+    #[test]
+    fn each_of_many_sees_what_was_decided_before_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = service(folder.path());
+        let first = service
+            .store(&Caller::default(), memory("one"))
+            .expect("it stores");
+        let keyed = StoreRequest {
+            request_id: Some("again".to_owned()),
+            ..memory("two words")
+        };
+        let update = |id: &str, content: &str| {
+            Write::Update(UpdateRequest {
+                id: id.to_owned(),
+                content: Some(content.to_owned()),
+                ..UpdateRequest::default()
+            })
+        };
+        let fates = done(
+            &service,
+            vec![
+                Write::Store(keyed.clone()),
+                update(&first.id, "one, changed"),
+                update("01ZZZZZZZZZZZZZZZZZZZZZZZZ", "nobody's"),
+                Write::Store(keyed),
+                Write::Store(memory("one, changed")),
+                Write::Store(memory("three")),
+            ],
+        );
+        let at = |fate: &Result<(Action, u64)>| *fate.as_ref().expect("it is done");
+        let before = first.position;
+        assert_eq!(at(&fates[0]), (Action::Stored, before + 1));
+        assert_eq!(at(&fates[1]), (Action::Updated, before + 2));
+        assert!(matches!(fates[2], Err(ServiceError::NotFound { .. })));
+        // The same request and the same text were there already, from the same hold.
+        assert_eq!(at(&fates[3]), (Action::Stored, before + 1));
+        assert_eq!(at(&fates[4]), (Action::Unchanged, before + 2));
+        assert_eq!(at(&fates[5]), (Action::Stored, before + 3));
+        let kept = service.list(&crate::api::ListRequest::default());
+        assert_eq!(kept.expect("it lists").len(), 3);
+    }
+
+    #[test]
+    fn a_text_is_found_among_many_of_one_pattern() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = service(folder.path());
+        let words = [
+            "deployment",
+            "production",
+            "environment",
+            "configuration",
+            "successfully",
+            "verification",
+            "integration",
+            "monitoring",
+            "dashboards",
+            "responsible",
+            "engineering",
+            "department",
+            "documentation",
+            "registration",
+            "certificate",
+            "authentication",
+            "infrastructure",
+            "availability",
+            "performance",
+            "measurement",
+        ];
+        let text = |n: usize| format!("run {n} by Ann: {}", words.join(" "));
+        let store = |n| {
+            service
+                .store(&Caller::default(), memory(&text(n)))
+                .expect("it stores")
+        };
+        let receipts: Vec<Receipt> = (0..20).map(store).collect();
+        assert!(
+            receipts
+                .iter()
+                .all(|receipt| receipt.action == Action::Stored)
+        );
+        for n in [0, 7, 19] {
+            let again = store(n);
+            assert_eq!(
+                (again.action, &again.id),
+                (Action::Unchanged, &receipts[n].id)
+            );
+        }
     }
 }

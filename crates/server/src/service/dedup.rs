@@ -110,7 +110,10 @@ impl Service {
         let words = Words::of(content);
         let newest = views.tally().position;
         let mut nearest: Option<Near> = None;
-        for hit in views.near(text, (&checked.topic, &scope), CANDIDATES)? {
+        let mut found = views.near(text, (&checked.topic, &scope), CANDIDATES)?;
+        // Of equally near ones the older is named.
+        found.sort_by_key(|version| version.from);
+        for hit in found {
             let there = hit.content.as_deref().unwrap_or_default();
             let same = there == content;
             let score_ppm = match same {

@@ -344,7 +344,6 @@ mod tests {
         let path = folder.path().join("socket");
         let listener = UnixListener::bind(&path).expect("it listens");
         rustix::net::listen(&listener, 1).expect("it listens for few");
-        let begun = Instant::now();
         let mut held = Vec::new();
         let refused = loop {
             match connected(&path) {
@@ -354,6 +353,5 @@ mod tests {
             assert!(held.len() < 100, "the room has an end");
         };
         assert!(is_timeout(&refused), "{refused}");
-        assert!(begun.elapsed() < Duration::from_secs(10), "nobody waited");
     }
 }

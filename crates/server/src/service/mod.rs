@@ -698,7 +698,7 @@ mod tests {
     use super::*;
     use crate::api::{Caller, ListRequest, StoreRequest};
 
-    fn service(dir: &std::path::Path) -> Service {
+    pub(super) fn service(dir: &std::path::Path) -> Service {
         let options = OpenOptions {
             dir: dir.to_owned(),
             lock_wait: Duration::from_secs(5),

@@ -376,16 +376,7 @@ impl Prepared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service::OpenOptions;
-
-    fn service(dir: &std::path::Path) -> Service {
-        let options = OpenOptions {
-            dir: dir.to_owned(),
-            lock_wait: Duration::from_secs(5),
-            read_only: false,
-        };
-        Service::open(options).expect("it opens")
-    }
+    use crate::service::tests::service;
 
     fn memory(content: &str) -> StoreRequest {
         StoreRequest {

@@ -1,12 +1,15 @@
 //! Which versions of a topic may say nearly the same as a text: those that share its rare words.
 
+use std::sync::Arc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
+use tantivy::postings::{SegmentPostings, TermInfo};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocSet, SegmentReader, TERMINATED, Term};
+use tantivy::{DocSet, InvertedIndexReader, SegmentReader, TERMINATED, Term};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::analyze::{TextField, plain_terms};
-use super::collect::{Place, postings, seek};
+use super::collect::{Place, seek};
 use super::error::{Doing, TextError};
 use super::schema::{ORDINAL, fields, scope_is, topic_is};
 use super::search::stored;
@@ -22,11 +25,24 @@ const WITH_DIGITS: usize = 8;
 const SEARCHED_MIN: usize = 3;
 const SEARCHED_MAX: usize = 8;
 
-/// A word, and how many documents have it.
+/// A word, and where it is found.
 struct Rare {
     field: TextField,
     word: String,
+    /// How many documents have it.
     docs: u64,
+    /// By segment.
+    places: Vec<Option<TermInfo>>,
+}
+
+/// A segment, with what is asked of it for every word.
+struct Part<'a> {
+    reader: &'a SegmentReader,
+    /// By field of a word.
+    words: [Arc<InvertedIndexReader>; 2],
+    filter: Arc<InvertedIndexReader>,
+    /// Where the documents of each filter are; `None` where one of them has none.
+    filters: Option<Vec<TermInfo>>,
 }
 
 impl TextIndex {
@@ -44,7 +60,10 @@ impl TextIndex {
         let live = self.live_searcher();
         let segments = live.segment_readers();
         let filters = [topic_is(topic), scope_is(scope)];
-        let rare = rare_words(segments, tail, text).doing("looking up words")?;
+        let parts = segments.iter().map(|reader| Part::of(reader, &filters));
+        let parts: tantivy::Result<Vec<Part<'_>>> = parts.collect();
+        let parts = parts.doing("looking up the topic")?;
+        let rare = rare_words(&parts, tail, text).doing("looking up words")?;
         let all = live.num_docs() + tail.len() as u64;
         let weight = |rare: &Rare| (1.0 + all as f64 / rare.docs.max(1) as f64).ln();
         let mut found: FxHashMap<u64, (f64, Place)> = FxHashMap::default();
@@ -56,12 +75,13 @@ impl TextIndex {
             for (at, ordinal) in tail.with_word(rare.field, &rare.word, &filters) {
                 add(ordinal, Place::Tail(at));
             }
-            for (segment, reader) in segments.iter().enumerate() {
-                let docs = docs_with(reader, rare, &filters).doing("searching")?;
+            for (segment, part) in parts.iter().enumerate() {
+                let docs = part.docs_with(rare, segment).doing("searching")?;
                 if docs.is_empty() {
                     continue;
                 }
-                let ordinals = reader.fast_fields().u64(ORDINAL).doing("searching")?;
+                let ordinals = part.reader.fast_fields().u64(ORDINAL);
+                let ordinals = ordinals.doing("searching")?;
                 for doc in docs {
                     if let Some(ordinal) = ordinals.first(doc) {
                         let tier = 0;
@@ -84,7 +104,7 @@ impl TextIndex {
 
 /// The rarest of the words of a text that are looked up. Which of equally long ones does not hang on where they stand: texts
 /// that are alike choose the same.
-fn rare_words(segments: &[SegmentReader], tail: &Tail, text: &str) -> tantivy::Result<Vec<Rare>> {
+fn rare_words(parts: &[Part<'_>], tail: &Tail, text: &str) -> tantivy::Result<Vec<Rare>> {
     let all = plain_terms(text);
     let telling = all.iter().filter(|(_, word)| !is_stopword(word));
     let mut words: FxHashSet<&(TextField, String)> = telling.collect();
@@ -108,16 +128,21 @@ fn rare_words(segments: &[SegmentReader], tail: &Tail, text: &str) -> tantivy::R
     words.truncate(LOOKED_UP);
     let mut rare = Vec::with_capacity(words.len());
     for (field, word) in words {
-        let mut docs = tail.doc_freq(*field, word, true);
-        let tantivy_field = fields().text(*field);
-        let term = Term::from_field_text(tantivy_field, word);
-        for segment in segments {
-            docs += u64::from(segment.inverted_index(tantivy_field)?.doc_freq(&term)?);
-        }
+        let term = Term::from_field_text(fields().text(*field), word);
+        let at = |part: &Part<'_>| part.words[*field as usize].get_term_info(&term);
+        let places: Vec<_> = parts.iter().map(at).collect::<Result<_, _>>()?;
+        let filed = places.iter().flatten();
+        let filed: u64 = filed.map(|place| u64::from(place.doc_freq)).sum();
+        let docs = filed + tail.doc_freq(*field, word, true);
         // A word that no document has finds nothing.
         if docs > 0 {
             let (field, word) = (*field, word.clone());
-            rare.push(Rare { field, word, docs });
+            rare.push(Rare {
+                field,
+                word,
+                docs,
+                places,
+            });
         }
     }
     rare.sort_by_key(|rare| rare.docs);
@@ -125,31 +150,56 @@ fn rare_words(segments: &[SegmentReader], tail: &Tail, text: &str) -> tantivy::R
     Ok(rare)
 }
 
-/// The living documents of a segment that have a word and all filters.
-fn docs_with(reader: &SegmentReader, rare: &Rare, filters: &[String]) -> tantivy::Result<Vec<u32>> {
-    let mut lists = Vec::with_capacity(filters.len() + 1);
-    let of_word = (fields().text(rare.field), &rare.word);
-    let of_filters = filters.iter().map(|filter| (fields().filter, filter));
-    for (field, text) in [of_word].into_iter().chain(of_filters) {
-        let term = Term::from_field_text(field, text);
-        match postings(reader, field, &term, IndexRecordOption::Basic)? {
-            Some(list) => lists.push(list),
-            None => return Ok(Vec::new()),
-        }
+impl<'a> Part<'a> {
+    fn of(reader: &'a SegmentReader, filters: &[String]) -> tantivy::Result<Part<'a>> {
+        let words = |field| reader.inverted_index(fields().text(field));
+        let filter = reader.inverted_index(fields().filter)?;
+        let place = |text| filter.get_term_info(&Term::from_field_text(fields().filter, text));
+        let filters = filters.iter().map(|text| place(text));
+        Ok(Part {
+            reader,
+            words: [words(TextField::Body)?, words(TextField::Exact)?],
+            filters: filters.collect::<Result<_, _>>()?,
+            filter,
+        })
     }
-    lists.sort_by_key(tantivy::postings::SegmentPostings::doc_freq);
-    let Some((shortest, others)) = lists.split_first_mut() else {
-        return Ok(Vec::new());
-    };
-    let alive = reader.alive_bitset();
-    let mut docs = Vec::new();
-    let mut doc = shortest.doc();
-    while doc != TERMINATED {
-        let has_all = others.iter_mut().all(|list| seek(list, doc) == doc);
-        if has_all && alive.is_none_or(|alive| alive.is_alive(doc)) {
-            docs.push(doc);
+
+    /// The living documents that have a word and all filters. What is opened of the filters is opened for documents
+    /// that have the word.
+    fn docs_with(&self, rare: &Rare, segment: usize) -> tantivy::Result<Vec<u32>> {
+        let (Some(filters), Some(word)) = (&self.filters, &rare.places[segment]) else {
+            return Ok(Vec::new());
+        };
+        let of_word = (&self.words[rare.field as usize], word);
+        let of_filters = filters.iter().map(|place| (&self.filter, place));
+        let mut lists: Vec<_> = of_filters.chain([of_word]).collect();
+        lists.sort_by_key(|(_, place)| place.doc_freq);
+        let open = |at: usize| {
+            let (index, place) = lists[at];
+            index.read_postings_from_terminfo(place, IndexRecordOption::Basic)
+        };
+        let mut shortest = open(0)?;
+        let mut others: Vec<Option<SegmentPostings>> = lists[1..].iter().map(|_| None).collect();
+        let alive = self.reader.alive_bitset();
+        let mut docs = Vec::new();
+        let mut doc = shortest.doc();
+        'docs: while doc != TERMINATED {
+            let this = doc;
+            doc = shortest.advance();
+            if alive.is_some_and(|alive| !alive.is_alive(this)) {
+                continue;
+            }
+            for (at, list) in others.iter_mut().enumerate() {
+                let list = match list {
+                    Some(list) => list,
+                    None => list.insert(open(at + 1)?),
+                };
+                if seek(list, this) != this {
+                    continue 'docs;
+                }
+            }
+            docs.push(this);
         }
-        doc = shortest.advance();
+        Ok(docs)
     }
-    Ok(docs)
 }

@@ -1,7 +1,11 @@
 //! Words too common to tell memories apart.
 
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashSet;
+
 /// English function words, question words, pronouns and auxiliaries, folded and
-/// without apostrophes, sorted for binary search.
+/// without apostrophes, sorted.
 ///
 /// `may`, `will` and `us` are left out on purpose: they are also a month, a name
 /// and a country, and where they are auxiliaries BM25 gives them little weight.
@@ -179,9 +183,13 @@ const STOPWORDS: &[&str] = &[
     "yourselves",
 ];
 
+/// The same, to look a word up in.
+static LOOKED_UP: LazyLock<FxHashSet<&str>> =
+    LazyLock::new(|| STOPWORDS.iter().copied().collect());
+
 /// Whether a folded word is in the list.
 pub(crate) fn is_stopword(folded: &str) -> bool {
-    STOPWORDS.binary_search(&folded).is_ok()
+    LOOKED_UP.contains(folded)
 }
 
 #[cfg(test)]

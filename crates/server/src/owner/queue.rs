@@ -106,6 +106,10 @@ impl Shared {
     /// Waits for writes and does them. False once the queue is closed.
     fn work(&self) -> bool {
         let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        // While what the other thread decided is synced, and who waited for that thinks of the next.
+        if self.waiting().writes.is_empty() {
+            self.service.fold_ahead();
+        }
         let Some(waiting) = self.next() else {
             return false;
         };

@@ -104,6 +104,16 @@ impl Service {
         }
     }
 
+    /// Folds what was appended here, so that the next command need not. What is wrong with it that one finds, too.
+    pub(crate) fn fold_ahead(&self) {
+        let mut held = locked(&self.views);
+        if let Some(views) = held.as_mut()
+            && guarded(|| Ok(views.follow(&self.log)?)).is_err()
+        {
+            *held = None;
+        }
+    }
+
     /// Takes the views further in a second set of them, and puts it in the place of the first. `None` where
     /// that cannot be: they are not on disk, or at another place.
     fn settle_beside(&self) -> std::result::Result<Option<bool>, Ask> {

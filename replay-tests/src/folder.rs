@@ -38,6 +38,26 @@ pub fn read(dir: &Path) -> Files {
         .collect()
 }
 
+/// What is in a folder that somebody else may be changing: once it stays the same while it is read twice.
+pub fn read_at_rest(dir: &Path) -> Files {
+    let try_read = || -> Option<Files> {
+        let contents = |path: PathBuf| {
+            let bytes = fs::read(&path).ok()?;
+            let relative = path.strip_prefix(dir).expect("it is below").to_owned();
+            Some((relative, bytes))
+        };
+        files(dir).into_iter().map(contents).collect()
+    };
+    let mut before = try_read();
+    loop {
+        let now = try_read();
+        match now {
+            Some(files) if before.as_ref() == Some(&files) => return files,
+            other => before = other,
+        }
+    }
+}
+
 /// Makes a folder hold exactly these files. The folder itself stays.
 pub fn write(dir: &Path, files: &Files) {
     fs::create_dir_all(dir).expect("the folder is created");

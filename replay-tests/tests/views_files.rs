@@ -5,7 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
+use icm_log::Log;
+use icm_log::disk::RealDisk;
+use icm_projections::Views;
 use icm_projections::embed::{Embedder, StaticEmbedder};
 use icm_server::api::{Caller, ListRequest, Memory, NoProgress, RecallRequest};
 use replay_tests::folder::{self, Files};
@@ -236,6 +241,49 @@ fn what_is_no_file_is_not_waited_for() {
         }
     }
     verifies(&run, "after all of it");
+}
+
+/// What lies there between any two steps of a commit is what a process leaves that is killed then: it is put right, and
+/// nothing is rebuilt for it.
+#[test]
+fn a_commit_that_is_cut_leaves_nothing_to_rebuild() {
+    let (mut run, ..) = store();
+    step(&mut run, "forget $b");
+    let expected = ask(&run);
+    let mut images: Vec<(&str, Files)> = Vec::new();
+    run.while_closed(|dir| {
+        let views_dir = dir.join("views");
+        let log = Log::open(Arc::new(RealDisk), dir).expect("it opens");
+        let mut views = Views::open(&views_dir, &log).expect("it opens");
+        views.follow(&log).expect("it folds");
+        let mut look = |step| images.push((step, folder::read_at_rest(&views_dir)));
+        let wait = Duration::from_secs(1);
+        views
+            .commit_in_steps(&views_dir, &log, wait, &mut look)
+            .expect("it commits");
+    });
+    let steps: Vec<&str> = images.iter().map(|(step, _)| *step).collect();
+    assert_eq!(steps.len(), 11, "{steps:?}");
+    let different: BTreeSet<&Files> = images.iter().map(|(_, files)| files).collect();
+    assert!(different.len() >= 8, "{}", different.len());
+    for (step_name, files) in &images {
+        let what = format!("cut after {step_name}");
+        assert!(
+            !check(&mut run, files, &expected, &what),
+            "{what}: it was rebuilt"
+        );
+        // What follows goes on from there.
+        step(&mut run, "rebuild");
+        run.while_closed(|dir| folder::write(&dir.join("views"), files));
+        step(&mut run, "settle");
+        step(&mut run, "reopen");
+        assert!(
+            ask(&run) == expected,
+            "{what}: other answers after settling"
+        );
+        verifies(&run, &what);
+        assert!(run.take_notices().is_empty(), "{what}");
+    }
 }
 
 #[test]

@@ -317,6 +317,23 @@ pub(crate) fn write(
     Ok(())
 }
 
+/// Opens those of the first `count` records again that were closed after `position`: by what came to nothing.
+pub(crate) fn go_back(path: &Path, count: u64, position: Position) -> Result<()> {
+    let rows = Rows::open(path, count)?;
+    rows.check()?;
+    let is_ahead = |row: &Row| row.to != OPEN && row.to > position.0;
+    let file = OpenOptions::new().write(true).open(path);
+    let file = file.map_err(io("opening", path))?;
+    for ordinal in 0..count {
+        if let Some(row) = rows.get(ordinal).filter(is_ahead) {
+            let open = Row { to: OPEN, ..row }.encode();
+            let at = HEADER_LEN as u64 + ordinal * RECORD_LEN as u64;
+            write_at(&file, &open, at).map_err(io("writing", path))?;
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -345,6 +362,36 @@ mod tests {
         assert!(row.holds_at(Position(3)) && !row.holds_at(Position(2)));
         let closed = Row { to: 5, ..row };
         assert!(closed.holds_at(Position(4)) && !closed.holds_at(Position(5)));
+    }
+
+    #[test]
+    fn what_was_closed_after_a_position_is_open_again_once_taken_back() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("rows");
+        let row = |from: u64| Row {
+            from: Position(from),
+            to: OPEN,
+            entity: SubjectId([from as u8; 16]),
+            topic: 0,
+            facts: Facts {
+                importance: Importance::Medium,
+                trust: Trust::Agent,
+                family: Family::Memory,
+                time_ms: 0,
+            },
+        };
+        let ended = |at: u64| Closed {
+            entity: SubjectId([0; 16]),
+            at: Position(at),
+        };
+        let first = [(0, row(1)), (1, row(2)), (2, row(3))];
+        write(&path, 0, &first, &FxHashMap::default()).expect("written");
+        let closed = FxHashMap::from_iter([(0, ended(5)), (1, ended(6))]);
+        write(&path, 3, &[(3, row(6))], &closed).expect("written");
+        go_back(&path, 3, Position(5)).expect("taken back");
+        let rows = Rows::open(&path, 3).expect("opened");
+        let ends = [0, 1, 2].map(|ordinal| rows.get(ordinal).expect("whole").to);
+        assert_eq!(ends, [5, OPEN, OPEN]);
     }
 
     #[test]

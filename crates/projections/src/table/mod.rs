@@ -10,7 +10,7 @@ mod write;
 use redb::TableDefinition;
 
 pub use read::{Table, TopicCount};
-pub(crate) use write::flush;
+pub(crate) use write::{flush, flush_keeping_last, go_back};
 
 type Bytes = TableDefinition<'static, &'static [u8], &'static [u8]>;
 

@@ -6,7 +6,7 @@ use redb::{Database, ReadableTable, WriteTransaction};
 use super::accesses;
 use super::{
     ACCESSES, ALIASES, IDS, IMPORTED, LINK_PLACES, LINKS, MEMBERS, META, META_CHECKPOINT,
-    META_TALLY, MOVED, NAMES, REQUESTS, TICKS, TOPICS, UNDOS, UNLINKS, VERSIONS, WAITING,
+    META_TALLY, MOVED, NAMES, REQUESTS, TICKS, TOPICS, Table, UNDOS, UNLINKS, VERSIONS, WAITING,
     member_key, versioned_key,
 };
 use crate::error::{Result, ViewError};
@@ -29,6 +29,48 @@ pub(crate) fn flush(db: &Database, folder: &Folder, checkpoint: &Cursor) -> Resu
     let transaction = db.begin_write().map_err(bad)?;
     fill(&transaction, folder, checkpoint)?;
     transaction.commit().map_err(bad)
+}
+
+/// As `flush`, and what there was before stays within reach of [`go_back`] until the next one.
+pub(crate) fn flush_keeping_last(
+    db: &Database,
+    folder: &Folder,
+    checkpoint: &Cursor,
+) -> Result<()> {
+    let transaction = db.begin_write().map_err(bad)?;
+    let older: Vec<u64> = transaction
+        .list_persistent_savepoints()
+        .map_err(bad)?
+        .collect();
+    transaction.persistent_savepoint().map_err(bad)?;
+    for savepoint in older {
+        transaction
+            .delete_persistent_savepoint(savepoint)
+            .map_err(bad)?;
+    }
+    fill(&transaction, folder, checkpoint)?;
+    transaction.commit().map_err(bad)
+}
+
+/// Takes the table back to a checkpoint, if it is not there: the one before its last flush.
+pub(crate) fn go_back(db: &Database, checkpoint: &Cursor) -> Result<()> {
+    if Table::of(db)?.checkpoint == *checkpoint {
+        return Ok(());
+    }
+    let mut transaction = db.begin_write().map_err(bad)?;
+    let newest = transaction.list_persistent_savepoints().map_err(bad)?.max();
+    if let Some(newest) = newest {
+        let before = transaction.get_persistent_savepoint(newest).map_err(bad)?;
+        transaction.restore_savepoint(&before).map_err(bad)?;
+    }
+    transaction.commit().map_err(bad)?;
+    match Table::of(db)?.checkpoint == *checkpoint {
+        true => Ok(()),
+        false => Err(ViewError::Unusable {
+            view: "table",
+            why: "it was at another place than the text".to_owned(),
+        }),
+    }
 }
 
 fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) -> Result<()> {

@@ -27,6 +27,8 @@ use super::stats::Tokens;
 const WRITER_HEAP_BYTES: usize = 15_000_000;
 /// The same for a build from nothing, where few large segments make every later search cheaper.
 const BUILD_HEAP_BYTES: usize = 100_000_000;
+/// What says how far the closed tier goes; it is replaced in one step.
+pub(crate) const CLOSED_META: &str = "closed/meta.json";
 /// A hit decompresses one block of stored fields, so they are small.
 const STORE_BLOCK_BYTES: usize = 4_096;
 /// Blocks of stored fields kept decompressed, for each segment.
@@ -79,7 +81,7 @@ impl TextIndex {
             })?;
             Tier::create(Folder::open(&dir).doing("opening the folder")?)
         };
-        Self::of(tier("live")?, tier("closed")?)
+        Self::of(tier("live")?, tier("closed")?, OPEN_TRIES_MAX)
     }
 
     /// Opens an index, without making any thread or file.
@@ -87,13 +89,22 @@ impl TextIndex {
     /// Any error means: drop the folder and rebuild. A writer that commits at this moment
     /// is waited for, up to 300 ms.
     pub fn open(dir: &Path) -> Result<Self, TextError> {
+        Self::open_waiting(dir, OPEN_TRIES_MAX)
+    }
+
+    /// The same for who knows that nobody writes: tiers that do not belong together are `Torn` at once.
+    pub(crate) fn open_unwritten(dir: &Path) -> Result<Self, TextError> {
+        Self::open_waiting(dir, 1)
+    }
+
+    fn open_waiting(dir: &Path, commit_tries: u32) -> Result<Self, TextError> {
         let tier =
             |name: &str| Tier::open(Folder::open(&dir.join(name)).doing("opening the folder")?);
         let mut tries = 0;
         loop {
             // A file can vanish between the reading of its name and its opening, where no
             // lock can be taken; a folder without `meta.json` stays unreadable.
-            match tier("live").and_then(|live| Self::of(live, tier("closed")?)) {
+            match tier("live").and_then(|live| Self::of(live, tier("closed")?, commit_tries)) {
                 Err(TextError::Index { .. })
                     if tries < 3 && dir.join("live").join("meta.json").exists() =>
                 {
@@ -109,17 +120,18 @@ impl TextIndex {
         Self::of(
             Tier::create(RamDirectory::create())?,
             Tier::create(RamDirectory::create())?,
+            OPEN_TRIES_MAX,
         )
     }
 
-    fn of(live: Tier, closed: Tier) -> Result<Self, TextError> {
+    fn of(live: Tier, closed: Tier, tries: u32) -> Result<Self, TextError> {
         let mut index = Self {
             live,
             closed,
             commit: Commit::default(),
             deleted: OnceLock::new(),
         };
-        index.reload()?;
+        index.reload_within(tries)?;
         Ok(index)
     }
 
@@ -130,7 +142,11 @@ impl TextIndex {
 
     /// Moves on to the last commit, of this process or of another.
     pub fn reload(&mut self) -> Result<(), TextError> {
-        let mut commit = self.read_commit()?;
+        self.reload_within(OPEN_TRIES_MAX)
+    }
+
+    fn reload_within(&mut self, tries: u32) -> Result<(), TextError> {
+        let mut commit = self.read_commit(tries)?;
         self.deleted = OnceLock::new();
         loop {
             self.live.reader.reload().doing("reading the live tier")?;
@@ -138,7 +154,7 @@ impl TextIndex {
                 .reader
                 .reload()
                 .doing("reading the closed tier")?;
-            let after = self.read_commit()?;
+            let after = self.read_commit(tries)?;
             if after == commit {
                 self.commit = commit;
                 return Ok(());
@@ -148,8 +164,8 @@ impl TextIndex {
     }
 
     /// Reads both tiers' commits, waiting for a writer that is between them.
-    fn read_commit(&self) -> Result<Commit, TextError> {
-        for _ in 0..OPEN_TRIES_MAX {
+    fn read_commit(&self, tries: u32) -> Result<Commit, TextError> {
+        for left in (0..tries).rev() {
             let closed = self
                 .closed
                 .index
@@ -170,7 +186,9 @@ impl TextIndex {
             if commit.closed_opstamp == closed.opstamp {
                 return Ok(commit);
             }
-            thread::sleep(OPEN_WAIT);
+            if left > 0 {
+                thread::sleep(OPEN_WAIT);
+            }
         }
         Err(TextError::Torn)
     }
@@ -187,7 +205,7 @@ impl TextIndex {
 
     fn writer_with(&self, heap_bytes: usize) -> Result<TextWriter, TextError> {
         let live = open_writer(&self.live.index, heap_bytes)?;
-        if self.read_commit()? != self.commit {
+        if self.read_commit(OPEN_TRIES_MAX)? != self.commit {
             return Err(TextError::Busy);
         }
         let mut unseen_from = 0;
@@ -237,12 +255,20 @@ impl TextIndex {
 
     /// Checks the checksum of every segment file of both tiers, and says how many it read.
     pub fn validate(&self) -> Result<u64, TextError> {
+        self.validate_those(&|_| true)
+    }
+
+    /// The same of those files whose name, with the tier before it, is one of those that are asked for.
+    pub(crate) fn validate_those(&self, which: &dyn Fn(&str) -> bool) -> Result<u64, TextError> {
         let mut checked = 0;
         let mut files = Vec::new();
         for (name, tier) in [("live", &self.live), ("closed", &self.closed)] {
             let directory = tier.index.directory();
             let metas = tier.index.load_metas().doing("reading the segments")?;
             for path in metas.list_segment_files() {
+                if !which(&format!("{name}/{}", path.display())) {
+                    continue;
+                }
                 let sound = match directory.exists(&path) {
                     Ok(false) if is_optional(&path) => continue,
                     // A file too short to have a checksum is an error.
@@ -487,8 +513,17 @@ impl TextWriter {
     /// far it goes. Waits for merges, so no thread is left when it returns.
     ///
     /// The closed tier goes first. A crash before the live one follows leaves an index that
-    /// `open` refuses.
-    pub fn commit(mut self, checkpoint: &str) -> Result<(), TextError> {
+    /// `open` refuses until [`CLOSED_META`] is put back.
+    pub fn commit(self, checkpoint: &str) -> Result<(), TextError> {
+        self.commit_in_steps(checkpoint, &mut |_| {})
+    }
+
+    /// The same, with a word between its steps.
+    pub(crate) fn commit_in_steps(
+        mut self,
+        checkpoint: &str,
+        done: &mut dyn FnMut(&'static str),
+    ) -> Result<(), TextError> {
         // Both are flushed before either is published, to keep that moment short. Flushing
         // also tells why the indexing thread died, if it did.
         let live = self.live.prepare_commit().doing("flushing the live tier");
@@ -496,6 +531,7 @@ impl TextWriter {
         if let Some(error) = self.error {
             return Err(error);
         }
+        done("text flushed");
         let closed_opstamp = match &mut self.closed.writer {
             None => {
                 let metas = self.closed.index.load_metas();
@@ -506,8 +542,10 @@ impl TextWriter {
                 closed.commit().doing("committing the closed tier")?
             }
         };
+        done("closed tier");
         live.set_payload(&payload(closed_opstamp, self.tokens, checkpoint));
         live.commit().doing("committing the live tier")?;
+        done("live tier");
         for writer in [Some(self.live), self.closed.writer].into_iter().flatten() {
             writer.wait_merging_threads().doing("merging")?;
         }

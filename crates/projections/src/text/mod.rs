@@ -48,6 +48,7 @@ mod tests;
 
 pub(crate) use analyze::has_prose;
 pub use error::TextError;
+pub(crate) use index::CLOSED_META;
 pub use index::{TextIndex, TextWriter};
 pub(crate) use schema::Analysed;
 pub use schema::keyword_fits;

@@ -184,8 +184,7 @@ const STOPWORDS: &[&str] = &[
 ];
 
 /// The same, to look a word up in.
-static LOOKED_UP: LazyLock<FxHashSet<&str>> =
-    LazyLock::new(|| STOPWORDS.iter().copied().collect());
+static LOOKED_UP: LazyLock<FxHashSet<&str>> = LazyLock::new(|| STOPWORDS.iter().copied().collect());
 
 /// Whether a folded word is in the list.
 pub(crate) fn is_stopword(folded: &str) -> bool {

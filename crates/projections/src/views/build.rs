@@ -1,4 +1,4 @@
-//! Building views: from nothing, and by taking the tail into the files.
+//! Building views from nothing.
 
 use std::cell::OnceCell;
 use std::path::Path;
@@ -10,20 +10,17 @@ use rustc_hash::FxHashMap;
 
 use super::embedded::Models;
 use super::home::{Home, create_private};
-use super::manifest::{Manifest, Part};
+use super::manifest::Manifest;
 use super::meaning::{Mean, Sink};
 use super::tail::{Tail, overlay_version, with_doc};
 use super::walk::each_filed;
 use super::waypoints::Both;
-use super::{
-    Checkpoint, Place, ROWS_FILE, TABLE_FILE, TEXT_DIR, VERSIONS, Views, guarded, redb_builder,
-    table_error,
-};
+use super::{Checkpoint, Place, ROWS_FILE, TABLE_FILE, TEXT_DIR, VERSIONS, Views, table_error};
 use crate::error::{Result, ViewError};
 use crate::fold::{Closed, Folder, Tally};
 use crate::rows::{self, Facts, OPEN, Row, Rows, topic_tag};
 use crate::table::{self, Table};
-use crate::text::{Analysed, TextIndex, TextWriter};
+use crate::text::TextIndex;
 
 /// Told how far a rebuild is: as if so many events were done with.
 pub type Progress<'a> = &'a mut dyn FnMut(u64);
@@ -192,83 +189,6 @@ impl Views {
             rewritten,
         })
     }
-
-    /// Takes the tail into the files. Where another process did so meanwhile, takes over what it
-    /// wrote and adds the rest.
-    ///
-    /// # Errors
-    /// `Busy` when another process writes the views for longer than `wait`; `Unusable` when they
-    /// turn out to be damaged.
-    pub fn commit(&mut self, dir: &Path, log: &Log, wait: Duration) -> Result<()> {
-        if self.tail_len() == 0 || !self.tail.is_whole() || !self.are_on_disk() {
-            return Ok(());
-        }
-        // Before the lock: where the file is not as it was left, this takes a while, and the lock.
-        self.base_vectors()?;
-        let home = Home::new(dir);
-        let mut lock = home.lock(wait)?;
-        if !self.look_same(Part::All) {
-            drop(lock);
-            let mut fresh = Views::open(dir, log)?;
-            fresh.follow(log)?;
-            fresh.base_vectors()?;
-            *self = fresh;
-            if self.tail_len() == 0 || !self.tail.is_whole() {
-                return Ok(());
-            }
-            lock = home.lock(wait)?;
-            if !self.look_same(Part::All) {
-                return Err(ViewError::Busy);
-            }
-        }
-        let _lock = lock;
-        let Place::Disk {
-            generation,
-            manifest,
-            ..
-        } = &self.place
-        else {
-            return Ok(());
-        };
-        let generation = generation.clone();
-        let checkpoint = Checkpoint {
-            cursor: self.tail.cursor(),
-            tally: self.tail.folder.tally.clone(),
-        };
-        let folder = &self.tail.folder;
-        let next = self.base.tally.next_ordinal;
-        let (opened, closed) = row_changes(folder);
-        rows::write(&generation.join(ROWS_FILE), next, &opened, &closed)?;
-        let waypoints = &self.tail.waypoints;
-        waypoints.write(&generation, self.base_position())?;
-        self.tail.flush_vectors(&generation, next)?;
-        guarded("text", || {
-            let mut writer = self.text.writer()?;
-            let analysed = |ordinal| self.tail.text.analysed(ordinal);
-            index(&mut writer, folder, next, self.table()?, &analysed)?;
-            let db = redb_builder()
-                .open(generation.join(TABLE_FILE))
-                .map_err(table_error)?;
-            table::flush(&db, folder, &checkpoint.cursor)?;
-            db.close().map_err(table_error)?;
-            Ok(writer.commit(&checkpoint.to_text())?)
-        })?;
-        let manifest = Manifest::take(&generation, Some(manifest), VERSIONS)?;
-        manifest.write(&generation)?;
-        self.text.reload()?;
-        self.rows = Rows::open(&generation.join(ROWS_FILE), checkpoint.tally.next_ordinal)?;
-        self.table = OnceCell::new();
-        self.vectors = OnceCell::new();
-        self.tail = Tail::new(&checkpoint);
-        self.base = checkpoint;
-        self.place = Place::Disk {
-            home,
-            generation,
-            manifest,
-        };
-        self.write_held_vectors();
-        Ok(())
-    }
 }
 
 fn build_builder() -> redb::Builder {
@@ -281,7 +201,7 @@ type RowSink<'a> = &'a mut dyn FnMut(u64, &[(u64, Row)], &FxHashMap<u64, Closed>
 
 /// What an overlay changes in the row facts: new records (already closed where they no longer hold)
 /// and older ones to close.
-fn row_changes(folder: &Folder) -> (Vec<(u64, Row)>, FxHashMap<u64, Closed>) {
+pub(super) fn row_changes(folder: &Folder) -> (Vec<(u64, Row)>, FxHashMap<u64, Closed>) {
     let overlay = &folder.kept;
     let mut closed = overlay.closed.clone();
     let opened = overlay
@@ -302,43 +222,6 @@ fn row_changes(folder: &Folder) -> (Vec<(u64, Row)>, FxHashMap<u64, Closed>) {
         })
         .collect();
     (opened, closed)
-}
-
-/// Indexes what an overlay changes. `next` is the first ordinal that is new.
-///
-/// `analysed` gives documents that need no analysis any more.
-fn index<'t>(
-    writer: &mut TextWriter,
-    folder: &Folder,
-    next: u64,
-    older: &Table,
-    analysed: &dyn Fn(u64) -> Option<&'t Analysed>,
-) -> Result<()> {
-    let overlay = &folder.kept;
-    let mut closed: Vec<_> = overlay.closed.iter().filter(|(o, _)| **o < next).collect();
-    closed.sort_unstable_by_key(|(ordinal, _)| **ordinal);
-    for (ordinal, end) in closed {
-        let before = older.version_at(end.entity, Position(end.at.0 - 1))?;
-        let version = before.ok_or(ViewError::Unusable {
-            view: "table",
-            why: format!("ordinal {ordinal} has no version"),
-        })?;
-        with_doc(*ordinal, &version, |doc| writer.close(doc));
-    }
-    for (ordinal, entity, from) in &overlay.opened {
-        let mut add = |doc: &Analysed| match overlay.closed.contains_key(ordinal) {
-            true => writer.add_closed_analysed(doc),
-            false => writer.add_live_analysed(doc),
-        };
-        if let Some(doc) = analysed(*ordinal) {
-            add(doc);
-            continue;
-        }
-        let version = overlay_version(overlay, *entity, *from)
-            .expect("every ordinal given belongs to a version of the overlay");
-        with_doc(*ordinal, version, |doc| add(&Analysed::of(doc)));
-    }
-    Ok(())
 }
 
 /// What was folded into empty views.

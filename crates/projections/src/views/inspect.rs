@@ -9,7 +9,7 @@ use icm_log::{Log, Position};
 use super::home::Home;
 use super::manifest::{Look, Manifest};
 use super::{
-    Checkpoint, ROWS_FILE, TABLE_FILE, TEXT_DIR, VERSIONS, guarded, meaning, open_read_only,
+    Checkpoint, ROWS_FILE, TABLE_FILE, TEXT_DIR, VERSIONS, cut, guarded, meaning, open_read_only,
 };
 use crate::error::{Result, ViewError};
 use crate::fold::Tally;
@@ -33,6 +33,8 @@ pub enum ViewsState {
     None,
     /// Somebody writes it now.
     Busy,
+    /// A process was stopped while it wrote it: it is going to be put right.
+    Cut,
     /// It is going to be rebuilt, because of this.
     Unusable(String),
     /// It can be used.
@@ -56,6 +58,10 @@ pub fn inspect(dir: &Path, log: &Log, whole: bool) -> Inspected {
         None if home.exists() => ViewsState::Unusable("`current` names no generation".to_owned()),
         None => ViewsState::None,
         Some(generation) => match look(&home, generation, log, whole) {
+            Err(error) if cut::is_cut(generation) => match error {
+                ViewError::Busy => ViewsState::Busy,
+                _ => ViewsState::Cut,
+            },
             Ok(checkpoint) => ViewsState::Usable {
                 position: checkpoint.cursor.position,
                 tally: Box::new(checkpoint.tally),

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::cut::MARK;
 use super::embedded::MODELS_DIR;
 use super::waypoints::{IMPORTED_FILE, WAYPOINTS_FILE};
 use crate::error::{Result, ViewError, io};
@@ -135,7 +136,7 @@ fn is_ignored(name: &str) -> bool {
     let is_model = (name.strip_prefix(MODELS_DIR)).is_some_and(|rest| rest.starts_with('/'));
     let is_graph = is_vectors(name) && name.ends_with(".graph");
     let is_aside = name.ends_with(".lock") || name.ends_with(".tmp");
-    name == MANIFEST || is_aside || is_model || is_graph
+    [MANIFEST, MARK].contains(&name) || is_aside || is_model || is_graph
 }
 
 fn walk(root: &Path, below: &Path, files: &mut Vec<(String, PathBuf, Stamp)>) -> Result<()> {

@@ -79,6 +79,15 @@ pub(super) fn inspect(generation: &Path, count: u64, whole: bool) -> Result<()> 
     }
 }
 
+/// Takes the file away unless its first `count` rows are whole: it is made anew then.
+pub(super) fn keep_whole(generation: &Path, count: u64) {
+    if let Err(error) = inspect(generation, count, true) {
+        tracing::debug!(%error, "vectors are to be made anew");
+        // Where that fails, each row has a check all the same.
+        let _ = std::fs::remove_file(file_in(generation).1);
+    }
+}
+
 /// A new file in the place of any other.
 fn create(generation: &Path) -> Result<MatrixWriter> {
     create_private(&generation.join(VECTORS_DIR))?;

@@ -4,6 +4,8 @@
 mod beside;
 mod build;
 mod candidates;
+mod commit;
+mod cut;
 mod embedded;
 mod graph;
 mod home;
@@ -168,7 +170,12 @@ impl Views {
         let rewritten = log.rewritten();
         let home = Home::new(dir);
         let wait = open_wait(log.tip().map_or(0, |tip| tip.position.0));
-        let shared = home.lock_shared(wait)?;
+        let mut shared = home.lock_shared(wait)?;
+        if home.current().is_some_and(|found| cut::is_cut(&found)) {
+            drop(shared);
+            cut::mend(&home, wait)?;
+            shared = home.lock_shared(wait)?;
+        }
         let Some(mut generation) = home.current() else {
             return Err(ViewError::Unusable {
                 view: "manifest",

@@ -111,6 +111,10 @@ fn views(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
             checks.warning("views", why, rebuild());
         }
         ViewsState::Busy => checks.ok("views", "a process is writing them now"),
+        ViewsState::Cut => {
+            let why = "a process was stopped while it wrote them: the next answer puts them right";
+            checks.warning("views", why.to_owned(), None);
+        }
         ViewsState::Unusable(why) => {
             let why = format!("not usable, the next answer rebuilds them: {}", plain(why));
             checks.warning("views", why, rebuild());

@@ -1,0 +1,165 @@
+//! Taking the tail into the files of a generation.
+
+use std::cell::OnceCell;
+use std::path::Path;
+use std::time::Duration;
+
+use icm_log::{Log, Position};
+
+use super::build::row_changes;
+use super::home::Home;
+use super::manifest::{Manifest, Part};
+use super::tail::{Tail, overlay_version, with_doc};
+use super::{
+    Checkpoint, Place, ROWS_FILE, TABLE_FILE, VERSIONS, Views, cut, guarded, redb_builder,
+    table_error,
+};
+use crate::error::{Result, ViewError};
+use crate::fold::Folder;
+use crate::rows::{self, Rows};
+use crate::table::{self, Table};
+use crate::text::{Analysed, TextWriter};
+
+/// Told of each step of a commit that is done: a test looks at what lies there then.
+type Steps<'a> = &'a mut dyn FnMut(&'static str);
+
+impl Views {
+    /// Takes the tail into the files. Where another process did so meanwhile, takes over what it
+    /// wrote and adds the rest.
+    ///
+    /// # Errors
+    /// `Busy` when another process writes the views for longer than `wait`; `Unusable` when they
+    /// turn out to be damaged.
+    pub fn commit(&mut self, dir: &Path, log: &Log, wait: Duration) -> Result<()> {
+        self.commit_in_steps(dir, log, wait, &mut |_| {})
+    }
+
+    /// The same, with a word between its steps.
+    ///
+    /// # Errors
+    /// As [`Views::commit`].
+    #[doc(hidden)]
+    pub fn commit_in_steps(
+        &mut self,
+        dir: &Path,
+        log: &Log,
+        wait: Duration,
+        done: Steps<'_>,
+    ) -> Result<()> {
+        if self.tail_len() == 0 || !self.tail.is_whole() || !self.are_on_disk() {
+            return Ok(());
+        }
+        // Before the lock: where the file is not as it was left, this takes a while, and the lock.
+        self.base_vectors()?;
+        let home = Home::new(dir);
+        let mut lock = home.lock(wait)?;
+        if !self.look_same(Part::All) {
+            drop(lock);
+            let mut fresh = Views::open(dir, log)?;
+            fresh.follow(log)?;
+            fresh.base_vectors()?;
+            *self = fresh;
+            if self.tail_len() == 0 || !self.tail.is_whole() {
+                return Ok(());
+            }
+            lock = home.lock(wait)?;
+            if !self.look_same(Part::All) {
+                return Err(ViewError::Busy);
+            }
+        }
+        let _lock = lock;
+        let Place::Disk {
+            generation,
+            manifest,
+            ..
+        } = &self.place
+        else {
+            return Ok(());
+        };
+        let generation = generation.clone();
+        let checkpoint = Checkpoint {
+            cursor: self.tail.cursor(),
+            tally: self.tail.folder.tally.clone(),
+        };
+        let folder = &self.tail.folder;
+        let next = self.base.tally.next_ordinal;
+        let (opened, closed) = row_changes(folder);
+        cut::begin(&generation)?;
+        done("begun");
+        rows::write(&generation.join(ROWS_FILE), next, &opened, &closed)?;
+        done("rows");
+        let waypoints = &self.tail.waypoints;
+        waypoints.write(&generation, self.base_position())?;
+        self.tail.flush_vectors(&generation, next)?;
+        done("vectors");
+        guarded("text", || {
+            let mut writer = self.text.writer()?;
+            let analysed = |ordinal| self.tail.text.analysed(ordinal);
+            index(&mut writer, folder, next, self.table()?, &analysed)?;
+            let db = redb_builder()
+                .open(generation.join(TABLE_FILE))
+                .map_err(table_error)?;
+            done("table opened");
+            table::flush_keeping_last(&db, folder, &checkpoint.cursor)?;
+            done("table");
+            db.close().map_err(table_error)?;
+            done("table closed");
+            Ok(writer.commit_in_steps(&checkpoint.to_text(), done)?)
+        })?;
+        done("text");
+        let manifest = Manifest::take(&generation, Some(manifest), VERSIONS)?;
+        manifest.write(&generation)?;
+        done("manifest");
+        cut::end(&generation)?;
+        self.text.reload()?;
+        self.rows = Rows::open(&generation.join(ROWS_FILE), checkpoint.tally.next_ordinal)?;
+        self.table = OnceCell::new();
+        self.vectors = OnceCell::new();
+        self.tail = Tail::new(&checkpoint);
+        self.base = checkpoint;
+        self.place = Place::Disk {
+            home,
+            generation,
+            manifest,
+        };
+        self.write_held_vectors();
+        Ok(())
+    }
+}
+
+/// Indexes what an overlay changes. `next` is the first ordinal that is new.
+///
+/// `analysed` gives documents that need no analysis any more.
+fn index<'t>(
+    writer: &mut TextWriter,
+    folder: &Folder,
+    next: u64,
+    older: &Table,
+    analysed: &dyn Fn(u64) -> Option<&'t Analysed>,
+) -> Result<()> {
+    let overlay = &folder.kept;
+    let mut closed: Vec<_> = overlay.closed.iter().filter(|(o, _)| **o < next).collect();
+    closed.sort_unstable_by_key(|(ordinal, _)| **ordinal);
+    for (ordinal, end) in closed {
+        let before = older.version_at(end.entity, Position(end.at.0 - 1))?;
+        let version = before.ok_or(ViewError::Unusable {
+            view: "table",
+            why: format!("ordinal {ordinal} has no version"),
+        })?;
+        with_doc(*ordinal, &version, |doc| writer.close(doc));
+    }
+    for (ordinal, entity, from) in &overlay.opened {
+        let mut add = |doc: &Analysed| match overlay.closed.contains_key(ordinal) {
+            true => writer.add_closed_analysed(doc),
+            false => writer.add_live_analysed(doc),
+        };
+        if let Some(doc) = analysed(*ordinal) {
+            add(doc);
+            continue;
+        }
+        let version = overlay_version(overlay, *entity, *from)
+            .expect("every ordinal given belongs to a version of the overlay");
+        with_doc(*ordinal, version, |doc| add(&Analysed::of(doc)));
+    }
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! A commit that was cut: its process was killed, or failed, in the middle of it.
+//!
+//! A mark lies in the generation from before the first of its files changes until the manifest says how they are now.
+//! Where it is found and nobody writes, the files are taken to one place again, which text is at: the table back to what it
+//! was before, if it has gone ahead, and what others have beyond that place is taken out. So who is killed leaves nothing to rebuild.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use icm_log::Waypoint;
+
+use super::home::{Home, replace};
+use super::manifest::Manifest;
+use super::waypoints::Both;
+use super::{
+    Checkpoint, ROWS_FILE, TABLE_FILE, TEXT_DIR, VERSIONS, guarded, meaning, redb_builder,
+    table_error,
+};
+use crate::error::{Result, io};
+use crate::text::{CLOSED_META, TextError, TextIndex};
+use crate::{rows, table};
+
+/// The mark; it holds how the closed tier was, which is published a moment before the live one.
+pub(super) const MARK: &str = "committing";
+
+/// Puts the mark there.
+pub(super) fn begin(generation: &Path) -> Result<()> {
+    let closed = closed_meta(generation);
+    let before = fs::read(&closed).map_err(io("reading", &closed))?;
+    replace(&generation.join(MARK), &before)
+}
+
+/// Takes it away.
+pub(super) fn end(generation: &Path) -> Result<()> {
+    let mark = generation.join(MARK);
+    fs::remove_file(&mark).map_err(io("removing", &mark))
+}
+
+/// Whether a commit was begun and not ended. While somebody writes that is no news.
+pub(super) fn is_cut(generation: &Path) -> bool {
+    generation.join(MARK).symlink_metadata().is_ok()
+}
+
+/// Takes the files of the current generation to one place, if a commit of it was cut.
+///
+/// # Errors
+/// `Busy` while somebody writes them for longer than `wait`. Any other means: rebuild.
+pub(super) fn mend(home: &Home, wait: Duration) -> Result<()> {
+    let _lock = home.lock(wait)?;
+    let Some(generation) = home.current().filter(|generation| is_cut(generation)) else {
+        return Ok(());
+    };
+    let before = Manifest::read(&generation, VERSIONS)?;
+    let text = guarded("text", || opened_text(&generation))?;
+    let is_new = |name: &str| !before.file_looks_same(&generation, &format!("{TEXT_DIR}/{name}"));
+    guarded("text", || Ok(text.validate_those(&is_new).map(|_| ())?))?;
+    let base = Checkpoint::parse(text.checkpoint().unwrap_or_default())?;
+    guarded("table", || {
+        let path = generation.join(TABLE_FILE);
+        let db = redb_builder().open(&path).map_err(table_error)?;
+        table::go_back(&db, &base.cursor)?;
+        db.close().map_err(table_error)
+    })?;
+    let (count, position) = (base.tally.next_ordinal, base.cursor.position);
+    rows::go_back(&generation.join(ROWS_FILE), count, position)?;
+    Both::<Vec<Waypoint>>::default().write(&generation, position)?;
+    meaning::keep_whole(&generation, count);
+    Manifest::take(&generation, Some(&before), VERSIONS)?.write(&generation)?;
+    end(&generation)?;
+    tracing::debug!(position = position.0, "a commit of the views had been cut");
+    Ok(())
+}
+
+/// The index as of the last commit of both tiers.
+fn opened_text(generation: &Path) -> Result<TextIndex> {
+    let dir = generation.join(TEXT_DIR);
+    match TextIndex::open_unwritten(&dir) {
+        Err(TextError::Torn) => {
+            let mark = generation.join(MARK);
+            let before = fs::read(&mark).map_err(io("reading", &mark))?;
+            replace(&closed_meta(generation), &before)?;
+            Ok(TextIndex::open_unwritten(&dir)?)
+        }
+        other => Ok(other?),
+    }
+}
+
+fn closed_meta(generation: &Path) -> PathBuf {
+    generation.join(TEXT_DIR).join(CLOSED_META)
+}

@@ -12,6 +12,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use icm_log::bundle::Since;
 use icm_log::facts::{self, Facts, Importance, ScopeKind, Trust};
 use icm_log::head::{Head, HeadFields};
 use icm_log::kind::{KINDS, Status};
@@ -618,7 +619,8 @@ pub fn export(files: &Files) -> Vec<u8> {
     disk.hold(Path::new(STORE), files);
     let log = Log::open(Arc::new(disk), Path::new(STORE)).expect("it opens");
     let mut out = Vec::new();
-    log.export(&mut out, &mut |_| {}).expect("it is exported");
+    log.export(&Since::Start, &mut out, &mut |_| {})
+        .expect("it is exported");
     out
 }
 

@@ -9,8 +9,8 @@ use icm_log::disk::RealDisk;
 use icm_log::facts::{MemoryRecalled, Recalled};
 use icm_log::{Cursor, Durability, Kind, Log, NewEvent, SubjectId};
 use icm_server::api::{
-    Caller, LinkRequest, ListRequest, NoProgress, RecallRequest, Sort, StoreRequest, UndoRequest,
-    UpdateRequest,
+    Caller, ExportSince, LinkRequest, ListRequest, NoProgress, RecallRequest, Sort, StoreRequest,
+    UndoRequest, UpdateRequest,
 };
 use icm_server::{ExportFile, Service, ServiceError};
 use proptest::prelude::*;
@@ -213,7 +213,9 @@ impl Machine {
     fn export(&self) -> PathBuf {
         let path = self.folder.path().join("export");
         let mut file = std::fs::File::create(&path).expect("created");
-        let exported = self.service().export_log(&mut file, &NoProgress);
+        let exported = self
+            .service()
+            .export_log(&ExportSince::Start, &mut file, &NoProgress);
         exported.expect("exported");
         path
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use icm_log::bundle::Bundle;
+use icm_log::bundle::{Bundle, Since};
 use icm_log::disk::{self, Disk, OpenMode};
 use icm_log::env::Env;
 use icm_log::facts::{LogUndone, UndoneRange};
@@ -14,8 +14,8 @@ use icm_log::record::{self, Parsed};
 use icm_log::segment::{SegmentHeader, SegmentName};
 use icm_log::verify::Severity;
 use icm_log::{
-    Batch, CommandId, Durability, EventId, Kind, Log, LogError, NewEvent, OriginId, RequestKey,
-    Seq, SessionId, SubjectId, hash, payload,
+    Batch, CommandId, Durability, EventId, Kind, Log, LogError, NewEvent, OriginId, Position,
+    RequestKey, Seq, SessionId, SubjectId, hash, payload,
 };
 use replay_tests::env::SimEnv;
 use replay_tests::logbed::{self, Seen};
@@ -73,8 +73,12 @@ impl Machine {
     }
 
     fn export(&self) -> Vec<u8> {
+        self.export_since(&Since::Start)
+    }
+
+    fn export_since(&self, since: &Since) -> Vec<u8> {
         let mut out = Vec::new();
-        let exported = self.log().export(&mut out, &mut |_| {}).expect("exported");
+        let exported = (self.log().export(since, &mut out, &mut |_| {})).expect("exported");
         assert_eq!(exported.bytes, out.len() as u64);
         out
     }
@@ -200,6 +204,60 @@ fn machines_that_exchange_end_with_the_same_and_settle() {
     fresh.import(&export).expect("imported");
     fresh.check();
     assert_eq!(fresh.numbers(), all);
+}
+
+#[test]
+fn what_is_new_alone_goes_out_and_makes_the_same_of_who_had_the_rest() {
+    let (a, b, c) = (
+        Machine::with(1, 0..3),
+        Machine::with(2, 10..12),
+        Machine::with(3, 20..22),
+    );
+    let newest = |machine: &Machine| machine.log().tip().expect("it has events").position;
+    let mut known = Position(0);
+    for round in 0..4 {
+        match round % 2 {
+            0 => a.store(3 + round..4 + round),
+            // What was learned since is news as well.
+            _ => {
+                c.store(22 + round..24 + round);
+                a.import(&c.export()).map(drop).expect("imported");
+            }
+        }
+        let had = b.log().heads().expect("it reads");
+        let had = Since::Heads(
+            (had.iter())
+                .map(|tip| (tip.origin, tip.seq, tip.event))
+                .collect(),
+        );
+        let (by_heads, by_position) = (
+            a.export_since(&had),
+            a.export_since(&Since::Position(known)),
+        );
+        // After the first round they hold the same of a's and c's, and nothing of what b has already.
+        assert!(by_heads == by_position, "round {round}");
+        let news = bundle(&by_heads).expect("it is whole");
+        let all = bundle(&a.export()).expect("it is whole");
+        assert!(round == 0 || news.events() < all.events());
+        known = newest(&a);
+        let learned = b.import(&by_heads).expect("imported");
+        assert_eq!((learned.events, learned.unchanged), (news.events(), 0));
+        b.check();
+        let learned = b.import(&a.export()).expect("imported");
+        assert_eq!((learned.events, learned.facts.len()), (0, 0));
+    }
+    let nothing = a.export_since(&Since::Position(known));
+    assert_eq!(bundle(&nothing).expect("it is whole").events(), 0);
+    b.import(&nothing).expect("imported");
+    // What is not here says nothing, and whoever lacks what went before is told what to ask for.
+    let (tip, head) = (a.log().tip().expect("a tip"), EventId([7; 32]));
+    let elsewhere = Since::Heads(vec![(tip.origin, tip.seq, head)]);
+    assert!(a.export_since(&elsewhere) == a.export());
+    let last = a.export_since(&Since::Position(Position(known.0 - 1)));
+    match Machine::new(9).import(&last) {
+        Err(LogError::Gaps(gaps)) => assert_eq!(gaps[0].from_seq, Seq(1)),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]

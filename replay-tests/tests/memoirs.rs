@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use icm_server::api::{
-    Caller, ConceptLinkRequest, ConceptRequest, DefinitionStatus, InspectRequest, LabelRequest,
-    MemoirRequest, NoProgress, StoreRequest, UndoRequest, WholeConcept,
+    Caller, ConceptLinkRequest, ConceptRequest, DefinitionStatus, ExportSince, InspectRequest,
+    LabelRequest, MemoirRequest, NoProgress, StoreRequest, UndoRequest, WholeConcept,
 };
 use icm_server::{ExportFile, Service, ServiceError};
 use proptest::prelude::*;
@@ -222,7 +222,9 @@ impl Machine {
     fn export(&self) -> PathBuf {
         let path = self.folder.path().join("export");
         let mut file = std::fs::File::create(&path).expect("created");
-        let exported = self.service().export_log(&mut file, &NoProgress);
+        let exported = self
+            .service()
+            .export_log(&ExportSince::Start, &mut file, &NoProgress);
         exported.expect("exported");
         path
     }

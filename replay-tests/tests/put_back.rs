@@ -4,7 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use icm_server::api::{Caller, LogImportAnswer, NoProgress, RedactRequest, StoreRequest};
+use icm_server::api::{
+    Caller, ExportSince, LogImportAnswer, NoProgress, RedactRequest, StoreRequest,
+};
 use icm_server::{ExportFile, Service};
 use replay_tests::env::SimEnv;
 use replay_tests::folder::{self, Files};
@@ -57,7 +59,9 @@ impl World {
     fn give(&self, from: &str, to: &str) -> LogImportAnswer {
         let path = self.dir("export");
         let mut file = std::fs::File::create(&path).expect("created");
-        let exported = self.open(from).export_log(&mut file, &NoProgress);
+        let exported = self
+            .open(from)
+            .export_log(&ExportSince::Start, &mut file, &NoProgress);
         exported.expect("exported");
         let file = ExportFile::open(&path).expect("it is there");
         let answer = (self.open(to)).import_log(&Caller::default(), &file, false, &NoProgress);

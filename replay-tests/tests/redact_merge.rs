@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use icm_server::api::{
-    Caller, NoProgress, RecallRequest, RedactRequest, StoreRequest, VerifyReport,
+    Caller, ExportSince, NoProgress, RecallRequest, RedactRequest, StoreRequest, VerifyReport,
 };
 use icm_server::{ExportFile, Service};
 use proptest::prelude::*;
@@ -86,7 +86,7 @@ impl Machine {
     fn export(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.service
-            .export_log(&mut out, &NoProgress)
+            .export_log(&ExportSince::Start, &mut out, &NoProgress)
             .expect("exported");
         out
     }

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use icm_log::acked::ACKED_FILE;
-use icm_server::api::{Caller, NoProgress, RedactRequest, RepairRequest, StoreRequest};
+use icm_server::api::{
+    Caller, ExportSince, NoProgress, RedactRequest, RepairRequest, StoreRequest,
+};
 use icm_server::{ExportFile, Service};
 use replay_tests::env::SimEnv;
 use replay_tests::logbed::Seen;
@@ -129,7 +131,7 @@ fn a_redaction_that_was_lost_is_said_again() {
     let export = folder.path().join("export");
     let mut file = std::fs::File::create(&export).expect("created");
     service
-        .export_log(&mut file, &NoProgress)
+        .export_log(&ExportSince::Start, &mut file, &NoProgress)
         .expect("exported");
     let request = RedactRequest {
         targets: vec![id],

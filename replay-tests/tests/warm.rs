@@ -11,8 +11,8 @@ use icm_log::disk::{Disk, OpenMode, RealDisk};
 use icm_log::facts::LogRedacted;
 use icm_log::{Durability, EventId, Kind, Log, NewEvent, SubjectId, payload};
 use icm_server::api::{
-    Action, Caller, ListRequest, LogImportAnswer, NoProgress, RecallRequest, RedactRequest,
-    RepairRequest, StoreRequest,
+    Action, Caller, ExportSince, ListRequest, LogImportAnswer, NoProgress, RecallRequest,
+    RedactRequest, RepairRequest, StoreRequest,
 };
 use icm_server::{ExportFile, Service};
 use replay_tests::env::SimEnv;
@@ -46,7 +46,9 @@ impl World {
     fn export(&self, from: &str) -> PathBuf {
         let path = self.dir(&format!("{from}.icmx"));
         let mut file = fs::File::create(&path).expect("created");
-        let exported = self.open(from).export_log(&mut file, &NoProgress);
+        let exported = self
+            .open(from)
+            .export_log(&ExportSince::Start, &mut file, &NoProgress);
         exported.expect("exported");
         path
     }

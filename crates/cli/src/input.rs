@@ -9,6 +9,9 @@ use icm_server::{BUNDLE_MAGIC, ExportFile, ServiceError};
 
 use crate::error::CliError;
 
+/// A file of heads has a short line for each machine; more than this is another file.
+const HEADS_MAX_BYTES: u64 = 1024 * 1024;
+
 /// The text of an argument: itself, or stdin for `-`, or stdin when it is missing and something
 /// is piped in.
 pub(crate) fn text_or_stdin(given: Option<&str>, flag: &str) -> Result<String, CliError> {
@@ -49,6 +52,28 @@ pub(crate) fn export_file(path: &Path) -> Result<ExportFile, CliError> {
         }
     }
     Ok(file)
+}
+
+/// The text of a file that `icm log heads` was written to, `-` for stdin.
+pub(crate) fn heads(path: &Path) -> Result<String, CliError> {
+    let failed = |e| CliError::io(format!("cannot read {}", path.display()), &e);
+    let reader: Box<dyn Read> = if path == Path::new("-") {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(File::open(path).map_err(failed)?)
+    };
+    let mut text = String::new();
+    let read = reader
+        .take(HEADS_MAX_BYTES + 1)
+        .read_to_string(&mut text)
+        .map_err(failed)?;
+    if read as u64 > HEADS_MAX_BYTES {
+        return Err(
+            CliError::invalid(format!("{} is too long to be heads", path.display()))
+                .with_hint("name a file written with `icm log heads > FILE`"),
+        );
+    }
+    Ok(text)
 }
 
 fn stdin_text(flag: &str) -> Result<String, CliError> {

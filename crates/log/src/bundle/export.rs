@@ -10,7 +10,7 @@ use crate::error::{LogError, Result, at};
 use crate::facts::{Facts, Hole};
 use crate::hash;
 use crate::head::Head;
-use crate::id::{EventId, OriginId, Seq};
+use crate::id::{EventId, OriginId, Position, Seq};
 use crate::kind::Kind;
 use crate::log::Log;
 use crate::record::{self, Body, SALT_LEN};
@@ -22,13 +22,18 @@ use crate::scan::{SegmentScan, Step};
 const PROGRESS_LEN: u64 = 1_024 * 1_024;
 
 impl Log {
-    /// Writes every chain that is held, own and foreign, as a bundle, in whole batches. The own one
-    /// is made durable first. `progress` is told how many bytes were written, now and then.
+    /// Writes every chain that is held, own and foreign, as a bundle, in whole batches, less what `since` says
+    /// is there already. The own one is made durable first. `progress` is told how many bytes were written, now and then.
     ///
     /// # Errors
     /// `Damaged`, `NewerFormat` or `NotWritable` where the own chain is not in order; `Io` when
     /// `out` cannot be written.
-    pub fn export(&self, out: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> Result<Exported> {
+    pub fn export(
+        &self,
+        since: &Since,
+        out: &mut dyn Write,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Exported> {
         self.refresh()?;
         if let Some(refusal) = self.refusal() {
             return Err(refusal.to_error(&self.dir));
@@ -37,6 +42,7 @@ impl Log {
         let mut holes = Vec::new();
         let mut redactions = Redactions::default();
         let mut wanted = Wanted::default();
+        let mut known = Known::of(since);
         let parts = self.lock_state().parts.clone();
         for part in &parts {
             let until = part.until.map(|until| (part.origin, until, part.event));
@@ -51,8 +57,9 @@ impl Log {
         };
         for origin in chain::origins(&*self.disk, &self.dir)? {
             let until = self.durable_until(origin)?;
-            let runs = runs::runs_of(&*self.disk, &self.dir, origin, until, &mut |_, head, _| {
+            let runs = runs::runs_of(&*self.disk, &self.dir, origin, until, &mut |_, head, id| {
                 redactions.note(head);
+                known.note(head, id, own(head));
                 if ![Kind::LOG_REPAIRED, Kind::LOG_IMPORTED].contains(&head.kind()) {
                     return;
                 }
@@ -82,7 +89,7 @@ impl Log {
         for (origin, runs) in chains {
             let runs = runs::connected(runs, origin, &holes);
             wanted.found(origin, &runs);
-            self.export_chain(origin, runs, &mut writer)?;
+            self.export_chain(origin, runs, &known, &mut writer)?;
         }
         writer.done.incomplete = wanted.missing(&holes);
         let end = Mark::Done {
@@ -116,6 +123,7 @@ impl Log {
         &self,
         origin: OriginId,
         runs: Vec<Run>,
+        known: &Known,
         writer: &mut Writing<'_>,
     ) -> Result<()> {
         let last = runs.iter().map(|run| run.from_seq).max();
@@ -126,20 +134,32 @@ impl Log {
                 true => Some(run),
                 false => run.trimmed(),
             };
-            if let Some(run) = run {
+            let Some(run) = run else {
+                continue;
+            };
+            let from_seq = known.next_of(origin, &run);
+            if from_seq <= run.to_seq() {
                 any = true;
-                self.export_run(origin, &run, writer)?;
+                self.export_run(origin, &run, from_seq, writer)?;
             }
         }
         writer.done.origins += u64::from(any);
         Ok(())
     }
 
-    fn export_run(&self, origin: OriginId, run: &Run, writer: &mut Writing<'_>) -> Result<()> {
+    /// The events of a run from one of them on.
+    fn export_run(
+        &self,
+        origin: OriginId,
+        run: &Run,
+        from_seq: Seq,
+        writer: &mut Writing<'_>,
+    ) -> Result<()> {
+        let before = from_seq.0.checked_sub(1).map(Seq);
         let start = Mark::Range {
             origin,
-            base: run.base,
-            from_seq: run.from_seq,
+            base: before.and_then(|seq| run.id_at(seq)).unwrap_or(run.base),
+            from_seq,
         };
         writer.put(&start.encode())?;
         writer.done.ranges += 1;
@@ -157,6 +177,9 @@ impl Log {
                     return Err(moved());
                 }
                 expected = Seq(expected.0 + 1);
+                if record.seq() < from_seq {
+                    continue;
+                }
                 bytes.clear();
                 let named =
                     (record.parse_head()).is_ok_and(|head| writer.redactions.names(&head, id));
@@ -177,6 +200,69 @@ impl Log {
             true => Ok(()),
             false => Err(moved()),
         }
+    }
+}
+
+/// What whoever gets an export has already.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Since {
+    /// Nothing.
+    #[default]
+    Start,
+    /// In each of these chains everything up to this event. An event that is not here says nothing.
+    Heads(Vec<(OriginId, Seq, EventId)>),
+    /// What this machine knew then.
+    Position(Position),
+}
+
+/// The newest events that are known to be there already.
+struct Known {
+    heads: Vec<(OriginId, Seq, EventId)>,
+    /// Of the own chains.
+    own: Vec<(OriginId, Seq, EventId)>,
+    position: Position,
+}
+
+impl Known {
+    fn of(since: &Since) -> Known {
+        let (heads, position) = match since {
+            Since::Start => (Vec::new(), Position(0)),
+            Since::Heads(heads) => (heads.clone(), Position(0)),
+            Since::Position(position) => (Vec::new(), *position),
+        };
+        Known {
+            heads,
+            own: Vec::new(),
+            position,
+        }
+    }
+
+    /// Takes up what this machine wrote or learned up to the position.
+    fn note(&mut self, head: &Head<'_>, id: EventId, own: bool) {
+        if !own || head.position() > self.position {
+            return;
+        }
+        // Own chains come one after another, each in its order.
+        let goes_on = |(origin, ..): &(OriginId, Seq, EventId)| *origin == head.origin();
+        match self.own.last_mut().filter(|last| goes_on(last)) {
+            Some(last) => *last = (head.origin(), head.seq(), id),
+            None => self.own.push((head.origin(), head.seq(), id)),
+        }
+        if let Ok(Facts::Imported(facts)) = Facts::of(head) {
+            let ranges = facts.ranges.iter();
+            self.heads
+                .extend(ranges.map(|range| (range.origin, range.to_seq, range.head)));
+        }
+    }
+
+    /// Seq of the first event of a run that is not known to be there.
+    fn next_of(&self, origin: OriginId, run: &Run) -> Seq {
+        let within = |(of, seq, id): &&(OriginId, Seq, EventId)| {
+            *of == origin && run.id_at(*seq) == Some(*id)
+        };
+        let heads = self.heads.iter().chain(&self.own);
+        let newest = heads.filter(within).map(|(_, seq, _)| *seq);
+        newest.max().map_or(run.from_seq, |seq| Seq(seq.0 + 1))
     }
 }
 

@@ -18,6 +18,7 @@ use crate::record::Record;
 use crate::repair::Spare;
 use crate::scan::{SegmentScan, Step};
 
+pub use export::Since;
 pub use mark::MAGIC as BUNDLE_MAGIC;
 
 /// Consecutive events of one chain within a bundle.

@@ -2,6 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
+/// What whoever gets an export of the log has already.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ExportSince {
+    /// Nothing.
+    #[default]
+    Start,
+    /// What these lines of `icm log heads` name, and all before it in each chain.
+    Heads(String),
+    /// What this store knew at a moment, given as to `--at`.
+    Moment(String),
+}
+
 /// What an export of the log holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LogExported {

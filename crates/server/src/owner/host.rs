@@ -43,8 +43,10 @@ struct Host {
     queue: Queue,
     terms: String,
     /// An answer is out that leaves work.
-    answered: Box<dyn Fn() + Send + Sync>,
+    answered: Answered,
 }
+
+type Answered = Arc<dyn Fn() + Send + Sync>;
 
 /// Is the owner of the store whenever nobody else is, until it is dropped. `answered` is called after each
 /// answer that leaves work.
@@ -56,17 +58,21 @@ pub(crate) async fn keep(service: Arc<Service>, answered: impl Fn() + Send + Syn
         );
         return;
     }
-    let host = match Host::new(&service, answered) {
-        Ok(host) => host,
-        Err(error) => return tracing::error!(%error, "a thread for the writes of others"),
-    };
-    let methods = match module(host) {
-        Ok(module) => Methods::from(module),
-        Err(error) => return tracing::error!(%error, "the methods for other processes"),
-    };
+    let answered: Answered = Arc::new(answered);
     loop {
         match claimed(&service) {
-            Ok(Some((listener, _claim))) => listen(listener, &methods).await,
+            Ok(Some((listener, _claim))) => {
+                let host = match Host::new(&service, Arc::clone(&answered)) {
+                    Ok(host) => host,
+                    Err(error) => {
+                        return tracing::error!(%error, "threads for the writes of others");
+                    }
+                };
+                match module(host) {
+                    Ok(module) => listen(listener, &Methods::from(module)).await,
+                    Err(error) => return tracing::error!(%error, "the methods for others"),
+                }
+            }
             Ok(None) if place::is_taken(service.dir()) => until_free(service.dir()).await,
             Ok(None) => tokio::time::sleep(LOOK_EVERY).await,
             Err(error) => {
@@ -94,7 +100,7 @@ async fn until_free(store: &Path) {
 /// Answers one process on this stream, for a fuzzer.
 #[cfg(fuzzing)]
 pub async fn fuzzed(service: Arc<Service>, stream: UnixStream) {
-    if let Ok(host) = Host::new(&service, || {})
+    if let Ok(host) = Host::new(&service, Arc::new(|| {}))
         && let Ok(module) = module(host)
     {
         converse(stream, Methods::from(module), CancellationToken::new()).await;
@@ -333,15 +339,12 @@ fn followed(
 }
 
 impl Host {
-    fn new(
-        service: &Arc<Service>,
-        answered: impl Fn() + Send + Sync + 'static,
-    ) -> io::Result<Host> {
+    fn new(service: &Arc<Service>, answered: Answered) -> io::Result<Host> {
         Ok(Host {
             service: Arc::clone(service),
             queue: Queue::new(Arc::clone(service))?,
             terms: service.terms(),
-            answered: Box::new(answered),
+            answered,
         })
     }
 

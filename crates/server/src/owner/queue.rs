@@ -124,6 +124,9 @@ impl Shared {
                 Err(error) => _ = waiter.answer.send(Err(error.to_string())),
             }
         }
+        if asked.is_empty() {
+            return true;
+        }
         let decided = self.service.decide_all(&asked);
         drop(turn);
         let receipts = decided.and_then(|receipts| receipts.commit());

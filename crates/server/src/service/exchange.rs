@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use icm_log::bundle::{BUNDLE_MAGIC, Bundle};
+use icm_log::bundle::{BUNDLE_MAGIC, Bundle, Since};
 use icm_log::disk::{Disk, DiskFile, OpenMode, RealDisk};
 use icm_log::facts::LogImported;
 use icm_log::learn::{Fork, Learned};
@@ -13,19 +13,26 @@ use icm_log::{Gap, Kind, NewEvent, OriginId, Seq, SubjectId, payload};
 
 use super::redact::{redacted, unknown};
 use super::write::RequestKeyOf;
-use super::{Service, locked};
-use crate::api::{Caller, ChainPlace, LogExported, LogImportAnswer, Progress};
+use super::{Service, heads, locked};
+use crate::api::{Caller, ChainPlace, ExportSince, LogExported, LogImportAnswer, Progress};
 use crate::error::{Result, ServiceError};
 
 /// `log.imported` events of one batch: each may be as long as an event can.
 pub(super) const IMPORTS_MAX: usize = 32;
 
 impl Service {
-    /// Writes every chain that is held into `out`: whoever imports it has the same events.
-    pub fn export_log(&self, out: &mut dyn Write, progress: &dyn Progress) -> Result<LogExported> {
+    /// Writes every chain that is held into `out`, less what `since` says is there already: whoever has
+    /// that and imports it has the same events.
+    pub fn export_log(
+        &self,
+        since: &ExportSince,
+        out: &mut dyn Write,
+        progress: &dyn Progress,
+    ) -> Result<LogExported> {
         self.finish_what_was_begun()?;
+        let since = self.resolve_since(since)?;
         progress.start("exporting", Some(self.log.len_bytes()?));
-        let exported = self.log.export(out, &mut |bytes| progress.advance(bytes));
+        let exported = (self.log).export(&since, out, &mut |bytes| progress.advance(bytes));
         progress.finish();
         let exported = exported.map_err(|error| self.explained(error))?;
         Ok(LogExported {
@@ -37,6 +44,17 @@ impl Service {
                 .map(OriginId::to_string)
                 .collect(),
             bytes: exported.bytes,
+        })
+    }
+
+    fn resolve_since(&self, since: &ExportSince) -> Result<Since> {
+        Ok(match since {
+            ExportSince::Start => Since::Start,
+            ExportSince::Heads(text) => Since::Heads(heads::parse(text)?),
+            ExportSince::Moment(at) => {
+                let at = self.with_views(|views| self.at_or_nothing(views, at))?;
+                Since::Position(at.position)
+            }
         })
     }
 

@@ -1,10 +1,10 @@
-//! Looking after a store: verify, rebuild, heads.
+//! Looking after a store: verify, rebuild.
 
 use icm_log::verify::{Report, Severity};
 use icm_projections::fold::fold_afresh;
 use icm_projections::{ViewError, Views};
 
-use super::{Service, VIEWS_WAIT, locked};
+use super::{Service, VIEWS_WAIT, heads, locked};
 use crate::api::{Finding, OriginHead, Progress, RebuildReport, VerifyReport};
 use crate::error::{Result, ServiceError, plain};
 
@@ -39,25 +39,13 @@ impl Service {
     }
 
     fn check_expected(&self, expect: &str, report: &mut VerifyReport) -> Result<()> {
-        let mut looked_at = 0;
-        for line in expect.lines().map(str::trim) {
-            if line.is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let mut words = line.split_whitespace();
-            let parsed = (|| {
-                let origin = icm_log::OriginId::parse_hex(words.next()?)?;
-                let seq = icm_log::Seq(words.next()?.parse().ok()?);
-                let event = icm_log::EventId::parse_hex(words.next()?)?;
-                Some((origin, seq, event))
-            })();
-            let Some((origin, seq, event)) = parsed else {
-                return Err(ServiceError::invalid_with(
-                    format!("`{line}` is no line of `icm log heads`"),
-                    "give the file that `icm log heads` was written to",
-                ));
-            };
-            looked_at += 1;
+        let expected = heads::parse(expect)?;
+        if expected.is_empty() {
+            return Err(ServiceError::invalid(
+                "the file expects nothing: it names no head",
+            ));
+        }
+        for (origin, seq, event) in expected {
             if self.log.event_of(origin, seq)? != Some(event) {
                 report.ok = false;
                 report.findings.push(Finding {
@@ -69,28 +57,7 @@ impl Service {
                 });
             }
         }
-        match looked_at {
-            0 => Err(ServiceError::invalid(
-                "the file expects nothing: it names no head",
-            )),
-            _ => Ok(()),
-        }
-    }
-
-    /// The newest event of every chain.
-    pub fn heads(&self) -> Result<Vec<OriginHead>> {
-        self.log.refresh()?;
-        let own = self.log.origin();
-        let heads = self.log.heads()?;
-        Ok(heads
-            .into_iter()
-            .map(|tip| OriginHead {
-                origin: tip.origin.to_string(),
-                seq: tip.seq.0,
-                head: tip.event.to_string(),
-                own: own == Some(tip.origin),
-            })
-            .collect())
+        Ok(())
     }
 
     /// The chain, every byte of the views' files, and a fresh fold of the log against what the

@@ -14,6 +14,7 @@ mod exchange;
 mod export;
 mod follow;
 mod graph;
+mod heads;
 mod health;
 mod import;
 mod link;
@@ -503,7 +504,7 @@ impl Service {
         let dir = self.views_dir();
         let events = self.log.tip().map_or(0, |tip| tip.position.0);
         if !Views::were_built(&dir) {
-            if events <= TAIL_LEFT_MAX {
+            if events <= TAIL_MAX {
                 return Ok(Views::empty(&self.log)?);
             }
             return Ok(self.first_views()?);

@@ -1,5 +1,6 @@
 //! Taking the views further: what a process leaves behind, and what a server does between two answers.
 
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -87,11 +88,8 @@ impl Service {
         let Some(are_on_disk) = much.filter(|_| !self.owner.leave_views()) else {
             return false;
         };
-        if !are_on_disk {
-            return self.settle_to(TAIL_MAX);
-        }
         let begun = Instant::now();
-        match self.settle_beside() {
+        match self.settle_beside(are_on_disk) {
             Ok(Some(written)) => {
                 let took = begun.elapsed();
                 *locked(&self.settled) = Some((Instant::now(), took));
@@ -114,32 +112,35 @@ impl Service {
         }
     }
 
-    /// Takes the views further in a second set of them, and puts it in the place of the first. `None` where
-    /// that cannot be: they are not on disk, or at another place.
-    fn settle_beside(&self) -> std::result::Result<Option<bool>, Ask> {
+    /// Takes the views further in a second set of them, or builds one where there are none on disk, and puts it in
+    /// the place of the first. `None` where that cannot be: they are at another place.
+    fn settle_beside(&self, are_on_disk: bool) -> std::result::Result<Option<bool>, Ask> {
         let dir = self.views_dir();
-        let mut beside = Views::open(&dir, &self.log)?;
-        {
-            let held = locked(&self.views);
-            let Some(views) = held.as_ref().filter(|views| views.are_on_disk()) else {
-                return Ok(None);
-            };
-            if !views.copy_tail(&mut beside)? {
-                return Ok(None);
-            }
-            self.settling.store(true, Ordering::Relaxed);
-        }
+        let second = match are_on_disk {
+            false => None,
+            true => match self.second_set(&dir)? {
+                None => return Ok(None),
+                second => second,
+            },
+        };
         let done = guarded(|| {
-            beside.commit(&dir, &self.log, SETTLE_WAIT)?;
+            let mut beside = match second {
+                Some(mut second) => {
+                    second.commit(&dir, &self.log, SETTLE_WAIT)?;
+                    second
+                }
+                None => Views::rebuild(&dir, &self.log, SETTLE_WAIT, &mut |_| {})?,
+            };
             // Most of what came meanwhile; nobody has to wait for it.
-            Ok(beside.follow(&self.log)?)
+            beside.follow(&self.log)?;
+            Ok(beside)
         });
         let mut held = locked(&self.views);
         self.settling.store(false, Ordering::Relaxed);
-        match done {
+        let mut beside = match done {
             Err(Ask::View(ViewError::Busy | ViewError::Io { .. })) => return Ok(Some(false)),
             other => other?,
-        }
+        };
         self.log.refresh()?;
         // A redaction, or a rebuild, has removed what was committed.
         if beside.are_stale(&self.log) {
@@ -151,6 +152,19 @@ impl Service {
         }
         *held = Some(beside);
         Ok(Some(true))
+    }
+
+    /// The views a second time, with the tail of those that are asked; these do not mind from now on that their files
+    /// change. `None` where the two are not at one place.
+    fn second_set(&self, dir: &Path) -> std::result::Result<Option<Views>, Ask> {
+        let mut second = Views::open(dir, &self.log)?;
+        let held = locked(&self.views);
+        let Some(views) = held.as_ref().filter(|views| views.are_on_disk()) else {
+            return Ok(None);
+        };
+        let is_copied = views.copy_tail(&mut second)?;
+        self.settling.store(is_copied, Ordering::Relaxed);
+        Ok(is_copied.then_some(second))
     }
 
     /// Whether so little is new that it may stay in memory: `times` that number of events, or bytes.

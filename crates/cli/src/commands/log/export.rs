@@ -4,10 +4,11 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use icm_server::api::LogExported;
+use icm_server::api::{ExportSince, LogExported};
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
+use crate::input;
 use crate::output::{Readers, outside_store, write_file};
 use crate::progress::Bar;
 use crate::text::{self, bytes, count};
@@ -23,11 +24,17 @@ use crate::ui::BOLD;
 #[command(after_help = "\
 Examples:
   icm log export laptop.icmx
-  icm log export - | ssh desk icm log import -")]
+  icm log export - | ssh desk icm log import -
+  icm log export --since @1200 news.icmx
+  ssh desk icm log heads > desk.txt; icm log export --since desk.txt - | ssh desk icm log import -")]
 pub(crate) struct LogExportArgs {
     /// The file to write, or `-` for stdout; it is replaced only when everything is written
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// Leave out what is there already: a file that `icm log heads` was written to over there, or a
+    /// moment of this store, as `--at` takes it, since which it has all
+    #[arg(long, value_name = "HEADS|AT")]
+    since: Option<String>,
 }
 
 pub(crate) fn run(args: LogExportArgs, app: &App) -> Result<Outcome, CliError> {
@@ -54,14 +61,15 @@ pub(crate) fn run(args: LogExportArgs, app: &App) -> Result<Outcome, CliError> {
     if !to_stdout {
         outside_store(&args.file, &dir)?;
     }
+    let since = since(args.since)?;
     let bar = Bar::new(&app.ui);
     let exported = match to_stdout {
         true => app.ui.with_writer(|out| {
-            let exported = service.export_log(out, &bar)?;
+            let exported = service.export_log(&since, out, &bar)?;
             Ok::<_, CliError>(exported)
         })?,
         false => write_file(&args.file, Readers::Owner, |out| {
-            Ok(service.export_log(out, &bar)?)
+            Ok(service.export_log(&since, out, &bar)?)
         })?,
     };
     drop(bar);
@@ -101,4 +109,16 @@ pub(crate) fn run(args: LogExportArgs, app: &App) -> Result<Outcome, CliError> {
         ));
     }
     Ok(outcome)
+}
+
+/// What is left out: a file of that name says it, else it is a moment.
+fn since(given: Option<String>) -> Result<ExportSince, CliError> {
+    let Some(given) = given else {
+        return Ok(ExportSince::Start);
+    };
+    let path = Path::new(&given);
+    match given == "-" || path.exists() {
+        true => input::heads(path).map(ExportSince::Heads),
+        false => Ok(ExportSince::Moment(given)),
+    }
 }

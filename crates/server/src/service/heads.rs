@@ -1,0 +1,54 @@
+//! The newest event of every chain, as text that a person can keep: a line each of origin, seq and event id.
+
+use icm_log::{EventId, OriginId, Seq};
+
+use super::Service;
+use crate::api::OriginHead;
+use crate::error::{Result, ServiceError};
+
+/// Where a chain was.
+pub(super) type Place = (OriginId, Seq, EventId);
+
+/// The lines of `icm log heads`; empty ones and those that begin with `#` say nothing.
+///
+/// # Errors
+/// `Invalid` names the first line that is none.
+pub(super) fn parse(text: &str) -> Result<Vec<Place>> {
+    let lines = text.lines().map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let place = |line: &str| {
+        place(line).ok_or_else(|| {
+            ServiceError::invalid_with(
+                format!("`{line}` is no line of `icm log heads`"),
+                "give the file that `icm log heads` was written to",
+            )
+        })
+    };
+    lines.map(place).collect()
+}
+
+fn place(line: &str) -> Option<Place> {
+    let mut words = line.split_whitespace();
+    let origin = OriginId::parse_hex(words.next()?)?;
+    let seq = Seq(words.next()?.parse().ok()?);
+    let event = EventId::parse_hex(words.next()?)?;
+    Some((origin, seq, event))
+}
+
+impl Service {
+    /// The newest event of every chain.
+    pub fn heads(&self) -> Result<Vec<OriginHead>> {
+        self.log.refresh()?;
+        let own = self.log.origin();
+        let heads = self.log.heads()?;
+        Ok(heads
+            .into_iter()
+            .map(|tip| OriginHead {
+                origin: tip.origin.to_string(),
+                seq: tip.seq.0,
+                head: tip.event.to_string(),
+                own: own == Some(tip.origin),
+            })
+            .collect())
+    }
+}

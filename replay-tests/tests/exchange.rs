@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use icm_log::bundle::{Bundle, Since};
+use icm_log::bundle::{Bundle, ChainRange, Since};
 use icm_log::disk::{self, Disk, OpenMode};
 use icm_log::env::Env;
 use icm_log::facts::{LogUndone, UndoneRange};
@@ -15,7 +15,7 @@ use icm_log::segment::{SegmentHeader, SegmentName};
 use icm_log::verify::Severity;
 use icm_log::{
     Batch, CommandId, Durability, EventId, Kind, Log, LogError, NewEvent, OriginId, Position,
-    RequestKey, Seq, SessionId, SubjectId, hash, payload,
+    RequestKey, Seq, SessionId, SubjectId, Tip, hash, payload,
 };
 use replay_tests::env::SimEnv;
 use replay_tests::logbed::{self, Seen};
@@ -225,11 +225,8 @@ fn what_is_new_alone_goes_out_and_makes_the_same_of_who_had_the_rest() {
             }
         }
         let had = b.log().heads().expect("it reads");
-        let had = Since::Heads(
-            (had.iter())
-                .map(|tip| (tip.origin, tip.seq, tip.event))
-                .collect(),
-        );
+        let whole = |tip: &Tip| ChainRange::up_to(tip.origin, tip.seq, tip.event);
+        let had = Since::Ranges(had.iter().map(whole).collect());
         let (by_heads, by_position) = (
             a.export_since(&had),
             a.export_since(&Since::Position(known)),
@@ -251,7 +248,7 @@ fn what_is_new_alone_goes_out_and_makes_the_same_of_who_had_the_rest() {
     b.import(&nothing).expect("imported");
     // What is not here says nothing, and whoever lacks what went before is told what to ask for.
     let (tip, head) = (a.log().tip().expect("a tip"), EventId([7; 32]));
-    let elsewhere = Since::Heads(vec![(tip.origin, tip.seq, head)]);
+    let elsewhere = Since::Ranges(vec![ChainRange::up_to(tip.origin, tip.seq, head)]);
     assert!(a.export_since(&elsewhere) == a.export());
     let last = a.export_since(&Since::Position(Position(known.0 - 1)));
     match Machine::new(9).import(&last) {

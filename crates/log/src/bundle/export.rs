@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::mark::{self, Mark};
-use super::{Bundle, Exported};
+use super::{Bundle, ChainRange, Exported};
 use crate::chain;
 use crate::disk::OpenMode;
 use crate::error::{LogError, Result, at};
@@ -40,7 +40,7 @@ impl Log {
         }
         let mut chains = Vec::new();
         let mut holes = Vec::new();
-        let mut redactions = Redactions::default();
+        let (mut redactions, mut redacted) = (Redactions::default(), 0);
         let mut wanted = Wanted::default();
         let mut known = Known::of(since);
         let parts = self.lock_state().parts.clone();
@@ -59,6 +59,7 @@ impl Log {
             let until = self.durable_until(origin)?;
             let runs = runs::runs_of(&*self.disk, &self.dir, origin, until, &mut |_, head, id| {
                 redactions.note(head);
+                redacted += u64::from(head.kind() == Kind::LOG_REDACTED);
                 known.note(head, id, own(head));
                 if ![Kind::LOG_REPAIRED, Kind::LOG_IMPORTED].contains(&head.kind()) {
                     return;
@@ -81,7 +82,10 @@ impl Log {
             out,
             redactions,
             hasher: hash::bundle_hasher(),
-            done: Exported::default(),
+            done: Exported {
+                redactions: redacted,
+                ..Exported::default()
+            },
             told: 0,
             progress,
         };
@@ -93,7 +97,7 @@ impl Log {
         }
         writer.done.incomplete = wanted.missing(&holes);
         let end = Mark::Done {
-            ranges: writer.done.ranges,
+            ranges: writer.done.ranges.len() as u64,
             events: writer.done.events,
             digest: *writer.hasher.finalize().as_bytes(),
         };
@@ -137,22 +141,21 @@ impl Log {
             let Some(run) = run else {
                 continue;
             };
-            let from_seq = known.next_of(origin, &run);
-            if from_seq <= run.to_seq() {
+            for (from_seq, to_seq) in known.lacking_of(origin, &run) {
                 any = true;
-                self.export_run(origin, &run, from_seq, writer)?;
+                self.export_part(origin, &run, (from_seq, to_seq), writer)?;
             }
         }
         writer.done.origins += u64::from(any);
         Ok(())
     }
 
-    /// The events of a run from one of them on.
-    fn export_run(
+    /// Some events of a run, the first and the last included.
+    fn export_part(
         &self,
         origin: OriginId,
         run: &Run,
-        from_seq: Seq,
+        (from_seq, to_seq): (Seq, Seq),
         writer: &mut Writing<'_>,
     ) -> Result<()> {
         let before = from_seq.0.checked_sub(1).map(Seq);
@@ -162,7 +165,12 @@ impl Log {
             from_seq,
         };
         writer.put(&start.encode())?;
-        writer.done.ranges += 1;
+        writer.done.ranges.push(ChainRange {
+            origin,
+            from_seq,
+            to_seq,
+            head: run.id_at(to_seq).unwrap_or_else(|| run.head()),
+        });
         let moved = || LogError::Io {
             doing: "reading",
             path: self.dir.clone(),
@@ -177,7 +185,7 @@ impl Log {
                     return Err(moved());
                 }
                 expected = Seq(expected.0 + 1);
-                if record.seq() < from_seq {
+                if !(from_seq..=to_seq).contains(&record.seq()) {
                     continue;
                 }
                 bytes.clear();
@@ -209,29 +217,29 @@ pub enum Since {
     /// Nothing.
     #[default]
     Start,
-    /// In each of these chains everything up to this event. An event that is not here says nothing.
-    Heads(Vec<(OriginId, Seq, EventId)>),
+    /// These. One whose last event is not here says nothing.
+    Ranges(Vec<ChainRange>),
     /// What this machine knew then.
     Position(Position),
 }
 
-/// The newest events that are known to be there already.
+/// What is known to be there already.
 struct Known {
-    heads: Vec<(OriginId, Seq, EventId)>,
+    ranges: Vec<ChainRange>,
     /// Of the own chains.
-    own: Vec<(OriginId, Seq, EventId)>,
+    own: Vec<ChainRange>,
     position: Position,
 }
 
 impl Known {
     fn of(since: &Since) -> Known {
-        let (heads, position) = match since {
+        let (ranges, position) = match since {
             Since::Start => (Vec::new(), Position(0)),
-            Since::Heads(heads) => (heads.clone(), Position(0)),
+            Since::Ranges(ranges) => (ranges.clone(), Position(0)),
             Since::Position(position) => (Vec::new(), *position),
         };
         Known {
-            heads,
+            ranges,
             own: Vec::new(),
             position,
         }
@@ -243,26 +251,37 @@ impl Known {
             return;
         }
         // Own chains come one after another, each in its order.
-        let goes_on = |(origin, ..): &(OriginId, Seq, EventId)| *origin == head.origin();
-        match self.own.last_mut().filter(|last| goes_on(last)) {
-            Some(last) => *last = (head.origin(), head.seq(), id),
-            None => self.own.push((head.origin(), head.seq(), id)),
+        let reached = ChainRange::up_to(head.origin(), head.seq(), id);
+        match self.own.last_mut() {
+            Some(last) if last.origin == reached.origin => *last = reached,
+            _ => self.own.push(reached),
         }
         if let Ok(Facts::Imported(facts)) = Facts::of(head) {
             let ranges = facts.ranges.iter();
-            self.heads
-                .extend(ranges.map(|range| (range.origin, range.to_seq, range.head)));
+            let ranges = ranges.map(|it| ChainRange::up_to(it.origin, it.to_seq, it.head));
+            self.ranges.extend(ranges);
         }
     }
 
-    /// Seq of the first event of a run that is not known to be there.
-    fn next_of(&self, origin: OriginId, run: &Run) -> Seq {
-        let within = |(of, seq, id): &&(OriginId, Seq, EventId)| {
-            *of == origin && run.id_at(*seq) == Some(*id)
+    /// The first and the last seq of each part of a run that is not known to be there.
+    fn lacking_of(&self, origin: OriginId, run: &Run) -> Vec<(Seq, Seq)> {
+        let within = |range: &&ChainRange| {
+            range.origin == origin && run.id_at(range.to_seq) == Some(range.head)
         };
-        let heads = self.heads.iter().chain(&self.own);
-        let newest = heads.filter(within).map(|(_, seq, _)| *seq);
-        newest.max().map_or(run.from_seq, |seq| Seq(seq.0 + 1))
+        let known = self.ranges.iter().chain(&self.own).filter(within);
+        let mut known: Vec<(Seq, Seq)> = known.map(|it| (it.from_seq, it.to_seq)).collect();
+        known.sort_unstable();
+        let (mut next, mut lacking) = (run.from_seq, Vec::new());
+        for (from_seq, to_seq) in known {
+            if from_seq > next {
+                lacking.push((next, Seq(from_seq.0 - 1)));
+            }
+            next = next.max(Seq(to_seq.0 + 1));
+        }
+        if next <= run.to_seq() {
+            lacking.push((next, run.to_seq()));
+        }
+        lacking
     }
 }
 

@@ -40,6 +40,31 @@ pub struct BundleRange {
     pub end: u64,
 }
 
+/// Consecutive events of one chain, wherever they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct ChainRange {
+    /// The chain.
+    pub origin: OriginId,
+    /// Seq of the first one.
+    pub from_seq: Seq,
+    /// Seq of the last one.
+    pub to_seq: Seq,
+    /// The last one.
+    pub head: EventId,
+}
+
+impl ChainRange {
+    /// A chain from its start.
+    pub fn up_to(origin: OriginId, to_seq: Seq, head: EventId) -> ChainRange {
+        ChainRange {
+            origin,
+            from_seq: Seq(1),
+            to_seq,
+            head,
+        }
+    }
+}
+
 /// A bundle that was read to its end and found whole: every head hashed, every chain followed, every
 /// body held against its commitment.
 pub struct Bundle {
@@ -107,8 +132,10 @@ impl Bundle {
 pub struct Exported {
     /// Chains.
     pub origins: u64,
-    /// Ranges.
-    pub ranges: u64,
+    /// What of them, in the order of the bundle.
+    pub ranges: Vec<ChainRange>,
+    /// Redactions that are known here, whether or not they went along.
+    pub redactions: u64,
     /// Events.
     pub events: u64,
     /// Events without a body: redacted, or damaged.

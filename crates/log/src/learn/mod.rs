@@ -14,7 +14,7 @@ mod write;
 
 use serde::Serialize;
 
-use crate::bundle::Bundle;
+use crate::bundle::{Bundle, ChainRange};
 use crate::error::{Gap, Result};
 use crate::facts::LogImported;
 use crate::id::{EventId, OriginId, Seq, SubjectId};
@@ -94,7 +94,31 @@ impl Writer<'_> {
     }
 }
 
+/// What a log lacks of some ranges.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lacking {
+    /// Those of them whose last event is not held.
+    pub ranges: Vec<ChainRange>,
+    /// Events are held that wait to be learned, by the next import of anything.
+    pub waits: bool,
+}
+
 impl Log {
+    /// What of these ranges is not held. Reads every head.
+    ///
+    /// # Errors
+    /// Where a chain cannot be read.
+    pub fn lacking(&self, ranges: &[ChainRange]) -> Result<Lacking> {
+        self.refresh()?;
+        let held = self.held()?;
+        let lacks = |range: &&ChainRange| !held.has(range.origin, range.to_seq, range.head);
+        let (unlearned, only_imports) = write::unlearned(&held);
+        Ok(Lacking {
+            ranges: ranges.iter().filter(lacks).copied().collect(),
+            waits: !unlearned.is_empty() && !only_imports,
+        })
+    }
+
     /// What learning a bundle would come to. Takes nothing. `now_ms`: milliseconds since the epoch.
     ///
     /// # Errors

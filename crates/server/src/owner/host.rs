@@ -340,9 +340,11 @@ fn followed(
 
 impl Host {
     fn new(service: &Arc<Service>, answered: Answered) -> io::Result<Host> {
+        let queue = Queue::new(Arc::clone(service))?;
+        service.queue_own_writes(queue.own_way());
         Ok(Host {
             service: Arc::clone(service),
-            queue: Queue::new(Arc::clone(service))?,
+            queue,
             terms: service.terms(),
             answered,
         })

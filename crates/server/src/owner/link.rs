@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::{AskOwner, Forwarded, LINE_MAX_BYTES, Params, place};
+use super::{AskOwner, Forwarded, LINE_MAX_BYTES, Params, fill_in, place};
 use crate::api::Caller;
 
 /// An answer that takes longer may be none: the owner is asked whether it is there at all.
@@ -96,11 +96,7 @@ impl Link {
         request: &mut R,
     ) -> Option<A> {
         let mut connection = self.connection()?;
-        if let Some(id) = request.request_id()
-            && id.is_none()
-        {
-            *id = Some(fresh_id()?);
-        }
+        fill_in(request)?;
         let params = Params {
             terms: terms.to_owned(),
             caller: caller.clone(),
@@ -322,13 +318,6 @@ fn is_timeout(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
     )
-}
-
-/// An idempotency key that nobody else has.
-fn fresh_id() -> Option<String> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).ok()?;
-    Some(format!("{:032x}", u128::from_le_bytes(bytes)))
 }
 
 #[cfg(test)]

@@ -66,6 +66,18 @@ pub(crate) trait Forwarded: Serialize {
     fn request_id(&mut self) -> Option<&mut Option<String>>;
 }
 
+/// Gives a request a key that nobody else has, if it has room for one and none yet. `None` where there is no chance.
+pub(crate) fn fill_in<R: Forwarded>(request: &mut R) -> Option<()> {
+    if let Some(id) = request.request_id()
+        && id.is_none()
+    {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).ok()?;
+        *id = Some(format!("{:032x}", u128::from_le_bytes(bytes)));
+    }
+    Some(())
+}
+
 impl Forwarded for StoreRequest {
     const METHOD: &'static str = "store";
     const WRITES: bool = true;

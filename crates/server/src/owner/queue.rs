@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use crate::api::{Caller, Receipt};
 use crate::error::Result;
-use crate::service::{Service, Write};
+use crate::service::{OwnWay, Service, Write};
 
 /// One decides while the other waits for its sync.
 const THREADS: usize = 2;
@@ -42,7 +42,8 @@ struct Waiter {
 }
 
 /// The receipt, or why there is none.
-type Answer = oneshot::Sender<std::result::Result<Receipt, String>>;
+type Done = std::result::Result<Receipt, String>;
+type Answer = oneshot::Sender<Done>;
 
 impl Queue {
     pub(super) fn new(service: Arc<Service>) -> io::Result<Queue> {
@@ -64,20 +65,20 @@ impl Queue {
     }
 
     /// Does a write; says why where it is not done.
-    pub(super) async fn write(
-        &self,
-        caller: Caller,
-        write: Write,
-    ) -> std::result::Result<Receipt, String> {
-        let (answer, receipt) = oneshot::channel();
-        self.shared.waiting().writes.push(Waiter {
-            caller,
-            write,
-            answer,
-        });
-        self.shared.news.notify_one();
+    pub(super) async fn write(&self, caller: Caller, write: Write) -> Done {
         let failed = |_| Err("deciding it failed".to_owned());
+        let receipt = self.shared.take(caller, write);
         receipt.await.unwrap_or_else(failed)
+    }
+
+    /// The way in for the writes of this process, as long as the queue is there: they wait with those of others, so
+    /// that neither wait for the other's locks again and again.
+    pub(super) fn own_way(&self) -> OwnWay {
+        let shared = Arc::downgrade(&self.shared);
+        Arc::new(move |caller, write| {
+            let receipt = shared.upgrade()?.take(caller, write);
+            receipt.blocking_recv().ok()?.ok()
+        })
     }
 }
 
@@ -89,6 +90,18 @@ impl Drop for Queue {
 }
 
 impl Shared {
+    /// Takes a write into the queue. What comes of it follows.
+    fn take(&self, caller: Caller, write: Write) -> oneshot::Receiver<Done> {
+        let (answer, receipt) = oneshot::channel();
+        self.waiting().writes.push(Waiter {
+            caller,
+            write,
+            answer,
+        });
+        self.news.notify_one();
+        receipt
+    }
+
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -4,10 +4,10 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use icm_log::bundle::{BUNDLE_MAGIC, Bundle, Since};
+use icm_log::bundle::{BUNDLE_MAGIC, Bundle, ChainRange, Exported, Since};
 use icm_log::disk::{Disk, DiskFile, OpenMode, RealDisk};
 use icm_log::facts::LogImported;
-use icm_log::learn::{Fork, Learned};
+use icm_log::learn::{Fork, Lacking, Learned};
 use icm_log::repair::Spare;
 use icm_log::{Gap, Kind, NewEvent, OriginId, Seq, SubjectId, payload};
 
@@ -47,10 +47,40 @@ impl Service {
         })
     }
 
+    /// The same for who knows to the event what is there.
+    ///
+    /// # Errors
+    /// As [`Service::export_log`].
+    pub fn export_lacking(
+        &self,
+        there: &[ChainRange],
+        out: &mut dyn Write,
+        progress: &dyn Progress,
+    ) -> Result<Exported> {
+        self.finish_what_was_begun()?;
+        progress.start("looking for what is new", Some(self.log.len_bytes()?));
+        let since = Since::Ranges(there.to_vec());
+        let exported = (self.log).export(&since, out, &mut |bytes| progress.advance(bytes));
+        progress.finish();
+        exported.map_err(|error| self.explained(error))
+    }
+
+    /// What of these ranges this store lacks.
+    ///
+    /// # Errors
+    /// Where the log cannot be read.
+    pub fn lacking(&self, ranges: &[ChainRange]) -> Result<Lacking> {
+        (self.log.lacking(ranges)).map_err(|error| self.explained(error))
+    }
+
     fn resolve_since(&self, since: &ExportSince) -> Result<Since> {
         Ok(match since {
             ExportSince::Start => Since::Start,
-            ExportSince::Heads(text) => Since::Heads(heads::parse(text)?),
+            ExportSince::Heads(text) => {
+                let heads = heads::parse(text)?.into_iter();
+                let all = heads.map(|(origin, seq, head)| ChainRange::up_to(origin, seq, head));
+                Since::Ranges(all.collect())
+            }
             ExportSince::Moment(at) => {
                 let at = self.with_views(|views| self.at_or_nothing(views, at))?;
                 Since::Position(at.position)

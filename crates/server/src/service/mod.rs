@@ -45,7 +45,7 @@ pub use exchange::ExportFile;
 pub use import::STDIN;
 pub(crate) use import::next_line;
 pub use settle::Left;
-pub(crate) use write::Write;
+pub(crate) use write::{OwnWay, Write};
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -172,6 +172,8 @@ pub struct Service {
     begun: Mutex<Vec<RequestKey>>,
     /// The process that may be asked instead.
     owner: Link,
+    /// Set once this process is the owner.
+    own_way: Mutex<Option<OwnWay>>,
     /// What requests to it say they go by.
     terms: OnceLock<String>,
 }
@@ -232,6 +234,7 @@ impl Service {
             wrote_undo: AtomicBool::new(false),
             begun: Mutex::new(Vec::new()),
             owner: Link::default(),
+            own_way: Mutex::default(),
             terms: OnceLock::new(),
         })
     }
@@ -294,6 +297,11 @@ impl Service {
             blake3::hash(format!("{settings:?}").as_bytes()).to_hex()[..32].to_owned()
         };
         self.terms.get_or_init(terms).clone()
+    }
+
+    /// Has the writes of this process done by a queue, as long as that does them.
+    pub(crate) fn queue_own_writes(&self, way: OwnWay) {
+        *locked(&self.own_way) = Some(way);
     }
 
     /// What the owner answers, where there is one that does.

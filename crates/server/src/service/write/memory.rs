@@ -1,5 +1,6 @@
 //! Storing and changing memories, one or many at once.
 
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,9 +17,9 @@ use crate::api::{Action, Caller, Crowded, Receipt, StoreRequest, UpdateRequest};
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
 use crate::limits::{self, CONTENT_LEN_MAX, KEY_LEN_MAX, RAW_EXCERPT_LEN_MAX};
-use crate::owner::Forwarded;
+use crate::owner::{Forwarded, fill_in};
 use crate::secrets::Guard;
-use crate::service::{Ask, Service};
+use crate::service::{Ask, Service, locked};
 use crate::when::{self, DayMeans};
 
 /// How long the lock is waited for before it is asked again who may be the owner.
@@ -33,7 +34,10 @@ pub(crate) enum Write {
     Update(UpdateRequest),
 }
 
-/// The same, looked at.
+/// Has a write done elsewhere in this process. Nothing where it was not, for whatever reason.
+pub(crate) type OwnWay = Arc<dyn Fn(Caller, Write) -> Option<Receipt> + Send + Sync>;
+
+/// What somebody wants written, looked at.
 pub(crate) struct Prepared {
     what: What,
     request_id: Option<String>,
@@ -87,6 +91,9 @@ impl Service {
             if let Some(receipt) = self.ask_owner(caller, &mut request) {
                 return Ok(receipt);
             }
+            if let Some(receipt) = self.queue_own(caller, &mut request, wrap) {
+                return Ok(receipt);
+            }
             self.read_log()?;
             let left = self.options.lock_wait.saturating_sub(waited);
             let wait = match self.owner.is_of_another() {
@@ -105,6 +112,20 @@ impl Service {
                 other => return other,
             }
         }
+    }
+
+    /// Has a write done with those that others ask this process for, if it is the owner. Nothing where it was not done,
+    /// for whatever reason.
+    fn queue_own<R: Forwarded + Clone>(
+        &self,
+        caller: &Caller,
+        request: &mut R,
+        wrap: fn(R) -> Write,
+    ) -> Option<Receipt> {
+        let way = locked(&self.own_way).clone()?;
+        // It may have been done all the same, and is asked for again then.
+        fill_in(request)?;
+        way(caller.clone(), wrap(request.clone()))
     }
 
     fn write(&self, caller: &Caller, write: Write, wait: Duration) -> Result<Receipt> {

@@ -33,6 +33,7 @@ pub(crate) mod revive;
 pub(crate) mod serve;
 pub(crate) mod stats;
 pub(crate) mod store;
+pub(crate) mod sync;
 pub(crate) mod topics;
 pub(crate) mod undo;
 pub(crate) mod unlink;

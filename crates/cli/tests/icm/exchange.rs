@@ -381,3 +381,35 @@ fn history_says_what_was_undone_elsewhere() {
     assert!(said.contains("not shown: its event is undone"), "{said}");
     assert!(!said.contains("another value holds"), "{said}");
 }
+
+#[test]
+fn what_is_new_alone_is_exported() {
+    let world = World::new();
+    store(&world, "a", "tea", "Mira drinks green tea");
+    carry(&world, "a", "b");
+    let heads = on(&world, "b", &["log", "heads"]).ok().out;
+    std::fs::write(world.path("heads.txt"), heads).unwrap();
+    let was = json(&world, "a", &["verify"])["positions"].clone();
+    store(&world, "a", "billing", "Mira owns billing");
+    for since in ["heads.txt", &format!("@{was}")] {
+        let exported = json(&world, "a", &["log", "export", "--since", since, "x.icmx"]);
+        assert_eq!(exported["events"], 1, "{since}");
+    }
+    let learned = json(&world, "b", &["log", "import", "x.icmx"]);
+    assert_eq!(
+        (&learned["added"], &learned["unchanged"]),
+        (&1.into(), &0.into())
+    );
+    assert_eq!(state(&world, "a"), state(&world, "b"));
+    let gap = on(&world, "c", &["log", "import", "x.icmx"]);
+    assert!(gap.code == 2 && gap.err.contains("from seq 1"), "{gap:?}");
+    std::fs::write(world.path("odd.txt"), "no heads").unwrap();
+    for (since, what) in [
+        ("odd.txt", "is no line of `icm log heads`"),
+        ("@99", "in the future"),
+    ] {
+        let run = on(&world, "a", &["log", "export", "--since", since, "y.icmx"]);
+        assert!(run.code == 2 && run.err.contains(what), "{run:?}");
+        assert!(!world.path("y.icmx").exists());
+    }
+}

@@ -41,6 +41,7 @@ mod scopes;
 mod secrets;
 mod serve;
 mod shown;
+mod sync;
 #[cfg(unix)]
 mod terminal;
 mod time;

@@ -9,7 +9,7 @@ mod read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::disk::DiskFile;
 use crate::error::{LogError, Result};
@@ -41,7 +41,7 @@ pub struct BundleRange {
 }
 
 /// Consecutive events of one chain, wherever they are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ChainRange {
     /// The chain.
     pub origin: OriginId,

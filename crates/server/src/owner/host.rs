@@ -74,7 +74,11 @@ pub(crate) async fn keep(service: Arc<Service>, answered: impl Fn() + Send + Syn
                 }
             }
             Ok(None) if place::is_taken(service.dir()) => until_free(service.dir()).await,
-            Ok(None) => tokio::time::sleep(LOOK_EVERY).await,
+            // There is no store yet, as a rule: this process may make it, and others ask at once then.
+            Ok(None) => {
+                let written = service.written().notified();
+                let _ = tokio::time::timeout(LOOK_EVERY, written).await;
+            }
             Err(error) => {
                 return tracing::warn!("no other process is answered here: {error}");
             }

@@ -61,6 +61,7 @@ use icm_projections::vectors::GRAPH_ROWS_MIN;
 use icm_projections::{GraphJob, ViewError, Views};
 use jiff::tz::TimeZone;
 use serde::de::DeserializeOwned;
+use tokio::sync::Notify;
 
 use crate::api::{Caller, DecayPolicy, Dedup};
 use crate::embedding::{Cache, Model};
@@ -164,6 +165,8 @@ pub struct Service {
     cache: Mutex<Option<Cache>>,
     /// A command of this process was written.
     wrote: AtomicBool,
+    /// Told after each command that wrote here.
+    written: Notify,
     /// Thousands of memories were written, or written about.
     wrote_wide: AtomicBool,
     /// An undo was written.
@@ -230,6 +233,7 @@ impl Service {
             failed: Mutex::default(),
             cache: Mutex::new(None),
             wrote: AtomicBool::new(false),
+            written: Notify::new(),
             wrote_wide: AtomicBool::new(false),
             wrote_undo: AtomicBool::new(false),
             begun: Mutex::new(Vec::new()),
@@ -275,8 +279,13 @@ impl Service {
         self
     }
 
+    /// Who waits for it hears of the next command that writes here.
+    pub(crate) fn written(&self) -> &Notify {
+        &self.written
+    }
+
     /// The store's folder.
-    pub(crate) fn dir(&self) -> &Path {
+    pub fn dir(&self) -> &Path {
         &self.options.dir
     }
 

@@ -174,6 +174,7 @@ impl Decided<'_> {
         writer.commit(Durability::Synced)?;
         if self.wrote {
             self.service.wrote.store(true, Ordering::Relaxed);
+            self.service.written.notify_one();
         }
         Ok(())
     }

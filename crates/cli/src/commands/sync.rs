@@ -1,0 +1,168 @@
+//! `icm sync`
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use icm_server::api::ChainPlace;
+use icm_sync::{Folder, Refused, SyncAnswer, SyncOptions};
+
+use crate::app::App;
+use crate::error::{CliError, Outcome};
+use crate::progress::Bar;
+use crate::text::{self, bytes, count};
+use crate::ui::{BOLD, WARN};
+
+/// How `file:` URLs begin.
+const FILE: &str = "file://";
+
+/// Exchange memories with your other machines by way of a folder
+///
+/// Any folder that they all reach, at whatever time: one that Syncthing, Dropbox or git keeps the same everywhere, a
+/// network disk, a stick. Each machine writes files of its own there, so nothing conflicts, and takes what the
+/// others wrote: only what is new goes either way, and all of it is checked before any of it is taken. All
+/// machines end with the same memories, whatever the order. Run it as often as you like, from cron too.
+///
+/// What was redacted on one machine goes from the others at their next sync, and from the files that each wrote
+/// there. The folder holds all memories: keep it as private as the store, and never synchronise the store's own
+/// folder. Exits with 3 when a file there is damaged; the others are taken all the same.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm sync ~/Sync/icm --dry-run
+  icm sync ~/Sync/icm
+  */15 * * * *  icm -q sync ~/Sync/icm        (in a crontab)")]
+pub(crate) struct SyncArgs {
+    /// The folder; it is made if the one that it lies in is there
+    #[arg(value_name = "TARGET")]
+    target: String,
+    /// Only say what would come and go
+    #[arg(long)]
+    dry_run: bool,
+    /// Write the files of this machine there anew, all of them: for when others find them damaged
+    #[arg(long)]
+    anew: bool,
+}
+
+pub(crate) fn run(args: SyncArgs, app: &App) -> Result<Outcome, CliError> {
+    let service = app.service()?;
+    let (dir, _) = app.db()?;
+    let target = Folder::open(&folder(&args.target)?, &dir)?;
+    let options = SyncOptions {
+        dry_run: args.dry_run,
+        anew: args.anew,
+    };
+    let bar = Bar::new(&app.ui);
+    let answer = icm_sync::sync(service, &app.caller()?, &target, options, &bar)?;
+    drop(bar);
+
+    if app.ui.json {
+        app.ui.json(&answer)?;
+    } else {
+        print(app, &answer)?;
+    }
+    Ok(
+        match answer.refused.is_empty() && answer.sent.incomplete.is_empty() {
+            true => Outcome::Fine,
+            false => Outcome::Damage,
+        },
+    )
+}
+
+/// The folder that a target names.
+fn folder(target: &str) -> Result<PathBuf, CliError> {
+    let path = target.strip_prefix(FILE).unwrap_or(target);
+    if target.is_empty() || path.is_empty() {
+        return Err(CliError::invalid("the target has no name"));
+    }
+    match path.split_once("://") {
+        Some((scheme, _)) if !Path::new(path).exists() => Err(CliError::invalid(format!(
+            "`{scheme}://` is no target that icm knows"
+        ))
+        .with_hint("name a folder, as PATH or `file:///PATH`")),
+        _ => Ok(PathBuf::from(path)),
+    }
+}
+
+fn print(app: &App, answer: &SyncAnswer) -> Result<(), CliError> {
+    let ui = &app.ui;
+    let (received, sent) = (&answer.received, &answer.sent);
+    let (came, went) = match answer.dry_run {
+        true => ("would receive", "would send"),
+        false => ("received", "sent"),
+    };
+    let position = received.position;
+    ui.line(format_args!(
+        "{} {} in {} ({}){}",
+        ui.paint(BOLD, came),
+        count(received.events, "event", "events"),
+        count(received.files, "file", "files"),
+        bytes(received.bytes),
+        position.map_or(String::new(), |position| format!(" @{position}")),
+    ))?;
+    ui.line(format_args!(
+        "{} {} in {} ({}){}",
+        ui.paint(BOLD, went),
+        count(sent.events, "event", "events"),
+        count(sent.files, "file", "files"),
+        bytes(sent.bytes),
+        if sent.anew {
+            ", all of this machine's written anew"
+        } else {
+            ""
+        },
+    ))?;
+    let told = |what: &str, texts: u64| match texts {
+        0 => Ok(()),
+        _ => ui.line(format_args!(
+            "  {}",
+            ui.paint(WARN, &format!("{what}: {}", count(texts, "text", "texts")))
+        )),
+    };
+    told(
+        "a redaction came along, and took out of this store",
+        received.redacted,
+    )?;
+    told("left out, since a redaction names them", received.left_out)?;
+    told("back from there, lost here before", received.refilled)?;
+    let places = |what: &str, places: &[ChainPlace]| match places {
+        [] => Ok(()),
+        _ => {
+            let named = places.iter();
+            let named = named.map(|place| format!("{} from seq {}", place.origin, place.seq));
+            let named: Vec<String> = named.collect();
+            ui.line(format_args!("  {what}: {}", named.join(", ")))
+        }
+    };
+    places(
+        "two machines wrote under one name, and both are kept",
+        &received.forks,
+    )?;
+    places(
+        "held back, and asked for again next time",
+        &received.held_back,
+    )?;
+    let files = |what: &str, files: &[Refused]| {
+        for file in files {
+            let why = text::one_line(&file.why);
+            ui.remark(format_args!(
+                "{what} {} of {}: {why}",
+                file.file, file.writer
+            ));
+        }
+    };
+    files("not there yet:", &answer.not_there);
+    files("left alone:", &answer.refused);
+    if !answer.refused.is_empty() {
+        ui.remark(format_args!(
+            "what was left alone has to be written again: run `icm sync --anew` on the machine that wrote it"
+        ));
+    }
+    if !sent.incomplete.is_empty() {
+        ui.remark(format_args!(
+            "not sent: what comes after events that are damaged or missing, of {}: see \
+             `icm log verify` and `icm log repair`",
+            sent.incomplete.join(", "),
+        ));
+    }
+    Ok(())
+}

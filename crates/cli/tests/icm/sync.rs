@@ -1,0 +1,250 @@
+//! `icm sync` between stores, by way of a folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::exchange::{json, on};
+use crate::world::{Run, World, tree};
+
+fn store(world: &World, db: &str, content: &str) -> String {
+    let stored = json(world, db, &["store", "-t", "t", "-c", content]);
+    stored["id"].as_str().unwrap().to_owned()
+}
+
+fn sync(world: &World, db: &str) -> Value {
+    json(world, db, &["sync", "target"])
+}
+
+fn state(world: &World, db: &str) -> Value {
+    json(world, db, &["verify"])["state_hash"].clone()
+}
+
+/// Events that came and went.
+fn moved(answer: &Value) -> (u64, u64) {
+    let number = |value: &Value| value.as_u64().unwrap();
+    (
+        number(&answer["received"]["events"]),
+        number(&answer["sent"]["events"]),
+    )
+}
+
+/// The bundles below a folder.
+fn bundles(dir: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = tree(dir).into_iter().map(|(path, _)| path).collect();
+    found.retain(|path| path.extension().is_some_and(|it| it == "icmx"));
+    found
+}
+
+#[test]
+fn machines_that_meet_in_a_folder_end_with_the_same_memories_and_settle() {
+    let world = World::new();
+    let target = world.path("target");
+    store(&world, "a", "Mira drinks green tea");
+    store(&world, "b", "The house uses tabs");
+    // Asking makes no store, and what would come and go changes nothing.
+    assert_eq!(moved(&sync(&world, "c")), (0, 0));
+    assert!(!world.path("c").exists());
+    assert_eq!(moved(&sync(&world, "a")), (0, 3));
+    let before = (tree(&target), tree(&world.path("b")));
+    let would = json(&world, "b", &["sync", "target", "--dry-run"]);
+    assert_eq!(moved(&would), (3, 3));
+    assert_eq!(before, (tree(&target), tree(&world.path("b"))));
+
+    // What each learned is an event, too.
+    assert_eq!(moved(&sync(&world, "b")), (3, 4));
+    assert_eq!(moved(&sync(&world, "c")), (7, 4));
+    for _ in 0..2 {
+        for db in ["a", "b", "c"] {
+            sync(&world, db);
+        }
+    }
+    let all = |db: &str| {
+        (
+            state(&world, db),
+            json(&world, db, &["stats"])["memories"].clone(),
+        )
+    };
+    assert_eq!(all("a").1, 2);
+    assert!(all("a") == all("b") && all("b") == all("c"));
+    let settled = |db: &str| json(&world, db, &["log", "heads"]);
+    let before = (tree(&target), settled("a"), settled("b"), settled("c"));
+    for db in ["c", "a", "b"] {
+        assert_eq!(moved(&sync(&world, db)), (0, 0));
+    }
+    assert_eq!(
+        before,
+        (tree(&target), settled("a"), settled("b"), settled("c"))
+    );
+
+    // An event moves little, and there are few files however often that is.
+    let big = "long ".repeat(2_000);
+    for n in 0..20 {
+        store(&world, "a", &format!("{n} {big}"));
+    }
+    sync(&world, "a");
+    for n in 0..12 {
+        store(&world, "a", &format!("one more, number {n}"));
+        let answer = sync(&world, "a");
+        assert!(
+            answer["sent"]["bytes"].as_u64().unwrap() < 10_000,
+            "{answer}"
+        );
+        assert_eq!(moved(&answer), (0, 1));
+    }
+    assert!(bundles(&target).len() <= 8, "{:?}", bundles(&target));
+    sync(&world, "b");
+    assert_eq!(state(&world, "a"), state(&world, "b"));
+}
+
+#[test]
+fn a_redaction_reaches_the_bytes_of_the_others_and_of_the_target() {
+    let world = World::new();
+    let secret = "the safe opens with quartzite";
+    let id = store(&world, "a", secret);
+    store(&world, "b", "The house uses tabs");
+    for db in ["a", "b", "a"] {
+        sync(&world, db);
+    }
+    let old = tree(&world.path("target"));
+    let holds = |dir: &str| {
+        let files = tree(&world.path(dir));
+        let has = |bytes: &[u8]| {
+            bytes
+                .windows(secret.len())
+                .any(|it| it == secret.as_bytes())
+        };
+        files.iter().any(|(_, bytes)| has(bytes))
+    };
+    assert!(holds("target") && holds("b"));
+    on(&world, "b", &["redact", &id, "--yes"]).ok();
+    let answer = sync(&world, "b");
+    assert_eq!(answer["received"]["events"], 0);
+    let answer = sync(&world, "a");
+    assert_eq!(answer["received"]["redacted"], 1, "{answer}");
+    assert_eq!(answer["sent"]["anew"], true);
+    for dir in ["a", "b", "target"] {
+        assert!(!holds(dir), "{dir}");
+    }
+    // A late copy does not bring it back.
+    for (name, bytes) in old {
+        let name = name.strip_prefix(world.path("target")).unwrap();
+        let path = world.path("late").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    for db in ["a", "b"] {
+        json(&world, db, &["sync", "late"]);
+        assert!(!holds(db));
+    }
+    assert_eq!(state(&world, "a"), state(&world, "b"));
+}
+
+#[test]
+fn what_is_cut_or_changed_there_is_told_and_left_alone() {
+    let world = World::new();
+    store(&world, "a", "Mira drinks green tea");
+    store(&world, "b", "The house uses tabs");
+    sync(&world, "a");
+    let target = world.path("target");
+    let bundle = bundles(&target).remove(0);
+    let index = bundle.with_file_name("index");
+    let (whole, listed) = (fs::read(&bundle).unwrap(), fs::read(&index).unwrap());
+    let events = json(&world, "b", &["stats"])["events"].clone();
+    let tried = |what: &str| -> (Run, Value) {
+        let run = on(&world, "b", &["sync", "target", "--json"]);
+        assert_eq!(json(&world, "b", &["stats"])["events"], events, "{what}");
+        let answer = serde_json::from_str(&run.out).unwrap();
+        (run, answer)
+    };
+    for len in [0, 7, 8, 60, whole.len() / 2, whole.len() - 1] {
+        fs::write(&bundle, &whole[..len]).unwrap();
+        let (run, answer) = tried("cut");
+        assert_eq!(run.code, 0);
+        let why = answer["not_there"][0]["why"].as_str().unwrap();
+        assert_eq!(why, format!("{len} of {} bytes are there", whole.len()));
+    }
+    for at in [0, 9, 100, whole.len() / 2, whole.len() - 1] {
+        let mut flipped = whole.clone();
+        flipped[at] ^= 4;
+        fs::write(&bundle, &flipped).unwrap();
+        let (run, answer) = tried("flipped");
+        assert_eq!(run.code, 3);
+        assert_eq!(
+            answer["refused"][0]["why"],
+            "it was changed since it was written"
+        );
+        assert!(answer["refused"][0]["writer"].as_str().unwrap().len() == 32);
+    }
+    fs::remove_file(&bundle).unwrap();
+    let (run, answer) = tried("gone");
+    assert_eq!(
+        (run.code, &answer["not_there"][0]["why"]),
+        (0, &"it is not there".into())
+    );
+    fs::write(&bundle, &whole).unwrap();
+    fs::write(&index, &listed[..listed.len() / 2]).unwrap();
+    let (run, answer) = tried("index");
+    assert_eq!(run.code, 3);
+    let why = answer["refused"][0]["why"].as_str().unwrap();
+    assert!(why.contains("cut off"), "{why}");
+    // Who wrote it writes it again, and clears what a cut left.
+    fs::write(&bundle, b"short").unwrap();
+    let stray = bundle.with_file_name(format!("{}.icmx", "0".repeat(32)));
+    fs::write(&stray, b"x").unwrap();
+    sync(&world, "a");
+    assert!(!stray.exists());
+    let read = on(&world, "b", &["sync", "target"]).ok();
+    assert!(read.out.contains("received"), "{read:?}");
+    sync(&world, "a");
+    assert_eq!(state(&world, "a"), state(&world, "b"));
+    let anew = json(&world, "a", &["sync", "target", "--anew"]);
+    assert_eq!(
+        (&anew["sent"]["anew"], &anew["sent"]["files"]),
+        (&true.into(), &1.into())
+    );
+    sync(&world, "b");
+}
+
+#[test]
+fn what_one_machine_lost_there_another_puts_back() {
+    let world = World::new();
+    store(&world, "a", "Mira drinks green tea");
+    store(&world, "b", "The house uses tabs");
+    for db in ["a", "b", "a"] {
+        sync(&world, db);
+    }
+    // Everything of a is gone, and a itself, too: b has it.
+    let a = json(&world, "a", &["log", "heads"]);
+    let own = a
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|head| head["own"] == true)
+        .unwrap();
+    fs::remove_dir_all(world.path("target").join(own["origin"].as_str().unwrap())).unwrap();
+    let was = state(&world, "a");
+    assert_eq!(moved(&sync(&world, "b")).0, 0);
+    assert!(moved(&sync(&world, "c")).0 > 0);
+    assert_eq!(state(&world, "c"), was);
+}
+
+#[test]
+fn a_target_that_is_none_is_told_of() {
+    let world = World::new();
+    store(&world, "a", "Mira drinks green tea");
+    fs::write(world.path("file"), b"x").unwrap();
+    for (target, what) in [
+        ("file", "is no folder"),
+        ("nowhere/deep", "making the folder"),
+        ("a", "not apart from the store"),
+        ("a/within", "not apart from the store"),
+        ("gopher://x", "no target that icm knows"),
+        ("", "the target has no name"),
+    ] {
+        let run = on(&world, "a", &["sync", target]);
+        assert_eq!(run.code, 2, "{target}: {run:?}");
+        assert!(run.err.contains(what), "{target}: {run:?}");
+    }
+}

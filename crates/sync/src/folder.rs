@@ -1,0 +1,147 @@
+//! A folder: on a stick, a network disk, or one that another program keeps the same on several machines.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, ErrorKind, Read, Seek};
+use std::path::{Path, PathBuf};
+
+use icm_server::{Result, ServiceError};
+
+use crate::target::Target;
+
+/// A folder that is there.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// A folder outside the store. One that is missing is made, if the folder that it is to lie in is there: a disk
+    /// that is not mounted is no empty target.
+    ///
+    /// # Errors
+    /// `Invalid` for what is no folder, or within the store; `Io` where it cannot be made.
+    pub fn open(path: &Path, store: &Path) -> Result<Folder> {
+        match fs::metadata(path) {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => {
+                return Err(invalid(
+                    format!("{} is no folder", path.display()),
+                    "name a folder that all your machines reach",
+                ));
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => make(path, false)?,
+            Err(error) => return Err(failed("reading", path)(error)),
+        }
+        if let (Ok(path), Ok(store)) = (path.canonicalize(), store.canonicalize())
+            && (path.starts_with(&store) || store.starts_with(&path))
+        {
+            return Err(invalid(
+                format!("{} is not apart from the store", path.display()),
+                "name a folder elsewhere: the store itself must not be synchronised",
+            ));
+        }
+        Ok(Folder {
+            path: path.to_owned(),
+        })
+    }
+}
+
+fn invalid(message: String, hint: &str) -> ServiceError {
+    ServiceError::Invalid {
+        message,
+        hint: Some(hint.to_owned()),
+    }
+}
+
+fn failed(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> ServiceError {
+    let doing = format!("{doing} {}", path.display());
+    move |source| ServiceError::Io { doing, source }
+}
+
+/// Makes a folder for this user alone; one that is there is fine.
+fn make(path: &Path, there_is_fine: bool) -> Result<()> {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match builder.create(path) {
+        Err(error) if there_is_fine && error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        other => other.map_err(failed("making the folder", path)),
+    }
+}
+
+/// The names in a folder; none where it is not there.
+fn names(path: &Path) -> Result<Vec<(String, fs::Metadata)>> {
+    let entries = match fs::read_dir(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(failed("reading", path))?,
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(failed("reading", path))?;
+        // What is gone meanwhile, or has a name that none of ours has, is not ours.
+        if let (Ok(name), Ok(metadata)) = (entry.file_name().into_string(), entry.metadata()) {
+            found.push((name, metadata));
+        }
+    }
+    found.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(found)
+}
+
+impl Target for Folder {
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn folders(&self) -> Result<Vec<String>> {
+        let folders = names(&self.path)?.into_iter();
+        let folders = folders.filter(|(_, metadata)| metadata.is_dir());
+        Ok(folders.map(|(name, _)| name).collect())
+    }
+
+    fn files(&self, folder: &str) -> Result<Vec<(String, u64)>> {
+        let files = names(&self.path.join(folder))?.into_iter();
+        let files = files.filter(|(_, metadata)| metadata.is_file());
+        Ok(files.map(|(name, found)| (name, found.len())).collect())
+    }
+
+    fn open(&self, folder: &str, file: &str) -> Result<Option<Box<dyn Read>>> {
+        let path = self.path.join(folder).join(file);
+        // A pipe would never answer.
+        match fs::symlink_metadata(&path) {
+            Ok(found) if found.is_file() => {}
+            Ok(_) => return Ok(None),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failed("reading", &path)(error)),
+        }
+        match File::open(&path) {
+            Ok(file) => Ok(Some(Box::new(file))),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(failed("reading", &path)(error)),
+        }
+    }
+
+    fn put(&self, folder: &str, file: &str, content: &mut File) -> Result<()> {
+        let folder = self.path.join(folder);
+        make(&folder, true)?;
+        let path = folder.join(file);
+        let failed = || failed("writing", &path);
+        content.rewind().map_err(failed())?;
+        let mut beside = tempfile::NamedTempFile::new_in(&folder).map_err(failed())?;
+        io::copy(content, beside.as_file_mut()).map_err(failed())?;
+        beside.as_file().sync_all().map_err(failed())?;
+        beside
+            .persist(&path)
+            .map_err(|error| failed()(error.error))?;
+        Ok(())
+    }
+
+    fn remove(&self, folder: &str, file: &str) -> Result<()> {
+        let path = self.path.join(folder).join(file);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(failed("removing", &path)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! What a machine has put there: a line about itself, a line a bundle, and a line that ends it. See
+//! `schemas/sync.md`.
+
+use icm_log::OriginId;
+use icm_log::bundle::ChainRange;
+use serde::{Deserialize, Serialize};
+
+/// Name of the file.
+pub(crate) const INDEX: &str = "index";
+/// What the names of bundles end with.
+const BUNDLE: &str = ".icmx";
+/// Digits of the digest that they begin with.
+const NAME_DIGITS: usize = 32;
+/// The newest format that is understood here.
+const FORMAT: u32 = 1;
+
+/// What one machine has put there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Index {
+    pub(crate) writer: OriginId,
+    /// Redactions that the machine knew when it wrote its bundles.
+    pub(crate) redactions: u64,
+    pub(crate) bundles: Vec<Listed>,
+}
+
+/// A bundle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Listed {
+    pub(crate) file: String,
+    pub(crate) bytes: u64,
+    pub(crate) events: u64,
+    pub(crate) ranges: Vec<ChainRange>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct First {
+    icm_sync: u32,
+    writer: OriginId,
+    redactions: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Last {
+    end: String,
+}
+
+/// The name of a bundle: what its digest begins with.
+pub(crate) fn name_of(digest: &blake3::Hash) -> String {
+    format!("{}{BUNDLE}", &digest.to_hex()[..NAME_DIGITS])
+}
+
+/// Whether this is the name of a bundle, and of nothing outside its folder.
+pub(crate) fn is_name(name: &str) -> bool {
+    name.strip_suffix(BUNDLE).is_some_and(|digits| {
+        let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        digits.len() == NAME_DIGITS && digits.bytes().all(is_digit)
+    })
+}
+
+impl Index {
+    /// That of who has put nothing there yet.
+    pub(crate) fn empty(writer: OriginId) -> Index {
+        Index {
+            writer,
+            redactions: 0,
+            bundles: Vec::new(),
+        }
+    }
+
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = ChainRange> {
+        self.bundles.iter().flat_map(|it| it.ranges.iter().copied())
+    }
+
+    pub(crate) fn encode(&self) -> String {
+        let first = First {
+            icm_sync: FORMAT,
+            writer: self.writer,
+            redactions: self.redactions,
+        };
+        let mut text = line(&first);
+        text.extend(self.bundles.iter().map(line));
+        let end = blake3::hash(text.as_bytes()).to_hex().to_string();
+        text + &line(&Last { end })
+    }
+
+    /// Reads the index of a machine.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn parse(text: &str, writer: OriginId) -> Result<Index, String> {
+        let mut lines = text.split_inclusive('\n');
+        let first = lines.next().unwrap_or_default();
+        let first: First =
+            serde_json::from_str(first).map_err(|_| "it is no index of `icm sync`".to_owned())?;
+        if first.icm_sync > FORMAT {
+            return Err("a newer version of icm wrote it: update icm here".to_owned());
+        }
+        let cut = || "it is cut off: its end is missing".to_owned();
+        let last = text.trim_end_matches('\n').rfind('\n').ok_or_else(cut)? + 1;
+        let end: Last = serde_json::from_str(&text[last..]).map_err(|_| cut())?;
+        let digest = blake3::hash(&text.as_bytes()[..last]);
+        if end.end != *digest.to_hex() {
+            return Err("it was changed: its digest does not fit".to_owned());
+        }
+        if first.writer != writer {
+            return Err(format!("it is that of {}", first.writer));
+        }
+        let listed = text[..last].lines().skip(1).map(|line| {
+            let listed: Listed = serde_json::from_str(line).ok()?;
+            is_name(&listed.file).then_some(listed)
+        });
+        let bundles = listed.collect::<Option<_>>();
+        Ok(Index {
+            writer,
+            redactions: first.redactions,
+            bundles: bundles.ok_or_else(|| "a line of it is no bundle".to_owned())?,
+        })
+    }
+}
+
+fn line(value: &impl Serialize) -> String {
+    let mut line = serde_json::to_string(value).expect("plain values encode");
+    line.push('\n');
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use icm_log::{EventId, Seq};
+
+    use super::*;
+
+    fn index() -> Index {
+        let range = |from_seq, to_seq| ChainRange {
+            origin: OriginId([3; 16]),
+            from_seq: Seq(from_seq),
+            to_seq: Seq(to_seq),
+            head: EventId([9; 32]),
+        };
+        let listed = |n: u8, ranges| Listed {
+            file: name_of(&blake3::hash(&[n])),
+            bytes: 100 + u64::from(n),
+            events: 4,
+            ranges,
+        };
+        Index {
+            writer: OriginId([1; 16]),
+            redactions: 2,
+            bundles: vec![
+                listed(1, vec![range(1, 4)]),
+                listed(2, vec![range(5, 6), range(9, 10)]),
+            ],
+        }
+    }
+
+    #[test]
+    fn there_and_back_and_whatever_is_cut_or_changed_is_refused() {
+        let (index, writer) = (index(), OriginId([1; 16]));
+        let text = index.encode();
+        assert_eq!(Index::parse(&text, writer), Ok(index));
+        for len in 0..text.len() - 1 {
+            assert!(Index::parse(&text[..len], writer).is_err(), "cut to {len}");
+        }
+        for at in 0..text.len() - 1 {
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] ^= 1;
+            if let Ok(text) = String::from_utf8(bytes) {
+                assert!(Index::parse(&text, writer).is_err(), "byte {at}");
+            }
+        }
+        assert!(Index::parse(&text, OriginId([2; 16])).is_err());
+        let newer = text.replacen("\"icm_sync\":1", "\"icm_sync\":2", 1);
+        assert!(Index::parse(&newer, writer).unwrap_err().contains("newer"));
+    }
+
+    #[test]
+    fn a_name_leads_nowhere_else() {
+        assert!(is_name(&name_of(&blake3::hash(b"x"))));
+        let long = "a".repeat(31);
+        for name in [
+            "index",
+            "../x.icmx",
+            ".icmx",
+            &format!("{long}/.icmx"),
+            &format!("{long}A.icmx"),
+        ] {
+            assert!(!is_name(name), "{name}");
+        }
+        let mut odd = index();
+        odd.bundles[0].file = "../../etc/passwd".to_owned();
+        assert!(Index::parse(&odd.encode(), odd.writer).is_err());
+    }
+}

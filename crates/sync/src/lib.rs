@@ -1,0 +1,69 @@
+//! Carries the logs of icm between machines by way of a place that all of them reach: a folder that is
+//! synchronised, on a network disk or on a stick.
+//!
+//! Below the target each machine has a folder of its own, named by its origin, and writes nowhere else: bundles
+//! (what `icm log export` writes), and an `index` of them, which is replaced in one step when they are there. So
+//! nothing conflicts, whoever writes when, and whatever reads a half of it sees that it is one. The bytes are in
+//! `schemas/sync.md`.
+//!
+//! [`sync`] first takes what others have and this store lacks, then adds what this store has and nobody there: own
+//! events, and those of machines whose files went.
+//!
+//! This crate knows targets, indexes and bundles as files. It must never know what is in an event, the views or
+//! the terminal.
+
+// A test that meets `None` has failed, and the line number says where.
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod answer;
+mod folder;
+mod index;
+mod lock;
+mod publish;
+mod pull;
+mod target;
+
+use icm_server::api::{Caller, Progress};
+use icm_server::{Result, Service};
+
+pub use answer::{Refused, Sent, SyncAnswer, Taken};
+pub use folder::Folder;
+pub use target::Target;
+
+/// How to go about it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SyncOptions {
+    /// Only say what would come and go.
+    pub dry_run: bool,
+    /// Write the files of this machine anew, all of them.
+    pub anew: bool,
+}
+
+/// Takes from a target what this store lacks, and adds what the target lacks.
+///
+/// Files that are damaged or not whole yet are left alone and told of in the answer; the rest is taken.
+///
+/// # Errors
+/// Where the target cannot be read or written, or this store; what was taken until then stays.
+pub fn sync(
+    service: &Service,
+    caller: &Caller,
+    target: &dyn Target,
+    options: SyncOptions,
+    progress: &dyn Progress,
+) -> Result<SyncAnswer> {
+    let _lock = match options.dry_run {
+        true => None,
+        false => lock::of(service)?,
+    };
+    let mut answer = SyncAnswer {
+        target: target.name(),
+        dry_run: options.dry_run,
+        ..SyncAnswer::default()
+    };
+    let indexes = pull::indexes(target, &mut answer)?;
+    answer.machines = indexes.len() as u64;
+    pull::pull(service, caller, target, &indexes, &mut answer, progress)?;
+    publish::publish(service, target, indexes, options, &mut answer, progress)?;
+    Ok(answer)
+}

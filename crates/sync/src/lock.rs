@@ -1,0 +1,50 @@
+//! One sync of a store at a time.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use icm_server::{Result, Service, ServiceError};
+
+/// In a folder of the store that may be deleted.
+const LOCK: &str = "cache/sync.lock";
+/// How long another one is waited for.
+const WAIT: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The right to sync a store, until it is dropped; none where there is no store yet, which asking does not make.
+///
+/// # Errors
+/// `Invalid` while another process syncs it.
+pub(crate) fn of(service: &Service) -> Result<Option<File>> {
+    if !service.is_there() {
+        return Ok(None);
+    }
+    let path = service.dir().join(LOCK);
+    let failed = |source| ServiceError::Io {
+        doing: format!("opening {}", path.display()),
+        source,
+    };
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(&path).map_err(failed)?;
+    let begun = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(file)),
+            Err(TryLockError::WouldBlock) if begun.elapsed() < WAIT => thread::sleep(LOOK),
+            Err(TryLockError::WouldBlock) => {
+                return Err(ServiceError::Invalid {
+                    message: "another `icm sync` of this store is running".to_owned(),
+                    hint: Some("wait for it, or end it".to_owned()),
+                });
+            }
+            Err(TryLockError::Error(source)) => return Err(failed(source)),
+        }
+    }
+}

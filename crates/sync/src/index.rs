@@ -1,8 +1,8 @@
 //! What a machine has put there: a line about itself, a line a bundle, and a line that ends it. See
 //! `schemas/sync.md`.
 
-use icm_log::OriginId;
 use icm_log::bundle::ChainRange;
+use icm_log::{OriginId, Seq};
 use serde::{Deserialize, Serialize};
 
 /// Name of the file.
@@ -107,7 +107,9 @@ impl Index {
         }
         let listed = text[..last].lines().skip(1).map(|line| {
             let listed: Listed = serde_json::from_str(line).ok()?;
-            is_name(&listed.file).then_some(listed)
+            let mut ranges = listed.ranges.iter();
+            let are_ranges = ranges.all(|it| Seq(1) <= it.from_seq && it.from_seq <= it.to_seq);
+            (is_name(&listed.file) && are_ranges).then_some(listed)
         });
         let bundles = listed.collect::<Option<_>>();
         Ok(Index {
@@ -126,7 +128,7 @@ fn line(value: &impl Serialize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use icm_log::{EventId, Seq};
+    use icm_log::EventId;
 
     use super::*;
 
@@ -189,5 +191,13 @@ mod tests {
         let mut odd = index();
         odd.bundles[0].file = "../../etc/passwd".to_owned();
         assert!(Index::parse(&odd.encode(), odd.writer).is_err());
+        for (from_seq, to_seq) in [(0, 4), (5, 4), (u64::MAX, 1)] {
+            let mut odd = index();
+            (
+                odd.bundles[0].ranges[0].from_seq,
+                odd.bundles[0].ranges[0].to_seq,
+            ) = (Seq(from_seq), Seq(to_seq));
+            assert!(Index::parse(&odd.encode(), odd.writer).is_err());
+        }
     }
 }

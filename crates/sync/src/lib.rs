@@ -39,6 +39,33 @@ pub struct SyncOptions {
     pub anew: bool,
 }
 
+/// What a sync hangs on, at a glance: as long as it is the same there is nothing to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Glance {
+    heads: Vec<String>,
+    indexes: Vec<(String, blake3::Hash)>,
+}
+
+impl Glance {
+    /// Looks at the newest events of a store, and at the indexes of a target.
+    ///
+    /// # Errors
+    /// As [`sync`].
+    pub fn at(service: &Service, target: &dyn Target) -> Result<Glance> {
+        let heads = service.heads()?.into_iter();
+        let mut indexes = Vec::new();
+        for folder in target.folders()? {
+            if let Some(text) = pull::index_text(target, &folder)? {
+                indexes.push((folder, blake3::hash(&text)));
+            }
+        }
+        Ok(Glance {
+            heads: heads.map(|head| head.head).collect(),
+            indexes,
+        })
+    }
+}
+
 /// Takes from a target what this store lacks, and adds what the target lacks.
 ///
 /// Files that are damaged or not whole yet are left alone and told of in the answer; the rest is taken.

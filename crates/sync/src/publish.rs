@@ -56,10 +56,10 @@ pub(crate) fn publish(
     }
     let mut sum = events;
     while let Some(last) = kept.bundles.last()
-        && last.events <= sum * GROWTH
+        && last.events <= sum.saturating_mul(GROWTH)
         && sum > 0
     {
-        sum += last.events;
+        sum = sum.saturating_add(last.events);
         kept.bundles.pop();
     }
     if kept.bundles.len() < count {

@@ -1,9 +1,11 @@
 //! Taking what others have put there.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read};
 
 use icm_log::OriginId;
 use icm_log::bundle::ChainRange;
+use icm_log::learn::Lacking;
 use icm_server::api::{Caller, Progress};
 use icm_server::{ExportFile, Result, Service, ServiceError};
 
@@ -23,14 +25,12 @@ pub(crate) fn indexes(target: &dyn Target, answer: &mut SyncAnswer) -> Result<Ve
         let Some(writer) = OriginId::parse_hex(&folder) else {
             continue;
         };
-        let Some(file) = target.open(&folder, INDEX)? else {
+        let Some(text) = index_text(target, &folder)? else {
             continue;
         };
-        let mut text = String::new();
-        let read = file.take(INDEX_LEN_MAX).read_to_string(&mut text);
-        let index = match read {
-            Ok(_) => Index::parse(&text, writer),
-            Err(error) => Err(error.to_string()),
+        let index = match String::from_utf8(text) {
+            Ok(text) => Index::parse(&text, writer),
+            Err(_) => Err("it is no text".to_owned()),
         };
         match index {
             Ok(index) => indexes.push(index),
@@ -38,6 +38,20 @@ pub(crate) fn indexes(target: &dyn Target, answer: &mut SyncAnswer) -> Result<Ve
         }
     }
     Ok(indexes)
+}
+
+/// What an index says, if there is one.
+pub(crate) fn index_text(target: &dyn Target, folder: &str) -> Result<Option<Vec<u8>>> {
+    let Some(file) = target.open(folder, INDEX)? else {
+        return Ok(None);
+    };
+    let mut text = Vec::new();
+    let read = file.take(INDEX_LEN_MAX).read_to_end(&mut text);
+    read.map_err(|source| ServiceError::Io {
+        doing: format!("reading {folder}/{INDEX} of the target"),
+        source,
+    })?;
+    Ok(Some(text))
 }
 
 fn refused(writer: OriginId, file: &str, why: impl Into<String>) -> Refused {
@@ -65,12 +79,10 @@ pub(crate) fn pull(
     progress: &dyn Progress,
 ) -> Result<()> {
     let all: Vec<ChainRange> = indexes.iter().flat_map(Index::ranges).collect();
-    let lacking = service.lacking(&all)?;
-    let lacks = |listed: &&Listed| {
-        let mut ranges = listed.ranges.iter();
-        ranges.any(|range| lacking.ranges.contains(range))
-    };
-    if lacking.waits && !answer.dry_run {
+    let Lacking { ranges, waits } = service.lacking(&all)?;
+    let lacking: BTreeSet<ChainRange> = ranges.into_iter().collect();
+    let lacks = |listed: &&Listed| listed.ranges.iter().any(|range| lacking.contains(range));
+    if waits && !answer.dry_run {
         // An import that was cut left them: any other learns them.
         let nothing = Export::of_nothing(service, progress)?.into_file()?;
         let import = service.import_log(caller, &nothing, false, progress)?;
@@ -80,12 +92,13 @@ pub(crate) fn pull(
     for index in indexes {
         for listed in index.bundles.iter().filter(lacks) {
             answer.received.files += 1;
-            answer.received.bytes += listed.bytes;
+            let received = &mut answer.received;
+            received.bytes = received.bytes.saturating_add(listed.bytes);
             if answer.dry_run {
                 let new = listed.ranges.iter();
-                let new = new.filter(|range| lacking.ranges.contains(range));
-                let events = new.map(|range| range.to_seq.0 + 1 - range.from_seq.0);
-                answer.received.events += events.sum::<u64>();
+                let new = new.filter(|range| lacking.contains(range));
+                let events = new.map(|it| (it.to_seq.0 - it.from_seq.0).saturating_add(1));
+                received.events = events.fold(received.events, u64::saturating_add);
                 continue;
             }
             wanted.extend(fetched(target, index.writer, listed, answer)?);
@@ -135,7 +148,7 @@ fn fetched<'a>(
     };
     let mut hashed = Hashed {
         // One more byte shows that it is longer.
-        file: file.take(listed.bytes + 1),
+        file: file.take(listed.bytes.saturating_add(1)),
         hasher: blake3::Hasher::new(),
         len: 0,
     };

@@ -1,13 +1,14 @@
 //! `icm sync`
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
-use icm_server::api::ChainPlace;
-use icm_sync::{Folder, Refused, SyncAnswer, SyncOptions};
+use icm_server::api::{ChainPlace, NoProgress};
+use icm_sync::{Folder, Glance, Refused, SyncAnswer, SyncOptions};
 
 use crate::app::App;
-use crate::error::{CliError, Outcome};
+use crate::error::{CliError, ErrorKind, Outcome};
 use crate::progress::Bar;
 use crate::text::{self, bytes, count};
 use crate::ui::{BOLD, WARN};
@@ -30,6 +31,7 @@ const FILE: &str = "file://";
 Examples:
   icm sync ~/Sync/icm --dry-run
   icm sync ~/Sync/icm
+  icm sync ~/Sync/icm --watch
   */15 * * * *  icm -q sync ~/Sync/icm        (in a crontab)")]
 pub(crate) struct SyncArgs {
     /// The folder; it is made if the one that it lies in is there
@@ -41,31 +43,102 @@ pub(crate) struct SyncArgs {
     /// Write the files of this machine there anew, all of them: for when others find them damaged
     #[arg(long)]
     anew: bool,
+    /// Go on until it is ended: look for news on both sides every so many seconds (30), and exchange them
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        num_args = 0..=1,
+        default_missing_value = "30",
+        conflicts_with = "dry_run",
+        value_parser = clap::value_parser!(u64).range(1..=86_400)
+    )]
+    watch: Option<u64>,
 }
 
 pub(crate) fn run(args: SyncArgs, app: &App) -> Result<Outcome, CliError> {
-    let service = app.service()?;
     let (dir, _) = app.db()?;
     let target = Folder::open(&folder(&args.target)?, &dir)?;
     let options = SyncOptions {
         dry_run: args.dry_run,
         anew: args.anew,
     };
-    let bar = Bar::new(&app.ui);
-    let answer = icm_sync::sync(service, &app.caller()?, &target, options, &bar)?;
-    drop(bar);
-
-    if app.ui.json {
-        app.ui.json(&answer)?;
-    } else {
-        print(app, &answer)?;
+    match args.watch {
+        None => once(app, &target, options),
+        Some(seconds) => watch(app, &target, options, Duration::from_secs(seconds)),
     }
+}
+
+fn once(app: &App, target: &Folder, options: SyncOptions) -> Result<Outcome, CliError> {
+    let bar = Bar::new(&app.ui);
+    let answer = icm_sync::sync(app.service()?, &app.caller()?, target, options, &bar)?;
+    drop(bar);
+    tell(app, &answer)?;
     Ok(
         match answer.refused.is_empty() && answer.sent.incomplete.is_empty() {
             true => Outcome::Fine,
             false => Outcome::Damage,
         },
     )
+}
+
+/// Exchanges news until the process is ended, which may happen at any time. What fails is told once, and tried again.
+fn watch(
+    app: &App,
+    target: &Folder,
+    mut options: SyncOptions,
+    every: Duration,
+) -> Result<Outcome, CliError> {
+    let service = app.service()?;
+    let (mut seen, mut last, mut told) = (None, None, None);
+    loop {
+        let glance = Glance::at(service, target);
+        let is_news = glance
+            .as_ref()
+            .map_or(true, |glance| seen.as_ref() != Some(glance));
+        let done = match is_news {
+            false => Ok(()),
+            true => icm_sync::sync(service, &app.caller()?, target, options, &NoProgress)
+                .map_err(CliError::from)
+                .and_then(|answer| {
+                    options.anew = false;
+                    // As it was before: what came meanwhile is news. What is on its way is looked for again.
+                    seen = glance.ok().filter(|_| answer.not_there.is_empty());
+                    match has_moved(&answer) && last.as_ref() != Some(&answer) {
+                        true => tell(app, last.insert(answer)),
+                        false => Ok(()),
+                    }
+                }),
+        };
+        match done {
+            Err(error) if error.kind == ErrorKind::ClosedPipe => return Err(error),
+            Err(error) => {
+                let said = error.said();
+                if told.as_ref() != Some(&said) {
+                    app.ui.remark(format_args!(
+                        "{said} (tried again every {} s)",
+                        every.as_secs()
+                    ));
+                }
+                told = Some(said);
+            }
+            Ok(()) => told = None,
+        }
+        std::thread::sleep(every);
+    }
+}
+
+/// Whether there is anything to tell of.
+fn has_moved(answer: &SyncAnswer) -> bool {
+    answer.received.files + answer.sent.files > 0
+        || !answer.refused.is_empty()
+        || !answer.not_there.is_empty()
+}
+
+fn tell(app: &App, answer: &SyncAnswer) -> Result<(), CliError> {
+    match app.ui.json {
+        true => app.ui.json(answer),
+        false => print(app, answer),
+    }
 }
 
 /// The folder that a target names.

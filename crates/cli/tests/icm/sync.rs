@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -228,6 +229,37 @@ fn what_one_machine_lost_there_another_puts_back() {
     assert_eq!(moved(&sync(&world, "b")).0, 0);
     assert!(moved(&sync(&world, "c")).0 > 0);
     assert_eq!(state(&world, "c"), was);
+}
+
+/// Two that watch: what one stores the other has a moment later, and files that are on their way are waited for.
+#[test]
+fn who_watches_takes_what_comes() {
+    let world = World::new();
+    store(&world, "a", "Mira drinks green tea");
+    store(&world, "b", "The house uses tabs");
+    let watching = ["a", "b"].map(|db| {
+        let mut watch = world.command(["sync", "target", "--watch", "1", "-q", "--db", db]);
+        watch.stdin(Stdio::null()).stdout(Stdio::null());
+        watch.spawn().unwrap()
+    });
+    let both = |memories: u64| {
+        let begun = std::time::Instant::now();
+        while ["a", "b"]
+            .iter()
+            .any(|db| json(&world, db, &["stats"])["memories"] != memories)
+        {
+            assert!(begun.elapsed().as_secs() < 60, "they never meet");
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+    };
+    both(2);
+    store(&world, "b", "Invoices live in PostgreSQL");
+    both(3);
+    for mut process in watching {
+        process.kill().unwrap();
+        process.wait().unwrap();
+    }
+    assert_eq!(state(&world, "a"), state(&world, "b"));
 }
 
 #[test]

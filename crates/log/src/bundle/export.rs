@@ -266,7 +266,8 @@ impl Known {
     /// The first and the last seq of each part of a run that is not known to be there.
     fn lacking_of(&self, origin: OriginId, run: &Run) -> Vec<(Seq, Seq)> {
         let within = |range: &&ChainRange| {
-            range.origin == origin && run.id_at(range.to_seq) == Some(range.head)
+            let is_held = || run.id_at(range.to_seq) == Some(range.head);
+            range.origin == origin && range.from_seq <= range.to_seq && is_held()
         };
         let known = self.ranges.iter().chain(&self.own).filter(within);
         let mut known: Vec<(Seq, Seq)> = known.map(|it| (it.from_seq, it.to_seq)).collect();

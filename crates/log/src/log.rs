@@ -256,6 +256,12 @@ impl Log {
         self.lock_state().store.as_ref().map(|store| store.origin)
     }
 
+    /// The chains that were written here, each carrying on from the one before; the last one is written now.
+    pub fn own_chains(&self) -> Vec<OriginId> {
+        let state = self.lock_state();
+        state.parts.iter().map(|part| part.origin).collect()
+    }
+
     /// The secret for keyed hashes, once there is one.
     pub fn secret(&self) -> Option<[u8; 32]> {
         self.lock_state().store.as_ref().map(|store| store.secret)

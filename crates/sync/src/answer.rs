@@ -3,6 +3,8 @@
 use icm_server::api::{ChainPlace, LogImportAnswer};
 use serde::Serialize;
 
+use crate::index::Listed;
+
 /// What a sync did, or would do.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SyncAnswer {
@@ -42,24 +44,28 @@ pub struct Taken {
     /// What was left out, by the first event of each chain: it lies too far in the future, nothing vouches for it,
     /// or it undoes what is not here.
     pub held_back: Vec<ChainPlace>,
+    /// Where this machine's own chain goes on otherwise there, as after a restore: that is left out for good.
+    pub own_forks: Vec<ChainPlace>,
     /// Newest position of this store after it; `None` where nothing was appended.
     pub position: Option<u64>,
 }
 
 impl Taken {
+    /// One more file was read.
+    pub(crate) fn read(&mut self, listed: &Listed) {
+        self.files += 1;
+        self.bytes = self.bytes.saturating_add(listed.bytes);
+    }
+
     pub(crate) fn add(&mut self, import: LogImportAnswer) {
         self.events += import.added;
         self.redacted += import.redacted;
         self.left_out += import.left_out;
         self.refilled += import.refilled_events + import.refilled_payloads;
         self.forks.extend(import.forks);
-        let back = [
-            import.later,
-            import.unproven,
-            import.waiting,
-            import.own_forks,
-        ];
+        let back = [import.later, import.unproven, import.waiting];
         self.held_back.extend(back.into_iter().flatten());
+        self.own_forks.extend(import.own_forks);
         self.position = import.position.or(self.position);
     }
 }
@@ -75,6 +81,9 @@ pub struct Sent {
     pub bytes: u64,
     /// Files were written anew, since texts were redacted that they held, or on request.
     pub anew: bool,
+    /// Earlier origins of this store whose files there may hold what was redacted since. They may be those of another
+    /// copy of it, so that they are removed on request alone.
+    pub outdated: Vec<String>,
     /// Origins of whose events some are damaged or missing here: what comes after them was left out.
     pub incomplete: Vec<String>,
 }
@@ -88,4 +97,6 @@ pub struct Refused {
     pub file: String,
     /// Why.
     pub why: String,
+    /// It helps if the machine writes it again.
+    pub write_again: bool,
 }

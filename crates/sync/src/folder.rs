@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use icm_server::{Result, ServiceError};
 
-use crate::target::Target;
+use crate::target::{Target, UNFINISHED};
 
 /// A folder that is there.
 #[derive(Debug)]
@@ -21,6 +21,12 @@ impl Folder {
     /// # Errors
     /// `Invalid` for what is no folder, or within the store; `Io` where it cannot be made.
     pub fn open(path: &Path, store: &Path) -> Result<Folder> {
+        if is_within(path, store) || is_within(store, path) {
+            return Err(invalid(
+                format!("{} is not apart from the store", path.display()),
+                "name a folder elsewhere: the store itself must not be synchronised",
+            ));
+        }
         match fs::metadata(path) {
             Ok(found) if found.is_dir() => {}
             Ok(_) => {
@@ -29,20 +35,35 @@ impl Folder {
                     "name a folder that all your machines reach",
                 ));
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => make(path, false)?,
+            // It is made when something is put there.
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
+                if !parent.is_none_or(Path::is_dir) {
+                    return Err(invalid(
+                        format!("there is no folder for {} to lie in", path.display()),
+                        "make it, or mount the disk that it is on",
+                    ));
+                }
+            }
             Err(error) => return Err(failed("reading", path)(error)),
-        }
-        if let (Ok(path), Ok(store)) = (path.canonicalize(), store.canonicalize())
-            && (path.starts_with(&store) || store.starts_with(&path))
-        {
-            return Err(invalid(
-                format!("{} is not apart from the store", path.display()),
-                "name a folder elsewhere: the store itself must not be synchronised",
-            ));
         }
         Ok(Folder {
             path: path.to_owned(),
         })
+    }
+}
+
+impl Folder {
+    /// Nothing is read, written or removed behind a link.
+    fn plain(&self, folder: &str) -> Result<()> {
+        let path = self.path.join(folder);
+        match fs::symlink_metadata(&path) {
+            Ok(found) if !found.is_dir() => Err(invalid(
+                format!("{} is no folder", path.display()),
+                "remove it",
+            )),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -58,13 +79,34 @@ fn failed(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> ServiceError {
     move |source| ServiceError::Io { doing, source }
 }
 
-/// Makes a folder for this user alone; one that is there is fine.
-fn make(path: &Path, there_is_fine: bool) -> Result<()> {
+/// Whether one path lies within another, or is it, whether or not they are there yet.
+fn is_within(path: &Path, folder: &Path) -> bool {
+    match (real(path), real(folder)) {
+        (Ok(path), Ok(folder)) => path.starts_with(folder),
+        _ => false,
+    }
+}
+
+/// A path without links, as far as it is there.
+fn real(path: &Path) -> io::Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    let mut there = path.as_path();
+    loop {
+        match (there.canonicalize(), there.parent()) {
+            (Ok(real), _) => return Ok(real.join(path.strip_prefix(there).unwrap_or(&path))),
+            (Err(_), Some(parent)) => there = parent,
+            (Err(error), None) => return Err(error),
+        }
+    }
+}
+
+/// Makes a folder for this user alone, if it is not there.
+fn make(path: &Path) -> Result<()> {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     match builder.create(path) {
-        Err(error) if there_is_fine && error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         other => other.map_err(failed("making the folder", path)),
     }
 }
@@ -99,6 +141,7 @@ impl Target for Folder {
     }
 
     fn files(&self, folder: &str) -> Result<Vec<(String, u64)>> {
+        self.plain(folder)?;
         let files = names(&self.path.join(folder))?.into_iter();
         let files = files.filter(|(_, metadata)| metadata.is_file());
         Ok(files.map(|(name, found)| (name, found.len())).collect())
@@ -109,7 +152,12 @@ impl Target for Folder {
         // A pipe would never answer.
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_file() => {}
-            Ok(_) => return Ok(None),
+            Ok(_) => {
+                return Err(invalid(
+                    format!("{} is no regular file", path.display()),
+                    "remove it",
+                ));
+            }
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed("reading", &path)(error)),
         }
@@ -121,12 +169,17 @@ impl Target for Folder {
     }
 
     fn put(&self, folder: &str, file: &str, content: &mut File) -> Result<()> {
+        self.plain(folder)?;
         let folder = self.path.join(folder);
-        make(&folder, true)?;
+        make(&self.path)?;
+        make(&folder)?;
         let path = folder.join(file);
         let failed = || failed("writing", &path);
         content.rewind().map_err(failed())?;
-        let mut beside = tempfile::NamedTempFile::new_in(&folder).map_err(failed())?;
+        let mut beside = tempfile::Builder::new()
+            .prefix(UNFINISHED)
+            .tempfile_in(&folder)
+            .map_err(failed())?;
         io::copy(content, beside.as_file_mut()).map_err(failed())?;
         beside.as_file().sync_all().map_err(failed())?;
         beside
@@ -136,6 +189,7 @@ impl Target for Folder {
     }
 
     fn remove(&self, folder: &str, file: &str) -> Result<()> {
+        self.plain(folder)?;
         let path = self.path.join(folder).join(file);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != ErrorKind::NotFound => {

@@ -9,6 +9,17 @@
 //! [`sync`] first takes what others have and this store lacks, then adds what this store has and nobody there: own
 //! events, and those of machines whose files went.
 //!
+//! ```no_run
+//! use icm_server::api::{Caller, NoProgress};
+//! use icm_sync::{Folder, SyncOptions, sync};
+//! # fn example(service: &icm_server::Service) -> icm_server::Result<()> {
+//! let target = Folder::open("/home/me/Sync/icm".as_ref(), service.dir())?;
+//! let answer = sync(service, &Caller::default(), &target, SyncOptions::default(), &NoProgress)?;
+//! println!("{} events came", answer.received.events);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! This crate knows targets, indexes and bundles as files. It must never know what is in an event, the views or
 //! the terminal.
 
@@ -39,11 +50,19 @@ pub struct SyncOptions {
     pub anew: bool,
 }
 
-/// What a sync hangs on, at a glance: as long as it is the same there is nothing to do.
+/// What a sync hangs on, at a glance: as long as it is the same, one that left nothing open has nothing to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glance {
     heads: Vec<String>,
-    indexes: Vec<(String, blake3::Hash)>,
+    machines: Vec<Machine>,
+}
+
+/// What one machine has there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Machine {
+    folder: String,
+    index: blake3::Hash,
+    files: Vec<(String, u64)>,
 }
 
 impl Glance {
@@ -53,15 +72,20 @@ impl Glance {
     /// As [`sync`].
     pub fn at(service: &Service, target: &dyn Target) -> Result<Glance> {
         let heads = service.heads()?.into_iter();
-        let mut indexes = Vec::new();
+        let mut machines = Vec::new();
         for folder in target.folders()? {
-            if let Some(text) = pull::index_text(target, &folder)? {
-                indexes.push((folder, blake3::hash(&text)));
+            if let Ok(Some(text)) = pull::index_text(target, &folder) {
+                let files = target.files(&folder)?;
+                machines.push(Machine {
+                    index: blake3::hash(&text),
+                    folder,
+                    files,
+                });
             }
         }
         Ok(Glance {
             heads: heads.map(|head| head.head).collect(),
-            indexes,
+            machines,
         })
     }
 }
@@ -79,10 +103,11 @@ pub fn sync(
     options: SyncOptions,
     progress: &dyn Progress,
 ) -> Result<SyncAnswer> {
-    let _lock = match options.dry_run {
-        true => None,
-        false => lock::of(service)?,
+    let take_lock = || match options.dry_run {
+        true => Ok(None),
+        false => lock::of(service),
     };
+    let lock = take_lock()?;
     let mut answer = SyncAnswer {
         target: target.name(),
         dry_run: options.dry_run,
@@ -91,6 +116,11 @@ pub fn sync(
     let indexes = pull::indexes(target, &mut answer)?;
     answer.machines = indexes.len() as u64;
     pull::pull(service, caller, target, &indexes, &mut answer, progress)?;
+    // What came may have made the store.
+    let _lock = match lock {
+        None => take_lock()?,
+        held => held,
+    };
     publish::publish(service, target, indexes, options, &mut answer, progress)?;
     Ok(answer)
 }

@@ -1,5 +1,6 @@
 //! Putting there what nobody has put there.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
 
@@ -11,7 +12,7 @@ use icm_server::{ExportFile, Result, Service, ServiceError};
 use crate::SyncOptions;
 use crate::answer::SyncAnswer;
 use crate::index::{INDEX, Index, Listed, is_name, name_of};
-use crate::target::Target;
+use crate::target::{Target, UNFINISHED};
 
 /// A bundle is written anew together with what is new, once that is half as long: so there are few, and an event is
 /// written a few times.
@@ -26,17 +27,23 @@ pub(crate) fn publish(
     answer: &mut SyncAnswer,
     progress: &dyn Progress,
 ) -> Result<()> {
-    let heads = service.heads()?;
-    let own = heads.iter().find(|head| head.own);
-    let Some(writer) = own.and_then(|own| OriginId::parse_hex(&own.origin)) else {
+    let mut chains = service.own_chains()?;
+    let Some(writer) = chains.pop() else {
         return Ok(()); // nothing was ever written here
     };
     let folder = writer.to_string();
     let (mine, others): (Vec<Index>, Vec<Index>) = indexes
         .into_iter()
         .partition(|index| index.writer == writer);
-    let others: Vec<ChainRange> = others.iter().flat_map(Index::ranges).collect();
+    let (former, others): (Vec<Index>, Vec<Index>) = others
+        .into_iter()
+        .partition(|index| options.anew && chains.contains(&index.writer));
     let files = target.files(&folder)?;
+    let known: Vec<(OriginId, u64)> = (others.iter())
+        .filter(|index| chains.contains(&index.writer))
+        .map(|index| (index.writer, index.redactions))
+        .collect();
+    let others = there_of(&others, target, answer)?;
     let before = mine.into_iter().next().unwrap_or(Index::empty(writer));
     let mut kept = before.clone();
     // What went, or is not as long as it was, is put there again.
@@ -48,7 +55,10 @@ pub(crate) fn publish(
     let mut news = Export::of(service, &there(&kept), progress)?;
     let events = news.exported.events;
     // What was redacted is to go from the files of this machine, too.
-    let is_redacted = news.exported.redactions > kept.redactions && !kept.bundles.is_empty();
+    let redactions = news.exported.redactions;
+    let outdated = known.iter().filter(|(_, known)| *known < redactions);
+    let outdated = outdated.map(|(writer, _)| writer.to_string()).collect();
+    let is_redacted = redactions > kept.redactions && !kept.bundles.is_empty();
     answer.sent.anew = options.anew || is_redacted;
     let count = kept.bundles.len();
     if answer.sent.anew {
@@ -69,7 +79,9 @@ pub(crate) fn publish(
     answer.sent.incomplete = (news.exported.incomplete.iter())
         .map(OriginId::to_string)
         .collect();
-    kept.redactions = news.exported.redactions;
+    // One that came since the first look is for the next sync.
+    kept.redactions = redactions;
+    answer.sent.outdated = outdated;
     if news.exported.events > 0 {
         answer.sent.files = 1;
         answer.sent.bytes = news.exported.bytes;
@@ -88,14 +100,48 @@ pub(crate) fn publish(
         // Its own index, if it was damaged, is whole again.
         (answer.refused).retain(|it| it.writer != folder || it.file != INDEX);
     }
+    // What was written under an earlier name is in the new files.
+    for index in former {
+        let folder = index.writer.to_string();
+        target.remove(&folder, INDEX)?;
+        for (name, _) in target.files(&folder)? {
+            if is_ours(&name) {
+                target.remove(&folder, &name)?;
+            }
+        }
+    }
     // Whoever reads by the index of before finds them gone, and takes the new one next.
     let listed = |name: &str| kept.bundles.iter().any(|listed| listed.file == name);
     for (name, _) in files {
-        if is_name(&name) && !listed(&name) {
+        if is_ours(&name) && !listed(&name) {
             target.remove(&folder, &name)?;
         }
     }
     Ok(())
+}
+
+/// Whether a file in the folder of a machine is a bundle, or what a writer that was stopped left of one.
+fn is_ours(name: &str) -> bool {
+    is_name(name) || name.starts_with(UNFINISHED)
+}
+
+/// What of other machines is there: what they list, and is there as long as it was, and not found damaged by this sync.
+fn there_of(others: &[Index], target: &dyn Target, answer: &SyncAnswer) -> Result<Vec<ChainRange>> {
+    let mut there = Vec::new();
+    for index in others {
+        let writer = index.writer.to_string();
+        let files: BTreeSet<(String, u64)> = target.files(&writer)?.into_iter().collect();
+        let is_bad = |listed: &Listed| {
+            let mut bad = answer.refused.iter().chain(&answer.not_there);
+            bad.any(|it| it.writer == writer && it.file == listed.file)
+        };
+        let is_there = |listed: &&Listed| {
+            files.contains(&(listed.file.clone(), listed.bytes)) && !is_bad(listed)
+        };
+        let bundles = index.bundles.iter().filter(is_there);
+        there.extend(bundles.flat_map(|listed| listed.ranges.iter().copied()));
+    }
+    Ok(there)
 }
 
 /// A bundle of what is not there.

@@ -25,8 +25,16 @@ pub(crate) fn indexes(target: &dyn Target, answer: &mut SyncAnswer) -> Result<Ve
         let Some(writer) = OriginId::parse_hex(&folder) else {
             continue;
         };
-        let Some(text) = index_text(target, &folder)? else {
-            continue;
+        let text = match index_text(target, &folder) {
+            Ok(Some(text)) => text,
+            Ok(None) => continue,
+            Err(error) => {
+                answer.refused.push(Refused {
+                    write_again: false,
+                    ..refused(writer, INDEX, error.to_string())
+                });
+                continue;
+            }
         };
         let index = match String::from_utf8(text) {
             Ok(text) => Index::parse(&text, writer),
@@ -34,7 +42,10 @@ pub(crate) fn indexes(target: &dyn Target, answer: &mut SyncAnswer) -> Result<Ve
         };
         match index {
             Ok(index) => indexes.push(index),
-            Err(why) => answer.refused.push(refused(writer, INDEX, why)),
+            Err(why) => answer.refused.push(Refused {
+                write_again: !why.contains("newer"),
+                ..refused(writer, INDEX, why)
+            }),
         }
     }
     Ok(indexes)
@@ -59,14 +70,8 @@ fn refused(writer: OriginId, file: &str, why: impl Into<String>) -> Refused {
         writer: writer.to_string(),
         file: file.to_owned(),
         why: why.into(),
+        write_again: true,
     }
-}
-
-/// A bundle that holds what this store lacks.
-struct Wanted<'a> {
-    writer: OriginId,
-    listed: &'a Listed,
-    file: ExportFile,
 }
 
 /// Takes what the indexes list and this store lacks, in whatever order it joins.
@@ -88,92 +93,112 @@ pub(crate) fn pull(
         let import = service.import_log(caller, &nothing, false, progress)?;
         answer.received.add(import);
     }
-    let mut wanted = Vec::new();
-    for index in indexes {
-        for listed in index.bundles.iter().filter(lacks) {
-            answer.received.files += 1;
-            let received = &mut answer.received;
-            received.bytes = received.bytes.saturating_add(listed.bytes);
-            if answer.dry_run {
-                let new = listed.ranges.iter();
-                let new = new.filter(|range| lacking.contains(range));
-                let events = new.map(|it| (it.to_seq.0 - it.from_seq.0).saturating_add(1));
-                received.events = events.fold(received.events, u64::saturating_add);
-                continue;
-            }
-            wanted.extend(fetched(target, index.writer, listed, answer)?);
+    let listed = indexes.iter().flat_map(|index| {
+        let wanted = index.bundles.iter().filter(lacks);
+        wanted.map(|listed| (index.writer, listed))
+    });
+    let mut wanted: Vec<(OriginId, &Listed)> = listed.collect();
+    if answer.dry_run {
+        for (_, listed) in wanted {
+            let new = listed.ranges.iter().filter(|range| lacking.contains(range));
+            let events = new.map(|it| (it.to_seq.0 - it.from_seq.0).saturating_add(1));
+            let events = events.fold(0, u64::saturating_add);
+            answer.received.read(listed);
+            answer.received.events = answer.received.events.saturating_add(events);
         }
+        return Ok(());
     }
-    // What one brings may be what the next one goes on from.
+    // What one brings may be what another goes on from.
     while !wanted.is_empty() {
         let before = wanted.len();
         let mut apart = Vec::new();
-        for one in wanted {
-            match service.import_log(caller, &one.file, false, progress) {
-                Ok(import) => answer.received.add(import),
-                Err(ServiceError::DoesNotFit { why, .. }) => apart.push((one, why)),
-                Err(
-                    error @ (ServiceError::BadExport { .. } | ServiceError::NewerFormat { .. }),
-                ) => {
-                    let file = &one.listed.file;
-                    (answer.refused).push(refused(one.writer, file, error.to_string()));
+        for (writer, listed) in wanted {
+            let Some(file) = fetched(target, writer, listed, answer)? else {
+                continue;
+            };
+            match service.import_log(caller, &file, false, progress) {
+                Ok(import) => {
+                    answer.received.read(listed);
+                    answer.received.add(import);
                 }
+                Err(ServiceError::DoesNotFit { why, .. }) => apart.push((writer, listed, why)),
+                Err(error @ ServiceError::BadExport { .. }) => {
+                    (answer.refused).push(refused(writer, &listed.file, error.to_string()));
+                }
+                Err(error @ ServiceError::NewerFormat { .. }) => answer.refused.push(Refused {
+                    write_again: false,
+                    ..refused(writer, &listed.file, error.to_string())
+                }),
                 Err(error) => return Err(error),
             }
         }
         if apart.len() == before {
-            let told =
-                |(one, why): (Wanted<'_>, String)| refused(one.writer, &one.listed.file, why);
+            let told = |(writer, listed, why): (OriginId, &Listed, String)| Refused {
+                write_again: false,
+                ..refused(writer, &listed.file, why)
+            };
             answer.not_there.extend(apart.into_iter().map(told));
             break;
         }
-        wanted = apart.into_iter().map(|(one, _)| one).collect();
+        let again = apart.into_iter();
+        wanted = again.map(|(writer, listed, _)| (writer, listed)).collect();
     }
     Ok(())
 }
 
 /// A bundle as it was listed; without it the answer says why.
-fn fetched<'a>(
+fn fetched(
     target: &dyn Target,
     writer: OriginId,
-    listed: &'a Listed,
+    listed: &Listed,
     answer: &mut SyncAnswer,
-) -> Result<Option<Wanted<'a>>> {
+) -> Result<Option<ExportFile>> {
     let folder = writer.to_string();
-    let name = format!("{folder}/{}", listed.file);
-    let Some(file) = target.open(&folder, &listed.file)? else {
-        let why = "it is not there";
-        answer.not_there.push(refused(writer, &listed.file, why));
-        return Ok(None);
+    let mut not_there = |why: String| {
+        answer.not_there.push(Refused {
+            write_again: false,
+            ..refused(writer, &listed.file, why)
+        });
+        Ok(None)
+    };
+    let file = match target.open(&folder, &listed.file) {
+        Ok(Some(file)) => file,
+        Ok(None) => return not_there("it is not there".to_owned()),
+        Err(error) => return not_there(error.to_string()),
     };
     let mut hashed = Hashed {
         // One more byte shows that it is longer.
         file: file.take(listed.bytes.saturating_add(1)),
         hasher: blake3::Hasher::new(),
         len: 0,
+        failed: None,
     };
-    let file = ExportFile::spool(&mut hashed, &name);
-    // Of what does not even begin like a bundle no more was read.
-    let is_read = match &file {
-        Ok(_) => true,
-        Err(ServiceError::BadExport { .. }) => io::copy(&mut hashed, &mut io::sink()).is_ok(),
-        Err(_) => false,
+    let spooled = ExportFile::spool(&mut hashed, &format!("{folder}/{}", listed.file));
+    if matches!(spooled, Err(ServiceError::BadExport { .. })) {
+        // Of what does not even begin like a bundle no more was read.
+        let _ = io::copy(&mut hashed, &mut io::sink());
+    }
+    if let Some(why) = hashed.failed {
+        return not_there(format!("it cannot be read: {why}"));
+    }
+    if hashed.len < listed.bytes {
+        return not_there(format!(
+            "{} of {} bytes are there",
+            hashed.len, listed.bytes
+        ));
+    }
+    let is_same = hashed.len == listed.bytes && name_of(&hashed.hasher.finalize()) == listed.file;
+    let why = match spooled {
+        Ok(file) if is_same => return Ok(Some(file)),
+        Err(error @ ServiceError::BadExport { .. }) if is_same => error.to_string(),
+        Ok(_) | Err(ServiceError::BadExport { .. }) => {
+            "it was changed since it was written".to_owned()
+        }
+        // The temporary file.
+        Err(error) => return Err(error),
     };
-    if is_read && hashed.len < listed.bytes {
-        let why = format!("{} of {} bytes are there", hashed.len, listed.bytes);
-        answer.not_there.push(refused(writer, &listed.file, why));
-        return Ok(None);
-    }
-    if is_read && (hashed.len > listed.bytes || name_of(&hashed.hasher.finalize()) != listed.file) {
-        let why = "it was changed since it was written";
-        answer.refused.push(refused(writer, &listed.file, why));
-        return Ok(None);
-    }
-    Ok(Some(Wanted {
-        writer,
-        listed,
-        file: file?,
-    }))
+    answer.refused.push(refused(writer, &listed.file, why));
+    Ok(None)
 }
 
 /// Hashes what is read.
@@ -181,11 +206,17 @@ struct Hashed<R> {
     file: R,
     hasher: blake3::Hasher,
     len: u64,
+    /// Why it could not be read on.
+    failed: Option<String>,
 }
 
 impl<R: Read> Read for Hashed<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read(buffer)?;
+        let read = self.file.read(buffer);
+        if let Err(error) = &read {
+            self.failed = Some(error.to_string());
+        }
+        let read = read?;
         self.hasher.update(&buffer[..read]);
         self.len += read as u64;
         Ok(read)

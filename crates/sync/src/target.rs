@@ -5,6 +5,9 @@ use std::io::Read;
 
 use icm_server::Result;
 
+/// How the name of a file begins that is not all there yet: whoever was stopped may have left one.
+pub(crate) const UNFINISHED: &str = ".icm-";
+
 /// Folders of small names with files in them, no deeper.
 pub trait Target {
     /// What to call it.

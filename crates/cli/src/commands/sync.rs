@@ -40,7 +40,8 @@ pub(crate) struct SyncArgs {
     /// Only say what would come and go
     #[arg(long)]
     dry_run: bool,
-    /// Write the files of this machine there anew, all of them: for when others find them damaged
+    /// Write the files of this machine there anew, all of them, and remove those that it wrote before it was
+    /// restored or moved: for when others find them damaged, or they hold what was redacted
     #[arg(long)]
     anew: bool,
     /// Go on until it is ended: look for news on both sides every so many seconds (30), and exchange them
@@ -102,7 +103,7 @@ fn watch(
                 .and_then(|answer| {
                     options.anew = false;
                     // As it was before: what came meanwhile is news. What is on its way is looked for again.
-                    seen = glance.ok().filter(|_| answer.not_there.is_empty());
+                    seen = glance.ok().filter(|_| !is_open(&answer));
                     match has_moved(&answer) && last.as_ref() != Some(&answer) {
                         true => tell(app, last.insert(answer)),
                         false => Ok(()),
@@ -125,6 +126,13 @@ fn watch(
         }
         std::thread::sleep(every);
     }
+}
+
+/// Whether something is to be looked for again, whatever else changes.
+fn is_open(answer: &SyncAnswer) -> bool {
+    !answer.not_there.is_empty()
+        || !answer.refused.is_empty()
+        || !answer.received.held_back.is_empty()
 }
 
 /// Whether there is anything to tell of.
@@ -158,6 +166,10 @@ fn folder(target: &str) -> Result<PathBuf, CliError> {
 
 fn print(app: &App, answer: &SyncAnswer) -> Result<(), CliError> {
     let ui = &app.ui;
+    // From cron only what happened is news.
+    if ui.is_quiet() && !has_moved(answer) {
+        return Ok(());
+    }
     let (received, sent) = (&answer.received, &answer.sent);
     let (came, went) = match answer.dry_run {
         true => ("would receive", "would send"),
@@ -214,6 +226,10 @@ fn print(app: &App, answer: &SyncAnswer) -> Result<(), CliError> {
         "held back, and asked for again next time",
         &received.held_back,
     )?;
+    places(
+        "left out: this machine has gone on otherwise",
+        &received.own_forks,
+    )?;
     let files = |what: &str, files: &[Refused]| {
         for file in files {
             let why = text::one_line(&file.why);
@@ -225,9 +241,16 @@ fn print(app: &App, answer: &SyncAnswer) -> Result<(), CliError> {
     };
     files("not there yet:", &answer.not_there);
     files("left alone:", &answer.refused);
-    if !answer.refused.is_empty() {
+    if answer.refused.iter().any(|file| file.write_again) {
         ui.remark(format_args!(
-            "what was left alone has to be written again: run `icm sync --anew` on the machine that wrote it"
+            "what was changed or cut has to be written again: run `icm sync --anew` on the machine that wrote it"
+        ));
+    }
+    if !sent.outdated.is_empty() {
+        ui.remark(format_args!(
+            "files that this store wrote as {} may hold what was redacted since: unless a copy of it still writes \
+             there, `icm sync --anew` removes them",
+            sent.outdated.join(", "),
         ));
     }
     if !sent.incomplete.is_empty() {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
@@ -229,6 +229,112 @@ fn what_one_machine_lost_there_another_puts_back() {
     assert_eq!(moved(&sync(&world, "b")).0, 0);
     assert!(moved(&sync(&world, "c")).0 > 0);
     assert_eq!(state(&world, "c"), was);
+    // The same with the bundles alone.
+    sync(&world, "b");
+    for bundle in bundles(&world.path("target")) {
+        fs::remove_file(bundle).unwrap();
+    }
+    sync(&world, "b");
+    sync(&world, "d");
+    assert_eq!(state(&world, "d"), was);
+}
+
+/// What a store wrote before it was moved goes from the target when that is asked for, and what one writes that was put
+/// back to an older state goes to the others.
+#[test]
+fn a_store_that_was_moved_or_put_back() {
+    let world = World::new();
+    let secret = "the safe opens with quartzite";
+    let id = store(&world, "a", secret);
+    sync(&world, "a");
+    copy(&world.path("a"), &world.path("moved"));
+    fs::remove_dir_all(world.path("a")).unwrap();
+    on(&world, "moved", &["redact", &id, "--yes"]).ok();
+    let answer = sync(&world, "moved");
+    assert_eq!(
+        answer["sent"]["outdated"].as_array().unwrap().len(),
+        1,
+        "{answer}"
+    );
+    let holds = || {
+        let files = tree(&world.path("target"));
+        let has = |bytes: &[u8]| {
+            bytes
+                .windows(secret.len())
+                .any(|it| it == secret.as_bytes())
+        };
+        files.iter().any(|(_, bytes)| has(bytes))
+    };
+    assert!(holds());
+    json(&world, "moved", &["sync", "target", "--anew"]);
+    assert!(!holds());
+    sync(&world, "b");
+    assert_eq!(state(&world, "b"), state(&world, "moved"));
+
+    store(&world, "c", "Mira drinks green tea");
+    json(&world, "c", &["sync", "other"]);
+    copy(&world.path("c/log"), &world.path("old"));
+    store(&world, "c", "The house uses tabs");
+    for db in ["c", "d"] {
+        json(&world, db, &["sync", "other"]);
+    }
+    fs::remove_dir_all(world.path("c/log")).unwrap();
+    copy(&world.path("old"), &world.path("c/log"));
+    fs::remove_file(world.path("c/acked")).unwrap();
+    store(&world, "c", "written after it was put back");
+    for db in ["c", "d"] {
+        json(&world, db, &["sync", "other"]);
+    }
+    let found = on(&world, "d", &["list", "--all"]).ok();
+    assert!(
+        found.out.contains("written after it was put back"),
+        "{found:?}"
+    );
+}
+
+fn copy(from: &Path, to: &Path) {
+    for (path, bytes) in tree(from) {
+        let path = to.join(path.strip_prefix(from).unwrap());
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+}
+
+/// A file that is what its index says, and no bundle: the others are taken, and told of it.
+#[test]
+fn what_is_no_bundle_stops_nobody() {
+    let world = World::new();
+    store(&world, "a", "Mira drinks green tea");
+    sync(&world, "a");
+    let digest = |bytes: &[u8]| blake3::hash(bytes).to_hex().to_string();
+    let name = format!("{}.icmx", &digest(b"no bundle at all")[..32]);
+    let dir = world.path("target").join("0".repeat(32));
+    fs::create_dir(&dir).unwrap();
+    fs::write(dir.join(&name), b"no bundle at all").unwrap();
+    let writer = "0".repeat(32);
+    let head = "1".repeat(64);
+    let lines = format!(
+        "{{\"icm_sync\":1,\"writer\":\"{writer}\",\"redactions\":0}}\n{{\"file\":\"{name}\",\"bytes\":16,\"events\":1,\
+         \"ranges\":[{{\"origin\":\"{writer}\",\"from_seq\":1,\"to_seq\":1,\"head\":\"{head}\"}}]}}\n"
+    );
+    let end = digest(lines.as_bytes());
+    fs::write(dir.join("index"), format!("{lines}{{\"end\":\"{end}\"}}\n")).unwrap();
+    let run = on(&world, "b", &["sync", "target", "--json"]);
+    assert_eq!(run.code, 3, "{run:?}");
+    let answer: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(moved(&answer).0, 3);
+    let why = answer["refused"][0]["why"].as_str().unwrap();
+    assert!(why.contains("is no file of `icm log export`"), "{why}");
+}
+
+/// A process that ends with the test.
+struct Watching(Child);
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
 }
 
 /// Two that watch: what one stores the other has a moment later, and files that are on their way are waited for.
@@ -240,7 +346,7 @@ fn who_watches_takes_what_comes() {
     let watching = ["a", "b"].map(|db| {
         let mut watch = world.command(["sync", "target", "--watch", "1", "-q", "--db", db]);
         watch.stdin(Stdio::null()).stdout(Stdio::null());
-        watch.spawn().unwrap()
+        Watching(watch.spawn().unwrap())
     });
     let both = |memories: u64| {
         let begun = std::time::Instant::now();
@@ -255,10 +361,23 @@ fn who_watches_takes_what_comes() {
     both(2);
     store(&world, "b", "Invoices live in PostgreSQL");
     both(3);
-    for mut process in watching {
-        process.kill().unwrap();
-        process.wait().unwrap();
-    }
+    // A bundle of a third machine that comes after its index.
+    store(&world, "c", "The build runs on Fridays");
+    json(&world, "c", &["sync", "elsewhere"]);
+    let elsewhere = world.path("elsewhere");
+    let bundle = bundles(&elsewhere).remove(0);
+    let index = bundle.with_file_name("index");
+    let to = |path: &Path| {
+        world
+            .path("target")
+            .join(path.strip_prefix(&elsewhere).unwrap())
+    };
+    fs::create_dir(to(bundle.parent().unwrap())).unwrap();
+    fs::copy(&index, to(&index)).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    fs::copy(&bundle, to(&bundle)).unwrap();
+    both(4);
+    drop(watching);
     assert_eq!(state(&world, "a"), state(&world, "b"));
 }
 
@@ -269,7 +388,7 @@ fn a_target_that_is_none_is_told_of() {
     fs::write(world.path("file"), b"x").unwrap();
     for (target, what) in [
         ("file", "is no folder"),
-        ("nowhere/deep", "making the folder"),
+        ("nowhere/deep", "no folder for"),
         ("a", "not apart from the store"),
         ("a/within", "not apart from the store"),
         ("gopher://x", "no target that icm knows"),
@@ -279,4 +398,11 @@ fn a_target_that_is_none_is_told_of() {
         assert_eq!(run.code, 2, "{target}: {run:?}");
         assert!(run.err.contains(what), "{target}: {run:?}");
     }
+    assert!(!world.path("a/within").exists());
+    // Nor where there is no store yet.
+    let run = on(&world, "target/store", &["sync", "target"]);
+    assert!(run.err.contains("not apart from the store"), "{run:?}");
+    // A look makes nothing.
+    on(&world, "a", &["sync", "target", "--dry-run"]).ok();
+    assert!(!world.path("target").exists());
 }

@@ -382,7 +382,7 @@ impl Host {
     ) -> std::result::Result<Receipt, ErrorObjectOwned> {
         let asked = self.asked(params)?;
         let receipt = self.queue.write(asked.caller, wrap(asked.request)).await;
-        let receipt = receipt.map_err(not_done)?;
+        let receipt = receipt.map_err(|error| not_done(error.to_string()))?;
         (self.answered)();
         Ok(receipt)
     }

@@ -9,7 +9,7 @@ use std::{io, panic, thread};
 use tokio::sync::oneshot;
 
 use crate::api::{Caller, Receipt};
-use crate::error::Result;
+use crate::error::{Result, ServiceError};
 use crate::service::{OwnWay, Service, Write};
 
 /// One decides while the other waits for its sync.
@@ -42,7 +42,7 @@ struct Waiter {
 }
 
 /// The receipt, or why there is none.
-type Done = std::result::Result<Receipt, String>;
+type Done = Result<Receipt>;
 type Answer = oneshot::Sender<Done>;
 
 impl Queue {
@@ -66,7 +66,7 @@ impl Queue {
 
     /// Does a write; says why where it is not done.
     pub(super) async fn write(&self, caller: Caller, write: Write) -> Done {
-        let failed = |_| Err("deciding it failed".to_owned());
+        let failed = |_| Err(ServiceError::Internal("deciding it failed".to_owned()));
         let receipt = self.shared.take(caller, write);
         receipt.await.unwrap_or_else(failed)
     }
@@ -77,7 +77,11 @@ impl Queue {
         let shared = Arc::downgrade(&self.shared);
         Arc::new(move |caller, write| {
             let receipt = shared.upgrade()?.take(caller, write);
-            receipt.blocking_recv().ok()?.ok()
+            match receipt.blocking_recv().ok()? {
+                // It was not decided: the caller does it without the queue.
+                Err(ServiceError::Internal(_)) => None,
+                done => Some(done),
+            }
         })
     }
 }
@@ -134,7 +138,7 @@ impl Shared {
                     answers.push(waiter.answer);
                 }
                 // Who is gone asks again, with the key of its request.
-                Err(error) => _ = waiter.answer.send(Err(error.to_string())),
+                Err(error) => _ = waiter.answer.send(Err(error)),
             }
         }
         if asked.is_empty() {
@@ -166,13 +170,15 @@ fn tell(answers: Vec<Answer>, receipts: Result<Vec<Result<Receipt>>>) {
     match receipts {
         Ok(receipts) => {
             for (answer, receipt) in answers.into_iter().zip(receipts) {
-                let _ = answer.send(receipt.map_err(|error| error.to_string()));
+                let _ = answer.send(receipt);
             }
         }
         Err(error) => {
-            let why = error.to_string();
             for answer in answers {
-                let _ = answer.send(Err(why.clone()));
+                let _ = answer.send(Err(match error {
+                    ServiceError::Busy { waited_ms } => ServiceError::Busy { waited_ms },
+                    _ => ServiceError::Internal(error.to_string()),
+                }));
             }
         }
     }

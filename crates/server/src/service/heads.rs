@@ -36,6 +36,15 @@ fn place(line: &str) -> Option<Place> {
 }
 
 impl Service {
+    /// The chains that this store has written, the newest last: after a restore or a move a store writes another one.
+    ///
+    /// # Errors
+    /// Where the log cannot be read.
+    pub fn own_chains(&self) -> Result<Vec<OriginId>> {
+        self.log.refresh()?;
+        Ok(self.log.own_chains())
+    }
+
     /// The newest event of every chain.
     pub fn heads(&self) -> Result<Vec<OriginHead>> {
         self.log.refresh()?;

@@ -34,8 +34,8 @@ pub(crate) enum Write {
     Update(UpdateRequest),
 }
 
-/// Has a write done elsewhere in this process. Nothing where it was not, for whatever reason.
-pub(crate) type OwnWay = Arc<dyn Fn(Caller, Write) -> Option<Receipt> + Send + Sync>;
+/// Has a write done elsewhere in this process. `None` where it was not decided.
+pub(crate) type OwnWay = Arc<dyn Fn(Caller, Write) -> Option<Result<Receipt>> + Send + Sync>;
 
 /// What somebody wants written, looked at.
 pub(crate) struct Prepared {
@@ -91,8 +91,8 @@ impl Service {
             if let Some(receipt) = self.ask_owner(caller, &mut request) {
                 return Ok(receipt);
             }
-            if let Some(receipt) = self.queue_own(caller, &mut request, wrap) {
-                return Ok(receipt);
+            if let Some(done) = self.queue_own(caller, &mut request, wrap) {
+                return done;
             }
             self.read_log()?;
             let left = self.options.lock_wait.saturating_sub(waited);
@@ -114,14 +114,13 @@ impl Service {
         }
     }
 
-    /// Has a write done with those that others ask this process for, if it is the owner. Nothing where it was not done,
-    /// for whatever reason.
+    /// Has a write done with those that others ask this process for, if it is the owner. `None` where it was not decided.
     fn queue_own<R: Forwarded + Clone>(
         &self,
         caller: &Caller,
         request: &mut R,
         wrap: fn(R) -> Write,
-    ) -> Option<Receipt> {
+    ) -> Option<Result<Receipt>> {
         let way = locked(&self.own_way).clone()?;
         // It may have been done all the same, and is asked for again then.
         fill_in(request)?;

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use icm_log::Log;
 use icm_log::disk::RealDisk;
-use icm_projections::Views;
 use icm_projections::embed::{Embedder, StaticEmbedder};
+use icm_projections::{Views, ViewsState, inspect};
 use icm_server::api::{Caller, ListRequest, Memory, NoProgress, RecallRequest};
 use replay_tests::folder::{self, Files};
 use replay_tests::judge;
@@ -268,6 +268,13 @@ fn a_commit_that_is_cut_leaves_nothing_to_rebuild() {
     assert!(different.len() >= 8, "{}", different.len());
     for (step_name, files) in &images {
         let what = format!("cut after {step_name}");
+        run.while_closed(|dir| {
+            folder::write(&dir.join("views"), files);
+            let log = Log::open(Arc::new(RealDisk), dir).expect("it opens");
+            let seen = inspect(&dir.join("views"), &log, false).state;
+            let told = matches!(seen, ViewsState::Cut | ViewsState::Usable { .. });
+            assert!(told, "{what}: {seen:?}");
+        });
         assert!(
             !check(&mut run, files, &expected, &what),
             "{what}: it was rebuilt"

@@ -113,6 +113,13 @@ fn wrap_line(line: &str, columns: usize, lines: &mut Vec<String>) {
     }
 }
 
+/// Places in chains, as a person reads them.
+pub(crate) fn places(places: &[icm_server::api::ChainPlace]) -> String {
+    let named = places.iter();
+    let named = named.map(|place| format!("{} from seq {}", place.origin, place.seq));
+    named.collect::<Vec<_>>().join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -28,8 +28,21 @@ pub(crate) struct Index {
 pub(crate) struct Listed {
     pub(crate) file: String,
     pub(crate) bytes: u64,
-    pub(crate) events: u64,
     pub(crate) ranges: Vec<ChainRange>,
+}
+
+impl Listed {
+    /// How many events it holds.
+    pub(crate) fn events(&self) -> u64 {
+        events_of(&self.ranges)
+    }
+}
+
+/// How many events some ranges are, or as many as can be counted.
+pub(crate) fn events_of<'r>(ranges: impl IntoIterator<Item = &'r ChainRange>) -> u64 {
+    let ranges = ranges.into_iter();
+    let counts = ranges.map(|it| (it.to_seq.0 - it.from_seq.0).saturating_add(1));
+    counts.fold(0, u64::saturating_add)
 }
 
 #[derive(Serialize, Deserialize)]
@@ -142,7 +155,6 @@ mod tests {
         let listed = |n: u8, ranges| Listed {
             file: name_of(&blake3::hash(&[n])),
             bytes: 100 + u64::from(n),
-            events: 4,
             ranges,
         };
         Index {

@@ -1,7 +1,7 @@
 //! Carries the logs of icm between machines by way of a place that all of them reach: a folder that is
 //! synchronised, on a network disk or on a stick.
 //!
-//! Below the target each machine has a folder of its own, named by its origin, and writes nowhere else: bundles
+//! Below the target each machine has a folder of its own, named by its origin, and puts files nowhere else: bundles
 //! (what `icm log export` writes), and an `index` of them, which is replaced in one step when they are there. So
 //! nothing conflicts, whoever writes when, and whatever reads a half of it sees that it is one. The bytes are in
 //! `schemas/sync.md`.

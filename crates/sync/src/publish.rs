@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Seek, Write};
+use std::io::{self, BufWriter, Seek, Write};
 
 use icm_log::bundle::{ChainRange, Exported};
 use icm_log::{EventId, OriginId, Seq};
@@ -18,7 +18,7 @@ use crate::target::{Target, UNFINISHED};
 /// written a few times.
 const GROWTH: u64 = 2;
 
-/// Adds what this store has and no index lists.
+/// Adds what this store has and nobody has there.
 pub(crate) fn publish(
     service: &Service,
     target: &dyn Target,
@@ -66,10 +66,10 @@ pub(crate) fn publish(
     }
     let mut sum = events;
     while let Some(last) = kept.bundles.last()
-        && last.events <= sum.saturating_mul(GROWTH)
+        && last.events() <= sum.saturating_mul(GROWTH)
         && sum > 0
     {
-        sum = sum.saturating_add(last.events);
+        sum = sum.saturating_add(last.events());
         kept.bundles.pop();
     }
     if kept.bundles.len() < count {
@@ -181,19 +181,12 @@ impl Export {
     fn put(mut self, target: &dyn Target, folder: &str) -> Result<Listed> {
         self.file.rewind().map_err(spooling)?;
         let mut hasher = blake3::Hasher::new();
-        let mut buffer = vec![0; 256 * 1_024];
-        loop {
-            match self.file.read(&mut buffer).map_err(spooling)? {
-                0 => break,
-                read => _ = hasher.update(&buffer[..read]),
-            }
-        }
+        hasher.update_reader(&mut self.file).map_err(spooling)?;
         let file = name_of(&hasher.finalize());
         target.put(folder, &file, &mut self.file)?;
         Ok(Listed {
             file,
             bytes: self.exported.bytes,
-            events: self.exported.events,
             ranges: self.exported.ranges,
         })
     }

@@ -10,7 +10,7 @@ use icm_server::api::{Caller, Progress};
 use icm_server::{ExportFile, Result, Service, ServiceError};
 
 use crate::answer::{Refused, SyncAnswer};
-use crate::index::{INDEX, Index, Listed, name_of};
+use crate::index::{INDEX, Index, Listed, events_of, name_of};
 use crate::publish::Export;
 use crate::target::Target;
 
@@ -101,8 +101,7 @@ pub(crate) fn pull(
     if answer.dry_run {
         for (_, listed) in wanted {
             let new = listed.ranges.iter().filter(|range| lacking.contains(range));
-            let events = new.map(|it| (it.to_seq.0 - it.from_seq.0).saturating_add(1));
-            let events = events.fold(0, u64::saturating_add);
+            let events = events_of(new);
             answer.received.read(listed);
             answer.received.events = answer.received.events.saturating_add(events);
         }

@@ -211,12 +211,7 @@ fn print(app: &App, answer: &SyncAnswer) -> Result<(), CliError> {
     told("back from there, lost here before", received.refilled)?;
     let places = |what: &str, places: &[ChainPlace]| match places {
         [] => Ok(()),
-        _ => {
-            let named = places.iter();
-            let named = named.map(|place| format!("{} from seq {}", place.origin, place.seq));
-            let named: Vec<String> = named.collect();
-            ui.line(format_args!("  {what}: {}", named.join(", ")))
-        }
+        _ => ui.line(format_args!("  {what}: {}", text::places(places))),
     };
     places(
         "two machines wrote under one name, and both are kept",

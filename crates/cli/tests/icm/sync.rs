@@ -300,6 +300,24 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// What an import left that was cut before it was known: the next sync knows it, whatever else there is.
+#[test]
+fn what_waits_to_be_learned_is_learned() {
+    let world = World::new();
+    store(&world, "a", "Mira drinks green tea");
+    store(&world, "b", "The house uses tabs");
+    for (path, bytes) in tree(&world.path("a/log")) {
+        let to = world
+            .path("b/log")
+            .join(path.strip_prefix(world.path("a/log")).unwrap());
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::write(to, bytes).unwrap();
+    }
+    assert_eq!(json(&world, "b", &["stats"])["memories"], 1);
+    assert_eq!(moved(&sync(&world, "b")).0, 3);
+    assert_eq!(json(&world, "b", &["stats"])["memories"], 2);
+}
+
 /// A file that is what its index says, and no bundle: the others are taken, and told of it.
 #[test]
 fn what_is_no_bundle_stops_nobody() {
@@ -314,7 +332,7 @@ fn what_is_no_bundle_stops_nobody() {
     let writer = "0".repeat(32);
     let head = "1".repeat(64);
     let lines = format!(
-        "{{\"icm_sync\":1,\"writer\":\"{writer}\",\"redactions\":0}}\n{{\"file\":\"{name}\",\"bytes\":16,\"events\":1,\
+        "{{\"icm_sync\":1,\"writer\":\"{writer}\",\"redactions\":0}}\n{{\"file\":\"{name}\",\"bytes\":16,\
          \"ranges\":[{{\"origin\":\"{writer}\",\"from_seq\":1,\"to_seq\":1,\"head\":\"{head}\"}}]}}\n"
     );
     let end = digest(lines.as_bytes());

@@ -2,8 +2,8 @@
 //!
 //! A mark lies in the generation from before the first of its files changes until the manifest says how they are now.
 //! Where it is found and nobody writes, the files are taken to one place again, which text is at: the table back to what it
-//! was before, if it has gone ahead, and what others have beyond that place is taken out. So who is killed leaves nothing to rebuild, but in the moment between the commits of the two tiers of the text, if tantivy removed
-//! files of the closed one in it.
+//! was before, if it has gone ahead, and what others have beyond that place is taken out. So who is killed leaves nothing to
+//! rebuild, but in the moment between the commits of the two tiers of the text, if tantivy removed files of the closed one in it.
 
 use std::fs;
 use std::path::{Path, PathBuf};

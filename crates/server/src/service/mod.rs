@@ -73,7 +73,7 @@ use crate::summarizer::Summarizer;
 use crate::system::SystemEnv;
 
 /// Events that may lie between the views' files and the log before a server takes them in: it holds
-/// them in memory, and a commit costs what fifty stores cost.
+/// them in memory, and a commit costs what fifty stores cost. A store of no more needs no files.
 const TAIL_MAX: u64 = 500;
 /// The same when a process ends: the next one reads, folds and indexes what lies there before it
 /// answers, which costs 50 µs an event.

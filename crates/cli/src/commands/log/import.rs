@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use icm_server::api::{ChainPlace, LogImportAnswer};
+use icm_server::api::LogImportAnswer;
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
 use crate::input;
 use crate::progress::Bar;
-use crate::text::{self, count};
+use crate::text::{self, count, places};
 use crate::ui::{BOLD, DIM, WARN};
 
 /// Take in the events of another machine, as `icm log export` wrote them
@@ -89,11 +89,6 @@ fn print(app: &App, answer: &LogImportAnswer) -> Result<(), CliError> {
             ),
         ))?;
     }
-    let places = |places: &[ChainPlace]| {
-        let places = places.iter();
-        let places = places.map(|place| format!("{} from seq {}", place.origin, place.seq));
-        places.collect::<Vec<_>>().join(", ")
-    };
     if !answer.forks.is_empty() {
         ui.remark(format_args!(
             "two machines wrote under one origin, both branches are kept: {}",

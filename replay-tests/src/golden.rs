@@ -619,7 +619,7 @@ pub fn export(files: &Files) -> Vec<u8> {
     disk.hold(Path::new(STORE), files);
     let log = Log::open(Arc::new(disk), Path::new(STORE)).expect("it opens");
     let mut out = Vec::new();
-    log.export(&Since::Start, &mut out, &mut |_| {})
+    log.export(&Since::Start, u64::MAX, &mut out, &mut |_| {})
         .expect("it is exported");
     out
 }

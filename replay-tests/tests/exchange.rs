@@ -78,7 +78,8 @@ impl Machine {
 
     fn export_since(&self, since: &Since) -> Vec<u8> {
         let mut out = Vec::new();
-        let exported = (self.log().export(since, &mut out, &mut |_| {})).expect("exported");
+        let exported =
+            (self.log().export(since, u64::MAX, &mut out, &mut |_| {})).expect("exported");
         assert_eq!(exported.bytes, out.len() as u64);
         out
     }

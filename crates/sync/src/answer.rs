@@ -84,6 +84,8 @@ pub struct Sent {
     /// Earlier origins of this store whose files there may hold what was redacted since. They may be those of another
     /// copy of it, so that they are removed on request alone.
     pub outdated: Vec<String>,
+    /// What another store that answers left out, by the first event of each chain: as `held_back` of what came.
+    pub held_back: Vec<ChainPlace>,
     /// Origins of whose events some are damaged or missing here: what comes after them was left out.
     pub incomplete: Vec<String>,
 }
@@ -95,8 +97,24 @@ pub struct Refused {
     pub writer: String,
     /// Its name.
     pub file: String,
-    /// Why.
+    /// Why, for a person.
     pub why: String,
-    /// It helps if the machine writes it again.
-    pub write_again: bool,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Why a file was left alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// It is not what was written: its machine has to write it again.
+    Changed,
+    /// A newer version of icm wrote it.
+    Newer,
+    /// It, or all of it, is not there yet.
+    NotThere,
+    /// It cannot be read.
+    Unreadable,
+    /// It goes on from events that neither this store nor the target has.
+    Apart,
 }

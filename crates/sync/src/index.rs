@@ -5,6 +5,8 @@ use icm_log::bundle::ChainRange;
 use icm_log::{OriginId, Seq};
 use serde::{Deserialize, Serialize};
 
+use crate::answer::Reason;
+
 /// Name of the file.
 pub(crate) const INDEX: &str = "index";
 /// What the names of bundles end with.
@@ -100,23 +102,27 @@ impl Index {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(crate) fn parse(text: &str, writer: OriginId) -> Result<Index, String> {
+    pub(crate) fn parse(text: &str, writer: OriginId) -> Result<Index, (Reason, String)> {
+        let changed = |why: String| (Reason::Changed, why);
         let mut lines = text.split_inclusive('\n');
         let first = lines.next().unwrap_or_default();
-        let first: First =
-            serde_json::from_str(first).map_err(|_| "it is no index of `icm sync`".to_owned())?;
+        let first: First = serde_json::from_str(first)
+            .map_err(|_| changed("it is no index of `icm sync`".to_owned()))?;
         if first.icm_sync > FORMAT {
-            return Err("a newer version of icm wrote it: update icm here".to_owned());
+            let why = "a newer version of icm wrote it: update icm here";
+            return Err((Reason::Newer, why.to_owned()));
         }
-        let cut = || "it is cut off: its end is missing".to_owned();
+        let cut = || changed("it is cut off: its end is missing".to_owned());
         let last = text.trim_end_matches('\n').rfind('\n').ok_or_else(cut)? + 1;
         let end: Last = serde_json::from_str(&text[last..]).map_err(|_| cut())?;
         let digest = blake3::hash(&text.as_bytes()[..last]);
         if end.end != *digest.to_hex() {
-            return Err("it was changed: its digest does not fit".to_owned());
+            return Err(changed(
+                "it was changed: its digest does not fit".to_owned(),
+            ));
         }
         if first.writer != writer {
-            return Err(format!("it is that of {}", first.writer));
+            return Err(changed(format!("it is that of {}", first.writer)));
         }
         let listed = text[..last].lines().skip(1).map(|line| {
             let listed: Listed = serde_json::from_str(line).ok()?;
@@ -128,7 +134,7 @@ impl Index {
         Ok(Index {
             writer,
             redactions: first.redactions,
-            bundles: bundles.ok_or_else(|| "a line of it is no bundle".to_owned())?,
+            bundles: bundles.ok_or_else(|| changed("a line of it is no bundle".to_owned()))?,
         })
     }
 }
@@ -184,7 +190,8 @@ mod tests {
         }
         assert!(Index::parse(&text, OriginId([2; 16])).is_err());
         let newer = text.replacen("\"icm_sync\":1", "\"icm_sync\":2", 1);
-        assert!(Index::parse(&newer, writer).unwrap_err().contains("newer"));
+        let refused = Index::parse(&newer, writer).unwrap_err();
+        assert_eq!(refused.0, Reason::Newer);
     }
 
     #[test]

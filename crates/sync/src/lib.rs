@@ -27,18 +27,23 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod answer;
+mod export;
 mod folder;
 mod index;
 mod lock;
+mod peer;
 mod publish;
 mod pull;
+mod ssh;
 mod target;
 
 use icm_server::api::{Caller, Progress};
 use icm_server::{Result, Service};
 
-pub use answer::{Refused, Sent, SyncAnswer, Taken};
+pub use answer::{Reason, Refused, Sent, SyncAnswer, Taken};
 pub use folder::Folder;
+pub use peer::{Peer, meet, serve};
+pub use ssh::{Address, Connection};
 pub use target::Target;
 
 /// How to go about it.

@@ -1,16 +1,16 @@
 //! Putting there what nobody has put there.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{self, BufWriter, Seek, Write};
+use std::io::Write;
 
+use icm_log::OriginId;
 use icm_log::bundle::{ChainRange, Exported};
-use icm_log::{EventId, OriginId, Seq};
 use icm_server::api::Progress;
-use icm_server::{ExportFile, Result, Service, ServiceError};
+use icm_server::{Result, Service};
 
 use crate::SyncOptions;
-use crate::answer::SyncAnswer;
+use crate::answer::{Reason, Refused, SyncAnswer};
+use crate::export::{BUNDLE_LEN, Export, spooling, temporary};
 use crate::index::{INDEX, Index, Listed, is_name, name_of};
 use crate::target::{Target, UNFINISHED};
 
@@ -38,6 +38,10 @@ pub(crate) fn publish(
     let (former, others): (Vec<Index>, Vec<Index>) = others
         .into_iter()
         .partition(|index| options.anew && chains.contains(&index.writer));
+    let is_newer = |it: &Refused| it.writer == folder && it.reason == Reason::Newer;
+    if answer.refused.iter().any(is_newer) {
+        return Ok(()); // its own index is not for this version to write
+    }
     let files = target.files(&folder)?;
     let known: Vec<(OriginId, u64)> = (others.iter())
         .filter(|index| chains.contains(&index.writer))
@@ -53,50 +57,51 @@ pub(crate) fn publish(
         |kept: &Index| -> Vec<ChainRange> { others.iter().copied().chain(kept.ranges()).collect() };
 
     let mut news = Export::of(service, &there(&kept), progress)?;
-    let events = news.exported.events;
     // What was redacted is to go from the files of this machine, too.
     let redactions = news.exported.redactions;
     let outdated = known.iter().filter(|(_, known)| *known < redactions);
-    let outdated = outdated.map(|(writer, _)| writer.to_string()).collect();
+    answer.sent.outdated = outdated.map(|(writer, _)| writer.to_string()).collect();
     let is_redacted = redactions > kept.redactions && !kept.bundles.is_empty();
     answer.sent.anew = options.anew || is_redacted;
-    let count = kept.bundles.len();
-    if answer.sent.anew {
-        kept.bundles.clear();
-    }
-    let mut sum = events;
-    while let Some(last) = kept.bundles.last()
-        && last.events() <= sum.saturating_mul(GROWTH)
-        && sum > 0
-    {
-        sum = sum.saturating_add(last.events());
-        kept.bundles.pop();
-    }
-    if kept.bundles.len() < count {
-        news = Export::of(service, &there(&kept), progress)?;
-    }
-    answer.sent.events = events;
     answer.sent.incomplete = (news.exported.incomplete.iter())
         .map(OriginId::to_string)
         .collect();
     // One that came since the first look is for the next sync.
     kept.redactions = redactions;
-    answer.sent.outdated = outdated;
-    if news.exported.events > 0 {
-        answer.sent.files = 1;
-        answer.sent.bytes = news.exported.bytes;
-    }
+    let again = match answer.sent.anew {
+        true => std::mem::take(&mut kept.bundles),
+        false => to_merge(&mut kept.bundles, &news.exported),
+    };
+    let again_events: u64 = again.iter().map(Listed::events).sum();
     if answer.dry_run {
+        let all = Export::all(service, &there(&kept), progress)?;
+        answer.sent.events = all.events.saturating_sub(again_events);
+        if all.events > 0 {
+            answer.sent.files = all.bytes.div_ceil(BUNDLE_LEN);
+            answer.sent.bytes = all.bytes;
+        }
         return Ok(());
     }
-    if news.exported.events > 0 {
-        let listed = news.put(target, &folder)?;
-        kept.bundles.push(listed);
+    if !again.is_empty() {
+        news = Export::of(service, &there(&kept), progress)?;
+    }
+    let mut sent = 0;
+    while news.exported.events > 0 {
+        sent += news.exported.events;
+        answer.sent.events = sent.saturating_sub(again_events);
+        answer.sent.files += 1;
+        answer.sent.bytes += news.exported.bytes;
+        let more = news.exported.more;
+        kept.bundles.push(put(target, &folder, news)?);
+        if !more {
+            break;
+        }
+        // Who is cut off goes on from here.
+        put_index(target, &folder, &kept)?;
+        news = Export::of(service, &there(&kept), progress)?;
     }
     if kept != before {
-        let mut file = temporary()?;
-        file.write_all(kept.encode().as_bytes()).map_err(spooling)?;
-        target.put(&folder, INDEX, &mut file)?;
+        put_index(target, &folder, &kept)?;
         // Its own index, if it was damaged, is whole again.
         (answer.refused).retain(|it| it.writer != folder || it.file != INDEX);
     }
@@ -144,61 +149,36 @@ fn there_of(others: &[Index], target: &dyn Target, answer: &SyncAnswer) -> Resul
     Ok(there)
 }
 
-/// A bundle of what is not there.
-pub(crate) struct Export {
-    file: File,
-    exported: Exported,
+/// Takes from the end of the list what is to be written anew together with what is new.
+fn to_merge(kept: &mut Vec<Listed>, news: &Exported) -> Vec<Listed> {
+    let (mut events, mut bytes) = (news.events, news.bytes);
+    let mut again = Vec::new();
+    while let Some(last) = kept.last()
+        && events > 0
+        && last.events() <= events.saturating_mul(GROWTH)
+        && last.bytes.saturating_add(bytes) <= BUNDLE_LEN
+    {
+        events = events.saturating_add(last.events());
+        bytes += last.bytes;
+        again.extend(kept.pop());
+    }
+    again
 }
 
-impl Export {
-    fn of(service: &Service, there: &[ChainRange], progress: &dyn Progress) -> Result<Export> {
-        let mut out = BufWriter::new(temporary()?);
-        let exported = service.export_lacking(there, &mut out, progress)?;
-        let file = out
-            .into_inner()
-            .map_err(|error| spooling(error.into_error()))?;
-        Ok(Export { file, exported })
-    }
-
-    /// An empty one.
-    pub(crate) fn of_nothing(service: &Service, progress: &dyn Progress) -> Result<Export> {
-        let heads = service.heads()?.into_iter();
-        let all = heads.filter_map(|head| {
-            let (origin, event) = (
-                OriginId::parse_hex(&head.origin)?,
-                EventId::parse_hex(&head.head)?,
-            );
-            Some(ChainRange::up_to(origin, Seq(head.seq), event))
-        });
-        Export::of(service, &all.collect::<Vec<_>>(), progress)
-    }
-
-    pub(crate) fn into_file(mut self) -> Result<ExportFile> {
-        self.file.rewind().map_err(spooling)?;
-        ExportFile::spool(&mut self.file, "an empty export")
-    }
-
-    fn put(mut self, target: &dyn Target, folder: &str) -> Result<Listed> {
-        self.file.rewind().map_err(spooling)?;
-        let mut hasher = blake3::Hasher::new();
-        hasher.update_reader(&mut self.file).map_err(spooling)?;
-        let file = name_of(&hasher.finalize());
-        target.put(folder, &file, &mut self.file)?;
-        Ok(Listed {
-            file,
-            bytes: self.exported.bytes,
-            ranges: self.exported.ranges,
-        })
-    }
+fn put(target: &dyn Target, folder: &str, mut bundle: Export) -> Result<Listed> {
+    let mut hasher = blake3::Hasher::new();
+    (hasher.update_reader(&mut bundle.file)).map_err(spooling)?;
+    let file = name_of(&hasher.finalize());
+    target.put(folder, &file, &mut bundle.file)?;
+    Ok(Listed {
+        file,
+        bytes: bundle.exported.bytes,
+        ranges: bundle.exported.ranges,
+    })
 }
 
-fn temporary() -> Result<File> {
-    tempfile::tempfile().map_err(spooling)
-}
-
-fn spooling(source: io::Error) -> ServiceError {
-    ServiceError::Io {
-        doing: "writing a temporary file".to_owned(),
-        source,
-    }
+fn put_index(target: &dyn Target, folder: &str, index: &Index) -> Result<()> {
+    let mut file = temporary()?;
+    (file.write_all(index.encode().as_bytes())).map_err(spooling)?;
+    target.put(folder, INDEX, &mut file)
 }

@@ -9,9 +9,9 @@ use icm_log::learn::Lacking;
 use icm_server::api::{Caller, Progress};
 use icm_server::{ExportFile, Result, Service, ServiceError};
 
-use crate::answer::{Refused, SyncAnswer};
+use crate::answer::{Reason, Refused, SyncAnswer};
+use crate::export::Export;
 use crate::index::{INDEX, Index, Listed, events_of, name_of};
-use crate::publish::Export;
 use crate::target::Target;
 
 /// Longest index that is read: a hundred thousand bundles.
@@ -29,23 +29,18 @@ pub(crate) fn indexes(target: &dyn Target, answer: &mut SyncAnswer) -> Result<Ve
             Ok(Some(text)) => text,
             Ok(None) => continue,
             Err(error) => {
-                answer.refused.push(Refused {
-                    write_again: false,
-                    ..refused(writer, INDEX, error.to_string())
-                });
+                let why = error.to_string();
+                (answer.refused).push(refused(writer, INDEX, Reason::Unreadable, why));
                 continue;
             }
         };
         let index = match String::from_utf8(text) {
             Ok(text) => Index::parse(&text, writer),
-            Err(_) => Err("it is no text".to_owned()),
+            Err(_) => Err((Reason::Changed, "it is no text".to_owned())),
         };
         match index {
             Ok(index) => indexes.push(index),
-            Err(why) => answer.refused.push(Refused {
-                write_again: !why.contains("newer"),
-                ..refused(writer, INDEX, why)
-            }),
+            Err((reason, why)) => (answer.refused).push(refused(writer, INDEX, reason, why)),
         }
     }
     Ok(indexes)
@@ -65,17 +60,39 @@ pub(crate) fn index_text(target: &dyn Target, folder: &str) -> Result<Option<Vec
     Ok(Some(text))
 }
 
-fn refused(writer: OriginId, file: &str, why: impl Into<String>) -> Refused {
+fn refused(writer: OriginId, file: &str, reason: Reason, why: impl Into<String>) -> Refused {
     Refused {
         writer: writer.to_string(),
         file: file.to_owned(),
         why: why.into(),
-        write_again: true,
+        reason,
     }
 }
 
-/// Takes what the indexes list and this store lacks, in whatever order it joins.
+/// Takes what the indexes list and this store lacks.
 pub(crate) fn pull(
+    service: &Service,
+    caller: &Caller,
+    target: &dyn Target,
+    indexes: &[Index],
+    answer: &mut SyncAnswer,
+    progress: &dyn Progress,
+) -> Result<()> {
+    loop {
+        let before = answer.received.events;
+        answer.received.held_back.clear();
+        answer.not_there.clear();
+        pull_once(service, caller, target, indexes, answer, progress)?;
+        // What was held back may have waited for what came after it.
+        let is_settled = answer.dry_run || answer.received.held_back.is_empty();
+        if is_settled || answer.received.events == before {
+            return Ok(());
+        }
+    }
+}
+
+/// Takes it in whatever order it joins.
+fn pull_once(
     service: &Service,
     caller: &Caller,
     target: &dyn Target,
@@ -94,7 +111,14 @@ pub(crate) fn pull(
         answer.received.add(import);
     }
     let listed = indexes.iter().flat_map(|index| {
+        let writer = index.writer.to_string();
+        let is_refused = |listed: &&Listed| {
+            let mut refused = answer.refused.iter();
+            refused.any(|it| it.writer == writer && it.file == listed.file)
+        };
         let wanted = index.bundles.iter().filter(lacks);
+        let wanted: Vec<&Listed> = wanted.filter(|listed| !is_refused(listed)).collect();
+        let wanted = wanted.into_iter();
         wanted.map(|listed| (index.writer, listed))
     });
     let mut wanted: Vec<(OriginId, &Listed)> = listed.collect();
@@ -122,19 +146,19 @@ pub(crate) fn pull(
                 }
                 Err(ServiceError::DoesNotFit { why, .. }) => apart.push((writer, listed, why)),
                 Err(error @ ServiceError::BadExport { .. }) => {
-                    (answer.refused).push(refused(writer, &listed.file, error.to_string()));
+                    let why = error.to_string();
+                    (answer.refused).push(refused(writer, &listed.file, Reason::Changed, why));
                 }
-                Err(error @ ServiceError::NewerFormat { .. }) => answer.refused.push(Refused {
-                    write_again: false,
-                    ..refused(writer, &listed.file, error.to_string())
-                }),
+                Err(error @ ServiceError::NewerFormat { .. }) => {
+                    let why = error.to_string();
+                    (answer.refused).push(refused(writer, &listed.file, Reason::Newer, why));
+                }
                 Err(error) => return Err(error),
             }
         }
         if apart.len() == before {
-            let told = |(writer, listed, why): (OriginId, &Listed, String)| Refused {
-                write_again: false,
-                ..refused(writer, &listed.file, why)
+            let told = |(writer, listed, why): (OriginId, &Listed, String)| {
+                refused(writer, &listed.file, Reason::Apart, why)
             };
             answer.not_there.extend(apart.into_iter().map(told));
             break;
@@ -153,17 +177,14 @@ fn fetched(
     answer: &mut SyncAnswer,
 ) -> Result<Option<ExportFile>> {
     let folder = writer.to_string();
-    let mut not_there = |why: String| {
-        answer.not_there.push(Refused {
-            write_again: false,
-            ..refused(writer, &listed.file, why)
-        });
+    let mut not_there = |reason: Reason, why: String| {
+        (answer.not_there).push(refused(writer, &listed.file, reason, why));
         Ok(None)
     };
     let file = match target.open(&folder, &listed.file) {
         Ok(Some(file)) => file,
-        Ok(None) => return not_there("it is not there".to_owned()),
-        Err(error) => return not_there(error.to_string()),
+        Ok(None) => return not_there(Reason::NotThere, "it is not there".to_owned()),
+        Err(error) => return not_there(Reason::Unreadable, error.to_string()),
     };
     let mut hashed = Hashed {
         // One more byte shows that it is longer.
@@ -178,13 +199,11 @@ fn fetched(
         let _ = io::copy(&mut hashed, &mut io::sink());
     }
     if let Some(why) = hashed.failed {
-        return not_there(format!("it cannot be read: {why}"));
+        return not_there(Reason::Unreadable, format!("it cannot be read: {why}"));
     }
     if hashed.len < listed.bytes {
-        return not_there(format!(
-            "{} of {} bytes are there",
-            hashed.len, listed.bytes
-        ));
+        let why = format!("{} of {} bytes are there", hashed.len, listed.bytes);
+        return not_there(Reason::NotThere, why);
     }
     let is_same = hashed.len == listed.bytes && name_of(&hashed.hasher.finalize()) == listed.file;
     let why = match spooled {
@@ -196,7 +215,7 @@ fn fetched(
         // The temporary file.
         Err(error) => return Err(error),
     };
-    answer.refused.push(refused(writer, &listed.file, why));
+    (answer.refused).push(refused(writer, &listed.file, Reason::Changed, why));
     Ok(None)
 }
 

@@ -13,7 +13,7 @@ use crate::head::Head;
 use crate::id::{EventId, OriginId, Position, Seq};
 use crate::kind::Kind;
 use crate::log::Log;
-use crate::record::{self, Body, SALT_LEN};
+use crate::record::{self, Body, Record, SALT_LEN};
 use crate::redacted::Redactions;
 use crate::runs::{self, Run};
 use crate::scan::{SegmentScan, Step};
@@ -25,12 +25,16 @@ impl Log {
     /// Writes every chain that is held, own and foreign, as a bundle, in whole batches, less what `since` says
     /// is there already. The own one is made durable first. `progress` is told how many bytes were written, now and then.
     ///
+    /// Ends with the batch that reaches `limit_bytes`, and says so: the same, with its ranges among what is there, goes
+    /// on from that.
+    ///
     /// # Errors
     /// `Damaged`, `NewerFormat` or `NotWritable` where the own chain is not in order; `Io` when
     /// `out` cannot be written.
     pub fn export(
         &self,
         since: &Since,
+        limit_bytes: u64,
         out: &mut dyn Write,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Exported> {
@@ -86,6 +90,7 @@ impl Log {
                 redactions: redacted,
                 ..Exported::default()
             },
+            limit_bytes,
             told: 0,
             progress,
         };
@@ -142,6 +147,10 @@ impl Log {
                 continue;
             };
             for (from_seq, to_seq) in known.lacking_of(origin, &run) {
+                if writer.is_full() {
+                    writer.done.more = true;
+                    break;
+                }
                 any = true;
                 self.export_part(origin, &run, (from_seq, to_seq), writer)?;
             }
@@ -200,8 +209,13 @@ impl Log {
                 };
                 writer.done.bodiless += u64::from(body.is_none());
                 record::encode(&mut bytes, Seq(0), record.head, body);
+                let ends_batch = ends_batch(&record);
                 writer.put(&bytes)?;
                 writer.done.events += 1;
+                if writer.is_full() && ends_batch && expected <= to_seq {
+                    writer.done.ends_early(expected, id);
+                    return Ok(());
+                }
             }
         }
         match expected.0 == run.to_seq().0 + 1 {
@@ -286,12 +300,29 @@ impl Known {
     }
 }
 
+fn ends_batch(record: &Record<'_>) -> bool {
+    let head = record.parse_head();
+    head.is_ok_and(|head| head.batch_index() + 1 == head.batch_count())
+}
+
+impl Exported {
+    /// The last range ends before event `next`, with `head`.
+    fn ends_early(&mut self, next: Seq, head: EventId) {
+        self.more = true;
+        if let Some(range) = self.ranges.last_mut() {
+            range.to_seq = Seq(next.0 - 1);
+            range.head = head;
+        }
+    }
+}
+
 struct Writing<'a> {
     out: &'a mut dyn Write,
     /// What they name goes without its body, whether or not it is blanked here yet.
     redactions: Redactions,
     hasher: blake3::Hasher,
     done: Exported,
+    limit_bytes: u64,
     told: u64,
     progress: &'a mut dyn FnMut(u64),
 }
@@ -301,6 +332,10 @@ fn writing(error: io::Error) -> LogError {
 }
 
 impl Writing<'_> {
+    fn is_full(&self) -> bool {
+        self.done.events > 0 && self.done.bytes >= self.limit_bytes
+    }
+
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
         self.out.write_all(bytes).map_err(writing)?;
         self.hasher.update(bytes);

@@ -143,6 +143,8 @@ pub struct Exported {
     /// Chains of which events are missing that this store had learned or written, and no repair says
     /// so: what lies behind them is left out.
     pub incomplete: Vec<OriginId>,
+    /// It reached its limit, and more was left to write.
+    pub more: bool,
     /// Bytes of the bundle.
     pub bytes: u64,
 }

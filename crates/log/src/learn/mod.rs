@@ -104,6 +104,24 @@ pub struct Lacking {
 }
 
 impl Log {
+    /// What is held of every chain, by first event; where one branches, or events are missing, in several ranges.
+    ///
+    /// # Errors
+    /// Where a chain cannot be read.
+    pub fn held_ranges(&self) -> Result<Vec<ChainRange>> {
+        self.refresh()?;
+        let held = self.held()?;
+        let of_chain = held.runs.iter().flat_map(|(origin, runs)| {
+            runs.iter().map(|run| ChainRange {
+                origin: *origin,
+                from_seq: run.from_seq,
+                to_seq: run.to_seq(),
+                head: run.head(),
+            })
+        });
+        Ok(of_chain.collect())
+    }
+
     /// What of these ranges is not held. Reads every head.
     ///
     /// # Errors

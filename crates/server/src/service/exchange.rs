@@ -32,7 +32,8 @@ impl Service {
         self.finish_what_was_begun()?;
         let since = self.resolve_since(since)?;
         progress.start("exporting", Some(self.log.len_bytes()?));
-        let exported = (self.log).export(&since, out, &mut |bytes| progress.advance(bytes));
+        let exported =
+            (self.log).export(&since, u64::MAX, out, &mut |bytes| progress.advance(bytes));
         progress.finish();
         let exported = exported.map_err(|error| self.explained(error))?;
         Ok(LogExported {
@@ -47,22 +48,33 @@ impl Service {
         })
     }
 
-    /// The same for who knows to the event what is there.
+    /// The same for who knows to the event what is there; ends with the batch that reaches `limit_bytes`.
     ///
     /// # Errors
     /// As [`Service::export_log`].
     pub fn export_lacking(
         &self,
         there: &[ChainRange],
+        limit_bytes: u64,
         out: &mut dyn Write,
         progress: &dyn Progress,
     ) -> Result<Exported> {
         self.finish_what_was_begun()?;
         progress.start("looking for what is new", Some(self.log.len_bytes()?));
         let since = Since::Ranges(there.to_vec());
-        let exported = (self.log).export(&since, out, &mut |bytes| progress.advance(bytes));
+        let exported = (self.log).export(&since, limit_bytes, out, &mut |bytes| {
+            progress.advance(bytes)
+        });
         progress.finish();
         exported.map_err(|error| self.explained(error))
+    }
+
+    /// What this store holds of every chain.
+    ///
+    /// # Errors
+    /// Where the log cannot be read.
+    pub fn held_ranges(&self) -> Result<Vec<ChainRange>> {
+        (self.log.held_ranges()).map_err(|error| self.explained(error))
     }
 
     /// What of these ranges this store lacks.

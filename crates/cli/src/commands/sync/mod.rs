@@ -1,0 +1,244 @@
+//! `icm sync`
+
+mod git;
+mod place;
+mod words;
+
+use std::io::{BufReader, BufWriter, IsTerminal};
+use std::time::Duration;
+
+use clap::Args;
+use icm_server::api::{NoProgress, Progress};
+use icm_sync::{Glance, Peer, SyncAnswer, SyncOptions};
+
+use crate::app::App;
+use crate::error::{CliError, ErrorKind, Outcome};
+use crate::progress::Bar;
+use git::WorkTree;
+use place::Place;
+use words::{has_moved, tell};
+
+/// Exchange memories with your other machines
+///
+/// By way of a place that they all reach, at whatever time: a folder that Syncthing, Dropbox or git keeps the same
+/// everywhere, a network disk, a stick, a bucket of an object store, a folder of a web server (WebDAV). Each machine
+/// writes files of its own there, so nothing conflicts, and takes what the others wrote. Or straight with the store of
+/// another machine, through your own ssh. Only what is new goes either way, all of it is checked before any of it is
+/// taken, and what was cut off goes on from there the next time. All machines end with the same memories, whatever the
+/// order. Run it as often as you like, from cron too.
+///
+/// What was redacted on one machine goes from the others at their next sync, and from the files that each wrote
+/// there. The files hold all memories: keep them as private as the store, and never synchronise the store's own
+/// folder. Exits with 3 when a file there is damaged; the others are taken all the same.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Targets:
+  PATH, file:///PATH              a folder; it is made if the one that it lies in is there
+  ssh://[USER@]HOST[:PORT][/DIR]  the store of another machine (/~/DIR: below the home there); ICM_SSH names
+                                  another program than ssh
+  s3://BUCKET/PATH                AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION; AWS_ENDPOINT_URL for any
+                                  other server that speaks S3
+  gs://BUCKET/PATH                GOOGLE_APPLICATION_CREDENTIALS
+  az://CONTAINER/PATH             AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY
+  https://[USER:PASSWORD@]HOST/PATH   WebDAV; ICM_HTTP_AUTHORIZATION is sent as `Authorization`
+
+Examples:
+  icm sync ~/Sync/icm --dry-run
+  icm sync ~/Sync/icm
+  icm sync ~/notes/icm --git
+  icm sync ssh://laptop
+  icm sync s3://my-bucket/icm --watch
+  */15 * * * *  icm -q sync ~/Sync/icm        (in a crontab)")]
+pub(crate) struct SyncArgs {
+    /// A folder, or a URL
+    #[arg(value_name = "TARGET", required_unless_present = "answer")]
+    target: Option<String>,
+    /// Only say what would come and go
+    #[arg(long)]
+    dry_run: bool,
+    /// Write the files of this machine there anew, all of them, and remove those that it wrote before it was
+    /// restored or moved: for when others find them damaged, or they hold what was redacted
+    #[arg(long)]
+    anew: bool,
+    /// Go on until it is ended: look for news on both sides every so many seconds (30), and exchange them
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        num_args = 0..=1,
+        default_missing_value = "30",
+        conflicts_with = "dry_run",
+        value_parser = clap::value_parser!(u64).range(1..=86_400)
+    )]
+    watch: Option<u64>,
+    /// The folder lies in a git work tree: pull before, commit its files after, and push, with your own git
+    #[arg(long, conflicts_with = "dry_run")]
+    git: bool,
+    /// How icm is called on the other side of `ssh://`
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        default_value = "icm",
+        hide_default_value = true
+    )]
+    icm: String,
+    /// Answer an `icm sync ssh://…` of another machine, over stdin and stdout; ssh runs this
+    #[arg(
+        long,
+        conflicts_with_all = ["target", "dry_run", "anew", "watch", "git", "icm"]
+    )]
+    answer: bool,
+}
+
+pub(crate) fn run(args: SyncArgs, app: &App) -> Result<Outcome, CliError> {
+    let Some(target) = args.target.as_deref() else {
+        return answer(app);
+    };
+    let (dir, _) = app.db()?;
+    let place = Place::open(target, &args.icm, &dir)?;
+    let options = SyncOptions {
+        dry_run: args.dry_run,
+        anew: args.anew,
+    };
+    if args.anew && matches!(place, Place::Store { .. }) {
+        return Err(
+            CliError::invalid("another store has no files of this machine")
+                .with_hint("leave `--anew` out"),
+        );
+    }
+    let work_tree = match (args.git, &place) {
+        (false, _) => None,
+        (
+            true,
+            Place::Files {
+                folder: Some(folder),
+                ..
+            },
+        ) => Some(WorkTree::of(folder)?),
+        (true, _) => {
+            return Err(
+                CliError::invalid("`--git` is for a folder in a git work tree")
+                    .with_hint("leave it out, or name a folder"),
+            );
+        }
+    };
+    match args.watch {
+        None => {
+            let bar = Bar::new(&app.ui);
+            let answer = exchange(app, &place, work_tree.as_ref(), options, &bar)?;
+            drop(bar);
+            tell(app, &answer)?;
+            let is_whole = answer.refused.is_empty() && answer.sent.incomplete.is_empty();
+            Ok(match is_whole {
+                true => Outcome::Fine,
+                false => Outcome::Damage,
+            })
+        }
+        Some(seconds) => watch(
+            app,
+            &place,
+            work_tree.as_ref(),
+            options,
+            Duration::from_secs(seconds),
+        ),
+    }
+}
+
+/// Exchanges what is new, once.
+fn exchange(
+    app: &App,
+    place: &Place,
+    work_tree: Option<&WorkTree>,
+    options: SyncOptions,
+    progress: &dyn Progress,
+) -> Result<SyncAnswer, CliError> {
+    let (service, caller) = (app.service()?, app.caller()?);
+    match place {
+        Place::Files { target, .. } => {
+            let sync = || icm_sync::sync(service, &caller, &**target, options, progress);
+            match work_tree {
+                None => Ok(sync()?),
+                Some(work_tree) => work_tree.around(app, || Ok(sync()?)),
+            }
+        }
+        Place::Store { address, icm } => {
+            let mut connection = address.connect(icm)?;
+            let streams = connection.streams();
+            let (mut input, out) = streams.ok_or_else(|| CliError::invalid("ssh has no pipes"))?;
+            let mut out = BufWriter::new(out);
+            let mut peer = Peer::new(address.url(), &mut input, &mut out)?;
+            Ok(icm_sync::meet(
+                service, &caller, &mut peer, options, progress,
+            )?)
+        }
+    }
+}
+
+/// Answers another machine until it is done.
+fn answer(app: &App) -> Result<Outcome, CliError> {
+    let stdin = std::io::stdin();
+    if stdin.is_terminal() {
+        return Err(CliError::invalid("nobody asks: stdin is a terminal")
+            .with_hint("run `icm sync ssh://HOST` on the other machine, which runs this"));
+    }
+    let service = app.service()?;
+    let mut input = BufReader::new(stdin.lock());
+    app.ui.with_writer(|out| {
+        Ok::<_, CliError>(icm_sync::serve(service, &app.caller()?, &mut input, out)?)
+    })?;
+    Ok(Outcome::Fine)
+}
+
+/// Exchanges news until the process is ended, which may happen at any time. What fails is told once, and tried again.
+fn watch(
+    app: &App,
+    place: &Place,
+    work_tree: Option<&WorkTree>,
+    mut options: SyncOptions,
+    every: Duration,
+) -> Result<Outcome, CliError> {
+    let service = app.service()?;
+    let (mut seen, mut last, mut told) = (None, None, None);
+    loop {
+        // Of another store, and of what only git brings, nothing can be seen from here.
+        let glance = match (place, work_tree) {
+            (Place::Files { target, .. }, None) => Some(Glance::at(service, &**target)),
+            _ => None,
+        };
+        let glance = glance.and_then(std::result::Result::ok);
+        let is_news = glance.is_none() || seen != glance;
+        let done = match is_news {
+            false => Ok(()),
+            true => exchange(app, place, work_tree, options, &NoProgress).and_then(|answer| {
+                options.anew = false;
+                // As it was before: what came meanwhile is news. What is on its way is looked for again.
+                seen = glance.filter(|_| !is_open(&answer));
+                match has_moved(&answer) && last.as_ref() != Some(&answer) {
+                    true => tell(app, last.insert(answer)),
+                    false => Ok(()),
+                }
+            }),
+        };
+        match done {
+            Err(error) if error.kind == ErrorKind::ClosedPipe => return Err(error),
+            Err(error) => {
+                let said = error.said();
+                if told.as_ref() != Some(&said) {
+                    app.ui.remark(format_args!(
+                        "{said} (tried again every {} s)",
+                        every.as_secs()
+                    ));
+                }
+                told = Some(said);
+            }
+            Ok(()) => told = None,
+        }
+        std::thread::sleep(every);
+    }
+}
+
+/// Whether something is to be looked for again, whatever else changes.
+fn is_open(answer: &SyncAnswer) -> bool {
+    !answer.not_there.is_empty()
+        || !answer.refused.is_empty()
+        || !answer.received.held_back.is_empty()
+}

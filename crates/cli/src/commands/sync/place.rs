@@ -1,0 +1,62 @@
+//! What a target names.
+
+use std::path::{Path, PathBuf};
+
+use icm_objects::{Objects, SCHEMES};
+use icm_sync::{Address, Folder, Target};
+
+use crate::error::CliError;
+
+/// How `file:` URLs begin.
+const FILE: &str = "file://";
+
+/// Where a sync goes.
+pub(super) enum Place {
+    /// Files that every machine reaches.
+    Files {
+        target: Box<dyn Target>,
+        /// Where they lie, if that is a folder.
+        folder: Option<PathBuf>,
+    },
+    /// The store of another machine.
+    Store {
+        address: Address,
+        /// How icm is called there.
+        icm: String,
+    },
+}
+
+impl Place {
+    /// `store`: the folder of this machine's.
+    pub(super) fn open(target: &str, icm: &str, store: &Path) -> Result<Place, CliError> {
+        let path = target.strip_prefix(FILE).unwrap_or(target);
+        if target.is_empty() || path.is_empty() {
+            return Err(CliError::invalid("the target has no name"));
+        }
+        if let Some(address) = Address::parse(target) {
+            return Ok(Place::Store {
+                address: address?,
+                icm: icm.to_owned(),
+            });
+        }
+        if icm != "icm" {
+            return Err(
+                CliError::invalid("`--icm` is for `ssh://` alone").with_hint("leave it out")
+            );
+        }
+        match path.split_once("://") {
+            Some((scheme, _)) if SCHEMES.contains(&scheme) => Ok(Place::Files {
+                target: Box::new(Objects::open(path)?),
+                folder: None,
+            }),
+            Some((scheme, _)) if !Path::new(path).exists() => Err(CliError::invalid(format!(
+                "`{scheme}://` is no target that icm knows"
+            ))
+            .with_hint("name a folder or a URL: `icm sync --help` lists them")),
+            _ => Ok(Place::Files {
+                target: Box::new(Folder::open(path.as_ref(), store)?),
+                folder: Some(path.into()),
+            }),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Object stores and WebDAV as targets of `icm sync`: S3 and whatever speaks like it, Google Cloud Storage, Azure,
+//! and folders of a web server.
+//!
+//! Credentials come from the environment variables that the tools of each provider read, never from a file of icm.
+//!
+//! ```no_run
+//! # fn example() -> icm_server::Result<()> {
+//! let target = icm_objects::Objects::open("s3://bucket/icm")?;
+//! # let _: &dyn icm_sync::Target = &target;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! This crate knows objects by name. It must never know what is in them, nor the terminal.
+
+mod body;
+mod place;
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::sync::Arc;
+
+use icm_server::{Result, ServiceError};
+use icm_sync::Target;
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
+use tokio::runtime::{Builder, Runtime};
+
+pub use place::SCHEMES;
+
+/// A place in an object store, or on a web server.
+#[derive(Debug)]
+pub struct Objects {
+    /// Without what only its owner knows.
+    name: String,
+    store: Box<dyn ObjectStore>,
+    /// What the names of all objects here begin with.
+    prefix: Path,
+    runtime: Arc<Runtime>,
+}
+
+impl Objects {
+    /// A place that a URL names. Asks nobody yet.
+    ///
+    /// # Errors
+    /// `Invalid` for a URL that is none, and where something about it has to be said in the environment.
+    pub fn open(url: &str) -> Result<Objects> {
+        let place = place::parse(url)?;
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(failed("starting to ask", &place.name))?;
+        Ok(Objects {
+            name: place.name,
+            store: place.store,
+            prefix: place.prefix,
+            runtime: Arc::new(runtime),
+        })
+    }
+
+    fn failed(&self, doing: &str, path: &Path) -> impl FnOnce(object_store::Error) -> ServiceError {
+        let doing = format!("{doing} {path} of {}", self.name);
+        move |error| match error {
+            object_store::Error::Unauthenticated { source, .. }
+            | object_store::Error::PermissionDenied { source, .. } => ServiceError::Invalid {
+                message: format!("{doing} is not allowed: {}", place::one_line(&*source)),
+                hint: Some(
+                    "give the credentials of an account that may: `icm sync --help`".to_owned(),
+                ),
+            },
+            other => ServiceError::Io {
+                doing,
+                source: io::Error::other(place::one_line(&other)),
+            },
+        }
+    }
+}
+
+fn failed(doing: &str, name: &str) -> impl FnOnce(io::Error) -> ServiceError {
+    let doing = format!("{doing} {name}");
+    move |source| ServiceError::Io { doing, source }
+}
+
+/// The last part of a name; none for what has a name that none of ours has.
+fn last(path: &Path) -> Option<String> {
+    path.filename().map(str::to_owned)
+}
+
+impl Target for Objects {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn folders(&self) -> Result<Vec<String>> {
+        let listed = self.store.list_with_delimiter(Some(&self.prefix));
+        let listed = self.runtime.block_on(listed);
+        let listed = listed.map_err(self.failed("listing", &self.prefix))?;
+        Ok(listed.common_prefixes.iter().filter_map(last).collect())
+    }
+
+    fn files(&self, folder: &str) -> Result<Vec<(String, u64)>> {
+        let path = self.prefix.clone().join(folder);
+        let listed = self
+            .runtime
+            .block_on(self.store.list_with_delimiter(Some(&path)));
+        let listed = match listed {
+            Err(object_store::Error::NotFound { .. }) => return Ok(Vec::new()),
+            other => other.map_err(self.failed("listing", &path))?,
+        };
+        let files = listed.objects.iter();
+        Ok(files
+            .filter_map(|file| Some((last(&file.location)?, file.size)))
+            .collect())
+    }
+
+    fn open(&self, folder: &str, file: &str) -> Result<Option<Box<dyn Read>>> {
+        let path = self.prefix.clone().join(folder).join(file);
+        match self.runtime.block_on(self.store.get(&path)) {
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(self.failed("reading", &path)(error)),
+            Ok(found) => Ok(Some(Box::new(body::Body::new(
+                found.into_stream(),
+                Arc::clone(&self.runtime),
+            )))),
+        }
+    }
+
+    fn put(&self, folder: &str, file: &str, content: &mut File) -> Result<()> {
+        let path = self.prefix.clone().join(folder).join(file);
+        // One request puts it there whole, or not at all; the files of a sync are short enough.
+        let mut bytes = Vec::new();
+        let read = content
+            .rewind()
+            .and_then(|()| content.read_to_end(&mut bytes));
+        read.map_err(failed("reading a temporary file for", &self.name))?;
+        let put = self.store.put(&path, PutPayload::from(bytes));
+        let put = self.runtime.block_on(put);
+        put.map(drop).map_err(self.failed("writing", &path))
+    }
+
+    fn remove(&self, folder: &str, file: &str) -> Result<()> {
+        let path = self.prefix.clone().join(folder).join(file);
+        match self.runtime.block_on(self.store.delete(&path)) {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(self.failed("removing", &path)(error)),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The side that asks.
+
+use std::io::{BufRead, Write};
+
+use icm_log::bundle::ChainRange;
+use icm_server::{ExportFile, Result, ServiceError};
+use serde::de::DeserializeOwned;
+
+use super::wire::{self, Answer, Ask, BUNDLE_LEN_MAX, BundleHead, FORMAT, Given, Held, Hello};
+use crate::export::Export;
+
+/// Lines that are passed over until the other side says who it is: what a shell says when it starts.
+const GREETINGS_MAX: usize = 100;
+
+/// The other store.
+pub struct Peer<'p> {
+    name: String,
+    input: &'p mut dyn BufRead,
+    out: &'p mut dyn Write,
+}
+
+/// A bundle that came.
+pub(super) struct Took {
+    pub(super) head: BundleHead,
+    pub(super) file: ExportFile,
+}
+
+impl<'p> Peer<'p> {
+    /// The store that answers there. `name`: what to call it.
+    ///
+    /// # Errors
+    /// `Invalid` where it is no icm that answers, or a newer one.
+    pub fn new(name: &str, input: &'p mut dyn BufRead, out: &'p mut dyn Write) -> Result<Peer<'p>> {
+        let mut said = None;
+        for _ in 0..GREETINGS_MAX {
+            let Some(line) = wire::line(input)? else {
+                break;
+            };
+            match serde_json::from_slice(&line) {
+                Ok(Hello { icm_peer: FORMAT }) => {
+                    return Ok(Peer {
+                        name: name.to_owned(),
+                        input,
+                        out,
+                    });
+                }
+                Ok(Hello { .. }) => {
+                    return Err(ServiceError::Invalid {
+                        message: format!("the icm of {name} is newer than this one"),
+                        hint: Some("update icm here".to_owned()),
+                    });
+                }
+                Err(_) => {
+                    said.get_or_insert(line);
+                }
+            }
+        }
+        let said = said.map(|line| String::from_utf8_lossy(&line).trim().to_owned());
+        Err(ServiceError::Invalid {
+            message: match said {
+                None => format!("{name} did not answer"),
+                Some(said) => format!("{name} did not answer as icm does, but: {said}"),
+            },
+            hint: Some(
+                "see whether you reach it so without being asked, and whether icm is installed there"
+                    .to_owned(),
+            ),
+        })
+    }
+
+    /// What to call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn held(&mut self) -> Result<Vec<ChainRange>> {
+        let held: Held = self.ask(&Ask::Held)?;
+        Ok(held.ranges)
+    }
+
+    pub(super) fn count(&mut self, there: &[ChainRange]) -> Result<BundleHead> {
+        let there = there.to_vec();
+        self.ask(&Ask::Count { there })
+    }
+
+    pub(super) fn take(&mut self, there: &[ChainRange]) -> Result<Took> {
+        let there = there.to_vec();
+        let head: BundleHead = self.ask(&Ask::Take { there })?;
+        if head.bytes > BUNDLE_LEN_MAX {
+            return Err(wire::too_long(head.bytes));
+        }
+        let mut file = std::io::Read::take(&mut *self.input, head.bytes);
+        let file = ExportFile::spool(&mut file, &format!("what {} sent", self.name))?;
+        Ok(Took { head, file })
+    }
+
+    pub(super) fn give(&mut self, mut bundle: Export) -> Result<Given> {
+        let bytes = bundle.exported.bytes;
+        wire::say(self.out, &Ask::Give { bytes })?;
+        wire::pass(&mut bundle.file, self.out, bytes)?;
+        self.answer()
+    }
+
+    fn ask<T: DeserializeOwned>(&mut self, ask: &Ask) -> Result<T> {
+        wire::say(self.out, ask)?;
+        self.answer()
+    }
+
+    fn answer<T: DeserializeOwned>(&mut self) -> Result<T> {
+        let line = wire::line(self.input)?.ok_or_else(|| ServiceError::Invalid {
+            message: format!("{} was cut off", self.name),
+            hint: Some("run it again: it goes on from there".to_owned()),
+        })?;
+        match wire::parse(&line)? {
+            Answer::Ok(answer) => Ok(answer),
+            Answer::Failed { why, hint } => Err(ServiceError::Invalid {
+                message: format!("{}: {why}", self.name),
+                hint,
+            }),
+        }
+    }
+}

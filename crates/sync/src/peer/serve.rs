@@ -1,0 +1,87 @@
+//! The side that answers.
+
+use std::io::{BufRead, Seek, Write};
+
+use icm_log::OriginId;
+use icm_log::bundle::Exported;
+use icm_server::api::{Caller, NoProgress};
+use icm_server::{ExportFile, Result, Service, ServiceError};
+
+use super::wire::{self, Answer, Ask, BUNDLE_LEN_MAX, BundleHead, FORMAT, Held, Hello};
+use crate::export::{Export, spooling, temporary};
+
+/// Answers until there is nothing more to read.
+///
+/// # Errors
+/// `Io` where the other side cannot be reached any more, or says what is not understood. What this store cannot do is told
+/// to the other side alone.
+pub fn serve(
+    service: &Service,
+    caller: &Caller,
+    input: &mut dyn BufRead,
+    out: &mut dyn Write,
+) -> Result<()> {
+    wire::say(out, &Hello { icm_peer: FORMAT })?;
+    while let Some(line) = wire::line(input)? {
+        match wire::parse(&line)? {
+            Ask::Held => {
+                let held = service.held_ranges().map(|ranges| Held { ranges });
+                answer(out, held)?;
+            }
+            Ask::Count { there } => {
+                let counted = Export::all(service, &there, &NoProgress);
+                answer(out, counted.map(head_of))?;
+            }
+            Ask::Take { there } => match Export::of(service, &there, &NoProgress) {
+                Err(error) => answer::<BundleHead>(out, Err(error))?,
+                Ok(mut bundle) => {
+                    let head = head_of(bundle.exported);
+                    let len = head.bytes;
+                    answer(out, Ok(head))?;
+                    wire::pass(&mut bundle.file, out, len)?;
+                }
+            },
+            Ask::Give { bytes } if bytes > BUNDLE_LEN_MAX => {
+                return Err(wire::too_long(bytes));
+            }
+            Ask::Give { bytes } => {
+                // All of it is read, whatever becomes of it: the next question comes after it.
+                let mut file = temporary()?;
+                wire::pass(input, &mut file, bytes)?;
+                file.rewind().map_err(spooling)?;
+                let given = ExportFile::spool(&mut file, "what the other side sent")
+                    .and_then(|file| service.import_log(caller, &file, false, &NoProgress));
+                answer(out, given)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn head_of(exported: Exported) -> BundleHead {
+    BundleHead {
+        events: exported.events,
+        bytes: exported.bytes,
+        more: exported.more,
+        incomplete: exported
+            .incomplete
+            .iter()
+            .map(OriginId::to_string)
+            .collect(),
+        ranges: exported.ranges,
+    }
+}
+
+fn answer<T: serde::Serialize>(
+    out: &mut dyn Write,
+    answer: std::result::Result<T, ServiceError>,
+) -> Result<()> {
+    let answer = match answer {
+        Ok(answer) => Answer::Ok(answer),
+        Err(error) => Answer::Failed {
+            why: error.to_string(),
+            hint: error.hint(),
+        },
+    };
+    wire::say(out, &answer)
+}

@@ -1,0 +1,218 @@
+//! A store on another machine, by way of the user's own ssh.
+
+use std::env;
+use std::io::{BufReader, ErrorKind};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use icm_server::{Result, ServiceError};
+
+/// How the URLs begin.
+const SCHEME: &str = "ssh://";
+/// What is run instead of `ssh`: a program and its first arguments, parted by blanks.
+const COMMAND: &str = "ICM_SSH";
+/// How long it may take to leave.
+const LEAVE_MAX: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(5);
+
+/// A store on another machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    /// As it was given.
+    url: String,
+    /// `HOST` or `USER@HOST`.
+    host: String,
+    port: Option<u16>,
+    /// Its folder; `None` for the usual one there.
+    folder: Option<String>,
+}
+
+fn invalid(message: String, hint: &str) -> ServiceError {
+    ServiceError::Invalid {
+        message,
+        hint: Some(hint.to_owned()),
+    }
+}
+
+impl Address {
+    /// Reads `ssh://[USER@]HOST[:PORT][/FOLDER]`; `None` for what does not begin so. `/~/FOLDER` is below the home there.
+    ///
+    /// # Errors
+    /// `Invalid` for what names no host.
+    pub fn parse(url: &str) -> Option<Result<Address>> {
+        let rest = url.strip_prefix(SCHEME)?;
+        let (host, folder) = match rest.split_once('/') {
+            None => (rest, ""),
+            Some((host, folder)) => (host, folder),
+        };
+        let bad = |why: &str| {
+            let hint = "name it as `ssh://[USER@]HOST[:PORT][/FOLDER]`";
+            Some(Err(invalid(format!("{why} in `{url}`"), hint)))
+        };
+        // An address of IPv6 stands in brackets.
+        let port_at = host
+            .rfind(':')
+            .filter(|at| host.rfind(']').is_none_or(|end| end < *at));
+        let (host, port) = match port_at.map(|at| (&host[..at], host[at + 1..].parse())) {
+            None => (host, None),
+            Some((host, Ok(port))) => (host, Some(port)),
+            Some((_, Err(_))) => return bad("there is no port"),
+        };
+        let name = host.rsplit('@').next().unwrap_or_default();
+        // ssh would take it for an option.
+        if name.is_empty() || host.starts_with('-') || name.starts_with('-') {
+            return bad("there is no host");
+        }
+        if host.chars().chain(folder.chars()).any(char::is_control) {
+            return bad("there is a control character");
+        }
+        let folder = match folder {
+            "" => None,
+            below_home if below_home == "~" || below_home.starts_with("~/") => {
+                Some(below_home.to_owned())
+            }
+            folder => Some(format!("/{folder}")),
+        };
+        Some(Ok(Address {
+            url: url.to_owned(),
+            host: host.replace(['[', ']'], ""),
+            port,
+            folder,
+        }))
+    }
+
+    /// As it was given.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// What the shell there is to run. `icm`: how icm is called there.
+    fn remote(&self, icm: &str) -> String {
+        let db = self
+            .folder
+            .as_deref()
+            .map(|folder| match folder.strip_prefix("~/") {
+                // Without quotes it is the home.
+                Some(below) => format!(" --db ~/{}", quoted(below)),
+                None if folder == "~" => " --db ~".to_owned(),
+                None => format!(" --db {}", quoted(folder)),
+            });
+        format!("{icm}{} sync --answer", db.unwrap_or_default())
+    }
+
+    /// Runs icm there. `icm`: how it is called there, for the shell.
+    ///
+    /// # Errors
+    /// `Invalid` without ssh, `Io` where it cannot be started.
+    pub fn connect(&self, icm: &str) -> Result<Connection> {
+        let ssh = env::var(COMMAND).ok().filter(|it| !it.trim().is_empty());
+        let ssh = ssh.unwrap_or_else(|| "ssh".to_owned());
+        let mut words = ssh.split_whitespace();
+        let program = words.next().unwrap_or("ssh");
+        let mut command = Command::new(program);
+        command.args(words);
+        if let Some(port) = self.port {
+            command.arg("-p").arg(port.to_string());
+        }
+        command.arg("--").arg(&self.host).arg(self.remote(icm));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        match command.spawn() {
+            Ok(child) => Ok(Connection { child }),
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(invalid(
+                format!("there is no `{program}` here"),
+                "install OpenSSH, or name another program in ICM_SSH",
+            )),
+            Err(source) => Err(ServiceError::Io {
+                doing: format!("starting {program}"),
+                source,
+            }),
+        }
+    }
+}
+
+/// One word for a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// icm, as it runs there. It ends when this is dropped, after what [`Connection::streams`] gave.
+#[derive(Debug)]
+pub struct Connection {
+    child: Child,
+}
+
+impl Connection {
+    /// What it says, and what is said to it; once.
+    pub fn streams(&mut self) -> Option<(BufReader<ChildStdout>, ChildStdin)> {
+        let out = self.child.stdout.take()?;
+        Some((BufReader::new(out), self.child.stdin.take()?))
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // It ends when nothing more is said to it.
+        drop(self.child.stdin.take());
+        drop(self.child.stdout.take());
+        let begun = Instant::now();
+        while let Ok(None) = self.child.try_wait() {
+            if begun.elapsed() > LEAVE_MAX {
+                let _ = self.child.kill();
+                let _ = self.child.wait();
+                return;
+            }
+            thread::sleep(LOOK);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(url: &str) -> Address {
+        Address::parse(url).unwrap().unwrap()
+    }
+
+    #[test]
+    fn what_is_run_there() {
+        let remote = |url: &str| address(url).remote("icm");
+        assert_eq!(remote("ssh://box"), "icm sync --answer");
+        assert_eq!(remote("ssh://box/"), "icm sync --answer");
+        assert_eq!(
+            remote("ssh://me@box:22/srv/icm"),
+            "icm --db '/srv/icm' sync --answer"
+        );
+        assert_eq!(
+            remote("ssh://box/~/my icm"),
+            "icm --db ~/'my icm' sync --answer"
+        );
+        let hostile = remote("ssh://box/a'; rm -rf $HOME #");
+        assert_eq!(hostile, r"icm --db '/a'\''; rm -rf $HOME #' sync --answer");
+    }
+
+    #[test]
+    fn who_is_asked() {
+        let at = |url: &str| (address(url).host, address(url).port);
+        assert_eq!(at("ssh://me@box:2022/x"), ("me@box".to_owned(), Some(2022)));
+        assert_eq!(
+            at("ssh://[fe80::1]:2022"),
+            ("fe80::1".to_owned(), Some(2022))
+        );
+        assert_eq!(at("ssh://[fe80::1]/x"), ("fe80::1".to_owned(), None));
+        for url in [
+            "ssh://",
+            "ssh:///x",
+            "ssh://-oProxyCommand=touch/x",
+            "ssh://me@-oProxyCommand=touch/x",
+            "ssh://me@/x",
+            "ssh://box:x/",
+            "ssh://box:99999/",
+            "ssh://bo\nx/",
+        ] {
+            assert!(Address::parse(url).unwrap().is_err(), "{url}");
+        }
+        assert!(Address::parse("/home/me").is_none());
+    }
+}

@@ -207,6 +207,38 @@ fn machines_that_exchange_end_with_the_same_and_settle() {
     assert_eq!(fresh.numbers(), all);
 }
 
+/// However short the parts are, each joins what came before, and together they are all of it.
+#[test]
+fn an_export_goes_in_parts() {
+    let (a, b) = (Machine::with(1, 0..9), Machine::with(2, 10..14));
+    a.import(&b.export()).expect("imported");
+    a.store(20..24);
+    for limit_bytes in [1, 300, 700, 2_000, 100_000] {
+        let fresh = Machine::new(9);
+        let (mut there, mut parts, mut events) = (Vec::new(), 0, 0);
+        loop {
+            let (mut out, since) = (Vec::new(), Since::Ranges(there.clone()));
+            let exported = a.log().export(&since, limit_bytes, &mut out, &mut |_| {});
+            let exported = exported.expect("exported");
+            let learned = fresh.import(&out).expect("it joins");
+            assert_eq!(learned.unchanged, 0);
+            there.extend(exported.ranges);
+            (parts, events) = (parts + 1, events + exported.events);
+            if !exported.more {
+                break;
+            }
+            assert!(exported.bytes >= limit_bytes);
+        }
+        assert!(
+            limit_bytes > 2_000 || parts > 1,
+            "{parts} parts of {limit_bytes}"
+        );
+        assert_eq!(events, bundle(&a.export()).expect("it is whole").events());
+        fresh.check();
+        assert_eq!(fresh.numbers(), a.numbers());
+    }
+}
+
 #[test]
 fn what_is_new_alone_goes_out_and_makes_the_same_of_who_had_the_rest() {
     let (a, b, c) = (

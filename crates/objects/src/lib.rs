@@ -58,18 +58,20 @@ impl Objects {
 
     fn failed(&self, doing: &str, path: &Path) -> impl FnOnce(object_store::Error) -> ServiceError {
         let doing = format!("{doing} {path} of {}", self.name);
-        move |error| match error {
-            object_store::Error::Unauthenticated { source, .. }
-            | object_store::Error::PermissionDenied { source, .. } => ServiceError::Invalid {
-                message: format!("{doing} is not allowed: {}", place::one_line(&*source)),
-                hint: Some(
-                    "give the credentials of an account that may: `icm sync --help`".to_owned(),
-                ),
-            },
-            other => ServiceError::Io {
-                doing,
-                source: io::Error::other(place::one_line(&other)),
-            },
+        move |error| {
+            let why = place::one_line(&error);
+            // Not every request has an error of its own for it.
+            let is_refusal = ["401 Unauthorized", "403 Forbidden"];
+            match is_refusal.iter().any(|status| why.contains(status)) {
+                true => ServiceError::Invalid {
+                    message: format!("{doing} is not allowed: {why}"),
+                    hint: Some("give credentials that may: `icm sync --help`".to_owned()),
+                },
+                false => ServiceError::Io {
+                    doing,
+                    source: io::Error::other(why),
+                },
+            }
         }
     }
 }

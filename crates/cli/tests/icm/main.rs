@@ -40,8 +40,10 @@ mod repair;
 mod scopes;
 mod secrets;
 mod serve;
+mod servers;
 mod shown;
 mod sync;
+mod targets;
 #[cfg(unix)]
 mod terminal;
 mod time;

@@ -135,6 +135,12 @@ impl App {
         self.open(Service::open, true, AskOwner::Nothing)
     }
 
+    /// The store as another machine knew it.
+    pub(crate) fn service_as(&self, origin: &str) -> Result<Service, CliError> {
+        let open = |options| Service::open_as(options, origin);
+        self.service_of(open, self.db()?.0, &self.config, true)
+    }
+
     fn open(&self, open: Open, read_only: bool, asks: AskOwner) -> Result<&Arc<Service>, CliError> {
         if let Some(service) = self.service.get() {
             return Ok(service);
@@ -159,7 +165,7 @@ impl App {
 
     fn service_of(
         &self,
-        open: Open,
+        open: impl FnOnce(OpenOptions) -> icm_server::Result<Service>,
         dir: PathBuf,
         config: &Config,
         read_only: bool,

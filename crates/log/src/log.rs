@@ -35,6 +35,8 @@ pub struct Log {
     pub(crate) sync_gate: Mutex<Option<Arc<str>>>,
     /// What repairs have explained; read when a gap is met.
     pub(crate) holes: Mutex<KnownHoles>,
+    /// It is walked as the machine of this chain does, and never written.
+    pub(crate) known_by: Option<OriginId>,
 }
 
 /// What this process knows of the log.
@@ -195,7 +197,28 @@ impl Log {
             changed: Condvar::new(),
             sync_gate: Mutex::new(None),
             holes: Mutex::new(KnownHoles::default()),
+            known_by: None,
         }
+    }
+
+    /// The same log as the machine that writes another chain knows it: in its order of learning, as far as that chain is
+    /// held here. It cannot be written.
+    ///
+    /// # Errors
+    /// `Gaps` where events are not held here that the other machine had; what [`Log::open`] fails with.
+    pub fn as_known_by(&self, origin: OriginId) -> Result<Log> {
+        let log = Log {
+            known_by: Some(origin),
+            ..Log::unread(Arc::clone(&self.disk), &self.dir)
+        };
+        log.refresh()?;
+        log.check_that_what_was_learned_is_held()?;
+        Ok(log)
+    }
+
+    /// The machine that it is walked as, where that is another one.
+    pub fn known_by(&self) -> Option<OriginId> {
+        self.known_by
     }
 
     /// Waits for a change that another thread tells of, up to `most`.
@@ -370,6 +393,11 @@ impl Log {
     }
 
     fn read_state(&self, state: &mut State) -> Result<()> {
+        if let Some(origin) = self.known_by {
+            state.parts = walk::parts(&*self.disk, &self.dir, origin, None)?;
+            state.refusal = None;
+            return self.examine_own(state);
+        }
         let loaded = StoreFile::load(&*self.disk, &self.dir).and_then(|bytes| match bytes {
             None => Ok(None),
             Some(bytes) if bytes == state.store_bytes => Ok(state.store.clone()),

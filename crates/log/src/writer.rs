@@ -134,6 +134,12 @@ impl Log {
     /// Takes the lock and the turn, whatever state the log is in.
     pub(crate) fn acquire<'a>(&'a self, env: &'a dyn Env, wait: Duration) -> Result<Writer<'a>> {
         let start = Instant::now();
+        if self.known_by.is_some() {
+            return Err(LogError::NotWritable {
+                path: self.dir.clone(),
+                why: "it was opened as another machine knew it".to_owned(),
+            });
+        }
         let mut state = self.lock_state();
         self.check_that_it_is_there(&state)?;
         loop {

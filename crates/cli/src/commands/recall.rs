@@ -55,7 +55,8 @@ pub(crate) struct RecallArgs {
     /// Only what was recorded by that time, among all that is known
     #[arg(long, value_name = "TIME")]
     happened_by: Option<String>,
-    /// As another machine knew (not before sync)
+    /// As the machine with this origin knew, from what came of its log: now, or at the time of `--at` by its own clock.
+    /// `icm log heads` lists the origins; the first digits do
     #[arg(long = "as", value_name = "ORIGIN")]
     as_origin: Option<String>,
     /// Say how each result came to its place
@@ -70,10 +71,6 @@ pub(crate) struct RecallArgs {
 }
 
 pub(crate) fn run(args: RecallArgs, app: &App) -> Result<Outcome, CliError> {
-    if args.as_origin.is_some() {
-        return Err(CliError::invalid("`--as` is not supported before sync")
-            .with_hint("leave it out to ask what this machine knows"));
-    }
     let limit = args.limit.map(usize::from).or(app.config.recall_limit);
     let caller = app.caller_here()?;
     let request = RecallRequest {
@@ -94,7 +91,10 @@ pub(crate) fn run(args: RecallArgs, app: &App) -> Result<Outcome, CliError> {
         no_links: args.no_links,
     };
 
-    let answer = app.service_to_ask()?.recall(&caller, &request)?;
+    let answer = match args.as_origin.as_deref() {
+        None => app.service_to_ask()?.recall(&caller, &request)?,
+        Some(origin) => app.service_as(origin)?.recall(&caller, &request)?,
+    };
 
     print(&app.ui, &answer)
 }

@@ -290,14 +290,6 @@ fn by_way_of_a_server_that_speaks_webdav() {
 
 #[test]
 fn by_way_of_a_git_work_tree() {
-    if std::process::Command::new("git")
-        .arg("--version")
-        .output()
-        .is_err()
-    {
-        println!("skipped: there is no git");
-        return;
-    }
     let target = Target::git();
     two_machines_of_git(&target);
     target

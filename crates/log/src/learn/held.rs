@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::chain;
 use crate::disk::Disk;
-use crate::error::Result;
+use crate::error::{Gap, LogError, Result};
 use crate::facts::{Facts, Hole, ImportedRange};
 use crate::head::Head;
 use crate::id::{EventId, OriginId, Seq};
@@ -103,6 +103,27 @@ pub(super) fn holes_of(head: &Head<'_>) -> Vec<Hole> {
 }
 
 impl Log {
+    /// Whether all is held that the walk has learned.
+    pub(crate) fn check_that_what_was_learned_is_held(&self) -> Result<()> {
+        let held = self.held()?;
+        let lacks = |range: &&ImportedRange| {
+            let gone = |hole: &Hole| {
+                hole.origin == range.origin
+                    && hole.from_seq <= range.to_seq
+                    && range.to_seq <= hole.to_seq
+            };
+            !held.has(range.origin, range.to_seq, range.head) && !held.holes.iter().any(gone)
+        };
+        let gaps = held.learned.iter().filter(lacks).map(|range| Gap {
+            origin: range.origin,
+            from_seq: range.from_seq,
+        });
+        match gaps.collect::<Vec<_>>() {
+            gaps if gaps.is_empty() => Ok(()),
+            gaps => Err(LogError::Gaps(gaps)),
+        }
+    }
+
     pub(super) fn held(&self) -> Result<Held> {
         let parts = self.lock_state().parts.clone();
         scan(&*self.disk, &self.dir, parts)

@@ -45,6 +45,27 @@ impl Service {
         Ok(self.log.own_chains())
     }
 
+    /// The one chain whose origin begins so.
+    pub(super) fn find_origin(&self, prefix: &str) -> Result<OriginId> {
+        let given = prefix.to_ascii_lowercase();
+        let all: Vec<String> = self.heads()?.into_iter().map(|head| head.origin).collect();
+        let fits = |origin: &&String| !given.is_empty() && origin.starts_with(&given);
+        let found: Vec<String> = all.iter().filter(fits).cloned().collect();
+        match found.as_slice() {
+            [origin] => Ok(OriginId::parse_hex(origin).expect("an origin is one")),
+            [] => Err(ServiceError::NotFound {
+                what: "origin",
+                id: prefix.to_owned(),
+                nearest: all,
+            }),
+            _ => Err(ServiceError::Ambiguous {
+                what: "origin",
+                prefix: prefix.to_owned(),
+                matches: found,
+            }),
+        }
+    }
+
     /// The newest event of every chain.
     pub fn heads(&self) -> Result<Vec<OriginHead>> {
         self.log.refresh()?;

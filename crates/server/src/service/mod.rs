@@ -199,6 +199,23 @@ impl Service {
         Ok(service)
     }
 
+    /// Opens a store on this machine as another machine knew it, from what is held here of that one's chain; nothing is
+    /// ever written. `origin`: its id, or how that begins.
+    ///
+    /// # Errors
+    /// `NotFound` and `Ambiguous` for an origin that no chain here has, or several; `DoesNotFit` where something is not held
+    /// here that the other machine had.
+    pub fn open_as(options: OpenOptions, origin: &str) -> Result<Service> {
+        let options = OpenOptions {
+            read_only: true,
+            ..options
+        };
+        let mut service = Service::open(options)?;
+        let origin = service.find_origin(origin)?;
+        service.log = (service.log.as_known_by(origin)).map_err(|error| service.explained(error))?;
+        Ok(service)
+    }
+
     /// Opens a store on this machine, for one store, update or recall: as long as its owner answers, nothing is read.
     pub fn open_to_ask(options: OpenOptions) -> Result<Service> {
         Service::unread(options, Ground::system())
@@ -361,7 +378,11 @@ impl Service {
     }
 
     fn views_dir(&self) -> PathBuf {
-        self.options.dir.join("views")
+        match self.log.known_by() {
+            None => self.options.dir.join("views"),
+            // Those are of what this machine knows; of another one there never are any on disk.
+            Some(origin) => self.options.dir.join("views").join(origin.to_string()),
+        }
     }
 
     /// What can be deleted, and is dear to make again.

@@ -405,19 +405,72 @@ fn both_branches_of_a_fork_are_kept() {
         machine.check();
     }
     assert_eq!(d.numbers(), all[..all.len() - 1]);
-    // A store keeps to its own branch, and takes the rest.
-    for (own, other, numbers) in [(&a, &b, [10, 11, 12, 13]), (&b, &a, [20, 21, 22, 23])] {
-        for bytes in [other.export(), c.export()] {
-            let learned = own.import(&bytes).expect("imported");
-            let forks: Vec<u64> = learned.own_forks.iter().map(|fork| fork.seq.0).collect();
-            assert_eq!((forks, learned.forks.len()), (vec![6], 0));
-        }
+    // Who wrote one of them takes the other one, and goes on under an origin of its own.
+    let (of_a, of_b) = (a.export(), b.export());
+    for (own, other) in [(&a, of_b), (&b, of_a)] {
+        let learned = own.import(&other).expect("imported");
+        let forks: Vec<u64> = learned.forks.iter().map(|fork| fork.seq.0).collect();
+        assert_eq!((forks, learned.own_forks.len()), (vec![6], 0));
         own.check();
-        let all: Vec<u64> = [0, 1, 2].into_iter().chain(numbers).chain([30]).collect();
+        let again = own.import(&other).expect("imported");
+        assert_eq!((again.events, again.forks.len()), (0, 0));
+        own.import(&c.export()).expect("imported");
+        own.check();
         assert_eq!(own.numbers(), all);
     }
+    // What neither has met grows on: the copies of their files that c has.
     a.store(40..41);
-    a.check();
+    b.store(50..51);
+    for (to, from) in [(&a, &b), (&b, &a), (&c, &a), (&c, &b)] {
+        to.import(&from.export()).expect("imported");
+    }
+    let mut all = all;
+    all.extend([40, 50]);
+    all.sort_unstable();
+    for machine in [&a, &b, &c] {
+        machine.check();
+        assert_eq!(machine.numbers(), all);
+        assert_eq!(machine.import(&c.export()).expect("imported").events, 0);
+    }
+}
+
+/// A copy that nobody told goes on writing under the common origin after its other branch is here; this one grew meanwhile.
+#[test]
+fn another_branch_of_the_own_chain_grows() {
+    for own_is_longer in [true, false] {
+        let a = Machine::with(1, 0..3);
+        let b = a.copy(5);
+        a.store(10..if own_is_longer { 20 } else { 11 });
+        b.store(20..22);
+        a.import(&b.export()).expect("imported");
+        for number in [22, 23] {
+            b.store(number..number + 1);
+            let learned = a.import(&b.export()).expect("imported");
+            assert_eq!((learned.events, learned.own_forks.len()), (1, 0));
+            a.check();
+        }
+        // And branches once more, further on and before.
+        let (c, d) = (b.copy(7), a.copy(8));
+        c.store(30..32);
+        b.store(40..41);
+        for from in [&b, &c] {
+            a.import(&from.export()).expect("imported");
+        }
+        d.import(&c.export()).expect("imported");
+        a.store(50..51);
+        a.import(&d.export()).expect("imported");
+        a.check();
+        d.check();
+        let own = 10..if own_is_longer { 20 } else { 11 };
+        let mut all: Vec<u64> = (0..3).chain(own).chain(20..24).collect();
+        assert_eq!(d.numbers(), [&all[..], &[30, 31]].concat());
+        all.extend([30, 31, 40, 50]);
+        assert_eq!(a.numbers(), all);
+        let e = Machine::new(9);
+        e.import(&a.export()).expect("imported");
+        e.check();
+        assert_eq!(e.numbers(), all);
+    }
 }
 
 /// An older own chain that lost its end, or all of it, gets it back from whoever has it; what is
@@ -566,7 +619,7 @@ fn undo(origin: OriginId, (from_seq, to_seq): (Seq, Seq), head: EventId) -> NewE
     }
 }
 
-/// An undo of events that are left out would reach those that stand in their place.
+/// An undo of events that are not here would reach those that are written in their place.
 #[test]
 fn an_undo_waits_for_what_it_undoes() {
     let a = Machine::with(1, 0..3);
@@ -581,12 +634,10 @@ fn an_undo_waits_for_what_it_undoes() {
     logbed::append(&c.log(), &*c.env, undone, Durability::Synced).expect("appended");
     c.store(31..32);
 
-    let learned = a.import(&c.export()).expect("imported");
-    assert_eq!(
-        (learned.waiting.len(), learned.own_forks.len()),
-        (1, 1),
-        "{learned:?}"
-    );
+    let of_b = b.log().held_ranges().expect("it reads");
+    let without_b = c.export_since(&Since::Ranges(of_b));
+    let learned = a.import(&without_b).expect("imported");
+    assert_eq!(learned.waiting.len(), 1, "{learned:?}");
     a.check();
     assert_eq!(a.numbers(), [0, 1, 2, 10, 11, 30]);
     assert!(a.seen().iter().all(|event| event.kind != Kind::LOG_UNDONE));
@@ -596,7 +647,12 @@ fn an_undo_waits_for_what_it_undoes() {
     d.import(&c.export()).expect("imported");
     d.check();
     assert!(d.seen().iter().any(|event| event.kind == Kind::LOG_UNDONE));
-    assert_eq!(d.numbers(), [0, 1, 2, 10, 11, 20, 21, 30, 31]);
+    let all = [0, 1, 2, 10, 11, 20, 21, 30, 31];
+    assert_eq!(d.numbers(), all);
+    let learned = a.import(&c.export()).expect("imported");
+    assert_eq!((learned.waiting.len(), learned.forks.len()), (0, 1));
+    a.check();
+    assert_eq!(a.numbers(), all);
     // What comes too early waits, too, and the own chain is not written on meanwhile.
     let e = Machine::with(6, 0..1);
     let f = e.copy(7);

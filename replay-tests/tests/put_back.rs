@@ -103,11 +103,7 @@ fn a_redaction_that_was_made_before_is_kept() {
     world.store("a", "after it was put back");
     assert!(world.holds_secret("a"));
     let answer = world.give("b", "a");
-    assert_eq!(
-        (answer.own_forks.len(), answer.redacted),
-        (1, 1),
-        "{answer:?}"
-    );
+    assert_eq!((answer.forks.len(), answer.redacted), (1, 1), "{answer:?}");
     assert!(!world.holds_secret("a"));
     // Once more says it no second time.
     let again = world.give("b", "a");

@@ -71,6 +71,12 @@ pub(crate) fn segments(
     Ok(segments)
 }
 
+/// Whether a chain branches: two of its segments start with events of one seq.
+pub(crate) fn branches(segments: &[SegmentFile]) -> bool {
+    let same_first = |pair: &[SegmentFile]| pair[0].name.first_seq == pair[1].name.first_seq;
+    segments.windows(2).any(same_first)
+}
+
 /// The index of the segment that holds `seq`, if the chain reaches that far.
 pub(crate) fn holding(segments: &[SegmentFile], seq: Seq) -> Option<usize> {
     segments

@@ -35,8 +35,18 @@ pub struct Log {
     pub(crate) sync_gate: Mutex<Option<Arc<str>>>,
     /// What repairs have explained; read when a gap is met.
     pub(crate) holes: Mutex<KnownHoles>,
-    /// It is walked as the machine of this chain does, and never written.
-    pub(crate) known_by: Option<OriginId>,
+    pub(crate) own_branches: walk::OwnBranches,
+    /// It is walked as another machine does, and never written.
+    pub(crate) known_by: Option<KnownBy>,
+}
+
+/// Another machine, as far as can be told here what it knew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KnownBy {
+    /// The chain that it writes.
+    pub origin: OriginId,
+    /// The last event before it learned what is not held here.
+    pub until: Option<Tip>,
 }
 
 /// What this process knows of the log.
@@ -197,27 +207,34 @@ impl Log {
             changed: Condvar::new(),
             sync_gate: Mutex::new(None),
             holes: Mutex::new(KnownHoles::default()),
+            own_branches: walk::OwnBranches::default(),
             known_by: None,
         }
     }
 
     /// The same log as the machine that writes another chain knows it: in its order of learning, as far as that chain is
-    /// held here. It cannot be written.
+    /// held here, and what it learned. It cannot be written.
     ///
     /// # Errors
-    /// `Gaps` where events are not held here that the other machine had; what [`Log::open`] fails with.
+    /// What [`Log::open`] fails with.
     pub fn as_known_by(&self, origin: OriginId) -> Result<Log> {
-        let log = Log {
-            known_by: Some(origin),
-            ..Log::unread(Arc::clone(&self.disk), &self.dir)
+        let as_far_as = |until| {
+            let log = Log {
+                known_by: Some(KnownBy { origin, until }),
+                ..Log::unread(Arc::clone(&self.disk), &self.dir)
+            };
+            log.refresh()?;
+            Ok(log)
         };
-        log.refresh()?;
-        log.check_that_what_was_learned_is_held()?;
-        Ok(log)
+        let log = as_far_as(None)?;
+        match log.before_what_is_not_held()? {
+            None => Ok(log),
+            until => as_far_as(until),
+        }
     }
 
     /// The machine that it is walked as, where that is another one.
-    pub fn known_by(&self) -> Option<OriginId> {
+    pub fn known_by(&self) -> Option<KnownBy> {
         self.known_by
     }
 
@@ -393,10 +410,8 @@ impl Log {
     }
 
     fn read_state(&self, state: &mut State) -> Result<()> {
-        if let Some(origin) = self.known_by {
-            state.parts = walk::parts(&*self.disk, &self.dir, origin, None)?;
-            state.refusal = None;
-            return self.examine_own(state);
+        if let Some(known_by) = self.known_by {
+            return self.read_as_known_by(known_by, state);
         }
         let loaded = StoreFile::load(&*self.disk, &self.dir).and_then(|bytes| match bytes {
             None => Ok(None),
@@ -461,6 +476,26 @@ impl Log {
         Ok(())
     }
 
+    fn read_as_known_by(
+        &self,
+        KnownBy { origin, until }: KnownBy,
+        state: &mut State,
+    ) -> Result<()> {
+        let (disk, dir) = (&*self.disk, &self.dir);
+        state.refusal = None;
+        state.parts = walk::parts(disk, dir, origin, None)?;
+        if let Some(until) = until {
+            let place = (state.parts.iter()).position(|part| part.origin == until.origin);
+            state
+                .parts
+                .truncate(place.map_or(usize::MAX, |place| place + 1));
+            if let Some(last) = state.parts.last_mut() {
+                (last.until, last.event) = (Some(until.seq), until.event);
+            }
+        }
+        self.examine_own(state)
+    }
+
     /// Whether what was acknowledged is of a chain that carries on from the end of this one: somebody
     /// put back a `store.toml` from before.
     fn is_older_than_the_log(&self, parts: &[walk::Part]) -> Result<bool> {
@@ -480,7 +515,7 @@ impl Log {
             return Ok(false);
         };
         let beyond = Seq(until.0.saturating_add(1));
-        Ok(walk::find_seq(disk, dir, own.origin, beyond)?.is_none())
+        Ok(walk::find_seq(disk, dir, own.origin, beyond, None)?.is_none())
     }
 
     /// Whether a repair was begun and is not known to be finished.
@@ -534,8 +569,11 @@ impl Log {
                 // An older chain of ours is read up to where the next one carries on, or as far as
                 // it is there when a repair has said that the rest is gone.
                 let last = examined.tip.take();
-                examined.tip = walk::find_seq(&*self.disk, &self.dir, part.origin, until)?
+                let (disk, dir) = (&*self.disk, &self.dir);
+                let event = Some(part.event);
+                examined.tip = walk::find_seq(disk, dir, part.origin, until, event)?
                     .filter(|place| place.tip.event == part.event);
+                examined.segments = self.own_segments(part, examined.segments)?;
                 if examined.tip.is_none() && holes.holes()?.covering(part.origin, until).is_some() {
                     examined.tip = last.filter(|place| place.tip.seq < until);
                     if examined.tip.is_none() {
@@ -601,7 +639,7 @@ impl Log {
                 let slot = slot.map_or(Seq(0), |slot| slot.seq);
                 let durable = slot.max(place.synced).max(held);
                 if place.tip.seq > durable {
-                    match walk::find_seq(&*self.disk, &self.dir, origin, durable)? {
+                    match walk::find_seq(&*self.disk, &self.dir, origin, durable, None)? {
                         Some(earlier) => place = earlier,
                         None if durable == Seq(0) => continue,
                         None => {
@@ -635,10 +673,29 @@ impl Log {
         recover::examine(&self.explainer(own, tip), origin, slot, None)
     }
 
-    /// The event at a place of a chain; `None` when the chain does not reach there.
-    pub fn event_of(&self, origin: OriginId, seq: Seq) -> Result<Option<crate::EventId>> {
-        let place = walk::find_seq(&*self.disk, &self.dir, origin, seq)?;
-        Ok(place.map(|place| place.tip.event))
+    /// How a chain is walked, if it is.
+    pub(crate) fn part(&self, origin: OriginId) -> Option<walk::Part> {
+        let state = self.lock_state();
+        state
+            .parts
+            .iter()
+            .find(|part| part.origin == origin)
+            .copied()
+    }
+
+    /// Of all segments of a walked chain those of this machine's branch.
+    pub(crate) fn own_segments(
+        &self,
+        part: walk::Part,
+        all: Vec<SegmentFile>,
+    ) -> Result<Vec<SegmentFile>> {
+        (self.own_branches).among(&*self.disk, &self.dir, part, all)
+    }
+
+    /// Whether an event is at a place of a chain.
+    pub fn has_event(&self, origin: OriginId, seq: Seq, event: crate::EventId) -> Result<bool> {
+        let place = walk::find_seq(&*self.disk, &self.dir, origin, seq, Some(event))?;
+        Ok(place.is_some_and(|place| place.tip.event == event))
     }
 
     /// Bytes of all segments.

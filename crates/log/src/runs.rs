@@ -61,6 +61,15 @@ impl Run {
         self.ids.get(usize::try_from(index).ok()?).copied()
     }
 
+    /// The events from one seq to another, both included, as far as they are in it.
+    pub(crate) fn ids_between(&self, from: Seq, to: Seq) -> &[EventId] {
+        let place = |seq: u64| usize::try_from(seq.saturating_sub(self.from_seq.0));
+        let len = self.ids.len();
+        let from = place(from.0).map_or(len, |from| from.min(len));
+        let to = place(to.0.saturating_add(1)).map_or(len, |to| to.min(len));
+        self.ids.get(from..to).unwrap_or_default()
+    }
+
     /// Without the events of a batch that is not all there.
     pub(crate) fn trimmed(mut self) -> Option<Run> {
         self.ids.truncate(self.whole.events);
@@ -150,6 +159,45 @@ pub(crate) fn runs_of(
     }
     runs.sort_by_key(|run| (run.from_seq, run.base, run.ids[0]));
     Ok(runs)
+}
+
+/// A part of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    /// Which run.
+    pub(crate) run: usize,
+    /// Seq of the first event.
+    pub(crate) from: Seq,
+    /// Seq of the last one.
+    pub(crate) to: Seq,
+}
+
+/// What leads from event `from` to event `head` at `to`, newest first, also over what is missing of it.
+pub(crate) fn leading_to(runs: &[Run], from: Seq, to: Seq, head: EventId) -> Vec<Stretch> {
+    let (mut to, mut head) = (to, head);
+    let mut found = Vec::new();
+    while to >= from {
+        let on_branch = runs.iter().position(|run| run.id_at(to) == Some(head));
+        let before_hole = || {
+            let ends = (0..runs.len()).filter(|index| runs[*index].to_seq() <= to);
+            ends.max_by_key(|index| runs[*index].to_seq())
+        };
+        let Some(index) = on_branch.or_else(before_hole) else {
+            break;
+        };
+        let run = &runs[index];
+        let last = run.to_seq().min(to);
+        if last < from {
+            break;
+        }
+        found.push(Stretch {
+            run: index,
+            from: from.max(run.from_seq),
+            to: last,
+        });
+        (to, head) = (Seq(run.from_seq.0 - 1), run.base);
+    }
+    found
 }
 
 /// Keeps the runs that can be reached from the start of the chain: over events that are there, and

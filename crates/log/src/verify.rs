@@ -298,11 +298,15 @@ impl Verify<'_> {
             blind: position.is_none(),
         };
         let mut at_until = None;
-        let segments = chain::segments(&*self.log.disk, &self.log.dir, origin)?;
+        let all = chain::segments(&*self.log.disk, &self.log.dir, origin)?;
+        let segments = match self.log.part(origin).filter(|_| walked) {
+            Some(part) => self.log.own_segments(part, all.clone())?,
+            None => all.clone(),
+        };
         let mut ends = Ends::default();
         for (index, segment) in segments.iter().enumerate() {
             let newest = index + 1 == segments.len();
-            if !walked {
+            if all.len() > segments.len() || !walked {
                 self.take_branch(segment, &mut expect, &mut ends)?;
             }
             if !self.segment(
@@ -347,9 +351,15 @@ impl Verify<'_> {
                 own,
             });
         }
+        let position = expect.position;
+        for segment in all.iter().filter(|segment| !segments.contains(segment)) {
+            // What another branch holds is as foreign as what is imported.
+            self.take_branch(segment, &mut expect, &mut ends)?;
+            self.segment(origin, segment, false, false, None, &mut expect, &mut None)?;
+        }
         Ok(match until {
             Some(_) => at_until,
-            None => Some(expect.position),
+            None => Some(position),
         })
     }
 

@@ -2,6 +2,7 @@
 //! with the ranges it imported spliced in directly before the `log.imported` that names them.
 
 mod back;
+mod branch;
 mod foreign;
 mod seek;
 
@@ -28,6 +29,8 @@ use crate::segment::HEADER_LEN;
 use crate::store_file::StoreFile;
 
 use foreign::Reached;
+
+pub(crate) use branch::{OwnBranches, Walked};
 
 pub use seek::{Waypoint, Waypoints};
 
@@ -198,21 +201,30 @@ pub(crate) fn newest_origin(disk: &dyn Disk, store: &Path) -> Result<Option<Orig
     Ok(best.map(|(_, origin)| origin))
 }
 
-/// The place of event `seq` of a chain.
+/// The place of event `seq` of a chain: where it branches that of `event`, if one is given.
 pub(crate) fn find_seq(
     disk: &dyn Disk,
     store: &Path,
     origin: OriginId,
     seq: Seq,
+    event: Option<EventId>,
 ) -> Result<Option<TipPlace>> {
     let segments = chain::segments(disk, store, origin)?;
     let Some(index) = chain::holding(&segments, seq) else {
         return Ok(None);
     };
-    let segment = &segments[index];
-    let mut scan = SegmentScan::open(disk, &segment.path, HEADER_LEN as u64, u64::MAX)?;
-    while let Step::Record { offset, record, id } = scan.step()? {
-        if record.seq() == seq {
+    let branches = chain::branches(&segments);
+    let (first, rest) = segments[..=index].split_last().expect("it has one");
+    let rest = rest.iter().rev().filter(|_| branches);
+    for segment in std::iter::once(first).chain(rest) {
+        let mut scan = SegmentScan::open(disk, &segment.path, HEADER_LEN as u64, u64::MAX)?;
+        while let Step::Record { offset, record, id } = scan.step()? {
+            if record.seq() < seq {
+                continue;
+            }
+            if record.seq() > seq || event.is_some_and(|event| event != id) {
+                break;
+            }
             let Ok(head) = record.parse_head() else {
                 return Ok(None);
             };
@@ -243,6 +255,7 @@ pub(crate) struct Walk<'a> {
     file: Option<Arc<dyn DiskFile>>,
     /// What explains a gap, where one is met.
     holes: Explainer<'a>,
+    branches: &'a OwnBranches,
     splice: Splice<'a>,
 }
 
@@ -280,6 +293,7 @@ impl Log {
                 origins_of(&state.parts),
                 state.tip.as_ref().map(|place| place.tip.event),
             ),
+            branches: &self.own_branches,
             splice: Splice::All,
         }
     }
@@ -297,6 +311,14 @@ impl Log {
         each: &mut dyn FnMut(&Event<'_>) -> ControlFlow<()>,
     ) -> Result<Cursor> {
         self.walk().forward(from, each)
+    }
+
+    /// As [`Log::scan`] from the start, but own events alone.
+    pub(crate) fn scan_own(
+        &self,
+        each: &mut dyn FnMut(&Event<'_>) -> ControlFlow<()>,
+    ) -> Result<()> {
+        (self.own_walk()).forward(&Cursor::START, each).map(drop)
     }
 
     /// As [`Log::scan`], for who wants nothing before `position`: of the imported ranges before it nothing is
@@ -432,7 +454,14 @@ impl Walk<'_> {
             .is_some_and(|place| place.tip.origin == origin);
         match &self.segments {
             Some(segments) if of_tip => Ok(segments.to_vec()),
-            _ => chain::segments(self.disk, self.store, origin),
+            _ => {
+                let all = chain::segments(self.disk, self.store, origin)?;
+                let part = self.parts.iter().find(|part| part.origin == origin);
+                match part {
+                    Some(part) => self.branches.among(self.disk, self.store, *part, all),
+                    None => Ok(all),
+                }
+            }
         }
     }
 
@@ -593,6 +622,10 @@ impl Walk<'_> {
                 return Ok(ControlFlow::Continue(()));
             }
             let begins = offset == HEADER_LEN as u64;
+            if begins && part.until.is_some() && record.seq() < *expected {
+                // It repeats the end of the one before: a segment was being divided.
+                return Ok(ControlFlow::Continue(()));
+            }
             if begins && record.seq() > *expected && record.is_of(part.origin) {
                 let gap = Gap {
                     origin: part.origin,

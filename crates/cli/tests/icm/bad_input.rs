@@ -69,9 +69,9 @@ fn queries() {
     assert!(run.err.contains("from 1 to 1000"), "{}", run.err);
     let run = world.icm(["list", "-l", "many"]).ends(2);
     assert!(run.err.contains("a whole number"), "{}", run.err);
-    world
-        .icm(["recall", "x", "--as", "7f3a"])
-        .fails(2, "not supported before sync");
+    // No origin has seven nines.
+    (world.icm(["recall", "x", "--as", "999999z"])).fails(1, "no origin 999999z");
+    world.icm(["recall", "x", "--as", ""]).fails(1, "no origin");
     // Never query syntax.
     for query in ["\"", "AND", "a:b", "(", "*", "+-", "invoices\""] {
         let run = world.icm(["recall", query]);

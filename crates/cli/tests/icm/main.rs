@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod answers;
+mod as_known;
 #[cfg(unix)]
 mod asked;
 mod backup;

@@ -17,6 +17,7 @@ use crate::record::{self, Body, Record, SALT_LEN};
 use crate::redacted::Redactions;
 use crate::runs::{self, Run};
 use crate::scan::{SegmentScan, Step};
+use crate::walk::Walked;
 
 /// Bytes between two reports of progress.
 const PROGRESS_LEN: u64 = 1_024 * 1_024;
@@ -55,22 +56,20 @@ impl Log {
         wanted
             .0
             .extend((self.tip()).map(|tip| (tip.origin, tip.seq, tip.event)));
-        let own = |head: &Head<'_>| {
-            let mut parts = parts.iter().filter(|part| part.origin == head.origin());
-            parts.any(|part| part.until.is_none_or(|until| head.seq() <= until))
-        };
+        let walked = Walked::of(&*self.disk, &self.dir, &parts)?;
+        let own = |head: &Head<'_>, id| walked.has(head.origin(), head.seq(), id);
         for origin in chain::origins(&*self.disk, &self.dir)? {
             let until = self.durable_until(origin)?;
             let runs = runs::runs_of(&*self.disk, &self.dir, origin, until, &mut |_, head, id| {
                 redactions.note(head);
                 redacted += u64::from(head.kind() == Kind::LOG_REDACTED);
-                known.note(head, id, own(head));
+                known.note(head, id, own(head, id));
                 if ![Kind::LOG_REPAIRED, Kind::LOG_IMPORTED].contains(&head.kind()) {
                     return;
                 }
                 match Facts::of(head) {
                     Ok(Facts::Repaired(facts)) => holes.extend(facts.holes),
-                    Ok(Facts::Imported(facts)) if own(head) => {
+                    Ok(Facts::Imported(facts)) if own(head, id) => {
                         let heads = facts.ranges.iter();
                         wanted
                             .0

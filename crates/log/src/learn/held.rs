@@ -1,20 +1,22 @@
 //! What is held, own and foreign.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use crate::chain;
 use crate::disk::Disk;
-use crate::error::{Gap, LogError, Result};
+use crate::error::Result;
 use crate::facts::{Facts, Hole, ImportedRange};
 use crate::head::Head;
 use crate::id::{EventId, OriginId, Seq};
 use crate::kind::Kind;
 use crate::log::Log;
 use crate::record::Body;
+use crate::recover::{Tip, tip_of};
 use crate::redacted::Redactions;
 use crate::runs::{self, Run};
-use crate::walk::Part;
+use crate::walk::{Part, Walked};
 
 /// A body that is not there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +55,7 @@ impl Held {
 }
 
 fn scan(disk: &dyn Disk, store: &Path, parts: Vec<Part>) -> Result<Held> {
+    let walked = Walked::of(disk, store, &parts)?;
     let mut held = Held {
         runs: BTreeMap::new(),
         parts,
@@ -64,7 +67,6 @@ fn scan(disk: &dyn Disk, store: &Path, parts: Vec<Part>) -> Result<Held> {
         learned: Vec::new(),
     };
     for origin in chain::origins(disk, store)? {
-        let part = held.part(origin).copied();
         let runs = runs::runs_of(disk, store, origin, None, &mut |record, head, id| {
             held.redactions.note(head);
             match record.body {
@@ -79,8 +81,7 @@ fn scan(disk: &dyn Disk, store: &Path, parts: Vec<Part>) -> Result<Held> {
             match head.kind() {
                 Kind::LOG_IMPORTED => {
                     held.imports.insert(id);
-                    let walked =
-                        part.is_some_and(|part| part.until.is_none_or(|until| head.seq() <= until));
+                    let walked = walked.has(origin, head.seq(), id);
                     if let (true, Ok(Facts::Imported(facts))) = (walked, Facts::of(head)) {
                         held.learned.extend(facts.ranges);
                     }
@@ -103,10 +104,10 @@ pub(super) fn holes_of(head: &Head<'_>) -> Vec<Hole> {
 }
 
 impl Log {
-    /// Whether all is held that the walk has learned.
-    pub(crate) fn check_that_what_was_learned_is_held(&self) -> Result<()> {
+    /// The last event of the walk before the first one that made something known which is not held; `None` where all is.
+    pub(crate) fn before_what_is_not_held(&self) -> Result<Option<Tip>> {
         let held = self.held()?;
-        let lacks = |range: &&ImportedRange| {
+        let lacks = |range: &ImportedRange| {
             let gone = |hole: &Hole| {
                 hole.origin == range.origin
                     && hole.from_seq <= range.to_seq
@@ -114,14 +115,17 @@ impl Log {
             };
             !held.has(range.origin, range.to_seq, range.head) && !held.holes.iter().any(gone)
         };
-        let gaps = held.learned.iter().filter(lacks).map(|range| Gap {
-            origin: range.origin,
-            from_seq: range.from_seq,
-        });
-        match gaps.collect::<Vec<_>>() {
-            gaps if gaps.is_empty() => Ok(()),
-            gaps => Err(LogError::Gaps(gaps)),
-        }
+        let (mut last, mut found) = (None, false);
+        self.scan_own(&mut |event| {
+            let facts = Facts::of(&event.head);
+            found = matches!(facts, Ok(Facts::Imported(facts)) if facts.ranges.iter().any(lacks));
+            if found {
+                return ControlFlow::Break(());
+            }
+            last = Some(tip_of(&event.head, event.id));
+            ControlFlow::Continue(())
+        })?;
+        Ok(last.filter(|_| found))
     }
 
     pub(super) fn held(&self) -> Result<Held> {

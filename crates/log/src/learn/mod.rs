@@ -52,7 +52,8 @@ pub struct Learned {
     pub unproven: Vec<Gap>,
     /// From where on chains undo events that are not here: they were left out.
     pub waiting: Vec<Gap>,
-    /// Where this machine's chains have other events than the bundle: those were left out.
+    /// Where this machine's chains have other events than the bundle, but lack those that they go on from: those were left
+    /// out.
     pub own_forks: Vec<Fork>,
     /// Redactions among what was left out, to be said anew next: single events, and subjects.
     pub adopted: Vec<(Vec<EventId>, Vec<SubjectId>)>,

@@ -307,7 +307,7 @@ impl Plan {
         })
     }
 
-    fn holds_any_at(&self, origin: OriginId, seq: Seq) -> bool {
+    pub(super) fn holds_any_at(&self, origin: OriginId, seq: Seq) -> bool {
         let runs = self.held.runs.get(&origin).into_iter().flatten();
         runs.into_iter().any(|run| run.id_at(seq).is_some())
     }

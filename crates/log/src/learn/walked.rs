@@ -1,5 +1,5 @@
-//! What a bundle has of the chains that are walked here: events that were lost, what another store
-//! wrote under this one's origin, and nothing that anybody could have made up.
+//! What a bundle has of the chains that are walked here: events that were lost, another branch that a copy of this store
+//! wrote, or this one before it was put back, and nothing that anybody could have made up.
 
 use super::Fork;
 use super::plan::{Piece, Plan};
@@ -14,17 +14,18 @@ enum Verdict {
     /// What comes after it vouches for it: nobody but its author can have made it.
     Proven,
     Unproven,
-    /// Other events stand in its place.
+    /// Other events stand in its place: it is another branch.
     Fork,
 }
 
 impl Plan {
-    /// What is new of the walked chains fills a hole of them, or comes after them. The rest is left
-    /// out, with what hangs on it.
+    /// What is new of the walked chains fills a hole of them, comes after them, or goes on from one of their events beside
+    /// them. The rest is left out, with what hangs on it.
     pub(super) fn judge_walked(&mut self, bundle: &Bundle) -> Result<()> {
         let mut pieces = std::mem::take(&mut self.pieces);
         pieces.sort_by_key(|piece| (piece.origin, piece.from_seq));
         let mut left: Vec<Piece> = Vec::new();
+        let mut branches: Vec<Piece> = Vec::new();
         // Its own chain goes on elsewhere, although what comes there is not taken yet.
         for gap in &self.later {
             let part = self.held.part(gap.origin);
@@ -66,8 +67,16 @@ impl Plan {
                     self.unproven.push(Gap { origin, from_seq });
                 }
                 Verdict::Fork => {
-                    self.own_forks.push(Fork { origin, seq });
                     self.mint |= part.until.is_none();
+                    let follows = self.joins_held(&piece) && self.holds_any_at(origin, seq);
+                    if follows || branches.iter().any(|other| hangs_on(&piece, other)) {
+                        // Another branch, learned as another machine's; files of this one are divided for it.
+                        self.past = true;
+                        self.pieces.push(piece);
+                        branches.push(piece);
+                        continue;
+                    }
+                    self.own_forks.push(Fork { origin, seq });
                 }
             }
             self.forks.retain(|fork| *fork != Fork { origin, seq });

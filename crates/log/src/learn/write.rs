@@ -414,25 +414,10 @@ pub(super) fn unlearned(held: &Held) -> (Vec<ImportedRange>, bool) {
 /// Marks the events from `from` to `to` on the branch that ends with `head`, and over what is missing
 /// of it: a range that was learned stays so.
 fn mark(runs: &[Run], known: &mut [Vec<bool>], from: Seq, to: Seq, head: EventId) {
-    let (mut to, mut head) = (to, head);
-    while to >= from {
-        let on_branch = runs.iter().position(|run| run.id_at(to) == Some(head));
-        let before_hole = || {
-            let ends = (0..runs.len()).filter(|index| runs[*index].to_seq() <= to);
-            ends.max_by_key(|index| runs[*index].to_seq())
-        };
-        let Some(index) = on_branch.or_else(before_hole) else {
-            return;
-        };
-        let run = &runs[index];
-        let last = run.to_seq().min(to);
-        if last < from {
-            return;
-        }
-        let first = from.max(run.from_seq);
-        let place = |seq: Seq| (seq.0 - run.from_seq.0) as usize;
-        known[index][place(first)..=place(last)].fill(true);
-        (to, head) = (Seq(run.from_seq.0 - 1), run.base);
+    for stretch in runs::leading_to(runs, from, to, head) {
+        let first = runs[stretch.run].from_seq;
+        let place = |seq: Seq| (seq.0 - first.0) as usize;
+        known[stretch.run][place(stretch.from)..=place(stretch.to)].fill(true);
     }
 }
 

@@ -20,10 +20,10 @@ pub(super) fn links(before: &Run, after: &Run) -> bool {
     before.to.0 + 1 == after.from.0 && before.last.id == after.base
 }
 
-/// Lays the records out in segments.
+/// Lays the records out in segments. `branches`: of another branch beside the one that was chosen nothing valid is dropped.
 pub(super) fn lay_out(
     salvaged: &Salvaged,
-    foreign: bool,
+    branches: bool,
     pieces: &[Run],
     (chosen, taken): (&[Run], &BTreeSet<Key>),
     plan: &mut ChainPlan,
@@ -38,11 +38,10 @@ pub(super) fn lay_out(
         before = Some(piece);
     }
     let healthy: BTreeSet<usize> = (0..salvaged.sources.len())
-        .filter(|index| foreign && is_healthy(salvaged, *index))
+        .filter(|index| branches && is_healthy(salvaged, *index))
         .collect();
     let mut kept_too = Vec::new();
-    if foreign {
-        // Nothing valid of somebody else's chain is dropped: another branch stays beside this one.
+    if branches {
         targets.retain(|(target, _)| {
             !target
                 .slices

@@ -117,7 +117,8 @@ pub(super) fn plan(salvaged: &Salvaged, known: &Known<'_>, picked: Picked) -> Re
     let taken = chosen.iter().map(key).collect();
     let chosen = roll(salvaged, chosen)?;
     let foreign = matches!(known.role, Role::Foreign(_));
-    lay_out(salvaged, foreign, &pieces, (&chosen, &taken), &mut plan)?;
+    let branches = !plan.newest;
+    lay_out(salvaged, branches, &pieces, (&chosen, &taken), &mut plan)?;
     Ok(plan)
 }
 

@@ -165,7 +165,7 @@ impl Verify<'_> {
             if found.is_empty() {
                 // A chain that this one continues was read before the import was met.
                 let (disk, dir) = (&*self.log.disk, &self.log.dir);
-                let there = walk::find_seq(disk, dir, place.0, place.1)?;
+                let there = walk::find_seq(disk, dir, place.0, place.1, Some(range.head))?;
                 found.extend(there.map(|place| place.tip.event));
             }
             let known = found.contains(&range.head) || self.newer.contains(&range.origin);

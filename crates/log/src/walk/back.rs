@@ -22,7 +22,10 @@ impl Walk<'_> {
             if self.tip_is_before(*part) {
                 continue;
             }
+            // What a segment repeats that comes next was handed out with that one.
+            let mut next = part.until.map_or(Seq(u64::MAX), |until| Seq(until.0 + 1));
             for segment in self.segments(*part)?.iter().rev() {
+                let below = std::mem::replace(&mut next, segment.name.first_seq);
                 // Positions rise along the chain; only an import brings some from before itself.
                 let later = self.first_of(segment, |head| {
                     head.position() > from && head.kind() != Kind::LOG_IMPORTED
@@ -37,7 +40,7 @@ impl Walk<'_> {
                     match scan.step()? {
                         Step::Record { offset, record, id } => {
                             expected = Seq(record.seq().0.saturating_add(1));
-                            if part.until.is_none_or(|until| record.seq() <= until) {
+                            if record.seq() < below {
                                 offsets.push((offset, id));
                             }
                         }

@@ -135,8 +135,7 @@ impl Walk<'_> {
         range: &ImportedRange,
         reached: &Reached,
     ) -> Result<Vec<Stretch<'s>>> {
-        let same_first = |pair: &[SegmentFile]| pair[0].name.first_seq == pair[1].name.first_seq;
-        if segments.windows(2).any(same_first) {
+        if chain::branches(segments) {
             return self.branch(segments, range);
         }
         let known = reached.0.get(&range.origin);

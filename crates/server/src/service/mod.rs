@@ -203,8 +203,7 @@ impl Service {
     /// ever written. `origin`: its id, or how that begins.
     ///
     /// # Errors
-    /// `NotFound` and `Ambiguous` for an origin that no chain here has, or several; `DoesNotFit` where something is not held
-    /// here that the other machine had.
+    /// `NotFound` and `Ambiguous` for an origin that no chain here has, or several.
     pub fn open_as(options: OpenOptions, origin: &str) -> Result<Service> {
         let options = OpenOptions {
             read_only: true,
@@ -212,7 +211,17 @@ impl Service {
         };
         let mut service = Service::open(options)?;
         let origin = service.find_origin(origin)?;
-        service.log = (service.log.as_known_by(origin)).map_err(|error| service.explained(error))?;
+        service.log =
+            (service.log.as_known_by(origin)).map_err(|error| service.explained(error))?;
+        let known_by = service.log.known_by();
+        let end = service.log.tip().map_or(0, |tip| tip.position.0);
+        service.notice(match known_by.and_then(|other| other.until) {
+            None => format!("of the machine {origin} this store has what it knew up to its @{end}"),
+            Some(_) => format!(
+                "of the machine {origin} this store has what it knew up to its @{end}; it learned something \
+                 next that is not here"
+            ),
+        });
         Ok(service)
     }
 
@@ -381,7 +390,11 @@ impl Service {
         match self.log.known_by() {
             None => self.options.dir.join("views"),
             // Those are of what this machine knows; of another one there never are any on disk.
-            Some(origin) => self.options.dir.join("views").join(origin.to_string()),
+            Some(other) => self
+                .options
+                .dir
+                .join("views")
+                .join(other.origin.to_string()),
         }
     }
 

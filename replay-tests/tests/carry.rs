@@ -1,0 +1,365 @@
+//! Three machines that exchange what they know by every way there is, in any order, in part and more than once, one of them put
+//! back to an older state now and then: once all have met, all hold the same events and nothing more is appended.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use icm_log::disk::RealDisk;
+use icm_log::{Cursor, EventId, Kind, Log, OriginId};
+use icm_server::api::{
+    Caller, ExportSince, ListRequest, NoProgress, RedactRequest, StoreRequest, UndoRequest,
+};
+use icm_server::{ExportFile, Service, ServiceError};
+use icm_sync::{Folder, SyncOptions, sync};
+use proptest::prelude::*;
+use replay_tests::env::SimEnv;
+use replay_tests::folder::{self, Files};
+use replay_tests::{judge, store};
+
+const MACHINES: usize = 3;
+const KEYS: [&str; 3] = ["tea", "port", "house"];
+const WORDS: [&str; 3] = ["red", "green", "blue"];
+
+/// What happens on one of the machines. Numbers pick from what is there.
+#[derive(Debug, Clone)]
+enum Op {
+    Store { key: Option<usize>, word: usize },
+    Forget { pick: usize },
+    Undo { pick: usize },
+    Redact { pick: usize },
+    /// Takes in an export of another machine: all, what this one lacks, or what that one learned since a moment.
+    Take { from: usize, part: Part },
+    /// Takes in an export that somebody made before.
+    TakeOld { pick: usize },
+    /// Exchanges by way of a folder.
+    Sync { target: usize },
+    /// Keeps a copy of the log.
+    Snapshot,
+    /// Puts that back.
+    PutBack,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    All,
+    Lacking,
+    Since(usize),
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let pick = || 0..64_usize;
+    let part = prop_oneof![
+        2 => Just(Part::All),
+        2 => Just(Part::Lacking),
+        2 => pick().prop_map(Part::Since),
+    ];
+    prop_oneof![
+        9 => (prop::option::weighted(0.7, 0..KEYS.len()), 0..WORDS.len())
+            .prop_map(|(key, word)| Op::Store { key, word }),
+        1 => pick().prop_map(|pick| Op::Forget { pick }),
+        2 => pick().prop_map(|pick| Op::Undo { pick }),
+        1 => pick().prop_map(|pick| Op::Redact { pick }),
+        4 => (0..MACHINES, part).prop_map(|(from, part)| Op::Take { from, part }),
+        3 => pick().prop_map(|pick| Op::TakeOld { pick }),
+        4 => (0..2_usize).prop_map(|target| Op::Sync { target }),
+        2 => Just(Op::Snapshot),
+        1 => Just(Op::PutBack),
+    ]
+}
+
+/// A command may find that there is nothing for it to do, but not that something is wrong.
+fn may_refuse<T>(done: icm_server::Result<T>) {
+    if let Err(error) = done {
+        let refused = matches!(
+            error,
+            ServiceError::Invalid { .. }
+                | ServiceError::NotFound { .. }
+                | ServiceError::Nothing { .. }
+        );
+        assert!(refused, "{error}");
+    }
+}
+
+struct Machine {
+    env: Arc<SimEnv>,
+    dir: PathBuf,
+    snapshot: Option<Files>,
+}
+
+struct World {
+    folder: tempfile::TempDir,
+    machines: Vec<Machine>,
+    exports: Vec<PathBuf>,
+    /// How often a store was put back.
+    put_back: u64,
+    /// How many events came of a chain of the machine's own.
+    forks: usize,
+}
+
+impl World {
+    fn new() -> World {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for target in 0..2 {
+            let target = folder.path().join(format!("target-{target}"));
+            std::fs::create_dir(target).expect("it is made");
+        }
+        let machine = |seed| Machine {
+            env: Arc::new(SimEnv::new(seed as u64)),
+            dir: folder.path().join(format!("machine-{seed}")),
+            snapshot: None,
+        };
+        World {
+            machines: (0..MACHINES).map(machine).collect(),
+            folder,
+            exports: Vec::new(),
+            put_back: 0,
+            forks: 0,
+        }
+    }
+
+    fn open(&self, at: usize) -> Service {
+        let Machine { env, dir, .. } = &self.machines[at];
+        env.advance_ms(1_000);
+        store::open(dir, Arc::clone(env)).expect("it opens")
+    }
+
+    fn log(&self, at: usize) -> Log {
+        Log::open(Arc::new(RealDisk), &self.machines[at].dir).expect("it opens")
+    }
+
+    fn step(&mut self, at: usize, op: &Op) {
+        let caller = Caller::default();
+        let pick = |service: &Service, pick: usize| {
+            let list = service.list(&ListRequest::default()).expect("it lists");
+            Some(list[pick.checked_rem(list.len())?].id.clone())
+        };
+        match op {
+            Op::Store { key, word } => {
+                let request = StoreRequest {
+                    topic: "t".to_owned(),
+                    content: format!("the {} one", WORDS[*word]),
+                    key: key.map(|key| KEYS[key].to_owned()),
+                    ..StoreRequest::default()
+                };
+                self.open(at).store(&caller, request).expect("it stores");
+            }
+            Op::Forget { pick: number } => {
+                let service = self.open(at);
+                if let Some(id) = pick(&service, *number) {
+                    may_refuse(service.forget(&caller, &[id]));
+                }
+            }
+            Op::Undo { pick } => {
+                let service = self.open(at);
+                let end = service.basis(None).expect("there is one").position;
+                if end > 0 {
+                    let request = UndoRequest {
+                        events: vec![format!("@{}", 1 + *pick as u64 % end)],
+                        ..UndoRequest::default()
+                    };
+                    may_refuse(service.undo(&caller, &request));
+                }
+            }
+            Op::Redact { pick: number } => {
+                let service = self.open(at);
+                if let Some(id) = pick(&service, *number) {
+                    let request = RedactRequest {
+                        targets: vec![id],
+                        ..RedactRequest::default()
+                    };
+                    may_refuse(service.redact(&caller, &request));
+                }
+            }
+            Op::Take { from, part } if *from != at => {
+                if let Some(export) = self.export(*from, at, *part) {
+                    self.take(at, &export);
+                    self.exports.push(export);
+                }
+            }
+            Op::Take { .. } => {}
+            Op::TakeOld { pick } => {
+                if let Some(place) = pick.checked_rem(self.exports.len()) {
+                    let export = self.exports[place].clone();
+                    self.take(at, &export);
+                }
+            }
+            Op::Sync { target } => self.sync(at, *target),
+            Op::Snapshot => {
+                let mut files = folder::read(&self.machines[at].dir);
+                files.retain(|path, _| !path.starts_with("views"));
+                self.machines[at].snapshot = (!files.is_empty()).then_some(files);
+            }
+            Op::PutBack => {
+                if let Some(files) = &self.machines[at].snapshot {
+                    let dir = &self.machines[at].dir;
+                    // In place: in another folder it would be a store that was moved.
+                    for name in ["log", "views", "torn", "cache", "store.toml", "acked"] {
+                        folder::remove(&dir.join(name));
+                    }
+                    folder::write(dir, files);
+                    self.put_back += 1;
+                }
+            }
+        }
+    }
+
+    fn export(&self, from: usize, to: usize, part: Part) -> Option<PathBuf> {
+        let service = self.open(from);
+        let since = match part {
+            Part::All => ExportSince::Start,
+            Part::Lacking => {
+                let heads = self.open(to).heads().expect("it reads");
+                let line = |head: icm_server::api::OriginHead| {
+                    format!("{} {} {}\n", head.origin, head.seq, head.head)
+                };
+                ExportSince::Heads(heads.into_iter().map(line).collect())
+            }
+            Part::Since(pick) => {
+                let end = service.basis(None).expect("there is one").position;
+                ExportSince::Moment(format!("@{}", 1 + (pick as u64).checked_rem(end)?))
+            }
+        };
+        let path = self.folder.path().join(format!("export-{}", self.exports.len()));
+        let mut file = std::fs::File::create(&path).expect("created");
+        match service.export_log(&since, &mut file, &NoProgress) {
+            Ok(_) => Some(path),
+            // Heads of a store that has none.
+            Err(ServiceError::Invalid { .. }) => None,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Takes in an export, unless it goes on from what is not here.
+    fn take(&mut self, at: usize, export: &std::path::Path) -> bool {
+        let file = ExportFile::open(export).expect("it is there");
+        let service = self.open(at);
+        match service.import_log(&Caller::default(), &file, false, &NoProgress) {
+            Ok(answer) => {
+                let own: BTreeSet<String> = (service.own_chains().expect("it reads").iter())
+                    .map(OriginId::to_string)
+                    .collect();
+                self.forks += (answer.forks.iter())
+                    .filter(|fork| own.contains(&fork.origin))
+                    .count();
+                assert!(answer.own_forks.is_empty(), "{answer:?}");
+                answer.added > 0
+            }
+            Err(ServiceError::DoesNotFit { .. }) => false,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn sync(&self, at: usize, target: usize) {
+        let target = self.folder.path().join(format!("target-{target}"));
+        let service = self.open(at);
+        let target = Folder::open(&target, service.dir()).expect("it is a folder");
+        let options = SyncOptions::default();
+        let answer = sync(&service, &Caller::default(), &target, options, &NoProgress);
+        let answer = answer.expect("it synchronises");
+        assert!(answer.refused.is_empty(), "{answer:?}");
+    }
+
+    /// Has all exchange until nothing is new.
+    fn meet(&mut self) {
+        let mut new = true;
+        while new {
+            new = false;
+            for (from, to) in [(0, 1), (1, 2), (2, 0), (0, 2), (2, 1), (1, 0)] {
+                let export = self.export(from, to, Part::All).expect("it exports");
+                new |= self.take(to, &export);
+            }
+        }
+    }
+
+    /// Every event of the walk but the imports: what all are to agree on.
+    fn events(&self, at: usize) -> BTreeSet<EventId> {
+        let mut events = BTreeSet::new();
+        let scanned = self.log(at).scan(&Cursor::START, &mut |event| {
+            if event.head.kind() != Kind::LOG_IMPORTED {
+                assert!(events.insert(event.id), "no event is met twice");
+            }
+            ControlFlow::Continue(())
+        });
+        scanned.expect("it reads");
+        events
+    }
+
+    fn agree(&self) -> Result<(), TestCaseError> {
+        let (events, tips) = (self.events(0), self.tips());
+        let mut hashes = Vec::new();
+        for at in 0..MACHINES {
+            prop_assert_eq!(&self.events(at), &events, "machine {}", at);
+            let report = self.open(at).verify(&NoProgress).expect("it reads");
+            prop_assert!(report.ok, "machine {}: {:#?}", at, report);
+            hashes.push(report.state_hash);
+        }
+        prop_assert!(hashes.iter().all(|hash| *hash == hashes[0]), "{:?}", hashes);
+        prop_assert_eq!(tips, self.tips());
+        Ok(())
+    }
+
+    fn tips(&self) -> Vec<Option<EventId>> {
+        let tip = |at| self.log(at).tip().map(|tip| tip.event);
+        (0..MACHINES).map(tip).collect()
+    }
+}
+
+fn run(script: &[(usize, Op)]) -> Result<World, TestCaseError> {
+    let mut world = World::new();
+    for (at, op) in script {
+        world.step(*at, op);
+    }
+    world.meet();
+    world.agree()?;
+    let tips = world.tips();
+    for at in 0..MACHINES {
+        for target in 0..2 {
+            world.sync(at, target);
+        }
+    }
+    world.meet();
+    prop_assert_eq!(tips, world.tips(), "further exchanges append nothing");
+    world.agree()?;
+    Ok(world)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..judge::config(24)
+    })]
+
+    #[test]
+    fn all_who_met_hold_the_same_and_settle(
+        script in prop::collection::vec((0..MACHINES, op()), 1..40),
+    ) {
+        run(&script)?;
+    }
+}
+
+/// What a store wrote before it was put back comes back to it, and the branches that both wrote stay.
+#[test]
+fn a_store_that_is_put_back_and_written_gets_its_other_branch() {
+    let store = |word| Op::Store { key: None, word };
+    let sync = Op::Sync { target: 0 };
+    let script = [
+        (0, store(0)),
+        (0, Op::Snapshot),
+        (0, store(1)),
+        (0, sync.clone()),
+        (0, Op::PutBack),
+        (0, store(2)),
+        (1, sync.clone()),
+        (0, Op::Take { from: 1, part: Part::All }),
+        (0, sync.clone()),
+        (1, sync),
+    ];
+    let world = run(&script).expect("they agree");
+    assert_eq!((world.put_back, world.forks), (1, 1));
+    let list = world.open(0).list(&ListRequest::default()).expect("it lists");
+    let mut contents: Vec<&str> = list.iter().map(|it| it.content.as_str()).collect();
+    contents.sort_unstable();
+    assert_eq!(contents, ["the blue one", "the green one", "the red one"]);
+}

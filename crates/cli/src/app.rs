@@ -138,7 +138,9 @@ impl App {
     /// The store as another machine knew it.
     pub(crate) fn service_as(&self, origin: &str) -> Result<Service, CliError> {
         let open = |options| Service::open_as(options, origin);
-        self.service_of(open, self.db()?.0, &self.config, true)
+        let service = self.service_of(open, self.db()?.0, &self.config, true)?;
+        self.pass_on_notices(&service);
+        Ok(service)
     }
 
     fn open(&self, open: Open, read_only: bool, asks: AskOwner) -> Result<&Arc<Service>, CliError> {

@@ -113,19 +113,35 @@ pub(super) fn plan(salvaged: &Salvaged, known: &Known<'_>, picked: Picked) -> Re
         refilled: 0,
         last,
     };
-    find_gone(salvaged, known, &pieces, &chosen, &anchors, &mut plan);
+    let branches = branches(salvaged, known);
+    find_gone(
+        salvaged, known, branches, &pieces, &chosen, &anchors, &mut plan,
+    );
     let taken = chosen.iter().map(key).collect();
     let chosen = roll(salvaged, chosen)?;
-    let foreign = matches!(known.role, Role::Foreign(_));
-    let branches = !plan.newest;
     lay_out(salvaged, branches, &pieces, (&chosen, &taken), &mut plan)?;
     Ok(plan)
+}
+
+/// Whether another branch stays beside the one that is chosen: of what others write, and of an older own chain where the
+/// names of its segments show one.
+fn branches(salvaged: &Salvaged, known: &Known<'_>) -> bool {
+    let places = salvaged.sources.iter().filter_map(|source| source.place);
+    let names = places.filter(|place| place.0 == known.origin);
+    let mut firsts: Vec<Seq> = names.map(|place| place.1.first_seq).collect();
+    firsts.sort_unstable();
+    match known.role {
+        Role::Foreign(_) => true,
+        Role::Continued(..) => firsts.windows(2).any(|pair| pair[0] == pair[1]),
+        Role::Newest => false,
+    }
 }
 
 /// Finds the places where events are gone and no repair has said so.
 fn find_gone(
     salvaged: &Salvaged,
     known: &Known<'_>,
+    branches: bool,
     pieces: &[Run],
     chosen: &[Run],
     anchors: &[(Seq, EventId)],
@@ -140,8 +156,8 @@ fn find_gone(
             None => (EventId::ZERO, 1),
         };
         let joined = from == piece.from.0 && last == piece.base;
-        // Another branch of somebody else's chain goes on from an event that is there.
-        let branches = || foreign && pieces.iter().any(|other| other.last.id == piece.base);
+        // Another branch goes on from an event that is there.
+        let branches = || branches && pieces.iter().any(|other| other.last.id == piece.base);
         if !joined && !branches() {
             let gap = Gap {
                 origin,

@@ -396,6 +396,9 @@ pub(crate) fn prepare(dir: &Path) {
     });
     build("stores", false, &|filler, text| filler.store(300_000, text));
     build("life", false, &|filler, text| filler.live(300_000, text));
+    build("million", false, &|filler, text| {
+        filler.live(1_000_000, text)
+    });
     // Both end with the same contents.
     build("aged-1", true, &|filler, _| {
         filler.store(AGED, &mut Text::new(3))

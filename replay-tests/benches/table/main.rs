@@ -10,6 +10,7 @@
 
 mod append;
 mod at;
+mod carry;
 mod clock;
 mod cold;
 mod data;
@@ -89,6 +90,7 @@ fn main() {
             "owner" => owner::run(dir),
             "many" => owner::many(dir),
             "at" => at::run(dir),
+            "carry" => carry::run(dir),
             other => panic!("no section `{other}`"),
         }
     }

@@ -94,7 +94,7 @@ pub(crate) fn run(args: ExportArgs, app: &App) -> Result<Outcome, CliError> {
 
     let memories = match &target {
         Target::Folder(folder) => {
-            let written = write_folder(&service, folder, at, app)?;
+            let written = write_folder(service, folder, at, app)?;
             if app.ui.json {
                 app.ui.json(&serde_json::json!({
                     "memories": written.memories,
@@ -118,9 +118,8 @@ pub(crate) fn run(args: ExportArgs, app: &App) -> Result<Outcome, CliError> {
         }
         Target::File(path) => {
             outside_store(path, &app.db()?.0)?;
-            let memories = write_file(path, Readers::Usual, |out| {
-                export(&service, format, out, at)
-            })?;
+            let memories =
+                write_file(path, Readers::Usual, |out| export(service, format, out, at))?;
             if app.ui.json {
                 app.ui.json(
                     &serde_json::json!({ "memories": memories, "file": path.to_string_lossy() }),
@@ -130,13 +129,11 @@ pub(crate) fn run(args: ExportArgs, app: &App) -> Result<Outcome, CliError> {
         }
         Target::Stdout if app.ui.is_terminal() => app.ui.with_writer(|out| {
             let mut clean = CleanLines::new(out);
-            let memories = export(&service, format, &mut clean, at)?;
+            let memories = export(service, format, &mut clean, at)?;
             clean.flush().map_err(|e| CliError::output(&e))?;
             Ok::<_, CliError>(memories)
         })?,
-        Target::Stdout => app
-            .ui
-            .with_writer(|out| export(&service, format, out, at))?,
+        Target::Stdout => app.ui.with_writer(|out| export(service, format, out, at))?,
     };
     app.ui.remark(format_args!(
         "{} exported",

@@ -73,7 +73,11 @@ struct MarkdownArgs {
 
 pub(crate) fn run(args: ImportArgs, app: &App) -> Result<Outcome, CliError> {
     let (paths, allow_secret, import): (_, _, Import) = match args.command {
-        ImportCommand::Jsonl(args) => (args.files, args.allow_secret, Service::import_jsonl),
+        ImportCommand::Jsonl(args) => (
+            args.files,
+            args.allow_secret,
+            Service::import_jsonl as Import,
+        ),
         ImportCommand::Markdown(args) => {
             let files = markdown_files(args.files)?;
             (files, args.allow_secret, Service::import_markdown)

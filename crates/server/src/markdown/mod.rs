@@ -15,7 +15,7 @@ mod yaml;
 mod tests;
 
 pub(crate) use name::Names;
-pub(crate) use read::{Section, Sections};
+pub(crate) use read::Sections;
 pub(crate) use write::{document_start, front_matter, memory, topic_start};
 
 /// Begins and ends front matter.

@@ -87,7 +87,7 @@ impl<'i> Sections<'i> {
                         Ok(fields) => fields,
                         Err(wrong) => {
                             // Its text goes with it.
-                            self.body()?;
+                            let _ = self.body()?;
                             return Ok(Some(wrong));
                         }
                     };

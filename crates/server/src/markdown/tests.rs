@@ -1,7 +1,8 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::{Section, Sections, document_start, front_matter, memory, topic_start};
+use super::read::Section;
+use super::{Sections, document_start, front_matter, memory, topic_start};
 
 fn read(text: &[u8]) -> (Vec<Section>, Vec<String>) {
     let mut input = text;

@@ -166,7 +166,7 @@ impl Service {
             let unnamed = RefCell::new(Unnamed::default());
             let mut lines = Vec::new();
             let mut bytes = 0;
-            let mut take = |entry: Entry, seen: &mut Seen| {
+            let mut take = |entry: Entry, seen: &mut Seen| -> Result<()> {
                 progress.advance(1);
                 let fields = entry.fields;
                 let file = file_name(&name);
@@ -514,29 +514,32 @@ fn parse_trust(word: &str) -> Result<Trust> {
 
 /// The versions of the memory that a line is about, and whether a name led to it; none where it is new here.
 fn known(views: &Views, line: &Line) -> std::result::Result<Option<(Vec<Version>, bool)>, Ask> {
-    let named = || -> std::result::Result<_, Ask> {
+    type Found = std::result::Result<Option<(Vec<Version>, bool)>, Ask>;
+    let named = || -> Found {
         Ok(match views.named(line.name)? {
             Some(entity) => Some((views.versions(entity, NEWEST)?, true)),
             None => None,
         })
     };
-    let with_id = || -> std::result::Result<_, Ask> {
+    let with_id = || -> Found {
         let Some(id) = line.id else {
             return Ok(None);
         };
         let versions = views.versions(views.resolve(id)?, NEWEST)?;
         // One that was copied to make another one of it, with a key or in a topic of its own, is not meant.
-        let is_meant = versions.last().is_some_and(|newest| {
-            newest.family() == Family::Memory && newest.key == line.checked.key
-        }) && versions
-            .iter()
-            .any(|version| version.topic.as_ref() == Some(&line.checked.topic));
+        let is_same =
+            |newest: &Version| newest.family() == Family::Memory && newest.key == line.checked.key;
+        let was_in_topic = |version: &Version| version.topic.as_ref() == Some(&line.checked.topic);
+        let is_meant = versions.last().is_some_and(is_same) && versions.iter().any(was_in_topic);
         Ok(is_meant.then_some((versions, false)))
     };
     // A key is the writer's own word for it; without one the name is of the content, which may be new.
-    match &line.checked.key {
-        Some(_) => Ok(named()?.or(with_id()?)),
-        None => Ok(with_id()?.or(named()?)),
+    let has_key = line.checked.key.is_some();
+    let first = if has_key { named()? } else { with_id()? };
+    match first {
+        Some(found) => Ok(Some(found)),
+        None if has_key => with_id(),
+        None => named(),
     }
 }
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Talks to an icm binary through real MCP clients, over stdio and over HTTP.
+# Talks to an icm binary through real MCP clients, over stdio and over HTTP, and has its CloudEvents read.
 #
 #   replay-tests/clients/run.sh [ICM]        default: target/release/icm
 #
@@ -38,6 +38,9 @@ if python_with "fastmcp" fastmcp==4.1.2; then
     for mode in legacy auto; do
         over_both "$python" "$here/fastmcp_client.py" "$mode"
     done
+fi
+if python_with "the cloudevents package" cloudevents==2.2.0; then
+    "$python" "$here/cloudevents_package.py" "$icm"
 fi
 if node_with "the TypeScript client" @modelcontextprotocol/client@2.4.0; then
     for mode in legacy 2026-07-28 auto; do

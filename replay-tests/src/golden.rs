@@ -21,7 +21,7 @@ use icm_log::{
     ActorId, CommandId, Cursor, Durability, EventId, Kind, Log, NewEvent, OriginId, Position,
     RequestKey, ScopeId, Seq, SessionId, SubjectId, Time, hash, payload,
 };
-use icm_server::api::{ListRequest, NoProgress};
+use icm_server::api::{ExportSince, ListRequest, NoProgress};
 use serde_json::{Value, json};
 
 use crate::env::{START_MS, SimEnv};
@@ -620,6 +620,22 @@ pub fn export(files: &Files) -> Vec<u8> {
     let log = Log::open(Arc::new(disk), Path::new(STORE)).expect("it opens");
     let mut out = Vec::new();
     log.export(&Since::Start, u64::MAX, &mut out, &mut |_| {})
+        .expect("it is exported");
+    out
+}
+
+/// What `icm log export --format cloudevents` makes of a store.
+///
+/// # Panics
+/// When the log cannot be exported.
+pub fn cloudevents(files: &Files) -> Vec<u8> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let dir = folder.path().join("store");
+    crate::folder::write(&dir, files);
+    let service = crate::store::open(&dir, Arc::new(SimEnv::new(0))).expect("it opens");
+    let mut out = Vec::new();
+    service
+        .export_cloudevents(&ExportSince::Start, &mut out, &NoProgress)
         .expect("it is exported");
     out
 }

@@ -152,3 +152,19 @@ fn every_bundle_is_what_it_always_was() {
         assert!(bundle.events() > 2, "{name}: {bundle:?}");
     }
 }
+
+/// Other programs read these lines: what is in them stays.
+#[test]
+fn every_event_is_told_as_it_always_was() {
+    let dir = golden::dir().join("cloudevents");
+    let expected: BTreeSet<_> = golden::STORES.map(|name| format!("{name}.jsonl")).into();
+    assert_eq!(names_in(&dir), expected);
+    for name in golden::STORES {
+        let mut files = folder::read(&golden::dir().join("stores").join(name));
+        golden::take_notes(&mut files);
+        let before = fs::read_to_string(dir.join(format!("{name}.jsonl"))).expect("it is read");
+        let today = String::from_utf8(golden::cloudevents(&files)).expect("it is text");
+        assert_eq!(today, before, "the events of {name}");
+        assert!(today.lines().count() > 2, "{name}");
+    }
+}

@@ -47,8 +47,8 @@ pub(crate) fn export_file(path: &Path) -> Result<ExportFile, CliError> {
         let most = BUNDLE_MAGIC.len() as u64;
         opened.take(most).read_to_end(&mut start).map_err(failed)?;
         if start != BUNDLE_MAGIC {
-            let name = path.display();
-            return Err(no_export(format!("{name} is no file of `icm log export`")));
+            let name = path.display().to_string();
+            return Err(no_export(ExportFile::what_else(&start, &name)));
         }
     }
     Ok(file)
@@ -74,6 +74,14 @@ pub(crate) fn heads(path: &Path) -> Result<String, CliError> {
         );
     }
     Ok(text)
+}
+
+/// Whether a file is called like one with Markdown.
+pub(crate) fn is_markdown(path: &Path) -> bool {
+    let ending = path.extension().unwrap_or_default();
+    ["md", "markdown"]
+        .iter()
+        .any(|it| ending.eq_ignore_ascii_case(it))
 }
 
 fn stdin_text(flag: &str) -> Result<String, CliError> {

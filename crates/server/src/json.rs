@@ -37,7 +37,7 @@ fn named(place: &[String]) -> String {
 }
 
 /// A value none of whose objects has a name twice.
-struct Strict(Value);
+pub(crate) struct Strict(pub(crate) Value);
 
 impl<'de> Deserialize<'de> for Strict {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

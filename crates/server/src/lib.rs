@@ -16,6 +16,7 @@ pub mod http;
 mod ids;
 pub mod json;
 pub mod limits;
+mod markdown;
 pub mod mcp;
 mod owner;
 pub mod sanitize;

@@ -38,6 +38,10 @@ fn main() -> io::Result<()> {
         fs::create_dir_all(&bundles)?;
         let export = golden::export(&files);
         add(&bundles.join(format!("{name}.icmx")), &export)?;
+        let cloudevents = golden::dir().join("cloudevents");
+        fs::create_dir_all(&cloudevents)?;
+        let lines = golden::cloudevents(&files);
+        add(&cloudevents.join(format!("{name}.jsonl")), &lines)?;
         let hash = golden::state_hash(&files);
         add(&dir.join(golden::state_hash_file()), hash.as_bytes())?;
     }

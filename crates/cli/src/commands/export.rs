@@ -1,5 +1,6 @@
 //! `icm export`
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,6 +9,7 @@ use icm_server::Service;
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
+use crate::input::is_markdown;
 use crate::output::{Readers, outside_store, write_file};
 use crate::text;
 
@@ -20,19 +22,42 @@ pub(crate) struct ExportArgs {
 
 #[derive(Debug, Subcommand)]
 enum ExportCommand {
-    /// Write JSON lines that `icm import jsonl` takes back, oldest first
-    Jsonl(FormatArgs),
-    /// Write Markdown, a section a topic
-    Markdown(FormatArgs),
+    Jsonl(JsonlArgs),
+    Markdown(MarkdownArgs),
 }
 
+/// Write JSON lines, one memory a line, oldest first
+///
+/// `icm import jsonl` takes them back, here or elsewhere: with every field as it is, but for the id and the times,
+/// which each store's log has of its own. Memories whose text is withheld, links, history and memoirs do not go
+/// along: `icm log export` carries everything.
 #[derive(Debug, Args)]
-struct FormatArgs {
+struct JsonlArgs {
     /// As this machine knew at that time
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
     /// Write to this file instead of stdout; it is replaced only when everything is written
     #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Write Markdown to read and edit: a file a topic, or one document
+///
+/// `icm import markdown` takes it back, as it does JSON lines. A file begins with front matter that names the topic;
+/// each memory has its fields in a comment, `<!-- icm … -->`, and its text below it. Without `-o` everything goes to
+/// stdout as one document.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm export markdown -o notes
+  icm export markdown --at 2026-03-01 -o then.md")]
+struct MarkdownArgs {
+    /// As this machine knew at that time
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
+    /// A folder for a file a topic, made where there is none; or, for one document, a name that ends in `.md`. What is
+    /// there under the same names is replaced
+    #[arg(short, long, value_name = "FOLDER|FILE.md")]
     output: Option<PathBuf>,
 }
 
@@ -42,24 +67,56 @@ enum Format {
     Markdown,
 }
 
+/// Where an export goes.
+enum Target {
+    Stdout,
+    File(PathBuf),
+    Folder(PathBuf),
+}
+
 pub(crate) fn run(args: ExportArgs, app: &App) -> Result<Outcome, CliError> {
-    let (format, args) = match args.command {
-        ExportCommand::Jsonl(args) => (Format::Jsonl, args),
-        ExportCommand::Markdown(args) => (Format::Markdown, args),
+    let (format, at, output) = match args.command {
+        ExportCommand::Jsonl(args) => (Format::Jsonl, args.at, args.output),
+        ExportCommand::Markdown(args) => (Format::Markdown, args.at, args.output),
     };
-    let to_stdout = args
-        .output
-        .as_deref()
-        .is_none_or(|path| path == Path::new("-"));
-    if app.ui.json && to_stdout && matches!(format, Format::Markdown) {
+    let target = match (output, format) {
+        (None, _) => Target::Stdout,
+        (Some(path), _) if path == Path::new("-") => Target::Stdout,
+        (Some(path), Format::Markdown) if is_for_folder(&path) => Target::Folder(path),
+        (Some(path), _) => Target::File(path),
+    };
+    if app.ui.json && matches!((&target, format), (Target::Stdout, Format::Markdown)) {
         return Err(CliError::invalid("Markdown cannot be printed as JSON")
-            .with_hint("leave `--json` out, write with `-o FILE`, or use `icm export jsonl`"));
+            .with_hint("leave `--json` out, write with `-o FOLDER`, or use `icm export jsonl`"));
     }
     let service = app.service()?;
-    let at = args.at.as_deref();
+    let at = at.as_deref();
 
-    let memories = match args.output.as_deref() {
-        Some(path) if path != Path::new("-") => {
+    let memories = match &target {
+        Target::Folder(folder) => {
+            let written = write_folder(service, folder, at, app)?;
+            if app.ui.json {
+                app.ui.json(&serde_json::json!({
+                    "memories": written.memories,
+                    "folder": folder.to_string_lossy(),
+                    "files": written.files.len(),
+                    "others": written.others,
+                }))?;
+            }
+            if written.others > 0 {
+                app.ui.remark(format_args!(
+                    "{} in {} are not of this export",
+                    text::count(
+                        written.others,
+                        "other Markdown file",
+                        "other Markdown files"
+                    ),
+                    folder.display()
+                ));
+            }
+            written.memories
+        }
+        Target::File(path) => {
             outside_store(path, &app.db()?.0)?;
             let memories =
                 write_file(path, Readers::Usual, |out| export(service, format, out, at))?;
@@ -70,13 +127,13 @@ pub(crate) fn run(args: ExportArgs, app: &App) -> Result<Outcome, CliError> {
             }
             memories
         }
-        _ if app.ui.is_terminal() => app.ui.with_writer(|out| {
+        Target::Stdout if app.ui.is_terminal() => app.ui.with_writer(|out| {
             let mut clean = CleanLines::new(out);
             let memories = export(service, format, &mut clean, at)?;
             clean.flush().map_err(|e| CliError::output(&e))?;
             Ok::<_, CliError>(memories)
         })?,
-        _ => app.ui.with_writer(|out| export(service, format, out, at))?,
+        Target::Stdout => app.ui.with_writer(|out| export(service, format, out, at))?,
     };
     app.ui.remark(format_args!(
         "{} exported",
@@ -94,6 +151,55 @@ fn export(
     Ok(match format {
         Format::Jsonl => service.export_jsonl(out, at)?,
         Format::Markdown => service.export_markdown(out, at)?,
+    })
+}
+
+/// Whether a file for each topic goes there: it is a folder, or nothing that is called like a Markdown file.
+fn is_for_folder(path: &Path) -> bool {
+    match std::fs::metadata(path) {
+        Ok(there) => there.is_dir(),
+        Err(_) => !is_markdown(path),
+    }
+}
+
+struct WrittenFolder {
+    memories: u64,
+    files: BTreeSet<PathBuf>,
+    /// Markdown files that were there and are of no topic any more, or of somebody else.
+    others: u64,
+}
+
+fn write_folder(
+    service: &Service,
+    folder: &Path,
+    at: Option<&str>,
+    app: &App,
+) -> Result<WrittenFolder, CliError> {
+    outside_store(&folder.join("x"), &app.db()?.0)?;
+    let failed = |e| CliError::io(format!("cannot write {}", folder.display()), &e);
+    let mut files = BTreeSet::new();
+    let memories = service.export_markdown_files(at, &mut |name, text| {
+        if files.is_empty() {
+            std::fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let path = folder.join(name);
+        write_file(&path, Readers::Usual, |out| {
+            out.write_all(text.as_bytes()).map_err(failed)
+        })?;
+        files.insert(path);
+        Ok::<_, CliError>(())
+    })?;
+    let mut others = 0;
+    if let Ok(entries) = std::fs::read_dir(folder) {
+        let paths = entries.flatten().map(|entry| entry.path());
+        others = paths
+            .filter(|path| is_markdown(path) && !files.contains(path))
+            .count() as u64;
+    }
+    Ok(WrittenFolder {
+        memories,
+        files,
+        others,
     })
 }
 

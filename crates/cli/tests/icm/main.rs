@@ -36,6 +36,7 @@ mod owner;
 mod pages;
 mod pipes;
 mod places;
+mod portable;
 mod redact;
 mod repair;
 mod scopes;

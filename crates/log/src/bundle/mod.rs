@@ -2,8 +2,10 @@
 //! `schemas/envelope.md`. The same events with the same bodies give the same bytes; nothing local
 //! goes along.
 
+mod events;
 mod export;
 mod mark;
+mod plan;
 mod read;
 
 use std::path::{Path, PathBuf};
@@ -18,8 +20,9 @@ use crate::record::Record;
 use crate::repair::Spare;
 use crate::scan::{SegmentScan, Step};
 
-pub use export::Since;
+pub use events::ExportedEvents;
 pub use mark::MAGIC as BUNDLE_MAGIC;
+pub use plan::Since;
 
 /// Consecutive events of one chain within a bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

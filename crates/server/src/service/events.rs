@@ -228,7 +228,7 @@ impl Service {
         })
     }
 
-    fn entry_of(&self, event: &Event<'_>, actor: String) -> LogEntry {
+    pub(super) fn entry_of(&self, event: &Event<'_>, actor: String) -> LogEntry {
         let mut entry = entry_of(event, actor);
         if let Ok(Facts::Unlinked) = Facts::of(&event.head)
             && let Some(link) = self.link_taken(event)

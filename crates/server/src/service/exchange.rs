@@ -17,6 +17,9 @@ use super::{Service, heads, locked};
 use crate::api::{Caller, ChainPlace, ExportSince, LogExported, LogImportAnswer, Progress};
 use crate::error::{Result, ServiceError};
 
+/// How the lines of `icm log export --format cloudevents` begin.
+const CLOUDEVENT_START: &[u8] = b"{\"specve";
+
 /// `log.imported` events of one batch: each may be as long as an event can.
 pub(super) const IMPORTS_MAX: usize = 32;
 
@@ -85,7 +88,7 @@ impl Service {
         (self.log.lacking(ranges)).map_err(|error| self.explained(error))
     }
 
-    fn resolve_since(&self, since: &ExportSince) -> Result<Since> {
+    pub(super) fn resolve_since(&self, since: &ExportSince) -> Result<Since> {
         Ok(match since {
             ExportSince::Start => Since::Start,
             ExportSince::Heads(text) => {
@@ -243,6 +246,16 @@ impl ExportFile {
         Ok(ExportFile { file, name })
     }
 
+    /// What a file is that begins so, and is none.
+    pub fn what_else(start: &[u8], name: &str) -> String {
+        match start.starts_with(CLOUDEVENT_START) {
+            true => format!(
+                "{name} holds CloudEvents, which can be read but not imported: export without `--format`"
+            ),
+            false => format!("{name} is no file of `icm log export`"),
+        }
+    }
+
     /// A stream, which is read to its end into a nameless file first: a bundle is checked before
     /// anything of it is taken.
     pub fn spool(input: &mut dyn Read, name: &str) -> Result<ExportFile> {
@@ -255,7 +268,7 @@ impl ExportFile {
         begun.map_err(failed(format!("reading {name}")))?;
         if start != BUNDLE_MAGIC {
             return Err(ServiceError::BadExport {
-                why: format!("{name} is no file of `icm log export`"),
+                why: ExportFile::what_else(&start, name),
             });
         }
         let mut file =

@@ -1,4 +1,4 @@
-//! Exporting what lives: JSON lines that `import_jsonl` takes back, and Markdown for people.
+//! Exporting what lives, as JSON lines or as Markdown: `import_jsonl` and `import_markdown` take it back.
 
 use std::io::Write;
 
@@ -8,7 +8,10 @@ use serde_json::{Map, Value, json};
 
 use super::show::memory;
 use super::{Ask, Service};
+use crate::api::Basis;
 use crate::error::{Result, ServiceError};
+use crate::markdown;
+use crate::when::rfc3339;
 
 fn written(error: std::io::Error) -> ServiceError {
     ServiceError::Io {
@@ -20,7 +23,63 @@ fn written(error: std::io::Error) -> ServiceError {
 impl Service {
     /// Every living memory as a JSON line, oldest first. Returns how many.
     pub fn export_jsonl(&self, out: &mut dyn Write, at: Option<&str>) -> Result<u64> {
-        let mut versions = self.with_views(|views| self.living_at(views, at))?;
+        let (_, versions) = self.to_export(at)?;
+        for version in &versions {
+            writeln!(out, "{}", Value::Object(line_of(version))).map_err(written)?;
+        }
+        Ok(versions.len() as u64)
+    }
+
+    /// Every living memory in one Markdown document, topics by name. Returns how many.
+    pub fn export_markdown(&self, out: &mut dyn Write, at: Option<&str>) -> Result<u64> {
+        let (basis, mut versions) = self.to_export(at)?;
+        versions.sort_by(|a, b| a.topic.cmp(&b.topic));
+        let mut put = |text: String| out.write_all(text.as_bytes()).map_err(written);
+        put(markdown::document_start(
+            basis.position,
+            &basis.at,
+            versions.len(),
+        ))?;
+        for of_topic in versions.chunk_by(|a, b| a.topic == b.topic) {
+            put(markdown::topic_start(topic_of(of_topic)))?;
+            for (nth, version) in of_topic.iter().enumerate() {
+                put(markdown::memory(section_of(version), nth == 0))?;
+            }
+        }
+        Ok(versions.len() as u64)
+    }
+
+    /// The same, a file a topic: `each` gets its name and its text. Returns how many memories there are.
+    ///
+    /// # Errors
+    /// Where memories cannot be read, and those of `each`.
+    pub fn export_markdown_files<E: From<ServiceError>>(
+        &self,
+        at: Option<&str>,
+        each: &mut dyn FnMut(&str, &str) -> std::result::Result<(), E>,
+    ) -> std::result::Result<u64, E> {
+        let (_, mut versions) = self.to_export(at)?;
+        versions.sort_by(|a, b| a.topic.cmp(&b.topic));
+        let mut names = markdown::Names::default();
+        for of_topic in versions.chunk_by(|a, b| a.topic == b.topic) {
+            let topic = topic_of(of_topic);
+            let mut text = markdown::front_matter(topic, of_topic.len());
+            for (nth, version) in of_topic.iter().enumerate() {
+                text.push_str(&markdown::memory(section_of(version), nth == 0));
+            }
+            each(&names.of(topic), &text)?;
+        }
+        Ok(versions.len() as u64)
+    }
+
+    /// The living memories that can be written down, oldest first; the others are told of.
+    fn to_export(&self, at: Option<&str>) -> Result<(Basis, Vec<Version>)> {
+        let (basis, mut versions) = self.with_views(|views| {
+            Ok((
+                self.at(views, at, None)?.to_basis(),
+                self.living_at(views, at)?,
+            ))
+        })?;
         let all = versions.len();
         versions.retain(|version| version.content.is_some() && version.topic.is_some());
         if versions.len() < all {
@@ -30,37 +89,7 @@ impl Service {
                 _ => format!("{left} memories whose text is withheld were left out"),
             });
         }
-        for version in &versions {
-            writeln!(out, "{}", Value::Object(line_of(version))).map_err(written)?;
-        }
-        Ok(versions.len() as u64)
-    }
-
-    /// Every living memory, a section a topic, topics by name. Returns how many.
-    pub fn export_markdown(&self, out: &mut dyn Write, at: Option<&str>) -> Result<u64> {
-        let (basis, mut versions) = self.with_views(|views| {
-            Ok((
-                self.at(views, at, None)?.to_basis(),
-                self.living_at(views, at)?,
-            ))
-        })?;
-        versions.sort_by(|a, b| a.topic.cmp(&b.topic));
-        writeln!(
-            out,
-            "# Memories\n\nAs of @{} ({}).",
-            basis.position, basis.at
-        )
-        .map_err(written)?;
-        let mut topic = None;
-        for version in &versions {
-            if topic != Some(&version.topic) {
-                topic = Some(&version.topic);
-                let name = version.topic.as_deref().unwrap_or("(withheld)");
-                writeln!(out, "\n## {name}\n").map_err(written)?;
-            }
-            writeln!(out, "{}", item_of(version)).map_err(written)?;
-        }
-        Ok(versions.len() as u64)
+        Ok((basis, versions))
     }
 
     fn living_at(&self, views: &Views, at: Option<&str>) -> std::result::Result<Vec<Version>, Ask> {
@@ -92,6 +121,7 @@ fn line_of(version: &Version) -> Map<String, Value> {
             line.insert(field.to_owned(), value);
         }
     };
+    optional("id", json!(memory.id));
     optional("key", json!(memory.key));
     optional("importance", json!(memory.importance));
     optional("keywords", json!(memory.keywords));
@@ -100,24 +130,25 @@ fn line_of(version: &Version) -> Map<String, Value> {
     if memory.scope != "global" {
         optional("scope", json!(memory.scope));
     }
-    optional("source", json!(memory.source));
+    optional("trust", json!(memory.trust));
     optional("metadata", json!(memory.metadata));
+    // Also where nothing is known of it: what has none gets that of the import.
+    line.insert("source".to_owned(), json!(memory.source));
     line
 }
 
-fn item_of(version: &Version) -> String {
-    let memory = memory(version, (0, None));
-    let content = memory.content.unwrap_or_else(|| "(withheld)".to_owned());
-    let mut item = format!("- {}", content.trim().replace('\n', "\n  "));
-    let day = memory.occurred_at.as_deref().unwrap_or(&memory.created_at);
-    let mut notes = vec![day[..day.len().min(10)].to_owned()];
-    if memory.importance != crate::api::Importance::Medium {
-        notes.push(format!("{:?}", memory.importance).to_lowercase());
-    }
-    if !memory.keywords.is_empty() {
-        notes.push(memory.keywords.join(", "));
-    }
-    notes.push(format!("`{}`", memory.id));
-    item.push_str(&format!("\n  <sub>{}</sub>", notes.join(" · ")));
-    item
+/// The same for people, who want to know when.
+fn section_of(version: &Version) -> Map<String, Value> {
+    let mut fields = line_of(version);
+    let created_at = rfc3339(version.created_ms);
+    fields.insert("created_at".to_owned(), json!(created_at));
+    fields
+}
+
+/// That of memories that have one.
+fn topic_of(versions: &[Version]) -> &str {
+    let topic = versions
+        .first()
+        .and_then(|version| version.topic.as_deref());
+    topic.unwrap_or_default()
 }

@@ -1,13 +1,15 @@
-//! Importing JSON lines: a file a command, a batch of lines at a time.
+//! Importing memories, as JSON lines or Markdown: a file a command, a batch of lines at a time. Whatever the
+//! format, a memory is the JSON object of a line.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
-use std::io::BufRead;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::io::{self, BufRead};
 use std::path::Path;
 
 use icm_log::env::random_16;
-use icm_log::{CommandId, Name, NewEvent, hash};
+use icm_log::{CommandId, Name, NewEvent, SubjectId, hash};
 use icm_projections::Views;
+use icm_projections::fold::{Family, Version};
 use serde_json::{Map, Value};
 
 use super::write::{Checked, Command, NEWEST, RequestKeyOf, stored_event, updated_event};
@@ -16,8 +18,10 @@ use crate::api::{
     Caller, ImportReport, Importance, Progress, Rejected, Source, StoreRequest, Trust,
 };
 use crate::error::{Result, ServiceError};
+use crate::ids::{ID_LEN, id_range};
 use crate::json;
 use crate::limits::{self, KEYWORDS_MAX};
+use crate::markdown;
 
 /// The name of an input that is no file.
 pub const STDIN: &str = "stdin";
@@ -28,7 +32,7 @@ const BATCH_BYTES: usize = 4 * 1_024 * 1_024;
 /// Bytes of a line.
 const LINE_LEN_MAX: usize = 1_024 * 1_024;
 
-const FIELDS: [&str; 9] = [
+const FIELDS: [&str; 11] = [
     "topic",
     "content",
     "key",
@@ -37,14 +41,42 @@ const FIELDS: [&str; 9] = [
     "raw_excerpt",
     "occurred_at",
     "scope",
+    "trust",
     "source",
+    "metadata",
 ];
+
+/// How files of memories are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Jsonl,
+    Markdown,
+}
+
+/// A memory of a file, or what is wrong where one should be.
+struct Entry {
+    /// From 1.
+    line: u64,
+    fields: Result<Map<String, Value>>,
+}
+
+/// What a file has said so far.
+#[derive(Default)]
+struct Seen {
+    /// How often a line without a key was there.
+    lines: HashMap<Name, u32>,
+    ids: HashSet<SubjectId>,
+    /// Fields that mean nothing here, of all files.
+    ignored: BTreeSet<String>,
+}
 
 /// A good line on its way into the log.
 struct Line {
     checked: Checked,
     /// Names the memory: by its key, or by scope, topic, content and how often they came before.
     name: Name,
+    /// The memory that it was exported from, which this store may have.
+    id: Option<SubjectId>,
 }
 
 /// How many memories that no name tells apart had a content in a topic (and scope) before the
@@ -91,9 +123,9 @@ enum Fate {
 
 impl Service {
     /// Imports JSON lines of files by their names ([`STDIN`] where it is none). A line that names no
-    /// `source.file` gets the file's. Names are used in rejections, too. Good lines are kept whatever the
-    /// others are. Importing again what is there adds nothing. A line that holds a secret is a bad
-    /// one, unless the policy or `allow_secret` says otherwise.
+    /// `source.file` gets the file's, unless it has a whole `source`. Names are used in rejections, too. Good lines
+    /// are kept whatever the others are. Importing again what is there adds nothing. A line that holds a secret is
+    /// a bad one, unless the policy or `allow_secret` says otherwise.
     pub fn import_jsonl(
         &self,
         caller: &Caller,
@@ -101,62 +133,100 @@ impl Service {
         allow_secret: bool,
         progress: &dyn Progress,
     ) -> Result<ImportReport> {
+        self.import(Format::Jsonl, caller, files, allow_secret, progress)
+    }
+
+    /// The same of memories in Markdown, as [`Service::export_markdown`] writes them: what stands for a line there
+    /// is a section, and is named by the line that it begins at.
+    pub fn import_markdown(
+        &self,
+        caller: &Caller,
+        files: Vec<(String, Box<dyn BufRead>)>,
+        allow_secret: bool,
+        progress: &dyn Progress,
+    ) -> Result<ImportReport> {
+        self.import(Format::Markdown, caller, files, allow_secret, progress)
+    }
+
+    fn import(
+        &self,
+        format: Format,
+        caller: &Caller,
+        files: Vec<(String, Box<dyn BufRead>)>,
+        allow_secret: bool,
+        progress: &dyn Progress,
+    ) -> Result<ImportReport> {
         let mut report = ImportReport::default();
-        let mut ignored = BTreeSet::new();
+        let mut seen = Seen::default();
         progress.start("importing", None);
         for (name, mut input) in files {
-            let file = file_name(&name);
             let command = CommandId(random_16(&*self.ground.env));
-            let mut seen: HashMap<Name, u32> = HashMap::new();
+            seen.lines.clear();
+            seen.ids.clear();
             let unnamed = RefCell::new(Unnamed::default());
             let mut lines = Vec::new();
             let mut bytes = 0;
-            let mut number = 0;
-            while let Some(text) = next_line(&mut *input, &name, number + 1)? {
-                number += 1;
+            let mut take = |entry: Entry, seen: &mut Seen| -> Result<()> {
                 progress.advance(1);
-                let parsed =
-                    self.parse_line(caller, text, file, allow_secret, &mut seen, &mut ignored);
-                match parsed {
-                    Ok(None) => {}
-                    Ok(Some((line, warnings))) => {
-                        let place = |warning| format!("{name}:{number}: {warning}");
+                let fields = entry.fields;
+                let file = file_name(&name);
+                match fields.and_then(|it| self.check_line(caller, &it, file, allow_secret, seen)) {
+                    Ok((line, warnings)) => {
+                        let place = |warning| format!("{name}:{}: {warning}", entry.line);
                         report.warnings.extend(warnings.into_iter().map(place));
                         bytes += line.checked.content.len();
                         lines.push(line);
                     }
-                    Err(error) => {
-                        let mut why = error.to_string();
-                        // How to go on, where a word on the command line is all that it takes.
-                        if let (ServiceError::Secret { .. }, Some(hint)) = (&error, error.hint()) {
-                            why = format!("{why}; {hint}");
-                        }
-                        let why = self.secrets.masked(&why).unwrap_or(why);
-                        report.rejected.push(Rejected {
-                            line: number,
-                            file: name.clone(),
-                            why,
-                        });
-                    }
+                    Err(error) => report
+                        .rejected
+                        .push(self.rejected(entry.line, &name, &error)),
                 }
                 if lines.len() >= BATCH_LINES || bytes >= BATCH_BYTES {
                     self.import_lines(caller, command, &lines, &unnamed, &mut report)?;
                     lines.clear();
                     bytes = 0;
                 }
+                Ok(())
+            };
+            match format {
+                Format::Jsonl => json_lines(&mut *input, &name, &mut |it| take(it, &mut seen))?,
+                Format::Markdown => {
+                    let mut sections = markdown::Sections::of(&mut *input);
+                    while let Some(section) =
+                        sections.next().map_err(|source| reading(&name, source))?
+                    {
+                        let fields = section.fields.map_err(ServiceError::invalid);
+                        let line = section.line;
+                        take(Entry { line, fields }, &mut seen)?;
+                    }
+                    seen.ignored.extend(sections.ignored);
+                }
             }
             self.import_lines(caller, command, &lines, &unnamed, &mut report)?;
         }
         progress.finish();
-        if !ignored.is_empty() {
+        if !seen.ignored.is_empty() {
             let masked = |field: String| self.secrets.masked(&field).unwrap_or(field);
-            let fields: Vec<_> = ignored.into_iter().map(masked).collect();
+            let fields: Vec<_> = seen.ignored.into_iter().map(masked).collect();
             self.notice(format!(
                 "fields that mean nothing here were left out: {}",
                 fields.join(", ")
             ));
         }
         Ok(report)
+    }
+
+    fn rejected(&self, line: u64, name: &str, error: &ServiceError) -> Rejected {
+        let mut why = error.to_string();
+        // How to go on, where a word on the command line is all that it takes.
+        if let (ServiceError::Secret { .. }, Some(hint)) = (error, error.hint()) {
+            why = format!("{why}; {hint}");
+        }
+        Rejected {
+            line,
+            file: name.to_owned(),
+            why: self.secrets.masked(&why).unwrap_or(why),
+        }
     }
 
     fn import_lines(
@@ -194,38 +264,43 @@ impl Service {
         Ok(())
     }
 
-    fn parse_line(
+    fn check_line(
         &self,
         caller: &Caller,
-        text: Vec<u8>,
+        fields: &Map<String, Value>,
         file: Option<&str>,
         allow_secret: bool,
-        seen: &mut HashMap<Name, u32>,
-        ignored: &mut BTreeSet<String>,
-    ) -> Result<Option<(Line, Vec<String>)>> {
-        if text.len() > LINE_LEN_MAX {
-            return Err(ServiceError::invalid(format!(
-                "the line is longer than {} KiB",
-                LINE_LEN_MAX / 1_024
-            )));
-        }
-        let text = String::from_utf8(text).map_err(|error| {
-            let at = error.utf8_error().valid_up_to();
-            ServiceError::invalid(format!("not UTF-8 at byte {at}"))
-        })?;
-        if text.trim().is_empty() {
-            return Ok(None);
-        }
-        let value = json::parse(&text).map_err(ServiceError::invalid)?;
-        let Value::Object(object) = value else {
-            return Err(ServiceError::invalid("not a JSON object"));
-        };
-        ignored.extend(object.keys().filter(|key| !is_known(key)).cloned());
-        let mut request = request_of(&object)?;
+        seen: &mut Seen,
+    ) -> Result<(Line, Vec<String>)> {
+        let mut request = request_of(fields)?;
         request.allow_secret = allow_secret;
-        request.source.file = request.source.file.or(file.map(str::to_owned));
+        let id = fields.get("id").and_then(whole_id);
+        let unknown = fields.keys().filter(|field| match field.as_str() {
+            // Not every program's ids are ours.
+            "id" => id.is_none(),
+            // When it was written down says the log of each store.
+            "created_at" => false,
+            field => !FIELDS.contains(&field),
+        });
+        seen.ignored.extend(unknown.cloned());
+        // What says all of where it is from does not come from here.
+        let nobody = Caller::default();
+        let from = match fields.get("source") {
+            Some(Value::Object(_)) => &nobody,
+            _ => {
+                request.source.file = file.map(str::to_owned);
+                caller
+            }
+        };
         let warnings = self.guard_store(&mut request)?;
-        let mut checked = self.check_store(caller, &request)?;
+        let mut checked = self.check_store(from, &request)?;
+        if let Some(id) = id
+            && !seen.ids.insert(id)
+        {
+            return Err(ServiceError::invalid(
+                "its `id` stands above, too: a memory of its own has none",
+            ));
+        }
         let name = match &checked.key {
             Some(_) => checked.name(),
             None => {
@@ -239,14 +314,68 @@ impl Service {
                         nth,
                     )
                 };
-                let nth = seen.entry(line_name(1)).or_insert(0);
+                let nth = seen.lines.entry(line_name(1)).or_insert(0);
                 *nth += 1;
                 let name = line_name(*nth);
                 checked.nth_line = Some(*nth);
                 name
             }
         };
-        Ok(Some((Line { checked, name }, warnings)))
+        Ok((Line { checked, name, id }, warnings))
+    }
+}
+
+/// Hands out the objects of JSON lines.
+fn json_lines(
+    input: &mut dyn BufRead,
+    name: &str,
+    take: &mut dyn FnMut(Entry) -> Result<()>,
+) -> Result<()> {
+    let mut number = 0;
+    while let Some(text) = next_line(input, name, number + 1)? {
+        number += 1;
+        if let Some(fields) = object_of(text).transpose() {
+            take(Entry {
+                line: number,
+                fields,
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// The object of a line; none of one that is blank.
+fn object_of(text: Vec<u8>) -> Result<Option<Map<String, Value>>> {
+    if text.len() > LINE_LEN_MAX {
+        return Err(ServiceError::invalid(format!(
+            "the line is longer than {} KiB",
+            LINE_LEN_MAX / 1_024
+        )));
+    }
+    let text = String::from_utf8(text).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        ServiceError::invalid(format!("not UTF-8 at byte {at}"))
+    })?;
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    match json::parse(&text).map_err(ServiceError::invalid)? {
+        Value::Object(object) => Ok(Some(object)),
+        _ => Err(ServiceError::invalid("not a JSON object")),
+    }
+}
+
+/// The memory that is named, if it is named whole.
+fn whole_id(id: &Value) -> Option<SubjectId> {
+    let text = id.as_str()?.trim();
+    let (low, high) = id_range(text)?;
+    (text.len() == ID_LEN && low == high).then_some(low)
+}
+
+fn reading(name: &str, source: io::Error) -> ServiceError {
+    ServiceError::Io {
+        doing: format!("reading {name}"),
+        source,
     }
 }
 
@@ -255,10 +384,6 @@ fn file_name(name: &str) -> Option<&str> {
     let file = (name != STDIN).then(|| Path::new(name).file_name())??;
     file.to_str()
         .filter(|file| file.len() <= limits::SOURCE_LEN_MAX)
-}
-
-fn is_known(field: &str) -> bool {
-    field == "metadata" || FIELDS.contains(&field)
 }
 
 /// What some editors put before the first line.
@@ -317,6 +442,10 @@ fn request_of(object: &Map<String, Value>) -> Result<StoreRequest> {
         None => None,
         Some(word) => Some(parse_importance(&word)?),
     };
+    let trust = match text("trust")? {
+        None => Trust::External,
+        Some(word) => parse_trust(&word)?,
+    };
     let keywords = match object.get("keywords") {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::String(text)) => text.split(',').map(str::to_owned).collect(),
@@ -358,7 +487,7 @@ fn request_of(object: &Map<String, Value>) -> Result<StoreRequest> {
             .filter(|value| !value.is_null())
             .cloned(),
         scope: text("scope")?,
-        trust: Trust::External,
+        trust,
         request_id: None,
         allow_secret: false,
     })
@@ -374,6 +503,46 @@ pub(crate) fn parse_importance(word: &str) -> Result<Importance> {
     })
 }
 
+fn parse_trust(word: &str) -> Result<Trust> {
+    serde_json::from_value(Value::String(word.trim().to_ascii_lowercase())).map_err(|_| {
+        ServiceError::invalid_with(
+            format!("`{word}` is no trust"),
+            "write user, agent or external",
+        )
+    })
+}
+
+/// The versions of the memory that a line is about, and whether a name led to it; none where it is new here.
+fn known(views: &Views, line: &Line) -> std::result::Result<Option<(Vec<Version>, bool)>, Ask> {
+    type Found = std::result::Result<Option<(Vec<Version>, bool)>, Ask>;
+    let named = || -> Found {
+        Ok(match views.named(line.name)? {
+            Some(entity) => Some((views.versions(entity, NEWEST)?, true)),
+            None => None,
+        })
+    };
+    let with_id = || -> Found {
+        let Some(id) = line.id else {
+            return Ok(None);
+        };
+        let versions = views.versions(views.resolve(id)?, NEWEST)?;
+        // One that was copied to make another one of it, with a key or in a topic of its own, is not meant.
+        let is_same =
+            |newest: &Version| newest.family() == Family::Memory && newest.key == line.checked.key;
+        let was_in_topic = |version: &Version| version.topic.as_ref() == Some(&line.checked.topic);
+        let is_meant = versions.last().is_some_and(is_same) && versions.iter().any(was_in_topic);
+        Ok(is_meant.then_some((versions, false)))
+    };
+    // A key is the writer's own word for it; without one the name is of the content, which may be new.
+    let has_key = line.checked.key.is_some();
+    let first = if has_key { named()? } else { with_id()? };
+    match first {
+        Some(found) => Ok(Some(found)),
+        None if has_key => with_id(),
+        None => named(),
+    }
+}
+
 /// Appends one batch of lines that all have different names.
 fn import_batch(
     command: &mut Command<'_>,
@@ -384,7 +553,7 @@ fn import_batch(
     let mut events: Vec<NewEvent> = Vec::new();
     let mut fates = Vec::with_capacity(lines.len());
     for line in lines {
-        let Some(entity) = views.named(line.name)? else {
+        let Some((versions, by_name)) = known(views, line)? else {
             if let Some(nth) = line.checked.nth_line
                 && nth <= unnamed.count(views, &line.checked)?
             {
@@ -396,8 +565,7 @@ fn import_batch(
             continue;
         };
         // What was ever stored here is not news, even if it was changed or forgotten since.
-        let versions = views.versions(entity, NEWEST)?;
-        if let Some(hidden) = versions.last().filter(|version| version.hidden) {
+        if let Some(hidden) = versions.last().filter(|it| it.hidden && by_name) {
             // An import that was undone is done anew.
             events.push(line.checked.stored_over(hidden));
             fates.push(Fate::Added);

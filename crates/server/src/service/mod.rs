@@ -3,6 +3,7 @@
 
 mod asked;
 mod basis;
+mod cloudevents;
 mod consolidate;
 mod decay;
 mod dedup;

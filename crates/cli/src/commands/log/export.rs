@@ -1,9 +1,9 @@
 //! `icm log export`
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use icm_server::api::{ExportSince, LogExported};
 
 use crate::app::App;
@@ -20,12 +20,16 @@ use crate::ui::BOLD;
 /// be done again and again, in both directions, and every machine ends with the same memories. What
 /// was redacted goes without its text. The file holds all memories (not the store's secret): keep it
 /// as private as the store.
+///
+/// With `--format cloudevents` it writes the same events as JSON lines for people and other programs,
+/// each a CloudEvent (1.0), in the order of positions. Those cannot be imported.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   icm log export laptop.icmx
   icm log export - | ssh desk icm log import -
   icm log export --since @1200 news.icmx
+  icm log export --format cloudevents events.jsonl
   ssh desk icm log heads > desk.txt; icm log export --since desk.txt - | ssh desk icm log import -")]
 pub(crate) struct LogExportArgs {
     /// The file to write, or `-` for stdout; it is replaced only when everything is written
@@ -35,6 +39,17 @@ pub(crate) struct LogExportArgs {
     /// moment of this store, as `--at` takes it, since which it has all
     #[arg(long, value_name = "HEADS|AT")]
     since: Option<String>,
+    /// What to write
+    #[arg(long, value_enum, default_value_t = Format::Bundle)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// What `icm log import` takes
+    Bundle,
+    /// CloudEvents, a line each: to be read, not imported
+    Cloudevents,
 }
 
 pub(crate) fn run(args: LogExportArgs, app: &App) -> Result<Outcome, CliError> {
@@ -45,7 +60,7 @@ pub(crate) fn run(args: LogExportArgs, app: &App) -> Result<Outcome, CliError> {
                 .with_hint("leave `--json` out, or name a file"),
         );
     }
-    if to_stdout && io::stdout().is_terminal() {
+    if to_stdout && args.format == Format::Bundle && io::stdout().is_terminal() {
         return Err(CliError::invalid("an export is no text for a terminal")
             .with_hint("name a file, or pipe it into another program"));
     }
@@ -63,14 +78,15 @@ pub(crate) fn run(args: LogExportArgs, app: &App) -> Result<Outcome, CliError> {
     }
     let since = since(args.since)?;
     let bar = Bar::new(&app.ui);
+    let export = |out: &mut dyn Write| -> Result<LogExported, CliError> {
+        Ok(match args.format {
+            Format::Bundle => service.export_log(&since, out, &bar)?,
+            Format::Cloudevents => service.export_cloudevents(&since, out, &bar)?,
+        })
+    };
     let exported = match to_stdout {
-        true => app.ui.with_writer(|out| {
-            let exported = service.export_log(&since, out, &bar)?;
-            Ok::<_, CliError>(exported)
-        })?,
-        false => write_file(&args.file, Readers::Owner, |out| {
-            Ok(service.export_log(&since, out, &bar)?)
-        })?,
+        true => app.ui.with_writer(export)?,
+        false => write_file(&args.file, Readers::Owner, export)?,
     };
     drop(bar);
     let file = (!to_stdout).then(|| args.file.to_string_lossy().into_owned());

@@ -1,0 +1,602 @@
+//! What people and other programs read: CloudEvents, and Markdown that comes back.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::exchange::{carry, json as on_json, on};
+use crate::world::{World, tree};
+
+/// What the specification of CloudEvents 1.0 asks of every event in JSON.
+fn check_cloudevent(event: &Value) {
+    let attributes = event.as_object().unwrap();
+    for (name, value) in attributes {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        assert!(
+            !name.is_empty() && name.len() <= 20 && name.chars().all(plain),
+            "{name}"
+        );
+        if name == "data" {
+            continue;
+        }
+        let text = value.as_str().unwrap_or_else(|| panic!("{name}: {value}"));
+        assert!(!text.is_empty(), "{name}");
+        assert!(!text.chars().any(char::is_control), "{name}: {text:?}");
+    }
+    let text = |name: &str| attributes[name].as_str().unwrap();
+    assert_eq!(text("specversion"), "1.0");
+    assert_eq!(text("id").len(), 64);
+    let origin = text("source").strip_prefix("icm://origin/").unwrap();
+    assert!(
+        origin.len() == 32 && origin.chars().all(|c| c.is_ascii_hexdigit()),
+        "{event}"
+    );
+    assert!(
+        text("type").starts_with("icm.") && text("type").ends_with(".v1"),
+        "{event}"
+    );
+    text("time").parse::<jiff::Timestamp>().unwrap();
+    assert!(text("time").ends_with('Z') && text("time").contains('T'));
+    assert_eq!(text("datacontenttype"), "application/json");
+    assert!(event["data"]["facts"].is_object() || event["data"]["facts"].is_null());
+}
+
+fn cloudevents(world: &World, db: &str, more: &[&str]) -> Vec<Value> {
+    let args = [&["log", "export", "--format", "cloudevents", "-"], more].concat();
+    let run = on(world, db, &args).ok();
+    let events = run.json_lines();
+    for (event, line) in events.iter().zip(run.out.lines()) {
+        check_cloudevent(event);
+        assert!(line.starts_with(r#"{"specversion":"1.0","id":""#), "{line}");
+    }
+    let both: BTreeSet<_> = events
+        .iter()
+        .map(|it| (it["source"].as_str(), it["id"].as_str()))
+        .collect();
+    assert_eq!(
+        both.len(),
+        events.len(),
+        "source and id are unique together"
+    );
+    events
+}
+
+#[test]
+fn every_event_is_a_cloudevent() {
+    let world = World::new();
+    let odd = world
+        .command([
+            "store",
+            "-t",
+            "t",
+            "-c",
+            "a secret plan",
+            "--key",
+            "k",
+            "--db",
+            "a",
+        ])
+        .env("ICM_ACTOR", "agent:näme")
+        .env("ICM_SESSION", "s1")
+        .output()
+        .unwrap();
+    assert!(odd.status.success());
+    on(
+        &world,
+        "b",
+        &["store", "-t", "t", "-c", "of another machine"],
+    )
+    .ok();
+    carry(&world, "b", "a");
+    on(&world, "a", &["recall", "machine"]).ok();
+    let id = on_json(&world, "a", &["list", "--all"])[0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    on(&world, "a", &["update", &id, "-i", "high"]).ok();
+    on(&world, "a", &["undo", "--last", "1", "--yes"]).ok();
+
+    let events = cloudevents(&world, "a", &[]);
+    let log = on(&world, "a", &["log", "--json", "--reverse"])
+        .ok()
+        .json_lines();
+    assert_eq!(events.len(), log.len());
+    assert!(events.len() > 8);
+    for (event, entry) in events.iter().zip(&log) {
+        assert_eq!(event["id"], entry["event"]);
+        assert_eq!(event["position"], entry["position"].to_string());
+        assert_eq!(event["time"], entry["at"]);
+        assert_eq!(
+            event["type"],
+            format!("icm.{}.v1", entry["kind"].as_str().unwrap())
+        );
+        assert_eq!(
+            event["sequence"],
+            format!("{:020}", entry["seq"].as_u64().unwrap())
+        );
+        assert_eq!(
+            event.get("subject"),
+            Some(&entry["subject"]).filter(|it| !it.is_null())
+        );
+        assert_eq!(event["actor"], entry["actor"]);
+        for part in ["facts", "payload", "body"] {
+            assert_eq!(event["data"][part], entry[part], "{part}");
+        }
+    }
+    let sources: BTreeSet<_> = events
+        .iter()
+        .map(|it| it["source"].as_str().unwrap())
+        .collect();
+    assert_eq!(sources.len(), 2);
+    let stored = events
+        .iter()
+        .find(|it| it["data"]["payload"]["content"] == "a secret plan")
+        .unwrap();
+    assert_eq!(stored["actor"], "agent:näme");
+    assert!(stored["session"].is_string());
+    let undone = events
+        .iter()
+        .find(|it| it["type"] == "icm.log.undone.v1")
+        .unwrap();
+    assert_eq!(undone["data"]["refs"].as_array().map(Vec::len), Some(1));
+
+    // What is withheld says so.
+    on(
+        &world,
+        "a",
+        &["redact", stored["subject"].as_str().unwrap(), "--yes"],
+    )
+    .ok();
+    let events = cloudevents(&world, "a", &[]);
+    let again = events.iter().find(|it| it["id"] == stored["id"]).unwrap();
+    assert_eq!(
+        (&again["data"]["payload"], &again["data"]["body"]),
+        (&Value::Null, &json!("withheld"))
+    );
+    assert!(
+        !events
+            .iter()
+            .any(|it| it.to_string().contains("secret plan"))
+    );
+}
+
+#[test]
+fn cloudevents_since_are_those_of_a_bundle() {
+    let world = World::new();
+    on(&world, "a", &["store", "-t", "t", "-c", "one"]).ok();
+    carry(&world, "a", "b");
+    let heads = on(&world, "b", &["log", "heads"]).ok().out;
+    std::fs::write(world.path("heads.txt"), heads).unwrap();
+    on(&world, "a", &["store", "-t", "t", "-c", "two"]).ok();
+    for since in ["heads.txt", "@3"] {
+        let events = cloudevents(&world, "a", &["--since", since]);
+        assert_eq!(events.len(), 1, "{since}");
+        assert_eq!(events[0]["data"]["payload"]["content"], "two");
+    }
+    assert_eq!(cloudevents(&world, "a", &["--since", "@4"]).len(), 0);
+
+    let told = on_json(
+        &world,
+        "a",
+        &["log", "export", "--format", "cloudevents", "e.jsonl"],
+    );
+    let bundle = on_json(&world, "a", &["log", "export", "e.icmx"]);
+    assert_eq!(told["events"], bundle["events"]);
+    let file = std::fs::read(world.path("e.jsonl")).unwrap();
+    assert_eq!(told["bytes"], file.len());
+
+    // And they are not for importing.
+    for run in [
+        on(&world, "b", &["log", "import", "e.jsonl"]),
+        world.icm_with(["log", "import", "-", "--db", "b"], &file),
+    ] {
+        run.fails(2, "CloudEvents");
+    }
+    on(
+        &world,
+        "c",
+        &["log", "export", "--format", "cloudevents", "-"],
+    )
+    .fails(2, "nothing to export");
+}
+
+#[test]
+fn cloudevents_of_a_damaged_log_say_what_they_lack() {
+    let world = World::new();
+    for n in 0..3 {
+        on(
+            &world,
+            "b",
+            &["store", "-t", "t", "-c", &format!("number {n}")],
+        )
+        .ok();
+    }
+    on(&world, "a", &["store", "-t", "t", "-c", "own"]).ok();
+    carry(&world, "b", "a");
+    let all = cloudevents(&world, "a", &[]).len();
+    let break_at = |db: &str, text: &[u8]| {
+        let segment = |(path, bytes): (std::path::PathBuf, Vec<u8>)| {
+            let at = bytes.windows(text.len()).position(|it| it == text)?;
+            path.extension()
+                .is_some_and(|it| it == "icmlog")
+                .then_some((path, bytes, at))
+        };
+        let (path, mut bytes, at) = tree(&world.path(db)).into_iter().find_map(segment).unwrap();
+        bytes[at - 200] ^= 1;
+        std::fs::write(path, bytes).unwrap();
+    };
+    break_at("a", b"number 1");
+    for file in ["e.jsonl", "-"] {
+        let run = on(
+            &world,
+            "a",
+            &["log", "export", "--format", "cloudevents", file],
+        );
+        assert_eq!(run.code, 3, "{run:?}");
+        assert!(run.err.contains("left out: what comes after"), "{run:?}");
+    }
+    let left = std::fs::read_to_string(world.path("e.jsonl")).unwrap();
+    assert_eq!(left.lines().count(), all - 2);
+    // Its own chain: nothing is written.
+    on(&world, "a", &["store", "-t", "t", "-c", "own again"]).ok();
+    on(&world, "a", &["store", "-t", "t", "-c", "and again"]).ok();
+    break_at("a", b"own again");
+    std::fs::remove_file(world.path("e.jsonl")).unwrap();
+    let run = on(
+        &world,
+        "a",
+        &["log", "export", "--format", "cloudevents", "e.jsonl"],
+    );
+    let bundle = on(&world, "a", &["log", "export", "e.icmx"]);
+    assert_eq!((run.code, bundle.code), (3, 3), "{run:?} {bundle:?}");
+    assert!(!world.path("e.jsonl").exists());
+}
+
+/// A memory as it is shown, without what each store has of its own.
+fn essence(memory: &Value) -> Value {
+    let mut memory = memory.clone();
+    for own in [
+        "id",
+        "created_at",
+        "updated_at",
+        "last_accessed",
+        "access_count",
+        "weight",
+    ] {
+        memory.as_object_mut().unwrap().remove(own);
+    }
+    memory
+}
+
+fn memories(world: &World, db: &str) -> BTreeSet<String> {
+    let list = on_json(world, db, &["list", "--all"]);
+    list.as_array()
+        .unwrap()
+        .iter()
+        .map(|it| essence(it).to_string())
+        .collect()
+}
+
+const ODD: [&str; 8] = [
+    "---\ntopic: other\n---\n\n# decisions\n",
+    "```\n***\n<!-- icm\nkey: x\n-->\n```",
+    "\n\n  empty lines before, spaces after  \n\n",
+    "CR LF\r\nand CR\r",
+    "\\***\n\\\\***\n\\<!-- icm\n-->",
+    "é — 😀 \u{2028}\u{85} \u{200b}",
+    "# decisions",
+    " \tindented\n\tand so on ",
+];
+
+fn odd_store(world: &World) {
+    let mut lines = String::new();
+    for (nth, text) in ODD.iter().enumerate() {
+        let topic = ["decisions", "Decisions", "a/b", "con", "..", "x y: \"z\" #"][nth % 6];
+        let mut line = json!({ "topic": topic, "content": text });
+        if nth % 2 == 0 {
+            line["key"] = json!(format!("key {nth}: \"{nth}\""));
+            line["trust"] = json!("user");
+        } else {
+            line["scope"] = json!("project:p/q");
+            line["metadata"] = json!({"a": [1, null, -2.5, "-->"], "b\n": {"c": true}});
+            line["occurred_at"] = json!("2026-03-01T00:00:00.123Z");
+            line["raw_excerpt"] = json!(text);
+            line["keywords"] = json!(["null", "a, b", "1e5"]);
+            line["importance"] = json!("critical");
+            line["source"] = json!({"agent": "x", "file": "y: z"});
+        }
+        lines.push_str(&format!("{line}\n"));
+    }
+    // Twice the same, without a key.
+    lines.push_str(
+        "{\"topic\":\"twice\",\"content\":\"same\"}\n{\"topic\":\"twice\",\"content\":\"same\"}\n",
+    );
+    let run = world.icm_with(
+        ["import", "jsonl", "-", "--json", "--db", "a"],
+        lines.as_bytes(),
+    );
+    assert_eq!(run.ok().json()["added"], ODD.len() + 2);
+    on(
+        world,
+        "a",
+        &[
+            "store",
+            "-t",
+            "people",
+            "-c",
+            "Mira owns billing",
+            "-k",
+            "b,a",
+        ],
+    )
+    .ok();
+}
+
+#[test]
+fn a_folder_of_markdown_comes_back_byte_for_byte() {
+    let world = World::new();
+    odd_store(&world);
+    let wrote = on_json(&world, "a", &["export", "markdown", "-o", "notes"]);
+    assert_eq!(
+        (&wrote["memories"], &wrote["files"], &wrote["others"]),
+        (&json!(11), &json!(8), &json!(0))
+    );
+    let files: Vec<_> = tree(&world.path("notes"))
+        .into_iter()
+        .map(|(path, _)| path.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    assert!(
+        files.contains(&"decisions.md".to_owned()) && files.contains(&"a.b.md".to_owned()),
+        "{files:?}"
+    );
+    assert!(
+        files.iter().any(|it| it.starts_with("decisions-")),
+        "{files:?}"
+    );
+
+    on(&world, "a", &["export", "markdown", "-o", "all.md"]).ok();
+    let out = on(&world, "a", &["export", "markdown"]).ok().out;
+    assert_eq!(std::fs::read_to_string(world.path("all.md")).unwrap(), out);
+    on(&world, "a", &["export", "jsonl", "-o", "all.jsonl"]).ok();
+    for (db, format, from) in [
+        ("b", "markdown", "notes"),
+        ("c", "markdown", "all.md"),
+        ("d", "jsonl", "all.jsonl"),
+    ] {
+        let report = on_json(&world, db, &["import", format, from]);
+        assert_eq!(
+            (&report["added"], &report["rejected"]),
+            (&json!(11), &json!([])),
+            "{from}"
+        );
+        assert_eq!(memories(&world, db), memories(&world, "a"), "{from}");
+        // Again, and where it came from, there is nothing new.
+        for db in [db, "a"] {
+            let before = on_json(&world, db, &["stats"])["positions"].clone();
+            let report = on_json(&world, db, &["import", format, from]);
+            assert_eq!(
+                (&report["unchanged"], &report["added"]),
+                (&json!(11), &json!(0)),
+                "{db} {from}"
+            );
+            assert_eq!(on_json(&world, db, &["stats"])["positions"], before);
+        }
+        // The same files come out again, but for ids and times.
+    }
+    let contents: BTreeSet<String> = on_json(&world, "b", &["list", "--all"])
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["content"].as_str().unwrap().to_owned())
+        .collect();
+    for text in ODD {
+        assert!(contents.contains(text), "{text:?}");
+    }
+}
+
+/// What was moved, changed or has no key is still the same memory where it came from.
+#[test]
+fn what_a_store_exported_is_not_new_to_it() {
+    let world = World::new();
+    let id = on_json(
+        &world,
+        "a",
+        &["store", "-t", "old", "--key", "k", "-c", "moved"],
+    )["id"]
+        .clone();
+    on(&world, "a", &["update", id.as_str().unwrap(), "-t", "new"]).ok();
+    world
+        .icm_with(
+            ["import", "jsonl", "-", "--db", "a"],
+            b"{\"topic\":\"t\",\"content\":\"first\"}\n",
+        )
+        .ok();
+    let list = on_json(&world, "a", &["list", "-t", "t"]);
+    on(
+        &world,
+        "a",
+        &["update", list[0]["id"].as_str().unwrap(), "-c", "second"],
+    )
+    .ok();
+    for format in ["jsonl", "markdown"] {
+        let out = on(&world, "a", &["export", format]).ok().out;
+        let report = world
+            .icm_with(
+                ["import", format, "-", "--db", "a", "--json"],
+                out.as_bytes(),
+            )
+            .ok()
+            .json();
+        assert_eq!(
+            (&report["unchanged"], &report["added"], &report["updated"]),
+            (&json!(2), &json!(0), &json!(0)),
+            "{format}"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_was_edited_is_an_update() {
+    let world = World::new();
+    on(
+        &world,
+        "a",
+        &[
+            "store",
+            "-t",
+            "decisions",
+            "--key",
+            "db",
+            "-c",
+            "PostgreSQL",
+            "-i",
+            "high",
+        ],
+    )
+    .ok();
+    on(
+        &world,
+        "a",
+        &["store", "-t", "decisions", "-c", "Cents, not floats"],
+    )
+    .ok();
+    on(&world, "a", &["export", "markdown", "-o", "notes"]).ok();
+    let path = world.path("notes/decisions.md");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let edited = text
+        .replace("\nPostgreSQL\n", "\nMySQL,\r\n  now  \r\n\r\n")
+        .replace("Cents, not", "Cents and no")
+        + "\n***\n\nA new one\n\n***\n<!-- icm\nimportance: huge\n-->\nnot so\n\n***\nAnd another\n";
+    std::fs::write(&path, &edited).unwrap();
+    let run = on(&world, "a", &["import", "markdown", "notes", "--json"]).ends(1);
+    let report = run.json();
+    assert_eq!(
+        (&report["updated"], &report["added"]),
+        (&json!(2), &json!(2)),
+        "{report}"
+    );
+    let rejected = report["rejected"].as_array().unwrap();
+    assert_eq!(rejected.len(), 1);
+    let line = edited
+        .lines()
+        .position(|it| it == "importance: huge")
+        .unwrap() as u64;
+    assert_eq!(
+        rejected[0]["line"], line,
+        "the line that the fields begin at"
+    );
+    assert!(
+        rejected[0]["file"]
+            .as_str()
+            .unwrap()
+            .ends_with("decisions.md"),
+        "{report}"
+    );
+    assert!(
+        rejected[0]["why"].as_str().unwrap().contains("huge"),
+        "{report}"
+    );
+    let list = on_json(&world, "a", &["list", "--all"]);
+    let contents: BTreeMap<String, Value> = list
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["content"].as_str().unwrap().to_owned(), it.clone()))
+        .collect();
+    let all: Vec<&str> = contents.keys().map(String::as_str).collect();
+    assert_eq!(
+        all,
+        [
+            "A new one",
+            "And another",
+            "Cents and no floats",
+            "MySQL,\n  now  "
+        ]
+    );
+    assert_eq!(contents["A new one"]["source"]["file"], "decisions.md");
+    assert_eq!(contents["MySQL,\n  now  "]["importance"], "high");
+
+    // A copy of a memory is none of its own as long as it has its id.
+    let twice = text.clone() + &text[text.find("<!-- icm").unwrap()..];
+    std::fs::write(&path, twice).unwrap();
+    let run = on(&world, "b", &["import", "markdown", "notes", "--json"]).ends(1);
+    assert_eq!(
+        run.json()["rejected"].as_array().map(Vec::len),
+        Some(2),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn folders_and_what_is_no_markdown() {
+    let world = World::new();
+    std::fs::create_dir_all(world.path("vault/deep/.hidden")).unwrap();
+    for (name, text) in [
+        ("vault/a.md", "---\ntopic: a\n---\none"),
+        ("vault/deep/b.MD", "---\ntopic: b\n---\ntwo"),
+        ("vault/deep/c.txt", "---\ntopic: c\n---\nthree"),
+        ("vault/deep/.hidden/d.md", "---\ntopic: d\n---\nfour"),
+        ("vault/e.md", "no topic"),
+    ] {
+        world.write(name, text);
+    }
+    let run = world.icm(["import", "markdown", "vault", "--json"]).ends(1);
+    let report = run.json();
+    assert_eq!(report["added"], 2, "{report}");
+    assert!(
+        report["rejected"][0]["why"]
+            .as_str()
+            .unwrap()
+            .contains("topic: NAME"),
+        "{report}"
+    );
+    world
+        .icm(["import", "markdown", "vault/deep/.hidden/none"])
+        .fails(2, "none");
+    std::fs::create_dir(world.path("empty")).unwrap();
+    world
+        .icm(["import", "markdown", "empty"])
+        .fails(2, "no Markdown file");
+    // Within the store nothing is put.
+    let inside = world.store().join("notes");
+    world
+        .icm([
+            "export".as_ref(),
+            "markdown".as_ref(),
+            "-o".as_ref(),
+            inside.as_os_str(),
+        ])
+        .fails(2, "in the store");
+    assert!(!inside.exists());
+    // Files of others stay, and are told of.
+    let wrote = world.json(["export", "markdown", "-o", "vault"]);
+    assert_eq!(
+        (&wrote["files"], &wrote["others"]),
+        (&json!(2), &json!(1)),
+        "{wrote}"
+    );
+    assert_eq!(
+        std::fs::read_to_string(world.path("vault/e.md")).unwrap(),
+        "no topic"
+    );
+    world
+        .icm(["export", "markdown", "-o", "vault/a.md/x"])
+        .ends(2);
+}
+
+/// Lines that say nothing of their trust are from elsewhere; a whole source stays as it is.
+#[test]
+fn trust_and_source_are_as_the_line_says() {
+    let world = World::new();
+    let lines = "{\"topic\":\"t\",\"key\":\"a\",\"content\":\"one\"}\n\
+                 {\"topic\":\"t\",\"key\":\"b\",\"content\":\"two\",\"trust\":\"agent\",\"source\":{}}\n\
+                 {\"topic\":\"t\",\"key\":\"c\",\"content\":\"three\",\"trust\":\"everyone\"}\n";
+    world.write("x.jsonl", lines);
+    let run = world.icm(["import", "jsonl", "x.jsonl", "--json"]).ends(1);
+    assert_eq!(run.json()["rejected"][0]["line"], 3);
+    let get = |key: &str| world.json(["get", &world.id(key)]);
+    assert_eq!(get("a")["trust"], "external");
+    assert_eq!(get("a")["source"]["file"], "x.jsonl");
+    assert_eq!(get("b")["trust"], "agent");
+    assert_eq!(get("b")["source"], json!({}));
+}

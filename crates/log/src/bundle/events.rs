@@ -1,0 +1,76 @@
+//! The events of a bundle one by one, for who writes them down otherwise.
+
+use std::collections::{BTreeSet, HashSet};
+use std::ops::ControlFlow;
+
+use super::Since;
+use super::plan::Part;
+use crate::error::Result;
+use crate::id::{EventId, OriginId};
+use crate::log::Log;
+use crate::record::Body;
+use crate::walk::{Cursor, Event};
+
+/// What was handed out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ExportedEvents {
+    /// Chains.
+    pub origins: u64,
+    /// Events.
+    pub events: u64,
+    /// Events without a body: redacted, or damaged.
+    pub bodiless: u64,
+    /// As of a bundle.
+    pub incomplete: Vec<OriginId>,
+    /// Events that a bundle would hold and that have no position yet: they are held here, but what
+    /// brought them was never finished.
+    pub unlearned: u64,
+}
+
+impl Log {
+    /// Hands out the events that a bundle of the same `since` holds, in the order of positions, until
+    /// `each` breaks. What a redaction names has no body.
+    ///
+    /// # Errors
+    /// As [`Log::export`].
+    pub fn export_events(
+        &self,
+        since: &Since,
+        each: &mut dyn FnMut(&Event<'_>) -> ControlFlow<()>,
+    ) -> Result<ExportedEvents> {
+        let plan = self.export_plan(since)?;
+        let parts = plan.chains.iter().flat_map(|(_, parts)| parts);
+        let mut wanted: HashSet<EventId> = parts.flat_map(ids_of).collect();
+        let mut origins = BTreeSet::new();
+        let mut done = ExportedEvents {
+            incomplete: plan.incomplete,
+            ..ExportedEvents::default()
+        };
+        let mut stopped = false;
+        self.scan(&Cursor::START, &mut |event| {
+            if !wanted.remove(&event.id) {
+                return ControlFlow::Continue(());
+            }
+            let named = plan.redactions.names(&event.head, event.id);
+            let body = match event.body {
+                Body::Present { .. } if named => Body::Withheld,
+                body => body,
+            };
+            done.events += 1;
+            done.bodiless += u64::from(!matches!(body, Body::Present { .. }));
+            origins.insert(event.head.origin());
+            let flow = each(&Event { body, ..*event });
+            stopped = flow.is_break();
+            flow
+        })?;
+        done.origins = origins.len() as u64;
+        done.unlearned = if stopped { 0 } else { wanted.len() as u64 };
+        Ok(done)
+    }
+}
+
+fn ids_of(part: &Part) -> impl Iterator<Item = EventId> {
+    let stretches = part.stretches.iter();
+    let seqs = stretches.flat_map(|(from, to)| from.0..=to.0);
+    seqs.filter_map(|seq| part.run.id_at(crate::id::Seq(seq)))
+}

@@ -11,6 +11,7 @@ mod below;
 mod bench;
 mod care;
 mod config;
+mod conflicts;
 mod context;
 mod decay;
 mod definitions;

@@ -3,6 +3,7 @@
 
 mod asked;
 mod basis;
+mod conflicts;
 mod consolidate;
 mod decay;
 mod dedup;
@@ -212,7 +213,8 @@ impl Service {
         };
         let mut service = Service::open(options)?;
         let origin = service.find_origin(origin)?;
-        service.log = (service.log.as_known_by(origin)).map_err(|error| service.explained(error))?;
+        service.log =
+            (service.log.as_known_by(origin)).map_err(|error| service.explained(error))?;
         Ok(service)
     }
 

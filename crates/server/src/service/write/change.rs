@@ -152,7 +152,7 @@ impl Change {
     }
 }
 
-fn scope_id_of(version: &Version) -> ScopeId {
+pub(super) fn scope_id_of(version: &Version) -> ScopeId {
     match (&version.scope, version.scope_kind) {
         (Some(text), kind) => hash::scope_id(kind.code(), text),
         (None, _) => ScopeId::ZERO,

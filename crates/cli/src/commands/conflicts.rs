@@ -87,6 +87,14 @@ pub(crate) fn run(args: ConflictsArgs, app: &App) -> Result<Outcome, CliError> {
     }
 }
 
+/// Says that something is in conflict that was not before.
+pub(super) fn remark_opened(ui: &Ui, opened: u64) {
+    if opened > 0 {
+        let conflicts = count(opened, "new conflict", "new conflicts");
+        ui.remark(format_args!("{conflicts}: see `icm conflicts`"));
+    }
+}
+
 fn list(filters: Filters, app: &App) -> Result<Outcome, CliError> {
     let limit = match (filters.all, filters.limit) {
         (true, _) => None,

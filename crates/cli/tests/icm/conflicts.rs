@@ -151,10 +151,19 @@ fn what_is_shown_can_be_kept_and_that_can_be_undone() {
     on(&world, "a", &["undo", "--last", "1", "--yes"]).ok();
     exchange(&world);
     assert_eq!(one(&world, "content"), before);
-    // A text of one's own settles it, too.
-    update(&world, "b", &id, &["-c", "black tea, or none"]);
-    exchange(&world);
-    assert!(conflicts(&world).is_empty());
+    // A text of one's own settles it, too, or the very one that is shown.
+    for text in ["black tea, or none", before.0.as_str().unwrap()] {
+        update(&world, "b", &id, &["-c", text]);
+        exchange(&world);
+        assert!(conflicts(&world).is_empty());
+        on(&world, "b", &["undo", "--last", "1", "--yes"]).ok();
+        exchange(&world);
+        assert_eq!(one(&world, "content"), before);
+    }
+    // Where nothing is in conflict what is so already is not written again.
+    update(&world, "b", &id, &["-c", "mint"]);
+    let again = json(&world, "b", &["update", &id, "-c", "mint"]);
+    assert_eq!(again["action"], "unchanged");
 }
 
 #[test]
@@ -203,6 +212,15 @@ fn one_key_stored_on_two_machines() {
     let mut fields: Vec<_> = all.iter().map(|it| it["field"].as_str().unwrap()).collect();
     fields.sort_unstable();
     assert_eq!(fields, ["content", "metadata"]);
+    // Whoever takes it in is told.
+    let told = |world: &World| {
+        on(world, "a", &["log", "export", "x.icmx"]).ok();
+        on(world, "c", &["log", "import", "x.icmx"]).ok().err
+    };
+    assert!(told(&world).contains("2 new conflicts"));
+    on(&world, "a", &["store", "-t", "t", "-c", "more"]).ok();
+    assert!(!told(&world).contains("conflict"));
+    exchange(&world);
     // What was not known then is not told of then.
     let then = json(&world, "a", &["conflicts", "--at", &format!("@{before}")]);
     assert_eq!(then["total"], 0);
@@ -269,8 +287,8 @@ fn what_is_withheld_is_said_to_be_and_not_taken() {
     exchange(&world);
     assert!(conflicts(&world).is_empty());
     // Nothing can be chosen of a memory that is gone as a whole.
-    update(&world, "a", &id, &["-c", "black tea"]);
-    update(&world, "b", &id, &["-c", "no tea"]);
+    update(&world, "a", &id, &["-c", "mint"]);
+    update(&world, "b", &id, &["-c", "milk"]);
     exchange(&world);
     assert_eq!(conflicts(&world).len(), 1);
     on(&world, "a", &["redact", &id, "--yes"]).ok();
@@ -300,21 +318,39 @@ fn what_was_forgotten_while_another_changed_it() {
     let run = on(&world, "a", &["conflicts", "settle", &id, "--take", event]);
     let run = run.fails(1, "forgotten");
     assert!(run.err.contains("icm revive"), "{run:?}");
-    // It stays forgotten, knowing all that was written; or comes back.
-    let receipt = json(&world, "a", &["conflicts", "settle", &id]);
-    assert_eq!(receipt["action"], "forgotten");
-    exchange(&world);
-    assert!(conflicts(&world).is_empty());
-    on(&world, "a", &["undo", "--last", "1", "--yes"]).ok();
-    exchange(&world);
-    one(&world, "forgotten");
+    // It comes back with what was written, as soon as somebody says so.
     on(&world, "b", &["revive", &id]).ok();
     exchange(&world);
     assert!(conflicts(&world).is_empty());
     for db in ["a", "b"] {
         assert_eq!(json(&world, db, &["get", &id])["content"], "no tea");
+    }
+    // Or it stays forgotten, knowing all that was written.
+    on(&world, "a", &["forget", &id]).ok();
+    update(&world, "b", &id, &["-c", "mint"]);
+    exchange(&world);
+    one(&world, "forgotten");
+    let receipt = json(&world, "a", &["conflicts", "settle", &id]);
+    assert_eq!(receipt["action"], "forgotten");
+    exchange(&world);
+    assert!(conflicts(&world).is_empty());
+    for db in ["a", "b"] {
+        assert_eq!(json(&world, db, &["get", &id])["forgotten"], true);
         on(&world, db, &["verify"]).ok();
     }
+    // A summary that did not know of it hides it all the same.
+    on(&world, "a", &["revive", &id]).ok();
+    exchange(&world);
+    on(
+        &world,
+        "a",
+        &["consolidate", "-t", "prefs", "--summary", "tea", "--yes"],
+    )
+    .ok();
+    update(&world, "b", &id, &["-i", "high"]);
+    exchange(&world);
+    let (_, others) = one(&world, "forgotten");
+    assert_eq!(others, [value!({"importance": "high"})]);
 }
 
 #[test]

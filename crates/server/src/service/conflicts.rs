@@ -1,9 +1,9 @@
 //! What machines that did not know of each other wrote beside each other. One value is shown everywhere; the
 //! row knows who else wrote the field, and the log what.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use icm_log::facts::{Facts, fields};
+use icm_log::facts::{Facts, MemoryConsolidated, MemoryPruned, fields};
 use icm_log::{ActorId, Event, EventId, Kind, Position};
 use icm_projections::fold::{
     EntityId, Family, Stamp, Version, Writer, as_written, changed, written_by,
@@ -123,8 +123,15 @@ pub(super) struct Open {
 
 /// A row with what is open of it.
 struct Disputed {
+    entity: EntityId,
     row: Version,
     open: Vec<Open>,
+}
+
+impl Disputed {
+    fn keys(&self) -> impl Iterator<Item = (EntityId, u32)> {
+        self.open.iter().map(|open| (self.entity, open.field))
+    }
 }
 
 impl Service {
@@ -177,7 +184,7 @@ impl Service {
             let entity = self.find_any(views, &request.id)?;
             let newest = views.tally().position;
             let disputed = self.open_of(views, &[entity], newest)?.pop();
-            let Some(Disputed { row, mut open }) = disputed else {
+            let Some(Disputed { row, mut open, .. }) = disputed else {
                 return Err(self.no_conflict(views, entity)?.into());
             };
             let name = |open: &Open| field_name(row.family(), open.field);
@@ -245,14 +252,58 @@ impl Service {
         version: &Version,
         position: Position,
     ) -> std::result::Result<Vec<String>, Ask> {
+        let open = self.open_fields(views, version, position)?;
+        let names = bits(open).map(|field| field_name(version.family(), field).to_owned());
+        Ok(names.collect())
+    }
+
+    /// The same as bits; [`changed::ALIVE`] where it was forgotten while somebody wrote it.
+    pub(super) fn open_fields(
+        &self,
+        views: &Views,
+        version: &Version,
+        position: Position,
+    ) -> std::result::Result<u32, Ask> {
         if !may_conflict(version) {
-            return Ok(Vec::new());
+            return Ok(0);
         }
         let entity = views.resolve(version.id)?;
         let disputed = self.open_of(views, &[entity], position)?;
         let open = disputed.iter().flat_map(|it| &it.open);
-        let names = open.map(|open| field_name(version.family(), open.field).to_owned());
-        Ok(names.collect())
+        Ok(open.fold(0, |all, open| all | open.field))
+    }
+
+    /// How many conflicts the events after a position opened, of rows that they are about.
+    pub(super) fn opened_since(
+        &self,
+        views: &Views,
+        before: Position,
+    ) -> std::result::Result<u64, Ask> {
+        let newest = views.tally().position;
+        let positions: Vec<Position> = (before.0 + 1..=newest.0).map(Position).collect();
+        let mut ids = BTreeSet::new();
+        views.events_at(&self.log, &positions, &mut |event| {
+            ids.insert(event.head.subject());
+            if let Ok(
+                Facts::Consolidated(MemoryConsolidated { covers, .. })
+                | Facts::Pruned(MemoryPruned { covers, .. }),
+            ) = Facts::of(&event.head)
+            {
+                ids.extend(covers.iter().map(|covered| covered.id));
+            }
+        })?;
+        let mut entities = BTreeSet::new();
+        for id in ids {
+            entities.insert(views.resolve(id)?);
+        }
+        let entities: Vec<EntityId> = entities.into_iter().collect();
+        let mut was: BTreeSet<(EntityId, u32)> = BTreeSet::new();
+        for disputed in self.open_of(views, &entities, before)? {
+            was.extend(disputed.keys());
+        }
+        let now = self.open_of(views, &entities, newest)?;
+        let keys = now.iter().flat_map(Disputed::keys);
+        Ok(keys.filter(|key| !was.contains(key)).count() as u64)
     }
 
     /// Rows that may be in conflict, of which the log has to say whether they are.
@@ -306,11 +357,12 @@ impl Service {
         entities: &[EntityId],
         position: Position,
     ) -> std::result::Result<Vec<Disputed>, Ask> {
-        let mut rows = Vec::new();
+        let (mut found, mut rows) = (Vec::new(), Vec::new());
         let mut positions = Vec::new();
         for entity in entities {
             if let Some(row) = views.version_at(*entity, position)?.filter(may_conflict) {
                 positions.extend(views.touched(*entity)?);
+                found.push(*entity);
                 rows.push(row);
             }
         }
@@ -335,8 +387,9 @@ impl Service {
                 }
             }
         })?;
-        let open = rows.into_iter().zip(said);
-        let open = open.map(|(row, said)| Disputed {
+        let open = found.into_iter().zip(rows).zip(said);
+        let open = open.map(|((entity, row), said)| Disputed {
+            entity,
             open: open_in(&row, &said),
             row,
         });

@@ -259,7 +259,8 @@ impl Service {
         let before = self.living(views, id)?;
         let name = change.name_after(&before);
         self.refuse_taken_name(views, &before, name)?;
-        match change.event(&before) {
+        let open = self.open_fields(views, &before, views.tally().position)?;
+        match change.event_settling(&before, open) {
             Some(event) => {
                 let topic = change.topic.clone();
                 let appended = command.append(views, vec![event])?;

@@ -4,6 +4,8 @@
 
 #[path = "mcp/attach.rs"]
 mod attach;
+#[path = "mcp/conflicts.rs"]
+mod conflicts;
 #[path = "mcp/links.rs"]
 mod links;
 #[path = "mcp/long.rs"]

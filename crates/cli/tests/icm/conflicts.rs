@@ -128,6 +128,10 @@ fn what_is_shown_can_be_kept_and_that_can_be_undone() {
     );
     let refused = on(&world, "a", &["conflicts", "settle", &id]);
     refused.fails(1, "nothing of");
+    let nowhere = json(&world, "nowhere", &["conflicts"]);
+    assert_eq!(nowhere["conflicts"], value!([]));
+    let run = on(&world, "a", &["conflicts", "--all", "settle", &id]);
+    run.fails(2, "filters belong to");
     update(&world, "a", &id, &["-c", "black tea", "-i", "low"]);
     update(&world, "b", &id, &["-c", "no tea", "-i", "low"]);
     exchange(&world);
@@ -340,6 +344,7 @@ fn what_was_forgotten_while_another_changed_it() {
     }
     // A summary that did not know of it hides it all the same.
     on(&world, "a", &["revive", &id]).ok();
+    on(&world, "a", &["store", "-t", "prefs", "-c", "coffee"]).ok();
     exchange(&world);
     on(
         &world,

@@ -9,8 +9,8 @@ use icm_log::disk::RealDisk;
 use icm_log::facts::{MemoryRecalled, Recalled};
 use icm_log::{Cursor, Durability, Kind, Log, NewEvent, SubjectId};
 use icm_server::api::{
-    Caller, ExportSince, LinkRequest, ListRequest, NoProgress, RecallRequest, Sort, StoreRequest,
-    UndoRequest, UpdateRequest,
+    Caller, Conflict, ConflictsRequest, ExportSince, Importance, LinkRequest, ListRequest,
+    NoProgress, RecallRequest, SettleRequest, Sort, StoreRequest, UndoRequest, UpdateRequest,
 };
 use icm_server::{ExportFile, Service, ServiceError};
 use proptest::prelude::*;
@@ -34,8 +34,18 @@ enum Op {
         pick: usize,
         topic: usize,
     },
+    Update {
+        pick: usize,
+        word: usize,
+        important: bool,
+    },
     Forget {
         pick: usize,
+    },
+    /// Says which of the values in conflict holds: what is shown, or another.
+    Settle {
+        pick: usize,
+        other: bool,
     },
     Recall {
         word: usize,
@@ -68,7 +78,10 @@ fn op() -> impl Strategy<Value = Op> {
         8 => (topic(), key, 0..WORDS.len())
             .prop_map(|(topic, key, word)| Op::Store { topic, key, word }),
         2 => (pick(), topic()).prop_map(|(pick, topic)| Op::Move { pick, topic }),
+        4 => (pick(), 0..WORDS.len(), any::<bool>())
+            .prop_map(|(pick, word, important)| Op::Update { pick, word, important }),
         1 => pick().prop_map(|pick| Op::Forget { pick }),
+        2 => (pick(), any::<bool>()).prop_map(|(pick, other)| Op::Settle { pick, other }),
         8 => (0..WORDS.len()).prop_map(|word| Op::Recall { word }),
         6 => (pick(), pick()).prop_map(|(from, to)| Op::Link { from, to }),
         2 => (pick(), pick()).prop_map(|(from, to)| Op::Unlink { from, to }),
@@ -138,6 +151,11 @@ impl Machine {
         Some(list[index].id.clone())
     }
 
+    fn conflicts(&self) -> Vec<Conflict> {
+        let all = self.service().conflicts(&ConflictsRequest::default());
+        all.expect("it lists").conflicts
+    }
+
     fn link(&self, from: usize, to: usize) -> Option<LinkRequest> {
         Some(LinkRequest {
             from: self.pick(from)?,
@@ -169,6 +187,37 @@ impl Machine {
                     ..UpdateRequest::default()
                 };
                 may_refuse(self.service().update(&caller, request));
+            }
+            Op::Update {
+                pick,
+                word,
+                important,
+            } => {
+                let request = UpdateRequest {
+                    id: self.pick(*pick)?,
+                    content: Some(format!("the {} one", WORDS[*word])),
+                    importance: important.then_some(Importance::High),
+                    ..UpdateRequest::default()
+                };
+                may_refuse(self.service().update(&caller, request));
+            }
+            Op::Settle { pick, other } => {
+                let conflicts = self.conflicts();
+                let index = pick.checked_rem(conflicts.len())?;
+                let conflict = &conflicts[index];
+                let request = SettleRequest {
+                    id: conflict.id.clone(),
+                    fields: vec![conflict.field.clone()],
+                    take: other.then(|| conflict.others[0].event.clone()),
+                };
+                let settled = self.service().settle_conflict(&caller, &request);
+                let done = settled.is_ok();
+                may_refuse(settled);
+                if done {
+                    let open = self.conflicts();
+                    let of = |it: &Conflict| (it.id.clone(), it.field.clone());
+                    assert!(open.iter().all(|it| of(it) != of(conflict)));
+                }
             }
             Op::Forget { pick } => {
                 may_refuse(self.service().forget(&caller, &[self.pick(*pick)?]));
@@ -249,16 +298,25 @@ impl Machine {
                 answers.extend(list.into_iter().map(print));
             }
         }
+        let conflicts = self.conflicts();
         let all = self.service().list(&ListRequest::default());
         for memory in all.expect("it lists") {
             let one = self.service().get(&memory.id, None).expect("it was listed");
-            // What is often recalled together is looked for where one memory is asked for.
+            let open = conflicts.iter().filter(|it| it.id == memory.id);
+            let mut open: Vec<_> = open.map(|it| it.field.clone()).collect();
+            let mut told = one.conflicts.clone();
+            (open.sort_unstable(), told.sort_unstable());
+            assert_eq!(told, open);
+            // Some things are looked for where one memory is asked for.
             let one = icm_server::api::Memory {
                 often_together: Vec::new(),
+                conflicts: Vec::new(),
                 ..one
             };
             assert_eq!(one, memory);
         }
+        let print = |conflict| serde_json::to_string(&conflict).expect("it is JSON");
+        answers.extend(conflicts.into_iter().map(print));
         answers
     }
 }

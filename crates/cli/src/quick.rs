@@ -27,6 +27,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<Cli> {
         "topics" => one(name, Command::Topics, arguments),
         "stats" => one(name, Command::Stats, arguments),
         "health" => one(name, Command::Health, arguments),
+        "conflicts" => one(name, Command::Conflicts, arguments),
         "history" => one(name, Command::History, arguments),
         "why" => one(name, Command::Why, arguments),
         "diff" => one(name, Command::Diff, arguments),

@@ -4,6 +4,8 @@
 
 #[path = "mcp/attach.rs"]
 mod attach;
+#[path = "mcp/conflicts.rs"]
+mod conflicts;
 #[path = "mcp/links.rs"]
 mod links;
 #[path = "mcp/long.rs"]
@@ -179,6 +181,7 @@ fn every_tool_says_what_it_is_for_and_what_it_may_do() {
     assert_eq!(
         names,
         [
+            "icm_conflicts",
             "icm_diff",
             "icm_log",
             "icm_memoir_add_concept",

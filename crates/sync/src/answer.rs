@@ -48,6 +48,8 @@ pub struct Taken {
     pub own_forks: Vec<ChainPlace>,
     /// Newest position of this store after it; `None` where nothing was appended.
     pub position: Option<u64>,
+    /// Fields that are in conflict now and were not before, as far as they were looked for.
+    pub conflicts: u64,
 }
 
 impl Taken {
@@ -67,6 +69,7 @@ impl Taken {
         self.held_back.extend(back.into_iter().flatten());
         self.own_forks.extend(import.own_forks);
         self.position = import.position.or(self.position);
+        self.conflicts += import.conflicts.unwrap_or(0);
     }
 }
 

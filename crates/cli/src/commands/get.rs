@@ -76,6 +76,7 @@ fn print(ui: &Ui, memory: &Memory) -> Result<(), CliError> {
     let metadata = memory.metadata.as_ref().map(ToString::to_string);
     add("metadata", metadata.unwrap_or_default());
     add("withheld", memory.withheld.join(", "));
+    add("in conflict", conflicts(memory));
     if memory.confirmations > 0 {
         add(
             "confirmed",
@@ -98,6 +99,13 @@ fn print(ui: &Ui, memory: &Memory) -> Result<(), CliError> {
         ));
     }
     columns::print_pairs(ui, &rows)
+}
+
+fn conflicts(memory: &Memory) -> String {
+    match memory.conflicts.join(", ") {
+        none if none.is_empty() => none,
+        fields => format!("{fields} (see `icm conflicts`)"),
+    }
 }
 
 fn recalled(ui: &Ui, memory: &Memory) -> String {

@@ -71,10 +71,18 @@ fn print(ui: &Ui, versions: &[Version]) -> Result<(), CliError> {
                 ui.paint(DIM, &format!("undone at @{at}"))
             ))?;
         }
-        if let Some(text) = &version.not_shown {
+        if version.is_not_shown() {
             ui.line(format_args!("  {}", ui.paint(DIM, version.why_not_shown())))?;
-            memory_view::print_quoted(ui, text)?;
-            above = None;
+            for (field, value) in &version.not_shown_fields {
+                let value = value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned);
+                print_dim(ui, &format!("{field}: {value}"))?;
+            }
+            if let Some(text) = &version.not_shown {
+                memory_view::print_quoted(ui, text)?;
+                above = None;
+            }
             continue;
         }
         let memory = &version.memory;
@@ -91,6 +99,15 @@ fn print(ui: &Ui, versions: &[Version]) -> Result<(), CliError> {
             above = Some(&memory.content);
         }
         before = Some(version);
+    }
+    if let Some(memory) = versions.last().map(|version| &version.memory)
+        && !memory.conflicts.is_empty()
+    {
+        ui.remark(format_args!(
+            "in conflict: {}; see `icm conflicts`, and settle it with `icm conflicts settle {}`",
+            memory.conflicts.join(", "),
+            text::one_line(&memory.id),
+        ));
     }
     Ok(())
 }
@@ -148,13 +165,13 @@ fn print_changes(ui: &Ui, version: &Version, before: &Memory) -> Result<(), CliE
     if !keywords.is_empty() {
         lines.push(format!("keywords: {}", keywords.join(" ")));
     }
-    for line in lines {
-        for line in text::wrap(
-            &text::one_line(&line),
-            ui.columns.map(|c| c.saturating_sub(4)),
-        ) {
-            ui.line(format_args!("  {}", ui.paint(DIM, &line)))?;
-        }
+    lines.iter().try_for_each(|line| print_dim(ui, line))
+}
+
+fn print_dim(ui: &Ui, line: &str) -> Result<(), CliError> {
+    let columns = ui.columns.map(|c| c.saturating_sub(4));
+    for line in text::wrap(&text::one_line(line), columns) {
+        ui.line(format_args!("  {}", ui.paint(DIM, &line)))?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ pub(crate) mod backup;
 pub(crate) mod bench;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod conflicts;
 pub(crate) mod consolidate;
 pub(crate) mod decay;
 pub(crate) mod demo;

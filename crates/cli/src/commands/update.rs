@@ -11,7 +11,8 @@ use crate::{input, memory_view};
 
 /// Change a memory; what is not named stays
 ///
-/// What it said before stays in the log: see `icm history`.
+/// What it said before stays in the log: see `icm history`. Where machines wrote a field beside each other
+/// (`icm conflicts`), another value for it settles that, too.
 #[derive(Debug, Args)]
 pub(crate) struct UpdateArgs {
     /// Id or its beginning

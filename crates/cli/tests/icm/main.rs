@@ -12,6 +12,7 @@ mod below;
 mod bench;
 mod care;
 mod config;
+mod conflicts;
 mod context;
 mod decay;
 mod definitions;

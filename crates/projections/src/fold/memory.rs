@@ -437,6 +437,37 @@ pub(super) fn show<X: Texts>(
     }
 }
 
+/// The row as it would be if it showed these fields as an event wrote them. What the event does not write
+/// of them stays; what it wrote and is not there is withheld.
+pub fn as_written(row: &Version, fields: u32, event: &Event<'_>) -> Version {
+    let mut written = row.clone();
+    let facts = said_of(event);
+    let shown = fields & fields_of(&facts);
+    show(&mut super::Owned, &mut written, shown, event, &facts);
+    written
+}
+
+/// The fields that an event writes of the row that it is about.
+pub fn written_by(event: &Event<'_>) -> u32 {
+    fields_of(&said_of(event))
+}
+
+/// Facts of an event as they speak of its own subject.
+fn said_of(event: &Event<'_>) -> Facts {
+    match facts_of(event) {
+        Facts::Consolidated(facts) => Facts::Stored(facts.stored),
+        facts => facts,
+    }
+}
+
+fn fields_of(facts: &Facts) -> u32 {
+    match facts {
+        Facts::Stored(facts) => facts.fields,
+        Facts::Updated(facts) => facts.fields,
+        _ => 0,
+    }
+}
+
 fn put_stored_facts<T>(version: &mut Version<T>, shown: u32, facts: &MemoryStored) {
     if shown & fields::IMPORTANCE != 0 {
         version.importance = facts.importance;

@@ -23,6 +23,7 @@ pub use apply::{Access, Applied, Base, Ended, Folder, Keep, Learned, NoBase, Req
 pub use canonical::canonical_order;
 pub use decay::{Rates, Schedule, day_of};
 pub use links::Link;
+pub use memory::{as_written, written_by};
 pub use overlay::{Closed, MEMOIRS, Overlay, TopicChange, concepts_of};
 pub use record::{EntityId, Family, GraphRow, Keyword, Source, Stamp, Version, Writer, changed};
 pub use state_hash::{StateHash, StateSum};

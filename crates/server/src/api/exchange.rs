@@ -66,6 +66,9 @@ pub struct LogImportAnswer {
     pub event: Option<String>,
     /// Its position.
     pub position: Option<u64>,
+    /// Fields that are in conflict now and were not before; `None` where it brought too much to look.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub conflicts: Option<u64>,
 }
 
 /// A place in a chain.

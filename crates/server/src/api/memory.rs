@@ -417,6 +417,10 @@ pub struct Memory {
     /// derived from it.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub confirmations: u64,
+    /// Fields for which several machines wrote different values beside each other (only where one memory is
+    /// asked for, or its history).
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub conflicts: Vec<String>,
 }
 
 fn is_zero(number: &u64) -> bool {

@@ -5,6 +5,7 @@
 
 mod bench;
 mod care;
+mod conflicts;
 mod consolidate;
 mod decay;
 mod embed;
@@ -22,6 +23,7 @@ mod undo;
 
 pub use bench::*;
 pub use care::*;
+pub use conflicts::*;
 pub use consolidate::*;
 pub use decay::*;
 pub use embed::*;

@@ -1,6 +1,7 @@
 //! What was: history, reasons, differences.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::graph::GraphDiff;
 use super::memory::{Basis, Memory, Source};
@@ -28,12 +29,20 @@ pub struct Version {
     /// or that came with it in an import.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub not_shown: Option<String>,
+    /// The same of other fields, by name.
+    #[serde(skip_serializing_if = "Map::is_empty", default)]
+    pub not_shown_fields: Map<String, Value>,
     /// Position of the undo that took the event back, while that undo is in force.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub undone_at: Option<u64>,
 }
 
 impl Version {
+    /// Whether it is an event that made no version: another value is shown.
+    pub fn is_not_shown(&self) -> bool {
+        self.not_shown.is_some() || !self.not_shown_fields.is_empty()
+    }
+
     /// Why the text of the event is not shown.
     pub fn why_not_shown(&self) -> &'static str {
         match self.undone_at.is_some() {

@@ -178,7 +178,10 @@ mod tests {
         assert_eq!(of(&["memory", "memoir", "history"]), Offer::ALL);
         assert_eq!(of(&["all"]), Offer::ALL);
         assert_eq!(of(&["default"]), Offer::default());
-        assert_eq!(names(of(&["history"])), ["icm_diff", "icm_log", "icm_undo"]);
+        assert_eq!(
+            names(of(&["history"])),
+            ["icm_conflicts", "icm_diff", "icm_log", "icm_undo"]
+        );
         // Each name of the lists is that of a tool.
         assert_eq!(names(of(&["core"])), CORE);
         assert_eq!(names(of(&["default"])).len(), CORE.len() + CARE.len());

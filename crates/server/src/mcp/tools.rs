@@ -3,6 +3,7 @@
 //! Names, descriptions and schemas are constants. Stored text never gets into them, so a memory
 //! cannot change what a client believes a tool to be.
 
+mod conflicts;
 mod consolidate;
 mod decay;
 mod diff;
@@ -36,7 +37,8 @@ use crate::sanitize::{clean, clean_line};
 use crate::service::Service;
 
 /// Every tool, in the order of their names.
-pub(super) static TOOLS: [&Tool; 29] = [
+pub(super) static TOOLS: [&Tool; 30] = [
+    &conflicts::TOOL,
     &diff::TOOL,
     &log::TOOL,
     &memoir::add_concept::TOOL,

@@ -23,6 +23,9 @@ const CLOUDEVENT_START: &[u8] = b"{\"specve";
 /// `log.imported` events of one batch: each may be as long as an event can.
 pub(super) const IMPORTS_MAX: usize = 32;
 
+/// Events of an import that are looked at for the conflicts that they open.
+const LOOK_EVENTS_MAX: u64 = 10_000;
+
 impl Service {
     /// Writes every chain that is held into `out`, less what `since` says is there already: whoever has
     /// that and imports it has the same events.
@@ -121,7 +124,7 @@ impl Service {
             let learned = self.log.would_learn(&bundle, self.now_ms())?;
             return Ok(answer(&learned, true));
         }
-        let (learned, appended) =
+        let (before, learned, appended) =
             self.command(caller, None, RequestKeyOf(None), |command, views| {
                 let learned = command.learn(&bundle)?;
                 let events: Vec<NewEvent> = learned.facts.iter().map(imported).collect();
@@ -133,7 +136,7 @@ impl Service {
                     let event = redacted(singles, subjects, None);
                     appended = command.append(views, vec![event])?.last().copied();
                 }
-                Ok((learned, appended))
+                Ok((views.tally().position, learned, appended))
             })?;
         let mut told = answer(&learned, false);
         if learned.changes_the_past {
@@ -141,6 +144,11 @@ impl Service {
             let blanked = self.finish_redaction(&mut held)?;
             told.redacted = blanked.events;
             told.out_of_reach = unknown(&blanked);
+        }
+        if appended.is_some() && learned.events <= LOOK_EVENTS_MAX {
+            // What was taken in is there, whatever becomes of this.
+            let opened = self.with_views(|views| self.opened_since(views, before));
+            told.conflicts = opened.ok();
         }
         Ok(LogImportAnswer {
             event: appended.map(|event| event.event.to_string()),
@@ -195,6 +203,7 @@ fn answer(learned: &Learned, dry_run: bool) -> LogImportAnswer {
         own_forks: forks(&learned.own_forks),
         event: None,
         position: None,
+        conflicts: None,
     }
 }
 

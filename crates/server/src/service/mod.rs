@@ -4,6 +4,7 @@
 mod asked;
 mod basis;
 mod cloudevents;
+mod conflicts;
 mod consolidate;
 mod decay;
 mod dedup;

@@ -1,13 +1,13 @@
 //! Queries that look things up.
 
-use icm_log::facts::{Facts, fields};
-use icm_log::{ActorId, EventId, Kind, Position, SubjectId, payload};
+use icm_log::{ActorId, Kind, Position, SubjectId};
 use icm_projections::fold;
 use icm_projections::{ALL_IDS, Views, topic_fits};
-use serde_json::Value;
+use serde_json::Map;
 
+use super::conflicts::not_shown;
 use super::scopes::scope_fits;
-use super::show::field_names;
+use super::show::{field_names, memory};
 use super::write::Scope;
 use super::{Ask, Service};
 use crate::api::{ListRequest, Memory, Sort, Version};
@@ -26,6 +26,7 @@ impl Service {
             let entity = self.find_memory(views, id)?;
             match views.version_at(entity, at.position)? {
                 Some(version) => Ok(Memory {
+                    conflicts: self.conflicting(views, &version, at.position)?,
                     consolidated_into: self.consolidated_into(views, &version)?,
                     often_together: match version.is_alive() {
                         true => {
@@ -150,11 +151,19 @@ impl Service {
                         ..self.memory_at(views, version, end)?
                     },
                     not_shown: None,
+                    not_shown_fields: Map::new(),
                     undone_at: None,
                 });
             }
+            let open = match versions.last() {
+                Some(version) => self.conflicting(views, version, newest)?,
+                None => Vec::new(),
+            };
             self.add_not_shown(views, entity, &versions, &mut history)?;
             self.mark_undone(views, &mut history)?;
+            if let Some(last) = history.last_mut() {
+                last.memory.conflicts = open;
+            }
             Ok(history)
         })
     }
@@ -180,7 +189,7 @@ impl Service {
         Ok(())
     }
 
-    /// Adds the events whose text no version shows, as the versions that they did not become.
+    /// Adds the events whose values no version shows, as the versions that they did not become.
     fn add_not_shown(
         &self,
         views: &Views,
@@ -191,51 +200,46 @@ impl Service {
         let shown = |position: &Position| versions.iter().any(|version| version.from == *position);
         let mut positions = views.touched(entity)?;
         positions.retain(|position| !shown(position));
-        let mut texts = Vec::new();
+        let mut lost = Vec::new();
         views.events_at(&self.log, &positions, &mut |event| {
-            let writes = match Facts::of(&event.head) {
-                Ok(Facts::Stored(_)) => true,
-                Ok(Facts::Updated(facts)) => facts.fields & fields::CONTENT != 0,
-                _ => false,
-            };
-            let payload = event.body.payload().and_then(payload::to_json);
-            let text = payload.as_ref().and_then(|payload| payload.get("content"));
-            let became = versions.iter().any(|it| it.stamp.event == event.id);
-            if let (true, false, Some(text)) = (writes, became, text.and_then(Value::as_str)) {
-                texts.push(NotShown {
-                    position: event.position,
-                    event: event.id,
-                    kind: event.head.kind(),
-                    ms: event.head.time().ms(),
-                    actor: event.head.actor(),
-                    text: text.to_owned(),
-                });
+            if versions.iter().any(|it| it.stamp.event == event.id) {
+                return;
             }
-        })?;
-        for it in texts {
             // As it stood once the event was known: with an import that is at its end.
-            let after = versions.iter().rev().find(|held| held.from <= it.position);
+            let after = (versions.iter().rev()).find(|held| held.from <= event.position);
             let Some(held) = after.or(versions.first()) else {
-                continue;
+                return;
             };
             // What came and won shows from the end of its import on.
-            let next = versions.iter().find(|next| next.from > it.position);
+            let next = versions.iter().find(|next| next.from > event.position);
             let next = next.filter(|next| next.kind() == Kind::LOG_IMPORTED);
-            let shows = |version: &fold::Version| version.content.as_deref() == Some(&it.text);
-            if shows(held) || next.is_some_and(shows) {
-                continue;
+            let shown: Vec<_> = [Some(held), next].into_iter().flatten().collect();
+            let (text, fields) = not_shown(event, held, &shown);
+            if text.is_none() && fields.is_empty() {
+                return;
             }
+            lost.push((
+                held,
+                Version {
+                    position: event.position.0,
+                    until: None,
+                    event: event.id.to_string(),
+                    kind: event.head.kind().name(),
+                    at: rfc3339(event.head.time().ms()),
+                    actor: self.actor_name(views, event.head.actor()),
+                    changed: Vec::new(),
+                    memory: memory(held, (0, None)),
+                    not_shown: text,
+                    not_shown_fields: fields,
+                    undone_at: None,
+                },
+            ));
+        })?;
+        for (held, version) in lost {
+            let at = Position(version.position).max(held.from);
             history.push(Version {
-                position: it.position.0,
-                until: None,
-                event: it.event.to_string(),
-                kind: it.kind.name(),
-                at: rfc3339(it.ms),
-                actor: self.actor_name(views, it.actor),
-                changed: Vec::new(),
-                memory: self.memory_at(views, held, it.position.max(held.from))?,
-                not_shown: Some(it.text),
-                undone_at: None,
+                memory: self.memory_at(views, held, at)?,
+                ..version
             });
         }
         history.sort_by_key(|version| version.position);
@@ -248,16 +252,6 @@ impl Service {
             .actor(actor)
             .map_or_else(|| actor.to_string(), str::to_owned)
     }
-}
-
-/// An event whose text no version shows.
-struct NotShown {
-    position: Position,
-    event: EventId,
-    kind: Kind,
-    ms: u64,
-    actor: ActorId,
-    text: String,
 }
 
 /// Those of one key stay as they were.

@@ -112,6 +112,7 @@ pub(super) fn memory(version: &Version, accesses: (u64, Option<u64>)) -> Memory 
         related: Vec::new(),
         often_together: Vec::new(),
         confirmations: 0,
+        conflicts: Vec::new(),
     }
 }
 

@@ -6,6 +6,7 @@ use clap::Args;
 use icm_server::api::LogImportAnswer;
 
 use crate::app::App;
+use crate::commands::conflicts;
 use crate::error::{CliError, Outcome};
 use crate::input;
 use crate::progress::Bar;
@@ -116,6 +117,7 @@ fn print(app: &App, answer: &LogImportAnswer) -> Result<(), CliError> {
             places(&answer.waiting)
         ));
     }
+    conflicts::remark_opened(ui, answer.conflicts.unwrap_or(0));
     for place in &answer.out_of_reach {
         ui.remark(format_args!("{}", text::one_line(place)));
     }

@@ -4,6 +4,7 @@ use icm_server::api::ChainPlace;
 use icm_sync::{Reason, Refused, SyncAnswer};
 
 use crate::app::App;
+use crate::commands::conflicts;
 use crate::error::CliError;
 use crate::text::{self, bytes, count};
 use crate::ui::{BOLD, WARN};
@@ -93,6 +94,7 @@ fn print(app: &App, answer: &SyncAnswer) -> Result<(), CliError> {
             ));
         }
     };
+    conflicts::remark_opened(ui, received.conflicts);
     files("not there yet:", &answer.not_there);
     files("left alone:", &answer.refused);
     if answer

@@ -211,7 +211,7 @@ fn history(call: &Call<'_>, id: &str, limit: usize) -> Result<Reply, ServiceErro
         let content = version.not_shown.as_ref().or(memory.content.as_ref());
         let content = clean(content.map_or("(withheld)", String::as_str));
         let state = match &memory.consolidated_into {
-            _ if version.not_shown.is_some() => format!(" ({})", version.why_not_shown()),
+            _ if version.is_not_shown() => format!(" ({})", version.why_not_shown()),
             Some(summary) => format!(" (consolidated into {summary})"),
             None if memory.undone => " (undone: there is no memory from here on)".to_owned(),
             None if memory.forgotten => " (forgotten)".to_owned(),
@@ -309,6 +309,11 @@ fn version_fields(version: &Version, cap_bytes: usize) -> Value {
     }
     if let Some(text) = &version.not_shown {
         fields["not_shown"] = cut(&clean(text), cap_bytes).into();
+    }
+    if !version.not_shown_fields.is_empty() {
+        let mut others = Value::Object(version.not_shown_fields.clone());
+        clean_value(&mut others);
+        fields["not_shown_fields"] = others;
     }
     if let Some(summary) = &memory.consolidated_into {
         fields["consolidated_into"] = summary.as_str().into();

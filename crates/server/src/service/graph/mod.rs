@@ -29,14 +29,14 @@ use crate::limits::{KEY_LEN_MAX, TOPIC_LEN_MAX, name};
 use crate::when::rfc3339;
 
 /// The memoirs that are there, by what keys them.
-type Memoirs = BTreeMap<EntityId, Version>;
+pub(super) type Memoirs = BTreeMap<EntityId, Version>;
 
 /// A name as it is shown.
 fn shown(text: Option<&String>) -> String {
     text.cloned().unwrap_or_else(|| "(withheld)".to_owned())
 }
 
-fn confidence(ppm: u32) -> f64 {
+pub(super) fn confidence(ppm: u32) -> f64 {
     f64::from(ppm) / 1e6
 }
 
@@ -113,7 +113,7 @@ impl Service {
     }
 
     /// Those that there were, too.
-    fn all_memoirs_at(
+    pub(super) fn all_memoirs_at(
         &self,
         views: &Views,
         position: Position,
@@ -282,7 +282,7 @@ impl Service {
     }
 
     /// The same, deleted or not.
-    fn all_concepts_at(
+    pub(super) fn all_concepts_at(
         &self,
         views: &Views,
         memoir: EntityId,

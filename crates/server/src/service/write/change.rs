@@ -37,6 +37,15 @@ impl Change {
 
     /// The event that makes `before` so, and nothing where it is so already.
     pub(in crate::service) fn event(&self, before: &Version) -> Option<NewEvent> {
+        self.event_settling(before, 0)
+    }
+
+    /// The same, but these fields are written even where they are so already: others wrote them otherwise.
+    pub(in crate::service) fn event_settling(
+        &self,
+        before: &Version,
+        open: u32,
+    ) -> Option<NewEvent> {
         let mut written = 0;
         let mut payload = payload::MemoryUpdated::default();
         let mut note = |differs: bool, field: u32| {
@@ -48,10 +57,18 @@ impl Change {
         fn differs<T: PartialEq>(new: &Option<T>, old: &Option<T>) -> bool {
             new.is_some() && new != old
         }
-        if note(differs(&self.topic, &before.topic), fields::TOPIC) {
+        let settles = |given: bool, field: u32| given && open & field != 0;
+        if note(
+            differs(&self.topic, &before.topic) || settles(self.topic.is_some(), fields::TOPIC),
+            fields::TOPIC,
+        ) {
             payload.topic = self.topic.as_deref();
         }
-        if note(differs(&self.content, &before.content), fields::CONTENT) {
+        if note(
+            differs(&self.content, &before.content)
+                || settles(self.content.is_some(), fields::CONTENT),
+            fields::CONTENT,
+        ) {
             payload.content = self.content.as_deref();
         }
         if note(
@@ -69,14 +86,14 @@ impl Change {
         if note(differs(&self.metadata, &before.metadata), fields::METADATA) {
             payload.metadata = self.metadata.as_deref();
         }
-        let importance = self
-            .importance
-            .filter(|importance| *importance != before.importance);
+        let importance = self.importance.filter(|importance| {
+            *importance != before.importance || settles(true, fields::IMPORTANCE)
+        });
         note(importance.is_some(), fields::IMPORTANCE);
-        let scope = self
-            .scope
-            .as_ref()
-            .filter(|scope| scope.kind != before.scope_kind || scope.text != before.scope);
+        let scope = self.scope.as_ref().filter(|scope| {
+            let moves = scope.kind != before.scope_kind || scope.text != before.scope;
+            moves || settles(true, fields::SCOPE)
+        });
         if note(scope.is_some(), fields::SCOPE) {
             payload.scope = scope.and_then(|scope| scope.text.as_deref());
         }
@@ -152,7 +169,7 @@ impl Change {
     }
 }
 
-fn scope_id_of(version: &Version) -> ScopeId {
+pub(super) fn scope_id_of(version: &Version) -> ScopeId {
     match (&version.scope, version.scope_kind) {
         (Some(text), kind) => hash::scope_id(kind.code(), text),
         (None, _) => ScopeId::ZERO,

@@ -135,7 +135,7 @@ impl Checked {
     }
 }
 
-fn source_text(source: &Source) -> payload::SourceText<'_> {
+pub(super) fn source_text(source: &Source) -> payload::SourceText<'_> {
     payload::SourceText {
         agent: source.agent.as_deref(),
         client: source.client.as_deref(),

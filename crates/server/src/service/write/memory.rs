@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use icm_log::Name;
 use icm_log::facts::ScopeKind;
 use icm_projections::Views;
+use icm_projections::fold::Version;
 
 use super::command::Command;
 use super::hold::{Asked, Decided};
@@ -256,19 +258,9 @@ impl Service {
         }
         let before = self.living(views, id)?;
         let name = change.name_after(&before);
-        let own = views.resolve(before.id)?;
-        if let Some(other) = views.named(name)?.filter(|other| *other != own) {
-            let hint = "update that one and forget this one, or keep the topic as it is";
-            return Err(ServiceError::invalid_with(
-                format!(
-                    "the topic has (or had) another memory with that key, {}",
-                    id_text(other)
-                ),
-                format!("{hint}; storing the topic and key anew brings a forgotten one back"),
-            )
-            .into());
-        }
-        match change.event(&before) {
+        self.refuse_taken_name(views, &before, name)?;
+        let open = self.open_fields(views, &before, views.tally().position)?;
+        match change.event_settling(&before, open) {
             Some(event) => {
                 let topic = change.topic.clone();
                 let appended = command.append(views, vec![event])?;
@@ -276,6 +268,28 @@ impl Service {
             }
             None => Ok(unchanged(&before)),
         }
+    }
+
+    /// Two memories of one name are one: a move that would make them so is refused.
+    pub(in crate::service) fn refuse_taken_name(
+        &self,
+        views: &Views,
+        before: &Version,
+        name: Name,
+    ) -> std::result::Result<(), Ask> {
+        let own = views.resolve(before.id)?;
+        let Some(other) = views.named(name)?.filter(|other| *other != own) else {
+            return Ok(());
+        };
+        let hint = "update that one and forget this one, or keep the topic as it is";
+        Err(ServiceError::invalid_with(
+            format!(
+                "the topic has (or had) another memory with that key, {}",
+                id_text(other)
+            ),
+            format!("{hint}; storing the topic and key anew brings a forgotten one back"),
+        )
+        .into())
     }
 
     fn check_update(request: &UpdateRequest) -> Result<Change> {

@@ -5,6 +5,7 @@
 
 mod change;
 mod checked;
+mod choice;
 mod command;
 mod hold;
 mod memory;
@@ -29,6 +30,7 @@ use crate::secrets::Guard;
 
 pub(super) use change::{Change, next_length, turned};
 pub(super) use checked::{Checked, Scope};
+pub(super) use choice::{Choice, settled, still_forgotten};
 pub(super) use command::{Command, actor_of, check_caller};
 pub(crate) use memory::{OwnWay, Write};
 

@@ -1,0 +1,102 @@
+//! `icm_conflicts`
+
+use serde_json::{Value, json};
+
+use super::{AS_OF, Call, Hints, Kind, Param, Reply, Tool, clean_value, count, dated, short};
+use crate::api::{Conflict, ConflictValue, ConflictsRequest};
+use crate::error::ServiceError;
+use crate::mcp::frame::{Frame, REPLY_MAX_BYTES};
+use crate::mcp::schema::Args;
+use crate::sanitize::clean_line;
+
+/// Conflicts that one reply tells of.
+const CONFLICTS_MAX: usize = 20;
+
+pub(super) static TOOL: Tool = Tool {
+    name: "icm_conflicts",
+    title: "Conflicts",
+    description: "List fields for which machines wrote different values without knowing of each other: what is shown, and what else was written. Call it after a sync. To settle one, icm_memory_update the field with the value that holds, the shown one too.",
+    hints: Hints {
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+    },
+    leaves_work: false,
+    params: &[
+        Param {
+            name: "topic",
+            kind: Kind::Text,
+            required: false,
+            about: "only this topic; a/ for all below a",
+        },
+        AS_OF,
+    ],
+    output: None,
+    run,
+};
+
+fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+    let as_of = args.text("as_of");
+    let conflicts = call.service.conflicts(&ConflictsRequest {
+        topic: args.text("topic"),
+        limit: Some(CONFLICTS_MAX),
+        at: as_of.clone(),
+    })?;
+    let cap = REPLY_MAX_BYTES / 2 / conflicts.conflicts.len().max(1);
+    let mut frame = Frame::new();
+    for conflict in &conflicts.conflicts {
+        let head = format!("{} {}: ", conflict.id, conflict.field);
+        frame.item(&head, &said(conflict), "", cap);
+    }
+    let total = count(conflicts.total, "conflict", "conflicts");
+    let shown = conflicts.conflicts.len() as u64;
+    let mut text = match shown {
+        0 => "no conflicts".to_owned(),
+        _ => format!("{total}\n{}", frame.finish()),
+    };
+    if shown < conflicts.total {
+        text.push_str(&format!("\n{shown} of {total} shown"));
+    }
+    let mut structured = json!(conflicts);
+    clean_value(&mut structured);
+    // Long texts are in the memory and its history.
+    cut_texts(&mut structured, cap);
+    Ok(Reply {
+        text: dated(text, &conflicts.basis, as_of.is_some()),
+        structured,
+    })
+}
+
+fn said(conflict: &Conflict) -> String {
+    let value = |it: &ConflictValue| {
+        let value = match &it.value {
+            _ if it.withheld => "(withheld)".to_owned(),
+            Value::Null => "(none)".to_owned(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let actor = clean_line(&it.actor);
+        format!("{value} ({}, {actor}, event {})", it.at, short(&it.event))
+    };
+    let others: Vec<String> = conflict.others.iter().map(value).collect();
+    let name = conflict.name.as_deref().map(clean_line);
+    let name = name.map_or(String::new(), |name| format!("/{name}"));
+    format!(
+        "[{}{name}] shown {} | other {}",
+        clean_line(&conflict.topic),
+        value(&conflict.shown),
+        others.join(" | ")
+    )
+}
+
+fn cut_texts(value: &mut Value, cap: usize) {
+    match value {
+        Value::String(text) if text.len() > cap => {
+            text.truncate(text.floor_char_boundary(cap));
+            text.push('…');
+        }
+        Value::Array(items) => items.iter_mut().for_each(|it| cut_texts(it, cap)),
+        Value::Object(fields) => fields.values_mut().for_each(|it| cut_texts(it, cap)),
+        _ => {}
+    }
+}

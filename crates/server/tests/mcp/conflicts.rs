@@ -1,0 +1,62 @@
+//! What a model is told of what machines wrote beside each other.
+
+use icm_server::ExportFile;
+use icm_server::api::{ExportSince, NoProgress, UpdateRequest};
+
+use super::*;
+
+/// `to` learns what `from` knows.
+fn carry(from: &Service, to: &Service) {
+    let mut bytes = Vec::new();
+    from.export_log(&ExportSince::Start, &mut bytes, &NoProgress)
+        .expect("exported");
+    let file = ExportFile::spool(&mut bytes.as_slice(), "an export").expect("an export");
+    to.import_log(&Caller::default(), &file, false, &NoProgress)
+        .expect("imported");
+}
+
+#[tokio::test]
+async fn conflicts_are_listed_and_an_update_settles_them() {
+    let mut client = Client::legacy(EVERYTHING).await;
+    let id = client.put("ports", "Redis listens on 6380", Trust::User);
+    let folder = tempfile::tempdir().expect("a folder");
+    let other = Service::open(OpenOptions {
+        dir: folder.path().join("store"),
+        lock_wait: Duration::from_secs(5),
+        read_only: false,
+    });
+    let other = other.expect("it opens");
+    carry(&client.service, &other);
+    for (service, text) in [(&*client.service, "on 1"), (&other, "on 2")] {
+        let request = UpdateRequest {
+            id: id.clone(),
+            content: Some(text.to_owned()),
+            ..UpdateRequest::default()
+        };
+        service
+            .update(&Caller::default(), request)
+            .expect("updated");
+    }
+    let (text, _) = client.ok("icm_conflicts", json!({})).await;
+    assert_eq!(text, "no conflicts");
+    carry(&other, &client.service);
+    let (text, found) = client.ok("icm_conflicts", json!({"topic": "ports"})).await;
+    assert!(text.starts_with("1 conflict\n"), "{text}");
+    assert!(text.contains("on 1") && text.contains("on 2"), "{text}");
+    assert_eq!(found["total"], 1);
+    let conflict = &found["conflicts"][0];
+    assert_eq!(
+        (&conflict["id"], &conflict["field"]),
+        (&json!(id), &json!("content"))
+    );
+    // The very text that is shown will do.
+    let shown = conflict["shown"]["value"].clone();
+    let update = json!({"id": id, "content": shown});
+    let (_, receipt) = client.ok("icm_memory_update", update).await;
+    assert_eq!(receipt["action"], "updated");
+    let (text, found) = client.ok("icm_conflicts", json!({})).await;
+    assert_eq!(
+        (text.as_str(), &found["total"]),
+        ("no conflicts", &json!(0))
+    );
+}

@@ -258,7 +258,7 @@ fn read_only_lists_only_tools_that_read() {
     let Value::Array(tools) = tool_list(READ_ONLY) else {
         panic!("a list")
     };
-    assert_eq!(tools.len(), 13);
+    assert_eq!(tools.len(), 14);
     assert!(
         tools
             .iter()

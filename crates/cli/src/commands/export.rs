@@ -175,7 +175,9 @@ fn write_folder(
     at: Option<&str>,
     app: &App,
 ) -> Result<WrittenFolder, CliError> {
-    outside_store(&folder.join("x"), &app.db()?.0)?;
+    // What is there of its path decides: the rest is going to be made.
+    let there = folder.ancestors().find(|path| path.is_dir());
+    outside_store(&there.unwrap_or(Path::new(".")).join("x"), &app.db()?.0)?;
     let failed = |e| CliError::io(format!("cannot write {}", folder.display()), &e);
     let mut files = BTreeSet::new();
     let memories = service.export_markdown_files(at, &mut |name, text| {

@@ -139,7 +139,7 @@ fn what_is_wrong_is_named_and_the_rest_is_kept() {
     let lines: Vec<u64> = wrong.iter().map(|(line, _)| *line).collect();
     assert_eq!(lines, [6, 13, 17, 21, 22, 25, 27], "{wrong:#?}");
     for (at, words) in [
-        "not YAML",
+        "the name `key` stands twice",
         "no end",
         "stands twice",
         "no text",

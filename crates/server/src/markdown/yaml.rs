@@ -1,7 +1,7 @@
 //! Fields in YAML: read as anybody writes them, written as JSON, which YAML takes in.
 
 use serde_json::{Map, Value};
-use serde_saphyr::options;
+use serde_saphyr::{DuplicateKeyPolicy, UserMessageFormatter, options};
 
 use crate::json;
 
@@ -49,15 +49,21 @@ pub(super) fn read(text: &str) -> Result<Map<String, Value>, (Option<u64>, Strin
     let options = options! {
         strict_booleans: true,
         with_snippet: false,
+        // Ours tells of them.
+        duplicate_keys: DuplicateKeyPolicy::LastWins,
     };
     match serde_saphyr::from_str_with_options::<json::Strict>(text, options) {
         Ok(json::Strict(Value::Object(fields))) => Ok(fields),
         Ok(_) => Err((None, "no fields: write `name: value`".to_owned())),
         Err(error) => {
             let line = error.location().map(|location| location.line());
-            let message = error.without_snippet().to_string();
-            let first = message.lines().next().unwrap_or_default().trim_end();
-            Err((line, format!("not YAML: {first}")))
+            let message = error
+                .without_snippet()
+                .render_with_formatter(&UserMessageFormatter);
+            let first = message.lines().next().unwrap_or_default();
+            // The place is told as that in the file.
+            let what = first.rfind(" at line ").map_or(first, |end| &first[..end]);
+            Err((line, format!("not YAML: {}", what.trim_end())))
         }
     }
 }

@@ -433,7 +433,9 @@ fn request_of(object: &Map<String, Value>) -> Result<StoreRequest> {
     let text = |field: &str| match object.get(field) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(ServiceError::invalid(format!("`{field}` is not text"))),
+        Some(_) => Err(ServiceError::invalid(format!(
+            "`{field}` is not text: put it in quotes"
+        ))),
     };
     let required = |field: &str| {
         text(field)?.ok_or_else(|| ServiceError::invalid(format!("`{field}` is missing")))

@@ -12,7 +12,7 @@ use icm_server::api::{Caller, StoreRequest};
 use icm_server::{AskOwner, OpenOptions, Service};
 use serde_json::Value;
 
-use crate::clock::p50;
+use crate::clock::{self, cpu_of, p50};
 use crate::data::{self, Text};
 use crate::mcp::Client;
 use crate::{Target, fresh, row};
@@ -161,6 +161,13 @@ fn p99(times: &mut [f64]) -> f64 {
 }
 
 pub(crate) fn run(dir: &Path) {
+    stores(dir);
+    commands(dir);
+    takeover(dir);
+}
+
+/// What stores cost by an owner: one client, and many.
+pub(crate) fn stores(dir: &Path) {
     let store = begun(dir, "owner");
     let owner = Owner::of(&store);
     let (sync, round) = limits(dir, &owner);
@@ -182,23 +189,28 @@ pub(crate) fn run(dir: &Path) {
         one / (sync + round),
         ("≤ 2×", Target::AtMost(2.0)),
     );
-    let start = Instant::now();
+    let cpu = || [cpu_of(owner.process.id()), clock::cpu()];
+    let (start, before) = (Instant::now(), cpu());
     let mut waits = under_load(&store, || std::thread::sleep(LOAD));
     let rate = waits.len() as f64 / start.elapsed().as_secs_f64();
+    let each =
+        |now: Duration, then: Duration| (now - then).as_secs_f64() * 1e6 / waits.len() as f64;
+    let now = cpu();
+    let [owners, clients] = [0, 1].map(|at| each(now[at], before[at]));
     row(
         "stores through the owner, 8 clients at once",
-        &format!("{rate:.0}/s, p99 {:.1} ms", p99(&mut waits)),
+        &format!(
+            "{rate:.0}/s, p99 {:.1} ms; CPU a store {owners:.0} µs of the owner, {clients:.0} µs of the clients",
+            p99(&mut waits)
+        ),
         &format!("1 / fdatasync {:.0}/s", 1e6 / sync),
         rate * sync / 1e6,
         ("≥ 1.5×", Target::AtLeast(1.5)),
     );
-    drop(owner);
-    commands(dir);
-    takeover(dir);
 }
 
 /// The command line beside a server, against a process that does nothing.
-fn commands(dir: &Path) {
+pub(crate) fn commands(dir: &Path) {
     let store = data::sized(dir, 10_000);
     let _owner = Owner::of(&store);
     let mut text = Text::new(8);
@@ -256,7 +268,7 @@ fn wall_ms(command: &mut Command) -> f64 {
 }
 
 /// What clients see of an owner that is killed, or stopped for a while, twenty times in a row.
-fn takeover(dir: &Path) {
+pub(crate) fn takeover(dir: &Path) {
     let told = |what: &str, mut waits: Vec<f64>, limit: &str| {
         let (worst, many) = (p99(&mut waits), waits.len());
         let most = waits.last().copied().unwrap_or_default();

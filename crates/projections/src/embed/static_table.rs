@@ -4,8 +4,9 @@
 use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
-use super::wordpiece::{Vocabulary, tokens};
+use super::wordpiece::{Met, Vocabulary, tokens};
 use super::{EmbedError, Embedder};
 
 /// Tokens of a text that are read; what comes after adds nothing. That is more than 64 KiB of English.
@@ -38,6 +39,7 @@ pub struct StaticEmbedder {
     starts: usize,
     order: usize,
     pieces: usize,
+    met: Arc<Mutex<Met>>,
 }
 
 impl StaticEmbedder {
@@ -102,6 +104,7 @@ impl StaticEmbedder {
             starts: starts as usize,
             order: order as usize,
             pieces: pieces as usize,
+            met: Arc::default(),
             bytes,
         })
     }
@@ -155,7 +158,9 @@ impl StaticEmbedder {
     pub fn embed_one(&self, text: &str) -> Vec<f32> {
         let mut sum = vec![0.0; self.dim];
         let mut left = MAX_TOKENS;
-        tokens(text, self, |row| {
+        // Who embeds beside others does without.
+        let mut met = self.met.try_lock().ok();
+        tokens(text, self, met.as_deref_mut(), |row| {
             let row = row as usize;
             let scale = self.scale(row);
             let from = HEADER_LEN + row * self.dim;

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 
 use super::static_table::{MAX_TOKENS, StaticEmbedder};
-use super::wordpiece::tokens;
+use super::wordpiece::{Met, tokens};
 use super::{EmbedError, Embedder};
 
 const TABLE: &str = "model/static-v1.bin";
@@ -36,9 +36,9 @@ fn row_of(id: u64) -> u32 {
     row as u32
 }
 
-fn rows_of(embedder: &StaticEmbedder, text: &str) -> Vec<u32> {
+fn rows_of(embedder: &StaticEmbedder, text: &str, met: Option<&mut Met>) -> Vec<u32> {
     let mut rows = Vec::new();
-    tokens(text, embedder, |row| {
+    tokens(text, embedder, met, |row| {
         rows.push(row);
         true
     });
@@ -64,6 +64,7 @@ fn token_ids_are_the_references() {
     let embedder = StaticEmbedder::built_in();
     let lines = lines("tokens.jsonl.zst");
     assert_eq!(lines.len(), 2_000);
+    let mut met = Met::default();
     for line in lines {
         let text = line["text"].as_str().expect("a text");
         let ids = line["ids"].as_array().expect("ids");
@@ -71,7 +72,12 @@ fn token_ids_are_the_references() {
             .iter()
             .map(|id| row_of(id.as_u64().expect("an id")))
             .collect();
-        assert_eq!(rows_of(&embedder, text), expected, "{text:?}");
+        assert_eq!(rows_of(&embedder, text, None), expected, "{text:?}");
+        // With words of other texts, and with all of its own.
+        for _ in 0..2 {
+            let rows = rows_of(&embedder, text, Some(&mut met));
+            assert_eq!(rows, expected, "{text:?}");
+        }
     }
 }
 
@@ -113,7 +119,7 @@ fn a_text_without_meaning_is_zero() {
 fn what_looks_like_a_special_token_is_text() {
     let embedder = StaticEmbedder::built_in();
     for text in ["[CLS]", "[UNK]", "[MASK]", "[SEP]", "[PAD]"] {
-        let rows = rows_of(&embedder, text);
+        let rows = rows_of(&embedder, text, None);
         assert!(rows.len() >= 3 && rows.iter().all(|row| *row > 4), "{text}");
     }
 }
@@ -122,7 +128,7 @@ fn what_looks_like_a_special_token_is_text() {
 fn of_a_long_text_so_many_tokens_count() {
     let embedder = StaticEmbedder::built_in();
     let long = "!".repeat(MAX_TOKENS);
-    assert_eq!(rows_of(&embedder, &long).len(), MAX_TOKENS);
+    assert_eq!(rows_of(&embedder, &long, None).len(), MAX_TOKENS);
     let longer = format!("{long} and words");
     assert_eq!(embedder.embed_one(&longer), embedder.embed_one(&long));
     assert_ne!(embedder.embed_one(&longer[2..]), embedder.embed_one(&long));
@@ -275,7 +281,7 @@ proptest! {
         let embedder = StaticEmbedder::built_in();
         let vector = embedder.embed_one(&text);
         let length = length(&vector);
-        let known = rows_of(&embedder, &text).iter().any(|row| *row > 4);
+        let known = rows_of(&embedder, &text, None).iter().any(|row| *row > 4);
         prop_assert!(if known { (length - 1.0).abs() < 1e-5 } else { length == 0.0 }, "{length}");
         prop_assert_eq!(&vector, &embedder.embed(&[&text]).expect("it embeds")[0]);
     }
@@ -296,6 +302,6 @@ proptest! {
             rest = &rest[len..];
         }
         let expected = if rest.is_empty() { expected } else { vec![1] };
-        prop_assert_eq!(rows_of(&embedder, &word), expected);
+        prop_assert_eq!(rows_of(&embedder, &word, None), expected);
     }
 }

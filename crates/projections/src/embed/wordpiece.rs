@@ -4,11 +4,14 @@
 //! (`[CLS]`) is text. Which characters are control, mark or punctuation is Unicode's to say, and newer
 //! versions say more; a test holds thousands of texts against the reference.
 
+use rustc_hash::FxHashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
 /// A longer word is unknown as a whole; in characters.
 const MAX_WORD_LEN_CHARS: usize = 100;
+/// Words whose tokens are remembered: about half a megabyte.
+const MET_MAX: usize = 8_192;
 /// What a token that continues a word begins with.
 const CONTINUES: &[u8] = b"##";
 
@@ -20,10 +23,19 @@ pub(super) trait Vocabulary {
     fn unknown(&self) -> u32;
 }
 
+/// The tokens of words met lately: most words of a text were met before.
+#[derive(Debug, Default)]
+pub(super) struct Met(FxHashMap<Box<[u8]>, Box<[u32]>>);
+
 /// Gives the tokens of `text` to `take`, in order, until that returns `false`. Costs time in
-/// proportion to the text, and no memory but for a word.
-pub(super) fn tokens(text: &str, vocabulary: &impl Vocabulary, mut take: impl FnMut(u32) -> bool) {
-    let mut word = Word::new();
+/// proportion to the text. `met`, if it is at hand, is of the same vocabulary.
+pub(super) fn tokens(
+    text: &str,
+    vocabulary: &impl Vocabulary,
+    met: Option<&mut Met>,
+    mut take: impl FnMut(u32) -> bool,
+) {
+    let mut word = Word::new(met);
     for chunk in text.split(is_space) {
         // Most text is plain and needs no tables.
         let go_on = match chunk.is_ascii() {
@@ -76,16 +88,18 @@ fn is_cjk(c: char) -> bool {
 }
 
 /// The word that is being read.
-struct Word {
+struct Word<'m> {
+    met: Option<&'m mut Met>,
     /// [`CONTINUES`], which is no part of it, then the word.
     bytes: Vec<u8>,
     chars: usize,
     pieces: Vec<u32>,
 }
 
-impl Word {
-    fn new() -> Word {
+impl<'m> Word<'m> {
+    fn new(met: Option<&'m mut Met>) -> Word<'m> {
         Word {
+            met,
             bytes: CONTINUES.to_vec(),
             chars: 0,
             pieces: Vec::new(),
@@ -121,9 +135,28 @@ impl Word {
             return true;
         }
         self.pieces.clear();
-        if self.chars > MAX_WORD_LEN_CHARS || !self.cut(vocabulary) {
-            self.pieces.clear();
+        let known = self.met.as_ref();
+        let known = known.and_then(|met| met.0.get(&self.bytes[CONTINUES.len()..]));
+        if self.chars > MAX_WORD_LEN_CHARS {
             self.pieces.push(vocabulary.unknown());
+        } else if let Some(pieces) = known {
+            self.pieces.extend_from_slice(pieces);
+        } else {
+            // Looking it up writes over it.
+            let word = self
+                .met
+                .is_some()
+                .then(|| self.bytes[CONTINUES.len()..].into());
+            if !self.cut(vocabulary) {
+                self.pieces.clear();
+                self.pieces.push(vocabulary.unknown());
+            }
+            if let (Some(met), Some(word)) = (&mut self.met, word) {
+                if met.0.len() >= MET_MAX {
+                    met.0.clear();
+                }
+                met.0.insert(word, self.pieces[..].into());
+            }
         }
         self.bytes.truncate(CONTINUES.len());
         self.chars = 0;

@@ -23,6 +23,7 @@ use rustc_hash::FxHashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+use super::marks::Marks;
 use super::stopwords::is_stopword;
 
 /// Longest term in bytes; longer ones are cut at a character.
@@ -105,18 +106,23 @@ struct Token<'t> {
     source: &'t str,
 }
 
-/// Appends the terms of a text of a document.
-pub(crate) fn index_terms(text: &str, terms: &mut DocTerms) {
+/// Appends the terms of a text of a document. The marks of its words as they are in `exact`.
+pub(crate) fn index_terms(text: &str, terms: &mut DocTerms) -> Marks {
+    let mut marks = Marks::default();
     tokens(text, true, &mut |token| {
         if token.kind != Kind::Whole
             && let Some(body) = body_term(&token)
         {
             terms.body.push(&body);
         }
+        if token.kind == Kind::Word {
+            marks.add(&token.text);
+        }
         if matches!(token.kind, Kind::Word | Kind::Whole) {
             terms.exact.push(&token.text);
         }
     });
+    marks
 }
 
 /// The distinct terms of a query in order of first appearance, at most `limit`.
@@ -164,23 +170,14 @@ pub(crate) fn query_terms(text: &str, limit: usize) -> Vec<QueryTerm> {
     terms
 }
 
-/// The words of a text as written, folded, stopwords too, each as often as it occurs; of scripts
-/// without spaces the pairs of characters.
-pub(crate) fn plain_words(text: &str) -> Vec<String> {
-    let terms = plain_terms(text).into_iter();
-    terms.map(|(_, word)| word).collect()
-}
-
-/// The terms that stand for the words of a text as written, stopwords too; of scripts without spaces for the
-/// pairs of characters.
-pub(crate) fn plain_terms(text: &str) -> Vec<(TextField, String)> {
-    let mut terms = Vec::new();
+/// Hands out the words of a text as written, folded, stopwords too, each as often as it occurs; of scripts without
+/// spaces the pairs of characters. With each the field that has it as it is.
+pub(crate) fn plain_words(text: &str, take: &mut dyn FnMut(TextField, &str)) {
     tokens(text, false, &mut |token| match token.kind {
-        Kind::Word => terms.push((TextField::Exact, token.text.into_owned())),
-        Kind::Gram => terms.push((TextField::Body, token.text.into_owned())),
+        Kind::Word => take(TextField::Exact, &token.text),
+        Kind::Gram => take(TextField::Body, &token.text),
         Kind::Part | Kind::Whole => {}
     });
-    terms
 }
 
 /// Whether a word is written as names in programs and numbers of tickets are, and prose is not.

@@ -5,41 +5,55 @@ use tantivy::Term;
 use super::collect::filtered;
 use super::error::{Doing, TextError};
 use super::index::TextIndex;
-use super::schema::{fields, scope_is, topic_is};
+use super::parts::part;
+use super::schema::{Home, fields, scope_is, topic_is};
 use super::tail::Tail;
 
 impl TextIndex {
     /// The versions of exactly this topic, and of exactly this scope where one is given, that hold
-    /// now, in the index and in the tail. Costs a walk of the shorter posting list of each segment.
+    /// now, in the index and in the tail. Costs a walk of the shorter posting list of each segment, unless
+    /// they were counted before and none has gone since.
     pub fn living_in(
         &self,
         tail: &Tail,
         topic: &str,
         scope: Option<&str>,
     ) -> Result<u64, TextError> {
-        let filters: Vec<String> = std::iter::once(topic_is(topic))
-            .chain(scope.map(scope_is))
-            .collect();
-        let term = |filter: &String| vec![Term::from_field_text(fields().filter, filter)];
-        let terms: Vec<Vec<Term>> = filters.iter().map(term).collect();
+        let home = Home::of(topic, scope);
+        let terms = || -> Vec<Vec<Term>> {
+            let filters = std::iter::once(topic_is(topic)).chain(scope.map(scope_is));
+            let term = |filter: String| vec![Term::from_field_text(fields().filter, &filter)];
+            filters.map(term).collect()
+        };
         let live = self.live_searcher();
-        let [deleted, _] = self.deleted();
+        let mut parts = self.parts();
         let mut living = 0;
         for (segment, reader) in live.segment_readers().iter().enumerate() {
-            let docs = filtered(reader, &terms).doing("counting a topic")?;
-            let mut gone = deleted[segment].clone();
             let closed = tail.closed_in_index().iter();
-            gone.extend(closed.filter(|at| at.segment == segment).map(|at| at.doc));
-            gone.sort_unstable();
-            gone.dedup();
-            living += match docs {
-                Some(docs) => {
-                    gone.retain(|doc| docs.binary_search(doc).is_ok());
-                    docs.len() - gone.len()
-                }
-                None => reader.max_doc() as usize - gone.len(),
+            let closed = closed.filter(|at| at.segment == segment).map(|at| at.doc);
+            let closed: Vec<u32> = closed.collect();
+            let count = || -> tantivy::Result<u64> {
+                let docs = filtered(reader, &terms())?;
+                let [deleted, _] = self.deleted();
+                let mut gone = [&deleted[segment][..], &closed].concat();
+                gone.sort_unstable();
+                gone.dedup();
+                let living = match docs {
+                    Some(docs) => {
+                        gone.retain(|doc| docs.binary_search(doc).is_ok());
+                        docs.len() - gone.len()
+                    }
+                    None => reader.max_doc() as usize - gone.len(),
+                };
+                Ok(living as u64)
             };
+            let counted = match closed.is_empty() {
+                true => part(&mut parts, reader)
+                    .and_then(|part| part.living(home, reader.num_deleted_docs(), count)),
+                false => count(),
+            };
+            living += counted.doing("counting a topic")?;
         }
-        Ok(living as u64 + tail.open_with(&filters))
+        Ok(living + tail.open_in(home))
     }
 }

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{MutexGuard, OnceLock};
 use std::thread;
 use std::time::Duration;
 
+use rustc_hash::FxHashMap;
 use tantivy::directory::RamDirectory;
 use tantivy::directory::error::LockError;
+use tantivy::index::SegmentId;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{
@@ -20,6 +22,7 @@ use super::Doc;
 use super::analyze::TextField;
 use super::error::{Doing, TextError};
 use super::folder::Folder;
+use super::parts::{Part, Parts};
 use super::schema::{Analysed, ORDINAL, VERSION, fields, tokenizers};
 use super::stats::Tokens;
 
@@ -44,6 +47,7 @@ pub struct TextIndex {
     commit: Commit,
     /// See [`TextIndex::deleted`].
     deleted: OnceLock<[Vec<Vec<DocId>>; 2]>,
+    parts: Parts,
 }
 
 /// Where a document is within a tier.
@@ -130,6 +134,7 @@ impl TextIndex {
             closed,
             commit: Commit::default(),
             deleted: OnceLock::new(),
+            parts: Parts::default(),
         };
         index.reload_within(tries)?;
         Ok(index)
@@ -157,6 +162,7 @@ impl TextIndex {
             let after = self.read_commit(tries)?;
             if after == commit {
                 self.commit = commit;
+                self.parts.keep(self.live_searcher().segment_readers());
                 return Ok(());
             }
             commit = after;
@@ -232,6 +238,17 @@ impl TextIndex {
             replaced: BTreeSet::new(),
             error: None,
         })
+    }
+
+    /// What is kept of the segments of the live tier.
+    pub(super) fn parts(&self) -> MutexGuard<'_, FxHashMap<SegmentId, Part>> {
+        self.parts.locked()
+    }
+
+    /// Takes what another one has kept of its segments: those that both have need not be asked again.
+    pub(crate) fn inherit(&mut self, before: &mut TextIndex) {
+        self.parts = std::mem::take(&mut before.parts);
+        self.parts.keep(self.live_searcher().segment_readers());
     }
 
     /// Where the document of a version is in the live tier.

@@ -1,21 +1,26 @@
 //! Which versions of a topic may say nearly the same as a text: those that share its rare words.
 
-use std::sync::Arc;
-
 use rustc_hash::{FxHashMap, FxHashSet};
-use tantivy::postings::{SegmentPostings, TermInfo};
+use tantivy::columnar::Column;
+use tantivy::index::SegmentId;
+use tantivy::postings::TermInfo;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocSet, InvertedIndexReader, SegmentReader, TERMINATED, Term};
+use tantivy::{DocSet, SegmentReader, TERMINATED, Term};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::analyze::{TextField, plain_terms};
-use super::collect::{Place, seek};
+use super::analyze::{TextField, plain_words};
+use super::collect::{Place, postings, seek};
 use super::error::{Doing, TextError};
-use super::schema::{ORDINAL, fields, scope_is, topic_is};
+use super::marks::Marks;
+use super::parts::{Part, part};
+use super::schema::{Home, fields, topic_is};
 use super::search::stored;
+use super::similar::Words;
 use super::stopwords::is_stopword;
 use super::{Tail, TextIndex};
 
+/// Words of a text that are looked at. More would find no others: what is alike shares words from its beginning on.
+const FIRST: usize = 400;
 /// Words that are looked up: some with digits, which tell texts of one pattern apart, and the longest, which are rarely
 /// the common ones.
 const LOOKED_UP: usize = 32;
@@ -24,72 +29,142 @@ const WITH_DIGITS: usize = 8;
 /// few words, so some of the rarest are among the shared ones.
 const SEARCHED_MIN: usize = 3;
 const SEARCHED_MAX: usize = 8;
+/// Documents of a segment with a word that are looked at one by one; of more those of the topic alone.
+const FEW: u32 = 256;
+/// One, in parts per million.
+const ONE_PPM: u64 = 1_000_000;
+
+/// A text of which near ones are looked for.
+#[derive(Debug, Clone)]
+pub struct Sought {
+    words: Words,
+    marks: Marks,
+    /// The first of its words, and the fields that have them as they are.
+    terms: Vec<(TextField, String)>,
+}
 
 /// A word, and where it is found.
-struct Rare {
+struct Rare<'t> {
     field: TextField,
-    word: String,
+    word: &'t str,
     /// How many documents have it.
     docs: u64,
     /// By segment.
     places: Vec<Option<TermInfo>>,
 }
 
-/// A segment, with what is asked of it for every word.
-struct Part<'a> {
-    reader: &'a SegmentReader,
-    /// By field of a word.
-    words: [Arc<InvertedIndexReader>; 2],
-    filter: Arc<InvertedIndexReader>,
-    /// Where the documents of each filter are; `None` where one of them has none.
-    filters: Option<Vec<TermInfo>>,
+/// What a version has to be to be near.
+struct Near<'s> {
+    sought: &'s Sought,
+    home: Home,
+    /// The most words of the text that it lacks, and of its own that the text lacks.
+    lacks_max: u64,
+    adds_max: u64,
+}
+
+impl Sought {
+    /// A text.
+    pub fn of(text: &str) -> Sought {
+        let (mut hashes, mut marks, mut terms) = (Vec::new(), Marks::default(), Vec::new());
+        plain_words(text, &mut |field, word| {
+            hashes.push(xxh3_64(word.as_bytes()));
+            if field == TextField::Exact {
+                marks.add(word);
+            }
+            if terms.len() < FIRST {
+                terms.push((field, word.to_owned()));
+            }
+        });
+        Sought {
+            words: Words::from_hashes(hashes),
+            marks,
+            terms,
+        }
+    }
+
+    /// Its words.
+    pub fn words(&self) -> &Words {
+        &self.words
+    }
+}
+
+impl<'s> Near<'s> {
+    /// Versions of a home at least as alike as `least_ppm`, by [`Words::similarity_ppm`].
+    ///
+    /// Of `2 c >= s (a + b)`, where `c` words are common to a text of `a` and one of `b`, follows `b >= a s / (2 - s)`, as
+    /// `c <= b`, and so `a - c <= a (2 - 2 s) / (2 - s)`; from the same with `a` and `b` exchanged `b - c <= a (2 - 2 s) / s`.
+    fn to(sought: &'s Sought, home: Home, least_ppm: u32) -> Near<'s> {
+        let all = sought.words.count() as u64;
+        let s = u64::from(least_ppm).clamp(1, ONE_PPM);
+        Near {
+            sought,
+            home,
+            lacks_max: all * (2 * ONE_PPM - 2 * s) / (2 * ONE_PPM - s),
+            adds_max: all * (2 * ONE_PPM - 2 * s) / s,
+        }
+    }
+
+    /// Whether a version may be, as far as its marks tell.
+    fn may_be(&self, home: Home, marks: Marks) -> bool {
+        home == self.home
+            && self.sought.marks.missing_in(marks) <= self.lacks_max
+            && marks.missing_in(self.sought.marks) <= self.adds_max
+    }
 }
 
 impl TextIndex {
-    /// Versions of exactly this topic and scope that share rare words with a text, those first that share more and
-    /// rarer ones (each counts ln(1 + N / n) where n of N documents have it); of equal ones the newer first.
-    /// `visible` is asked, by ordinal, about each. What was stored with each. Costs a step for each version of the topic that has such a word.
+    /// Versions of exactly this topic and scope that share rare words with a text and may be as alike as `least_ppm` (see
+    /// [`Words::similarity_ppm`]), those first that share more and rarer ones (each counts ln(1 + N / n) where n of N
+    /// documents have it); of equal ones the newer first. `visible` is asked, by ordinal, about each. What was stored
+    /// with each. Costs a step for each version of the topic that has such a word.
     pub(crate) fn near(
         &self,
         tail: &Tail,
-        text: &str,
+        sought: &Sought,
         (topic, scope): (&str, &str),
-        limit: usize,
+        (limit, least_ppm): (usize, u32),
         visible: &dyn Fn(u64) -> bool,
     ) -> Result<Vec<Vec<u8>>, TextError> {
+        let near = Near::to(sought, Home::of(topic, Some(scope)), least_ppm);
         let live = self.live_searcher();
         let segments = live.segment_readers();
-        let filters = [topic_is(topic), scope_is(scope)];
-        let parts = segments.iter().map(|reader| Part::of(reader, &filters));
-        let parts: tantivy::Result<Vec<Part<'_>>> = parts.collect();
-        let parts = parts.doing("looking up the topic")?;
-        let rare = rare_words(&parts, tail, text).doing("looking up words")?;
+        let mut parts = self.parts();
+        let Some(rare) = rare_words(&mut parts, segments, tail, &near).doing("looking up words")?
+        else {
+            return Ok(Vec::new());
+        };
         let all = live.num_docs() + tail.len() as u64;
-        let weight = |rare: &Rare| (1.0 + all as f64 / rare.docs.max(1) as f64).ln();
+        let weight = |rare: &Rare<'_>| (1.0 + all as f64 / rare.docs.max(1) as f64).ln();
         let mut found: FxHashMap<u64, (f64, Place)> = FxHashMap::default();
         for rare in &rare {
             let weight = weight(rare);
             let mut add = |ordinal: u64, place: Place| {
                 found.entry(ordinal).or_insert((0.0, place)).0 += weight;
             };
-            for (at, ordinal) in tail.with_word(rare.field, &rare.word, &filters) {
-                add(ordinal, Place::Tail(at));
-            }
-            for (segment, part) in parts.iter().enumerate() {
-                let docs = part.docs_with(rare, segment).doing("searching")?;
-                if docs.is_empty() {
-                    continue;
+            for (at, doc) in tail.with_word(rare.field, rare.word) {
+                if near.may_be(doc.homes[1], doc.marks) {
+                    add(doc.ordinal, Place::Tail(at));
                 }
-                let ordinals = part.reader.fast_fields().u64(ORDINAL);
-                let ordinals = ordinals.doing("searching")?;
-                for doc in docs {
-                    if let Some(ordinal) = ordinals.first(doc) {
+            }
+            for (segment, reader) in segments.iter().enumerate() {
+                let Some(place) = &rare.places[segment] else {
+                    continue;
+                };
+                let part = part(&mut parts, reader).doing("searching")?;
+                let docs = part.docs_with((rare.field, place), reader, topic);
+                for doc in docs.doing("searching")? {
+                    let of = |column: &Column<u64>| column.first(doc);
+                    if let (Some(home), Some(marks)) = (of(&part.homes), of(&part.marks))
+                        && near.may_be(Home(home), Marks(marks))
+                        && let Some(ordinal) = of(&part.ordinals)
+                    {
                         let tier = 0;
                         add(ordinal, Place::Tier { tier, segment, doc });
                     }
                 }
             }
         }
+        drop(parts);
         found.retain(|ordinal, _| visible(*ordinal));
         let mut found: Vec<_> = found.into_iter().collect();
         found.sort_unstable_by(|(a, (score, _)), (b, (other, _))| {
@@ -102,10 +177,15 @@ impl TextIndex {
     }
 }
 
-/// The rarest of the words of a text that are looked up. Which of equally long ones does not hang on where they stand: texts
-/// that are alike choose the same.
-fn rare_words(parts: &[Part<'_>], tail: &Tail, text: &str) -> tantivy::Result<Vec<Rare>> {
-    let all = plain_terms(text);
+/// The rarest of the words of a text that are looked up; `None` where so many of them are new that nothing is near. Which of
+/// equally long ones does not hang on where they stand: texts that are alike choose the same.
+fn rare_words<'t>(
+    parts: &mut FxHashMap<SegmentId, Part>,
+    segments: &[SegmentReader],
+    tail: &Tail,
+    near: &Near<'t>,
+) -> tantivy::Result<Option<Vec<Rare<'t>>>> {
+    let all = &near.sought.terms;
     let telling = all.iter().filter(|(_, word)| !is_stopword(word));
     let mut words: FxHashSet<&(TextField, String)> = telling.collect();
     if words.is_empty() {
@@ -127,79 +207,141 @@ fn rare_words(parts: &[Part<'_>], tail: &Tail, text: &str) -> tantivy::Result<Ve
     words.extend(others);
     words.truncate(LOOKED_UP);
     let mut rare = Vec::with_capacity(words.len());
+    let mut new = 0;
     for (field, word) in words {
-        let term = Term::from_field_text(fields().text(*field), word);
-        let at = |part: &Part<'_>| part.words[*field as usize].get_term_info(&term);
-        let places: Vec<_> = parts.iter().map(at).collect::<Result<_, _>>()?;
+        let mut places = Vec::with_capacity(segments.len());
+        for segment in segments {
+            places.push(part(parts, segment)?.place(*field, word)?);
+        }
         let filed = places.iter().flatten();
         let filed: u64 = filed.map(|place| u64::from(place.doc_freq)).sum();
         let docs = filed + tail.doc_freq(*field, word, true);
-        // A word that no document has finds nothing.
         if docs > 0 {
-            let (field, word) = (*field, word.clone());
             rare.push(Rare {
-                field,
+                field: *field,
                 word,
                 docs,
                 places,
             });
+            continue;
+        }
+        // A word that no document has finds nothing, and whatever is near lacks it.
+        new += 1;
+        if new > near.lacks_max {
+            return Ok(None);
         }
     }
     rare.sort_by_key(|rare| rare.docs);
     rare.truncate(searched);
-    Ok(rare)
+    Ok(Some(rare))
 }
 
-impl<'a> Part<'a> {
-    fn of(reader: &'a SegmentReader, filters: &[String]) -> tantivy::Result<Part<'a>> {
-        let words = |field| reader.inverted_index(fields().text(field));
-        let filter = reader.inverted_index(fields().filter)?;
-        let place = |text| filter.get_term_info(&Term::from_field_text(fields().filter, text));
-        let filters = filters.iter().map(|text| place(text));
-        Ok(Part {
-            reader,
-            words: [words(TextField::Body)?, words(TextField::Exact)?],
-            filters: filters.collect::<Result<_, _>>()?,
-            filter,
-        })
+impl Part {
+    /// The living documents that have a word; where those are many of this topic alone.
+    fn docs_with(
+        &self,
+        (field, place): (TextField, &TermInfo),
+        reader: &SegmentReader,
+        topic: &str,
+    ) -> tantivy::Result<Vec<u32>> {
+        let lists = self.lists(field);
+        let mut list = lists.read_postings_from_terminfo(place, IndexRecordOption::Basic)?;
+        let alive = reader.alive_bitset();
+        let is_alive = |doc: u32| alive.is_none_or(|alive| alive.is_alive(doc));
+        let mut docs = Vec::new();
+        if place.doc_freq <= FEW {
+            while list.doc() != TERMINATED {
+                docs.push(list.doc());
+                list.advance();
+            }
+        } else {
+            let topic = Term::from_field_text(fields().filter, &topic_is(topic));
+            let filter = fields().filter;
+            let Some(mut others) = postings(reader, filter, &topic, IndexRecordOption::Basic)?
+            else {
+                return Ok(docs);
+            };
+            let (shorter, longer) = match others.doc_freq() < place.doc_freq {
+                true => (&mut others, &mut list),
+                false => (&mut list, &mut others),
+            };
+            while shorter.doc() != TERMINATED {
+                let doc = shorter.doc();
+                if seek(longer, doc) == doc {
+                    docs.push(doc);
+                }
+                shorter.advance();
+            }
+        }
+        docs.retain(|doc| is_alive(*doc));
+        Ok(docs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A text of some of forty words.
+    fn text(state: &mut u64) -> String {
+        let mut next = |below: u64| {
+            *state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (*state >> 33) % below
+        };
+        let len = 1 + next(30);
+        (0..len).map(|_| format!("word{} ", next(40))).collect()
     }
 
-    /// The living documents that have a word and all filters. What is opened of the filters is opened for documents
-    /// that have the word.
-    fn docs_with(&self, rare: &Rare, segment: usize) -> tantivy::Result<Vec<u32>> {
-        let (Some(filters), Some(word)) = (&self.filters, &rare.places[segment]) else {
-            return Ok(Vec::new());
-        };
-        let of_word = (&self.words[rare.field as usize], word);
-        let of_filters = filters.iter().map(|place| (&self.filter, place));
-        let mut lists: Vec<_> = of_filters.chain([of_word]).collect();
-        lists.sort_by_key(|(_, place)| place.doc_freq);
-        let open = |at: usize| {
-            let (index, place) = lists[at];
-            index.read_postings_from_terminfo(place, IndexRecordOption::Basic)
-        };
-        let mut shortest = open(0)?;
-        let mut others: Vec<Option<SegmentPostings>> = lists[1..].iter().map(|_| None).collect();
-        let alive = self.reader.alive_bitset();
-        let mut docs = Vec::new();
-        let mut doc = shortest.doc();
-        'docs: while doc != TERMINATED {
-            let this = doc;
-            doc = shortest.advance();
-            if alive.is_some_and(|alive| !alive.is_alive(this)) {
-                continue;
-            }
-            for (at, list) in others.iter_mut().enumerate() {
-                let list = match list {
-                    Some(list) => list,
-                    None => list.insert(open(at + 1)?),
-                };
-                if seek(list, this) != this {
-                    continue 'docs;
+    #[test]
+    fn marks_never_hide_what_is_near() {
+        let home = Home::of("t", Some("global"));
+        let mut state = 1;
+        let (mut near, mut hidden) = ([0; 4], [0; 4]);
+        for _ in 0..2_000 {
+            let one = text(&mut state);
+            // Alike, as a rule: a part of the one, and a little of another.
+            let other = text(&mut state);
+            let words = one.split_whitespace();
+            let mut others = other.split_whitespace();
+            let mixed = words.map(|word| match word.ends_with('7') {
+                true => others.next().unwrap_or(word),
+                false => word,
+            });
+            let mixed: Vec<&str> = mixed.collect();
+            for other in [&other, &mixed.join(" "), &format!("{one} {}", mixed[0])] {
+                let (a, b) = (Sought::of(&one), Sought::of(other));
+                let alike = a.words().similarity_ppm(b.words());
+                for (at, least_ppm) in [1, 500_000, 850_000, 1_000_000].into_iter().enumerate() {
+                    let may_be = Near::to(&a, home, least_ppm).may_be(home, b.marks);
+                    near[at] += usize::from(alike >= least_ppm);
+                    hidden[at] += usize::from(!may_be);
+                    assert!(may_be || alike < least_ppm, "{one:?} {other:?} {least_ppm}");
                 }
             }
-            docs.push(this);
         }
-        Ok(docs)
+        // Both were met, and the more the closer the texts have to be.
+        assert!(near.iter().all(|near| *near > 100), "{near:?}");
+        assert!(hidden[2] > 1_000 && hidden[3] > hidden[2], "{hidden:?}");
+        assert!(!Near::to(&Sought::of("a"), home, 1).may_be(Home::of("u", None), Marks::default()));
+    }
+
+    #[test]
+    fn the_marks_of_a_document_are_those_of_its_content() {
+        for content in [
+            "Ada: do not use 'TabsInMakefiles' v1.2, см. файл 我喜欢绿茶",
+            "",
+            "...",
+        ] {
+            let doc = super::super::Doc {
+                topic: "other words",
+                content,
+                keywords: &["more".to_owned()],
+                ..Default::default()
+            };
+            let analysed = super::super::Analysed::of(&doc);
+            assert_eq!(analysed.marks, Sought::of(content).marks, "{content}");
+        }
     }
 }

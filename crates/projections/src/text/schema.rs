@@ -8,16 +8,21 @@ use tantivy::schema::{
     Field, IndexRecordOption, NumericOptions, STORED, Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer, TokenizerManager};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::Doc;
 use super::analyze::{
     DocTerms, Terms, TextField, floor_char_boundary, fold, index_date, index_terms, plain_words,
 };
+use super::marks::Marks;
 
 /// Version of the schema and of the analyser. Another one means: rebuild.
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 /// Name of the fast field that holds a document's ordinal.
 pub(crate) const ORDINAL: &str = "ordinal";
+/// Those of its [home](Home) and of the [marks](Marks) of its content.
+pub(crate) const HOME: &str = "home";
+pub(crate) const MARKS: &str = "marks";
 
 const TOKENIZER: &str = "lines";
 /// Longest topic or scope that is told from another, in bytes: more than either may have.
@@ -34,6 +39,8 @@ const SESSION: &str = "session:";
 pub(crate) struct Fields {
     pub(crate) schema: Schema,
     pub(crate) ordinal: Field,
+    pub(crate) home: Field,
+    pub(crate) marks: Field,
     pub(crate) body: Field,
     pub(crate) exact: Field,
     /// Topic, its ancestors, keywords, scope and who speaks: matched, never scored.
@@ -56,6 +63,8 @@ pub(crate) fn fields() -> &'static Fields {
         Fields {
             ordinal: schema
                 .add_u64_field(ORDINAL, NumericOptions::default().set_indexed().set_fast()),
+            home: schema.add_u64_field(HOME, NumericOptions::default().set_fast()),
+            marks: schema.add_u64_field(MARKS, NumericOptions::default().set_fast()),
             body: schema.add_text_field("body", text(IndexRecordOption::WithFreqs, true)),
             exact: schema.add_text_field("exact", text(IndexRecordOption::WithFreqs, true)),
             filter: schema.add_text_field("filter", text(IndexRecordOption::Basic, false)),
@@ -75,6 +84,21 @@ impl Fields {
     }
 }
 
+/// Stands for a topic, or for a topic and a scope: the same number is the same but for one chance in 2^64.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Home(pub(crate) u64);
+
+impl Home {
+    /// Exactly this topic, and exactly this scope where one is given.
+    pub(crate) fn of(topic: &str, scope: Option<&str>) -> Home {
+        let topic = topic_is(topic);
+        match scope {
+            None => Home(xxh3_64(topic.as_bytes())),
+            Some(scope) => Home(xxh3_64(format!("{topic}\n{}", scope_is(scope)).as_bytes())),
+        }
+    }
+}
+
 /// A document after analysis: what the tail counts and the index takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Analysed {
@@ -83,15 +107,22 @@ pub(crate) struct Analysed {
     pub(crate) terms: DocTerms,
     /// The terms that filters match.
     pub(crate) filters: Terms,
+    /// Its topic, and that with its scope.
+    pub(crate) homes: [Home; 2],
+    /// Of its content.
+    pub(crate) marks: Marks,
     pub(crate) stored: Vec<u8>,
 }
 
 impl Analysed {
     pub(crate) fn of(doc: &Doc<'_>) -> Analysed {
+        let (terms, marks) = doc_terms(doc);
         Analysed {
             ordinal: doc.ordinal,
-            terms: doc_terms(doc),
+            terms,
             filters: doc_filters(doc),
+            homes: [None, Some(doc.scope)].map(|scope| Home::of(doc.topic, scope)),
+            marks,
             stored: doc.stored.to_vec(),
         }
     }
@@ -109,6 +140,8 @@ impl Analysed {
         let fields = fields();
         let mut document = TantivyDocument::new();
         document.add_u64(fields.ordinal, self.ordinal);
+        document.add_u64(fields.home, self.homes[1].0);
+        document.add_u64(fields.marks, self.marks.0);
         document.add_text(fields.body, &self.terms.body.lines);
         document.add_text(fields.exact, &self.terms.exact.lines);
         document.add_text(fields.filter, &self.filters.lines);
@@ -117,9 +150,9 @@ impl Analysed {
     }
 }
 
-fn doc_terms(doc: &Doc<'_>) -> DocTerms {
+fn doc_terms(doc: &Doc<'_>) -> (DocTerms, Marks) {
     let mut terms = DocTerms::default();
-    index_terms(doc.content, &mut terms);
+    let marks = index_terms(doc.content, &mut terms);
     for text in [doc.raw_excerpt, Some(doc.topic), doc.key]
         .into_iter()
         .flatten()
@@ -132,7 +165,7 @@ fn doc_terms(doc: &Doc<'_>) -> DocTerms {
     if let Some(at_ms) = doc.occurred_at_ms {
         index_date(at_ms, &mut terms);
     }
-    terms
+    (terms, marks)
 }
 
 fn doc_filters(doc: &Doc<'_>) -> Terms {
@@ -151,9 +184,7 @@ fn doc_filters(doc: &Doc<'_>) -> Terms {
         filters.push(&keyword_is(keyword));
     }
     if let Some(speaker) = speaker(doc.content) {
-        for word in plain_words(speaker) {
-            filters.push(&speaker_is(&word));
-        }
+        plain_words(speaker, &mut |_, word| filters.push(&speaker_is(word)));
     }
     filters
 }

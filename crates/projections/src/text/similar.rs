@@ -30,8 +30,12 @@ pub struct Words(
 impl Words {
     /// Those of a text.
     pub fn of(text: &str) -> Words {
-        let words = plain_words(text);
-        let mut hashes: Vec<u64> = words.iter().map(|word| xxh3_64(word.as_bytes())).collect();
+        let mut hashes = Vec::new();
+        plain_words(text, &mut |_, word| hashes.push(xxh3_64(word.as_bytes())));
+        Words::from_hashes(hashes)
+    }
+
+    pub(super) fn from_hashes(mut hashes: Vec<u64>) -> Words {
         hashes.sort_unstable();
         Words(hashes)
     }

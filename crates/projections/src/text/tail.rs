@@ -8,7 +8,7 @@ use tantivy::query::Bm25Weight;
 use super::analyze::TextField;
 use super::collect::Scored;
 use super::index::{Location, TextIndex};
-use super::schema::Analysed;
+use super::schema::{Analysed, Home};
 use super::search::AnyOf;
 use super::stats::Tokens;
 use super::{Doc, TextError};
@@ -25,8 +25,8 @@ pub struct Tail {
     ordinals: FxHashMap<u64, u32>,
     /// By field.
     postings: [FxHashMap<Box<str>, Vec<Posting>>; 2],
-    /// Which have a filter term, in order.
-    by_filter: FxHashMap<Box<str>, Vec<u32>>,
+    /// How many of each home hold.
+    living: FxHashMap<Home, u64>,
     open_docs: u64,
     open_tokens: Tokens,
     all_tokens: Tokens,
@@ -101,11 +101,8 @@ impl Tail {
                 }
             }
         }
-        for filter in analysed.filters.iter() {
-            match self.by_filter.get_mut(filter) {
-                Some(docs) => docs.push(at),
-                None => _ = self.by_filter.insert(filter.into(), vec![at]),
-            }
+        for home in analysed.homes {
+            *self.living.entry(home).or_default() += 1;
         }
         self.docs.push(TailDoc {
             norm_ids,
@@ -124,6 +121,11 @@ impl Tail {
             Some(&at) => {
                 let doc = &mut self.docs[at as usize];
                 doc.closed = true;
+                for home in doc.analysed.homes {
+                    if let Some(living) = self.living.get_mut(&home) {
+                        *living -= 1;
+                    }
+                }
                 self.open_docs -= 1;
                 self.open_tokens.remove(doc.norm_ids);
             }
@@ -147,22 +149,9 @@ impl Tail {
         self.open_docs
     }
 
-    /// How many of those have all of some filters.
-    pub(crate) fn open_with(&self, filters: &[String]) -> u64 {
-        let lists = filters
-            .iter()
-            .map(|filter| self.by_filter.get(filter.as_str()));
-        let Some(lists) = lists.collect::<Option<Vec<_>>>() else {
-            return 0;
-        };
-        let Some(shortest) = lists.iter().min_by_key(|docs| docs.len()) else {
-            return self.open_docs;
-        };
-        let has = |at: &&u32| {
-            !self.docs[**at as usize].closed
-                && lists.iter().all(|docs| docs.binary_search(at).is_ok())
-        };
-        shortest.iter().filter(has).count() as u64
+    /// How many of those are of a topic, or of a topic and a scope.
+    pub(crate) fn open_in(&self, home: Home) -> u64 {
+        self.living.get(&home).copied().unwrap_or(0)
     }
 
     /// The document of an ordinal, as it was analysed.
@@ -191,30 +180,23 @@ impl Tail {
 
     /// The number of documents with a term, among those that hold or among all.
     pub(crate) fn doc_freq(&self, field: TextField, term: &str, all: bool) -> u64 {
-        let postings = self.postings(field, term).iter();
-        let counted = |posting: &&Posting| all || !self.docs[posting.doc as usize].closed;
-        postings.filter(counted).count() as u64
+        let postings = self.postings(field, term);
+        if all || self.open_docs == self.docs.len() as u64 {
+            return postings.len() as u64;
+        }
+        let counted = |posting: &&Posting| !self.docs[posting.doc as usize].closed;
+        postings.iter().filter(counted).count() as u64
     }
 
-    /// The documents with a word as it is in a field, and all of some filters: where they are, and of which version.
-    pub(crate) fn with_word<'t>(
-        &'t self,
+    /// The documents with a word as it is in a field: where they are, and what they are told apart by.
+    pub(crate) fn with_word(
+        &self,
         field: TextField,
         word: &str,
-        filters: &[String],
-    ) -> impl Iterator<Item = (usize, u64)> + 't {
-        let lists = filters
-            .iter()
-            .map(|filter| self.by_filter.get(filter.as_str()));
-        let lists = lists.collect::<Option<Vec<_>>>();
-        let postings = match lists {
-            Some(_) => self.postings(field, word),
-            None => &[],
-        };
-        let lists = lists.unwrap_or_default();
-        let has_all = move |at: &u32| lists.iter().all(|docs| docs.binary_search(at).is_ok());
-        let docs = postings.iter().map(|posting| posting.doc).filter(has_all);
-        docs.map(|at| (at as usize, self.docs[at as usize].analysed.ordinal))
+    ) -> impl Iterator<Item = (usize, &Analysed)> {
+        let at = |posting: &Posting| posting.doc as usize;
+        let places = self.postings(field, word).iter().map(at);
+        places.map(|at| (at, &self.docs[at].analysed))
     }
 
     /// The bytes given with a document.

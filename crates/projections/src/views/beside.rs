@@ -26,8 +26,9 @@ impl Views {
         Ok(true)
     }
 
-    /// Takes what was made from the texts in memory and is dear, of the views whose place these take.
+    /// Takes what was made in memory and is dear, of the views whose place these take.
     pub fn inherit(&mut self, before: &mut Views) {
+        self.text.inherit(&mut before.text);
         self.graph = before.graph.take();
         self.mean = take(&mut before.mean);
         self.models = take(&mut before.models);

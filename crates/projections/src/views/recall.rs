@@ -14,7 +14,7 @@ use crate::error::{Result, ViewError};
 use crate::fold::Version;
 use crate::ranking::{Evidence, Ranking};
 use crate::rows::{FactFilter, Facts, topic_tag};
-use crate::text::{InScope, Prepared, TextAnswer, TextFilter, TextQuery};
+use crate::text::{InScope, Prepared, Sought, TextAnswer, TextFilter, TextQuery};
 use crate::vectors::Searched;
 
 /// What to look for.
@@ -153,15 +153,15 @@ impl Views {
         })
     }
 
-    /// The versions of a topic and scope that hold now and may say nearly the same as a text, most likely first.
+    /// The versions of a topic and scope that hold now and may be as alike to a text as `least_ppm`, most likely first.
     ///
     /// # Errors
     /// As [`Views::recall`].
     pub fn near(
         &self,
-        text: &str,
+        sought: &Sought,
         (topic, scope): (&str, &str),
-        limit: usize,
+        (limit, least_ppm): (usize, u32),
     ) -> Result<Vec<Version>> {
         let (query, now) = (RecallQuery::default(), self.tally().position);
         let damaged = Cell::new(None);
@@ -173,9 +173,8 @@ impl Views {
         };
         let tail = &self.tail.text;
         let near = super::guarded("text", || {
-            let found = self
-                .text
-                .near(tail, text, (topic, scope), limit, &visible)?;
+            let (home, most) = ((topic, scope), (limit, least_ppm));
+            let found = self.text.near(tail, sought, home, most, &visible)?;
             found.iter().map(|stored| version_of(stored)).collect()
         })?;
         match damaged.get() {

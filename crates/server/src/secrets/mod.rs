@@ -48,7 +48,8 @@ impl Action {
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     action: Action,
-    allow: RegexSet,
+    /// Made where there is something in it: even an empty one costs a short command a tenth of its time.
+    allow: Option<RegexSet>,
 }
 
 impl Policy {
@@ -58,11 +59,15 @@ impl Policy {
     /// # Errors
     /// Why a pattern is no regular expression, in one line.
     pub fn new(action: Action, allow: &[String]) -> Result<Policy, String> {
-        let allow = RegexSet::new(allow).map_err(|error| {
+        let plain = |error: regex::Error| {
             let text = error.to_string();
             let last = text.lines().last().unwrap_or_default();
             last.trim_start_matches("error: ").to_owned()
-        })?;
+        };
+        let allow = match allow {
+            [] => None,
+            patterns => Some(RegexSet::new(patterns).map_err(plain)?),
+        };
         Ok(Policy { action, allow })
     }
 
@@ -76,8 +81,8 @@ impl Policy {
 
     fn found(&self, text: &str) -> Vec<Found> {
         let mut found = find(text);
-        if !self.allow.is_empty() {
-            found.retain(|found| !self.allow.is_match(&text[found.whole.clone()]));
+        if let Some(allow) = &self.allow {
+            found.retain(|found| !allow.is_match(&text[found.whole.clone()]));
         }
         find::merged(found)
     }

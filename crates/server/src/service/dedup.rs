@@ -7,7 +7,7 @@ use icm_log::SubjectId;
 use icm_log::facts::Relation;
 use icm_projections::Views;
 use icm_projections::fold::Version;
-use icm_projections::text::{Words, similarity_ppm};
+use icm_projections::text::{Sought, Words, similarity_ppm};
 
 use super::link::{linked_event, observed};
 use super::write::{Change, Checked, Command, receipt, store_in};
@@ -18,9 +18,6 @@ use crate::ids::{id_range, id_text};
 
 /// Memories of the topic that are compared: those that share most rare words.
 const CANDIDATES: usize = 5;
-/// Bytes of the text whose words are looked for. More would find no others: what is alike shares words from its
-/// beginning on.
-const QUERY_LEN_MAX: usize = 2 * 1_024;
 /// One, in parts per million.
 const ONE_PPM: u32 = 1_000_000;
 
@@ -106,11 +103,16 @@ impl Service {
         }
         let content = &checked.content;
         let scope = checked.scope.to_text();
-        let text = &content[..content.floor_char_boundary(QUERY_LEN_MAX)];
-        let words = Words::of(content);
+        let sought = Sought::of(content);
+        // Where nothing is near what is the same is.
+        let least_ppm = match similar_ppm {
+            0 => ONE_PPM,
+            ppm => ppm,
+        };
         let newest = views.tally().position;
         let mut nearest: Option<Near> = None;
-        let mut found = views.near(text, (&checked.topic, &scope), CANDIDATES)?;
+        let home = (&checked.topic[..], &scope[..]);
+        let mut found = views.near(&sought, home, (CANDIDATES, least_ppm))?;
         // Of equally near ones the older is named.
         found.sort_by_key(|version| version.from);
         for hit in found {
@@ -118,7 +120,7 @@ impl Service {
             let same = there == content;
             let score_ppm = match same {
                 true => ONE_PPM,
-                false => Words::of(there).similarity_ppm(&words),
+                false => Words::of(there).similarity_ppm(sought.words()),
             };
             let best = nearest.as_ref().map_or(0, |near| near.score_ppm);
             let near = similar_ppm > 0 && score_ppm >= similar_ppm && score_ppm > best;

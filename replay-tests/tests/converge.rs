@@ -305,7 +305,8 @@ impl Machine {
             let open = conflicts.iter().filter(|it| it.id == memory.id);
             let mut open: Vec<_> = open.map(|it| it.field.clone()).collect();
             let mut told = one.conflicts.clone();
-            (open.sort_unstable(), told.sort_unstable());
+            open.sort_unstable();
+            told.sort_unstable();
             assert_eq!(told, open);
             // Some things are looked for where one memory is asked for.
             let one = icm_server::api::Memory {

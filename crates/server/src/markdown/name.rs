@@ -99,13 +99,13 @@ mod tests {
         ]) {
             let name = names.of(&topic);
             assert!(name.len() <= 80 + 6 + 1 + 12 + 3, "{name}");
-            let stem = name.strip_suffix(".md").unwrap();
+            let stem = name.strip_suffix(".md").expect("a file of ours");
             assert!(
                 !stem.contains(['/', '\\', ':', '*', '?', '"', '<', '>', '|', ' ']),
                 "{name}"
             );
             assert!(stem.starts_with(char::is_alphanumeric), "{name}");
-            let first = stem.split('.').next().unwrap();
+            let first = stem.split('.').next().expect("it has one");
             assert!(!["con", "com1"].contains(&first), "{name}");
             let folded = name.to_uppercase().to_lowercase();
             assert!(!seen.contains(&folded), "{name}");

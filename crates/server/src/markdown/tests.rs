@@ -8,7 +8,7 @@ fn read(text: &[u8]) -> (Vec<Section>, Vec<String>) {
     let mut input = text;
     let mut sections = Sections::of(&mut input);
     let mut all = Vec::new();
-    while let Some(section) = sections.next().unwrap() {
+    while let Some(section) = sections.next().expect("it reads") {
         all.push(section);
     }
     (all, sections.ignored)
@@ -25,8 +25,13 @@ fn object(value: Value) -> Map<String, Value> {
 fn good(text: &str) -> Vec<(u64, Value)> {
     let (sections, _) = read(text.as_bytes());
     let all = sections.into_iter();
-    all.map(|section| (section.line, Value::Object(section.fields.unwrap())))
-        .collect()
+    all.map(|section| {
+        (
+            section.line,
+            Value::Object(section.fields.expect("they are fields")),
+        )
+    })
+    .collect()
 }
 
 /// What is wrong: line and reason.
@@ -132,7 +137,7 @@ fn what_is_wrong_is_named_and_the_rest_is_kept() {
     let (sections, _) = read(text);
     let contents: Vec<_> = (sections.iter())
         .filter_map(|section| section.fields.as_ref().ok())
-        .map(|fields| fields["content"].as_str().unwrap().to_owned())
+        .map(|fields| fields["content"].as_str().expect("a text").to_owned())
         .collect();
     assert_eq!(contents, ["good one", "good two", "good three"]);
     let wrong = wrong(text);

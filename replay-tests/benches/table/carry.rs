@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use crate::clock::cpu_of_children;
-use crate::{Target, fresh, icm, row};
+use crate::{Target, data, fresh, icm, row};
 
 /// What one command costs: seconds of wall and CPU, and what it answers.
 struct Cost {
@@ -38,7 +38,7 @@ fn timed(db: &Path, words: &[&str]) -> Cost {
 }
 
 pub(crate) fn run(dir: &Path) {
-    let store = dir.join("million");
+    let store = data::million(dir);
     let carried = fresh(dir, "carried");
     let (other, third) = (carried.join("other"), carried.join("third"));
     let file = carried.join("all.icmx");

@@ -369,21 +369,34 @@ pub(crate) fn service(dir: &Path) -> Service {
     Service::open(options).expect("it was prepared")
 }
 
+/// A million events of a store in use; made once.
+pub(crate) fn million(dir: &Path) -> PathBuf {
+    build(dir, "million", false, &|filler, text| {
+        filler.live(1_000_000, text)
+    });
+    dir.join("million")
+}
+
+/// Makes a store, if there is none yet.
+fn build(dir: &Path, name: &str, views: bool, fill: &dyn Fn(&mut Filler, &mut Text)) {
+    let done = dir.join(format!("{name}.done"));
+    if done.exists() {
+        return;
+    }
+    let store = crate::fresh(dir, name);
+    fill(&mut Filler::new(&store), &mut Text::new(2));
+    if views {
+        service(&store)
+            .rebuild(&NoProgress)
+            .expect("views can be built");
+    }
+    std::fs::write(done, "").expect("the folder can be written");
+}
+
 /// Makes every store that there is not yet, and anew those that a run writes to.
 pub(crate) fn prepare(dir: &Path) {
     let build = |name: &str, views: bool, fill: &dyn Fn(&mut Filler, &mut Text)| {
-        let done = dir.join(format!("{name}.done"));
-        if done.exists() {
-            return;
-        }
-        let store = crate::fresh(dir, name);
-        fill(&mut Filler::new(&store), &mut Text::new(2));
-        if views {
-            service(&store)
-                .rebuild(&NoProgress)
-                .expect("views can be built");
-        }
-        std::fs::write(done, "").expect("the folder can be written");
+        build(dir, name, views, fill);
     };
     for size in SIZES {
         let _ = std::fs::remove_file(dir.join(format!("store-{size}.done")));
@@ -396,9 +409,6 @@ pub(crate) fn prepare(dir: &Path) {
     });
     build("stores", false, &|filler, text| filler.store(300_000, text));
     build("life", false, &|filler, text| filler.live(300_000, text));
-    build("million", false, &|filler, text| {
-        filler.live(1_000_000, text)
-    });
     // Both end with the same contents.
     build("aged-1", true, &|filler, _| {
         filler.store(AGED, &mut Text::new(3))

@@ -142,7 +142,7 @@ fn what_is_wrong_is_named_and_the_rest_is_kept() {
     assert_eq!(contents, ["good one", "good two", "good three"]);
     let wrong = wrong(text);
     let lines: Vec<u64> = wrong.iter().map(|(line, _)| *line).collect();
-    assert_eq!(lines, [6, 13, 17, 21, 22, 25, 27], "{wrong:#?}");
+    assert_eq!(lines, [4, 13, 17, 21, 22, 25, 27], "{wrong:#?}");
     for (at, words) in [
         "the name `key` stands twice",
         "no end",

@@ -44,7 +44,7 @@ pub struct Taken {
     /// What was left out, by the first event of each chain: it lies too far in the future, nothing vouches for it,
     /// or it undoes what is not here.
     pub held_back: Vec<ChainPlace>,
-    /// Where this machine's own chain goes on otherwise there, as after a restore: that is left out for good.
+    /// Where this machine's own chain goes on otherwise there, from events that are gone here: that is left out.
     pub own_forks: Vec<ChainPlace>,
     /// Newest position of this store after it; `None` where nothing was appended.
     pub position: Option<u64>,

@@ -60,7 +60,8 @@ pub struct LogImportAnswer {
     pub unproven: Vec<ChainPlace>,
     /// From where on chains take back events that are not here: they were left out until those are.
     pub waiting: Vec<ChainPlace>,
-    /// Where this store has written other events than the export has of it: those were left out.
+    /// Where this store has written other events than the export has of it, and lost those that they go on from: they were left
+    /// out.
     pub own_forks: Vec<ChainPlace>,
     /// The event that brought it; `None` where nothing had to be noted.
     pub event: Option<String>,

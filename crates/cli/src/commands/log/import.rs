@@ -123,9 +123,8 @@ fn print(app: &App, answer: &LogImportAnswer) -> Result<(), CliError> {
     }
     if !answer.own_forks.is_empty() {
         ui.remark(format_args!(
-            "left out, since this store has written others under the same number (it was put back to \
-             an older state?): {}; a store of its own can take the file: \
-             `icm log import --db OTHER FILE`",
+            "left out, since this store has written others under the same number, and lost what these \
+             go on from: {}; a store of its own can take the file: `icm log import --db OTHER FILE`",
             places(&answer.own_forks)
         ));
     }

@@ -81,7 +81,7 @@ fn print(app: &App, answer: &SyncAnswer) -> Result<(), CliError> {
         &received.held_back,
     )?;
     places(
-        "left out: this machine has gone on otherwise",
+        "left out: this machine has gone on otherwise, and lost what they go on from",
         &received.own_forks,
     )?;
     places("held back there", &sent.held_back)?;

@@ -1,4 +1,4 @@
-//! How the C++ library that usearch needs is linked.
+//! How the compiler's own libraries are linked: that of C++, which usearch needs, and that which unwinds.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -10,13 +10,21 @@ fn main() {
     }
     // The loader looks up two thousand names in the shared one, each time a program starts: that is more than
     // all else that a short command does.
-    match folder_of("libstdc++.a") {
-        Some(folder) => {
-            println!("cargo:rustc-link-search=native={folder}");
-            println!("cargo:rustc-link-lib=static:-bundle=stdc++");
-        }
-        None => println!("cargo:rustc-link-lib=stdc++"),
+    if !link_static("stdc++") {
+        println!("cargo:rustc-link-lib=stdc++");
     }
+    // One library less to load; where it is not there, that of the standard library does.
+    link_static("gcc_eh");
+}
+
+/// Whether the compiler has this library to be linked in.
+fn link_static(library: &str) -> bool {
+    let Some(folder) = folder_of(&format!("lib{library}.a")) else {
+        return false;
+    };
+    println!("cargo:rustc-link-search=native={folder}");
+    println!("cargo:rustc-link-lib=static:-bundle={library}");
+    true
 }
 
 /// The folder of a library that the C++ compiler has; `None` where it has none of the name.

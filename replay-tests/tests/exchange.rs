@@ -328,17 +328,37 @@ fn an_import_is_cut_off_or_fails_at_every_point() {
     let before = Machine::with(2, 10..12);
     before.import(&a.export()).expect("imported");
     a.store(4..7);
-    let export = a.export();
-    let start = || before.copy(2);
+    cut_off_everywhere(&|| before.copy(2), &a.export());
+}
+
+/// A file of the own chain is divided for it where the branches part.
+#[test]
+fn an_import_of_the_own_chains_other_branch_is_cut_off_or_fails_at_every_point() {
+    let a = Machine::with(1, 0..4);
+    let b = a.copy(5);
+    a.store(10..13);
+    b.store(20..22);
+    let segments = repair::segments(&a.disk).len();
+    let done = a.copy(2);
+    let learned = done.import(&b.export()).expect("imported");
+    assert_eq!((learned.forks.len(), learned.own_forks.len()), (1, 0));
+    // The divided one, that of the branch, and that of the new origin.
+    assert_eq!(repair::segments(&done.disk).len(), segments + 3);
+    cut_off_everywhere(&|| a.copy(2), &b.export());
+}
+
+/// Takes an export in with the power going off, and with an error, at each operation: what is done again gives the same.
+fn cut_off_everywhere(start: &dyn Fn() -> Machine, export: &[u8]) {
     let done = start();
     let count = done.disk.op_count();
-    done.import(&export).expect("imported");
+    done.import(export).expect("imported");
+    done.check();
     let all = done.numbers();
     let (mut checked, mut failed) = (0, 0);
     for n in count + 1..=done.disk.op_count() {
         let b = start();
         b.disk.power_off_at(n);
-        let _ = b.import(&export);
+        let _ = b.import(export);
         for plan in CrashPlan::all(2) {
             let found = Machine {
                 disk: b.disk.crash(plan),
@@ -347,7 +367,7 @@ fn an_import_is_cut_off_or_fails_at_every_point() {
             found.seen();
             found.store(30..31);
             found
-                .import(&export)
+                .import(export)
                 .unwrap_or_else(|error| panic!("operation {n}, {plan:?}: {error}"));
             found.check();
             let mut numbers = found.numbers();
@@ -357,9 +377,9 @@ fn an_import_is_cut_off_or_fails_at_every_point() {
         }
         let b = start();
         b.disk.fail_at(n);
-        failed += u32::from(b.import(&export).is_err());
+        failed += u32::from(b.import(export).is_err());
         b.disk.heal();
-        b.import(&export).expect("imported");
+        b.import(export).expect("imported");
         b.check();
         assert_eq!(b.numbers(), all, "operation {n} failed");
     }

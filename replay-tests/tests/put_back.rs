@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use icm_server::api::{
-    Caller, ExportSince, LogImportAnswer, NoProgress, RedactRequest, StoreRequest,
+    Caller, ExportSince, ListRequest, LogImportAnswer, NoProgress, Receipt, RedactRequest,
+    StoreRequest, UndoRequest,
 };
 use icm_server::{ExportFile, Service};
 use replay_tests::env::SimEnv;
@@ -37,6 +38,10 @@ impl World {
     }
 
     fn store(&self, name: &str, content: &str) -> String {
+        self.stored(name, content).id
+    }
+
+    fn stored(&self, name: &str, content: &str) -> Receipt {
         let request = StoreRequest {
             topic: "t".to_owned(),
             content: content.to_owned(),
@@ -44,7 +49,7 @@ impl World {
             ..StoreRequest::default()
         };
         let stored = self.open(name).store(&Caller::default(), request);
-        stored.expect("it stores").id
+        stored.expect("it stores")
     }
 
     fn redact(&self, name: &str, id: &str) {
@@ -132,4 +137,78 @@ fn who_knew_another_event_of_its_number_did_not_know_the_redaction() {
         assert!(!world.holds_secret(name), "{name}");
         world.verifies(name);
     }
+}
+
+impl World {
+    fn undo(&self, name: &str, events: &[&str]) -> String {
+        let request = UndoRequest {
+            events: events.iter().map(|event| (*event).to_owned()).collect(),
+            ..UndoRequest::default()
+        };
+        let undone = self.open(name).undo(&Caller::default(), &request);
+        undone.expect("undone").event.expect("it is done")
+    }
+
+    /// The event that stores a text.
+    fn event(&self, name: &str, content: &str) -> String {
+        self.stored(name, content).event
+    }
+
+    fn contents(&self, name: &str) -> Vec<String> {
+        let listed = self.open(name).list(&ListRequest::default());
+        let shown = listed.expect("it lists").into_iter();
+        let mut contents: Vec<String> = shown.filter_map(|memory| memory.content).collect();
+        contents.sort_unstable();
+        contents
+    }
+}
+
+/// `a` has two branches, `b` first one of them: an undo on either takes back what it names, and nothing at the same place
+/// of the other branch, in whatever order they meet.
+#[test]
+fn an_undo_reaches_the_branch_that_it_names() {
+    let world = World::new();
+    world.store("a", "before");
+    let older = snapshot(&world.dir("a"));
+    let first = world.event("a", "first");
+    let first_again = world.event("a", "first again");
+    world.store("b", "beside");
+    world.give("a", "b");
+    world.undo("b", &[&first]);
+    folder::write(&world.dir("a"), &older);
+    world.store("a", "second");
+    let second_again = world.event("a", "second again");
+    // What the undo names comes after the undo's own machine has it, and beside what it does not name.
+    world.give("b", "a");
+    world.give("a", "b");
+    let all = ["before", "beside", "first again", "second", "second again"];
+    for name in ["a", "b"] {
+        assert_eq!(world.contents(name), all, "{name}");
+        world.verifies(name);
+    }
+    // Both branches at one place, in one command, and back.
+    let undo = world.undo("a", &[&first_again, &second_again]);
+    world.give("a", "b");
+    for name in ["a", "b"] {
+        assert_eq!(
+            world.contents(name),
+            ["before", "beside", "second"],
+            "{name}"
+        );
+        world.verifies(name);
+    }
+    world.undo("b", &[&undo]);
+    world.give("b", "a");
+    for name in ["a", "b"] {
+        assert_eq!(world.contents(name), all, "{name}");
+        world.verifies(name);
+    }
+    // From nothing.
+    world.give("a", "c");
+    world.give("b", "c");
+    assert_eq!(world.contents("c"), all);
+    world.verifies("c");
+    let hash = |name: &str| world.open(name).verify(&NoProgress).expect("it reads");
+    let hashes = ["a", "b", "c"].map(|name| hash(name).state_hash);
+    assert!(hashes.iter().all(|it| *it == hashes[0]), "{hashes:?}");
 }

@@ -6,12 +6,11 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use icm_log::facts::Facts;
-use icm_log::{
-    Cursor, Event, EventId, Kind, Log, Name, OriginId, Position, RequestKey, Seq, SubjectId,
-};
+use icm_log::{Cursor, Event, EventId, Kind, Log, Name, Position, RequestKey, SubjectId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::apply::{Access, Base, Ended, Folder, Keep, Learned, NoBase, Request, Row, Tally};
+use super::branches::{Named, Places};
 use super::canonical::{Held, fold_all};
 use super::links::Link;
 use super::memory::facts_of;
@@ -21,7 +20,7 @@ use super::state_hash::row_digest;
 use super::texts::{Arena, Texts};
 use super::ticks::Tick;
 use super::undo::hold;
-use super::undos::{Undo, Undone, Undos};
+use super::undos::{InChain, Undo, Undone, Undos};
 use crate::error::Result;
 
 /// Events between two reports of progress.
@@ -36,7 +35,9 @@ const REPLACED_MIN: usize = 10_000;
 pub fn fold_afresh(log: &Log, progress: &mut dyn FnMut(u64)) -> Result<Tally> {
     let mut undos = Vec::new();
     let mut folder = Folder::<Newest>::default();
+    let (mut places, mut walked) = (Places::default(), FxHashMap::default());
     scan(log, &mut |event| {
+        places.note(&mut walked, event);
         if event.head.kind() == Kind::LOG_UNDONE
             && let Facts::Undone(facts) = facts_of(event)
         {
@@ -51,12 +52,16 @@ pub fn fold_afresh(log: &Log, progress: &mut dyn FnMut(u64)) -> Result<Tally> {
     })?;
     let mut undone = Undone::default();
     if !undos.is_empty() {
+        for (origin, (from, to)) in walked {
+            places.add(origin, from, to);
+        }
+        tell_branches(log, &places, &mut undos)?;
         let mut all = Undos::default();
         all.extend(undos);
         undone = all.undone();
         folder = Folder::default();
         scan(log, &mut |event| {
-            let in_force = !undone.holds(event.head.origin(), event.head.seq());
+            let in_force = !undone.holds(&InChain::of(event));
             folder.apply_as(&NoBase, event, in_force)?;
             folder.report(progress);
             Ok(())
@@ -64,6 +69,36 @@ pub fn fold_afresh(log: &Log, progress: &mut dyn FnMut(u64)) -> Result<Tally> {
     }
     folder.fold_late(log, &undone)?;
     Ok(folder.sum_up())
+}
+
+/// Says of each undo what is on other branches than what it names.
+fn tell_branches(log: &Log, places: &Places, undos: &mut [Undo]) -> Result<()> {
+    let all = undos.iter().enumerate();
+    let all = all.flat_map(|(at, undo)| undo.facts().map(move |range| (at, range)));
+    let mut branched: Vec<_> = all
+        .filter(|(_, range)| places.branch_in(range))
+        .map(|(at, range)| (at, range, Named::default()))
+        .collect();
+    if branched.is_empty() {
+        return Ok(());
+    }
+    scan(log, &mut |event| {
+        let (origin, seq) = (event.head.origin(), event.head.seq());
+        for (_, range, named) in &mut branched {
+            if range.holds(origin, seq) {
+                named.add(event);
+            }
+        }
+        Ok(())
+    })?;
+    let mut beside: BTreeMap<usize, Vec<EventId>> = BTreeMap::new();
+    for (at, range, named) in branched {
+        beside.entry(at).or_default().extend(named.beside(&range));
+    }
+    for (at, beside) in beside {
+        undos[at].is_beside(beside);
+    }
+    Ok(())
 }
 
 fn scan(log: &Log, each: &mut dyn FnMut(&Event<'_>) -> Result<()>) -> Result<()> {
@@ -173,15 +208,15 @@ impl Keep for Newest {
         Ok(self.links.get(&event).cloned())
     }
 
-    fn unlinks_later(&mut self, link: EventId, _: (OriginId, Seq), in_force: bool) {
+    fn unlinks_later(&mut self, link: EventId, _: InChain, in_force: bool) {
         if in_force {
             self.unlinked.insert(link);
         }
     }
 
-    fn unlinks(&self, _: &dyn Base, link: EventId) -> Result<Vec<(OriginId, Seq)>> {
+    fn unlinks(&self, _: &dyn Base, link: EventId) -> Result<Vec<InChain>> {
         let unlinked = self.unlinked.contains(&link);
-        Ok(Vec::from_iter(unlinked.then_some((OriginId::ZERO, Seq(0)))))
+        Ok(Vec::from_iter(unlinked.then_some(InChain::NOWHERE)))
     }
 
     /// They are in the sum, and nobody asks for them.
@@ -303,7 +338,7 @@ impl Folder<Newest> {
             }
             scan(log, &mut |event| {
                 let parts = self.parts(&NoBase, event, facts_of(event))?;
-                let in_force = !undone.holds(event.head.origin(), event.head.seq());
+                let in_force = !undone.holds(&InChain::of(event));
                 hold(&mut held, event, parts, in_force);
                 Ok(())
             })?;

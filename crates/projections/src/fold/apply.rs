@@ -16,7 +16,7 @@ use super::record::{EntityId, Family, GraphRow, Stamp, Version};
 use super::state_hash::{StateHash, StateSum, access_digest, row_digest};
 use super::texts::Texts;
 use super::ticks::Tick;
-use super::undos::{Undo, Undone};
+use super::undos::{InChain, Undo, Undone};
 use crate::error::Result;
 
 /// What is folded already, and an [`Overlay`] lies on.
@@ -44,7 +44,7 @@ pub trait Base {
     /// The link that an event added.
     fn link_of(&self, event: EventId) -> Result<Option<Link>>;
     /// The events that take a link away which is not there yet.
-    fn unlinks(&self, link: EventId) -> Result<Vec<(OriginId, Seq)>>;
+    fn unlinks(&self, link: EventId) -> Result<Vec<InChain>>;
     /// The tick of decay at a position.
     fn tick(&self, position: Position) -> Result<Option<Tick>>;
 }
@@ -72,7 +72,7 @@ impl Base for NoBase {
     fn link_of(&self, _: EventId) -> Result<Option<Link>> {
         Ok(None)
     }
-    fn unlinks(&self, _: EventId) -> Result<Vec<(OriginId, Seq)>> {
+    fn unlinks(&self, _: EventId) -> Result<Vec<InChain>> {
         Ok(Vec::new())
     }
     fn tick(&self, _: Position) -> Result<Option<Tick>> {
@@ -269,9 +269,9 @@ pub trait Keep: Default {
     /// The link that an event added.
     fn link_of(&self, base: &dyn Base, event: EventId) -> Result<Option<Link>>;
     /// An event takes a link away which is not there yet.
-    fn unlinks_later(&mut self, link: EventId, by: (OriginId, Seq), in_force: bool);
+    fn unlinks_later(&mut self, link: EventId, by: InChain, in_force: bool);
     /// The events that took a link away before it was there.
-    fn unlinks(&self, base: &dyn Base, link: EventId) -> Result<Vec<(OriginId, Seq)>>;
+    fn unlinks(&self, base: &dyn Base, link: EventId) -> Result<Vec<InChain>>;
     /// A tick of decay, which it may have had already.
     fn tick(&mut self, tick: Tick);
     /// A range was imported.
@@ -327,6 +327,8 @@ pub(super) struct Pending {
     pub(super) late: BTreeSet<EntityId>,
     /// Undos that are new.
     pub(super) undos: Vec<Undo>,
+    /// More of the chains came in that an undo may speak of.
+    pub(super) learns: bool,
     /// Ids shown by recalls that came as undone.
     pub(super) recount: BTreeSet<SubjectId>,
     /// What was undone before the import.
@@ -353,7 +355,7 @@ struct StorePlace<K: Keep> {
 
 impl Pending {
     pub(super) fn is_empty(&self) -> bool {
-        self.late.is_empty() && self.undos.is_empty() && self.recount.is_empty()
+        self.late.is_empty() && self.undos.is_empty() && self.recount.is_empty() && !self.learns
     }
 }
 
@@ -402,9 +404,9 @@ impl<K: Keep> Folder<K> {
     }
 
     /// Whether an event is undone, as far as was known before the import that is being folded.
-    pub(super) fn is_undone(&self, origin: OriginId, seq: Seq) -> bool {
+    pub(super) fn is_undone(&self, event: &InChain) -> bool {
         let undone = self.pending.undone.as_ref();
-        undone.is_some_and(|undone| undone.holds(origin, seq))
+        undone.is_some_and(|undone| undone.holds(event))
     }
 
     /// Applies the next event of the walk, which is in force or undone. Events at or before the
@@ -502,6 +504,7 @@ impl<K: Keep> Folder<K> {
             Facts::Imported(facts) => {
                 if event.own {
                     self.tally.imports += 1;
+                    self.pending.learns = self.tally.undos > 0;
                     let mut first = event.position.0.saturating_sub(facts.count());
                     for range in &facts.ranges {
                         self.kept.imported(Learned {

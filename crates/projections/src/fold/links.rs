@@ -14,7 +14,7 @@ use super::apply::{Applied, Base, Folder, Keep};
 use super::record::EntityId;
 use super::state_hash::link_digest;
 use super::stretches::Stretches;
-use super::undos::Undos;
+use super::undos::{InChain, Undos};
 use crate::error::Result;
 
 /// A link, with all that became of it.
@@ -42,14 +42,14 @@ pub struct Link {
     pub words: Option<String>,
     /// How alike the texts are, where that was said.
     pub score_ppm: Option<u32>,
-    /// Events that take it away, in force or not: author, and place in the author's chain.
-    pub removed_by: Vec<(OriginId, Seq)>,
+    /// Events that take it away, in force or not.
+    pub removed_by: Vec<InChain>,
     /// Where it held.
     pub held: Stretches,
 }
 
 impl Link {
-    fn of(event: &Event<'_>, facts: &MemoryLinked, removed_by: Vec<(OriginId, Seq)>) -> Link {
+    fn of(event: &Event<'_>, facts: &MemoryLinked, removed_by: Vec<InChain>) -> Link {
         let bytes = event.body.payload();
         let payload =
             bytes.and_then(|bytes| payload::decode::<payload::MemoryLinked<'_>>(bytes).ok());
@@ -72,6 +72,14 @@ impl Link {
         }
     }
 
+    fn in_chain(&self) -> InChain {
+        InChain {
+            origin: self.origin,
+            seq: self.seq,
+            event: self.event,
+        }
+    }
+
     /// Whether it holds now.
     pub fn holds(&self) -> bool {
         self.held.is_open()
@@ -85,8 +93,7 @@ impl Link {
     /// Whether it is in force when these are the undos.
     pub(super) fn counts(&self, undos: &Undos) -> bool {
         let mut removed = self.removed_by.iter();
-        !undos.is_undone(self.origin, self.seq)
-            && removed.all(|(origin, seq)| undos.is_undone(*origin, *seq))
+        !undos.is_undone(&self.in_chain()) && removed.all(|removed| undos.is_undone(removed))
     }
 }
 
@@ -132,7 +139,7 @@ impl<K: Keep> Folder<K> {
             false => self.kept.unlinks(base, event.id)?,
         };
         let mut removed = removed_by.iter();
-        let holds = in_force && removed.all(|(origin, seq)| self.is_undone(*origin, *seq));
+        let holds = in_force && removed.all(|removed| self.is_undone(removed));
         let link = Link::of(event, facts, removed_by);
         self.turn_link(link, false, holds, event.position);
         Ok(Applied::default())
@@ -145,13 +152,13 @@ impl<K: Keep> Folder<K> {
         in_force: bool,
     ) -> Result<Applied> {
         self.kept.waits(event.head.subject(), event.position);
-        let place = (event.head.origin(), event.head.seq());
+        let by = InChain::of(event);
         for named in event.head.refs() {
             let Some(mut link) = self.kept.link_of(base, named)? else {
-                self.kept.unlinks_later(named, place, in_force);
+                self.kept.unlinks_later(named, by, in_force);
                 continue;
             };
-            link.removed_by.push(place);
+            link.removed_by.push(by);
             let held = link.holds();
             self.turn_link(link, held, held && !in_force, event.position);
         }

@@ -3,6 +3,7 @@
 
 mod afresh;
 mod apply;
+mod branches;
 mod canonical;
 mod decay;
 mod graph;
@@ -31,8 +32,8 @@ pub use stretches::Stretches;
 pub use texts::{Owned, Texts};
 pub use ticks::Tick;
 pub use undo::{Change, Past, difference};
-pub use undos::{Undo, Undos};
+pub use undos::{InChain, Undo, Undos};
 
 /// Rises whenever a fold gives another row for the same events; views of another version are
 /// dropped and rebuilt.
-pub const FOLD_VERSION: u32 = 3;
+pub const FOLD_VERSION: u32 = 4;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use icm_log::{EventId, Name, OriginId, Position, RequestKey, Seq, SubjectId};
+use icm_log::{EventId, Name, Position, RequestKey, SubjectId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::links::Link;
 use super::record::{EntityId, GraphRow, Stamp, Version};
 use super::texts::Owned;
 use super::ticks::Tick;
-use super::undos::Undo;
+use super::undos::{InChain, Undo};
 use crate::error::Result;
 
 /// The end of a version.
@@ -60,7 +60,7 @@ pub struct Overlay {
     /// Where a link is, by the event that added it.
     pub link_places: FxHashMap<EventId, (SubjectId, Position)>,
     /// Events that take a link away, where they came before it.
-    pub unlinks: FxHashMap<EventId, Vec<(OriginId, Seq)>>,
+    pub unlinks: FxHashMap<EventId, Vec<InChain>>,
     /// Ticks of decay that are new or changed.
     pub ticks: BTreeMap<Position, Tick>,
     /// Ranges that were imported.
@@ -196,11 +196,11 @@ impl Keep for Overlay {
         }
     }
 
-    fn unlinks_later(&mut self, link: EventId, by: (OriginId, Seq), _: bool) {
+    fn unlinks_later(&mut self, link: EventId, by: InChain, _: bool) {
         self.unlinks.entry(link).or_default().push(by);
     }
 
-    fn unlinks(&self, base: &dyn Base, link: EventId) -> Result<Vec<(OriginId, Seq)>> {
+    fn unlinks(&self, base: &dyn Base, link: EventId) -> Result<Vec<InChain>> {
         let mut unlinks = base.unlinks(link)?;
         unlinks.extend(self.unlinks.get(&link).into_iter().flatten());
         Ok(unlinks)

@@ -8,10 +8,11 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use icm_log::facts::{Facts, UndoneRange};
+use icm_log::facts::{Facts, LogUndone, UndoneRange};
 use icm_log::{Event, EventId, Kind, Name, Position, SubjectId};
 
-use super::apply::{Access, Applied, Base, Ended, Folder, Keep, Pending};
+use super::apply::{Access, Applied, Base, Ended, Folder, Keep, Learned, Pending};
+use super::branches::{Named, Places};
 use super::canonical::{Held, fold_all};
 use super::links::Link;
 use super::memory::{self, stamp_of};
@@ -20,7 +21,7 @@ use super::record::{EntityId, Version, changed};
 use super::state_hash::access_digest;
 use super::texts::Owned;
 use super::ticks::Tick;
-use super::undos::{Undo, Undos};
+use super::undos::{InChain, Undo, Undos};
 use crate::error::Result;
 
 /// Reads events that were folded already.
@@ -123,7 +124,7 @@ impl Folder<Overlay> {
             if self.pending.undone.is_none() {
                 self.pending.undone = Some(self.undos(base)?.undone());
             }
-            in_force = !self.is_undone(event.head.origin(), event.head.seq());
+            in_force = !self.is_undone(&InChain::of(event));
         }
         let applied = self.apply_as(base, event, in_force)?;
         if event.head.kind() == Kind::LOG_UNDONE
@@ -137,15 +138,18 @@ impl Folder<Overlay> {
         Ok(applied)
     }
 
-    /// What undoing these events would make of the rows.
+    /// What these undos would make of the rows.
     pub fn what_if(
         &self,
         base: &dyn Base,
         past: &dyn Past,
-        ranges: &[UndoneRange],
+        undos: &[LogUndone],
     ) -> Result<Vec<Change>> {
         let before = self.undos(base)?;
-        let after = before.with(ranges);
+        let mut after = before.clone();
+        let mut unwritten: Vec<Undo> = undos.iter().map(Undo::unwritten).collect();
+        self.tell_branches(base, past, &mut unwritten)?;
+        after.extend(unwritten);
         let effects = self.effects(base, past, &before, &after, &Pending::default())?;
         let rows = effects.rows.into_iter();
         let mut changes: BTreeMap<EntityId, Change> = rows
@@ -210,9 +214,12 @@ impl Folder<Overlay> {
         let mut pending = std::mem::take(&mut self.pending);
         let before = self.undos(base)?;
         let mut after = before.clone();
-        if !pending.undos.is_empty() {
-            after.extend(std::mem::take(&mut pending.undos));
-        } else {
+        if pending.learns {
+            self.tell_branches(base, past, &mut after.0)?;
+        }
+        self.tell_branches(base, past, &mut pending.undos)?;
+        after.extend(std::mem::take(&mut pending.undos));
+        if after == before {
             self.pending.undone = pending.undone.take();
         }
         let effects = self.effects(base, past, &before, &after, &pending)?;
@@ -322,19 +329,17 @@ impl Folder<Overlay> {
     ) -> Result<Toggled> {
         let mut toggled = Toggled::default();
         let mut failed = None;
-        let was = |undo: &Undo| before.get(undo.event).is_some_and(|undo| undo.effective);
-        for undo in after.0.iter().filter(|undo| was(undo) != undo.effective) {
-            for (origin, from_seq, to_seq, head) in &undo.ranges {
-                let range = UndoneRange {
-                    origin: *origin,
-                    from_seq: *from_seq,
-                    to_seq: *to_seq,
-                    head: *head,
-                };
+        let changed = |undo: &&Undo| match before.get(undo.event) {
+            None => undo.effective,
+            Some(was) if was.effective && undo.effective => was.beside != undo.beside,
+            Some(was) => was.effective != undo.effective,
+        };
+        for undo in after.0.iter().filter(changed) {
+            for range in undo.facts() {
                 self.each_of(base, past, &range, &mut |event| {
-                    let (origin, seq) = (event.head.origin(), event.head.seq());
-                    let counts = !after.is_undone(origin, seq);
-                    if counts != before.is_undone(origin, seq) || !toggled.seen.insert(event.id) {
+                    let at = InChain::of(event);
+                    let counts = !after.is_undone(&at);
+                    if counts != before.is_undone(&at) || !toggled.seen.insert(event.id) {
                         return;
                     }
                     match memory::facts_of(event) {
@@ -363,6 +368,45 @@ impl Folder<Overlay> {
         }
     }
 
+    fn learned(&self, base: &dyn Base) -> Result<Vec<Learned>> {
+        let mut learned = base.imported()?;
+        learned.extend(&self.kept.imported);
+        Ok(learned)
+    }
+
+    /// Says of each undo what is on other branches than what it names, as far as was learned.
+    fn tell_branches(&self, base: &dyn Base, past: &dyn Past, undos: &mut [Undo]) -> Result<()> {
+        if self.tally.imports == 0 || undos.is_empty() {
+            return Ok(());
+        }
+        let places = Places::imported(self.learned(base)?.iter());
+        for undo in undos {
+            let mut beside = Vec::new();
+            for range in undo.facts() {
+                let imported = places.within(&range);
+                if imported.is_empty() {
+                    continue;
+                }
+                let mut branches = places.branch_in(&range);
+                past.events_in(&range, &mut |event| {
+                    let (seq, mut imported) = (event.head.seq(), imported.iter());
+                    branches |= imported.any(|(from, to)| *from <= seq && seq <= *to);
+                })?;
+                if branches {
+                    let mut named = Named::default();
+                    self.each_of(base, past, &range, &mut |event| {
+                        if event.position <= self.tally.position {
+                            named.add(event);
+                        }
+                    })?;
+                    beside.extend(named.beside(&range));
+                }
+            }
+            undo.is_beside(beside);
+        }
+        Ok(())
+    }
+
     /// Hands out the events of a range that were learned so far: those of the walked chains and those
     /// that imports brought.
     fn each_of(
@@ -376,10 +420,12 @@ impl Folder<Overlay> {
         if self.tally.imports == 0 {
             return Ok(());
         }
-        let mut learned = base.imported()?;
-        learned.extend(&self.kept.imported);
         let mut positions = Vec::new();
-        for learned in learned.iter().filter(|one| one.origin == range.origin) {
+        for learned in self
+            .learned(base)?
+            .iter()
+            .filter(|one| one.origin == range.origin)
+        {
             let first = range.from_seq.max(learned.from_seq).0;
             let last = range.to_seq.min(learned.to_seq).0;
             let position = |seq: u64| Position(learned.first.0 + (seq - learned.from_seq.0));
@@ -430,7 +476,7 @@ impl Folder<Overlay> {
                 memory::facts_of(event),
             ) {
                 Ok(parts) => {
-                    let in_force = !undone.holds(event.head.origin(), event.head.seq());
+                    let in_force = !undone.holds(&InChain::of(event));
                     hold(&mut held, event, parts, in_force);
                 }
                 Err(error) => failed = Some(error),
@@ -468,7 +514,7 @@ impl Folder<Overlay> {
             let Facts::Recalled(facts) = memory::facts_of(event) else {
                 return;
             };
-            if undone.holds(event.head.origin(), event.head.seq()) {
+            if undone.holds(&InChain::of(event)) {
                 return;
             }
             for _ in facts.results.iter().filter(|shown| shown.id == id) {

@@ -2,10 +2,39 @@
 
 use std::collections::BTreeMap;
 
-use icm_log::facts::{LogUndone, UndoneRange};
+use icm_log::facts::LogUndone;
 use icm_log::{Event, EventId, OriginId, Position, Seq};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
+
+/// Which event of a chain: its place there says it, unless the chain branches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InChain {
+    /// The author.
+    pub origin: OriginId,
+    /// The place in the author's chain.
+    pub seq: Seq,
+    /// The event.
+    pub event: EventId,
+}
+
+impl InChain {
+    /// In none.
+    pub(super) const NOWHERE: InChain = InChain {
+        origin: OriginId::ZERO,
+        seq: Seq(0),
+        event: EventId::ZERO,
+    };
+
+    /// Where an event is.
+    pub fn of(event: &Event<'_>) -> InChain {
+        InChain {
+            origin: event.head.origin(),
+            seq: event.head.seq(),
+            event: event.id,
+        }
+    }
+}
 
 /// An undo that was folded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +49,8 @@ pub struct Undo {
     pub seq: Seq,
     /// What it names: origin, first and last seq, id of the last.
     pub ranges: Vec<(OriginId, Seq, Seq, EventId)>,
+    /// Events at these places that are on another branch of their chain: it does not name them. Sorted.
+    pub beside: Vec<EventId>,
     /// Whether it is in force.
     pub effective: bool,
 }
@@ -41,15 +72,36 @@ impl Undo {
             origin,
             seq,
             ranges: ranges.collect(),
+            beside: Vec::new(),
             effective: true,
         }
     }
 
-    fn holds(&self, origin: OriginId, seq: Seq) -> bool {
+    /// One that is not written yet.
+    pub(super) fn unwritten(facts: &LogUndone) -> Undo {
+        let ranges = facts.ranges.iter();
+        Undo {
+            position: Position(u64::MAX),
+            event: EventId::ZERO,
+            origin: OriginId::ZERO,
+            seq: Seq(0),
+            ranges: ranges
+                .map(|range| (range.origin, range.from_seq, range.to_seq, range.head))
+                .collect(),
+            beside: Vec::new(),
+            effective: true,
+        }
+    }
+
+    fn holds(&self, at: &InChain) -> bool {
         let holds = |range: &(OriginId, Seq, Seq, EventId)| {
-            range.0 == origin && range.1 <= seq && seq <= range.2
+            range.0 == at.origin && range.1 <= at.seq && at.seq <= range.2
         };
-        self.ranges.iter().any(holds)
+        self.ranges.iter().any(holds) && !self.has_beside(at.event)
+    }
+
+    fn has_beside(&self, event: EventId) -> bool {
+        self.beside.binary_search(&event).is_ok()
     }
 }
 
@@ -66,23 +118,6 @@ impl Undos {
     pub(super) fn extend(&mut self, undos: impl IntoIterator<Item = Undo>) {
         self.0.extend(undos);
         self.settle();
-    }
-
-    /// The same with an undo that is not written yet.
-    pub(super) fn with(&self, ranges: &[UndoneRange]) -> Undos {
-        let mut with = self.clone();
-        with.extend([Undo {
-            position: Position(u64::MAX),
-            event: EventId::ZERO,
-            origin: OriginId::ZERO,
-            seq: Seq(0),
-            ranges: ranges
-                .iter()
-                .map(|range| (range.origin, range.from_seq, range.to_seq, range.head))
-                .collect(),
-            effective: true,
-        }]);
-        with
     }
 
     /// Says of each whether it is in force, by what names what alone: they may have been learned in
@@ -103,7 +138,9 @@ impl Undos {
                     .iter()
                     .take_while(|place| place.0 == *origin && place.1 <= *to)
                 {
-                    namers[*named].push(*namer);
+                    if !self.0[*namer].has_beside(self.0[*named].event) {
+                        namers[*named].push(*namer);
+                    }
                 }
             }
         }
@@ -124,14 +161,14 @@ impl Undos {
     }
 
     /// Whether an event is undone.
-    pub fn is_undone(&self, origin: OriginId, seq: Seq) -> bool {
-        self.in_force(origin, seq).next().is_some()
+    pub fn is_undone(&self, at: &InChain) -> bool {
+        self.in_force(at).next().is_some()
     }
 
     /// The undos in force that name an event, in the order in which they were learned.
-    pub fn in_force(&self, origin: OriginId, seq: Seq) -> impl Iterator<Item = &Undo> {
-        let undos = self.0.iter();
-        undos.filter(move |undo| undo.effective && undo.holds(origin, seq))
+    pub fn in_force(&self, at: &InChain) -> impl Iterator<Item = &Undo> {
+        let (undos, at) = (self.0.iter(), *at);
+        undos.filter(move |undo| undo.effective && undo.holds(&at))
     }
 
     /// The undo that an event is.
@@ -139,10 +176,12 @@ impl Undos {
         self.0.iter().find(|undo| undo.event == event)
     }
 
-    /// Events that are undone, by chain: sorted ranges that do not meet.
+    /// Events that are undone, to be asked about often.
     pub(super) fn undone(&self) -> Undone {
         let mut ranges: FxHashMap<OriginId, Vec<(Seq, Seq)>> = FxHashMap::default();
-        for undo in self.0.iter().filter(|undo| undo.effective) {
+        let in_force = self.0.iter().filter(|undo| undo.effective);
+        let (whole, branched): (Vec<_>, Vec<_>) = in_force.partition(|undo| undo.beside.is_empty());
+        for undo in whole {
             for (origin, from, to, _) in &undo.ranges {
                 ranges.entry(*origin).or_default().push((*from, *to));
             }
@@ -157,7 +196,8 @@ impl Undos {
                 meets
             });
         }
-        Undone(ranges)
+        let branched = branched.into_iter().cloned().collect();
+        Undone { ranges, branched }
     }
 }
 
@@ -186,15 +226,20 @@ fn settle_one(undo: usize, namers: &[Vec<usize>], settled: &mut [Option<bool>]) 
 
 /// Events that are undone, to be asked about often.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Undone(FxHashMap<OriginId, Vec<(Seq, Seq)>>);
+pub(super) struct Undone {
+    /// By chain: sorted ranges that do not meet.
+    ranges: FxHashMap<OriginId, Vec<(Seq, Seq)>>,
+    /// Undos of chains that branch.
+    branched: Vec<Undo>,
+}
 
 impl Undone {
-    pub(super) fn holds(&self, origin: OriginId, seq: Seq) -> bool {
-        let Some(ranges) = self.0.get(&origin) else {
-            return false;
-        };
-        let after = ranges.partition_point(|range| range.0 <= seq);
-        after > 0 && seq <= ranges[after - 1].1
+    pub(super) fn holds(&self, at: &InChain) -> bool {
+        let in_range = self.ranges.get(&at.origin).is_some_and(|ranges| {
+            let after = ranges.partition_point(|range| range.0 <= at.seq);
+            after > 0 && at.seq <= ranges[after - 1].1
+        });
+        in_range || self.branched.iter().any(|undo| undo.holds(at))
     }
 }
 
@@ -213,6 +258,7 @@ mod tests {
                 .iter()
                 .map(|n| (origin(*n), Seq(1), Seq(1), EventId([*n; 32])))
                 .collect(),
+            beside: Vec::new(),
             effective: true,
         }
     }
@@ -237,7 +283,12 @@ mod tests {
                 in_force.sort_by_key(|undo| undo.event);
                 let in_force: Vec<u8> = in_force.iter().map(|undo| undo.event.0[0]).collect();
                 assert_eq!(in_force, [3, 7]);
-                assert!(!undos.is_undone(OriginId([1; 16]), Seq(1)));
+                let first = InChain {
+                    origin: OriginId([1; 16]),
+                    seq: Seq(1),
+                    event: EventId([1; 32]),
+                };
+                assert!(!undos.is_undone(&first));
             }
         }
     }

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::error::{Result, ViewError};
 use crate::fold::Tally;
-use crate::fold::{Base, EntityId, Learned, Link, Request, Stamp, Tick, Undo, Version};
+use crate::fold::{Base, EntityId, InChain, Learned, Link, Request, Stamp, Tick, Undo, Version};
 
 /// A topic and how many living memories it has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -479,13 +479,16 @@ impl Base for Table {
         }
     }
 
-    fn unlinks(&self, link: EventId) -> Result<Vec<(OriginId, Seq)>> {
+    fn unlinks(&self, link: EventId) -> Result<Vec<InChain>> {
         let mut unlinks = Vec::new();
-        self.each_below(UNLINKS, &link.0, 24, &mut |key, _| {
-            let (origin, seq) = key.split_at(16);
-            let origin = origin.try_into().map_err(|_| unreadable("unlink"))?;
-            let seq = seq.try_into().map_err(|_| unreadable("unlink"))?;
-            unlinks.push((OriginId(origin), Seq(u64::from_be_bytes(seq))));
+        self.each_below(UNLINKS, &link.0, 56, &mut |key, _| {
+            let ((origin, rest), bad) = (key.split_at(16), || unreadable("unlink"));
+            let (seq, event) = rest.split_at(8);
+            unlinks.push(InChain {
+                origin: OriginId(origin.try_into().map_err(|_| bad())?),
+                seq: Seq(u64::from_be_bytes(seq.try_into().map_err(|_| bad())?)),
+                event: EventId(event.try_into().map_err(|_| bad())?),
+            });
             Ok(())
         })?;
         Ok(unlinks)

@@ -220,8 +220,9 @@ fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) ->
     {
         let mut table = transaction.open_table(UNLINKS).map_err(bad)?;
         for (link, unlinks) in &overlay.unlinks {
-            for (origin, seq) in unlinks {
-                let key = [&link.0[..], &origin.0[..], &seq.0.to_be_bytes()].concat();
+            for by in unlinks {
+                let seq = by.seq.0.to_be_bytes();
+                let key = [&link.0[..], &by.origin.0, &seq, &by.event.0].concat();
                 table.insert(&key[..], &[][..]).map_err(bad)?;
             }
         }

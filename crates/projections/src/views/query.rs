@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use icm_log::facts::UndoneRange;
-use icm_log::{ActorId, Event, EventId, Log, Name, OriginId, Position, RequestKey, Seq, SubjectId};
+use icm_log::facts::LogUndone;
+use icm_log::{ActorId, Event, EventId, Log, Name, Position, RequestKey, SubjectId};
 
 use super::Views;
 use super::past::LogPast;
 use crate::error::Result;
 use crate::fold::{
-    Base, Change, EntityId, Family, Keep, Learned, Link, MEMOIRS, Past, Request, Stamp, Tick, Undo,
-    Undos, Version,
+    Base, Change, EntityId, Family, InChain, Keep, Learned, Link, MEMOIRS, Past, Request, Stamp,
+    Tick, Undo, Undos, Version,
 };
 use crate::table::TopicCount;
 
@@ -99,7 +99,7 @@ impl Views {
         let positions: Vec<Position> = shown.keys().copied().collect();
         let mut again = 0;
         self.events_at(log, &positions, &mut |event| {
-            if !undos.is_undone(event.head.origin(), event.head.seq()) {
+            if !undos.is_undone(&InChain::of(event)) {
                 again += shown[&event.position] - 1;
             }
         })?;
@@ -298,10 +298,10 @@ impl Views {
         self.tail.folder.undos(self)
     }
 
-    /// What undoing these events would make of the rows.
-    pub fn what_if_undone(&self, log: &Log, ranges: &[UndoneRange]) -> Result<Vec<Change>> {
+    /// What these undos would make of the rows.
+    pub fn what_if_undone(&self, log: &Log, undos: &[LogUndone]) -> Result<Vec<Change>> {
         let past = self.past(log);
-        self.tail.folder.what_if(self, &past, ranges)
+        self.tail.folder.what_if(self, &past, undos)
     }
 
     /// Positions of the events about a memory, ascending.
@@ -406,7 +406,7 @@ impl Base for Views {
         self.table()?.link_of(event)
     }
 
-    fn unlinks(&self, link: EventId) -> Result<Vec<(OriginId, Seq)>> {
+    fn unlinks(&self, link: EventId) -> Result<Vec<InChain>> {
         self.table()?.unlinks(link)
     }
 

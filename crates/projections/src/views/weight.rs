@@ -8,7 +8,7 @@ use icm_log::{Log, Position, SubjectId};
 
 use super::Views;
 use crate::error::Result;
-use crate::fold::{EntityId, Schedule, Tick, Version, day_of};
+use crate::fold::{EntityId, InChain, Schedule, Tick, Version, day_of};
 
 impl Views {
     /// The weight of a version at `position`, in parts per million. Without ticks it costs nothing;
@@ -145,7 +145,7 @@ impl Views {
             let Ok(Facts::Recalled(facts)) = Facts::of(&event.head) else {
                 return;
             };
-            if undos.is_undone(event.head.origin(), event.head.seq()) {
+            if undos.is_undone(&InChain::of(event)) {
                 return;
             }
             if facts.results.iter().any(|shown| ids.contains(&shown.id)) {

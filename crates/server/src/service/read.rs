@@ -1,7 +1,7 @@
 //! Queries that look things up.
 
 use icm_log::{ActorId, Kind, Position, SubjectId};
-use icm_projections::fold;
+use icm_projections::fold::{self, InChain};
 use icm_projections::{ALL_IDS, Views, topic_fits};
 use serde_json::Map;
 
@@ -180,7 +180,7 @@ impl Service {
             .collect();
         positions.dedup();
         views.events_at(&self.log, &positions, &mut |event| {
-            let undo = undos.in_force(event.head.origin(), event.head.seq()).next();
+            let undo = undos.in_force(&InChain::of(event)).next();
             let Some(undo) = undo else { return };
             let id = event.id.to_string();
             let of_event = history.iter_mut().filter(|version| version.event == id);

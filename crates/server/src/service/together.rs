@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use icm_log::facts::Facts;
 use icm_log::{Position, SubjectId};
 use icm_projections::Views;
-use icm_projections::fold::Version;
+use icm_projections::fold::{InChain, Version};
 
 use super::{Ask, Service};
 use crate::ids::id_text;
@@ -37,7 +37,7 @@ impl Service {
         let mut recalls = Vec::with_capacity(positions.len());
         views.events_at(&self.log, &positions, &mut |event| {
             if let Ok(Facts::Recalled(facts)) = Facts::of(&event.head)
-                && !undos.is_undone(event.head.origin(), event.head.seq())
+                && !undos.is_undone(&InChain::of(event))
             {
                 recalls.push(facts.results);
             }

@@ -1,15 +1,19 @@
 //! Undo: choosing events, showing what goes with them, and taking them out of force.
 
+mod named;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use icm_log::facts::{LogUndone, UndoneRange};
+use icm_log::facts::LogUndone;
 use icm_log::head::Head;
 use icm_log::record::Body;
-use icm_log::{CommandId, Event, EventId, Kind, NewEvent, OriginId, Position, Seq, SubjectId};
+use icm_log::{CommandId, Event, EventId, Kind, NewEvent, Position, SubjectId};
 use icm_log::{hash, payload};
 use icm_projections::Views;
-use icm_projections::fold::{Change, EntityId, Family, Link, Undos, Version, difference};
+use icm_projections::fold::{Change, EntityId, Family, InChain, Link, Undos, Version, difference};
+
+use named::undos_of;
 
 use super::decay::decimal;
 use super::graph::{graph_fields, graph_row};
@@ -35,9 +39,9 @@ const LATER_MAX: usize = 100;
 #[derive(Debug, Clone)]
 struct Picked {
     position: Position,
-    origin: OriginId,
-    seq: Seq,
-    event: EventId,
+    at: InChain,
+    /// The event before it in its chain.
+    before: EventId,
     command: CommandId,
     kind: Kind,
     ms: u64,
@@ -48,7 +52,7 @@ struct Picked {
 impl Picked {
     fn stays(&self) -> SkippedEvent {
         SkippedEvent {
-            event: self.event.to_string(),
+            event: self.at.event.to_string(),
             position: self.position.0,
             kind: self.kind.name(),
             redacted: self.withheld && can_be_undone(self.kind),
@@ -58,9 +62,8 @@ impl Picked {
     fn of(event: &Event<'_>) -> Picked {
         Picked {
             position: event.position,
-            origin: event.head.origin(),
-            seq: event.head.seq(),
-            event: event.id,
+            at: InChain::of(event),
+            before: event.head.prev(),
             command: event.head.command(),
             kind: event.head.kind(),
             ms: event.head.time().ms(),
@@ -118,7 +121,7 @@ impl Service {
             });
         }
         self.command(caller, None, RequestKeyOf(None), |command, views| {
-            let (mut answer, ranges) = self.undo_plan(views, request, &selector)?;
+            let (mut answer, undos) = self.undo_plan(views, request, &selector)?;
             if request
                 .plan
                 .as_ref()
@@ -126,21 +129,18 @@ impl Service {
             {
                 return Err(ServiceError::OtherPlan.into());
             }
-            let events = ranges.chunks(LogUndone::RANGES_MAX).map(|ranges| {
+            let events = undos.iter().map(|undo| {
                 let payload = payload::LogUndone {
                     selector: Some(&selector),
                     reason: reason.as_deref(),
                     request_digest: None,
                 };
-                let heads = ranges.iter().map(|range| range.head);
+                let heads = undo.ranges.iter().map(|range| range.head);
                 NewEvent {
                     kind: Kind::LOG_UNDONE,
                     subject: SubjectId::ZERO,
                     refs: heads.take(icm_log::head::REFS_MAX).collect(),
-                    facts: LogUndone {
-                        ranges: ranges.to_vec(),
-                    }
-                    .encode(),
+                    facts: undo.encode(),
                     payload: payload::encode(&payload),
                 }
             });
@@ -163,7 +163,7 @@ impl Service {
         views: &Views,
         request: &UndoRequest,
         selector: &str,
-    ) -> std::result::Result<(UndoAnswer, Vec<UndoneRange>), Ask> {
+    ) -> std::result::Result<(UndoAnswer, Vec<LogUndone>), Ask> {
         let wanted = self.undo_wanted(views, request)?;
         let undos = views.undos()?;
         let mut picked = self.pick(views, &wanted)?;
@@ -171,13 +171,13 @@ impl Service {
         let mut already = 0;
         let mut undone_by = None;
         let mut redacted: Vec<Picked> = Vec::new();
-        let chosen: BTreeSet<_> = picked.iter().map(|p| (p.origin, p.seq)).collect();
+        let chosen: BTreeSet<EventId> = picked.iter().map(|picked| picked.at.event).collect();
         picked.retain(|picked| {
             if !can_be_undone(picked.kind) {
                 skipped.push(picked.stays());
                 return false;
             }
-            let mut in_force = undos.in_force(picked.origin, picked.seq).peekable();
+            let mut in_force = undos.in_force(&picked.at).peekable();
             if in_force.peek().is_none() {
                 // An undo has no text of a memory: taking it back needs none.
                 let stays = picked.withheld && picked.kind != Kind::LOG_UNDONE;
@@ -188,7 +188,7 @@ impl Service {
                 return !stays;
             }
             // What is undone only by what is undone here would come back.
-            let stays = in_force.find(|undo| !chosen.contains(&(undo.origin, undo.seq)));
+            let stays = in_force.find(|undo| !chosen.contains(&undo.event));
             if let Some(undo) = stays {
                 already += 1;
                 undone_by = Some(undo.event);
@@ -215,8 +215,8 @@ impl Service {
             picked.sort_by_key(|picked| picked.position);
             picked.dedup_by_key(|picked| picked.position);
         }
-        let ranges = ranges_of(&picked);
-        let changes = views.what_if_undone(&self.log, &ranges)?;
+        let undos = undos_of(picked.iter().map(|it| (it.at, it.before)).collect());
+        let changes = views.what_if_undone(&self.log, &undos)?;
         let mut later_of: BTreeMap<EntityId, u64> = BTreeMap::new();
         let later = match request.cascade {
             true => Vec::new(),
@@ -243,7 +243,7 @@ impl Service {
         for (entity, picked) in later.iter().take(LATER_MAX) {
             let version = views.version_at(*entity, views.tally().position)?;
             answer.later.push(LaterChange {
-                event: picked.event.to_string(),
+                event: picked.at.event.to_string(),
                 position: picked.position.0,
                 kind: picked.kind.name(),
                 id: id_text(version.map_or(picked.subject, |version| version.id)),
@@ -257,12 +257,12 @@ impl Service {
                 .changes
                 .extend(self.undo_change(views, change, links, later)?);
         }
-        answer.plan = plan_of(&ranges, &answer)?;
+        answer.plan = plan_of(&undos, &answer)?;
         let mut commands: BTreeMap<CommandId, UndoneCommand> = BTreeMap::new();
         for picked in &picked {
             let entry = commands.entry(picked.command).or_insert(UndoneCommand {
                 position: picked.position.0,
-                event: picked.event.to_string(),
+                event: picked.at.event.to_string(),
                 at: rfc3339(picked.ms),
                 kind: picked.kind.name(),
                 events: 0,
@@ -274,7 +274,7 @@ impl Service {
         answer.commands.sort_by_key(|command| command.position);
         let more = answer.commands.len().saturating_sub(COMMANDS_MAX);
         answer.commands.drain(..more);
-        Ok((answer, ranges))
+        Ok((answer, undos))
     }
 
     fn undo_change(
@@ -512,9 +512,8 @@ impl Service {
                 .filter(|position| *position > first && !chosen.contains(position))
                 .collect();
             views.events_at(&self.log, &positions, &mut |event| {
-                let (origin, seq) = (event.head.origin(), event.head.seq());
-                let counts = event.head.kind() != Kind::LOG_UNDONE && !undos.is_undone(origin, seq);
-                if counts {
+                let is_undo = event.head.kind() == Kind::LOG_UNDONE;
+                if !is_undo && !undos.is_undone(&InChain::of(event)) {
                     later.push((entity, Picked::of(event)));
                 }
             })?;
@@ -545,29 +544,6 @@ impl Wanted {
                 entity.is_ok_and(|entity| members.contains(&entity))
             })
     }
-}
-
-/// Neighbours in a chain as one range each.
-fn ranges_of(picked: &[Picked]) -> Vec<UndoneRange> {
-    let mut places: Vec<_> = picked.iter().map(|p| (p.origin, p.seq, p.event)).collect();
-    places.sort_unstable();
-    places.dedup();
-    let mut ranges: Vec<UndoneRange> = Vec::new();
-    for (origin, seq, event) in places {
-        match ranges.last_mut() {
-            Some(last) if last.origin == origin && last.to_seq.0 + 1 == seq.0 => {
-                last.to_seq = seq;
-                last.head = event;
-            }
-            _ => ranges.push(UndoneRange {
-                origin,
-                from_seq: seq,
-                to_seq: seq,
-                head: event,
-            }),
-        }
-    }
-    ranges
 }
 
 /// The request as it would be typed; it stands in the event.
@@ -631,7 +607,7 @@ fn selector_of(request: &UndoRequest) -> Result<String> {
 }
 
 /// Tells one plan from another: what would be undone, and what comes of it.
-fn plan_of(ranges: &[UndoneRange], answer: &UndoAnswer) -> Result<String> {
+fn plan_of(undos: &[LogUndone], answer: &UndoAnswer) -> Result<String> {
     // What recalls and ticks do to a memory meanwhile changes nothing of what is undone.
     let as_written = |row: &Option<UndoRow>| match row.clone() {
         Some(UndoRow::Memory(mut memory)) => {
@@ -646,7 +622,7 @@ fn plan_of(ranges: &[UndoneRange], answer: &UndoAnswer) -> Result<String> {
         ..change.clone()
     });
     let changes: Vec<UndoChange> = changes.collect();
-    let bytes = serde_json::to_vec(&(ranges, &changes, answer.later_total));
+    let bytes = serde_json::to_vec(&(undos, &changes, answer.later_total));
     let bytes = bytes.map_err(|error| ServiceError::Internal(error.to_string()))?;
     Ok(blake3::hash(&bytes).to_hex()[..16].to_owned())
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use icm_log::facts::Facts;
 use icm_log::{Event, Position, SessionId, payload};
 use icm_projections::Views;
+use icm_projections::fold::InChain;
 use serde_json::Value;
 
 use super::show::field_names;
@@ -43,7 +44,7 @@ impl Service {
         let (mut from, mut first_stored) = (None, None);
         views.events_at(&self.log, &wanted, &mut |event| {
             let session = session_text(event.head.session());
-            let undone = undos.is_undone(event.head.origin(), event.head.seq());
+            let undone = undos.is_undone(&InChain::of(event));
             let facts = match Facts::of(&event.head) {
                 Ok(Facts::Recalled(facts)) => facts,
                 other => {

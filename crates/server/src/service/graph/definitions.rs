@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use icm_log::facts::{Facts, fields};
-use icm_log::{ActorId, Event, EventId, Kind, OriginId, Position, Seq, SubjectId, payload};
+use icm_log::{ActorId, Event, EventId, Kind, Position, SubjectId, payload};
 use icm_projections::Views;
-use icm_projections::fold::{EntityId, Stamp, Undos, Version, canonical_order};
+use icm_projections::fold::{EntityId, InChain, Stamp, Undos, Version, canonical_order};
 
 use super::confidence;
 use crate::api::{Definition, DefinitionStatus};
@@ -16,7 +16,7 @@ use crate::when::rfc3339;
 struct Said {
     subject: SubjectId,
     stamp: Stamp,
-    place: (OriginId, Seq),
+    place: InChain,
     actor: ActorId,
     refs: Vec<EventId>,
     adds: bool,
@@ -50,7 +50,7 @@ impl Said {
                 origin: event.head.origin(),
                 event: event.id,
             },
-            place: (event.head.origin(), event.head.seq()),
+            place: InChain::of(event),
             actor: event.head.actor(),
             refs: event.head.refs().collect(),
             adds,
@@ -134,7 +134,7 @@ impl Service {
         let said = in_order(said);
         let undone_by: Vec<Option<EventId>> = said
             .iter()
-            .map(|it| undos.in_force(it.place.0, it.place.1))
+            .map(|it| undos.in_force(&it.place))
             .map(|undos| undos.map(|undo| undo.event).min())
             .collect();
         // Those that have a say in what the concept means: not the undone, nor what refines nothing.

@@ -71,10 +71,16 @@ pub(crate) fn segments(
     Ok(segments)
 }
 
-/// Whether a chain branches: two of its segments start with events of one seq.
+/// Whether a chain branches.
 pub(crate) fn branches(segments: &[SegmentFile]) -> bool {
-    let same_first = |pair: &[SegmentFile]| pair[0].name.first_seq == pair[1].name.first_seq;
-    segments.windows(2).any(same_first)
+    first_branches(segments).is_some()
+}
+
+/// Where a chain first branches: two of its segments start with events of one seq.
+pub(crate) fn first_branches(segments: &[SegmentFile]) -> Option<Seq> {
+    let firsts = |pair: &[SegmentFile]| [pair[0].name.first_seq, pair[1].name.first_seq];
+    let mut pairs = segments.windows(2).map(firsts);
+    pairs.find(|[one, other]| one == other).map(|[seq, _]| seq)
 }
 
 /// The index of the segment that holds `seq`, if the chain reaches that far.

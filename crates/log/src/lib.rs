@@ -39,7 +39,7 @@ pub use chain::LOG_DIR;
 pub use error::{Gap, LogError, Result};
 pub use id::*;
 pub use kind::Kind;
-pub use log::{KnownBy, LOCK_FILE, Log, Refusal, TORN_DIR};
+pub use log::{KnownBy, LOCK_FILE, Log, Refusal, TORN_DIR, Unknown};
 pub use recover::Tip;
 pub use rewritten::Rewritten;
 pub use store_file::{STORE_FILE, StoreFile};

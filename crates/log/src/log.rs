@@ -45,8 +45,17 @@ pub struct Log {
 pub struct KnownBy {
     /// The chain that it writes.
     pub origin: OriginId,
-    /// The last event before it learned what is not held here.
-    pub until: Option<Tip>,
+    /// The last event that it is known to have had, where what came next is not known.
+    pub until: Option<(Tip, Unknown)>,
+}
+
+/// Why what another machine did next is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unknown {
+    /// It learned what is not held here.
+    NotHeld,
+    /// Its chain branches: a copy of it, or it before it was put back, wrote under the same origin.
+    Branches,
 }
 
 /// What this process knows of the log.
@@ -226,10 +235,11 @@ impl Log {
             log.refresh()?;
             Ok(log)
         };
-        let log = as_far_as(None)?;
+        let branches = walk::before_branches(&*self.disk, &self.dir, origin)?;
+        let log = as_far_as(branches.map(|tip| (tip, Unknown::Branches)))?;
         match log.before_what_is_not_held()? {
             None => Ok(log),
-            until => as_far_as(until),
+            Some(tip) => as_far_as(Some((tip, Unknown::NotHeld))),
         }
     }
 
@@ -484,7 +494,7 @@ impl Log {
         let (disk, dir) = (&*self.disk, &self.dir);
         state.refusal = None;
         state.parts = walk::parts(disk, dir, origin, None)?;
-        if let Some(until) = until {
+        if let Some((until, _)) = until {
             let place = (state.parts.iter()).position(|part| part.origin == until.origin);
             state
                 .parts

@@ -23,7 +23,7 @@ use crate::id::{EventId, OriginId, Position, Seq, Time};
 use crate::kind::Kind;
 use crate::log::{Log, State, origins_of};
 use crate::record::{Body, Record};
-use crate::recover::{TipPlace, tip_of};
+use crate::recover::{Tip, TipPlace, tip_of};
 use crate::scan::{SegmentScan, Step, read_one};
 use crate::segment::HEADER_LEN;
 use crate::store_file::StoreFile;
@@ -199,6 +199,20 @@ pub(crate) fn newest_origin(disk: &dyn Disk, store: &Path) -> Result<Option<Orig
         best = best.max(time.map(|time| (time, origin)));
     }
     Ok(best.map(|(_, origin)| origin))
+}
+
+/// The last event of a chain that is on all of its branches; `None` where it does not branch.
+pub(crate) fn before_branches(
+    disk: &dyn Disk,
+    store: &Path,
+    origin: OriginId,
+) -> Result<Option<Tip>> {
+    let branches = chain::first_branches(&chain::segments(disk, store, origin)?);
+    let Some(before) = branches.and_then(|seq| seq.0.checked_sub(1)) else {
+        return Ok(None);
+    };
+    let place = find_seq(disk, store, origin, Seq(before), None)?;
+    Ok(place.map(|place| place.tip))
 }
 
 /// The place of event `seq` of a chain: where it branches that of `event`, if one is given.

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::exchange::{carry, json, on};
+use crate::sync::copy;
 use crate::world::World;
 
 fn store(world: &World, db: &str, key: &str, content: &str) {
@@ -124,4 +125,45 @@ fn origins_that_nobody_has_are_answered_with_no() {
     let b = origin(&world, "a");
     let words = ["recall", "tea", "--as", &b, "--at", "@99"];
     on(&world, "a", &words).fails(2, "@99");
+}
+
+/// A store that was put back and written: what was before is told, and what either wrote under the origin that it has since.
+#[test]
+fn of_a_chain_that_branches_the_part_before_is_told() {
+    let world = World::new();
+    store(&world, "a", "mira", "Mira drinks green tea");
+    let end = json(&world, "a", &["stats"])["positions"].as_u64().unwrap();
+    copy(&world.path("a"), &world.path("kept"));
+    store(&world, "a", "ben", "Ben drinks milk");
+    store(&world, "c", "tabs", "The house uses tabs");
+    carry(&world, "a", "c");
+    let both = origin(&world, "a");
+    for entry in fs::read_dir(world.path("a")).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => fs::remove_dir_all(path).unwrap(),
+            false => fs::remove_file(path).unwrap(),
+        }
+    }
+    copy(&world.path("kept"), &world.path("a"));
+    store(&world, "a", "zoe", "Zoe drinks water");
+    assert_eq!(origin(&world, "a"), both);
+    carry(&world, "a", "c");
+    let words = ["recall", "drinks", "--no-record", "--as", &both];
+    let run = on(&world, "c", &words).ok();
+    assert!(run.out.contains("Mira drinks green tea"), "{run:?}");
+    assert!(
+        !run.out.contains("Ben") && !run.out.contains("Zoe"),
+        "{run:?}"
+    );
+    let words =
+        format!("knew up to its @{end}; from there on a copy of it wrote under the same origin");
+    assert!(run.err.contains(&words), "{run:?}");
+    // Once it has met the other branch it writes under another origin, and knows both.
+    carry(&world, "c", "a");
+    store(&world, "a", "eve", "Eve drinks juice");
+    let since = origin(&world, "a");
+    assert_ne!(since, both);
+    carry(&world, "a", "c");
+    assert_eq!(contents(&recall(&world, "c", &["--as", &since])).len(), 4);
 }

@@ -292,7 +292,7 @@ fn a_store_that_was_moved_or_put_back() {
     );
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     for (path, bytes) in tree(from) {
         let path = to.join(path.strip_prefix(from).unwrap());
         fs::create_dir_all(path.parent().unwrap()).unwrap();

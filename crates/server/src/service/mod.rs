@@ -57,7 +57,7 @@ use std::time::{Duration, Instant};
 
 use icm_log::disk::{Disk, RealDisk};
 use icm_log::env::Env;
-use icm_log::{Log, LogError, Refusal, RequestKey};
+use icm_log::{Log, LogError, Refusal, RequestKey, Unknown};
 use icm_projections::ranking::Ranking;
 use icm_projections::vectors::GRAPH_ROWS_MIN;
 use icm_projections::{GraphJob, ViewError, Views};
@@ -217,13 +217,16 @@ impl Service {
             (service.log.as_known_by(origin)).map_err(|error| service.explained(error))?;
         let known_by = service.log.known_by();
         let end = service.log.tip().map_or(0, |tip| tip.position.0);
-        service.notice(match known_by.and_then(|other| other.until) {
-            None => format!("of the machine {origin} this store has what it knew up to its @{end}"),
-            Some(_) => format!(
-                "of the machine {origin} this store has what it knew up to its @{end}; it learned something \
-                 next that is not here"
-            ),
-        });
+        let next = match known_by.and_then(|other| other.until) {
+            None => "",
+            Some((_, Unknown::NotHeld)) => "; it learned something next that is not here",
+            Some((_, Unknown::Branches)) => {
+                "; from there on a copy of it wrote under the same origin, too"
+            }
+        };
+        service.notice(format!(
+            "of the machine {origin} this store has what it knew up to its @{end}{next}"
+        ));
         Ok(service)
     }
 

@@ -750,3 +750,36 @@ fn branch(from: &SimDisk, to: &SimDisk, count: u32) {
     }
     to.put(path, &bytes[..last]);
 }
+
+/// Whoever lost events from the middle of a chain, or a text, lacks the range that has them, although its last event is there.
+#[test]
+fn what_is_lost_within_a_range_is_lacking() {
+    let a = Machine::with(1, 0..6);
+    let ranges = a.log().held_ranges().expect("it reads");
+    for text_alone in [false, true] {
+        let b = Machine::with(2, 10..11);
+        b.import(&a.export()).expect("imported");
+        let lacking = |b: &Machine| b.log().lacking(&ranges).expect("it reads").ranges;
+        assert_eq!(lacking(&b), []);
+        let origin = a.log().origin().expect("it has one");
+        let chain = Path::new(STORE).join("log").join(origin.to_string());
+        let segments = repair::segments(&b.disk);
+        let path = segments.iter().find(|path| path.starts_with(&chain));
+        let path = path.expect("it has a segment");
+        let mut bytes = disk::read_all(&b.disk, path, u64::MAX).expect("it is read");
+        let records = repair::records(&bytes);
+        let lost = records[3].0..records[4].0;
+        match text_alone {
+            // The last byte of a record is of its payload.
+            true => bytes[lost.end - 1] ^= 1,
+            false => drop(bytes.drain(lost)),
+        }
+        disk::replace(&b.disk, path, &bytes).expect("written");
+        if !text_alone {
+            repair::repair(&b.disk, &b.env, &[]).expect("repaired");
+        }
+        assert_eq!(lacking(&b), ranges, "{text_alone}");
+        b.import(&a.export()).expect("imported");
+        assert_eq!(lacking(&b), [], "{text_alone}");
+    }
+}

@@ -7,7 +7,7 @@ use icm_log::bundle::{ChainRange, Exported};
 use icm_server::api::Progress;
 use icm_server::{ExportFile, Result, Service, ServiceError};
 
-/// A bundle ends with the batch that reaches this length, in bytes: what is cut on its way is no more than one.
+/// How long a bundle is, in bytes, unless somebody wants shorter ones.
 pub(crate) const BUNDLE_LEN: u64 = 32 << 20;
 
 /// A bundle of what is not there.
@@ -22,10 +22,11 @@ impl Export {
     pub(crate) fn of(
         service: &Service,
         there: &[ChainRange],
+        bundle_len: u64,
         progress: &dyn Progress,
     ) -> Result<Export> {
         let mut out = BufWriter::new(temporary()?);
-        let exported = service.export_lacking(there, BUNDLE_LEN, &mut out, progress)?;
+        let exported = service.export_lacking(there, bundle_len, &mut out, progress)?;
         let file = out.into_inner();
         let mut file = file.map_err(|error| spooling(error.into_error()))?;
         file.rewind().map_err(spooling)?;
@@ -43,7 +44,7 @@ impl Export {
 
     /// An empty one.
     pub(crate) fn of_nothing(service: &Service, progress: &dyn Progress) -> Result<Export> {
-        Export::of(service, &service.held_ranges()?, progress)
+        Export::of(service, &service.held_ranges()?, BUNDLE_LEN, progress)
     }
 
     pub(crate) fn into_file(mut self) -> Result<ExportFile> {

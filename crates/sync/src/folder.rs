@@ -185,6 +185,9 @@ impl Target for Folder {
         beside
             .persist(&path)
             .map_err(|error| failed()(error.error))?;
+        // It is there before anything names it, or what it stands for is removed.
+        #[cfg(unix)]
+        (File::open(&folder).and_then(|folder| folder.sync_all())).map_err(failed())?;
         Ok(())
     }
 

@@ -40,6 +40,8 @@ mod target;
 use icm_server::api::{Caller, Progress};
 use icm_server::{Result, Service};
 
+use export::BUNDLE_LEN;
+
 pub use answer::{Reason, Refused, Sent, SyncAnswer, Taken};
 pub use folder::Folder;
 pub use peer::{Peer, meet, serve};
@@ -47,12 +49,24 @@ pub use ssh::{Address, Connection};
 pub use target::Target;
 
 /// How to go about it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SyncOptions {
     /// Only say what would come and go.
     pub dry_run: bool,
     /// Write the files of this machine anew, all of them.
     pub anew: bool,
+    /// A bundle ends with the batch that reaches this length, in bytes: what is cut on its way is no more than one.
+    pub bundle_len: u64,
+}
+
+impl Default for SyncOptions {
+    fn default() -> SyncOptions {
+        SyncOptions {
+            dry_run: false,
+            anew: false,
+            bundle_len: BUNDLE_LEN,
+        }
+    }
 }
 
 /// What a sync hangs on, at a glance: as long as it is the same, one that left nothing open has nothing to do.

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use icm_server::{Result, Service, ServiceError};
 
-/// In a folder of the store that may be deleted.
-const LOCK: &str = "cache/sync.lock";
+/// Beside the lock of the log. The folder for what may be deleted is deleted by a redaction, also by one that a sync brings.
+const LOCK: &str = "sync.lock";
 /// How long another one is waited for.
 const WAIT: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(50);
@@ -25,9 +25,6 @@ pub(crate) fn of(service: &Service) -> Result<Option<File>> {
         doing: format!("opening {}", path.display()),
         source,
     };
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(failed)?;
-    }
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]

@@ -10,7 +10,7 @@ use icm_server::{Result, Service};
 
 use crate::SyncOptions;
 use crate::answer::{Reason, Refused, SyncAnswer};
-use crate::export::{BUNDLE_LEN, Export, spooling, temporary};
+use crate::export::{Export, spooling, temporary};
 use crate::index::{INDEX, Index, Listed, is_name, name_of};
 use crate::target::{Target, UNFINISHED};
 
@@ -53,10 +53,12 @@ pub(crate) fn publish(
     // What went, or is not as long as it was, is put there again.
     kept.bundles
         .retain(|listed| files.contains(&(listed.file.clone(), listed.bytes)));
-    let there =
-        |kept: &Index| -> Vec<ChainRange> { others.iter().copied().chain(kept.ranges()).collect() };
+    let all: Vec<ChainRange> = others.iter().map(|(_, range)| *range).collect();
+    let there = |others: &[ChainRange], kept: &Index| -> Vec<ChainRange> {
+        others.iter().copied().chain(kept.ranges()).collect()
+    };
 
-    let mut news = Export::of(service, &there(&kept), progress)?;
+    let mut news = Export::of(service, &there(&all, &kept), options.bundle_len, progress)?;
     // What was redacted is to go from the files of this machine, too.
     let redactions = news.exported.redactions;
     let outdated = known.iter().filter(|(_, known)| *known < redactions);
@@ -70,20 +72,26 @@ pub(crate) fn publish(
     kept.redactions = redactions;
     let again = match answer.sent.anew {
         true => std::mem::take(&mut kept.bundles),
-        false => to_merge(&mut kept.bundles, &news.exported),
+        false => to_merge(&mut kept.bundles, &news.exported, options.bundle_len),
     };
     let again_events: u64 = again.iter().map(Listed::events).sum();
+    let others = still_there(&others, writer, &again);
     if answer.dry_run {
-        let all = Export::all(service, &there(&kept), progress)?;
+        let all = Export::all(service, &there(&others, &kept), progress)?;
         answer.sent.events = all.events.saturating_sub(again_events);
         if all.events > 0 {
-            answer.sent.files = all.bytes.div_ceil(BUNDLE_LEN);
+            answer.sent.files = all.bytes.div_ceil(options.bundle_len);
             answer.sent.bytes = all.bytes;
         }
         return Ok(());
     }
     if !again.is_empty() {
-        news = Export::of(service, &there(&kept), progress)?;
+        news = Export::of(
+            service,
+            &there(&others, &kept),
+            options.bundle_len,
+            progress,
+        )?;
     }
     let mut sent = 0;
     while news.exported.events > 0 {
@@ -98,7 +106,12 @@ pub(crate) fn publish(
         }
         // Who is cut off goes on from here.
         put_index(target, &folder, &kept)?;
-        news = Export::of(service, &there(&kept), progress)?;
+        news = Export::of(
+            service,
+            &there(&others, &kept),
+            options.bundle_len,
+            progress,
+        )?;
     }
     if kept != before {
         put_index(target, &folder, &kept)?;
@@ -131,7 +144,11 @@ fn is_ours(name: &str) -> bool {
 }
 
 /// What of other machines is there: what they list, and is there as long as it was, and not found damaged by this sync.
-fn there_of(others: &[Index], target: &dyn Target, answer: &SyncAnswer) -> Result<Vec<ChainRange>> {
+fn there_of(
+    others: &[Index],
+    target: &dyn Target,
+    answer: &SyncAnswer,
+) -> Result<Vec<(OriginId, ChainRange)>> {
     let mut there = Vec::new();
     for index in others {
         let writer = index.writer.to_string();
@@ -144,19 +161,38 @@ fn there_of(others: &[Index], target: &dyn Target, answer: &SyncAnswer) -> Resul
             files.contains(&(listed.file.clone(), listed.bytes)) && !is_bad(listed)
         };
         let bundles = index.bundles.iter().filter(is_there);
-        there.extend(bundles.flat_map(|listed| listed.ranges.iter().copied()));
+        let ranges = bundles.flat_map(|listed| &listed.ranges);
+        there.extend(ranges.map(|range| (index.writer, *range)));
     }
     Ok(there)
 }
 
+/// What of others is there when `again` is written anew. Of what two machines list, both could leave it to the other one at the
+/// same time: the one with the smaller name does not.
+fn still_there(
+    others: &[(OriginId, ChainRange)],
+    writer: OriginId,
+    again: &[Listed],
+) -> Vec<ChainRange> {
+    let again: Vec<&ChainRange> = again.iter().flat_map(|listed| &listed.ranges).collect();
+    let meets = |range: &ChainRange| {
+        let mut again = again.iter().filter(|it| it.origin == range.origin);
+        again.any(|it| it.from_seq <= range.to_seq && range.from_seq <= it.to_seq)
+    };
+    let stays = others
+        .iter()
+        .filter(|(of, range)| *of < writer || !meets(range));
+    stays.map(|(_, range)| *range).collect()
+}
+
 /// Takes from the end of the list what is to be written anew together with what is new.
-fn to_merge(kept: &mut Vec<Listed>, news: &Exported) -> Vec<Listed> {
+fn to_merge(kept: &mut Vec<Listed>, news: &Exported, bundle_len: u64) -> Vec<Listed> {
     let (mut events, mut bytes) = (news.events, news.bytes);
     let mut again = Vec::new();
     while let Some(last) = kept.last()
         && events > 0
         && last.events() <= events.saturating_mul(GROWTH)
-        && last.bytes.saturating_add(bytes) <= BUNDLE_LEN
+        && last.bytes.saturating_add(bytes) <= bundle_len
     {
         events = events.saturating_add(last.events());
         bytes += last.bytes;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use crate::bundle::ChainRange;
 use crate::chain;
 use crate::disk::Disk;
 use crate::error::Result;
@@ -47,6 +48,23 @@ impl Held {
     pub(super) fn has(&self, origin: OriginId, seq: Seq, id: EventId) -> bool {
         let runs = self.runs.get(&origin);
         runs.is_some_and(|runs| runs.iter().any(|run| run.id_at(seq) == Some(id)))
+    }
+
+    /// Whether every event of a range is held, each as its author wrote it or without a text that was taken out.
+    pub(super) fn has_all(&self, range: &ChainRange) -> bool {
+        if !self.has(range.origin, range.to_seq, range.head) {
+            return false;
+        }
+        let runs = &self.runs[&range.origin];
+        let mut count = 0;
+        let stretches = runs::leading_to(runs, range.from_seq, range.to_seq, range.head);
+        let is_damaged = |id: &EventId| self.bodiless.get(id) == Some(&Missing::Damaged);
+        let sound = stretches.iter().all(|stretch| {
+            let ids = runs[stretch.run].ids_between(stretch.from, stretch.to);
+            count += ids.len() as u64;
+            self.bodiless.is_empty() || !ids.iter().any(is_damaged)
+        });
+        sound && count > range.to_seq.0.saturating_sub(range.from_seq.0)
     }
 
     pub(super) fn part(&self, origin: OriginId) -> Option<&Part> {

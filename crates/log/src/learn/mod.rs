@@ -98,7 +98,7 @@ impl Writer<'_> {
 /// What a log lacks of some ranges.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lacking {
-    /// Those of them whose last event is not held.
+    /// Those of them of which an event is not held, or one is damaged.
     pub ranges: Vec<ChainRange>,
     /// Events are held that wait to be learned, by the next import of anything.
     pub waits: bool,
@@ -130,7 +130,7 @@ impl Log {
     pub fn lacking(&self, ranges: &[ChainRange]) -> Result<Lacking> {
         self.refresh()?;
         let held = self.held()?;
-        let lacks = |range: &&ChainRange| !held.has(range.origin, range.to_seq, range.head);
+        let lacks = |range: &&ChainRange| !held.has_all(range);
         let (unlearned, only_imports) = write::unlearned(&held);
         Ok(Lacking {
             ranges: ranges.iter().filter(lacks).copied().collect(),

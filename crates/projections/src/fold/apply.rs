@@ -327,7 +327,7 @@ pub(super) struct Pending {
     pub(super) late: BTreeSet<EntityId>,
     /// Undos that are new.
     pub(super) undos: Vec<Undo>,
-    /// More of the chains came in that an undo may speak of.
+    /// More of the chains came in, at places that an undo names.
     pub(super) learns: bool,
     /// Ids shown by recalls that came as undone.
     pub(super) recount: BTreeSet<SubjectId>,
@@ -504,7 +504,10 @@ impl<K: Keep> Folder<K> {
             Facts::Imported(facts) => {
                 if event.own {
                     self.tally.imports += 1;
-                    self.pending.learns = self.tally.undos > 0;
+                    // An undo waits for what it names: what comes later is beside that, or was lost.
+                    let named = |undone: &Undone| facts.ranges.iter().any(|it| undone.names(it));
+                    let learns = self.tally.undos > 0;
+                    self.pending.learns = learns && self.pending.undone.as_ref().is_none_or(named);
                     let mut first = event.position.0.saturating_sub(facts.count());
                     for range in &facts.ranges {
                         self.kept.imported(Learned {

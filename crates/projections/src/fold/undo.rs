@@ -329,12 +329,14 @@ impl Folder<Overlay> {
     ) -> Result<Toggled> {
         let mut toggled = Toggled::default();
         let mut failed = None;
-        let changed = |undo: &&Undo| match before.get(undo.event) {
+        let changed = |(undo, was): &(&Undo, Option<&Undo>)| match was {
             None => undo.effective,
             Some(was) if was.effective && undo.effective => was.beside != undo.beside,
             Some(was) => was.effective != undo.effective,
         };
-        for undo in after.0.iter().filter(changed) {
+        // Those that are new come after the others.
+        let was = before.0.iter().map(Some).chain(std::iter::repeat(None));
+        for (undo, _) in after.0.iter().zip(was).filter(changed) {
             for range in undo.facts() {
                 self.each_of(base, past, &range, &mut |event| {
                     let at = InChain::of(event);

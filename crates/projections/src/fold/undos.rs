@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use icm_log::facts::LogUndone;
+use icm_log::facts::{ImportedRange, LogUndone};
 use icm_log::{Event, EventId, OriginId, Position, Seq};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -178,26 +178,13 @@ impl Undos {
 
     /// Events that are undone, to be asked about often.
     pub(super) fn undone(&self) -> Undone {
-        let mut ranges: FxHashMap<OriginId, Vec<(Seq, Seq)>> = FxHashMap::default();
         let in_force = self.0.iter().filter(|undo| undo.effective);
         let (whole, branched): (Vec<_>, Vec<_>) = in_force.partition(|undo| undo.beside.is_empty());
-        for undo in whole {
-            for (origin, from, to, _) in &undo.ranges {
-                ranges.entry(*origin).or_default().push((*from, *to));
-            }
+        Undone {
+            ranges: merged(whole.into_iter()),
+            branched: branched.into_iter().cloned().collect(),
+            named: merged(self.0.iter()),
         }
-        for ranges in ranges.values_mut() {
-            ranges.sort_unstable();
-            ranges.dedup_by(|next, kept| {
-                let meets = next.0 <= kept.1;
-                if meets {
-                    kept.1 = kept.1.max(next.1);
-                }
-                meets
-            });
-        }
-        let branched = branched.into_iter().cloned().collect();
-        Undone { ranges, branched }
     }
 }
 
@@ -227,19 +214,51 @@ fn settle_one(undo: usize, namers: &[Vec<usize>], settled: &mut [Option<bool>]) 
 /// Events that are undone, to be asked about often.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Undone {
-    /// By chain: sorted ranges that do not meet.
-    ranges: FxHashMap<OriginId, Vec<(Seq, Seq)>>,
+    ranges: Merged,
     /// Undos of chains that branch.
     branched: Vec<Undo>,
+    /// What any undo names, in force or not.
+    named: Merged,
+}
+
+/// By chain: sorted ranges that do not meet.
+type Merged = FxHashMap<OriginId, Vec<(Seq, Seq)>>;
+
+fn merged<'a>(undos: impl Iterator<Item = &'a Undo>) -> Merged {
+    let mut ranges = Merged::default();
+    for (origin, from, to, _) in undos.flat_map(|undo| &undo.ranges) {
+        ranges.entry(*origin).or_default().push((*from, *to));
+    }
+    for ranges in ranges.values_mut() {
+        ranges.sort_unstable();
+        ranges.dedup_by(|next, kept| {
+            let meets = next.0 <= kept.1;
+            if meets {
+                kept.1 = kept.1.max(next.1);
+            }
+            meets
+        });
+    }
+    ranges
+}
+
+/// Whether one of the ranges of a chain has a place from one seq to another.
+fn meets(merged: &Merged, origin: OriginId, from: Seq, to: Seq) -> bool {
+    merged.get(&origin).is_some_and(|ranges| {
+        let after = ranges.partition_point(|range| range.0 <= to);
+        after > 0 && from <= ranges[after - 1].1
+    })
 }
 
 impl Undone {
+    /// Whether any undo, in force or not, names a place of a range.
+    pub(super) fn names(&self, range: &ImportedRange) -> bool {
+        meets(&self.named, range.origin, range.from_seq, range.to_seq)
+    }
+
     pub(super) fn holds(&self, at: &InChain) -> bool {
-        let in_range = self.ranges.get(&at.origin).is_some_and(|ranges| {
-            let after = ranges.partition_point(|range| range.0 <= at.seq);
-            after > 0 && at.seq <= ranges[after - 1].1
-        });
-        in_range || self.branched.iter().any(|undo| undo.holds(at))
+        meets(&self.ranges, at.origin, at.seq, at.seq)
+            || self.branched.iter().any(|undo| undo.holds(at))
     }
 }
 

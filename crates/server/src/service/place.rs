@@ -11,7 +11,7 @@ use crate::error::{Result, ServiceError, plain};
 
 /// What icm itself puts into a store's folder, or keeps beside it where a platform has one folder for
 /// both, and what operating systems leave in any folder. Other files are somebody's.
-const OURS: [&str; 20] = [
+const OURS: [&str; 21] = [
     "store.toml",
     "store.new",
     "acked",
@@ -24,6 +24,7 @@ const OURS: [&str; 20] = [
     "log",
     "torn",
     "lock",
+    "sync.lock",
     "views",
     "cache",
     "models",

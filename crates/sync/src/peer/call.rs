@@ -83,9 +83,9 @@ impl<'p> Peer<'p> {
         self.ask(&Ask::Count { there })
     }
 
-    pub(super) fn take(&mut self, there: &[ChainRange]) -> Result<Took> {
+    pub(super) fn take(&mut self, there: &[ChainRange], len: u64) -> Result<Took> {
         let there = there.to_vec();
-        let head: BundleHead = self.ask(&Ask::Take { there })?;
+        let head: BundleHead = self.ask(&Ask::Take { there, len })?;
         if head.bytes > BUNDLE_LEN_MAX {
             return Err(wire::too_long(head.bytes));
         }

@@ -8,12 +8,14 @@ use std::collections::BTreeSet;
 
 use icm_log::bundle::ChainRange;
 use icm_log::learn::Lacking;
-use icm_server::api::{Caller, Progress};
+use icm_server::api::{Caller, ChainPlace, LogImportAnswer, Progress};
 use icm_server::{Result, Service, ServiceError};
 
 use crate::answer::{Reason, Refused, SyncAnswer};
 use crate::export::Export;
 use crate::{SyncOptions, lock};
+
+use wire::Given;
 
 pub use call::Peer;
 pub use serve::serve;
@@ -44,8 +46,16 @@ pub fn meet(
         machines: 1,
         ..SyncAnswer::default()
     };
-    let mut theirs = peer.held()?;
-    take(service, caller, peer, &theirs, &mut answer, progress)?;
+    let theirs = peer.held()?;
+    take(
+        service,
+        caller,
+        peer,
+        &theirs,
+        &mut answer,
+        options,
+        progress,
+    )?;
     if options.dry_run {
         let lacks = Export::all(service, &theirs, progress)?;
         if lacks.events > 0 {
@@ -54,8 +64,55 @@ pub fn meet(
         }
         return Ok(answer);
     }
+    let mut round = give(service, peer, theirs, &mut answer, options, progress)?;
+    answer.sent.events = round.events;
+    // What was held back may have waited for what came after it.
+    while round.is_open() && round.taken > 0 {
+        let theirs = peer.held()?;
+        round = give(service, peer, theirs, &mut answer, options, progress)?;
+    }
+    answer.sent.held_back = round.held_back;
+    answer.not_there.extend(round.apart);
+    Ok(answer)
+}
+
+/// What became of the bundles that one side sent.
+#[derive(Default)]
+struct Round {
+    /// Events that were sent.
+    events: u64,
+    /// Events that were taken.
+    taken: u64,
+    held_back: Vec<ChainPlace>,
+    /// Bundles that did not join.
+    apart: Vec<Refused>,
+}
+
+impl Round {
+    fn add(&mut self, import: LogImportAnswer) {
+        self.taken += import.added + import.refilled_events;
+        let back = [import.later, import.unproven, import.waiting];
+        self.held_back.extend(back.into_iter().flatten());
+    }
+
+    /// Whether something was left out.
+    fn is_open(&self) -> bool {
+        !self.held_back.is_empty() || !self.apart.is_empty()
+    }
+}
+
+/// Gives the other store what it lacks.
+fn give(
+    service: &Service,
+    peer: &mut Peer<'_>,
+    mut theirs: Vec<ChainRange>,
+    answer: &mut SyncAnswer,
+    options: SyncOptions,
+    progress: &dyn Progress,
+) -> Result<Round> {
+    let mut round = Round::default();
     loop {
-        let news = Export::of(service, &theirs, progress)?;
+        let news = Export::of(service, &theirs, options.bundle_len, progress)?;
         let exported = &news.exported;
         answer.sent.incomplete = exported
             .incomplete
@@ -63,19 +120,29 @@ pub fn meet(
             .map(|it| it.to_string())
             .collect();
         if exported.events == 0 {
-            return Ok(answer);
+            return Ok(round);
         }
-        let (more, events, bytes) = (exported.more, exported.events, exported.bytes);
-        theirs.extend(exported.ranges.iter().copied());
-        let import = peer.give(news)?;
-        answer.sent.events += events;
-        answer.sent.bytes += bytes;
+        let more = exported.more;
+        round.events += exported.events;
+        answer.sent.bytes += exported.bytes;
         answer.sent.files += 1;
-        let back = [import.later, import.unproven, import.waiting];
-        answer.sent.held_back.extend(back.into_iter().flatten());
-        if !more {
-            return Ok(answer);
+        theirs.extend(exported.ranges.iter().copied());
+        match peer.give(news)? {
+            Given::Taken(import) => round.add(*import),
+            Given::Apart { why } => round.apart.push(apart(peer, why)),
         }
+        if !more {
+            return Ok(round);
+        }
+    }
+}
+
+fn apart(peer: &Peer<'_>, why: String) -> Refused {
+    Refused {
+        writer: peer.name().to_owned(),
+        file: STREAM.to_owned(),
+        why,
+        reason: Reason::Apart,
     }
 }
 
@@ -85,6 +152,29 @@ fn take(
     peer: &mut Peer<'_>,
     theirs: &[ChainRange],
     answer: &mut SyncAnswer,
+    options: SyncOptions,
+    progress: &dyn Progress,
+) -> Result<()> {
+    loop {
+        let before = answer.received.events;
+        answer.received.held_back.clear();
+        answer.not_there.clear();
+        take_once(service, caller, peer, theirs, answer, options, progress)?;
+        // What was held back may have waited for what came after it.
+        let is_settled = answer.received.held_back.is_empty() && answer.not_there.is_empty();
+        if answer.dry_run || is_settled || answer.received.events == before {
+            return Ok(());
+        }
+    }
+}
+
+fn take_once(
+    service: &Service,
+    caller: &Caller,
+    peer: &mut Peer<'_>,
+    theirs: &[ChainRange],
+    answer: &mut SyncAnswer,
+    options: SyncOptions,
     progress: &dyn Progress,
 ) -> Result<()> {
     let Lacking { ranges, waits } = service.lacking(theirs)?;
@@ -108,7 +198,7 @@ fn take(
     let mut here: BTreeSet<ChainRange> = service.held_ranges()?.into_iter().collect();
     loop {
         let there: Vec<ChainRange> = here.iter().copied().collect();
-        let taken = peer.take(&there)?;
+        let taken = peer.take(&there, options.bundle_len)?;
         if taken.head.events == 0 {
             return Ok(());
         }
@@ -119,12 +209,7 @@ fn take(
                 answer.received.bytes += taken.head.bytes;
                 answer.received.add(import);
             }
-            Err(ServiceError::DoesNotFit { why, .. }) => answer.not_there.push(Refused {
-                writer: peer.name().to_owned(),
-                file: STREAM.to_owned(),
-                why,
-                reason: Reason::Apart,
-            }),
+            Err(ServiceError::DoesNotFit { why, .. }) => answer.not_there.push(apart(peer, why)),
             Err(error) => return Err(error),
         }
         if !taken.head.more {

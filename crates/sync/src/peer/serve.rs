@@ -7,8 +7,8 @@ use icm_log::bundle::Exported;
 use icm_server::api::{Caller, NoProgress};
 use icm_server::{ExportFile, Result, Service, ServiceError};
 
-use super::wire::{self, Answer, Ask, BUNDLE_LEN_MAX, BundleHead, FORMAT, Held, Hello};
-use crate::export::{Export, spooling, temporary};
+use super::wire::{self, Answer, Ask, BUNDLE_LEN_MAX, BundleHead, FORMAT, Given, Held, Hello};
+use crate::export::{BUNDLE_LEN, Export, spooling, temporary};
 
 /// Answers until there is nothing more to read.
 ///
@@ -32,15 +32,17 @@ pub fn serve(
                 let counted = Export::all(service, &there, &NoProgress);
                 answer(out, counted.map(head_of))?;
             }
-            Ask::Take { there } => match Export::of(service, &there, &NoProgress) {
-                Err(error) => answer::<BundleHead>(out, Err(error))?,
-                Ok(mut bundle) => {
-                    let head = head_of(bundle.exported);
-                    let len = head.bytes;
-                    answer(out, Ok(head))?;
-                    wire::pass(&mut bundle.file, out, len)?;
+            Ask::Take { there, len } => {
+                match Export::of(service, &there, len.min(BUNDLE_LEN), &NoProgress) {
+                    Err(error) => answer::<BundleHead>(out, Err(error))?,
+                    Ok(mut bundle) => {
+                        let head = head_of(bundle.exported);
+                        let len = head.bytes;
+                        answer(out, Ok(head))?;
+                        wire::pass(&mut bundle.file, out, len)?;
+                    }
                 }
-            },
+            }
             Ask::Give { bytes } if bytes > BUNDLE_LEN_MAX => {
                 return Err(wire::too_long(bytes));
             }
@@ -51,6 +53,10 @@ pub fn serve(
                 file.rewind().map_err(spooling)?;
                 let given = ExportFile::spool(&mut file, "what the other side sent")
                     .and_then(|file| service.import_log(caller, &file, false, &NoProgress));
+                let given = match given {
+                    Err(ServiceError::DoesNotFit { why, .. }) => Ok(Given::Apart { why }),
+                    given => given.map(|import| Given::Taken(Box::new(import))),
+                };
                 answer(out, given)?;
             }
         }

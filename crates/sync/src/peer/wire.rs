@@ -30,8 +30,9 @@ pub(super) enum Ask {
     Held,
     /// How much it is that is not in these ranges: answered by [`BundleHead`] alone.
     Count { there: Vec<ChainRange> },
-    /// A bundle of what is not in these ranges, or of as much as one takes: answered by [`BundleHead`] and its bytes.
-    Take { there: Vec<ChainRange> },
+    /// A bundle of what is not in these ranges, which ends with the batch that reaches `len` bytes: answered by
+    /// [`BundleHead`] and its bytes.
+    Take { there: Vec<ChainRange>, len: u64 },
     /// A bundle of so many bytes follows, to be taken in: answered by [`Given`].
     Give { bytes: u64 },
 }
@@ -60,7 +61,16 @@ pub(crate) struct BundleHead {
     pub(crate) incomplete: Vec<String>,
 }
 
-pub(super) type Given = LogImportAnswer;
+/// What became of a bundle.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Given {
+    Taken(Box<LogImportAnswer>),
+    /// What it goes on from is not there: it may come with another one.
+    Apart {
+        why: String,
+    },
+}
 
 fn lost(source: std::io::Error) -> ServiceError {
     ServiceError::Io {

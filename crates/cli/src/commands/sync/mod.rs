@@ -98,6 +98,7 @@ pub(crate) fn run(args: SyncArgs, app: &App) -> Result<Outcome, CliError> {
     let options = SyncOptions {
         dry_run: args.dry_run,
         anew: args.anew,
+        ..SyncOptions::default()
     };
     if args.anew && matches!(place, Place::Store { .. }) {
         return Err(

@@ -104,6 +104,8 @@ impl Index {
     /// What is wrong with it.
     pub(crate) fn parse(text: &str, writer: OriginId) -> Result<Index, (Reason, String)> {
         let changed = |why: String| (Reason::Changed, why);
+        // git may have written it with the line ends of a text on Windows.
+        let text = &text.replace("\r\n", "\n");
         let mut lines = text.split_inclusive('\n');
         let first = lines.next().unwrap_or_default();
         let first: First = serde_json::from_str(first)
@@ -128,7 +130,9 @@ impl Index {
             let listed: Listed = serde_json::from_str(line).ok()?;
             let mut ranges = listed.ranges.iter();
             let are_ranges = ranges.all(|it| Seq(1) <= it.from_seq && it.from_seq <= it.to_seq);
-            (is_name(&listed.file) && are_ranges).then_some(listed)
+            // An event is longer than a byte.
+            let are_there = listed.events() <= listed.bytes;
+            (is_name(&listed.file) && are_ranges && are_there).then_some(listed)
         });
         let bundles = listed.collect::<Option<_>>();
         Ok(Index {
@@ -177,7 +181,9 @@ mod tests {
     fn there_and_back_and_whatever_is_cut_or_changed_is_refused() {
         let (index, writer) = (index(), OriginId([1; 16]));
         let text = index.encode();
-        assert_eq!(Index::parse(&text, writer), Ok(index));
+        assert_eq!(Index::parse(&text, writer), Ok(index.clone()));
+        let of_windows = text.replace('\n', "\r\n");
+        assert_eq!(Index::parse(&of_windows, writer), Ok(index));
         for len in 0..text.len() - 1 {
             assert!(Index::parse(&text[..len], writer).is_err(), "cut to {len}");
         }
@@ -210,7 +216,7 @@ mod tests {
         let mut odd = index();
         odd.bundles[0].file = "../../etc/passwd".to_owned();
         assert!(Index::parse(&odd.encode(), odd.writer).is_err());
-        for (from_seq, to_seq) in [(0, 4), (5, 4), (u64::MAX, 1)] {
+        for (from_seq, to_seq) in [(0, 4), (5, 4), (u64::MAX, 1), (1, u64::MAX)] {
             let mut odd = index();
             (
                 odd.bundles[0].ranges[0].from_seq,

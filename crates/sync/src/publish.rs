@@ -12,6 +12,7 @@ use crate::SyncOptions;
 use crate::answer::{Reason, Refused, SyncAnswer};
 use crate::export::{Export, spooling, temporary};
 use crate::index::{INDEX, Index, Listed, is_name, name_of};
+use crate::pull::fetched;
 use crate::target::{Target, UNFINISHED};
 
 /// A bundle is written anew together with what is new, once that is half as long: so there are few, and an event is
@@ -47,7 +48,7 @@ pub(crate) fn publish(
         .filter(|index| chains.contains(&index.writer))
         .map(|index| (index.writer, index.redactions))
         .collect();
-    let others = there_of(&others, target, answer)?;
+    let others = there_of(&others, &chains, writer, target, options.anew, answer)?;
     let before = mine.into_iter().next().unwrap_or(Index::empty(writer));
     let mut kept = before.clone();
     // What went, or is not as long as it was, is put there again.
@@ -143,15 +144,25 @@ fn is_ours(name: &str) -> bool {
     is_name(name) || name.starts_with(UNFINISHED)
 }
 
-/// What of other machines is there: what they list, and is there as long as it was, and not found damaged by this sync.
+/// What of other machines is there: what they list, and is there as long as it was, and not found damaged by this sync;
+/// with `are_read` all of it is read to see. `own`, `chains`: what this machine writes as, and wrote as before.
 fn there_of(
     others: &[Index],
+    chains: &[OriginId],
+    own: OriginId,
     target: &dyn Target,
-    answer: &SyncAnswer,
+    are_read: bool,
+    answer: &mut SyncAnswer,
 ) -> Result<Vec<(OriginId, ChainRange)>> {
     let mut there = Vec::new();
     for index in others {
         let writer = index.writer.to_string();
+        if are_read {
+            // One that is changed is told of, and counts as not there.
+            for listed in &index.bundles {
+                fetched(target, index.writer, listed, answer)?;
+            }
+        }
         let files: BTreeSet<(String, u64)> = target.files(&writer)?.into_iter().collect();
         let is_bad = |listed: &Listed| {
             let mut bad = answer.refused.iter().chain(&answer.not_there);
@@ -161,8 +172,12 @@ fn there_of(
             files.contains(&(listed.file.clone(), listed.bytes)) && !is_bad(listed)
         };
         let bundles = index.bundles.iter().filter(is_there);
+        // Whatever others list: what this machine wrote it puts there itself.
+        let is_former = chains.contains(&index.writer);
+        let is_own = |range: &&ChainRange| range.origin == own || chains.contains(&range.origin);
         let ranges = bundles.flat_map(|listed| &listed.ranges);
-        there.extend(ranges.map(|range| (index.writer, *range)));
+        let counts = ranges.filter(|range| is_former || !is_own(range));
+        there.extend(counts.map(|range| (index.writer, *range)));
     }
     Ok(there)
 }

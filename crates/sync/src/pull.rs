@@ -170,7 +170,7 @@ fn pull_once(
 }
 
 /// A bundle as it was listed; without it the answer says why.
-fn fetched(
+pub(crate) fn fetched(
     target: &dyn Target,
     writer: OriginId,
     listed: &Listed,

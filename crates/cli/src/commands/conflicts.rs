@@ -119,10 +119,17 @@ fn list(filters: Filters, app: &App) -> Result<Outcome, CliError> {
                 app.ui.remark(format_args!("no conflicts in `{topic}`"));
             }
             None if answer.total == 0 => app.ui.remark(format_args!("no conflicts")),
-            _ => app.ui.remark(format_args!(
-                "{}; `icm conflicts settle ID` keeps what is shown, `--take EVENT` takes another",
-                count(answer.total, "conflict", "conflicts"),
-            )),
+            _ => {
+                let mut listed = answer.conflicts.iter();
+                let revive = match listed.any(|conflict| conflict.field == "forgotten") {
+                    true => ", `icm revive ID` brings back what was forgotten",
+                    false => "",
+                };
+                app.ui.remark(format_args!(
+                    "{}; `icm conflicts settle ID` keeps what is shown, `--take EVENT` takes another{revive}",
+                    count(answer.total, "conflict", "conflicts"),
+                ));
+            }
         }
     }
     if shown < answer.total && filters.limit.is_none() {

@@ -83,6 +83,12 @@ pub(crate) fn run(args: ExportArgs, app: &App) -> Result<Outcome, CliError> {
         (None, _) => Target::Stdout,
         (Some(path), _) if path == Path::new("-") => Target::Stdout,
         (Some(path), Format::Markdown) if is_for_folder(&path) => Target::Folder(path),
+        (Some(path), Format::Markdown) if path.is_file() && !is_markdown(&path) => {
+            return Err(
+                CliError::invalid(format!("{} is a file of another kind", path.display()))
+                    .with_hint("name a folder, or a file whose name ends in `.md`"),
+            );
+        }
         (Some(path), _) => Target::File(path),
     };
     if app.ui.json && matches!((&target, format), (Target::Stdout, Format::Markdown)) {

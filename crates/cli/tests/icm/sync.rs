@@ -424,3 +424,94 @@ fn a_target_that_is_none_is_told_of() {
     on(&world, "a", &["sync", "target", "--dry-run"]).ok();
     assert!(!world.path("target").exists());
 }
+
+/// A bundle whose bytes were changed, of a machine that is gone: whoever has all of it writes it again.
+#[test]
+fn what_was_changed_anybody_who_has_it_writes_anew() {
+    let world = World::new();
+    store(&world, "a", "Mira drinks green tea");
+    sync(&world, "a");
+    let changed = bundles(&world.path("target")).remove(0);
+    sync(&world, "b");
+    let mut bytes = fs::read(&changed).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&changed, bytes).unwrap();
+    store(&world, "b", "The house uses tabs");
+    sync(&world, "b");
+    let run = on(&world, "c", &["-q", "sync", "target"]);
+    assert_eq!(run.code, 3, "{run:?}");
+    assert!(
+        run.err.contains("it was changed") && run.err.contains("--anew"),
+        "{run:?}"
+    );
+    on(&world, "b", &["sync", "target", "--anew"]).ends(3);
+    on(&world, "c", &["sync", "target"]).ends(3);
+    assert_eq!(state(&world, "c"), state(&world, "b"));
+    assert_eq!(json(&world, "c", &["stats"])["memories"], 2);
+}
+
+/// What lists the events of a machine keeps that machine from nothing.
+#[test]
+fn a_machine_puts_its_own_events_there_whatever_others_list() {
+    let world = World::new();
+    store(&world, "b", "The house uses tabs");
+    let heads = json(&world, "b", &["verify"])["origins"][0].clone();
+    let text = |name: &str| heads[name].as_str().unwrap().to_owned();
+    let (writer, origin, head) = ("cd".repeat(16), text("origin"), text("head"));
+    let file = format!("{}.icmx", "12".repeat(16));
+    let dir = world.path("target").join(&writer);
+    fs::create_dir_all(&dir).unwrap();
+    fs::write(dir.join(&file), [b'J'; 100]).unwrap();
+    let lines = format!(
+        "{{\"icm_sync\":1,\"writer\":\"{writer}\",\"redactions\":0}}\n{{\"file\":\"{file}\",\"bytes\":100,\
+         \"ranges\":[{{\"origin\":\"{origin}\",\"from_seq\":1,\"to_seq\":{},\"head\":\"{head}\"}}]}}\n",
+        heads["seq"]
+    );
+    let end = blake3::hash(lines.as_bytes()).to_hex();
+    fs::write(dir.join("index"), format!("{lines}{{\"end\":\"{end}\"}}\n")).unwrap();
+    assert_eq!(moved(&sync(&world, "b")), (0, 3));
+    // The other file is none.
+    on(&world, "c", &["sync", "target"]).ends(3);
+    assert_eq!(state(&world, "c"), state(&world, "b"));
+}
+
+/// The lock of a sync outlives a redaction, which empties the folder for what may be deleted.
+#[test]
+fn two_syncs_of_a_store_wait_for_each_other_after_a_redaction_came() {
+    let world = World::new();
+    let id = store(&world, "a", "the safe opens with quartzite");
+    sync(&world, "a");
+    sync(&world, "b");
+    on(&world, "a", &["redact", &id, "--yes"]).ok();
+    sync(&world, "a");
+    let lock = fs::File::open(world.path("b/sync.lock")).unwrap();
+    sync(&world, "b");
+    assert!(json(&world, "b", &["get", &id])["content"].is_null());
+    lock.lock().unwrap();
+    on(&world, "b", &["sync", "target"]).fails(2, "another `icm sync` of this store is running");
+}
+
+#[test]
+fn urls_of_folders_and_other_names() {
+    let world = World::new();
+    store(&world, "a", "Mira drinks green tea");
+    fs::create_dir(world.path("my folder")).unwrap();
+    let folder = world.path("my folder/icm");
+    let url = format!("file://{}", folder.display()).replace(' ', "%20");
+    on(&world, "a", &["sync", &url]).ok();
+    assert_eq!(bundles(&folder).len(), 1);
+    let local = url.replace("file://", "file://localhost");
+    on(&world, "a", &["sync", &local]).ok();
+    for bad in ["file://relative", "file:relative", "file:"] {
+        on(&world, "a", &["sync", bad]).fails(2, "names no folder of this machine");
+    }
+    on(&world, "a", &["sync", "-"]).fails(2, "`-` is no target");
+    on(&world, "a", &["sync", "--watch", "target"]).fails(2, "the target comes before `--watch`");
+    on(&world, "a", &["log", "export", "--since", "no/heads", "-"])
+        .fails(2, "there is no file no/heads");
+    fs::write(world.path("kept.jsonl"), "kept").unwrap();
+    let kept = world.path("kept.jsonl");
+    let words = ["export", "markdown", "-o", kept.to_str().unwrap()];
+    on(&world, "a", &words).fails(2, "is a file of another kind");
+    assert_eq!(fs::read(kept).unwrap(), b"kept");
+}

@@ -89,15 +89,19 @@ impl Target {
         }
     }
 
+    fn run_git(&self, dir: &str, words: &[&str]) -> String {
+        fs::create_dir_all(self.world.path(dir)).unwrap();
+        let mut git = std::process::Command::new("git");
+        git.arg("-C").arg(self.world.path(dir)).args(words);
+        git.env("HOME", self.world.path(".."))
+            .env("GIT_CONFIG_NOSYSTEM", "1");
+        let output = git.output().unwrap();
+        assert!(output.status.success(), "{words:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
     fn with_repository(self) -> Target {
-        let git = |dir: &str, words: &[&str]| {
-            fs::create_dir_all(self.world.path(dir)).unwrap();
-            let mut git = std::process::Command::new("git");
-            git.arg("-C").arg(self.world.path(dir)).args(words);
-            git.env("HOME", self.world.path(".."))
-                .env("GIT_CONFIG_NOSYSTEM", "1");
-            assert!(git.output().unwrap().status.success(), "{words:?}");
-        };
+        let git = |dir: &str, words: &[&str]| _ = self.run_git(dir, words);
         git("origin", &["init", "--quiet", "--bare"]);
         fs::write(
             self.world.path("../.gitconfig"),
@@ -298,6 +302,61 @@ fn by_way_of_a_git_work_tree() {
     target
         .icm("a", &["sync", "s3://bucket", "--git"])
         .fails(2, "`--git` is for a folder");
+}
+
+/// Clones of a repository that nobody has pushed to: whoever comes first makes the branch. Line ends of what is compared byte by byte stay.
+#[test]
+fn by_way_of_clones_of_an_empty_repository() {
+    let target = Target::git();
+    let git = |dir: &str, words: &[&str]| target.run_git(dir, words);
+    git("empty", &["init", "--quiet", "--bare"]);
+    git(".", &["clone", "--quiet", "empty", "one"]);
+    git(
+        ".",
+        &[
+            "clone",
+            "--quiet",
+            "--config",
+            "core.autocrlf=true",
+            "empty",
+            "two",
+        ],
+    );
+    target.store("a", "Mira drinks green tea");
+    target.store("b", "The house uses tabs");
+    for _ in 0..2 {
+        target.sync_at("a", "one/icm").ok();
+        target.sync_at("b", "two/icm").ok();
+    }
+    target.sync_at("a", "one/icm").ok();
+    assert_eq!(target.state("a"), target.state("b"));
+    assert_eq!(
+        target.icm("b", &["stats", "--json"]).ok().json()["memories"],
+        2
+    );
+}
+
+/// What somebody else is about to commit there.
+#[test]
+fn an_own_change_that_does_not_fit_what_was_pulled_is_told_of() {
+    let target = Target::git();
+    let git = |dir: &str, words: &[&str]| target.run_git(dir, words);
+    let notes = |dir: &str, text: &str| fs::write(target.world.path(dir).join("notes"), text);
+    notes("tree", "one\n").unwrap();
+    git("tree", &["add", "notes"]);
+    git("tree", &["commit", "--quiet", "-m", "notes"]);
+    git("tree", &["push", "--quiet"]);
+    git("other", &["pull", "--quiet"]);
+    notes("other", "another\n").unwrap();
+    git("other", &["commit", "--quiet", "-am", "other notes"]);
+    git("other", &["push", "--quiet"]);
+    notes("tree", "mine\n").unwrap();
+    target.store("a", "Mira drinks green tea");
+    let words = "your own change of notes are in conflict";
+    target
+        .icm("a", &["sync", "tree/icm", "--git"])
+        .fails(2, words);
+    assert!(git("tree", &["stash", "list"]).contains("autostash"));
 }
 
 /// Each with a work tree of its own.

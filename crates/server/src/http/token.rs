@@ -35,7 +35,7 @@ impl Token {
                 format!(
                     "the token must be {LEN_MIN} to {LEN_MAX} visible ASCII characters without blanks"
                 ),
-                "leave ICM_TOKEN out and give --token-file: a good one is made there",
+                "remove the file of --token-file, or leave ICM_TOKEN out: a good one is made there",
             ));
         }
         Ok(Token(blake3::hash(text.as_bytes())))

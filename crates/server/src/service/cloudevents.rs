@@ -58,10 +58,10 @@ impl Service {
         }
         if exported.unlearned > 0 {
             self.notice(format!(
-                "{} were left out: they lie here, but the import that brought them was cut off: import it again",
+                "{} left out: what lies here and was not learned yet is learned by the next import that brings anything new",
                 match exported.unlearned {
-                    1 => "1 event".to_owned(),
-                    events => format!("{events} events"),
+                    1 => "1 event was".to_owned(),
+                    events => format!("{events} events were"),
                 }
             ));
         }

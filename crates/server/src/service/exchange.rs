@@ -261,6 +261,9 @@ impl ExportFile {
             true => format!(
                 "{name} holds CloudEvents, which can be read but not imported: export without `--format`"
             ),
+            false if start.is_empty() => {
+                format!("{name} is empty: it is no file of `icm log export`")
+            }
             false => format!("{name} is no file of `icm log export`"),
         }
     }

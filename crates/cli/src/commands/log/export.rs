@@ -135,6 +135,10 @@ fn since(given: Option<String>) -> Result<ExportSince, CliError> {
     let path = Path::new(&given);
     match given == "-" || path.exists() {
         true => input::heads(path).map(ExportSince::Heads),
+        false if given.contains(std::path::is_separator) => Err(CliError::invalid(format!(
+            "there is no file {given}"
+        ))
+        .with_hint("name a file that `icm log heads` wrote, or a moment, as `--at` takes it")),
         false => Ok(ExportSince::Moment(given)),
     }
 }

@@ -14,9 +14,21 @@ const TRIES: usize = 5;
 /// A folder in a git work tree.
 pub(super) struct WorkTree {
     folder: PathBuf,
-    /// There is a branch that it follows.
-    has_upstream: bool,
+    follows: Follows,
 }
+
+/// The branch that a branch follows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Follows {
+    /// It is there.
+    Branch,
+    /// It is named, and nobody has pushed it yet.
+    Unborn,
+    Nothing,
+}
+
+/// Keeps git from changing line ends in what is compared byte by byte.
+const ATTRIBUTES: (&str, &str) = (".gitattributes", "* -text\n");
 
 impl WorkTree {
     pub(super) fn of(folder: &Path) -> Result<WorkTree, CliError> {
@@ -33,10 +45,9 @@ impl WorkTree {
             ))
             .with_hint("run `git init` there, or clone yours, or leave `--git` out"));
         }
-        let upstream = git(within, &["rev-parse", "--abbrev-ref", "@{upstream}"])?;
         Ok(WorkTree {
             folder: folder.to_owned(),
-            has_upstream: upstream.is_ok(),
+            follows: followed(within)?,
         })
     }
 
@@ -67,12 +78,26 @@ impl WorkTree {
     }
 
     fn pull(&self) -> Result<(), CliError> {
-        if !self.has_upstream || !self.folder.is_dir() {
+        if self.follows == Follows::Nothing || !self.folder.is_dir() {
             return Ok(());
+        }
+        if self.follows == Follows::Unborn {
+            // Somebody may have pushed it meanwhile.
+            self.must(&["fetch", "--quiet"])?;
+            if followed(&self.folder)? != Follows::Branch {
+                return Ok(());
+            }
         }
         // Every machine writes files of its own, so that one goes on from the other.
         self.must(&["pull", "--quiet", "--rebase", "--autostash"])?;
-        Ok(())
+        let unmerged = self.must(&["diff", "--name-only", "--diff-filter=U"])?;
+        match unmerged.lines().next() {
+            None => Ok(()),
+            Some(file) => Err(CliError::invalid(format!(
+                "what was pulled and your own change of {file} are in conflict"
+            ))
+            .with_hint("resolve it; git has your change in `git stash list`, too")),
+        }
     }
 
     /// Whether there was anything to commit.
@@ -80,14 +105,24 @@ impl WorkTree {
         if !self.folder.is_dir() {
             return Ok(false);
         }
+        let attributes = self.folder.join(ATTRIBUTES.0);
+        if !attributes.exists() {
+            std::fs::write(&attributes, ATTRIBUTES.1).map_err(|error| {
+                CliError::invalid(format!(
+                    "{} cannot be written: {error}",
+                    attributes.display()
+                ))
+            })?;
+        }
         self.must(&["add", "--all", "--", "."])?;
         if git(&self.folder, &["diff", "--cached", "--quiet", "--", "."])?.is_ok() {
             return Ok(false);
         }
         self.must(&["commit", "--quiet", "--message", "icm sync", "--", "."])?;
-        if !self.has_upstream {
+        if self.follows == Follows::Nothing {
             app.ui.remark(format_args!(
-                "committed; the branch follows none, so that nothing was pulled or pushed"
+                "committed; the branch follows none, so that nothing was pulled or pushed: `git push -u` once lets it \
+                 follow one"
             ));
         }
         Ok(true)
@@ -95,12 +130,13 @@ impl WorkTree {
 
     /// Whether it went, or there was nothing.
     fn push(&self) -> Result<bool, CliError> {
-        if !self.has_upstream || !self.folder.is_dir() {
+        if self.follows == Follows::Nothing || !self.folder.is_dir() {
             return Ok(true);
         }
+        let is_behind = |why: &str| why.contains("fetch first") || why.contains("non-fast-forward");
         match git(&self.folder, &["push", "--quiet"])? {
             Ok(_) => Ok(true),
-            Err(why) if why.contains("rejected") || why.contains("fetch first") => Ok(false),
+            Err(why) if is_behind(&why) => Ok(false),
             Err(why) => Err(failed("push", &why)),
         }
     }
@@ -108,6 +144,20 @@ impl WorkTree {
     fn must(&self, words: &[&str]) -> Result<String, CliError> {
         git(&self.folder, words)?.map_err(|why| failed(words[0], &why))
     }
+}
+
+fn followed(folder: &Path) -> Result<Follows, CliError> {
+    if git(folder, &["rev-parse", "--abbrev-ref", "@{upstream}"])?.is_ok() {
+        return Ok(Follows::Branch);
+    }
+    let Ok(branch) = git(folder, &["symbolic-ref", "--short", "HEAD"])? else {
+        return Ok(Follows::Nothing);
+    };
+    let merge = git(folder, &["config", &format!("branch.{branch}.merge")])?;
+    Ok(match merge {
+        Ok(_) => Follows::Unborn,
+        Err(_) => Follows::Nothing,
+    })
 }
 
 fn failed(what: &str, why: &str) -> CliError {

@@ -48,12 +48,12 @@ Examples:
   icm sync ~/notes/icm --git
   icm sync ssh://laptop
   icm sync s3://my-bucket/icm --watch
-  */15 * * * *  icm -q sync ~/Sync/icm        (in a crontab)")]
+  */15 * * * *  icm -q sync ~/Sync/icm        (in a crontab: only what moved, and what is wrong)")]
 pub(crate) struct SyncArgs {
     /// A folder, or a URL
     #[arg(value_name = "TARGET", required_unless_present = "answer")]
     target: Option<String>,
-    /// Only say what would come and go
+    /// Only say what would come and go, by what is listed there: no file is read or checked
     #[arg(long)]
     dry_run: bool,
     /// Write the files of this machine there anew, all of them, and remove those that it wrote before it was
@@ -67,7 +67,7 @@ pub(crate) struct SyncArgs {
         num_args = 0..=1,
         default_missing_value = "30",
         conflicts_with = "dry_run",
-        value_parser = clap::value_parser!(u64).range(1..=86_400)
+        value_parser = seconds
     )]
     watch: Option<u64>,
     /// The folder lies in a git work tree: pull before, commit its files after, and push, with your own git
@@ -87,6 +87,15 @@ pub(crate) struct SyncArgs {
         conflicts_with_all = ["target", "dry_run", "anew", "watch", "git", "icm"]
     )]
     answer: bool,
+}
+
+/// How often is looked for news.
+fn seconds(given: &str) -> Result<u64, String> {
+    match given.parse() {
+        Ok(seconds @ 1..=86_400) => Ok(seconds),
+        Ok(_) => Err("from 1 to 86400 seconds".to_owned()),
+        Err(_) => Err("it is no number of seconds: the target comes before `--watch`".to_owned()),
+    }
 }
 
 pub(crate) fn run(args: SyncArgs, app: &App) -> Result<Outcome, CliError> {
@@ -233,6 +242,8 @@ fn watch(
             }
             Ok(()) => told = None,
         }
+        // Whoever reads along in a pipe or a file sees it now, and whatever ends this.
+        app.ui.flush()?;
         std::thread::sleep(every);
     }
 }

@@ -8,7 +8,7 @@ use icm_sync::{Address, Folder, Target};
 use crate::error::CliError;
 
 /// How `file:` URLs begin.
-const FILE: &str = "file://";
+const FILE: &str = "file:";
 
 /// Where a sync goes.
 pub(super) enum Place {
@@ -29,9 +29,20 @@ pub(super) enum Place {
 impl Place {
     /// `store`: the folder of this machine's.
     pub(super) fn open(target: &str, icm: &str, store: &Path) -> Result<Place, CliError> {
-        let path = target.strip_prefix(FILE).unwrap_or(target);
-        if target.is_empty() || path.is_empty() {
+        let local;
+        let path = match target.get(..FILE.len()) {
+            Some(scheme) if scheme.eq_ignore_ascii_case(FILE) => {
+                local = of_url(target)?;
+                &*local
+            }
+            _ => target,
+        };
+        if path.is_empty() {
             return Err(CliError::invalid("the target has no name"));
+        }
+        if path == "-" {
+            return Err(CliError::invalid("`-` is no target")
+                .with_hint("`icm log export -` and `icm log import -` are for pipes"));
         }
         if let Some(address) = Address::parse(target) {
             return Ok(Place::Store {
@@ -59,4 +70,17 @@ impl Place {
             }),
         }
     }
+}
+
+/// The folder that a `file:` URL names.
+fn of_url(url: &str) -> Result<String, CliError> {
+    let path = url::Url::parse(url).ok();
+    let path = path
+        .filter(|_| url.contains(":/"))
+        .and_then(|url| url.to_file_path().ok());
+    let path = path.and_then(|path| path.into_os_string().into_string().ok());
+    path.ok_or_else(|| {
+        CliError::invalid(format!("`{url}` names no folder of this machine"))
+            .with_hint("write `file:///PATH` with the whole path, or the path alone")
+    })
 }

@@ -25,36 +25,39 @@ pub(super) fn tell(app: &App, answer: &SyncAnswer) -> Result<(), CliError> {
 
 fn print(app: &App, answer: &SyncAnswer) -> Result<(), CliError> {
     let ui = &app.ui;
-    // From cron only what happened is news.
+    // From cron only what happened is news, and what is wrong.
     if ui.is_quiet() && !has_moved(answer) {
         return Ok(());
     }
+    let problem = |line: std::fmt::Arguments<'_>| ui.say(line);
     let (received, sent) = (&answer.received, &answer.sent);
     let (came, went) = match answer.dry_run {
         true => ("would receive", "would send"),
         false => ("received", "sent"),
     };
-    let position = received.position;
-    ui.line(format_args!(
-        "{} {} in {} ({}){}",
-        ui.paint(BOLD, came),
-        count(received.events, "event", "events"),
-        count(received.files, "file", "files"),
-        bytes(received.bytes),
-        position.map_or(String::new(), |position| format!(" @{position}")),
-    ))?;
-    ui.line(format_args!(
-        "{} {} in {} ({}){}",
-        ui.paint(BOLD, went),
-        count(sent.events, "event", "events"),
-        count(sent.files, "file", "files"),
-        bytes(sent.bytes),
-        if sent.anew {
-            ", all of this machine's written anew"
-        } else {
-            ""
-        },
-    ))?;
+    if !ui.is_quiet() || received.files + sent.files > 0 {
+        let position = received.position;
+        ui.line(format_args!(
+            "{} {} in {} ({}){}",
+            ui.paint(BOLD, came),
+            count(received.events, "event", "events"),
+            count(received.files, "file", "files"),
+            bytes(received.bytes),
+            position.map_or(String::new(), |position| format!(" @{position}")),
+        ))?;
+        ui.line(format_args!(
+            "{} {} in {} ({}){}",
+            ui.paint(BOLD, went),
+            count(sent.events, "event", "events"),
+            count(sent.files, "file", "files"),
+            bytes(sent.bytes),
+            if sent.anew {
+                ", all of this machine's written anew"
+            } else {
+                ""
+            },
+        ))?;
+    }
     let told = |what: &str, texts: u64| match texts {
         0 => Ok(()),
         _ => ui.line(format_args!(
@@ -88,7 +91,7 @@ fn print(app: &App, answer: &SyncAnswer) -> Result<(), CliError> {
     let files = |what: &str, files: &[Refused]| {
         for file in files {
             let why = text::one_line(&file.why);
-            ui.remark(format_args!(
+            problem(format_args!(
                 "{what} {} of {}: {why}",
                 file.file, file.writer
             ));
@@ -102,19 +105,20 @@ fn print(app: &App, answer: &SyncAnswer) -> Result<(), CliError> {
         .iter()
         .any(|file| file.reason == Reason::Changed)
     {
-        ui.remark(format_args!(
-            "what was changed or cut has to be written again: run `icm sync --anew` on the machine that wrote it"
+        problem(format_args!(
+            "what was changed or cut has to be written again: run `icm sync --anew` on the machine that wrote it, or on \
+             any that has all of it"
         ));
     }
     if !sent.outdated.is_empty() {
-        ui.remark(format_args!(
+        problem(format_args!(
             "files that this store wrote as {} may hold what was redacted since: unless a copy of it still writes \
              there, `icm sync --anew` removes them",
             sent.outdated.join(", "),
         ));
     }
     if !sent.incomplete.is_empty() {
-        ui.remark(format_args!(
+        problem(format_args!(
             "not sent: what comes after events that are damaged or missing, of {}: see \
              `icm log verify` and `icm log repair`",
             sent.incomplete.join(", "),

@@ -10,6 +10,7 @@ use icm_server::{Result, ServiceError};
 
 /// How the URLs begin.
 const SCHEME: &str = "ssh://";
+const SSH: &str = "ssh";
 /// What is run instead of `ssh`: a program and its first arguments, parted by blanks.
 const COMMAND: &str = "ICM_SSH";
 /// How long it may take to leave.
@@ -107,11 +108,15 @@ impl Address {
     /// `Invalid` without ssh, `Io` where it cannot be started.
     pub fn connect(&self, icm: &str) -> Result<Connection> {
         let ssh = env::var(COMMAND).ok().filter(|it| !it.trim().is_empty());
-        let ssh = ssh.unwrap_or_else(|| "ssh".to_owned());
+        let ssh = ssh.unwrap_or_else(|| SSH.to_owned());
         let mut words = ssh.split_whitespace();
-        let program = words.next().unwrap_or("ssh");
+        let program = words.next().unwrap_or(SSH);
         let mut command = Command::new(program);
         command.args(words);
+        if ssh == SSH {
+            // Who hears nothing for a minute does not wait on.
+            command.args(["-o", "ConnectTimeout=60", "-o", "ServerAliveInterval=15"]);
+        }
         if let Some(port) = self.port {
             command.arg("-p").arg(port.to_string());
         }

@@ -356,6 +356,8 @@ pub(crate) fn append(
 
 /// The store of a size, with its views.
 pub(crate) fn sized(dir: &Path, memories: usize) -> PathBuf {
+    let done = dir.join(format!("store-{memories}.done"));
+    assert!(done.exists(), "make the stores first: `prepare`");
     dir.join(format!("store-{memories}"))
 }
 

@@ -107,10 +107,7 @@ impl<'p> Peer<'p> {
     }
 
     fn answer<T: DeserializeOwned>(&mut self) -> Result<T> {
-        let line = wire::line(self.input)?.ok_or_else(|| ServiceError::Invalid {
-            message: format!("{} was cut off", self.name),
-            hint: Some("run it again: it goes on from there".to_owned()),
-        })?;
+        let line = wire::line(self.input)?.ok_or_else(wire::cut_off)?;
         match wire::parse(&line)? {
             Answer::Ok(answer) => Ok(answer),
             Answer::Failed { why, hint } => Err(ServiceError::Invalid {

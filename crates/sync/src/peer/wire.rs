@@ -79,6 +79,14 @@ fn lost(source: std::io::Error) -> ServiceError {
     }
 }
 
+/// It ended in the middle.
+pub(super) fn cut_off() -> ServiceError {
+    ServiceError::Invalid {
+        message: "the connection was cut off".to_owned(),
+        hint: Some("run it again: it goes on from there".to_owned()),
+    }
+}
+
 pub(super) fn say(out: &mut dyn Write, what: &impl Serialize) -> Result<()> {
     let mut line = serde_json::to_vec(what).expect("plain values encode");
     line.push(b'\n');
@@ -94,7 +102,7 @@ pub(super) fn line(input: &mut dyn BufRead) -> Result<Option<Vec<u8>>> {
     match read.map_err(lost)? {
         0 => Ok(None),
         _ if line.ends_with(b"\n") => Ok(Some(line)),
-        _ => Err(lost(std::io::ErrorKind::UnexpectedEof.into())),
+        _ => Err(cut_off()),
     }
 }
 
@@ -117,6 +125,6 @@ pub(super) fn too_long(bytes: u64) -> ServiceError {
 pub(super) fn pass(input: &mut dyn Read, out: &mut dyn Write, len: u64) -> Result<()> {
     match std::io::copy(&mut input.take(len), out).map_err(lost)? {
         passed if passed == len => out.flush().map_err(lost),
-        _ => Err(lost(std::io::ErrorKind::UnexpectedEof.into())),
+        _ => Err(cut_off()),
     }
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Talks to an icm binary through real MCP clients, over stdio and over HTTP, and has its CloudEvents read.
+# Talks to an icm binary through real MCP clients, over stdio and over HTTP, has its CloudEvents read, and lets two
+# stores meet by way of Azure's emulator.
 #
 #   replay-tests/clients/run.sh [ICM]        default: target/release/icm
 #
@@ -41,6 +42,9 @@ if python_with "fastmcp" fastmcp==4.1.2; then
 fi
 if python_with "the cloudevents package" cloudevents==2.2.0; then
     "$python" "$here/cloudevents_package.py" "$icm"
+fi
+if command -v python3 >/dev/null && node_with "Azurite" azurite@3.35.0; then
+    python3 "$here/azure.py" "$modules/.bin/azurite-blob" "$icm"
 fi
 if node_with "the TypeScript client" @modelcontextprotocol/client@2.4.0; then
     for mode in legacy 2026-07-28 auto; do

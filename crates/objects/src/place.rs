@@ -79,7 +79,7 @@ pub(crate) fn parse(text: &str) -> Result<Place> {
         ObjectStoreScheme::GoogleCloudStorage => GoogleCloudStorageBuilder::from_env()
             .with_url(url.as_str())
             .with_retry(retries())
-            .with_client_options(options(false))
+            .with_client_options(options(is_plain(&["GOOGLE_BASE_URL"])))
             .build()
             .map(boxed),
         ObjectStoreScheme::MicrosoftAzure => MicrosoftAzureBuilder::from_env()

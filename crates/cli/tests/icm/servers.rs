@@ -65,6 +65,11 @@ pub(crate) fn s3(root: &Path) -> Server {
     serve!(service.build())
 }
 
+/// The XML API of Google Cloud Storage, as far as it is that of S3: this one asks for no name. Buckets are folders, too.
+pub(crate) fn gcs(root: &Path) -> Server {
+    serve!(S3ServiceBuilder::new(s3s_fs::FileSystem::new(root).unwrap()).build())
+}
+
 pub(crate) fn webdav(root: &Path) -> Server {
     let dav = DavHandler::builder()
         .filesystem(LocalFs::new(root, false, false, false))

@@ -50,6 +50,23 @@ impl Target {
         }
     }
 
+    fn gcs() -> Target {
+        let world = World::new();
+        fs::create_dir_all(world.path("gcs/bucket")).unwrap();
+        let server = servers::gcs(&world.path("gcs"));
+        Target {
+            url: "gs://bucket/my/icm".to_owned(),
+            env: vec![
+                ("GOOGLE_SKIP_SIGNATURE", "true".to_owned()),
+                ("GOOGLE_BASE_URL", format!("http://{}", server.address)),
+            ],
+            more: Vec::new(),
+            files: Some(world.path("gcs/bucket/my/icm")),
+            _server: Some(server),
+            world,
+        }
+    }
+
     fn webdav() -> Target {
         let world = World::new();
         fs::create_dir_all(world.path("dav")).unwrap();
@@ -264,6 +281,11 @@ fn by_way_of_a_server_that_speaks_s3() {
             .is_empty()
     );
     target.told("a", "s3://").fails(2, "s3://");
+}
+
+#[test]
+fn by_way_of_a_server_that_speaks_as_google_cloud_storage_does() {
+    two_machines(&Target::gcs());
 }
 
 #[test]

@@ -39,9 +39,12 @@ pub(crate) fn publish(
     let (former, others): (Vec<Index>, Vec<Index>) = others
         .into_iter()
         .partition(|index| options.anew && chains.contains(&index.writer));
-    let is_newer = |it: &Refused| it.writer == folder && it.reason == Reason::Newer;
-    if answer.refused.iter().any(is_newer) {
-        return Ok(()); // its own index is not for this version to write
+    let is_closed = |it: &Refused| {
+        it.writer == folder
+            && (it.reason == Reason::Newer || it.file == INDEX && it.reason == Reason::Unreadable)
+    };
+    if answer.refused.iter().any(is_closed) {
+        return Ok(()); // its own index is not for this version to write, or no file that can be
     }
     let files = target.files(&folder)?;
     let known: Vec<(OriginId, u64)> = (others.iter())

@@ -515,3 +515,28 @@ fn urls_of_folders_and_other_names() {
     on(&world, "a", &words).fails(2, "is a file of another kind");
     assert_eq!(fs::read(kept).unwrap(), b"kept");
 }
+
+/// Where its index should be there is something else: nothing is put there, time and again.
+#[test]
+fn an_own_index_that_is_no_file_is_told_of() {
+    let world = World::new();
+    store(&world, "a", "Mira drinks green tea");
+    sync(&world, "a");
+    let index = tree(&world.path("target"))
+        .into_iter()
+        .map(|(path, _)| path)
+        .find(|path| path.ends_with("index"));
+    let index = index.unwrap();
+    fs::remove_file(&index).unwrap();
+    fs::create_dir(&index).unwrap();
+    let before = bundles(&world.path("target"));
+    for content in ["The house uses tabs", "Deploys happen on Tuesdays"] {
+        store(&world, "a", content);
+        let run = on(&world, "a", &["sync", "target"]);
+        assert_eq!(run.code, 3, "{run:?}");
+        assert!(run.err.contains("left alone: index of "), "{run:?}");
+    }
+    assert_eq!(bundles(&world.path("target")), before);
+    fs::remove_dir(&index).unwrap();
+    assert_eq!(moved(&sync(&world, "a")).1, 5);
+}

@@ -343,7 +343,7 @@ fn each_mistake_is_named_once_and_with_a_remedy() {
         ),
         (
             |_, _| data(json!([[1e39, 0]])),
-            "not finite",
+            "out of range",
             "embedding.url",
         ),
         (

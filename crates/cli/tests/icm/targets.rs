@@ -57,7 +57,13 @@ impl Target {
         Target {
             url: "gs://bucket/my/icm".to_owned(),
             env: vec![
-                ("GOOGLE_SKIP_SIGNATURE", "true".to_owned()),
+                (
+                    "GOOGLE_SERVICE_ACCOUNT_KEY",
+                    serde_json::json!({
+                        "private_key": "", "private_key_id": "", "client_email": "", "disable_oauth": true
+                    })
+                    .to_string(),
+                ),
                 ("GOOGLE_BASE_URL", format!("http://{}", server.address)),
             ],
             more: Vec::new(),

@@ -131,8 +131,8 @@ impl Index {
             let mut ranges = listed.ranges.iter();
             let are_ranges = ranges.all(|it| Seq(1) <= it.from_seq && it.from_seq <= it.to_seq);
             // An event is longer than a byte.
-            let are_there = listed.events() <= listed.bytes;
-            (is_name(&listed.file) && are_ranges && are_there).then_some(listed)
+            let is_sound = is_name(&listed.file) && are_ranges && listed.events() <= listed.bytes;
+            is_sound.then_some(listed)
         });
         let bundles = listed.collect::<Option<_>>();
         Ok(Index {

@@ -359,6 +359,16 @@ fn tokens<'t>(text: &'t str, indexing: bool, emit: &mut dyn FnMut(Token<'t>)) {
     for text in without_escapes(text) {
         let mut rest = text;
         while let Some(start) = rest.find(is_word_char) {
+            if let Some(len) = plain_word_len(&rest[start..]) {
+                let (word, after) = rest[start..].split_at(len);
+                emit(Token {
+                    kind: Kind::Word,
+                    text: Cow::Borrowed(&word[..len.min(TERM_LEN_MAX)]),
+                    source: word,
+                });
+                rest = after;
+                continue;
+            }
             let len = chunk_len(&rest[start..]);
             let (chunk, after) = rest[start..].split_at(len);
             chunk_tokens(chunk, after, indexing, emit);
@@ -383,6 +393,20 @@ fn without_escapes(text: &str) -> impl Iterator<Item = &str> {
             },
         }
     })
+}
+
+/// The length of a word of small ASCII letters at the start of a text that is a chunk by itself, as most are; `None`
+/// where that takes a closer look.
+fn plain_word_len(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let len = bytes
+        .iter()
+        .take_while(|byte| byte.is_ascii_lowercase())
+        .count();
+    let ends = |at: usize| bytes.get(at).is_none_or(u8::is_ascii_whitespace);
+    let is_apart =
+        ends(len) || (matches!(bytes[len], b'.' | b',' | b':' | b';' | b')') && ends(len + 1));
+    (len > 1 && is_apart).then_some(len)
 }
 
 /// The length of the chunk at the start of `text`: words with a connector between each
@@ -667,6 +691,35 @@ mod tests {
         check("\u{1b}[31mred\u{1b}[0m alert", "red alert | red alert");
         check("\u{1b}[1;31merror\u{1b}[m: \u{1b}x", "error x | error x");
         check("\u{1b}[", " | ");
+    }
+
+    #[test]
+    fn a_plain_word_is_a_chunk_of_its_own() {
+        let signs: Vec<char> = "aab  Z1_-.:/#+',;)é字\u{301}".chars().collect();
+        let mut state = 1_u64;
+        let mut plain = 0;
+        for _ in 0..20_000 {
+            let text: String = (0..6)
+                .map(|_| {
+                    state = state
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1);
+                    signs[(state >> 33) as usize % signs.len()]
+                })
+                .collect();
+            if let Some(len) = plain_word_len(&text) {
+                plain += 1;
+                assert_eq!(chunk_len(&text), len, "{text:?}");
+                assert!(
+                    text[..len].bytes().all(|byte| byte.is_ascii_lowercase()),
+                    "{text:?}"
+                );
+                assert!(len > 1, "a sign may belong to a single letter: {text:?}");
+            }
+        }
+        assert!(plain > 40, "{plain}");
+        let long = "a".repeat(TERM_LEN_MAX + 9);
+        check(&long, &format!("{0} | {0}", &long[..TERM_LEN_MAX]));
     }
 
     #[test]

@@ -5,7 +5,6 @@ use tantivy::Term;
 use super::collect::filtered;
 use super::error::{Doing, TextError};
 use super::index::TextIndex;
-use super::parts::part;
 use super::schema::{Home, fields, scope_is, topic_is};
 use super::tail::Tail;
 
@@ -48,7 +47,8 @@ impl TextIndex {
                 Ok(living as u64)
             };
             let counted = match closed.is_empty() {
-                true => part(&mut parts, reader)
+                true => parts
+                    .of(reader)
                     .and_then(|part| part.living(home, reader.num_deleted_docs(), count)),
                 false => count(),
             };

@@ -7,10 +7,8 @@ use std::sync::{MutexGuard, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use rustc_hash::FxHashMap;
 use tantivy::directory::RamDirectory;
 use tantivy::directory::error::LockError;
-use tantivy::index::SegmentId;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{
@@ -22,7 +20,7 @@ use super::Doc;
 use super::analyze::TextField;
 use super::error::{Doing, TextError};
 use super::folder::Folder;
-use super::parts::{Part, Parts};
+use super::parts::{Kept, Parts};
 use super::schema::{Analysed, ORDINAL, VERSION, fields, tokenizers};
 use super::stats::Tokens;
 
@@ -241,14 +239,25 @@ impl TextIndex {
     }
 
     /// What is kept of the segments of the live tier.
-    pub(super) fn parts(&self) -> MutexGuard<'_, FxHashMap<SegmentId, Part>> {
+    pub(super) fn parts(&self) -> MutexGuard<'_, Kept> {
         self.parts.locked()
     }
 
     /// Takes what another one has kept of its segments: those that both have need not be asked again.
     pub(crate) fn inherit(&mut self, before: &mut TextIndex) {
-        self.parts = std::mem::take(&mut before.parts);
+        self.parts.inherit(&before.parts);
         self.parts.keep(self.live_searcher().segment_readers());
+    }
+
+    /// Takes over what another one knows of the homes of its segments' documents.
+    pub(crate) fn share_homes(&self, other: &TextIndex) {
+        self.parts.share_homes(&other.parts);
+    }
+
+    /// Gets ready what stores ask for, so that none has to wait for it.
+    pub(crate) fn sort_homes(&self) -> Result<(), TextError> {
+        let live = self.live_searcher();
+        (self.parts.sort_homes(live.segment_readers())).doing("sorting documents")
     }
 
     /// Where the document of a version is in the live tier.

@@ -9,7 +9,12 @@ pub(crate) struct Marks(pub(crate) u64);
 impl Marks {
     /// Adds the mark of a word.
     pub(crate) fn add(&mut self, word: &str) {
-        self.0 |= 1 << (xxh3_64(word.as_bytes()) & 63);
+        self.add_hash(xxh3_64(word.as_bytes()));
+    }
+
+    /// Adds the mark of a word with this hash (XXH3 of 64 bits).
+    pub(crate) fn add_hash(&mut self, hash: u64) {
+        self.0 |= 1 << (hash & 63);
     }
 
     /// How many of these another text has not: so many of the words at least are not in it.

@@ -2,7 +2,6 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use tantivy::columnar::Column;
-use tantivy::index::SegmentId;
 use tantivy::postings::TermInfo;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, SegmentReader, TERMINATED, Term};
@@ -12,7 +11,7 @@ use super::analyze::{TextField, plain_words};
 use super::collect::{Place, postings, seek};
 use super::error::{Doing, TextError};
 use super::marks::Marks;
-use super::parts::{Part, part};
+use super::parts::{Kept, Part};
 use super::schema::{Home, fields, topic_is};
 use super::search::stored;
 use super::similar::Words;
@@ -36,11 +35,10 @@ const ONE_PPM: u64 = 1_000_000;
 
 /// A text of which near ones are looked for.
 #[derive(Debug, Clone)]
-pub struct Sought {
+pub struct Sought<'t> {
+    text: &'t str,
     words: Words,
     marks: Marks,
-    /// The first of its words, and the fields that have them as they are.
-    terms: Vec<(TextField, String)>,
 }
 
 /// A word, and where it is found.
@@ -55,36 +53,45 @@ struct Rare<'t> {
 
 /// What a version has to be to be near.
 struct Near<'s> {
-    sought: &'s Sought,
+    sought: &'s Sought<'s>,
     home: Home,
     /// The most words of the text that it lacks, and of its own that the text lacks.
     lacks_max: u64,
     adds_max: u64,
 }
 
-impl Sought {
+impl<'t> Sought<'t> {
     /// A text.
-    pub fn of(text: &str) -> Sought {
-        let (mut hashes, mut marks, mut terms) = (Vec::new(), Marks::default(), Vec::new());
+    pub fn of(text: &'t str) -> Sought<'t> {
+        let (mut hashes, mut marks) = (Vec::new(), Marks::default());
         plain_words(text, &mut |field, word| {
-            hashes.push(xxh3_64(word.as_bytes()));
+            let hash = xxh3_64(word.as_bytes());
+            hashes.push(hash);
             if field == TextField::Exact {
-                marks.add(word);
-            }
-            if terms.len() < FIRST {
-                terms.push((field, word.to_owned()));
+                marks.add_hash(hash);
             }
         });
         Sought {
+            text,
             words: Words::from_hashes(hashes),
             marks,
-            terms,
         }
     }
 
     /// Its words.
     pub fn words(&self) -> &Words {
         &self.words
+    }
+
+    /// The first of its words, and the fields that have them as they are.
+    fn terms(&self) -> Vec<(TextField, String)> {
+        let mut terms = Vec::new();
+        plain_words(self.text, &mut |field, word| {
+            if terms.len() < FIRST {
+                terms.push((field, word.to_owned()));
+            }
+        });
+        terms
     }
 }
 
@@ -93,7 +100,7 @@ impl<'s> Near<'s> {
     ///
     /// Of `2 c >= s (a + b)`, where `c` words are common to a text of `a` and one of `b`, follows `b >= a s / (2 - s)`, as
     /// `c <= b`, and so `a - c <= a (2 - 2 s) / (2 - s)`; from the same with `a` and `b` exchanged `b - c <= a (2 - 2 s) / s`.
-    fn to(sought: &'s Sought, home: Home, least_ppm: u32) -> Near<'s> {
+    fn to(sought: &'s Sought<'s>, home: Home, least_ppm: u32) -> Near<'s> {
         let all = sought.words.count() as u64;
         let s = u64::from(least_ppm).clamp(1, ONE_PPM);
         Near {
@@ -115,12 +122,13 @@ impl<'s> Near<'s> {
 impl TextIndex {
     /// Versions of exactly this topic and scope that share rare words with a text and may be as alike as `least_ppm` (see
     /// [`Words::similarity_ppm`]), those first that share more and rarer ones (each counts ln(1 + N / n) where n of N
-    /// documents have it); of equal ones the newer first. `visible` is asked, by ordinal, about each. What was stored
-    /// with each. Costs a step for each version of the topic that has such a word.
+    /// documents have it); of equal ones the newer first. Where no more than `limit` may be as alike those are all, whatever
+    /// they share. `visible` is asked, by ordinal, about each. What was stored with each. Costs a step of a few
+    /// nanoseconds for each version of the topic and scope, or one for each of the topic that has such a word.
     pub(crate) fn near(
         &self,
         tail: &Tail,
-        sought: &Sought,
+        sought: &Sought<'_>,
         (topic, scope): (&str, &str),
         (limit, least_ppm): (usize, u32),
         visible: &dyn Fn(u64) -> bool,
@@ -129,7 +137,16 @@ impl TextIndex {
         let live = self.live_searcher();
         let segments = live.segment_readers();
         let mut parts = self.parts();
-        let Some(rare) = rare_words(&mut parts, segments, tail, &near).doing("looking up words")?
+        if let Some(places) = few_of_home(&mut parts, segments, tail, &near, limit, visible)
+            .doing("looking at a topic")?
+        {
+            let tiers = [live];
+            let places = places.into_iter();
+            return places.map(|place| stored(&tiers, tail, place)).collect();
+        }
+        let terms = sought.terms();
+        let Some(rare) =
+            rare_words(&mut parts, segments, tail, &near, &terms).doing("looking up words")?
         else {
             return Ok(Vec::new());
         };
@@ -141,16 +158,17 @@ impl TextIndex {
             let mut add = |ordinal: u64, place: Place| {
                 found.entry(ordinal).or_insert((0.0, place)).0 += weight;
             };
-            for (at, doc) in tail.with_word(rare.field, rare.word) {
-                if near.may_be(doc.homes[1], doc.marks) {
-                    add(doc.ordinal, Place::Tail(at));
+            for at in tail.with_word(rare.field, rare.word) {
+                let (ordinal, home, marks) = tail.told_apart_by(at);
+                if near.may_be(home, marks) {
+                    add(ordinal, Place::Tail(at));
                 }
             }
             for (segment, reader) in segments.iter().enumerate() {
                 let Some(place) = &rare.places[segment] else {
                     continue;
                 };
-                let part = part(&mut parts, reader).doing("searching")?;
+                let part = parts.of(reader).doing("searching")?;
                 let docs = part.docs_with((rare.field, place), reader, topic);
                 for doc in docs.doing("searching")? {
                     let of = |column: &Column<u64>| column.first(doc);
@@ -177,15 +195,50 @@ impl TextIndex {
     }
 }
 
+/// The versions of the home that may be near, if they are no more than `limit`; `None` where they are more, or where
+/// it would not pay to look at all of its versions.
+fn few_of_home(
+    parts: &mut Kept,
+    segments: &[SegmentReader],
+    tail: &Tail,
+    near: &Near<'_>,
+    limit: usize,
+    visible: &dyn Fn(u64) -> bool,
+) -> tantivy::Result<Option<Vec<Place>>> {
+    if !parts.is_asked_again() {
+        return Ok(None);
+    }
+    let mut places = Vec::new();
+    for at in tail.in_home(near.home) {
+        let (ordinal, home, marks) = tail.told_apart_by(at);
+        if near.may_be(home, marks) && visible(ordinal) {
+            places.push(Place::Tail(at));
+        }
+    }
+    for (segment, reader) in segments.iter().enumerate() {
+        let homes = parts.homes(reader)?;
+        let part = parts.of(reader)?;
+        let documents = homes.documents(near.home);
+        for (doc, _) in documents.filter(|(_, marks)| near.may_be(near.home, *marks)) {
+            let is_alive = (reader.alive_bitset()).is_none_or(|alive| alive.is_alive(doc));
+            if is_alive && part.ordinals.first(doc).is_some_and(visible) {
+                let tier = 0;
+                places.push(Place::Tier { tier, segment, doc });
+            }
+        }
+    }
+    Ok((places.len() <= limit).then_some(places))
+}
+
 /// The rarest of the words of a text that are looked up; `None` where so many of them are new that nothing is near. Which of
 /// equally long ones does not hang on where they stand: texts that are alike choose the same.
 fn rare_words<'t>(
-    parts: &mut FxHashMap<SegmentId, Part>,
+    parts: &mut Kept,
     segments: &[SegmentReader],
     tail: &Tail,
-    near: &Near<'t>,
+    near: &Near<'_>,
+    all: &'t [(TextField, String)],
 ) -> tantivy::Result<Option<Vec<Rare<'t>>>> {
-    let all = &near.sought.terms;
     let telling = all.iter().filter(|(_, word)| !is_stopword(word));
     let mut words: FxHashSet<&(TextField, String)> = telling.collect();
     if words.is_empty() {
@@ -211,7 +264,7 @@ fn rare_words<'t>(
     for (field, word) in words {
         let mut places = Vec::with_capacity(segments.len());
         for segment in segments {
-            places.push(part(parts, segment)?.place(*field, word)?);
+            places.push(parts.of(segment)?.place(*field, word)?);
         }
         let filed = places.iter().flatten();
         let filed: u64 = filed.map(|place| u64::from(place.doc_freq)).sum();

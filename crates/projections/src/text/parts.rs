@@ -1,5 +1,7 @@
 //! What stores ask of the segments of the live tier, each time anew: kept as long as a segment lives.
 
+use std::collections::hash_map::Entry;
+use std::mem::{replace, take};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
@@ -10,6 +12,7 @@ use tantivy::{InvertedIndexReader, SegmentReader, Term};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::analyze::TextField;
+use super::marks::Marks;
 use super::schema::{HOME, Home, MARKS, ORDINAL, fields};
 
 /// Words of a segment whose places are kept, and homes whose documents are counted: about half a megabyte of a large
@@ -17,9 +20,18 @@ use super::schema::{HOME, Home, MARKS, ORDINAL, fields};
 const PLACES_MAX: usize = 8_192;
 const LIVING_MAX: usize = 4_096;
 
+/// What is kept, for one at a time.
+#[derive(Default)]
+pub(super) struct Parts(Mutex<Kept>);
+
 /// What is kept of each segment.
 #[derive(Default)]
-pub(super) struct Parts(Mutex<FxHashMap<SegmentId, Part>>);
+pub(super) struct Kept {
+    parts: FxHashMap<SegmentId, Part>,
+    homes: FxHashMap<SegmentId, Arc<Homes>>,
+    /// Near texts were looked for already: so they will be again.
+    was_asked: bool,
+}
 
 /// A segment.
 pub(super) struct Part {
@@ -35,27 +47,71 @@ pub(super) struct Part {
     living: FxHashMap<Home, (u32, u64)>,
 }
 
+/// The documents of a segment by their homes, also those that were deleted, with their marks: 24 bytes each.
+pub(super) struct Homes(Vec<(Home, u32, Marks)>);
+
 impl Parts {
-    pub(super) fn locked(&self) -> MutexGuard<'_, FxHashMap<SegmentId, Part>> {
+    pub(super) fn locked(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Forgets segments that are no longer there.
     pub(super) fn keep(&self, segments: &[SegmentReader]) {
-        let mut parts = self.locked();
-        parts.retain(|id, _| segments.iter().any(|segment| segment.segment_id() == *id));
+        let mut kept = self.locked();
+        let is_there = |id| segments.iter().any(|segment| segment.segment_id() == id);
+        kept.parts.retain(|id, _| is_there(*id));
+        kept.homes.retain(|id, _| is_there(*id));
+    }
+
+    /// Sorts the documents of all segments by their homes, where that is asked for.
+    pub(super) fn sort_homes(&self, segments: &[SegmentReader]) -> tantivy::Result<()> {
+        let mut kept = self.locked();
+        if kept.was_asked {
+            for segment in segments {
+                kept.homes(segment)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes over how the documents of another one's segments are sorted.
+    pub(super) fn share_homes(&self, other: &Parts) {
+        let (mut kept, other) = (self.locked(), other.locked());
+        kept.homes.clone_from(&other.homes);
+        kept.was_asked = other.was_asked;
+    }
+
+    /// Takes what another one has kept, beside what this one knows of homes.
+    pub(super) fn inherit(&self, before: &Parts) {
+        let mut kept = self.locked();
+        let homes = take(&mut kept.homes);
+        *kept = take(&mut *before.locked());
+        kept.homes.extend(homes);
     }
 }
 
-/// What is kept of a segment, or is from now on.
-pub(super) fn part<'p>(
-    parts: &'p mut FxHashMap<SegmentId, Part>,
-    segment: &SegmentReader,
-) -> tantivy::Result<&'p mut Part> {
-    use std::collections::hash_map::Entry;
-    match parts.entry(segment.segment_id()) {
-        Entry::Occupied(there) => Ok(there.into_mut()),
-        Entry::Vacant(place) => Ok(place.insert(Part::of(segment)?)),
+impl Kept {
+    /// What is kept of a segment, or is from now on.
+    pub(super) fn of(&mut self, segment: &SegmentReader) -> tantivy::Result<&mut Part> {
+        match self.parts.entry(segment.segment_id()) {
+            Entry::Occupied(there) => Ok(there.into_mut()),
+            Entry::Vacant(place) => Ok(place.insert(Part::of(segment)?)),
+        }
+    }
+
+    /// The documents of a segment by their homes.
+    pub(super) fn homes(&mut self, segment: &SegmentReader) -> tantivy::Result<Arc<Homes>> {
+        if let Some(homes) = self.homes.get(&segment.segment_id()) {
+            return Ok(Arc::clone(homes));
+        }
+        let homes = Arc::new(Homes::of(self.of(segment)?, segment.max_doc()));
+        self.homes.insert(segment.segment_id(), Arc::clone(&homes));
+        Ok(homes)
+    }
+
+    /// Whether near texts are not looked for the first time: a process that stores once need not sort all documents.
+    pub(super) fn is_asked_again(&mut self) -> bool {
+        replace(&mut self.was_asked, true)
     }
 }
 
@@ -115,5 +171,24 @@ impl Part {
         }
         self.living.insert(home, (deleted, living));
         Ok(living)
+    }
+}
+
+impl Homes {
+    fn of(part: &Part, docs: u32) -> Homes {
+        let row = |doc| {
+            let home = part.homes.first(doc)?;
+            Some((Home(home), doc, Marks(part.marks.first(doc)?)))
+        };
+        let mut rows: Vec<_> = (0..docs).filter_map(row).collect();
+        rows.sort_unstable_by_key(|(home, doc, _)| (home.0, *doc));
+        Homes(rows)
+    }
+
+    /// The documents of a home, and their marks.
+    pub(super) fn documents(&self, home: Home) -> impl Iterator<Item = (u32, Marks)> {
+        let from = self.0.partition_point(|row| row.0.0 < home.0);
+        let here = self.0[from..].iter().take_while(move |row| row.0 == home);
+        here.map(|(_, doc, marks)| (*doc, *marks))
     }
 }

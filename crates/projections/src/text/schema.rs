@@ -150,6 +150,17 @@ impl Analysed {
     }
 }
 
+/// The marks of a content, as [`Analysed::of`] finds them.
+pub(crate) fn marks_of(content: &str) -> Marks {
+    let mut marks = Marks::default();
+    plain_words(content, &mut |field, word| {
+        if field == TextField::Exact {
+            marks.add(word);
+        }
+    });
+    marks
+}
+
 fn doc_terms(doc: &Doc<'_>) -> (DocTerms, Marks) {
     let mut terms = DocTerms::default();
     let marks = index_terms(doc.content, &mut terms);

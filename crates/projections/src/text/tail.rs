@@ -1,5 +1,6 @@
 //! What was learned since the last commit, searched in memory.
 
+use std::cell::{OnceCell, Ref, RefCell};
 use std::collections::hash_map::Entry;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -8,44 +9,120 @@ use tantivy::query::Bm25Weight;
 use super::analyze::TextField;
 use super::collect::Scored;
 use super::index::{Location, TextIndex};
-use super::schema::{Analysed, Home};
+use super::marks::Marks;
+use super::schema::{Analysed, Home, marks_of};
 use super::search::AnyOf;
 use super::stats::Tokens;
 use super::{Doc, TextError};
 
+/// Documents that wait to be analysed, at most: whoever searches first does that, in a few hundredths of a second.
+const WAITING_MAX: usize = 1_024;
+
 /// Documents that no commit holds yet, a few thousand at most.
 ///
 /// They are analysed, counted and scored as they will be once committed, so a commit does
-/// not move them in an answer. A version that the tail has closed is still a document, of
-/// the index or the tail: `visible` says so to a search, and [`Tail::close`] to the statistics.
+/// not move them in an answer. That is done when somebody searches, or when there is time: a store need not wait for
+/// it. A version that the tail has closed is still a document, of the index or the tail: `visible` says so to a
+/// search, and [`Tail::close`] to the statistics.
 #[derive(Debug, Default, Clone)]
 pub struct Tail {
     docs: Vec<TailDoc>,
     /// Where the document of an ordinal is.
     ordinals: FxHashMap<u64, u32>,
-    /// By field.
-    postings: [FxHashMap<Box<str>, Vec<Posting>>; 2],
-    /// How many of each home hold.
-    living: FxHashMap<Home, u64>,
+    /// What a search asks of the first of the documents.
+    searched: RefCell<Searched>,
+    /// Those of each topic, and of each topic and scope.
+    homes: FxHashMap<Home, InHome>,
     open_docs: u64,
-    open_tokens: Tokens,
-    all_tokens: Tokens,
     /// Every ordinal that was closed.
     closed: FxHashSet<u64>,
     /// Those of them that are in the index.
     closed_in_index: Vec<Location>,
 }
 
+/// What a search asks of the documents that were analysed.
+#[derive(Debug, Default, Clone)]
+struct Searched {
+    /// So many, from the first on.
+    docs: usize,
+    /// Of each of them.
+    norm_ids: Vec<[u8; 2]>,
+    /// By field.
+    postings: [FxHashMap<Box<str>, Vec<Posting>>; 2],
+    open_tokens: Tokens,
+    all_tokens: Tokens,
+}
+
+/// The documents of a home.
+#[derive(Debug, Default, Clone)]
+struct InHome {
+    docs: Vec<u32>,
+    /// How many of them hold.
+    living: u64,
+}
+
 #[derive(Debug, Clone)]
 struct TailDoc {
-    norm_ids: [u8; 2],
+    doc: OwnDoc,
+    /// Its topic, and that with its scope.
+    homes: [Home; 2],
+    /// Of its content.
+    marks: Marks,
     closed: bool,
-    analysed: Analysed,
+    analysed: OnceCell<Analysed>,
+}
+
+/// A [`Doc`] with texts of its own.
+#[derive(Debug, Clone)]
+struct OwnDoc {
+    ordinal: u64,
+    topic: String,
+    content: String,
+    raw_excerpt: Option<String>,
+    keywords: Vec<String>,
+    key: Option<String>,
+    occurred_at_ms: Option<i64>,
+    scope: String,
+    stored: Vec<u8>,
+}
+
+impl OwnDoc {
+    fn of(doc: &Doc<'_>) -> OwnDoc {
+        OwnDoc {
+            ordinal: doc.ordinal,
+            topic: doc.topic.to_owned(),
+            content: doc.content.to_owned(),
+            raw_excerpt: doc.raw_excerpt.map(str::to_owned),
+            keywords: doc.keywords.to_vec(),
+            key: doc.key.map(str::to_owned),
+            occurred_at_ms: doc.occurred_at_ms,
+            scope: doc.scope.to_owned(),
+            stored: doc.stored.to_vec(),
+        }
+    }
+
+    fn doc(&self) -> Doc<'_> {
+        Doc {
+            ordinal: self.ordinal,
+            topic: &self.topic,
+            content: &self.content,
+            raw_excerpt: self.raw_excerpt.as_deref(),
+            keywords: &self.keywords,
+            key: self.key.as_deref(),
+            occurred_at_ms: self.occurred_at_ms,
+            scope: &self.scope,
+            stored: &self.stored,
+        }
+    }
 }
 
 impl TailDoc {
+    fn analysed(&self) -> &Analysed {
+        self.analysed.get_or_init(|| Analysed::of(&self.doc.doc()))
+    }
+
     fn passes(&self, filters: &[AnyOf]) -> bool {
-        let has = &self.analysed.filters;
+        let has = &self.analysed().filters;
         let held = |any_of: &AnyOf| has.iter().any(|held| any_of.iter().any(|it| it == held));
         filters.iter().all(held)
     }
@@ -78,37 +155,38 @@ impl Tail {
             Entry::Occupied(_) => return,
             Entry::Vacant(place) => place.insert(at),
         };
-        let analysed = Analysed::of(doc);
-        let norm_ids = analysed.norm_ids();
+        let homes = [None, Some(doc.scope)].map(|scope| Home::of(doc.topic, scope));
+        for home in homes {
+            let home = self.homes.entry(home).or_default();
+            home.docs.push(at);
+            home.living += 1;
+        }
         self.open_docs += 1;
-        self.open_tokens.add(norm_ids);
-        self.all_tokens.add(norm_ids);
-        for (field, terms) in [
-            (TextField::Body, &analysed.terms.body),
-            (TextField::Exact, &analysed.terms.exact),
-        ] {
-            let field = field as usize;
-            for term in terms.iter() {
-                match self.postings[field].get_mut(term) {
-                    Some(postings) => match postings.last_mut() {
-                        Some(last) if last.doc == at => last.count += 1,
-                        _ => postings.push(Posting { doc: at, count: 1 }),
-                    },
-                    None => {
-                        let first = vec![Posting { doc: at, count: 1 }];
-                        self.postings[field].insert(term.into(), first);
-                    }
-                }
-            }
-        }
-        for home in analysed.homes {
-            *self.living.entry(home).or_default() += 1;
-        }
         self.docs.push(TailDoc {
-            norm_ids,
+            doc: OwnDoc::of(doc),
+            homes,
+            marks: marks_of(doc.content),
             closed: false,
-            analysed,
+            analysed: OnceCell::new(),
         });
+        if self.docs.len() - self.searched.get_mut().docs > WAITING_MAX {
+            self.analyse(1);
+        }
+    }
+
+    /// Analyses so many of the documents that wait for it. Whether others do.
+    pub(crate) fn analyse(&self, most: usize) -> bool {
+        let mut searched = self.searched.borrow_mut();
+        for doc in self.docs.iter().skip(searched.docs).take(most) {
+            searched.add(doc);
+        }
+        searched.docs < self.docs.len()
+    }
+
+    /// What a search asks, of all documents.
+    fn searched(&self) -> Ref<'_, Searched> {
+        self.analyse(usize::MAX);
+        self.searched.borrow()
     }
 
     /// Leaves a version out of the statistics: it no longer holds. `index` is the one that is
@@ -121,13 +199,16 @@ impl Tail {
             Some(&at) => {
                 let doc = &mut self.docs[at as usize];
                 doc.closed = true;
-                for home in doc.analysed.homes {
-                    if let Some(living) = self.living.get_mut(&home) {
-                        *living -= 1;
+                for home in doc.homes {
+                    if let Some(home) = self.homes.get_mut(&home) {
+                        home.living -= 1;
                     }
                 }
                 self.open_docs -= 1;
-                self.open_tokens.remove(doc.norm_ids);
+                let searched = self.searched.get_mut();
+                if let Some(norm_ids) = searched.norm_ids.get(at as usize) {
+                    searched.open_tokens.remove(*norm_ids);
+                }
             }
             None => self.closed_in_index.extend(index.find_live(ordinal)?),
         }
@@ -151,13 +232,13 @@ impl Tail {
 
     /// How many of those are of a topic, or of a topic and a scope.
     pub(crate) fn open_in(&self, home: Home) -> u64 {
-        self.living.get(&home).copied().unwrap_or(0)
+        self.homes.get(&home).map_or(0, |home| home.living)
     }
 
     /// The document of an ordinal, as it was analysed.
     pub(crate) fn analysed(&self, ordinal: u64) -> Option<&Analysed> {
         let at = *self.ordinals.get(&ordinal)?;
-        Some(&self.docs[at as usize].analysed)
+        Some(self.docs[at as usize].analysed())
     }
 
     /// How many documents there are.
@@ -173,14 +254,15 @@ impl Tail {
     /// The tokens of the documents that hold, or of all.
     pub(crate) fn tokens(&self, all: bool) -> Tokens {
         match all {
-            true => self.all_tokens,
-            false => self.open_tokens,
+            true => self.searched().all_tokens,
+            false => self.searched().open_tokens,
         }
     }
 
     /// The number of documents with a term, among those that hold or among all.
     pub(crate) fn doc_freq(&self, field: TextField, term: &str, all: bool) -> u64 {
-        let postings = self.postings(field, term);
+        let searched = self.searched();
+        let postings = searched.postings(field, term);
         if all || self.open_docs == self.docs.len() as u64 {
             return postings.len() as u64;
         }
@@ -188,20 +270,28 @@ impl Tail {
         postings.iter().filter(counted).count() as u64
     }
 
-    /// The documents with a word as it is in a field: where they are, and what they are told apart by.
-    pub(crate) fn with_word(
-        &self,
-        field: TextField,
-        word: &str,
-    ) -> impl Iterator<Item = (usize, &Analysed)> {
-        let at = |posting: &Posting| posting.doc as usize;
-        let places = self.postings(field, word).iter().map(at);
-        places.map(|at| (at, &self.docs[at].analysed))
+    /// Where the documents with a word as it is in a field are.
+    pub(crate) fn with_word(&self, field: TextField, word: &str) -> Vec<usize> {
+        let searched = self.searched();
+        let postings = searched.postings(field, word).iter();
+        postings.map(|posting| posting.doc as usize).collect()
+    }
+
+    /// Where the documents of a home are.
+    pub(crate) fn in_home(&self, home: Home) -> impl Iterator<Item = usize> {
+        let docs = self.homes.get(&home).map_or(&[][..], |home| &home.docs);
+        docs.iter().map(|at| *at as usize)
+    }
+
+    /// The version of a document, its topic with its scope, and its marks.
+    pub(crate) fn told_apart_by(&self, at: usize) -> (u64, Home, Marks) {
+        let doc = &self.docs[at];
+        (doc.doc.ordinal, doc.homes[1], doc.marks)
     }
 
     /// The bytes given with a document.
     pub(crate) fn stored(&self, at: usize) -> &[u8] {
-        &self.docs[at].analysed.stored
+        &self.docs[at].doc.stored
     }
 
     /// The documents that hold one of the terms and all of the filters, with their scores.
@@ -210,11 +300,12 @@ impl Tail {
         terms: impl Iterator<Item = (TextField, &'q str, &'q Bm25Weight)>,
         filters: &[AnyOf],
     ) -> Vec<TailMatch> {
+        let searched = self.searched();
         let mut found: FxHashMap<u32, Scored> = FxHashMap::default();
         for (bit, (field, term, weight)) in terms.enumerate() {
-            for posting in self.postings(field, term) {
-                let doc = &self.docs[posting.doc as usize];
-                let score = weight.score(doc.norm_ids[field as usize], posting.count);
+            for posting in searched.postings(field, term) {
+                let norm_ids = searched.norm_ids[posting.doc as usize];
+                let score = weight.score(norm_ids[field as usize], posting.count);
                 let scored = found.entry(posting.doc).or_default();
                 scored.score += f64::from(score);
                 scored.matched |= 1 << bit;
@@ -224,7 +315,7 @@ impl Tail {
             .into_iter()
             .map(|(at, scored)| TailMatch {
                 at: at as usize,
-                ordinal: self.docs[at as usize].analysed.ordinal,
+                ordinal: self.docs[at as usize].doc.ordinal,
                 scored,
             })
             .filter(|found| self.docs[found.at].passes(filters))
@@ -238,7 +329,7 @@ impl Tail {
 
     /// Whether a document holds a filter.
     pub(crate) fn passes(&self, at: usize, filter: &str) -> bool {
-        let mut has = self.docs[at].analysed.filters.iter();
+        let mut has = self.docs[at].analysed().filters.iter();
         has.any(|held| held == filter)
     }
 
@@ -250,7 +341,39 @@ impl Tail {
     /// The versions that hold all of the filters.
     pub(crate) fn passing(&self, filters: &[AnyOf]) -> Vec<u64> {
         let docs = self.docs.iter().filter(|doc| doc.passes(filters));
-        docs.map(|doc| doc.analysed.ordinal).collect()
+        docs.map(|doc| doc.doc.ordinal).collect()
+    }
+}
+
+impl Searched {
+    /// Adds the next document.
+    fn add(&mut self, doc: &TailDoc) {
+        let at = u32::try_from(self.docs).expect("a tail of less than 2^32 documents");
+        let analysed = doc.analysed();
+        let norm_ids = analysed.norm_ids();
+        if !doc.closed {
+            self.open_tokens.add(norm_ids);
+        }
+        self.all_tokens.add(norm_ids);
+        for (field, terms) in [
+            (TextField::Body, &analysed.terms.body),
+            (TextField::Exact, &analysed.terms.exact),
+        ] {
+            let postings = &mut self.postings[field as usize];
+            for term in terms.iter() {
+                match postings.get_mut(term) {
+                    Some(postings) => match postings.last_mut() {
+                        Some(last) if last.doc == at => last.count += 1,
+                        _ => postings.push(Posting { doc: at, count: 1 }),
+                    },
+                    None => {
+                        postings.insert(term.into(), vec![Posting { doc: at, count: 1 }]);
+                    }
+                }
+            }
+        }
+        self.norm_ids.push(norm_ids);
+        self.docs += 1;
     }
 
     fn postings(&self, field: TextField, term: &str) -> &[Posting] {

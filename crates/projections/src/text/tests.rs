@@ -823,6 +823,72 @@ fn denied() -> io::Error {
     io::ErrorKind::ReadOnlyFilesystem.into()
 }
 
+/// Whether somebody searched before a document came, or was closed, or only afterwards.
+#[test]
+fn it_does_not_matter_when_a_tail_is_analysed() -> Outcome {
+    let texts: Vec<String> = (0..40)
+        .map(|n| format!("run {n} of the linker {}", "again ".repeat(n % 5)))
+        .collect();
+    let docs: Vec<_> = (0..).zip(&texts).map(|(n, text)| doc(n, text)).collect();
+    let index = index_of(&docs[..10], 2)?;
+    let answer = |at_once: bool| -> Result<TextAnswer, TextError> {
+        let mut tail = Tail::new();
+        for doc in &docs[10..] {
+            tail.add(doc);
+            if at_once {
+                while tail.analyse(1) {}
+            }
+            for closed in [doc.ordinal - 10, doc.ordinal] {
+                if closed % 3 == 0 {
+                    tail.close(&index, closed)?;
+                }
+            }
+        }
+        index.search(&tail, &ask("linker again"), &|ordinal| ordinal % 3 != 0)
+    };
+    let (late, early) = (answer(false)?, answer(true)?);
+    assert_eq!(late, early);
+    assert_eq!(late.hits.len(), 10);
+    Ok(())
+}
+
+/// The first time by their words, later by all that their topic has.
+#[test]
+fn near_texts_are_found_either_way() -> Outcome {
+    let text = |n: u64| -> String {
+        let word = |at: u64| format!("word{} ", (n * 31 + at * at * 17) % 211);
+        (0..25).map(word).collect()
+    };
+    let texts: Vec<String> = (0..120).map(text).collect();
+    let mut docs: Vec<_> = (0..).zip(&texts).map(|(n, text)| doc(n, text)).collect();
+    docs[50].topic = "other";
+    docs[51].scope = "project:p";
+    let index = index_of(&docs[..80], 3)?;
+    let mut tail = Tail::new();
+    docs[80..].iter().for_each(|doc| tail.add(doc));
+    for n in [7, 50, 51, 70, 100] {
+        let asked = format!("{} and more", texts[n]);
+        let sought = Sought::of(&asked);
+        let near = |visible: &dyn Fn(u64) -> bool| {
+            index.near(&tail, &sought, ("topic", "global"), (5, 850_000), visible)
+        };
+        let [first, again] = [near(&|_| true)?, near(&|_| true)?];
+        let is_there = |found: &[Vec<u8>]| found.iter().any(|it| *it == texts[n].as_bytes());
+        let is_at_home = n != 50 && n != 51;
+        assert_eq!(
+            (is_there(&first), is_there(&again)),
+            (is_at_home, is_at_home),
+            "{n}"
+        );
+        assert!(!is_there(&near(&|ordinal| ordinal != n as u64)?), "{n}");
+    }
+    // More of them than are asked for: those that share most.
+    let sought = Sought::of(&texts[7]);
+    let one = index.near(&tail, &sought, ("topic", "global"), (1, 1), &|_| true)?;
+    assert_eq!(one, [texts[7].as_bytes()]);
+    Ok(())
+}
+
 #[test]
 fn a_text_of_numbers_and_identifiers_is_no_prose() {
     for text in ["8081", "E0382", "src/main.rs 42", "v2.3, (#17)", ""] {

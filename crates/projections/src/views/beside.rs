@@ -23,7 +23,16 @@ impl Views {
         self.table()?;
         self.base_vectors()?;
         second.tail = self.tail.copied();
+        second.text.share_homes(&self.text);
         Ok(true)
+    }
+
+    /// Gets ready, while nobody waits, what the next commands ask of views that were taken further.
+    ///
+    /// # Errors
+    /// As a recall.
+    pub fn get_ready(&self) -> Result<()> {
+        Ok(self.text.sort_homes()?)
     }
 
     /// Takes what was made in memory and is dear, of the views whose place these take.

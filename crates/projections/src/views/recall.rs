@@ -159,7 +159,7 @@ impl Views {
     /// As [`Views::recall`].
     pub fn near(
         &self,
-        sought: &Sought,
+        sought: &Sought<'_>,
         (topic, scope): (&str, &str),
         (limit, least_ppm): (usize, u32),
     ) -> Result<Vec<Version>> {

@@ -1,9 +1,13 @@
 //! The owner's side: who listens, and what is answered.
 
+use std::collections::HashMap;
+use std::io::{self, BufRead, BufReader, Read, Write as _};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Duration;
-use std::{io, thread};
 
 use jsonrpsee::core::server::{Methods, RpcModule};
 use jsonrpsee::types::{ErrorObjectOwned, Params as RpcParams};
@@ -12,10 +16,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use serde_json::value::RawValue;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
+use tokio::net::UnixListener;
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::place::{self, Claim};
@@ -103,11 +106,18 @@ async fn until_free(store: &Path) {
 
 /// Answers one process on this stream, for a fuzzer.
 #[cfg(fuzzing)]
-pub async fn fuzzed(service: Arc<Service>, stream: UnixStream) {
-    if let Ok(host) = Host::new(&service, Arc::new(|| {}))
+pub async fn fuzzed(service: Arc<Service>, stream: tokio::net::UnixStream) {
+    let Ok(stream) = stream.into_std() else {
+        return;
+    };
+    if stream.set_nonblocking(false).is_ok()
+        && let Ok(host) = Host::new(&service, Arc::new(|| {}))
         && let Ok(module) = module(host)
     {
-        converse(stream, Methods::from(module), CancellationToken::new()).await;
+        let runtime = Handle::current();
+        let conversation =
+            thread::spawn(move || converse(&stream, &Methods::from(module), &runtime));
+        let _ = tokio::task::spawn_blocking(|| conversation.join()).await;
     }
 }
 
@@ -127,48 +137,78 @@ fn claimed(service: &Service) -> io::Result<Option<(UnixListener, Claim)>> {
     Ok(Some((listener, claim)))
 }
 
+/// The connections that are open, by their numbers.
+type Streams = Arc<Mutex<HashMap<u64, Arc<UnixStream>>>>;
+
+/// Ends the connections once it is dropped: what was asked is still answered.
+struct Ends(Streams);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        for stream in locked(&self.0).values() {
+            let _ = stream.shutdown(Shutdown::Read);
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 async fn listen(listener: UnixListener, methods: &Methods) {
     // Whoever stops to listen stops to answer, too.
-    let stop = CancellationToken::new();
-    let _stops = stop.clone().drop_guard();
+    let streams = Streams::default();
+    let _ends = Ends(Arc::clone(&streams));
     let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-    loop {
+    for number in 0.. {
         let Ok(permit) = Arc::clone(&room).acquire_owned().await else {
             return;
         };
-        let stream = match listener.accept().await {
-            Ok((stream, _)) => stream,
-            Err(error) => {
-                // Out of descriptors, as a rule: it passes.
-                tracing::debug!(%error, "a process could not be answered");
-                tokio::time::sleep(Duration::from_millis(50)).await;
+        let accepted = match listener.accept().await {
+            Ok((stream, _)) if !is_own(&stream) => {
+                tracing::warn!("another user's process was not answered");
                 continue;
             }
+            Ok((stream, _)) => stream.into_std(),
+            Err(error) => Err(error),
         };
-        if !is_own(&stream) {
-            tracing::warn!("another user's process was not answered");
-            continue;
-        }
-        let (methods, stop) = (methods.clone(), stop.clone());
-        tokio::spawn(async move {
-            converse(stream, methods, stop).await;
-            drop(permit);
+        // A thread each: whoever asks is answered with no other thread in between.
+        let answering = accepted.and_then(|stream| {
+            stream.set_nonblocking(false)?;
+            let stream = Arc::new(stream);
+            locked(&streams).insert(number, Arc::clone(&stream));
+            let (methods, runtime) = (methods.clone(), Handle::current());
+            let streams = Arc::clone(&streams);
+            thread::Builder::new()
+                .name("icm-answers".into())
+                .spawn(move || {
+                    converse(&stream, &methods, &runtime);
+                    locked(&streams).remove(&number);
+                    drop(permit);
+                })
         });
+        if let Err(error) = answering {
+            // Out of descriptors, as a rule: it passes.
+            tracing::debug!(%error, "a process could not be answered");
+            locked(&streams).remove(&number);
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
     }
 }
 
 /// Whether the other end is this user's.
-fn is_own(stream: &UnixStream) -> bool {
+fn is_own(stream: &tokio::net::UnixStream) -> bool {
     let own = rustix::process::geteuid().as_raw();
     stream.peer_cred().is_ok_and(|peer| peer.uid() == own)
 }
 
-/// Answers one process until it goes, or `stop` is cancelled, one request after another. News are told as they
-/// come.
-async fn converse(stream: UnixStream, methods: Methods, stop: CancellationToken) {
-    let (reader, writer) = stream.into_split();
-    let writer = Arc::new(Mutex::new(writer));
-    let mut reader = BufReader::new(reader);
+/// Answers one process until it goes, or nobody reads what it asks any more, one request after another. News are
+/// told as they come.
+fn converse(stream: &Arc<UnixStream>, methods: &Methods, runtime: &Handle) {
+    // Whole lines only: answers and news go out by the same stream.
+    let turn = Arc::new(Mutex::new(()));
+    let say = |line: String| tell(stream, &turn, line);
+    let mut reader = BufReader::new(&**stream);
     let mut line = Vec::new();
     // Who asks no more is told no news.
     let gone = CancellationToken::new();
@@ -176,13 +216,14 @@ async fn converse(stream: UnixStream, methods: Methods, stop: CancellationToken)
     let room = Arc::new(Semaphore::new(SUBSCRIPTIONS_MAX));
     loop {
         line.clear();
-        let mut bounded = (&mut reader).take(LINE_MAX_BYTES as u64);
-        let read = bounded.read_until(b'\n', &mut line);
-        match stop.run_until_cancelled(read).await.unwrap_or(Ok(0)) {
+        let read = (&mut reader)
+            .take(LINE_MAX_BYTES as u64)
+            .read_until(b'\n', &mut line);
+        match read {
             Ok(_) if line.ends_with(b"\n") => {}
             Ok(len) if len == LINE_MAX_BYTES => {
                 let why = format!("the line is longer than {LINE_MAX_BYTES} bytes");
-                let _ = tell(&writer, refusal(&why)).await;
+                let _ = say(refusal(&why));
                 return;
             }
             _ => return,
@@ -193,28 +234,33 @@ async fn converse(stream: UnixStream, methods: Methods, stop: CancellationToken)
             continue;
         }
         // It has done this itself meanwhile.
-        if has_hung_up(&reader) {
+        if has_hung_up(stream) {
             return;
         }
         let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
             let why = format!("{SUBSCRIPTIONS_MAX} subscriptions are the most of one connection");
-            let _ = tell(&writer, refusal(&why)).await;
+            let _ = say(refusal(&why));
             return;
         };
-        let (reply, news) = match methods.raw_json_request(asked, NEWS_MAX).await {
+        let (reply, news) = match runtime.block_on(methods.raw_json_request(asked, NEWS_MAX)) {
             Ok((reply, news)) => (text(reply), Some(news)),
             Err(error) => (refusal(&error.to_string()), None),
         };
-        if tell(&writer, reply).await.is_err() {
+        if say(reply).is_err() {
             return;
         }
         // Only a subscription leaves the other end open.
         if let Some(mut news) = news.filter(|news| !news.is_closed()) {
-            let (writer, gone) = (Arc::clone(&writer), gone.clone());
-            tokio::spawn(async move {
-                while let Some(Some(item)) = gone.run_until_cancelled(news.recv()).await
-                    && tell(&writer, text(item)).await.is_ok()
-                {}
+            let (stream, turn, gone) = (Arc::clone(stream), Arc::clone(&turn), gone.clone());
+            runtime.spawn(async move {
+                while let Some(Some(item)) = gone.run_until_cancelled(news.recv()).await {
+                    let (stream, turn) = (Arc::clone(&stream), Arc::clone(&turn));
+                    let told =
+                        tokio::task::spawn_blocking(move || tell(&stream, &turn, text(item)));
+                    if !matches!(told.await, Ok(Ok(()))) {
+                        break;
+                    }
+                }
                 drop(permit);
             });
         }
@@ -222,17 +268,17 @@ async fn converse(stream: UnixStream, methods: Methods, stop: CancellationToken)
 }
 
 /// Whether the other end is closed.
-fn has_hung_up(reader: &BufReader<OwnedReadHalf>) -> bool {
-    let stream: &UnixStream = reader.get_ref().as_ref();
+fn has_hung_up(stream: &UnixStream) -> bool {
     let mut polled = [PollFd::new(stream, PollFlags::empty())];
     let now = Timespec::default();
     poll(&mut polled, Some(&now)).is_ok_and(|_| polled[0].revents().contains(PollFlags::HUP))
 }
 
 /// Writes a line.
-async fn tell(writer: &Mutex<OwnedWriteHalf>, mut line: String) -> io::Result<()> {
+fn tell(mut stream: &UnixStream, turn: &Mutex<()>, mut line: String) -> io::Result<()> {
     line.push('\n');
-    writer.lock().await.write_all(line.as_bytes()).await
+    let _turn = locked(turn);
+    stream.write_all(line.as_bytes())
 }
 
 fn text(json: Box<RawValue>) -> String {
@@ -261,13 +307,12 @@ fn module(
         (host.answered)();
         true
     })?;
-    module.register_async_method("store", |params, host, _| async move {
-        host.write(&params, Write::Store).await
+    // Each connection has a thread of its own, so a method may wait.
+    module.register_method("store", |params, host, _| host.write(&params, Write::Store))?;
+    module.register_method("update", |params, host, _| {
+        host.write(&params, Write::Update)
     })?;
-    module.register_async_method("update", |params, host, _| async move {
-        host.write(&params, Write::Update).await
-    })?;
-    module.register_blocking_method("recall", |params, host, _| {
+    module.register_method("recall", |params, host, _| {
         host.read(&params, |service, caller, request: RecallRequest| {
             service.recall(caller, &request)
         })
@@ -375,13 +420,13 @@ impl Host {
     }
 
     /// Writes something, as [`Host::read`] looks it up.
-    async fn write<Q: DeserializeOwned>(
+    fn write<Q: DeserializeOwned>(
         &self,
         params: &RpcParams<'_>,
         wrap: fn(Q) -> Write,
     ) -> std::result::Result<Receipt, ErrorObjectOwned> {
         let asked = self.asked(params)?;
-        let receipt = self.queue.write(asked.caller, wrap(asked.request)).await;
+        let receipt = self.queue.write(asked.caller, wrap(asked.request));
         let receipt = receipt.map_err(|error| not_done(error.to_string()))?;
         (self.answered)();
         Ok(receipt)

@@ -1,16 +1,16 @@
-//! Writes that wait for their turn: whoever is free decides all that wait, one after another under one hold of
-//! the store, and all of them share a sync. Meanwhile the next ones are decided.
+//! Writes that wait for their turn. Whoever comes while nobody decides does so itself, with no other thread in
+//! between; what comes meanwhile is decided by a thread of the queue, one after another under one hold of the store.
+//! All who wait for a sync share it, and the next ones are decided meanwhile.
 
 use std::mem::take;
 use std::panic::AssertUnwindSafe;
+use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::{io, panic, thread};
 
-use tokio::sync::oneshot;
-
 use crate::api::{Caller, Receipt};
 use crate::error::{Result, ServiceError};
-use crate::service::{OwnWay, Service, Write};
+use crate::service::{OwnWay, Prepared, Service, Write};
 
 /// One decides while the other waits for its sync.
 const THREADS: usize = 2;
@@ -23,27 +23,38 @@ pub(super) struct Queue {
 struct Shared {
     service: Arc<Service>,
     waiting: Mutex<Waiting>,
-    /// Something waits, or the queue is closed.
+    /// Something waits, or is to be folded, or the queue is closed.
     news: Condvar,
-    /// Held by the thread that takes what waits, until that is decided.
-    turn: Mutex<()>,
 }
 
 #[derive(Default)]
 struct Waiting {
     writes: Vec<Waiter>,
+    /// A thread decides what it took, or folds what was decided.
+    is_taken: bool,
+    /// Something was decided that is not folded.
+    to_fold: bool,
     is_closed: bool,
 }
 
 struct Waiter {
-    caller: Caller,
-    write: Write,
-    answer: Answer,
+    write: (Caller, Prepared),
+    answer: SyncSender<Done>,
 }
 
 /// The receipt, or why there is none.
 type Done = Result<Receipt>;
-type Answer = oneshot::Sender<Done>;
+
+/// The right to decide, until it is dropped.
+struct Turn<'a> {
+    shared: &'a Shared,
+}
+
+/// What a thread of the queue does next.
+enum Next {
+    Decide(Vec<Waiter>),
+    Fold,
+}
 
 impl Queue {
     pub(super) fn new(service: Arc<Service>) -> io::Result<Queue> {
@@ -51,7 +62,6 @@ impl Queue {
             service,
             waiting: Mutex::default(),
             news: Condvar::new(),
-            turn: Mutex::new(()),
         });
         // From here on its end is told to the threads.
         let queue = Queue { shared };
@@ -64,11 +74,9 @@ impl Queue {
         Ok(queue)
     }
 
-    /// Does a write; says why where it is not done.
-    pub(super) async fn write(&self, caller: Caller, write: Write) -> Done {
-        let failed = |_| Err(ServiceError::Internal("deciding it failed".to_owned()));
-        let receipt = self.shared.take(caller, write);
-        receipt.await.unwrap_or_else(failed)
+    /// Does a write; says why where it is not done. Returns once it is durable.
+    pub(super) fn write(&self, caller: Caller, write: Write) -> Done {
+        self.shared.write(caller, write)
     }
 
     /// The way in for the writes of this process, as long as the queue is there: they wait with those of others, so
@@ -76,8 +84,7 @@ impl Queue {
     pub(super) fn own_way(&self) -> OwnWay {
         let shared = Arc::downgrade(&self.shared);
         Arc::new(move |caller, write| {
-            let receipt = shared.upgrade()?.take(caller, write);
-            match receipt.blocking_recv().ok()? {
+            match shared.upgrade()?.write(caller, write) {
                 // It was not decided: the caller does it without the queue.
                 Err(ServiceError::Internal(_)) => None,
                 done => Some(done),
@@ -93,17 +100,39 @@ impl Drop for Queue {
     }
 }
 
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let mut waiting = self.shared.waiting();
+        waiting.is_taken = false;
+        let more = waiting.to_fold || !waiting.writes.is_empty();
+        drop(waiting);
+        if more {
+            self.shared.news.notify_one();
+        }
+    }
+}
+
 impl Shared {
-    /// Takes a write into the queue. What comes of it follows.
-    fn take(&self, caller: Caller, write: Write) -> oneshot::Receiver<Done> {
-        let (answer, receipt) = oneshot::channel();
-        self.waiting().writes.push(Waiter {
-            caller,
-            write,
-            answer,
-        });
-        self.news.notify_one();
-        receipt
+    fn write(&self, caller: Caller, write: Write) -> Done {
+        let prepared = self.service.prepare_write(&caller, write)?;
+        let write = (caller, prepared);
+        let mut waiting = self.waiting();
+        if !waiting.is_taken && waiting.writes.is_empty() && !waiting.is_closed {
+            waiting.is_taken = true;
+            drop(waiting);
+            let turn = Turn { shared: self };
+            let decided = panic::catch_unwind(AssertUnwindSafe(|| self.decide(&[write], turn)));
+            let receipts = decided.unwrap_or_else(|_| Err(failed()))?;
+            return receipts.into_iter().next().unwrap_or_else(|| Err(failed()));
+        }
+        let (answer, receipt) = mpsc::sync_channel(1);
+        waiting.writes.push(Waiter { write, answer });
+        // Who decides just now tells of what came meanwhile.
+        if !waiting.is_taken {
+            self.news.notify_one();
+        }
+        drop(waiting);
+        answered(&receipt)
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
@@ -122,51 +151,66 @@ impl Shared {
 
     /// Waits for writes and does them. False once the queue is closed.
     fn work(&self) -> bool {
-        let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        // While what the other thread decided is synced, and who waited for that thinks of the next.
-        if self.waiting().writes.is_empty() {
-            self.service.fold_ahead();
-        }
-        let Some(waiting) = self.next() else {
+        let Some((next, turn)) = self.next() else {
             return false;
         };
-        let (mut asked, mut answers) = (Vec::new(), Vec::new());
-        for waiter in waiting {
-            match self.service.prepare_write(&waiter.caller, waiter.write) {
-                Ok(prepared) => {
-                    asked.push((waiter.caller, prepared));
-                    answers.push(waiter.answer);
-                }
-                // Who is gone asks again, with the key of its request.
-                Err(error) => _ = waiter.answer.send(Err(error)),
+        match next {
+            // While what was decided is synced, and who waited for that thinks of the next.
+            Next::Fold => self
+                .service
+                .fold_ahead(&|| self.waiting().writes.is_empty()),
+            Next::Decide(waiting) => {
+                let (writes, answers): (Vec<_>, Vec<_>) = waiting
+                    .into_iter()
+                    .map(|waiter| (waiter.write, waiter.answer))
+                    .unzip();
+                tell(answers, self.decide(&writes, turn));
             }
         }
-        if asked.is_empty() {
-            return true;
-        }
-        let decided = self.service.decide_all(&asked);
-        drop(turn);
-        let receipts = decided.and_then(|receipts| receipts.commit());
-        tell(answers, receipts);
         true
     }
 
-    /// All that waits, as soon as something does.
-    fn next(&self) -> Option<Vec<Waiter>> {
+    /// Decides these, leaves the turn to others and waits until what was decided is durable.
+    fn decide(&self, writes: &[(Caller, Prepared)], turn: Turn<'_>) -> Result<Vec<Done>> {
+        let decided = self.service.decide_all(writes);
+        self.waiting().to_fold = true;
+        drop(turn);
+        decided.and_then(|receipts| receipts.commit())
+    }
+
+    /// What is to be done, as soon as there is something and nobody else decides; `None` once the queue is closed.
+    fn next(&self) -> Option<(Next, Turn<'_>)> {
         let mut waiting = self.waiting();
         loop {
-            if !waiting.writes.is_empty() {
-                return Some(take(&mut waiting.writes));
+            if !waiting.is_taken && !waiting.writes.is_empty() {
+                waiting.is_taken = true;
+                waiting.to_fold = false;
+                let writes = take(&mut waiting.writes);
+                return Some((Next::Decide(writes), Turn { shared: self }));
             }
-            if waiting.is_closed {
+            if waiting.is_closed && waiting.writes.is_empty() {
                 return None;
+            }
+            if !waiting.is_taken && waiting.to_fold {
+                waiting.is_taken = true;
+                waiting.to_fold = false;
+                return Some((Next::Fold, Turn { shared: self }));
             }
             waiting = (self.news.wait(waiting)).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
 
-fn tell(answers: Vec<Answer>, receipts: Result<Vec<Result<Receipt>>>) {
+/// What became of a write that others decide.
+fn answered(receipt: &Receiver<Done>) -> Done {
+    receipt.recv().unwrap_or_else(|_| Err(failed()))
+}
+
+fn failed() -> ServiceError {
+    ServiceError::Internal("deciding it failed".to_owned())
+}
+
+fn tell(answers: Vec<SyncSender<Done>>, receipts: Result<Vec<Done>>) {
     match receipts {
         Ok(receipts) => {
             for (answer, receipt) in answers.into_iter().zip(receipts) {

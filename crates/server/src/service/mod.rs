@@ -47,7 +47,7 @@ pub use exchange::ExportFile;
 pub use import::STDIN;
 pub(crate) use import::next_line;
 pub use settle::Left;
-pub(crate) use write::{OwnWay, Write};
+pub(crate) use write::{OwnWay, Prepared, Write};
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

@@ -69,18 +69,23 @@ impl Service {
     /// The same between two answers of a server, which goes on answering meanwhile. Whether something was
     /// written.
     pub fn settle_between(&self) -> bool {
-        // What other processes wrote counts, too: they may leave it to this one.
-        let mut held = locked(&self.views);
-        let stale = Views::are_stale_for_commands;
-        let seen = self.log.refresh().map_err(ServiceError::from);
-        let seen = seen.and_then(|_| self.with_held_views(&mut held, stale, |_| Ok(())));
-        if let Err(error) = seen {
-            tracing::debug!(%error, "the log is not read now");
-        }
         let most = match *locked(&self.settled) {
             Some((at, took)) if at.elapsed() < took * PAUSES => TAILS_MAX,
             _ => 1,
         };
+        // What other processes wrote counts, too: they may leave it to this one.
+        let mut held = locked(&self.views);
+        let seen = self.log.refresh().map_err(ServiceError::from);
+        // Most answers leave little: the next command looks at the rest.
+        if seen.is_ok() && (held.as_ref()).is_some_and(|views| self.is_short(views, TAIL_MAX, most))
+        {
+            return false;
+        }
+        let stale = Views::are_stale_for_commands;
+        let seen = seen.and_then(|_| self.with_held_views(&mut held, stale, |_| Ok(())));
+        if let Err(error) = seen {
+            tracing::debug!(%error, "the log is not read now");
+        }
         let much = (held.as_ref())
             .filter(|views| !self.is_short(views, TAIL_MAX, most) && !self.options.read_only)
             .map(Views::are_on_disk);
@@ -102,12 +107,19 @@ impl Service {
         }
     }
 
-    /// Folds what was appended here, so that the next command need not. What is wrong with it that one finds, too.
-    pub(crate) fn fold_ahead(&self) {
+    /// Folds what was appended here, so that the next command need not, and does some of what recalls ask of it as long as
+    /// `go_on` says so. What is wrong with it the next command finds, too.
+    pub(crate) fn fold_ahead(&self, go_on: &dyn Fn() -> bool) {
         let mut held = locked(&self.views);
-        if let Some(views) = held.as_mut()
-            && guarded(|| Ok(views.follow(&self.log)?)).is_err()
-        {
+        let Some(views) = held.as_mut() else {
+            return;
+        };
+        let ahead = || {
+            views.follow(&self.log)?;
+            while go_on() && views.analyse_ahead() {}
+            Ok(())
+        };
+        if guarded(ahead).is_err() {
             *held = None;
         }
     }
@@ -133,6 +145,7 @@ impl Service {
             };
             // Most of what came meanwhile; nobody has to wait for it.
             beside.follow(&self.log)?;
+            beside.get_ready()?;
             Ok(beside)
         });
         let mut held = locked(&self.views);

@@ -32,7 +32,7 @@ pub(super) use change::{Change, next_length, turned};
 pub(super) use checked::{Checked, Scope};
 pub(super) use choice::{Choice, settled, still_forgotten};
 pub(super) use command::{Command, actor_of, check_caller};
-pub(crate) use memory::{OwnWay, Write};
+pub(crate) use memory::{OwnWay, Prepared, Write};
 
 /// How long a record of a recall waits for the lock.
 const RECORD_WAIT: Duration = Duration::from_millis(50);

@@ -30,6 +30,10 @@ const SEARCHED_MIN: usize = 3;
 const SEARCHED_MAX: usize = 8;
 /// Documents of a segment with a word that are looked at one by one; of more those of the topic alone.
 const FEW: u32 = 256;
+/// A process that has not looked for near texts yet sorts so many documents by their homes, or has so many of the tail
+/// analysed to look words up: one or the other takes a few milliseconds. One that looks again has sorted them.
+const SORTED_AT_ONCE: u64 = 20_000;
+const ANALYSED_AT_ONCE: usize = 128;
 /// One, in parts per million.
 const ONE_PPM: u64 = 1_000_000;
 
@@ -133,6 +137,10 @@ impl TextIndex {
         (limit, least_ppm): (usize, u32),
         visible: &dyn Fn(u64) -> bool,
     ) -> Result<Vec<Vec<u8>>, TextError> {
+        // A text without words is like none.
+        if sought.words.count() == 0 {
+            return Ok(Vec::new());
+        }
         let near = Near::to(sought, Home::of(topic, Some(scope)), least_ppm);
         let live = self.live_searcher();
         let segments = live.segment_readers();
@@ -205,7 +213,12 @@ fn few_of_home(
     limit: usize,
     visible: &dyn Fn(u64) -> bool,
 ) -> tantivy::Result<Option<Vec<Place>>> {
-    if !parts.is_asked_again() {
+    let documents: u64 = segments
+        .iter()
+        .map(|reader| u64::from(reader.num_docs()))
+        .sum();
+    let is_dear = documents > SORTED_AT_ONCE && tail.waiting() <= ANALYSED_AT_ONCE;
+    if !parts.is_asked_again() && is_dear {
         return Ok(None);
     }
     let mut places = Vec::new();

@@ -15,8 +15,8 @@ use super::search::AnyOf;
 use super::stats::Tokens;
 use super::{Doc, TextError};
 
-/// Documents that wait to be analysed, at most: whoever searches first does that, in a few hundredths of a second.
-const WAITING_MAX: usize = 1_024;
+/// Documents that wait to be analysed, at most: whoever searches first does that, in some 0.1 s.
+const WAITING_MAX: usize = 4_096;
 
 /// Documents that no commit holds yet, a few thousand at most.
 ///
@@ -169,7 +169,7 @@ impl Tail {
             closed: false,
             analysed: OnceCell::new(),
         });
-        if self.docs.len() - self.searched.get_mut().docs > WAITING_MAX {
+        if self.waiting() > WAITING_MAX {
             self.analyse(1);
         }
     }
@@ -181,6 +181,11 @@ impl Tail {
             searched.add(doc);
         }
         searched.docs < self.docs.len()
+    }
+
+    /// How many documents wait to be analysed.
+    pub(crate) fn waiting(&self) -> usize {
+        self.docs.len() - self.searched.borrow().docs
     }
 
     /// What a search asks, of all documents.

@@ -104,12 +104,16 @@ impl Link {
         };
         let params = serde_json::value::to_raw_value(&params).ok()?;
         let mut answer = connection.call(R::METHOD, &params, || self.is_alive());
-        if answer.as_ref().is_err_and(is_gone) {
+        // The owner went with the question, if it did.
+        let gone = Instant::now();
+        // Again and again: one that is being killed takes connections until its socket is closed, too.
+        while answer.as_ref().is_err_and(is_gone) {
             self.held().free.clear();
-            if let Some(next) = self.next_owner() {
-                connection = next;
-                answer = connection.call(R::METHOD, &params, || self.is_alive());
-            }
+            let Some(next) = self.next_owner(gone) else {
+                break;
+            };
+            connection = next;
+            answer = connection.call(R::METHOD, &params, || self.is_alive());
         }
         match answer {
             Ok(reply) => {
@@ -125,10 +129,10 @@ impl Link {
         }
     }
 
-    /// The way to who takes over from an owner that went.
-    fn next_owner(&self) -> Option<Connection> {
-        let gone = Instant::now();
+    /// The way to who takes over from an owner that was gone at that moment.
+    fn next_owner(&self, gone: Instant) -> Option<Connection> {
         while gone.elapsed() < TAKEOVER {
+            std::thread::sleep(TAKEOVER_LOOK);
             if let Some(connection) = self.connect() {
                 return Some(connection);
             }
@@ -136,7 +140,6 @@ impl Link {
                 // It is this process.
                 return None;
             }
-            std::thread::sleep(TAKEOVER_LOOK);
         }
         None
     }
@@ -342,5 +345,43 @@ mod tests {
             assert!(held.len() < 100, "the room has an end");
         };
         assert!(is_timeout(&refused), "{refused}");
+    }
+
+    /// One that is being killed takes connections until its socket is closed, and answers none of them.
+    #[test]
+    fn who_is_cut_off_again_looks_for_the_next_owner_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = folder.path().join("store");
+        std::fs::create_dir(&store).expect("a folder");
+        let mut claim = place::Claim::take(&store)
+            .expect("it is free")
+            .expect("it is free");
+        let path = claim.socket(&store).expect("a path");
+        let listener = UnixListener::bind(&path).expect("it listens");
+        claim.tell(path.clone()).expect("it is written");
+        // Another process's.
+        let notice = store.join("sock/owner");
+        let said = std::fs::read_to_string(&notice).expect("it is there");
+        let own = format!("\"pid\":{}", std::process::id());
+        std::fs::write(&notice, said.replace(&own, "\"pid\":1")).expect("it is written");
+        let answering = std::thread::spawn(move || {
+            for _ in 0..3 {
+                drop(listener.accept().expect("somebody asks"));
+            }
+            let (mut stream, _) = listener.accept().expect("somebody asks");
+            let mut asked = String::new();
+            let mut reader = BufReader::new(stream.try_clone().expect("a socket"));
+            reader.read_line(&mut asked).expect("a question");
+            let answer = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"done\"}\n";
+            stream.write_all(answer).expect("it is there");
+            asked
+        });
+        let link = Link::to(&store, AskOwner::All);
+        let mut request = crate::api::StoreRequest::default();
+        let answer: Option<String> = link.ask("terms", &Caller::default(), &mut request);
+        assert_eq!(answer.as_deref(), Some("done"));
+        // With the key that the first one was asked with.
+        let key = request.request_id.expect("it was given a key");
+        assert!(answering.join().expect("it answers").contains(&key));
     }
 }

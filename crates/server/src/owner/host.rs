@@ -114,7 +114,7 @@ pub async fn fuzzed(service: Arc<Service>, stream: tokio::net::UnixStream) {
         && let Ok(host) = Host::new(&service, Arc::new(|| {}))
         && let Ok(module) = module(host)
     {
-        let runtime = Handle::current();
+        let (stream, runtime) = (Arc::new(stream), Handle::current());
         let conversation =
             thread::spawn(move || converse(&stream, &Methods::from(module), &runtime));
         let _ = tokio::task::spawn_blocking(|| conversation.join()).await;

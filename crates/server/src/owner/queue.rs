@@ -117,7 +117,11 @@ impl Shared {
         let prepared = self.service.prepare_write(&caller, write)?;
         let write = (caller, prepared);
         let mut waiting = self.waiting();
-        if !waiting.is_taken && waiting.writes.is_empty() && !waiting.is_closed {
+        // Nobody is there any more who would decide it.
+        if waiting.is_closed {
+            return Err(failed());
+        }
+        if !waiting.is_taken && waiting.writes.is_empty() {
             waiting.is_taken = true;
             drop(waiting);
             let turn = Turn { shared: self };

@@ -69,6 +69,17 @@ pub enum ServiceError {
         /// How long it was waited for.
         waited_ms: u64,
     },
+    /// The process that holds the lock is stopped; reads go on.
+    #[error(
+        "the store can only be read: process {pid}, which holds its lock, is stopped{}",
+        if *.asked { "; what it was asked it may do once it goes on" } else { "" }
+    )]
+    Stopped {
+        /// The process.
+        pid: u32,
+        /// Whether this was asked of the owner before, which has not answered: it may be done all the same.
+        asked: bool,
+    },
     /// The store is damaged; reads of what is whole go on.
     #[error("the log is damaged: {what}")]
     Damaged {
@@ -192,8 +203,15 @@ impl ServiceError {
             ServiceError::OtherPlan => Some("look again, then say so again".into()),
             ServiceError::Conflict { .. } => Some("use a new request id for new content".into()),
             ServiceError::Busy { .. } => {
-                Some("try again; a long import or a stopped process may hold the lock".into())
+                Some("try again; `icm doctor` says which process holds the lock".into())
             }
+            ServiceError::Stopped { pid, asked } => Some(format!(
+                "let it go on with `kill -CONT {pid}`, or end it with `kill -KILL {pid}`, then {}",
+                match asked {
+                    true => "see whether it was done before you try again",
+                    false => "try again",
+                }
+            )),
             ServiceError::Damaged { .. } => {
                 Some("what is whole can still be read; `icm log repair` sets the rest aside".into())
             }

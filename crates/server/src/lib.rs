@@ -12,6 +12,7 @@ mod context;
 mod cursor;
 mod embedding;
 mod error;
+mod holder;
 pub mod http;
 mod ids;
 pub mod json;

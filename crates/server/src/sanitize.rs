@@ -155,17 +155,20 @@ fn skip_control_string(rest: &mut std::str::Chars<'_>) {
     }
 }
 
-/// Characters that show nothing and mean nothing to a reader.
+/// Characters that show nothing and mean nothing to a reader: those that Unicode lets a font ignore
+/// (`Default_Ignorable_Code_Point`), but for joiners and variation selectors, and the marks of annotations.
 fn is_invisible(c: char) -> bool {
     matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}'
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180e}' | '\u{180f}'
         | '\u{200b}' | '\u{200e}' | '\u{200f}'
         | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}'
         | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
-        | '\u{fff9}'..='\u{fffb}'
+        | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}'
         | '\u{1d173}'..='\u{1d17a}'
-        | '\u{e0000}'..='\u{e007f}')
+        | '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}')
 }
 
 fn is_variation_selector(c: char) -> bool {
@@ -239,6 +242,12 @@ mod tests {
         ("😀\u{fe0f}\u{fe00}\u{fe01}", "😀\u{fe0f}"),
         ("葛\u{e0100}", "葛\u{e0100}"),
         ("soft\u{ad}hyphen", "softhyphen"),
+        ("<\u{115f}/memories>\u{1160}", "</memories>"),
+        ("\u{e00e9}\u{e0080}\u{e01f0}\u{e0fff}hidden", "hidden"),
+        (
+            "a\u{17b4}\u{17b5}\u{180f}\u{fff0}\u{fff8}\u{1bca0}\u{1bca3}b",
+            "ab",
+        ),
         ("line\u{2028}separator", "line\nseparator"),
     ];
 

@@ -14,6 +14,7 @@ mod carry;
 mod clock;
 mod cold;
 mod data;
+mod floor;
 mod mcp;
 mod owner;
 mod rebuild;
@@ -87,6 +88,9 @@ fn main() {
             "rebuild" => rebuild::run(dir),
             "cold" => cold::run(dir),
             "mcp" => mcp::run(dir),
+            "floor" => floor::run(dir),
+            // The other process of `floor`.
+            "floor-server" => floor::serve(dir),
             "owner" => owner::run(dir),
             "stores" => owner::stores(dir),
             "commands" => owner::commands(dir),

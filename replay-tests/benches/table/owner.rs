@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use icm_server::api::{Caller, StoreRequest};
-use icm_server::{AskOwner, OpenOptions, Service};
+use icm_server::{AskOwner, OpenOptions, Service, ServiceError};
 use serde_json::Value;
 
 use crate::clock::{self, cpu_of, p50};
@@ -21,6 +21,8 @@ const CLIENTS: usize = 8;
 const STORES: usize = 1_500;
 const LOAD: Duration = Duration::from_secs(3);
 const RUNS: usize = 60;
+/// So long after a refusal a client asks again.
+const ASK_AGAIN: Duration = Duration::from_millis(10);
 
 /// `icm serve` that has the role.
 struct Owner {
@@ -126,33 +128,58 @@ fn limits(dir: &Path, owner: &Owner) -> (f64, f64) {
     (p50(&mut syncs), p50(&mut rounds))
 }
 
-/// Stores of `CLIENTS` at once while `disturb` runs: milliseconds of each.
-fn under_load(store: &Path, disturb: impl FnOnce()) -> Vec<f64> {
+/// What stores waited for, in milliseconds.
+#[derive(Default)]
+struct Waits {
+    /// The longest answer that each was given.
+    answers: Vec<f64>,
+    /// Until it was stored. Who is told that a stopped process writes asks again.
+    stored: Vec<f64>,
+}
+
+/// Stores of `CLIENTS` at once while `disturb` runs.
+fn under_load(store: &Path, disturb: impl FnOnce()) -> Waits {
     let stop = AtomicBool::new(false);
-    let waits = Mutex::new(Vec::new());
+    let waits = Mutex::new(Waits::default());
     std::thread::scope(|scope| {
         for who in 0..CLIENTS {
             let (stop, waits) = (&stop, &waits);
             scope.spawn(move || {
                 let (service, caller) = (client(store), caller());
                 let mut text = Text::new(100 + who as u64);
-                let mut own = Vec::new();
+                let mut own = Waits::default();
                 while !stop.load(Ordering::Relaxed) {
-                    let request = memory(
-                        text.topic(),
-                        format!("{} {who} {}", text.content(), own.len()),
-                    );
-                    let start = Instant::now();
-                    service.store(&caller, request).expect("it stores");
-                    own.push(start.elapsed().as_secs_f64() * 1e3);
+                    let n = own.stored.len();
+                    let request = StoreRequest {
+                        request_id: Some(format!("{who}-{n}")),
+                        ..memory(text.topic(), format!("{} {who} {n}", text.content()))
+                    };
+                    let (begun, mut longest) = (Instant::now(), 0.0_f64);
+                    loop {
+                        let asked = Instant::now();
+                        let answer = service.store(&caller, request.clone());
+                        longest = longest.max(ms_since(asked));
+                        match answer {
+                            Err(ServiceError::Stopped { .. }) => std::thread::sleep(ASK_AGAIN),
+                            stored => break drop(stored.expect("it stores")),
+                        }
+                    }
+                    own.answers.push(longest);
+                    own.stored.push(ms_since(begun));
                 }
-                waits.lock().expect("no panic").extend(own);
+                let mut waits = waits.lock().expect("no panic");
+                waits.answers.extend(own.answers);
+                waits.stored.extend(own.stored);
             });
         }
         disturb();
         stop.store(true, Ordering::Relaxed);
     });
     waits.into_inner().expect("no panic")
+}
+
+fn ms_since(moment: Instant) -> f64 {
+    moment.elapsed().as_secs_f64() * 1e3
 }
 
 fn p99(times: &mut [f64]) -> f64 {
@@ -192,16 +219,17 @@ pub(crate) fn stores(dir: &Path) {
     let cpu = || [cpu_of(owner.process.id()), clock::cpu()];
     let (start, before) = (Instant::now(), cpu());
     let mut waits = under_load(&store, || std::thread::sleep(LOAD));
-    let rate = waits.len() as f64 / start.elapsed().as_secs_f64();
-    let each =
-        |now: Duration, then: Duration| (now - then).as_secs_f64() * 1e6 / waits.len() as f64;
+    let rate = waits.stored.len() as f64 / start.elapsed().as_secs_f64();
+    let each = |now: Duration, then: Duration| {
+        (now - then).as_secs_f64() * 1e6 / waits.stored.len() as f64
+    };
     let now = cpu();
     let [owners, clients] = [0, 1].map(|at| each(now[at], before[at]));
     row(
         "stores through the owner, 8 clients at once",
         &format!(
             "{rate:.0}/s, p99 {:.1} ms; CPU a store {owners:.0} µs of the owner, {clients:.0} µs of the clients",
-            p99(&mut waits)
+            p99(&mut waits.stored)
         ),
         &format!("1 / fdatasync {:.0}/s", 1e6 / sync),
         rate * sync / 1e6,
@@ -269,14 +297,19 @@ fn wall_ms(command: &mut Command) -> f64 {
 
 /// What clients see of an owner that is killed, or stopped for a while, twenty times in a row.
 pub(crate) fn takeover(dir: &Path) {
-    let told = |what: &str, mut waits: Vec<f64>, limit: &str| {
-        let (worst, many) = (p99(&mut waits), waits.len());
-        let most = waits.last().copied().unwrap_or_default();
+    let told = |what: &str, mut waits: Waits, limit: &str| {
+        let (answered, stored) = (p99(&mut waits.answers), p99(&mut waits.stored));
+        let longest = |waits: &[f64]| waits.last().copied().unwrap_or_default();
         row(
             what,
-            &format!("p99 {worst:.1} ms, longest {most:.0} ms, of {many} stores"),
+            &format!(
+                "answered: p99 {answered:.1} ms, longest {:.0} ms; stored: p99 {stored:.1} ms, longest {:.0} ms; of {} stores",
+                longest(&waits.answers),
+                longest(&waits.stored),
+                waits.stored.len()
+            ),
             limit,
-            worst / 100.0,
+            answered / 100.0,
             ("< 100 ms", Target::AtMost(1.0)),
         );
     };
@@ -304,7 +337,11 @@ pub(crate) fn takeover(dir: &Path) {
         }
     });
     let what = "a store while the owner is stopped 20 times for 200 ms, 8 clients";
-    told(what, waits, "it may hold the store's lock meanwhile");
+    told(
+        what,
+        waits,
+        "who holds the lock meanwhile is named, and not waited for",
+    );
 }
 
 /// Many processes that start or write at once, and one that starts beside much.

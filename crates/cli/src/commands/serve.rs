@@ -84,6 +84,10 @@ pub(crate) fn run(args: ServeArgs, app: &App) -> Result<Outcome, CliError> {
         &names(&args.tools),
         &names(&args.exclude_tools),
     )?;
+    let offer = match args.read_only {
+        true => offer.that_read()?,
+        false => offer,
+    };
     if args.http.prints_unit() {
         return unit::print(&args, app);
     }

@@ -691,6 +691,37 @@ fn asked_to_end_it_answers_writes_its_views_and_goes() {
     assert!(!text.contains("fact number"), "{text}");
 }
 
+/// What is under way when the end is asked for is done and answered, by either way.
+#[test]
+fn asked_to_end_it_answers_what_is_under_way() {
+    let world = World::new();
+    let mut server = Server::of(&world, &[]);
+    let body = json!({"topic": "t", "content": "there is a store"});
+    server.post("/store", &body).is(200);
+    let lock = std::fs::File::open(world.store().join("lock")).expect("it is there");
+    lock.lock().expect("it is locked");
+    let call = json!({
+        "name": "icm_memory_store",
+        "arguments": {"topic": "t", "content": "by a tool"},
+    });
+    let by_path = json!({"topic": "t", "content": "by a path"});
+    std::thread::scope(|scope| {
+        let asking = &server;
+        let of_tool = scope.spawn(move || asking.mcp("/mcp", "tools/call", call, &[]));
+        let of_path = scope.spawn(move || asking.post("/store", &by_path));
+        std::thread::sleep(Duration::from_millis(300));
+        server.signal(Signal::TERM);
+        std::thread::sleep(Duration::from_millis(300));
+        lock.unlock().expect("it was locked");
+        let said = of_tool.join().expect("it is answered");
+        let error = &said.is(200).json()["result"]["isError"];
+        assert_eq!(error, &json!(false), "{said:?}");
+        of_path.join().expect("it is answered").is(200);
+    });
+    assert!(server.child.wait().expect("it ends").success());
+    assert_eq!(world.json(["stats"])["memories"], 3);
+}
+
 #[test]
 fn a_service_file_holds_what_was_asked_for() {
     let world = World::new();

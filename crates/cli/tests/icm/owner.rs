@@ -1,15 +1,16 @@
 //! One server answers for other processes, and none of them depends on it.
 
 use std::collections::BTreeMap;
+use std::fs::TryLockError;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use icm_server::api::{Caller, StoreRequest};
-use icm_server::{AskOwner, OpenOptions, Service};
+use icm_server::{AskOwner, OpenOptions, Service, ServiceError};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -118,12 +119,14 @@ fn commands_are_answered_by_the_server_that_runs() {
 struct Load {
     stop: AtomicBool,
     store: PathBuf,
+    /// Answers that a stopped process holds the lock.
+    refused: AtomicUsize,
 }
 
 type Acknowledged = Vec<(String, String)>;
 
 impl Load {
-    fn run(&self, who: usize) -> Acknowledged {
+    fn run(&self, who: usize, is_own_key: bool) -> Acknowledged {
         let service = Service::open(OpenOptions {
             dir: self.store.clone(),
             lock_wait: Duration::from_secs(20),
@@ -139,25 +142,36 @@ impl Load {
             let request = StoreRequest {
                 topic: format!("client-{who}"),
                 content: content.clone(),
+                // Who asks again asks for the same.
+                request_id: is_own_key.then(|| content.clone()),
                 ..StoreRequest::default()
             };
-            let receipt = service.store(&Caller::default(), request);
-            acknowledged.push((content, receipt.expect("it stores").id));
+            // Who writes and is stopped is not waited for: it is asked again by whoever wants it stored.
+            let receipt = loop {
+                match service.store(&Caller::default(), request.clone()) {
+                    Err(ServiceError::Stopped { .. }) if is_own_key => {
+                        self.refused.fetch_add(1, Ordering::Relaxed);
+                    }
+                    receipt => break receipt.expect("it stores"),
+                }
+            };
+            acknowledged.push((content, receipt.id));
         }
         acknowledged
     }
 }
 
 /// Lets eight clients store while `disturb` runs, then looks at what is there.
-fn under_load(world: &World, disturb: impl FnOnce()) -> usize {
+fn under_load(world: &World, is_own_key: bool, disturb: impl FnOnce()) -> (usize, usize) {
     let load = Load {
         stop: AtomicBool::new(false),
         store: world.store(),
+        refused: AtomicUsize::new(0),
     };
     let acknowledged: Acknowledged = std::thread::scope(|scope| {
         let load = &load;
         let clients: Vec<_> = (0..8)
-            .map(|who| scope.spawn(move || load.run(who)))
+            .map(|who| scope.spawn(move || load.run(who, is_own_key)))
             .collect();
         disturb();
         load.stop.store(true, Ordering::Relaxed);
@@ -179,7 +193,7 @@ fn under_load(world: &World, disturb: impl FnOnce()) -> usize {
         "none twice"
     );
     world.icm(["verify"]).ok();
-    acknowledged.len()
+    (acknowledged.len(), load.refused.into_inner())
 }
 
 #[test]
@@ -188,7 +202,7 @@ fn nothing_is_lost_or_doubled_when_owners_are_killed() {
     world
         .icm(["store", "-t", "first", "-c", "there is a store"])
         .ok();
-    let stored = under_load(&world, || {
+    let (stored, _) = under_load(&world, false, || {
         for _ in 0..20 {
             let owner = Owner::of(&world);
             std::thread::sleep(Duration::from_millis(30));
@@ -205,8 +219,8 @@ fn nothing_is_lost_or_doubled_when_an_owner_is_stopped_for_a_while() {
         .icm(["store", "-t", "first", "-c", "there is a store"])
         .ok();
     let owner = Owner::of(&world);
-    let stored = under_load(&world, || {
-        for _ in 0..5 {
+    let (stored, refused) = under_load(&world, true, || {
+        for _ in 0..10 {
             std::thread::sleep(Duration::from_millis(30));
             owner.signal(Signal::STOP);
             std::thread::sleep(Duration::from_millis(250));
@@ -217,6 +231,115 @@ fn nothing_is_lost_or_doubled_when_an_owner_is_stopped_for_a_while() {
         std::thread::sleep(Duration::from_millis(100));
     });
     assert!(stored > 100, "{stored}");
+    // Under such a load it holds the lock most of the time.
+    assert!(refused > 0);
+}
+
+/// A process that goes when nobody needs it any more, even a stopped one.
+struct Ending(Child);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Ending {
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.0), signal).expect("it is there");
+    }
+
+    /// Stops it, and returns once it is.
+    fn stop(&self) {
+        self.signal(Signal::STOP);
+        let stat = format!("/proc/{}/stat", self.0.id());
+        while !std::fs::read_to_string(&stat)
+            .expect("it is there")
+            .contains(") T ")
+        {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn who_writes_and_is_stopped_is_named_and_not_waited_for() {
+    let world = World::with_memories();
+    let mut import = world.command(["import", "jsonl", "-"]);
+    let import = import.stdin(Stdio::piped()).stdout(Stdio::null());
+    let mut import = Ending(import.spawn().expect("it starts"));
+    let mut lines = import.0.stdin.take().expect("a pipe");
+    for n in 0..20_000 {
+        let line = format!("{{\"topic\":\"many\",\"content\":\"line {n}\"}}\n");
+        lines.write_all(line.as_bytes()).expect("it reads");
+    }
+    drop(lines);
+    let lock = std::fs::File::open(world.store().join("lock")).expect("it is there");
+    let is_held = || matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock));
+    let met = (0..5_000).any(|_| {
+        import.stop();
+        let met = is_held();
+        let _ = lock.unlock();
+        if !met {
+            import.signal(Signal::CONT);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        met
+    });
+    assert!(met, "it writes at some time");
+    let pid = import.0.id();
+    let begun = Instant::now();
+    let refused = world.icm(["store", "-t", "a", "-c", "in between"]);
+    let refused = refused.fails(2, "the store can only be read");
+    assert!(begun.elapsed() < Duration::from_secs(3), "it did not wait");
+    for said in [format!("process {pid},"), format!("kill -CONT {pid}")] {
+        assert!(refused.err.contains(&said), "{}", refused.err);
+    }
+    // Whatever else writes says so, too.
+    let refused = world.icm(["forget", "--topic", "a", "--yes"]);
+    refused.fails(2, "the store can only be read");
+    world.icm(["list"]).ok();
+    let doctor = world.icm(["doctor"]);
+    assert!(doctor.out.contains("is stopped"), "{}", doctor.out);
+    import.signal(Signal::CONT);
+    assert!(import.0.wait().expect("it ends").success());
+    world.icm(["store", "-t", "a", "-c", "in between"]).ok();
+    world.icm(["verify"]).ok();
+}
+
+/// A store brings along what the owner of the one that it was copied from said, or what one said before it was moved.
+#[test]
+fn the_owner_of_another_store_is_not_asked() {
+    let world = World::with_memories();
+    let owner = Owner::of(&world);
+    let store = world.store();
+    let copy = world.path("copy");
+    let copied = Command::new("cp").arg("-a").arg(&store).arg(&copy).status();
+    assert!(copied.expect("it runs").success());
+    let to = |dir: &PathBuf, content: &str| {
+        let dir = dir.to_str().expect("text");
+        let stored = asking(&world, &["--db", dir, "store", "-t", "a", "-c", content]).ok();
+        was_answered(&stored, "store")
+    };
+    assert!(!to(&copy, "to the copy"));
+    assert!(to(&store, "to the first one"));
+    // Another one in its place has another owner.
+    let moved = world.path("moved");
+    std::fs::rename(&store, &moved).expect("it is moved");
+    world.icm(["store", "-t", "a", "-c", "a new one"]).ok();
+    let second = Owner::of(&world);
+    assert!(!to(&moved, "to the one that was moved"));
+    assert!(to(&store, "to the new one"));
+    let has = |dir: &PathBuf, content: &str| {
+        let dir = dir.to_str().expect("text");
+        let list = world.icm(["--db", dir, "list", "--all"]).ok();
+        list.out.contains(content)
+    };
+    assert!(has(&copy, "to the copy") && has(&moved, "to the one that was moved"));
+    assert!(!has(&store, "moved") && !has(&store, "copy"));
+    drop((owner, second));
 }
 
 #[test]

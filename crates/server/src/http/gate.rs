@@ -185,7 +185,7 @@ impl Gate {
             return Err(Refusal::new(
                 StatusCode::FORBIDDEN,
                 why,
-                "whoever starts it can allow it: --allow-host",
+                "whoever starts it can allow it: --allow-host NAME, for instance the name or address in the URL",
             ));
         }
         let mut origins = headers.get_all(ORIGIN).iter();

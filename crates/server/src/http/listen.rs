@@ -10,6 +10,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -17,6 +18,8 @@ use tokio_util::task::TaskTracker;
 const CONNECTIONS_MAX: usize = 256;
 /// How long a client may take for the head of a request, and how long it may say nothing.
 const HEAD_WAIT: Duration = Duration::from_secs(10);
+/// How long a client may read nothing of an answer.
+const WRITE_WAIT: Duration = Duration::from_secs(10);
 /// Largest head of a request.
 const HEAD_MAX_BYTES: usize = 64 << 10;
 /// How long answers may still take once the process is asked to end.
@@ -58,7 +61,11 @@ pub(super) async fn until(
             tracing::debug!(%error, "a connection is slow");
         }
         let service = TowerToHyperService::new(app.clone());
-        let connection = open.watch(http.serve_connection(TokioIo::new(stream), service));
+        // Who does not read an answer does not keep its place for ever.
+        let mut stream = TimeoutStream::new(stream);
+        stream.set_write_timeout(Some(WRITE_WAIT));
+        let stream = TokioIo::new(Box::pin(stream));
+        let connection = open.watch(http.serve_connection(stream, service));
         tokio::spawn(async move {
             if let Err(error) = connection.await {
                 tracing::debug!(%error, "a connection ended");
@@ -69,9 +76,14 @@ pub(super) async fn until(
     drop(listener);
     under_way.close();
     let answer = async {
-        under_way.wait().await;
+        // Each connection ends with the answer that is under way, however much more its client has to ask.
+        let mut closing = std::pin::pin!(open.shutdown());
+        tokio::select! {
+            () = &mut closing => return,
+            () = under_way.wait() => {}
+        }
         // What is left are last bytes, and connections that have asked nothing, or half of something.
-        let _ = tokio::time::timeout(LAST_BYTES_WAIT, open.shutdown()).await;
+        let _ = tokio::time::timeout(LAST_BYTES_WAIT, closing).await;
     };
     if tokio::time::timeout(FAREWELL_MAX, answer).await.is_err() {
         tracing::warn!("some answers took too long and were cut off");

@@ -75,10 +75,11 @@ pub fn serve(
     http: HttpOptions,
     ready: impl FnOnce(SocketAddr),
 ) -> Result<()> {
-    let routes = |follow_up: &Arc<FollowUp>, stop: &CancellationToken| {
+    let routes = |follow_up: &Arc<FollowUp>, ends: &Ends| {
         let handler = |options: McpOptions| {
             let (service, follow_up) = (Arc::clone(&service), Arc::clone(follow_up));
-            Server::new(service, caller.clone(), options, follow_up).over_http()
+            let server = Server::new(service, caller.clone(), options, follow_up);
+            server.over_http(ends.asked.clone())
         };
         let full = handler(mcp);
         let reading = handler(McpOptions {
@@ -92,10 +93,18 @@ pub fn serve(
             follow_up: Arc::clone(follow_up),
         };
         rest::routes(rest)
-            .merge(mcp_route("/mcp", move || full.clone(), stop))
-            .merge(mcp_route("/mcp/readonly", move || reading.clone(), stop))
+            .merge(mcp_route("/mcp", move || full.clone(), ends))
+            .merge(mcp_route("/mcp/readonly", move || reading.clone(), ends))
     };
     run(&service, mcp, http, routes, ready)
+}
+
+/// Whether a server could be started with these options, but for what the system may refuse.
+///
+/// # Errors
+/// `Invalid` for an address that others can reach without a token, a host that has no such name, an origin that is none.
+pub fn check(options: &HttpOptions) -> Result<()> {
+    Gate::new(options).map(|_| ())
 }
 
 /// Serves another handler at `/mcp`, for tests of the way there.
@@ -106,15 +115,24 @@ pub fn serve_handler<H: ServerHandler>(
     http: HttpOptions,
     ready: impl FnOnce(SocketAddr),
 ) -> Result<()> {
-    let routes = move |_: &Arc<FollowUp>, stop: &CancellationToken| mcp_route("/mcp", make, stop);
+    let routes = move |_: &Arc<FollowUp>, ends: &Ends| mcp_route("/mcp", make, ends);
     run(&service, McpOptions::default(), http, routes, ready)
+}
+
+/// How the end comes.
+#[derive(Default)]
+struct Ends {
+    /// Nothing more is asked; what was is still answered.
+    asked: CancellationToken,
+    /// Nothing more is answered.
+    come: CancellationToken,
 }
 
 fn run(
     service: &Arc<Service>,
     mcp: McpOptions,
     http: HttpOptions,
-    routes: impl FnOnce(&Arc<FollowUp>, &CancellationToken) -> Router,
+    routes: impl FnOnce(&Arc<FollowUp>, &Ends) -> Router,
     ready: impl FnOnce(SocketAddr),
 ) -> Result<()> {
     let gate = Gate::new(&http)?;
@@ -124,20 +142,25 @@ fn run(
             let doing = "listening".into();
             ServiceError::Io { doing, source }
         })?;
-        let stop = CancellationToken::new();
-        tokio::spawn(mcp::on_signal(stop.clone()));
+        let ends = Ends::default();
+        tokio::spawn(mcp::on_signal(ends.asked.clone()));
         let follow_up = Arc::new(FollowUp::default());
         let working = tokio::spawn(Arc::clone(&follow_up).run(Arc::clone(service)));
         let owning = mcp::own(service, &follow_up, mcp);
         let under_way = TaskTracker::new();
         let app = gate.around(
-            routes(&follow_up, &stop),
+            routes(&follow_up, &ends),
             Arc::clone(service),
             Arc::clone(&follow_up),
             under_way.clone(),
         );
+        tracing::info!(
+            version = env!("CARGO_PKG_VERSION"),
+            "serving at http://{address}"
+        );
         ready(address);
-        listen::until(stop, listener, app, &under_way).await;
+        listen::until(ends.asked, listener, app, &under_way).await;
+        ends.come.cancel();
         owning.abort();
         follow_up.finish();
         let worked = working.await;
@@ -148,7 +171,7 @@ fn run(
 fn mcp_route<H: ServerHandler>(
     path: &str,
     make: impl Fn() -> H + Send + Sync + 'static,
-    stop: &CancellationToken,
+    ends: &Ends,
 ) -> Router {
     // The gate has looked at Host and Origin.
     let config = StreamableHttpServerConfig::default()
@@ -157,7 +180,7 @@ fn mcp_route<H: ServerHandler>(
         .with_max_request_body_bytes(BODY_MAX_BYTES)
         .disable_allowed_hosts()
         .disable_allowed_origins()
-        .with_cancellation_token(stop.child_token());
+        .with_cancellation_token(ends.come.child_token());
     let sessions = Arc::<NeverSessionManager>::default();
     let service = StreamableHttpService::new(move || Ok(make()), sessions, config);
     Router::new()

@@ -108,7 +108,7 @@ fn responses(found: &str) -> Value {
         "404": error("No such memory, event or path"),
         "409": error("The request id was used for something else"),
         "422": error("The text holds a secret"),
-        "503": error("The store is busy: try again"),
+        "503": error("The store is busy, try again; or a stopped process holds its lock, which is named"),
         "default": error("It could not be done"),
     })
 }

@@ -59,12 +59,17 @@ impl From<&ServiceError> for Refusal {
             ServiceError::OtherPlan | ServiceError::Conflict { .. } => StatusCode::CONFLICT,
             ServiceError::ReadOnly { .. } => StatusCode::FORBIDDEN,
             ServiceError::NoSpace { .. } => StatusCode::INSUFFICIENT_STORAGE,
-            ServiceError::Busy { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            ServiceError::Busy { .. } | ServiceError::Stopped { .. } => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         let hint = error
             .hint()
-            .unwrap_or_else(|| "see `icm doctor` on the server's machine".into());
+            .unwrap_or_else(|| match status.is_client_error() {
+                true => "see /openapi.json".into(),
+                false => "see `icm doctor` on the server's machine".into(),
+            });
         Refusal::new(status, clean_line(&error.to_string()), clean_line(&hint))
     }
 }

@@ -48,7 +48,12 @@ impl Token {
     /// `Invalid` for a file that others can read or that is no regular file; `Io` when it cannot be read or
     /// written.
     pub fn of_file(path: &Path) -> Result<(Token, bool)> {
-        match OpenOptions::new().read(true).open(path) {
+        let mut options = OpenOptions::new();
+        options.read(true);
+        // One end of a pipe is not waited for.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+        match options.open(path) {
             Ok(file) => Ok((Token::new(&text_of(file, path)?)?, false)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok((made(path)?, true)),
             Err(source) => Err(io("reading", path, source)),
@@ -83,11 +88,16 @@ fn text_of(file: File, path: &Path) -> Result<String> {
             ),
         ));
     }
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     file.take(LEN_MAX as u64 * 2)
-        .read_to_string(&mut text)
+        .read_to_end(&mut bytes)
         .map_err(|source| io("reading", path, source))?;
-    Ok(text)
+    String::from_utf8(bytes).map_err(|_| {
+        ServiceError::invalid_with(
+            format!("the token in {} is no text", path.display()),
+            "a token is a line of letters and digits; remove the file to have one made",
+        )
+    })
 }
 
 fn made(path: &Path) -> Result<Token> {

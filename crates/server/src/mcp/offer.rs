@@ -123,6 +123,23 @@ impl Offer {
         }
     }
 
+    /// Those of them that only read.
+    ///
+    /// # Errors
+    /// `Invalid` where there are none.
+    pub fn that_read(self) -> Result<Offer> {
+        let tools = TOOLS.iter().enumerate();
+        let reading = tools.filter(|(_, tool)| tool.hints.read_only);
+        let reading = reading.fold(0, |tools, (place, _)| tools | 1 << place);
+        match self.tools & reading {
+            0 => Err(ServiceError::invalid_with(
+                "no tool is left to offer: none of these only reads",
+                "name some that do, or start it without `--read-only`",
+            )),
+            tools => Ok(Offer { tools }),
+        }
+    }
+
     /// Whether it has a tool, by its place in the table.
     pub(super) fn has(self, place: usize) -> bool {
         self.tools & (1 << place) != 0
@@ -219,6 +236,28 @@ mod tests {
         assert_eq!(
             near.hint().as_deref(),
             Some("did you mean icm_memory_recall, icm_memory_recall_context?")
+        );
+    }
+
+    #[test]
+    fn of_tools_that_write_none_is_left_to_read() {
+        let names = |names: &[&str]| {
+            names
+                .iter()
+                .map(|&name| name.to_owned())
+                .collect::<Vec<_>>()
+        };
+        let undo = Offer::of(&[], &names(&["icm_undo"]), &[]).expect("it is one");
+        let error = undo.that_read().expect_err("it writes");
+        assert!(error.to_string().contains("only reads"), "{error}");
+        let both = Offer::of(&[], &names(&["icm_undo", "icm_memory_stats"]), &[]);
+        let one = Offer::of(&[], &names(&["icm_memory_stats"]), &[]).expect("it is one");
+        assert_eq!(
+            both.expect("they are")
+                .that_read()
+                .expect("one reads")
+                .tools,
+            one.tools
         );
     }
 }

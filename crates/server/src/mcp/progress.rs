@@ -7,6 +7,7 @@ use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::Progress;
@@ -46,20 +47,18 @@ struct Word {
 }
 
 impl Watched {
-    /// Of this request; must be called inside a tokio runtime.
-    pub(super) fn of(context: &RequestContext<RoleServer>) -> Watched {
+    /// Of this request, and what tells its client until the work is dropped; must be called inside a tokio
+    /// runtime.
+    pub(super) fn of(context: &RequestContext<RoleServer>) -> (Watched, Option<JoinHandle<()>>) {
         let told = context.meta.get_progress_token().map(|token| {
             let (words, waiting) = mpsc::channel(WAITING_MAX);
-            tokio::spawn(tell(context.peer.clone(), token, waiting));
-            Told {
-                words,
-                state: Mutex::default(),
-            }
+            let telling = tokio::spawn(tell(context.peer.clone(), token, waiting));
+            let state = Mutex::default();
+            (Told { words, state }, telling)
         });
-        Watched {
-            gone: context.ct.clone(),
-            told,
-        }
+        let (told, telling) = told.unzip();
+        let gone = context.ct.clone();
+        (Watched { gone, told }, telling)
     }
 
     fn say(&self, change: impl FnOnce(&mut State), always: bool) {

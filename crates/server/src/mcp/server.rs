@@ -21,8 +21,9 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, model};
 use serde_json::json;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 use super::progress::Watched;
 use super::resources::{self, Named};
@@ -61,7 +62,12 @@ const URI_SHOWN_MAX_BYTES: usize = 1_024;
 /// How long work that an answer leaves behind waits for more of its kind.
 const LULL: Duration = Duration::from_millis(2);
 
-/// The handler behind one connection. It keeps nothing between requests.
+/// Who may listen at once.
+const LISTENERS_MAX: usize = 64;
+/// How long the last words on a call's progress may take.
+const LAST_WORDS_MAX: Duration = Duration::from_millis(100);
+
+/// The handler behind one connection. It keeps nothing between requests but a subscription.
 #[derive(Clone)]
 pub(crate) struct Server {
     service: Arc<Service>,
@@ -71,6 +77,10 @@ pub(crate) struct Server {
     follow_up: Arc<FollowUp>,
     /// `None` where there is no connection that outlives an answer.
     subscribed: Option<Arc<Subscribed>>,
+    /// Cancelled when nothing more will be told.
+    ends: CancellationToken,
+    /// Room for those who listen, each of whom keeps a connection.
+    listening: Arc<Semaphore>,
 }
 
 /// The tools that these options offer, by name.
@@ -99,12 +109,15 @@ impl Server {
             router: Arc::new(router),
             follow_up,
             subscribed: Some(Arc::default()),
+            ends: CancellationToken::new(),
+            listening: Arc::new(Semaphore::new(LISTENERS_MAX)),
         }
     }
 
-    /// For requests that come one by one, each on its own.
-    pub(crate) fn over_http(mut self) -> Server {
+    /// For requests that come one by one, each on its own, until `ends`.
+    pub(crate) fn over_http(mut self, ends: CancellationToken) -> Server {
         self.subscribed = None;
+        self.ends = ends;
         self
     }
 
@@ -182,7 +195,7 @@ async fn call(
     let caller = server.caller_of(&context.request_context);
     let service = Arc::clone(&server.service);
     let options = server.options;
-    let progress = Watched::of(&context.request_context);
+    let (progress, telling) = Watched::of(&context.request_context);
     let run = move || {
         // It waited for its turn, and nobody waits for it.
         if progress.is_cancelled() {
@@ -197,6 +210,10 @@ async fn call(
         (tool.run)(&call, args)
     };
     let outcome = tokio::task::spawn_blocking(run).await;
+    if let Some(telling) = telling {
+        // After the answer nothing is told any more.
+        let _ = tokio::time::timeout(LAST_WORDS_MAX, telling).await;
+    }
     if tool.leaves_work {
         server.follow_up.leave();
     }
@@ -336,7 +353,8 @@ impl ServerHandler for Server {
                 Some(tool) => Ok(failed(
                     &match self.options.read_only && !tool.hints.read_only {
                         true => format!(
-                            "{name} is switched off: this server was started with --read-only"
+                            "{name} is switched off: only what reads is offered here, by --read-only or at \
+                             /mcp/readonly"
                         ),
                         false => format!(
                             "{name} is switched off: whoever starts this server can offer it with \
@@ -462,9 +480,18 @@ impl ServerHandler for Server {
         };
         let accepted = &context.accepted().resource_subscriptions;
         let watches = accepted.iter().flatten().next().is_some();
+        let Ok(_permit) = self.listening.try_acquire() else {
+            return Err(ErrorData::internal_error(
+                format!("{LISTENERS_MAX} who listen are the most at once: try again later"),
+                None,
+            ));
+        };
+        // At worst it tells of something that was known.
+        let known = self.service.log_handle().tip().map(|tip| tip.event);
         tokio::select! {
-            () = watch::watch(Arc::clone(&self.service), tell), if watches => {}
+            () = watch::watch(Arc::clone(&self.service), known, tell), if watches => {}
             () = context.cancelled() => {}
+            () = self.ends.cancelled() => {}
         }
         Ok(())
     }
@@ -496,7 +523,9 @@ impl ServerHandler for Server {
                 peer.notify_resource_updated(updated).await.is_ok()
             }
         };
-        let watching = tokio::spawn(watch::watch(service, tell));
+        // What comes after the answer is told.
+        let known = watch::newest(&service).await;
+        let watching = tokio::spawn(watch::watch(service, known, tell));
         subscribed.set(Some(watching.abort_handle()));
         Ok(())
     }
@@ -504,10 +533,12 @@ impl ServerHandler for Server {
     #[allow(deprecated)]
     async fn unsubscribe(
         &self,
-        _: UnsubscribeRequestParams,
+        request: UnsubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        if let Some(subscribed) = &self.subscribed {
+        if let Some(subscribed) = &self.subscribed
+            && request.uri == resources::LOG
+        {
             subscribed.set(None);
         }
         Ok(())
@@ -590,7 +621,7 @@ impl FollowUp {
                 () = self.ending.notified() => {}
             }
             let finished = self.finished.load(Ordering::Acquire);
-            if self.left.swap(false, Ordering::AcqRel) {
+            if self.left.swap(false, Ordering::AcqRel) || finished {
                 let working = Arc::clone(&service);
                 let work = move || {
                     working.record_recalls();
@@ -746,7 +777,7 @@ mod tests {
             let folder = tempfile::tempdir().expect("a folder");
             let server = server(&folder);
             let server = match over_http {
-                true => server.over_http(),
+                true => server.over_http(CancellationToken::new()),
                 false => server,
             };
             let replies = replies(server, &calls).await;

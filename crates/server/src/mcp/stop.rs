@@ -35,26 +35,62 @@ impl<R: AsyncRead + Unpin> AsyncRead for Until<R> {
     }
 }
 
-/// Cancels the token when the process is asked to end.
+/// Cancels the token when the process is asked to end. Asked once more it ends at once.
 pub(crate) async fn on_signal(stop: CancellationToken) {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
+
+        // As by nohup. Asked before anybody listens for it.
+        let ignored = ignores_hangups();
         let (Ok(mut term), Ok(mut int)) = (
             signal(SignalKind::terminate()),
             signal(SignalKind::interrupt()),
         ) else {
             return;
         };
+        let closed = async {
+            if ignored {
+                return std::future::pending().await;
+            }
+            match signal(SignalKind::hangup()) {
+                Ok(mut hangup) => _ = hangup.recv().await,
+                Err(_) => std::future::pending().await,
+            }
+        };
         tokio::select! {
             _ = term.recv() => {}
             _ = int.recv() => {}
+            // The terminal is closed; several may say so.
+            () = closed => {}
         }
+        end(&stop);
+        let number = tokio::select! {
+            _ = term.recv() => libc::SIGTERM,
+            _ = int.recv() => libc::SIGINT,
+        };
+        tracing::warn!("asked to end once more: nothing is waited for");
+        std::process::exit(128 + number);
     }
     #[cfg(not(unix))]
-    if tokio::signal::ctrl_c().await.is_err() {
-        return;
+    if tokio::signal::ctrl_c().await.is_ok() {
+        end(&stop);
     }
+}
+
+/// Whether the process is to outlive its terminal.
+#[cfg(unix)]
+#[allow(unsafe_code)]
+fn ignores_hangups() -> bool {
+    let mut now = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: changes nothing, and writes how it is to a place of that size; zeroes are a value of it.
+    unsafe {
+        libc::sigaction(libc::SIGHUP, std::ptr::null(), now.as_mut_ptr()) == 0
+            && now.assume_init().sa_sigaction == libc::SIG_IGN
+    }
+}
+
+fn end(stop: &CancellationToken) {
     tracing::info!("asked to end: what was asked is still answered");
     stop.cancel();
 }

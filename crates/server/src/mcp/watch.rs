@@ -13,7 +13,7 @@ use crate::service::Service;
 const EVERY: Duration = Duration::from_millis(200);
 
 /// The newest event, whoever wrote it.
-async fn newest(service: &Arc<Service>) -> Option<EventId> {
+pub(super) async fn newest(service: &Arc<Service>) -> Option<EventId> {
     let service = Arc::clone(service);
     let look = move || {
         let log = service.log_handle();
@@ -24,12 +24,14 @@ async fn newest(service: &Arc<Service>) -> Option<EventId> {
     tokio::task::spawn_blocking(look).await.ok().flatten()
 }
 
-/// Calls `tell` each time the log has grown, until that says that nobody listens any more.
-pub(super) async fn watch<F>(service: Arc<Service>, mut tell: impl FnMut() -> F)
-where
+/// Calls `tell` each time the log has grown beyond what is known, until that says that nobody listens any more.
+pub(super) async fn watch<F>(
+    service: Arc<Service>,
+    mut known: Option<EventId>,
+    mut tell: impl FnMut() -> F,
+) where
     F: Future<Output = bool>,
 {
-    let mut known = newest(&service).await;
     loop {
         tokio::time::sleep(EVERY).await;
         let now = newest(&service).await;

@@ -18,7 +18,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::net::UnixListener;
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::place::{self, Claim};
@@ -32,8 +32,10 @@ use crate::service::{Service, Write};
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Connections at once; others wait.
 const CONNECTIONS_MAX: usize = 256;
-/// Subscriptions of one connection.
+/// Subscriptions at once, of all connections: each has a thread.
 const SUBSCRIPTIONS_MAX: usize = 64;
+/// The longest that the other end may take to read anything of what it is sent.
+const WRITE_MAX: Duration = Duration::from_secs(5);
 /// News of the log that wait for one subscriber to read them.
 const NEWS_MAX: usize = 256;
 
@@ -45,6 +47,8 @@ struct Host {
     service: Arc<Service>,
     queue: Queue,
     terms: String,
+    /// Room for subscriptions.
+    subscriptions: Arc<Semaphore>,
     /// An answer is out that leaves work.
     answered: Answered,
 }
@@ -62,46 +66,79 @@ pub(crate) async fn keep(service: Arc<Service>, answered: impl Fn() + Send + Syn
         return;
     }
     let answered: Answered = Arc::new(answered);
+    let mut claim = None;
+    let mut warned = false;
     loop {
-        match claimed(&service) {
-            Ok(Some((listener, _claim))) => {
-                let host = match Host::new(&service, Arc::clone(&answered)) {
-                    Ok(host) => host,
-                    Err(error) => {
-                        return tracing::error!(%error, "threads for the writes of others");
-                    }
-                };
-                match module(host) {
-                    Ok(module) => listen(listener, &Methods::from(module)).await,
-                    Err(error) => return tracing::error!(%error, "the methods for others"),
-                }
+        let begun = match claimed(&service, claim.take()) {
+            Ok(Some((listener, claim))) => {
+                host(&service, &answered).map(|it| (listener, claim, it))
             }
-            Ok(None) if place::is_taken(service.dir()) => until_free(service.dir()).await,
+            Ok(None) if place::is_taken(service.dir()) => {
+                claim = role(service.dir()).await;
+                continue;
+            }
             // There is no store yet, as a rule: this process may make it, and others ask at once then.
             Ok(None) => {
                 let written = service.written().notified();
                 let _ = tokio::time::timeout(LOOK_EVERY, written).await;
+                continue;
+            }
+            Err(error) => Err(error),
+        };
+        match begun {
+            Ok((listener, _claim, methods)) => listen(listener, &methods).await,
+            Err(error) if !passes(&error) => {
+                return tracing::warn!("no other process is answered here: {error}");
             }
             Err(error) => {
-                return tracing::warn!("no other process is answered here: {error}");
+                if !std::mem::replace(&mut warned, true) {
+                    tracing::warn!("no other process is answered here for now: {error}");
+                }
+                tokio::time::sleep(LOOK_EVERY).await;
             }
         }
     }
 }
 
-/// Waits until the owner of a store is gone, if there is one; a while if that cannot be waited for.
-async fn until_free(store: &Path) {
+/// Whether an error may be over by the next time: no room, or too few descriptors or threads.
+fn passes(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let kinds = [
+        Errno::MFILE,
+        Errno::NFILE,
+        Errno::NOSPC,
+        Errno::DQUOT,
+        Errno::NOMEM,
+        Errno::AGAIN,
+        Errno::INTR,
+    ];
+    Errno::from_io_error(error).is_some_and(|errno| kinds.contains(&errno))
+}
+
+/// What answers others.
+fn host(service: &Arc<Service>, answered: &Answered) -> io::Result<Methods> {
+    let host = Host::new(service, Arc::clone(answered))?;
+    module(host).map(Methods::from).map_err(io::Error::other)
+}
+
+/// The role, as soon as no other process has it; `None` after a while where that cannot be waited for.
+async fn role(store: &Path) -> Option<Claim> {
     let store = store.to_owned();
     let (free, freed) = oneshot::channel();
     // It waits as long as the other process lives: nobody waits for the thread.
     let waiting = thread::Builder::new().spawn(move || {
-        if place::until_free(&store).is_ok() {
-            let _ = free.send(());
+        if let Ok(claim) = Claim::wait(&store) {
+            let _ = free.send(claim);
         }
     });
-    if waiting.is_err() || freed.await.is_err() {
+    let claim = match waiting {
+        Ok(_) => freed.await.ok(),
+        Err(_) => None,
+    };
+    if claim.is_none() {
         tokio::time::sleep(LOOK_EVERY).await;
     }
+    claim
 }
 
 /// Answers one process on this stream, for a fuzzer.
@@ -121,14 +158,18 @@ pub async fn fuzzed(service: Arc<Service>, stream: tokio::net::UnixStream) {
     }
 }
 
-/// The role with a socket, if the role is free and there is a store.
-fn claimed(service: &Service) -> io::Result<Option<(UnixListener, Claim)>> {
+/// The role with a socket, if it is this process's already, or free, and there is a store.
+fn claimed(service: &Service, claim: Option<Claim>) -> io::Result<Option<(UnixListener, Claim)>> {
     let store = service.dir();
     // Asking does not make a store.
     if !service.is_there() {
         return Ok(None);
     }
-    let Some(mut claim) = Claim::take(store)? else {
+    let claim = match claim {
+        Some(claim) => Some(claim),
+        None => Claim::take(store)?,
+    };
+    let Some(mut claim) = claim else {
         return Ok(None);
     };
     let path = claim.socket(store)?;
@@ -139,6 +180,19 @@ fn claimed(service: &Service) -> io::Result<Option<(UnixListener, Claim)>> {
 
 /// The connections that are open, by their numbers.
 type Streams = Arc<Mutex<HashMap<u64, Arc<UnixStream>>>>;
+
+/// One of them, until its thread ends, however that does.
+struct Open {
+    streams: Streams,
+    number: u64,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        locked(&self.streams).remove(&self.number);
+    }
+}
 
 /// Ends the connections once it is dropped: what was asked is still answered.
 struct Ends(Streams);
@@ -175,22 +229,24 @@ async fn listen(listener: UnixListener, methods: &Methods) {
         // A thread each: whoever asks is answered with no other thread in between.
         let answering = accepted.and_then(|stream| {
             stream.set_nonblocking(false)?;
+            stream.set_write_timeout(Some(WRITE_MAX))?;
             let stream = Arc::new(stream);
             locked(&streams).insert(number, Arc::clone(&stream));
+            let open = Open {
+                streams: Arc::clone(&streams),
+                number,
+                _permit: permit,
+            };
             let (methods, runtime) = (methods.clone(), Handle::current());
-            let streams = Arc::clone(&streams);
-            thread::Builder::new()
-                .name("icm-answers".into())
-                .spawn(move || {
-                    converse(&stream, &methods, &runtime);
-                    locked(&streams).remove(&number);
-                    drop(permit);
-                })
+            let thread = thread::Builder::new().name("icm-answers".into());
+            thread.spawn(move || {
+                let _open = open;
+                converse(&stream, &methods, &runtime);
+            })
         });
         if let Err(error) = answering {
             // Out of descriptors, as a rule: it passes.
             tracing::debug!(%error, "a process could not be answered");
-            locked(&streams).remove(&number);
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
@@ -213,7 +269,6 @@ fn converse(stream: &Arc<UnixStream>, methods: &Methods, runtime: &Handle) {
     // Who asks no more is told no news.
     let gone = CancellationToken::new();
     let _leaves = gone.clone().drop_guard();
-    let room = Arc::new(Semaphore::new(SUBSCRIPTIONS_MAX));
     loop {
         line.clear();
         let read = (&mut reader)
@@ -237,11 +292,6 @@ fn converse(stream: &Arc<UnixStream>, methods: &Methods, runtime: &Handle) {
         if has_hung_up(stream) {
             return;
         }
-        let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
-            let why = format!("{SUBSCRIPTIONS_MAX} subscriptions are the most of one connection");
-            let _ = say(refusal(&why));
-            return;
-        };
         let (reply, news) = match runtime.block_on(methods.raw_json_request(asked, NEWS_MAX)) {
             Ok((reply, news)) => (text(reply), Some(news)),
             Err(error) => (refusal(&error.to_string()), None),
@@ -261,7 +311,6 @@ fn converse(stream: &Arc<UnixStream>, methods: &Methods, runtime: &Handle) {
                         break;
                     }
                 }
-                drop(permit);
             });
         }
     }
@@ -278,7 +327,12 @@ fn has_hung_up(stream: &UnixStream) -> bool {
 fn tell(mut stream: &UnixStream, turn: &Mutex<()>, mut line: String) -> io::Result<()> {
     line.push('\n');
     let _turn = locked(turn);
-    stream.write_all(line.as_bytes())
+    let told = stream.write_all(line.as_bytes());
+    if told.is_err() {
+        // Half of it may be out.
+        let _ = stream.shutdown(Shutdown::Both);
+    }
+    told
 }
 
 fn text(json: Box<RawValue>) -> String {
@@ -325,6 +379,16 @@ fn module(
             let (after, request) = match followed(&params) {
                 Ok(asked) => asked,
                 Err(error) => return pending.reject(error).await,
+            };
+            let service = Arc::clone(&host.service);
+            let wanted = request.clone();
+            let checked = tokio::task::spawn_blocking(move || service.check_log(&wanted)).await;
+            if let Ok(Err(error)) = checked {
+                return pending.reject(not_done(error.to_string())).await;
+            }
+            let Ok(_permit) = Arc::clone(&host.subscriptions).try_acquire_owned() else {
+                let why = format!("{SUBSCRIPTIONS_MAX} subscriptions are the most at once");
+                return pending.reject(not_done(why)).await;
             };
             let Ok(sink) = pending.accept().await else {
                 return;
@@ -395,6 +459,7 @@ impl Host {
             service: Arc::clone(service),
             queue,
             terms: service.terms(),
+            subscriptions: Arc::new(Semaphore::new(SUBSCRIPTIONS_MAX)),
             answered,
         })
     }

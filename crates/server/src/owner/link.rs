@@ -1,6 +1,6 @@
 //! The way to the owner, for whoever asks: plain blocking reads and writes.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 
 use super::{AskOwner, Forwarded, LINE_MAX_BYTES, Params, fill_in, place};
 use crate::api::Caller;
+use crate::holder::is_stopped;
 
 /// An answer that takes longer may be none: the owner is asked whether it is there at all.
 const PATIENCE: Duration = Duration::from_millis(30);
@@ -237,8 +238,30 @@ impl Link {
 
     /// Whether the owner answers anything at all.
     fn is_alive(&self) -> bool {
+        if place::notice(&self.store).is_some_and(|notice| is_stopped(notice.pid)) {
+            return false;
+        }
         let connection = self.connect();
         connection.is_some_and(|mut connection| connection.sign_of_life("ping").is_ok())
+    }
+
+    /// Lets the next request ask the owner, even if it did not answer just now, unless it is seen to be stopped.
+    pub(crate) fn ask_again(&self) {
+        let held = self.held();
+        if held.again.is_none() || held.is_own {
+            return;
+        }
+        drop(held);
+        let is_stopped = place::notice(&self.store).is_some_and(|notice| is_stopped(notice.pid));
+        if !is_stopped {
+            self.held().again = None;
+        }
+    }
+
+    /// Whether the owner did not answer what it was asked a moment ago.
+    pub(crate) fn left_unanswered(&self) -> bool {
+        let held = self.held();
+        held.again.is_some() && !held.is_own
     }
 
     /// Whether another process may be the owner, now or soon.
@@ -264,7 +287,7 @@ impl Connection {
     fn sign_of_life(&mut self, method: &str) -> io::Result<Reply> {
         let stream = self.stream.get_ref();
         stream.set_read_timeout(Some(SIGN_OF_LIFE))?;
-        self.call(method, RawValue::NULL, || false)
+        self.call_within(SIGN_OF_LIFE, method, RawValue::NULL, &|| false)
     }
 
     /// Asks, and waits as long as `go_on` says so each time that nothing has come for a while.
@@ -274,6 +297,16 @@ impl Connection {
         params: &RawValue,
         go_on: impl Fn() -> bool,
     ) -> io::Result<Reply> {
+        self.call_within(ANSWER_MAX, method, params, &go_on)
+    }
+
+    fn call_within(
+        &mut self,
+        most: Duration,
+        method: &str,
+        params: &RawValue,
+        go_on: &dyn Fn() -> bool,
+    ) -> io::Result<Reply> {
         self.last_id += 1;
         let id = self.last_id;
         let params = params.get();
@@ -282,7 +315,7 @@ impl Connection {
             "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}\n"
         );
         self.stream.get_mut().write_all(line.as_bytes())?;
-        let line = self.line(&go_on)?;
+        let line = self.line(most, go_on)?;
         let reply: Reply = serde_json::from_slice(&line)?;
         match reply.id == Some(id) {
             true => Ok(reply),
@@ -290,20 +323,32 @@ impl Connection {
         }
     }
 
-    fn line(&mut self, go_on: &dyn Fn() -> bool) -> io::Result<Vec<u8>> {
+    fn line(&mut self, most: Duration, go_on: &dyn Fn() -> bool) -> io::Result<Vec<u8>> {
         let asked = Instant::now();
         let mut line = Vec::new();
         loop {
-            let room = LINE_MAX_BYTES.saturating_sub(line.len()) as u64;
-            match self.stream.by_ref().take(room).read_until(b'\n', &mut line) {
-                Ok(_) if line.ends_with(b"\n") => return Ok(line),
-                Ok(_) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Err(error) if is_timeout(&error) => {
-                    if asked.elapsed() > ANSWER_MAX || !go_on() {
-                        return Err(io::ErrorKind::TimedOut.into());
+            // However little comes at a time.
+            if asked.elapsed() > most {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            match self.stream.fill_buf() {
+                Ok([]) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(came) => {
+                    let end = came.iter().position(|byte| *byte == b'\n');
+                    let len = end.map_or(came.len(), |end| end + 1);
+                    line.extend_from_slice(&came[..len]);
+                    self.stream.consume(len);
+                    if end.is_some() {
+                        return Ok(line);
+                    }
+                    if line.len() > LINE_MAX_BYTES {
+                        return Err(io::Error::other("an answer without an end"));
                     }
                 }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if is_timeout(&error) && !go_on() => {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+                Err(error) if is_timeout(&error) || error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
@@ -345,6 +390,25 @@ mod tests {
             assert!(held.len() < 100, "the room has an end");
         };
         assert!(is_timeout(&refused), "{refused}");
+    }
+
+    /// Bytes that come one by one are no answer.
+    #[test]
+    fn who_sends_little_at_a_time_is_not_waited_for() {
+        let (near, mut far) = UnixStream::pair().expect("a pair");
+        let sending = std::thread::spawn(move || {
+            while far.write_all(b" ").is_ok() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        let mut connection = Connection {
+            stream: BufReader::new(near),
+            last_id: 0,
+        };
+        let said = connection.sign_of_life("ping");
+        assert!(said.is_err_and(|error| is_timeout(&error)));
+        drop(connection);
+        sending.join().expect("it ends with the other end");
     }
 
     /// One that is being killed takes connections until its socket is closed, and answers none of them.

@@ -28,7 +28,7 @@ pub use host::fuzzed;
 pub(crate) use host::keep;
 pub(crate) use link::Link;
 #[cfg(unix)]
-pub(crate) use place::{is_socket_of, is_taken};
+pub(crate) use place::{is_socket_of, is_taken, what_bars};
 
 /// What this program speaks on the socket. Another number is another language.
 const PROTOCOL: u32 = 1;

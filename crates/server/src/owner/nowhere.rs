@@ -24,6 +24,12 @@ impl Link {
         false
     }
 
+    pub(crate) fn ask_again(&self) {}
+
+    pub(crate) fn left_unanswered(&self) -> bool {
+        false
+    }
+
     pub(crate) fn leave_views(&self) -> bool {
         false
     }

@@ -1,6 +1,6 @@
 //! Where the owner of a store is found: the lock, and the socket.
 
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -43,24 +43,19 @@ pub(super) struct Claim {
 impl Claim {
     /// Takes the role; `None` while another process has it.
     pub(super) fn take(store: &Path) -> io::Result<Option<Claim>> {
-        let folder = store.join(FOLDER);
-        private_folder(&folder)?;
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .custom_flags(PLAIN)
-            .open(folder.join(OWNER))?;
-        if !file.metadata()?.is_file() {
-            return Err(io::Error::other("sock/owner is not a regular file"));
-        }
+        let file = file_to_own(store)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Claim { file, socket: None })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
         }
+    }
+
+    /// Takes the role as soon as no other process has it.
+    pub(super) fn wait(store: &Path) -> io::Result<Claim> {
+        let file = file_to_own(store)?;
+        file.lock()?;
+        Ok(Claim { file, socket: None })
     }
 
     /// A path for the socket, free for use.
@@ -103,6 +98,8 @@ impl Drop for Claim {
 pub(super) fn notice(store: &Path) -> Option<Notice> {
     let mut bytes = Vec::new();
     let file = owner_file(store).ok()?;
+    // Nobody else is believed where a socket is.
+    is_own(&file.metadata().ok()?).then_some(())?;
     file.take(NOTICE_MAX_BYTES).read_to_end(&mut bytes).ok()?;
     if bytes.is_empty() {
         return None;
@@ -111,7 +108,25 @@ pub(super) fn notice(store: &Path) -> Option<Notice> {
     let socket = std::fs::symlink_metadata(&notice.socket).ok()?;
     let lies_in = notice.socket.parent()?.metadata().ok()?;
     let trusted = socket.file_type().is_socket() && is_own(&socket) && is_private(&lies_in);
-    (notice.protocol == PROTOCOL && trusted).then_some(notice)
+    let counts = notice.protocol == PROTOCOL && trusted;
+    (counts && is_this_stores(store, &notice.socket, &lies_in)).then_some(notice)
+}
+
+/// Whether a socket is of this store, by the folder that it lies in: a store that was copied or moved brings along
+/// what the owner of the other one said.
+fn is_this_stores(store: &Path, socket: &Path, lies_in: &Metadata) -> bool {
+    let own = store.join(FOLDER).metadata();
+    if own.is_ok_and(|own| (own.dev(), own.ino()) == (lies_in.dev(), lies_in.ino())) {
+        return socket.file_name() == Some(SOCKET.as_ref());
+    }
+    let far = store.canonicalize().map(|store| far_name(&store));
+    far.is_ok_and(|name| socket.file_name() == Some(name.as_ref()))
+}
+
+/// How the socket of a store is called where it lies among those of other stores.
+fn far_name(store: &Path) -> String {
+    let name = blake3::hash(store.as_os_str().as_encoded_bytes()).to_hex();
+    format!("{}.sock", &name[..16])
 }
 
 /// Whether this is where the socket of a store lies, and a socket.
@@ -123,15 +138,39 @@ pub(crate) fn is_socket_of(store: &Path, path: &Path) -> bool {
     path == store.join(FOLDER).join(SOCKET) && is_socket()
 }
 
+/// Why no process of this user can be the owner, where that is seen.
+pub(crate) fn what_bars(store: &Path) -> Option<&'static str> {
+    let seen = |path: &Path| std::fs::symlink_metadata(path).ok();
+    let folder = store.join(FOLDER);
+    if seen(&folder).is_some_and(|it| !(it.is_dir() && is_own(&it))) {
+        return Some("sock is not a folder of this user");
+    }
+    let is_odd = seen(&folder.join(OWNER)).is_some_and(|it| !(it.is_file() && is_own(&it)));
+    is_odd.then_some("sock/owner is not a file of this user")
+}
+
 /// Whether a process has the role.
 pub(crate) fn is_taken(store: &Path) -> bool {
     let taken = |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
     owner_file(store).is_ok_and(taken)
 }
 
-/// Waits until no process has the role.
-pub(super) fn until_free(store: &Path) -> io::Result<()> {
-    owner_file(store)?.lock_shared()
+/// The file to be locked by the owner; it is made where it is missing.
+fn file_to_own(store: &Path) -> io::Result<File> {
+    let folder = store.join(FOLDER);
+    private_folder(&folder)?;
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(PLAIN)
+        .open(folder.join(OWNER))?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("sock/owner is not a regular file")),
+    }
 }
 
 /// The file that whoever has the role holds a lock of.
@@ -159,8 +198,7 @@ fn socket_path(store: &Path) -> io::Result<PathBuf> {
         Some(dir) => dir.join("icm"),
         None => std::env::temp_dir().join(own),
     };
-    let name = blake3::hash(store.as_os_str().as_encoded_bytes()).to_hex();
-    let far = folder.join(format!("{}.sock", &name[..16]));
+    let far = folder.join(far_name(store));
     if !fits(&far) {
         let why = format!(
             "{} is too long for a socket, which takes {SOCKET_MAX_BYTES} bytes: give the store a shorter \

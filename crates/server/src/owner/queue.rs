@@ -85,7 +85,8 @@ impl Queue {
         let shared = Arc::downgrade(&self.shared);
         Arc::new(move |caller, write| {
             match shared.upgrade()?.write(caller, write) {
-                // It was not decided: the caller does it without the queue.
+                // Whether it was decided is not known: the caller does it without the queue, and the log knows it
+                // again by its key.
                 Err(ServiceError::Internal(_)) => None,
                 done => Some(done),
             }
@@ -105,9 +106,12 @@ impl Drop for Turn<'_> {
         let mut waiting = self.shared.waiting();
         waiting.is_taken = false;
         let more = waiting.to_fold || !waiting.writes.is_empty();
+        let is_closed = waiting.is_closed;
         drop(waiting);
-        if more {
-            self.shared.news.notify_one();
+        match is_closed {
+            true => self.shared.news.notify_all(),
+            false if more => self.shared.news.notify_one(),
+            false => {}
         }
     }
 }
@@ -177,6 +181,13 @@ impl Shared {
     /// Decides these, leaves the turn to others and waits until what was decided is durable.
     fn decide(&self, writes: &[(Caller, Prepared)], turn: Turn<'_>) -> Result<Vec<Done>> {
         let decided = self.service.decide_all(writes);
+        if let Err(error) = &decided
+            && let Some(error) = unavailable(error)
+        {
+            // Who came meanwhile has waited for the lock as well.
+            let behind = take(&mut self.waiting().writes);
+            tell(behind.into_iter().map(|it| it.answer).collect(), Err(error));
+        }
         self.waiting().to_fold = true;
         drop(turn);
         decided.and_then(|receipts| receipts.commit())
@@ -214,6 +225,15 @@ fn failed() -> ServiceError {
     ServiceError::Internal("deciding it failed".to_owned())
 }
 
+/// The same error once more, where it says that the lock was not to be had.
+fn unavailable(error: &ServiceError) -> Option<ServiceError> {
+    match *error {
+        ServiceError::Busy { waited_ms } => Some(ServiceError::Busy { waited_ms }),
+        ServiceError::Stopped { pid, asked } => Some(ServiceError::Stopped { pid, asked }),
+        _ => None,
+    }
+}
+
 fn tell(answers: Vec<SyncSender<Done>>, receipts: Result<Vec<Done>>) {
     match receipts {
         Ok(receipts) => {
@@ -223,10 +243,8 @@ fn tell(answers: Vec<SyncSender<Done>>, receipts: Result<Vec<Done>>) {
         }
         Err(error) => {
             for answer in answers {
-                let _ = answer.send(Err(match error {
-                    ServiceError::Busy { waited_ms } => ServiceError::Busy { waited_ms },
-                    _ => ServiceError::Internal(error.to_string()),
-                }));
+                let internal = || ServiceError::Internal(error.to_string());
+                let _ = answer.send(Err(unavailable(&error).unwrap_or_else(internal)));
             }
         }
     }

@@ -93,6 +93,14 @@ impl Service {
         Ok(self.log.tip().map_or(0, |tip| tip.position.0))
     }
 
+    /// Whether events can be asked for like that: what cannot is told before anything is waited for.
+    ///
+    /// # Errors
+    /// As [`Service::log`].
+    pub(crate) fn check_log(&self, request: &LogRequest) -> Result<()> {
+        self.with_views(|views| self.resolve_filter(views, request).map(|_| ()))
+    }
+
     /// Calls `each` for every event that fits and comes after a position, or after now, as it is appended by
     /// whichever process, until it or `go_on` says no. Looks a few times a second.
     ///
@@ -107,8 +115,7 @@ impl Service {
     ) -> Result<()> {
         let now = self.newest_position()?;
         let mut seen = after.unwrap_or(now);
-        // What cannot be asked for is told at once.
-        self.with_views(|views| self.resolve_filter(views, request).map(|_| ()))?;
+        self.check_log(request)?;
         while go_on() {
             let there = self.newest_position()?;
             if there <= seen {

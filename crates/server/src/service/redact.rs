@@ -153,20 +153,22 @@ impl Service {
             return Ok(true);
         }
         locked(&self.begun).extend(self.log.redaction_request());
-        let begun = self.log.begin(&*self.ground.env, self.options.lock_wait);
-        let blanked = begun
-            .map_err(|error| self.explained(error))
-            .and_then(|writer| {
-                // Another process may have finished it while the lock was waited for.
-                match self.log.redaction_pending() {
-                    true => self.clean(held, writer),
-                    false => Ok(Blanked::default()),
-                }
-            });
+        let begun = self.until_free(self.options.lock_wait, |wait| {
+            let begun = self.log.begin(&*self.ground.env, wait);
+            begun.map_err(|error| self.explained(error))
+        });
+        let blanked = begun.and_then(|writer| {
+            // Another process may have finished it while the lock was waited for.
+            match self.log.redaction_pending() {
+                true => self.clean(held, writer),
+                false => Ok(Blanked::default()),
+            }
+        });
         let blanked = match blanked {
             Ok(blanked) => blanked,
             Err(
                 error @ (ServiceError::Busy { .. }
+                | ServiceError::Stopped { .. }
                 | ServiceError::Damaged { .. }
                 | ServiceError::NewerFormat { .. }
                 | ServiceError::ReadOnly { .. }),
@@ -195,8 +197,11 @@ impl Service {
 
     /// Takes all that is redacted out of the log, and what may have come from it away.
     pub(super) fn finish_redaction(&self, held: &mut Option<Views>) -> Result<Blanked> {
-        let writer = self.log.begin(&*self.ground.env, self.options.lock_wait);
-        self.clean(held, writer.map_err(|error| self.explained(error))?)
+        let writer = self.until_free(self.options.lock_wait, |wait| {
+            let begun = self.log.begin(&*self.ground.env, wait);
+            begun.map_err(|error| self.explained(error))
+        })?;
+        self.clean(held, writer)
     }
 
     fn clean(&self, held: &mut Option<Views>, mut writer: Writer<'_>) -> Result<Blanked> {

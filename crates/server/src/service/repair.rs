@@ -62,7 +62,9 @@ impl Service {
         let mut held = locked(&self.views);
         *held = None;
         let env = &*self.ground.env;
-        let mut writer = self.log.begin_repair(env, self.options.lock_wait)?;
+        let mut writer = self.until_free(self.options.lock_wait, |wait| {
+            Ok(self.log.begin_repair(env, wait)?)
+        })?;
         let planned = self.look(spares, progress)?;
         let shown = answer(&planned, false, None);
         if request

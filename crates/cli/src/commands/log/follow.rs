@@ -15,6 +15,14 @@ const FIRST: usize = 10;
 /// Shows the newest events, oldest first, then each that comes, until nobody reads on.
 pub(super) fn run(request: LogRequest, app: &App) -> Result<Outcome, CliError> {
     let service = app.service()?;
+    if !service.is_there() {
+        let dir = app.db()?.0;
+        let why = format!(
+            "there is no store at {} yet: it is waited for",
+            dir.display()
+        );
+        app.ui.note(&why);
+    }
     let mut first = Vec::new();
     let newest = LogRequest {
         limit: request.limit.or(Some(FIRST)),

@@ -95,6 +95,24 @@ impl HttpArgs {
         Ok(())
     }
 
+    /// What would keep a server with these options from starting, as far as that is known now.
+    pub(super) fn check(&self) -> Result<(), CliError> {
+        let Some(listen) = self.http else {
+            return Ok(());
+        };
+        // A file for the token is made when it starts.
+        let token = self
+            .token_file
+            .as_ref()
+            .map(|_| Token::new(&"-".repeat(64)));
+        Ok(http::check(&HttpOptions {
+            listen,
+            token: token.transpose()?,
+            allow_origins: self.allow_origin.clone(),
+            allow_hosts: self.allow_host.clone(),
+        })?)
+    }
+
     fn token(&self, app: &App) -> Result<Option<Token>, CliError> {
         if let Some(path) = &self.token_file {
             let (token, is_new) = Token::of_file(path)?;

@@ -19,6 +19,7 @@ pub(super) fn print(args: &ServeArgs, app: &App) -> Result<Outcome, CliError> {
                 .with_hint("give `--token-file FILE`: a token is made there"),
         );
     }
+    args.http.check()?;
     let command = command(args, app)?;
     let (text, place, start) = match args.http.print_unit {
         Some(UnitKind::Systemd) => (

@@ -6,6 +6,7 @@ use std::path::Path;
 use icm_log::LOCK_FILE;
 
 use super::{Checks, Patient};
+use crate::holder::Holder;
 
 const LOCKS: [(&str, &str); 3] = [
     (LOCK_FILE, "writes to the log"),
@@ -13,15 +14,27 @@ const LOCKS: [(&str, &str); 3] = [
     ("views/build.lock", "builds views"),
 ];
 
+/// How often the list of locks is read for one that is held: the doctor has time.
+const LISTINGS: usize = 10;
+
 pub(super) fn locks(patient: &Patient<'_>, checks: &mut Checks) {
     let before = checks.list.len();
     for (name, deed) in LOCKS {
         let path = patient.dir.join(name);
         let is_file = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
         if is_file && is_held(&path) {
-            let who = holder(&path).unwrap_or_else(|| "a process".to_owned());
-            let why = format!("{who} {deed} now; if that lasts, see what it does");
-            checks.warning("locks", why, None);
+            let holder = Holder::of(&path, LISTINGS);
+            let who = (holder.as_ref()).map_or("a process".to_owned(), Holder::to_string);
+            match holder.filter(Holder::is_stopped) {
+                None => {
+                    let why = format!("{who} {deed} now; if that lasts, see what it does");
+                    checks.warning("locks", why, None);
+                }
+                Some(Holder { pid, .. }) => {
+                    let why = format!("{who} {deed} and is stopped: nobody else can meanwhile");
+                    checks.warning("locks", why, Some(format!("kill -CONT {pid}")));
+                }
+            }
         }
     }
     if checks.list.len() == before {
@@ -32,6 +45,12 @@ pub(super) fn locks(patient: &Patient<'_>, checks: &mut Checks) {
 /// Who answers other processes.
 #[cfg(unix)]
 pub(super) fn server(patient: &Patient<'_>, checks: &mut Checks) {
+    if let Some(why) = crate::owner::what_bars(patient.dir) {
+        let sock = patient.dir.join("sock");
+        let fix = format!("rm -r {}", crate::shell::word(&sock.to_string_lossy()));
+        let why = format!("{why}: no process of this user can answer others");
+        return checks.warning("server", why, Some(fix));
+    }
     // One that was killed leaves its word behind.
     let seen = crate::owner::is_taken(patient.dir).then(|| crate::owner::Link::look(patient.dir));
     let Some(seen) = seen.flatten() else {
@@ -64,37 +83,4 @@ pub(in crate::service) fn is_held(path: &Path) -> bool {
     };
     let asked = file.try_lock_shared();
     matches!(asked, Err(TryLockError::WouldBlock))
-}
-
-/// How often the list of locks is read for one that is held.
-#[cfg(target_os = "linux")]
-const LISTINGS: usize = 10;
-
-/// `process 123 (icm)`, where the system tells.
-#[cfg(target_os = "linux")]
-fn holder(path: &Path) -> Option<String> {
-    use std::os::unix::fs::MetadataExt;
-
-    let inode = format!(":{}", path.metadata().ok()?.ino());
-    // The list is given out a page at a time, and lines slip through where locks come and go meanwhile.
-    let holder = (0..LISTINGS).find_map(|_| {
-        let locks = std::fs::read_to_string("/proc/locks").ok()?;
-        locks.lines().find_map(|line| {
-            // `1: FLOCK  ADVISORY  WRITE 9558 fe:00:10985478 0 EOF`
-            let mut words = line.split_whitespace().skip(3);
-            let (mode, process, file) = (words.next()?, words.next()?, words.next()?);
-            (mode == "WRITE" && file.ends_with(&inode)).then(|| process.to_owned())
-        })
-    })?;
-    let process: u32 = holder.parse().ok().filter(|process| *process > 0)?;
-    let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
-    Some(match name.trim() {
-        "" => format!("process {process}"),
-        name => format!("process {process} ({name})"),
-    })
-}
-
-#[cfg(not(target_os = "linux"))]
-fn holder(_: &Path) -> Option<String> {
-    None
 }

@@ -4,18 +4,25 @@
 use std::cell::RefCell;
 use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use icm_log::env::random_16;
-use icm_log::{CommandId, Durability, Log, RequestKey, Writer, hash};
+use icm_log::{CommandId, Durability, LOCK_FILE, Log, RequestKey, Writer, hash};
 use icm_projections::Views;
 
 use super::RequestKeyOf;
 use super::command::{Command, actor_of, check_caller};
 use crate::api::Caller;
 use crate::error::{Result, ServiceError};
+use crate::holder::Holder;
 use crate::secrets::Guard;
 use crate::service::{Ask, Service, locked};
+
+/// How long the lock is waited for at a time: then it is looked who holds it.
+pub(super) const LOCK_LOOK: Duration = Duration::from_millis(20);
+/// How long the views are left to others before the lock is waited for again.
+const TURN_OF_OTHERS: Duration = Duration::from_millis(1);
 
 /// Whose command it is, and its idempotency key.
 #[derive(Clone, Copy)]
@@ -83,22 +90,52 @@ impl Service {
         Guard::new(&self.secrets, false).caller(caller)
     }
 
-    /// Takes the lock, waiting that long for other processes.
+    /// Takes the lock, waiting that long for other processes. Who asks of the views has a turn again and again
+    /// meanwhile.
     pub(super) fn hold(&self, wait: Duration) -> Result<Held<'_>> {
-        let mut views = locked(&self.views);
-        // What was begun is finished before the lock is taken for this command: it needs it itself.
-        self.resume_redaction(&mut views)?;
-        let writer = self
-            .log
-            .begin(&*self.ground.env, wait)
-            .map_err(|error| self.explained(error))?;
-        Ok(Held {
-            service: self,
-            views,
-            writer: Some(writer),
-            wrote: false,
-            looked: false,
+        self.until_free(wait, |wait| {
+            let mut views = locked(&self.views);
+            // What was begun is finished before the lock is taken for this command: it needs it itself.
+            self.resume_redaction(&mut views)?;
+            let writer = self.log.begin(&*self.ground.env, wait);
+            Ok(Held {
+                service: self,
+                views,
+                writer: Some(writer.map_err(|error| self.explained(error))?),
+                wrote: false,
+                looked: false,
+            })
         })
+    }
+
+    /// Tries to take the lock, a while each time, until it is had or `wait` is over. Who holds it and is stopped is not
+    /// waited for: that may last for hours.
+    ///
+    /// # Errors
+    /// `Busy`, `Stopped`, and what `attempt` fails with for another reason.
+    pub(in crate::service) fn until_free<T>(
+        &self,
+        wait: Duration,
+        mut attempt: impl FnMut(Duration) -> Result<T>,
+    ) -> Result<T> {
+        let begun = Instant::now();
+        loop {
+            let left = wait.saturating_sub(begun.elapsed());
+            match attempt(left.min(LOCK_LOOK)) {
+                Err(ServiceError::Busy { .. }) => {}
+                other => return other,
+            }
+            if let Some(holder) = Holder::stopped(&self.dir().join(LOCK_FILE)) {
+                let (pid, asked) = (holder.pid, false);
+                return Err(ServiceError::Stopped { pid, asked });
+            }
+            let waited = begun.elapsed();
+            if waited >= wait {
+                let waited_ms = waited.as_millis() as u64;
+                return Err(ServiceError::Busy { waited_ms });
+            }
+            thread::sleep(TURN_OF_OTHERS);
+        }
     }
 }
 

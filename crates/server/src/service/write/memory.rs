@@ -1,7 +1,6 @@
 //! Storing and changing memories, one or many at once.
 
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use icm_log::Name;
@@ -10,7 +9,7 @@ use icm_projections::Views;
 use icm_projections::fold::Version;
 
 use super::command::Command;
-use super::hold::{Asked, Decided};
+use super::hold::{Asked, Decided, LOCK_LOOK};
 use super::{
     Change, Checked, RequestKeyOf, Scope, digest_of, first_receipt, receipt, request_shape,
     unchanged, update_shape,
@@ -23,11 +22,6 @@ use crate::owner::{Forwarded, fill_in};
 use crate::secrets::Guard;
 use crate::service::{Ask, Service, locked};
 use crate::when::{self, DayMeans};
-
-/// How long the lock is waited for before it is asked again who may be the owner.
-const OWNER_LOOK: Duration = Duration::from_millis(20);
-/// How long the owner leaves the views to others before it waits for the lock again.
-const TURN_OF_OTHERS: Duration = Duration::from_millis(1);
 
 /// What somebody wants written.
 #[derive(Debug)]
@@ -87,8 +81,7 @@ impl Service {
         mut request: R,
         wrap: fn(R) -> Write,
     ) -> Result<Receipt> {
-        // Of the wait for the lock; how long an owner takes for its answer is another matter.
-        let mut waited = Duration::ZERO;
+        let begun = Instant::now();
         loop {
             if let Some(receipt) = self.ask_owner(caller, &mut request) {
                 return Ok(receipt);
@@ -97,19 +90,22 @@ impl Service {
                 return done;
             }
             self.read_log()?;
-            let left = self.options.lock_wait.saturating_sub(waited);
+            // An owner waits for the lock as long as this process would.
+            let left = self.options.lock_wait.saturating_sub(begun.elapsed());
             let wait = match self.owner.is_of_another() {
-                true => left.min(OWNER_LOOK),
+                true => left.min(LOCK_LOOK),
                 false => left,
             };
-            let begun = Instant::now();
-            let done = self.write(caller, wrap(request.clone()), wait);
-            waited += begun.elapsed();
-            match done {
-                Err(ServiceError::Busy { .. }) if wait < left => {}
+            match self.write(caller, wrap(request.clone()), wait) {
+                // An owner that did not answer may hold it, and go on by now.
+                Err(ServiceError::Busy { .. }) if wait < left => self.owner.ask_again(),
                 Err(ServiceError::Busy { .. }) => {
-                    let waited_ms = waited.as_millis() as u64;
+                    let waited_ms = begun.elapsed().as_millis() as u64;
                     return Err(ServiceError::Busy { waited_ms });
+                }
+                Err(ServiceError::Stopped { pid, .. }) => {
+                    let asked = self.owner.left_unanswered();
+                    return Err(ServiceError::Stopped { pid, asked });
                 }
                 other => return other,
             }
@@ -155,16 +151,7 @@ impl Service {
     ) -> Result<Receipts<'a>> {
         self.refuse_read_only()?;
         self.refuse_foreign_folder()?;
-        let begun = Instant::now();
-        // Those who ask of the views have their turn while another process has the lock.
-        let mut held = loop {
-            match self.hold(OWNER_LOOK.min(self.options.lock_wait)) {
-                Err(ServiceError::Busy { .. }) if begun.elapsed() < self.options.lock_wait => {
-                    thread::sleep(TURN_OF_OTHERS);
-                }
-                other => break other?,
-            }
-        };
+        let mut held = self.hold(self.options.lock_wait)?;
         let receipts = writes.iter().map(|(caller, prepared)| {
             self.check_caller(caller)?;
             let asked = Asked {

@@ -353,8 +353,7 @@ impl ServerHandler for Server {
                 Some(tool) => Ok(failed(
                     &match self.options.read_only && !tool.hints.read_only {
                         true => format!(
-                            "{name} is switched off: only what reads is offered here, by --read-only or at \
-                             /mcp/readonly"
+                            "{name} is switched off: only what reads is offered, by this server or at this path"
                         ),
                         false => format!(
                             "{name} is switched off: whoever starts this server can offer it with \

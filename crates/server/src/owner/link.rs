@@ -405,8 +405,10 @@ mod tests {
             stream: BufReader::new(near),
             last_id: 0,
         };
+        let begun = Instant::now();
         let said = connection.sign_of_life("ping");
         assert!(said.is_err_and(|error| is_timeout(&error)));
+        assert!(begun.elapsed() < Duration::from_secs(5));
         drop(connection);
         sending.join().expect("it ends with the other end");
     }

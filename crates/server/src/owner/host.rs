@@ -194,7 +194,8 @@ impl Drop for Open {
     }
 }
 
-/// Ends the connections once it is dropped: what was asked is still answered.
+/// Ends the connections once it is dropped. What was asked is answered as long as the process lives; who has no answer
+/// does it itself, and the log knows it again.
 struct Ends(Streams);
 
 impl Drop for Ends {

@@ -256,6 +256,16 @@ mod tests {
         assert_eq!(mode(&path), 0o600);
         assert_eq!(mode(&store.join(FOLDER)), 0o700);
 
+        // Another language is not spoken.
+        let notice_file = store.join(FOLDER).join(OWNER);
+        let said = std::fs::read_to_string(&notice_file).expect("it is there");
+        let other = said.replace("\"protocol\":1", "\"protocol\":2");
+        assert_ne!(other, said);
+        std::fs::write(&notice_file, other).expect("written");
+        assert!(notice(store).is_none());
+        std::fs::write(&notice_file, said).expect("written");
+        assert!(notice(store).is_some());
+
         // A folder that others look into is none for a socket.
         let open = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(store.join(FOLDER), open).expect("it is opened");

@@ -1,5 +1,6 @@
 //! `ICM_LOG`, `-v` and `--log-dir`: what happens inside, on stderr or in files.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
@@ -50,9 +51,12 @@ fn files(dir: &Path) -> Result<RollingFileAppender, CliError> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
     let doing = || format!("cannot log to {}", dir.display());
-    folder
-        .create(dir)
-        .map_err(|error| CliError::io(doing(), &error))?;
+    folder.create(dir).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
+            CliError::io(doing(), &error).with_hint("give a folder, or the name of one to be made")
+        }
+        _ => CliError::io(doing(), &error),
+    })?;
     RollingFileAppender::builder()
         .rotation(Rotation::DAILY)
         .max_log_files(FILES_MAX)

@@ -723,6 +723,19 @@ fn asked_to_end_it_answers_what_is_under_way() {
 }
 
 #[test]
+fn what_could_not_be_started_has_no_service_file() {
+    let world = World::new();
+    let unit = ["--print-unit", "systemd"];
+    let serve = |args: &[&str]| world.icm([&["serve"], args, &unit[..]].concat());
+    serve(&["--http", "0.0.0.0:7437"]).fails(2, "can be reached from other machines");
+    serve(&["--http", "0.0.0.0:7437", "--token-file", "t"]).ok();
+    assert!(!world.path("t").exists(), "it is made when it starts");
+    serve(&["--http", "7437", "--allow-origin", "none"]).fails(2, "is not an origin");
+    let writes = ["--http", "7437", "--tools", "icm_undo", "--read-only"];
+    serve(&writes).fails(2, "no tool is left");
+}
+
+#[test]
 fn a_service_file_holds_what_was_asked_for() {
     let world = World::new();
     let serve = |args: &[&str]| world.icm([&["serve", "--http", "7437"], args].concat());

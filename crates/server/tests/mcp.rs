@@ -863,6 +863,34 @@ async fn errors_speak_of_tools_and_arguments() {
 }
 
 #[tokio::test]
+async fn what_is_called_wrongly_is_told_how_it_is_right() {
+    let mut client = Client::legacy(McpOptions::default()).await;
+    for (method, params, words) in [
+        (
+            "tools/call",
+            json!({"name": "icm_memory_stor", "arguments": {}}),
+            "no tool `icm_memory_stor`; did you mean icm_memory_store?",
+        ),
+        (
+            "tools/call",
+            json!({"name": "nonsense", "arguments": {}}),
+            "no tool `nonsense`; see tools/list",
+        ),
+        (
+            "tools/call",
+            json!({"name": "icm_memory_store", "arguments": []}),
+            "`arguments` an object",
+        ),
+        ("prompts/get", json!({"name": 5}), "`name` is text"),
+        ("resources/read", json!({}), "`uri` is text"),
+    ] {
+        let reply = client.request(method, params).await;
+        let said = reply["error"]["message"].as_str().unwrap_or_default();
+        assert!(said.contains(words), "{reply}");
+    }
+}
+
+#[tokio::test]
 async fn read_only_refuses_what_it_does_not_list() {
     let mut client = Client::legacy(READ_ONLY).await;
     client.put("t", "a memory", Trust::User);

@@ -102,10 +102,11 @@ impl Offer {
         for name in sets {
             chosen |= set(name).ok_or_else(|| {
                 let known: Vec<&str> = SETS.iter().map(|(name, ..)| *name).collect();
-                ServiceError::invalid_with(
-                    format!("there is no toolset `{name}`"),
-                    format!("there are {}", known.join(", ")),
-                )
+                let hint = match place(name) {
+                    Some(_) => format!("that is a tool: `--tools {name}`"),
+                    None => format!("there are {}", known.join(", ")),
+                };
+                ServiceError::invalid_with(format!("there is no toolset `{name}`"), hint)
             })?;
         }
         for name in tools {
@@ -160,15 +161,25 @@ fn set(name: &str) -> Option<u64> {
 
 fn one(name: &str) -> Result<u64> {
     place(name).map(|at| 1 << at).ok_or_else(|| {
-        let like = |tool: &&str| tool.ends_with(&format!("_{name}")) || tool.contains(name);
-        let known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
-        let mut near = known.iter().copied().filter(like).peekable();
-        let hint = match near.peek() {
-            Some(_) => format!("did you mean {}?", near.collect::<Vec<_>>().join(", ")),
-            None => format!("there are {}", known.join(", ")),
+        let near = near(name);
+        let hint = match near.is_empty() {
+            _ if set(name).is_some() => format!("that is a toolset: `--toolsets {name}`"),
+            false => format!("did you mean {}?", near.join(", ")),
+            true => {
+                let known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+                format!("there are {}", known.join(", "))
+            }
         };
         ServiceError::invalid_with(format!("there is no tool `{name}`"), hint)
     })
+}
+
+/// The tools whose names hold this one.
+pub(super) fn near(name: &str) -> Vec<&'static str> {
+    let names = TOOLS.iter().map(|tool| tool.name);
+    names
+        .filter(|tool| !name.is_empty() && tool.contains(name))
+        .collect()
 }
 
 fn place(name: &str) -> Option<usize> {
@@ -232,6 +243,17 @@ mod tests {
             let error = error.expect_err("it is refused").to_string();
             assert!(error.contains(why), "{error}");
         }
+        let hint = |sets: &[&str], tools: &[&str]| {
+            let refused = Offer::of(&texts(sets), &texts(tools), &[]);
+            refused.expect_err("it is refused").hint()
+        };
+        let set = hint(&[], &["memoir"]);
+        assert_eq!(
+            set.as_deref(),
+            Some("that is a toolset: `--toolsets memoir`")
+        );
+        let tool = hint(&["icm_undo"], &[]);
+        assert_eq!(tool.as_deref(), Some("that is a tool: `--tools icm_undo`"));
         let near = Offer::of(&[], &[], &texts(&["recall"])).expect_err("it is refused");
         assert_eq!(
             near.hint().as_deref(),

@@ -25,6 +25,7 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::offer;
 use super::progress::Watched;
 use super::resources::{self, Named};
 use super::schema::Args;
@@ -361,10 +362,17 @@ impl ServerHandler for Server {
                         ),
                     },
                 )),
-                None => Err(ErrorData::invalid_params(
-                    format!("no tool `{name}`; see tools/list"),
-                    None,
-                )),
+                None => {
+                    let near = offer::near(name);
+                    let near = near.iter().filter(|near| self.router.has_route(near));
+                    let near: Vec<&str> = near.copied().collect();
+                    let hint = match near.is_empty() {
+                        true => "see tools/list".to_owned(),
+                        false => format!("did you mean {}?", near.join(", ")),
+                    };
+                    let why = format!("no tool `{name}`; {hint}");
+                    Err(ErrorData::invalid_params(why, None))
+                }
             };
         }
         self.router
@@ -556,16 +564,29 @@ impl ServerHandler for Server {
             false => &KNOWN_BEFORE[..],
         };
         if KNOWN.contains(&method) || of_its_time.contains(&method) {
-            return Err(ErrorData::invalid_params(
-                format!("the params of {method} are malformed"),
-                None,
-            ));
+            let why = format!("the params of {method} are malformed: {}", shape_of(method));
+            return Err(ErrorData::invalid_params(why, None));
         }
         Err(ErrorData::new(
             ErrorCode::METHOD_NOT_FOUND,
             format!("no method {method}"),
             None,
         ))
+    }
+}
+
+/// What the params of a method are, for who has them otherwise.
+fn shape_of(method: &str) -> &'static str {
+    match method {
+        "tools/call" => "`name` is text, `arguments` an object",
+        "prompts/get" => "`name` is text, `arguments` an object of texts",
+        "resources/read" | "resources/subscribe" | "resources/unsubscribe" => "`uri` is text",
+        "completion/complete" => {
+            "`ref` is a prompt or a resource, `argument` an object of the texts `name` and `value`"
+        }
+        "initialize" => "`protocolVersion` is text, `capabilities` and `clientInfo` are objects",
+        "subscriptions/listen" => "`notifications` is an object",
+        _ => "they are an object, `cursor` in it is text",
     }
 }
 

@@ -1,6 +1,9 @@
-//! CPU time of this process and of others, and the middle of many figures.
+//! CPU time of this process and of others, the middle of many figures, and what a sync takes.
 
-use std::time::Duration;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 fn clock(id: libc::clockid_t) -> Duration {
     let mut time = libc::timespec {
@@ -53,4 +56,18 @@ pub(crate) fn cpu_s<T>(run: impl FnOnce() -> T) -> (f64, T) {
 pub(crate) fn p50(figures: &mut [f64]) -> f64 {
     figures.sort_by(f64::total_cmp);
     figures[figures.len() / 2]
+}
+
+/// Microseconds of a sync of 350 appended bytes, p50 of 500.
+pub(crate) fn sync_us(dir: &Path) -> f64 {
+    let mut plain = File::create(dir.join("plain")).expect("the folder can be written");
+    let mut syncs: Vec<f64> = (0..500)
+        .map(|_| {
+            let start = Instant::now();
+            plain.write_all(&[1; 350]).expect("the disk has room");
+            plain.sync_data().expect("the disk syncs");
+            start.elapsed().as_secs_f64() * 1e6
+        })
+        .collect();
+    p50(&mut syncs)
 }

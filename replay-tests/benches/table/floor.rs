@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::clock::{self, cpu_of, p50};
+use crate::clock::{self, cpu_of};
 use crate::{Target, fresh, row};
 
 const CLIENTS: usize = 8;
@@ -71,16 +71,7 @@ fn answer(mut stream: UnixStream, file: &File, reached: &Mutex<Reached>, changed
 
 pub(crate) fn run(dir: &Path) {
     let dir = fresh(dir, "floor");
-    let mut plain = File::create(dir.join("plain")).expect("the folder can be written");
-    let mut syncs: Vec<f64> = (0..500)
-        .map(|_| {
-            let start = Instant::now();
-            plain.write_all(&RECORD).expect("the disk has room");
-            plain.sync_data().expect("the disk syncs");
-            start.elapsed().as_secs_f64() * 1e6
-        })
-        .collect();
-    let sync = p50(&mut syncs);
+    let sync = clock::sync_us(&dir);
     let mut server = Command::new(std::env::current_exe().expect("a path"))
         .arg(&dir)
         .arg("floor-server")

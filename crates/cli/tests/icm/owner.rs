@@ -338,7 +338,7 @@ fn the_owner_of_another_store_is_not_asked() {
         list.out.contains(content)
     };
     assert!(has(&copy, "to the copy") && has(&moved, "to the one that was moved"));
-    assert!(!has(&store, "moved") && !has(&store, "copy"));
+    assert!(!has(&moved, "to the copy") && !has(&store, "to the one that was moved"));
     drop((owner, second));
 }
 

@@ -238,11 +238,16 @@ impl Link {
 
     /// Whether the owner answers anything at all.
     fn is_alive(&self) -> bool {
-        if place::notice(&self.store).is_some_and(|notice| is_stopped(notice.pid)) {
+        if self.is_stopped() {
             return false;
         }
         let connection = self.connect();
         connection.is_some_and(|mut connection| connection.sign_of_life("ping").is_ok())
+    }
+
+    /// Whether the owner is seen to be stopped.
+    fn is_stopped(&self) -> bool {
+        place::notice(&self.store).is_some_and(|notice| is_stopped(notice.pid))
     }
 
     /// Lets the next request ask the owner, even if it did not answer just now, unless it is seen to be stopped.
@@ -252,8 +257,7 @@ impl Link {
             return;
         }
         drop(held);
-        let is_stopped = place::notice(&self.store).is_some_and(|notice| is_stopped(notice.pid));
-        if !is_stopped {
+        if !self.is_stopped() {
             self.held().again = None;
         }
     }

@@ -153,10 +153,7 @@ impl Service {
             return Ok(true);
         }
         locked(&self.begun).extend(self.log.redaction_request());
-        let begun = self.until_free(self.options.lock_wait, |wait| {
-            let begun = self.log.begin(&*self.ground.env, wait);
-            begun.map_err(|error| self.explained(error))
-        });
+        let begun = self.until_free(self.options.lock_wait, |wait| self.begin(wait));
         let blanked = begun.and_then(|writer| {
             // Another process may have finished it while the lock was waited for.
             match self.log.redaction_pending() {
@@ -197,10 +194,7 @@ impl Service {
 
     /// Takes all that is redacted out of the log, and what may have come from it away.
     pub(super) fn finish_redaction(&self, held: &mut Option<Views>) -> Result<Blanked> {
-        let writer = self.until_free(self.options.lock_wait, |wait| {
-            let begun = self.log.begin(&*self.ground.env, wait);
-            begun.map_err(|error| self.explained(error))
-        })?;
+        let writer = self.until_free(self.options.lock_wait, |wait| self.begin(wait))?;
         self.clean(held, writer)
     }
 

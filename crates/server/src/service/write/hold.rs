@@ -97,15 +97,20 @@ impl Service {
             let mut views = locked(&self.views);
             // What was begun is finished before the lock is taken for this command: it needs it itself.
             self.resume_redaction(&mut views)?;
-            let writer = self.log.begin(&*self.ground.env, wait);
             Ok(Held {
                 service: self,
                 views,
-                writer: Some(writer.map_err(|error| self.explained(error))?),
+                writer: Some(self.begin(wait)?),
                 wrote: false,
                 looked: false,
             })
         })
+    }
+
+    /// Takes the lock of the log, waiting that long for whoever has it.
+    pub(in crate::service) fn begin(&self, wait: Duration) -> Result<Writer<'_>> {
+        let writer = self.log.begin(&*self.ground.env, wait);
+        writer.map_err(|error| self.explained(error))
     }
 
     /// Tries to take the lock, a while each time, until it is had or `wait` is over. Who holds it and is stopped is not

@@ -1,0 +1,132 @@
+//! How a server ends, and what starts it: service files.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use super::Server;
+use crate::world::World;
+
+#[test]
+fn asked_to_end_it_answers_writes_its_views_and_goes() {
+    let world = World::new();
+    let logs = world.path("logs");
+    let mut server = Server::of(&world, &["--log-dir", logs.to_str().expect("text")]);
+    for n in 0..100 {
+        let body = json!({"topic": "t", "content": format!("fact number {n}")});
+        server.post("/store", &body).is(200);
+    }
+    // Half a request keeps nobody.
+    let mut idle = TcpStream::connect(server.address).expect("it listens");
+    idle.write_all(b"GET /hea").expect("it reads");
+    server.signal(Signal::TERM);
+    let status = server.child.wait().expect("it ends");
+    assert!(status.success(), "{status:?}");
+    let mut err = String::new();
+    server.err.read_to_string(&mut err).expect("text");
+    assert_eq!(err, "");
+    assert_eq!(world.json(["stats"])["memories"], 100);
+
+    let files: Vec<_> = std::fs::read_dir(&logs).expect("a folder").collect();
+    assert_eq!(files.len(), 1);
+    let file = files[0].as_ref().expect("a file").path();
+    let text = std::fs::read_to_string(&file).expect("text");
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert!(
+        lines.iter().any(|line| line["fields"]["message"]
+            .as_str()
+            .is_some_and(|m| m.contains("asked to end"))),
+        "{text}"
+    );
+    assert!(!text.contains("fact number"), "{text}");
+}
+
+/// What is under way when the end is asked for is done and answered, by either way.
+#[test]
+fn asked_to_end_it_answers_what_is_under_way() {
+    let world = World::new();
+    let mut server = Server::of(&world, &[]);
+    let body = json!({"topic": "t", "content": "there is a store"});
+    server.post("/store", &body).is(200);
+    let lock = std::fs::File::open(world.store().join("lock")).expect("it is there");
+    lock.lock().expect("it is locked");
+    let call = json!({
+        "name": "icm_memory_store",
+        "arguments": {"topic": "t", "content": "by a tool"},
+    });
+    let by_path = json!({"topic": "t", "content": "by a path"});
+    std::thread::scope(|scope| {
+        let asking = &server;
+        let of_tool = scope.spawn(move || asking.mcp("/mcp", "tools/call", call, &[]));
+        let of_path = scope.spawn(move || asking.post("/store", &by_path));
+        std::thread::sleep(Duration::from_millis(300));
+        server.signal(Signal::TERM);
+        std::thread::sleep(Duration::from_millis(300));
+        lock.unlock().expect("it was locked");
+        let said = of_tool.join().expect("it is answered");
+        let error = &said.is(200).json()["result"]["isError"];
+        assert_eq!(error, &json!(false), "{said:?}");
+        of_path.join().expect("it is answered").is(200);
+    });
+    assert!(server.child.wait().expect("it ends").success());
+    assert_eq!(world.json(["stats"])["memories"], 3);
+}
+
+#[test]
+fn what_could_not_be_started_has_no_service_file() {
+    let world = World::new();
+    let unit = ["--print-unit", "systemd"];
+    let serve = |args: &[&str]| world.icm([&["serve"], args, &unit[..]].concat());
+    serve(&["--http", "0.0.0.0:7437"]).fails(2, "can be reached from other machines");
+    serve(&["--http", "0.0.0.0:7437", "--token-file", "t"]).ok();
+    assert!(!world.path("t").exists(), "it is made when it starts");
+    serve(&["--http", "7437", "--allow-origin", "none"]).fails(2, "is not an origin");
+    let writes = ["--http", "7437", "--tools", "icm_undo", "--read-only"];
+    serve(&writes).fails(2, "no tool is left");
+}
+
+#[test]
+fn a_service_file_holds_what_was_asked_for() {
+    let world = World::new();
+    let serve = |args: &[&str]| world.icm([&["serve", "--http", "7437"], args].concat());
+    let systemd = serve(&[
+        "--print-unit",
+        "systemd",
+        "--token-file",
+        "a 100% token",
+        "--toolsets",
+        "core",
+    ])
+    .ok();
+    let token = world.path("a 100%% token");
+    let line = systemd
+        .out
+        .lines()
+        .find(|line| line.starts_with("ExecStart="))
+        .expect("a command");
+    for word in [
+        "\"--http\" \"127.0.0.1:7437\"",
+        "\"--toolsets\" \"core\"",
+        "\"--db\"",
+        &format!("\"{}\"", token.display()),
+    ] {
+        assert!(line.contains(word), "{line}");
+    }
+    assert!(!line.contains("print-unit"), "{line}");
+    assert!(systemd.err.contains("systemctl --user"), "{}", systemd.err);
+    let launchd = serve(&["--print-unit", "launchd", "--allow-host", "a&b"]).ok();
+    assert!(
+        launchd.out.contains("<string>a&amp;b</string>"),
+        "{}",
+        launchd.out
+    );
+    // Nothing was made.
+    assert!(!world.store().exists());
+    world.icm(["serve", "--print-unit", "systemd"]).ends(2);
+}

@@ -133,6 +133,8 @@ pub(crate) fn outside_store(path: &Path, store: &Path) -> Result<(), CliError> {
 fn create(path: &Path, readers: Readers) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true);
+    #[cfg(not(unix))]
+    let _ = readers;
     #[cfg(unix)]
     if readers == Readers::Owner {
         use std::os::unix::fs::OpenOptionsExt;

@@ -153,12 +153,9 @@ pub(crate) fn own(
 ) -> JoinHandle<()> {
     let (service, follow_up) = (Arc::clone(service), Arc::clone(follow_up));
     tokio::spawn(async move {
-        #[cfg(unix)]
         if !options.read_only {
             crate::owner::keep(service, move || follow_up.leave_and_tell()).await;
         }
-        #[cfg(not(unix))]
-        drop((service, follow_up, options));
     })
 }
 

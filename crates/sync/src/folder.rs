@@ -102,6 +102,7 @@ fn real(path: &Path) -> io::Result<PathBuf> {
 
 /// Makes a folder for this user alone, if it is not there.
 fn make(path: &Path) -> Result<()> {
+    #[cfg_attr(not(unix), allow(unused_mut))]
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);

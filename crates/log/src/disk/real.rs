@@ -143,12 +143,15 @@ impl Disk for RealDisk {
     }
 
     fn identity(&self, path: &Path) -> io::Result<u64> {
-        Ok(identity_of(&fs::metadata(path)?))
+        identity_at(path, &fs::metadata(path)?)
     }
 
     fn stamp(&self, path: &Path) -> io::Result<Option<(Stamp, bool)>> {
         match fs::metadata(path) {
-            Ok(metadata) => Ok(Some(stamp_of(&metadata))),
+            Ok(metadata) => {
+                let identity = identity_at(path, &metadata)?;
+                Ok(Some(stamp_of(&metadata, identity)))
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
@@ -167,18 +170,25 @@ impl Disk for RealDisk {
 }
 
 #[cfg(unix)]
-fn identity_of(metadata: &fs::Metadata) -> u64 {
-    use std::os::unix::fs::MetadataExt;
-    metadata.ino()
+fn identity_at(_: &Path, metadata: &fs::Metadata) -> io::Result<u64> {
+    Ok(std::os::unix::fs::MetadataExt::ino(metadata))
 }
 
-#[cfg(not(unix))]
-fn identity_of(metadata: &fs::Metadata) -> u64 {
-    let created = metadata
-        .created()
-        .ok()
-        .and_then(|t| t.duration_since(UNIX_EPOCH).ok());
-    created.map_or(0, |since| since.as_nanos() as u64)
+#[cfg(unix)]
+fn identity_of(_: &File, metadata: &fs::Metadata) -> io::Result<u64> {
+    Ok(std::os::unix::fs::MetadataExt::ino(metadata))
+}
+
+/// Not the time that it was made: a file that takes another's place soon enough is given that one's.
+#[cfg(windows)]
+fn identity_at(path: &Path, _: &fs::Metadata) -> io::Result<u64> {
+    let file = winapi_util::Handle::from_path_any(path)?;
+    winapi_util::file::information(&file).map(|found| found.file_index())
+}
+
+#[cfg(windows)]
+fn identity_of(file: &File, _: &fs::Metadata) -> io::Result<u64> {
+    winapi_util::file::information(file).map(|found| found.file_index())
 }
 
 #[cfg(unix)]
@@ -195,13 +205,13 @@ fn changed_ns(metadata: &fs::Metadata) -> i128 {
     since.map_or(0, |since| since.as_nanos() as i128)
 }
 
-fn stamp_of(metadata: &fs::Metadata) -> (Stamp, bool) {
+fn stamp_of(metadata: &fs::Metadata, identity: u64) -> (Stamp, bool) {
     let changed = changed_ns(metadata);
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |since| since.as_nanos() as i128);
     let stamp = Stamp {
-        identity: identity_of(metadata),
+        identity,
         len: metadata.len(),
         changed,
     };
@@ -246,7 +256,9 @@ impl DiskFile for RealFile {
     }
 
     fn stamp(&self) -> io::Result<Stamp> {
-        Ok(stamp_of(&self.0.metadata()?).0)
+        let metadata = self.0.metadata()?;
+        let identity = identity_of(&self.0, &metadata)?;
+        Ok(stamp_of(&metadata, identity).0)
     }
 }
 

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write as _};
 use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -11,16 +10,15 @@ use std::time::Duration;
 
 use jsonrpsee::core::server::{Methods, RpcModule};
 use jsonrpsee::types::{ErrorObjectOwned, Params as RpcParams};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use serde_json::value::RawValue;
-use tokio::net::UnixListener;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use super::door::{Guard, Listener, Stream, has_hung_up, passes, taken};
 use super::place::{self, Claim};
 use super::queue::Queue;
 use super::{LINE_MAX_BYTES, PROTOCOL, Params};
@@ -70,9 +68,7 @@ pub(crate) async fn keep(service: Arc<Service>, answered: impl Fn() + Send + Syn
     let mut warned = false;
     loop {
         let begun = match claimed(&service, claim.take()) {
-            Ok(Some((listener, claim))) => {
-                host(&service, &answered).map(|it| (listener, claim, it))
-            }
+            Ok(Some((door, claim))) => host(&service, &answered).map(|it| (door, claim, it)),
             Ok(None) if place::is_taken(service.dir()) => {
                 claim = role(service.dir()).await;
                 continue;
@@ -86,7 +82,7 @@ pub(crate) async fn keep(service: Arc<Service>, answered: impl Fn() + Send + Syn
             Err(error) => Err(error),
         };
         match begun {
-            Ok((listener, _claim, methods)) => listen(listener, &methods).await,
+            Ok((door, _claim, methods)) => listen(door, &methods).await,
             Err(error) if !passes(&error) => {
                 return tracing::warn!("no other process is answered here: {error}");
             }
@@ -98,21 +94,6 @@ pub(crate) async fn keep(service: Arc<Service>, answered: impl Fn() + Send + Syn
             }
         }
     }
-}
-
-/// Whether an error may be over by the next time: no room, or too few descriptors or threads.
-fn passes(error: &io::Error) -> bool {
-    use rustix::io::Errno;
-    let kinds = [
-        Errno::MFILE,
-        Errno::NFILE,
-        Errno::NOSPC,
-        Errno::DQUOT,
-        Errno::NOMEM,
-        Errno::AGAIN,
-        Errno::INTR,
-    ];
-    Errno::from_io_error(error).is_some_and(|errno| kinds.contains(&errno))
 }
 
 /// What answers others.
@@ -142,7 +123,7 @@ async fn role(store: &Path) -> Option<Claim> {
 }
 
 /// Answers one process on this stream, for a fuzzer.
-#[cfg(fuzzing)]
+#[cfg(all(unix, fuzzing))]
 pub async fn fuzzed(service: Arc<Service>, stream: tokio::net::UnixStream) {
     let Ok(stream) = stream.into_std() else {
         return;
@@ -158,8 +139,11 @@ pub async fn fuzzed(service: Arc<Service>, stream: tokio::net::UnixStream) {
     }
 }
 
-/// The role with a socket, if it is this process's already, or free, and there is a store.
-fn claimed(service: &Service, claim: Option<Claim>) -> io::Result<Option<(UnixListener, Claim)>> {
+/// The role, and where others knock, if it is this process's already, or free, and there is a store.
+fn claimed(
+    service: &Service,
+    claim: Option<Claim>,
+) -> io::Result<Option<((Listener, Guard), Claim)>> {
     let store = service.dir();
     // Asking does not make a store.
     if !service.is_there() {
@@ -172,14 +156,11 @@ fn claimed(service: &Service, claim: Option<Claim>) -> io::Result<Option<(UnixLi
     let Some(mut claim) = claim else {
         return Ok(None);
     };
-    let path = claim.socket(store)?;
-    let listener = UnixListener::bind(&path)?;
-    claim.tell(path)?;
-    Ok(Some((listener, claim)))
+    Ok(Some((claim.listen(store)?, claim)))
 }
 
 /// The connections that are open, by their numbers.
-type Streams = Arc<Mutex<HashMap<u64, Arc<UnixStream>>>>;
+type Streams = Arc<Mutex<HashMap<u64, Arc<Stream>>>>;
 
 /// One of them, until its thread ends, however that does.
 struct Open {
@@ -210,7 +191,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn listen(listener: UnixListener, methods: &Methods) {
+async fn listen((listener, guard): (Listener, Guard), methods: &Methods) {
     // Whoever stops to listen stops to answer, too.
     let streams = Streams::default();
     let _ends = Ends(Arc::clone(&streams));
@@ -219,12 +200,16 @@ async fn listen(listener: UnixListener, methods: &Methods) {
         let Ok(permit) = Arc::clone(&room).acquire_owned().await else {
             return;
         };
-        let accepted = match listener.accept().await {
-            Ok((stream, _)) if !is_own(&stream) => {
+        let accepted = match listener
+            .accept()
+            .await
+            .and_then(|(stream, _)| taken(stream))
+        {
+            Ok(None) => {
                 tracing::warn!("another user's process was not answered");
                 continue;
             }
-            Ok((stream, _)) => stream.into_std(),
+            Ok(Some(stream)) => Ok(stream),
             Err(error) => Err(error),
         };
         // A thread each: whoever asks is answered with no other thread in between.
@@ -242,7 +227,9 @@ async fn listen(listener: UnixListener, methods: &Methods) {
             let thread = thread::Builder::new().name("icm-answers".into());
             thread.spawn(move || {
                 let _open = open;
-                converse(&stream, &methods, &runtime);
+                if guard.admits(&stream) {
+                    converse(&stream, &methods, &runtime);
+                }
             })
         });
         if let Err(error) = answering {
@@ -253,15 +240,9 @@ async fn listen(listener: UnixListener, methods: &Methods) {
     }
 }
 
-/// Whether the other end is this user's.
-fn is_own(stream: &tokio::net::UnixStream) -> bool {
-    let own = rustix::process::geteuid().as_raw();
-    stream.peer_cred().is_ok_and(|peer| peer.uid() == own)
-}
-
 /// Answers one process until it goes, or nobody reads what it asks any more, one request after another. News are
 /// told as they come.
-fn converse(stream: &Arc<UnixStream>, methods: &Methods, runtime: &Handle) {
+fn converse(stream: &Arc<Stream>, methods: &Methods, runtime: &Handle) {
     // Whole lines only: answers and news go out by the same stream.
     let turn = Arc::new(Mutex::new(()));
     let say = |line: String| tell(stream, &turn, line);
@@ -317,15 +298,8 @@ fn converse(stream: &Arc<UnixStream>, methods: &Methods, runtime: &Handle) {
     }
 }
 
-/// Whether the other end is closed.
-fn has_hung_up(stream: &UnixStream) -> bool {
-    let mut polled = [PollFd::new(stream, PollFlags::empty())];
-    let now = Timespec::default();
-    poll(&mut polled, Some(&now)).is_ok_and(|_| polled[0].revents().contains(PollFlags::HUP))
-}
-
 /// Writes a line.
-fn tell(mut stream: &UnixStream, turn: &Mutex<()>, mut line: String) -> io::Result<()> {
+fn tell(mut stream: &Stream, turn: &Mutex<()>, mut line: String) -> io::Result<()> {
     line.push('\n');
     let _turn = locked(turn);
     let told = stream.write_all(line.as_bytes());

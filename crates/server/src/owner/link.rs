@@ -1,7 +1,6 @@
 //! The way to the owner, for whoever asks: plain blocking reads and writes.
 
 use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,7 +9,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::{AskOwner, Forwarded, LINE_MAX_BYTES, Params, fill_in, place};
+use super::door::{Stream, connected, notice};
+use super::{AskOwner, Forwarded, LINE_MAX_BYTES, Params, fill_in};
 use crate::api::Caller;
 use crate::holder::is_stopped;
 
@@ -50,7 +50,7 @@ struct Held {
 
 #[derive(Debug)]
 struct Connection {
-    stream: BufReader<UnixStream>,
+    stream: BufReader<Stream>,
     last_id: u64,
 }
 
@@ -147,14 +147,14 @@ impl Link {
 
     /// What the owner of this store says of itself; without a word from it, whose notice it is.
     pub(crate) fn look(store: &Path) -> Option<Seen> {
-        let notice = place::notice(store)?;
+        let owner = notice(store)?;
         let link = Link::to(store, AskOwner::All);
         let answer = link
             .connect()
             .and_then(|mut connection| connection.sign_of_life("hello").ok()?.result);
         Some(Seen {
-            pid: notice.pid,
-            version: notice.version,
+            pid: owner.pid,
+            version: owner.version,
             answers: answer.is_some(),
         })
     }
@@ -210,15 +210,15 @@ impl Link {
     }
 
     fn connect(&self) -> Option<Connection> {
-        let notice = place::notice(&self.store)?;
-        if notice.pid == std::process::id() {
+        let owner = notice(&self.store)?;
+        if owner.pid == std::process::id() {
             // It stays so until the process ends: no need to look each time.
             let mut held = self.held();
             held.again = Some(Instant::now() + LEFT_ALONE);
             held.is_own = true;
             return None;
         }
-        let stream = match connected(&notice.socket) {
+        let stream = match connected(&owner) {
             Ok(stream) => stream,
             Err(error) => {
                 // It takes no more connections: it is stopped, as a rule.
@@ -247,7 +247,7 @@ impl Link {
 
     /// Whether the owner is seen to be stopped.
     fn is_stopped(&self) -> bool {
-        place::notice(&self.store).is_some_and(|notice| is_stopped(notice.pid))
+        notice(&self.store).is_some_and(|owner| is_stopped(owner.pid))
     }
 
     /// Lets the next request ask the owner, even if it did not answer just now, unless it is seen to be stopped.
@@ -272,18 +272,6 @@ impl Link {
     pub(crate) fn is_of_another(&self) -> bool {
         self.asks != AskOwner::Nothing && !self.held().is_own
     }
-}
-
-/// A connection, without waiting for room among those that the other end has not taken yet.
-fn connected(socket: &Path) -> io::Result<UnixStream> {
-    let unix = rustix::net::AddressFamily::UNIX;
-    let fd = rustix::net::socket(unix, rustix::net::SocketType::STREAM, None)?;
-    rustix::io::fcntl_setfd(&fd, rustix::io::FdFlags::CLOEXEC)?;
-    let stream = UnixStream::from(fd);
-    stream.set_nonblocking(true)?;
-    rustix::net::connect(&stream, &rustix::net::SocketAddrUnix::new(socket)?)?;
-    stream.set_nonblocking(false)?;
-    Ok(stream)
 }
 
 impl Connection {
@@ -372,34 +360,15 @@ fn is_timeout(error: &io::Error) -> bool {
     )
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
-    use std::os::unix::net::UnixListener;
-
     use super::*;
-
-    /// A stopped owner takes no connections: those that wait for it fill their room in the end.
-    #[test]
-    fn nobody_waits_for_room_at_an_owner_that_takes_no_connections() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("socket");
-        let listener = UnixListener::bind(&path).expect("it listens");
-        rustix::net::listen(&listener, 1).expect("it listens for few");
-        let mut held = Vec::new();
-        let refused = loop {
-            match connected(&path) {
-                Ok(stream) => held.push(stream),
-                Err(error) => break error,
-            }
-            assert!(held.len() < 100, "the room has an end");
-        };
-        assert!(is_timeout(&refused), "{refused}");
-    }
+    use crate::owner::place::Claim;
 
     /// Bytes that come one by one are no answer.
     #[test]
     fn who_sends_little_at_a_time_is_not_waited_for() {
-        let (near, mut far) = UnixStream::pair().expect("a pair");
+        let (near, mut far) = Stream::pair().expect("a pair");
         let sending = std::thread::spawn(move || {
             while far.write_all(b" ").is_ok() {
                 std::thread::sleep(Duration::from_millis(5));
@@ -418,17 +387,17 @@ mod tests {
     }
 
     /// One that is being killed takes connections until its socket is closed, and answers none of them.
-    #[test]
-    fn who_is_cut_off_again_looks_for_the_next_owner_again() {
+    #[tokio::test]
+    async fn who_is_cut_off_again_looks_for_the_next_owner_again() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = folder.path().join("store");
         std::fs::create_dir(&store).expect("a folder");
-        let mut claim = place::Claim::take(&store)
+        let mut claim = Claim::take(&store)
             .expect("it is free")
             .expect("it is free");
-        let path = claim.socket(&store).expect("a path");
-        let listener = UnixListener::bind(&path).expect("it listens");
-        claim.tell(path.clone()).expect("it is written");
+        let (listener, _) = claim.listen(&store).expect("it listens");
+        let listener = listener.into_std().expect("a socket");
+        listener.set_nonblocking(false).expect("it waits");
         // Another process's.
         let notice = store.join("sock/owner");
         let said = std::fs::read_to_string(&notice).expect("it is there");

@@ -1,34 +1,38 @@
 //! One process of many looks after a store for all of them: the owner.
 //!
 //! Whoever holds the lock of `sock/owner` is the owner. It answers on a Unix socket, JSON-RPC a line, and
-//! says in that file where the socket is. It has the views at hand and shares one sync among all who write
+//! says in that file where the socket is; where there are none, on a port of this machine, and in `sock/address`. It has the views at hand and shares one sync among all who write
 //! at once. Nobody depends on it: every write is decided under the store's own lock, wherever that happens,
 //! so a process that finds no owner, or one that does not answer, does its work itself. A request that the
 //! owner may have done carries an idempotency key, which the log knows again: it is done once.
 
-#[cfg(unix)]
 mod host;
-#[cfg(unix)]
 mod link;
-#[cfg(not(unix))]
-#[path = "nowhere.rs"]
-mod link;
-#[cfg(unix)]
 mod place;
-#[cfg(unix)]
 mod queue;
+
+#[cfg(unix)]
+#[path = "unix.rs"]
+mod door;
+#[cfg(not(unix))]
+#[path = "loopback.rs"]
+mod door;
+#[cfg(all(unix, test))]
+#[allow(dead_code)]
+mod loopback;
 
 use serde::{Deserialize, Serialize};
 
 use crate::api::{Caller, RecallRequest, StoreRequest, UpdateRequest};
 
+#[cfg(unix)]
+pub(crate) use door::is_socket_of;
+pub(crate) use door::what_bars;
 #[cfg(all(unix, fuzzing))]
 pub use host::fuzzed;
-#[cfg(unix)]
 pub(crate) use host::keep;
 pub(crate) use link::Link;
-#[cfg(unix)]
-pub(crate) use place::{is_socket_of, is_taken, what_bars};
+pub(crate) use place::is_taken;
 
 /// What this program speaks on the socket. Another number is another language.
 const PROTOCOL: u32 = 1;

@@ -1,43 +1,23 @@
-//! Where the owner of a store is found: the lock, and the socket.
+//! The role of the owner: one process of many has it, as long as it holds the lock of `sock/owner`.
 
-use std::fs::{DirBuilder, File, Metadata, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::fs::{File, TryLockError};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use rustix::process::geteuid;
-use serde::{Deserialize, Serialize};
-
-use super::PROTOCOL;
+use super::door::{self, Door, Guard, Listener};
 
 /// Folder in the store's.
-const FOLDER: &str = "sock";
-/// The lock, and where the socket is.
-const OWNER: &str = "owner";
-/// The socket, where its path is short enough.
-const SOCKET: &str = "icm.sock";
-/// Longest path of a socket that every Unix takes.
-const SOCKET_MAX_BYTES: usize = 103;
-/// Longest `owner` that is read.
+pub(super) const FOLDER: &str = "sock";
+/// The lock.
+pub(super) const OWNER: &str = "owner";
+/// Longest file that is read.
 const NOTICE_MAX_BYTES: u64 = 8 << 10;
-
-/// Through no link, and without waiting for the other end of a pipe.
-const PLAIN: i32 = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-
-/// What the owner says of itself.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Notice {
-    protocol: u32,
-    /// The program's.
-    pub(super) version: String,
-    pub(super) pid: u32,
-    pub(super) socket: PathBuf,
-}
 
 /// The role of the owner, held until it is dropped.
 pub(super) struct Claim {
+    // Closed before the role is given back.
+    door: Option<Door>,
     file: File,
-    socket: Option<PathBuf>,
 }
 
 impl Claim {
@@ -45,7 +25,7 @@ impl Claim {
     pub(super) fn take(store: &Path) -> io::Result<Option<Claim>> {
         let file = file_to_own(store)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Claim { file, socket: None })),
+            Ok(()) => Ok(Some(Claim { door: None, file })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
         }
@@ -55,258 +35,57 @@ impl Claim {
     pub(super) fn wait(store: &Path) -> io::Result<Claim> {
         let file = file_to_own(store)?;
         file.lock()?;
-        Ok(Claim { file, socket: None })
+        Ok(Claim { door: None, file })
     }
 
-    /// A path for the socket, free for use.
-    pub(super) fn socket(&mut self, store: &Path) -> io::Result<PathBuf> {
-        let path = socket_path(&store.canonicalize()?)?;
-        match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        self.socket = Some(path.clone());
-        Ok(path)
+    /// Listens to others, and says where.
+    pub(super) fn listen(&mut self, store: &Path) -> io::Result<(Listener, Guard)> {
+        let (listener, door) = Door::open(&store.canonicalize()?, &self.file)?;
+        let guard = door.guard();
+        self.door = Some(door);
+        Ok((listener, guard))
     }
-
-    /// Says where the socket is, now that somebody listens there.
-    pub(super) fn tell(&mut self, socket: PathBuf) -> io::Result<()> {
-        std::fs::set_permissions(&socket, PermissionsExt::from_mode(0o600))?;
-        let notice = Notice {
-            protocol: PROTOCOL,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            pid: std::process::id(),
-            socket,
-        };
-        self.file.set_len(0)?;
-        self.file.rewind()?;
-        self.file.write_all(&serde_json::to_vec(&notice)?)
-    }
-}
-
-impl Drop for Claim {
-    fn drop(&mut self) {
-        // Whoever still reads it finds nobody there.
-        let _ = self.file.set_len(0);
-        if let Some(socket) = &self.socket {
-            let _ = std::fs::remove_file(socket);
-        }
-    }
-}
-
-/// What the owner of a store says, if there is one whose word counts: it is this user's.
-pub(super) fn notice(store: &Path) -> Option<Notice> {
-    let mut bytes = Vec::new();
-    let file = owner_file(store).ok()?;
-    // Nobody else is believed where a socket is.
-    is_own(&file.metadata().ok()?).then_some(())?;
-    file.take(NOTICE_MAX_BYTES).read_to_end(&mut bytes).ok()?;
-    if bytes.is_empty() {
-        return None;
-    }
-    let notice: Notice = serde_json::from_slice(&bytes).ok()?;
-    let socket = std::fs::symlink_metadata(&notice.socket).ok()?;
-    let lies_in = notice.socket.parent()?.metadata().ok()?;
-    let trusted = socket.file_type().is_socket() && is_own(&socket) && is_private(&lies_in);
-    let counts = notice.protocol == PROTOCOL && trusted;
-    (counts && is_this_stores(store, &notice.socket, &lies_in)).then_some(notice)
-}
-
-/// Whether a socket is of this store, by the folder that it lies in: a store that was copied or moved brings along
-/// what the owner of the other one said.
-fn is_this_stores(store: &Path, socket: &Path, lies_in: &Metadata) -> bool {
-    let own = store.join(FOLDER).metadata();
-    if own.is_ok_and(|own| (own.dev(), own.ino()) == (lies_in.dev(), lies_in.ino())) {
-        return socket.file_name() == Some(SOCKET.as_ref());
-    }
-    let far = store.canonicalize().map(|store| far_name(&store));
-    far.is_ok_and(|name| socket.file_name() == Some(name.as_ref()))
-}
-
-/// How the socket of a store is called where it lies among those of other stores.
-fn far_name(store: &Path) -> String {
-    let name = blake3::hash(store.as_os_str().as_encoded_bytes()).to_hex();
-    format!("{}.sock", &name[..16])
-}
-
-/// Whether this is where the socket of a store lies, and a socket.
-pub(crate) fn is_socket_of(store: &Path, path: &Path) -> bool {
-    let is_socket = || {
-        path.symlink_metadata()
-            .is_ok_and(|it| it.file_type().is_socket())
-    };
-    path == store.join(FOLDER).join(SOCKET) && is_socket()
-}
-
-/// Why no process of this user can be the owner, where that is seen.
-pub(crate) fn what_bars(store: &Path) -> Option<&'static str> {
-    let seen = |path: &Path| std::fs::symlink_metadata(path).ok();
-    let folder = store.join(FOLDER);
-    if seen(&folder).is_some_and(|it| !(it.is_dir() && is_own(&it))) {
-        return Some("sock is not a folder of this user");
-    }
-    let is_odd = seen(&folder.join(OWNER)).is_some_and(|it| !(it.is_file() && is_own(&it)));
-    is_odd.then_some("sock/owner is not a file of this user")
 }
 
 /// Whether a process has the role.
 pub(crate) fn is_taken(store: &Path) -> bool {
     let taken = |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
-    owner_file(store).is_ok_and(taken)
+    file_of(store, OWNER).is_ok_and(taken)
+}
+
+/// What a file of the folder holds, if it is one.
+pub(super) fn read(store: &Path, name: &str) -> Option<(File, Vec<u8>)> {
+    let file = file_of(store, name).ok()?;
+    let mut bytes = Vec::new();
+    (&file)
+        .take(NOTICE_MAX_BYTES)
+        .read_to_end(&mut bytes)
+        .ok()?;
+    Some((file, bytes))
 }
 
 /// The file to be locked by the owner; it is made where it is missing.
 fn file_to_own(store: &Path) -> io::Result<File> {
     let folder = store.join(FOLDER);
-    private_folder(&folder)?;
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .custom_flags(PLAIN)
-        .open(folder.join(OWNER))?;
+    door::private_folder(&folder)?;
+    let mut options = door::opened();
+    options.write(true).create(true).truncate(false);
+    regular(options.open(folder.join(OWNER))?, OWNER)
+}
+
+fn file_of(store: &Path, name: &str) -> io::Result<File> {
+    regular(door::opened().open(path_of(store, name))?, name)
+}
+
+pub(super) fn path_of(store: &Path, name: &str) -> PathBuf {
+    store.join(FOLDER).join(name)
+}
+
+fn regular(file: File, name: &str) -> io::Result<File> {
     match file.metadata()?.is_file() {
         true => Ok(file),
-        false => Err(io::Error::other("sock/owner is not a regular file")),
-    }
-}
-
-/// The file that whoever has the role holds a lock of.
-fn owner_file(store: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    let options = options.read(true).custom_flags(PLAIN);
-    let file = options.open(store.join(FOLDER).join(OWNER))?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::other("sock/owner is not a regular file")),
-    }
-}
-
-/// Where the socket of a store may lie: in its folder, else in one for sockets of this user.
-fn socket_path(store: &Path) -> io::Result<PathBuf> {
-    let near = store.join(FOLDER).join(SOCKET);
-    let fits = |path: &Path| path.as_os_str().len() <= SOCKET_MAX_BYTES;
-    if fits(&near) {
-        return Ok(near);
-    }
-    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    let runtime = runtime.filter(|dir| dir.is_absolute());
-    let own = format!("icm-{}", geteuid().as_raw());
-    let folder = match &runtime {
-        Some(dir) => dir.join("icm"),
-        None => std::env::temp_dir().join(own),
-    };
-    let far = folder.join(far_name(store));
-    if !fits(&far) {
-        let why = format!(
-            "{} is too long for a socket, which takes {SOCKET_MAX_BYTES} bytes: give the store a shorter \
-             path, or set XDG_RUNTIME_DIR",
-            near.display()
-        );
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
-    }
-    private_folder(&folder)?;
-    Ok(far)
-}
-
-/// Makes a folder that nobody else looks into, or sees to it that it is one.
-fn private_folder(folder: &Path) -> io::Result<()> {
-    match DirBuilder::new().mode(0o700).create(folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        _ => {}
-    }
-    let found = std::fs::symlink_metadata(folder)?;
-    if found.is_dir() && is_own(&found) && !is_private(&found) {
-        std::fs::set_permissions(folder, PermissionsExt::from_mode(0o700))?;
-    } else if !is_private(&found) {
-        let why = format!("{} is not a folder of this user alone", folder.display());
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
-    }
-    Ok(())
-}
-
-fn is_private(found: &std::fs::Metadata) -> bool {
-    found.is_dir() && is_own(found) && found.mode() & 0o077 == 0
-}
-
-fn is_own(found: &std::fs::Metadata) -> bool {
-    found.uid() == geteuid().as_raw()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_has_the_role_and_who_comes_after_finds_a_clean_place() {
-        let store = tempfile::tempdir().expect("a folder");
-        let store = store.path();
-        assert!(notice(store).is_none());
-        let mut first = Claim::take(store).expect("it can be").expect("it is free");
-        assert!(Claim::take(store).expect("it can be").is_none());
-        assert!(notice(store).is_none(), "nobody listens yet");
-        let path = first.socket(store).expect("a path");
-        let _listening = std::os::unix::net::UnixListener::bind(&path).expect("it listens");
-        first.tell(path.clone()).expect("it is told");
-        let told = notice(store).expect("a notice");
-        assert_eq!((told.pid, &told.socket), (std::process::id(), &path));
-        let mode = |path: &Path| path.metadata().expect("it is there").mode() & 0o777;
-        assert_eq!(mode(&path), 0o600);
-        assert_eq!(mode(&store.join(FOLDER)), 0o700);
-
-        // Another language is not spoken.
-        let notice_file = store.join(FOLDER).join(OWNER);
-        let said = std::fs::read_to_string(&notice_file).expect("it is there");
-        let other = said.replace("\"protocol\":1", "\"protocol\":2");
-        assert_ne!(other, said);
-        std::fs::write(&notice_file, other).expect("written");
-        assert!(notice(store).is_none());
-        std::fs::write(&notice_file, said).expect("written");
-        assert!(notice(store).is_some());
-
-        // A folder that others look into is none for a socket.
-        let open = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(store.join(FOLDER), open).expect("it is opened");
-        assert!(notice(store).is_none());
-        drop(first);
-        assert!(!path.exists());
-        let again = Claim::take(store).expect("it can be").expect("it is free");
-        assert_eq!(mode(&store.join(FOLDER)), 0o700);
-        assert!(notice(store).is_none());
-        drop(again);
-    }
-
-    #[test]
-    fn a_long_path_has_its_socket_elsewhere() {
-        let store = tempfile::tempdir().expect("a folder");
-        let long = store.path().join("a".repeat(120));
-        std::fs::create_dir(&long).expect("a folder");
-        let path = socket_path(&long.canonicalize().expect("a path"));
-        // Where the folder for sockets is long as well, the error says what to do.
-        match path {
-            Ok(path) => {
-                assert!(path.as_os_str().len() <= SOCKET_MAX_BYTES);
-                assert!(!path.starts_with(&long));
-            }
-            Err(error) => assert!(error.to_string().contains("XDG_RUNTIME_DIR"), "{error}"),
-        }
-    }
-
-    #[test]
-    fn what_is_no_notice_is_none() {
-        let store = tempfile::tempdir().expect("a folder");
-        let store = store.path();
-        drop(Claim::take(store).expect("it can be"));
-        for bytes in [
-            &b"{"[..],
-            b"\xff\xfe",
-            br#"{"protocol":1,"version":"9","pid":1,"socket":"/etc/passwd"}"#,
-            br#"{"protocol":1,"version":"9","pid":1,"socket":"relative"}"#,
-        ] {
-            std::fs::write(store.join(FOLDER).join(OWNER), bytes).expect("written");
-            assert!(notice(store).is_none());
-        }
+        false => Err(io::Error::other(format!(
+            "{FOLDER}/{name} is not a regular file"
+        ))),
     }
 }

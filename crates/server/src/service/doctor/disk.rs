@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+#[cfg(unix)]
 use icm_log::LOG_DIR;
 
-use super::{Checks, Patient, quoted};
+#[cfg(unix)]
+use super::quoted;
+use super::{Checks, Patient};
 use crate::service::Service;
 
 /// Less room than this is a warning.

@@ -3,7 +3,9 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use icm_log::{LOCK_FILE, LOG_DIR, STORE_FILE, TORN_DIR};
+#[cfg(unix)]
+use icm_log::LOCK_FILE;
+use icm_log::{LOG_DIR, STORE_FILE, TORN_DIR};
 
 use super::{Checks, Patient, quoted};
 use crate::api::CheckStatus;

@@ -43,7 +43,6 @@ pub(super) fn locks(patient: &Patient<'_>, checks: &mut Checks) {
 }
 
 /// Who answers other processes.
-#[cfg(unix)]
 pub(super) fn server(patient: &Patient<'_>, checks: &mut Checks) {
     if let Some(why) = crate::owner::what_bars(patient.dir) {
         let sock = patient.dir.join("sock");
@@ -67,9 +66,6 @@ pub(super) fn server(patient: &Patient<'_>, checks: &mut Checks) {
         }
     }
 }
-
-#[cfg(not(unix))]
-pub(super) fn server(_: &Patient<'_>, _: &mut Checks) {}
 
 /// Whether somebody builds views in this folder.
 pub(in crate::service) fn is_building(views: &Path) -> bool {

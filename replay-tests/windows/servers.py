@@ -1,0 +1,105 @@
+"""Three MCP servers store into one new store at once; the one that answers for all is killed.
+
+    python3 servers.py ICM_EXE STORE
+
+Ends with 1 where an acknowledged memory is missing or there twice, nobody takes over, or a check of the store fails.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+SERVERS = 3
+STORES = 300
+INITIALIZE = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "windows", "version": "1"},
+}
+
+
+class Server:
+    def __init__(self, icm: list[str]) -> None:
+        self.process = subprocess.Popen([*icm, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.last = 0
+        self.acknowledged: list[str] = []
+        self.longest = 0.0
+        self.ask("initialize", INITIALIZE)
+        self.say({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def say(self, message: dict) -> None:
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def ask(self, method: str, params: dict) -> dict | None:
+        """The answer; None where the server is gone."""
+        self.last += 1
+        try:
+            self.say({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params})
+        except OSError:
+            return None
+        while line := self.process.stdout.readline():
+            answer = json.loads(line)
+            if answer.get("id") == self.last:
+                return answer
+        return None
+
+    def store(self, name: int) -> None:
+        for number in range(STORES):
+            content = f"server {name} says {number} about subject {number * 7919 % 1009}"
+            arguments = {"topic": f"of-{name}", "content": content}
+            begun = time.monotonic()
+            answer = self.ask("tools/call", {"name": "icm_memory_store", "arguments": arguments})
+            if answer is None:
+                return
+            self.longest = max(self.longest, time.monotonic() - begun)
+            if "result" in answer and not answer["result"].get("isError"):
+                self.acknowledged.append(content)
+            else:
+                print(f"refused: {answer}")
+
+
+def output(command: list[str]) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def main() -> int:
+    program, store = sys.argv[1], Path(sys.argv[2]).resolve()
+    shutil.rmtree(store, ignore_errors=True)
+    icm = ["wine", program, "--db", "Z:" + str(store).replace("/", "\\")]
+    servers = [Server(icm) for _ in range(SERVERS)]
+    threads = [threading.Thread(target=server.store, args=(name,)) for name, server in enumerate(servers)]
+    for thread in threads:
+        thread.start()
+
+    address = store / "sock" / "address"
+    while not address.exists() or sum(len(server.acknowledged) for server in servers) < STORES // 2:
+        time.sleep(0.01)
+    first = json.loads(address.read_text())["pid"]
+    output(["wine", "taskkill", "/f", "/pid", str(first)])
+    time.sleep(0.5)
+    heir = json.loads(address.read_text())["pid"]
+    doctor = output([*icm, "doctor"])
+    for thread in threads:
+        thread.join()
+    for server in servers:
+        server.process.stdin.close()
+        server.process.wait(30)
+
+    print(output([*icm, "verify"]).splitlines()[0])
+    there = [memory["content"] for memory in json.loads(output([*icm, "list", "--json", "--limit", "5000"]))]
+    wrong = [content for server in servers for content in server.acknowledged if there.count(content) != 1]
+    for name, server in enumerate(servers):
+        print(f"server {name}: {len(server.acknowledged)} stored, the longest wait {server.longest * 1e3:.0f} ms")
+    took_over = heir != first and f"process {heir} " in doctor and "answers other processes" in doctor
+    print(f"owner {first}, then {heir}; {len(there)} memories, {len(wrong)} of them missing or twice")
+    survivors = [server for server in servers if len(server.acknowledged) == STORES]
+    return 0 if took_over and not wrong and len(survivors) == SERVERS - 1 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use icm_log::{EventId, Name, Position, RequestKey, SubjectId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::apply::{Access, Base, Ended, Keep, Learned, Request};
 use super::links::Link;
@@ -35,8 +36,8 @@ pub struct TopicChange {
 /// What was folded on top of a base and is not part of it yet.
 #[derive(Debug, Clone, Default)]
 pub struct Overlay {
-    /// New versions, oldest first.
-    pub versions: FxHashMap<EntityId, Vec<Version>>,
+    /// New versions, oldest first. A copy shares them.
+    pub versions: FxHashMap<EntityId, Vec<Arc<Version>>>,
     /// New accesses by the id that was shown, oldest first.
     pub accesses: FxHashMap<SubjectId, Vec<Access>>,
     /// New names.
@@ -80,7 +81,7 @@ impl Keep for Overlay {
     fn newest<'a>(&'a self, base: &dyn Base, entity: EntityId) -> Result<Option<Cow<'a, Version>>> {
         let versions = self.versions.get(&entity);
         match versions.and_then(|versions| versions.last()) {
-            Some(version) => Ok(Some(Cow::Borrowed(version))),
+            Some(version) => Ok(Some(Cow::Borrowed(&**version))),
             None => Ok(base.newest(entity)?.map(Cow::Owned)),
         }
     }
@@ -127,9 +128,9 @@ impl Keep for Overlay {
         }
         self.versions
             .entry(entity)
-            // Most memories have one version, and it is large.
+            // Most memories have one version.
             .or_insert_with(|| Vec::with_capacity(1))
-            .push(version);
+            .push(Arc::new(version));
     }
 
     fn name(&mut self, name: Name, entity: EntityId) {

@@ -84,7 +84,7 @@ fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) ->
             for version in versions {
                 let key = versioned_key(*entity, version.from);
                 bytes.clear();
-                rmp_serde::encode::write(&mut bytes, version).expect("rows are plain values");
+                rmp_serde::encode::write(&mut bytes, &**version).expect("rows are plain values");
                 table.insert(&key[..], &bytes[..]).map_err(bad)?;
             }
         }

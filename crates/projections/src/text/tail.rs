@@ -1,7 +1,8 @@
 //! What was learned since the last commit, searched in memory.
 
-use std::cell::{OnceCell, Ref, RefCell};
+use std::cell::{Ref, RefCell};
 use std::collections::hash_map::Entry;
+use std::sync::{Arc, OnceLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use tantivy::query::Bm25Weight;
@@ -24,9 +25,11 @@ const WAITING_MAX: usize = 4_096;
 /// not move them in an answer. That is done when somebody searches, or when there is time: a store need not wait for
 /// it. A version that the tail has closed is still a document, of the index or the tail: `visible` says so to a
 /// search, and [`Tail::close`] to the statistics.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default)]
 pub struct Tail {
-    docs: Vec<TailDoc>,
+    docs: Vec<Arc<TailDoc>>,
+    /// Which of them no longer hold.
+    ended: Vec<bool>,
     /// Where the document of an ordinal is.
     ordinals: FxHashMap<u64, u32>,
     /// What a search asks of the first of the documents.
@@ -41,7 +44,7 @@ pub struct Tail {
 }
 
 /// What a search asks of the documents that were analysed.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default)]
 struct Searched {
     /// So many, from the first on.
     docs: usize,
@@ -61,19 +64,18 @@ struct InHome {
     living: u64,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct TailDoc {
     doc: OwnDoc,
     /// Its topic, and that with its scope.
     homes: [Home; 2],
     /// Of its content.
     marks: Marks,
-    closed: bool,
-    analysed: OnceCell<Analysed>,
+    analysed: OnceLock<Analysed>,
 }
 
 /// A [`Doc`] with texts of its own.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct OwnDoc {
     ordinal: u64,
     topic: String,
@@ -128,7 +130,7 @@ impl TailDoc {
     }
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct Posting {
     doc: u32,
     count: u32,
@@ -148,6 +150,31 @@ impl Tail {
         Self::default()
     }
 
+    /// A copy, which shares the documents. What a search asks is made again where it is needed: a commit never does.
+    pub(crate) fn copied(&self) -> Self {
+        Tail {
+            docs: self.docs.clone(),
+            ended: self.ended.clone(),
+            ordinals: self.ordinals.clone(),
+            searched: RefCell::default(),
+            homes: self.homes.clone(),
+            open_docs: self.open_docs,
+            closed: self.closed.clone(),
+            closed_in_index: self.closed_in_index.clone(),
+        }
+    }
+
+    /// Takes the documents that `other` has too from there: those may be analysed already.
+    pub(crate) fn share(&mut self, other: &Tail) {
+        for doc in &mut self.docs {
+            let there = other.ordinals.get(&doc.doc.ordinal);
+            let there = there.map(|at| &other.docs[*at as usize]);
+            if let Some(same) = there.filter(|it| it.doc.stored == doc.doc.stored) {
+                *doc = Arc::clone(same);
+            }
+        }
+    }
+
     /// Adds a document. One whose ordinal is here already is left as it is.
     pub fn add(&mut self, doc: &Doc<'_>) {
         let at = u32::try_from(self.docs.len()).expect("a tail of less than 2^32 documents");
@@ -162,13 +189,13 @@ impl Tail {
             home.living += 1;
         }
         self.open_docs += 1;
-        self.docs.push(TailDoc {
+        self.docs.push(Arc::new(TailDoc {
             doc: OwnDoc::of(doc),
             homes,
             marks: marks_of(doc.content),
-            closed: false,
-            analysed: OnceCell::new(),
-        });
+            analysed: OnceLock::new(),
+        }));
+        self.ended.push(false);
         if self.waiting() > WAITING_MAX {
             self.analyse(1);
         }
@@ -177,8 +204,9 @@ impl Tail {
     /// Analyses so many of the documents that wait for it. Whether others do.
     pub(crate) fn analyse(&self, most: usize) -> bool {
         let mut searched = self.searched.borrow_mut();
-        for doc in self.docs.iter().skip(searched.docs).take(most) {
-            searched.add(doc);
+        let docs = self.docs.iter().zip(&self.ended);
+        for (doc, ended) in docs.skip(searched.docs).take(most) {
+            searched.add(doc, *ended);
         }
         searched.docs < self.docs.len()
     }
@@ -202,9 +230,8 @@ impl Tail {
         }
         match self.ordinals.get(&ordinal) {
             Some(&at) => {
-                let doc = &mut self.docs[at as usize];
-                doc.closed = true;
-                for home in doc.homes {
+                self.ended[at as usize] = true;
+                for home in self.docs[at as usize].homes {
                     if let Some(home) = self.homes.get_mut(&home) {
                         home.living -= 1;
                     }
@@ -271,7 +298,7 @@ impl Tail {
         if all || self.open_docs == self.docs.len() as u64 {
             return postings.len() as u64;
         }
-        let counted = |posting: &&Posting| !self.docs[posting.doc as usize].closed;
+        let counted = |posting: &&Posting| !self.ended[posting.doc as usize];
         postings.iter().filter(counted).count() as u64
     }
 
@@ -352,11 +379,11 @@ impl Tail {
 
 impl Searched {
     /// Adds the next document.
-    fn add(&mut self, doc: &TailDoc) {
+    fn add(&mut self, doc: &TailDoc, ended: bool) {
         let at = u32::try_from(self.docs).expect("a tail of less than 2^32 documents");
         let analysed = doc.analysed();
         let norm_ids = analysed.norm_ids();
-        if !doc.closed {
+        if !ended {
             self.open_tokens.add(norm_ids);
         }
         self.all_tokens.add(norm_ids);

@@ -984,3 +984,36 @@ fn a_document_that_is_named_has_the_score_of_one_that_is_found() {
     let expected: Vec<u64> = (0..60).filter(|n| n % 3 != 2).collect();
     assert_eq!(allowed, expected);
 }
+
+#[test]
+fn a_tail_shares_what_another_has_worked_out_and_nothing_else() -> Outcome {
+    let index = index_of(&[doc(0, "the linker failed")], 1)?;
+    let tail_of = |docs: &[Doc<'_>]| {
+        let mut tail = Tail::new();
+        docs.iter().for_each(|doc| tail.add(doc));
+        tail
+    };
+    let mut before = tail_of(&[doc(1, "a linker"), doc(2, "a compiler"), doc(3, "a loader")]);
+    before.close(&index, 3)?;
+    before.analyse(usize::MAX);
+    let mut after = tail_of(&[
+        doc(2, "a compiler"),
+        doc(3, "another text"),
+        doc(4, "a linker"),
+    ]);
+    after.share(&before);
+    let one = |tail: &Tail, ordinal| tail.analysed(ordinal).map(std::ptr::from_ref);
+    assert_eq!(one(&after, 2), one(&before, 2));
+    assert_ne!(one(&after, 3), one(&before, 3));
+    assert_eq!(ordinals(&index, &after, &ask("text"))?, [3]);
+    assert_eq!(ordinals(&index, &after, &ask("linker"))?, [4, 0]);
+
+    // A copy shares the documents, not which of them hold.
+    let copy = before.copied();
+    before.close(&index, 1)?;
+    assert_eq!((copy.open_len(), before.open_len()), (2, 1));
+    assert_eq!(one(&copy, 1), one(&before, 1));
+    let found = copy.doc_freq(super::analyze::TextField::Body, "linker", false);
+    assert_eq!(found, 1);
+    Ok(())
+}

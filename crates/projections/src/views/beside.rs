@@ -27,11 +27,17 @@ impl Views {
         Ok(true)
     }
 
+    /// Takes what `other`, which answers meanwhile, has worked out of texts that came since the commit.
+    pub fn share_texts(&mut self, other: &Views) {
+        self.tail.text.share(&other.tail.text);
+    }
+
     /// Gets ready, while nobody waits, what the next commands ask of views that were taken further.
     ///
     /// # Errors
     /// As a recall.
     pub fn get_ready(&self) -> Result<()> {
+        self.tail.text.analyse(usize::MAX);
         Ok(self.text.sort_homes()?)
     }
 

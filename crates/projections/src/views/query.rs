@@ -32,6 +32,7 @@ impl Views {
             .iter()
             .rev()
             .find(|version| version.from <= position)
+            .map(|version| &**version)
     }
 
     /// Every version of a memory up to `position`, oldest first.
@@ -42,7 +43,7 @@ impl Views {
                 newer
                     .iter()
                     .filter(|version| version.from <= position)
-                    .cloned(),
+                    .map(|version| Version::clone(version)),
             );
         }
         Ok(versions)

@@ -58,7 +58,7 @@ impl Tail {
         Tail {
             folder: self.folder.clone(),
             cursor: self.cursor,
-            text: self.text.clone(),
+            text: self.text.copied(),
             vectors: TailVectors::default(),
             waypoints: self.waypoints.clone(),
             schedule: self.schedule.clone(),

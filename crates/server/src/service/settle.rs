@@ -18,7 +18,7 @@ const MUCH_LEFT_ROWS: u64 = 10_000;
 /// part of its time, however much is written.
 const PAUSES: u32 = 4;
 /// Unless so many times as much is new as is taken in else.
-const TAILS_MAX: u64 = 8;
+const TAILS_MAX: u64 = 16;
 /// How long somebody else who writes the views is waited for: then they need not be written here.
 const SETTLE_WAIT: Duration = Duration::from_millis(10);
 
@@ -110,7 +110,11 @@ impl Service {
     /// Folds what was appended here, so that the next command need not, and does some of what recalls ask of it as long as
     /// `go_on` says so. What is wrong with it the next command finds, too.
     pub(crate) fn fold_ahead(&self, go_on: &dyn Fn() -> bool) {
-        let mut held = locked(&self.views);
+        self.fold(&mut locked(&self.views), go_on);
+    }
+
+    /// The same, of views that are held.
+    pub(super) fn fold(&self, held: &mut Option<Views>, go_on: &dyn Fn() -> bool) {
         let Some(views) = held.as_mut() else {
             return;
         };
@@ -145,6 +149,9 @@ impl Service {
             };
             // Most of what came meanwhile; nobody has to wait for it.
             beside.follow(&self.log)?;
+            if let Some(views) = locked(&self.views).as_ref() {
+                beside.share_texts(views);
+            }
             beside.get_ready()?;
             Ok(beside)
         });
@@ -160,10 +167,14 @@ impl Service {
             return Ok(Some(false));
         }
         beside.follow(&self.log)?;
-        if let Some(mut before) = held.take() {
-            beside.inherit(&mut before);
+        let mut before = held.take();
+        if let Some(before) = before.as_mut() {
+            beside.inherit(before);
         }
         *held = Some(beside);
+        // What it held is given back while others go on.
+        drop(held);
+        drop(before);
         Ok(Some(true))
     }
 

@@ -77,7 +77,10 @@ def main() -> int:
         thread.start()
 
     address = store / "sock" / "address"
+    deadline = time.monotonic() + 120
     while not address.exists() or sum(len(server.acknowledged) for server in servers) < STORES // 2:
+        if time.monotonic() > deadline:
+            sys.exit("no server stores anything")
         time.sleep(0.01)
     first = json.loads(address.read_text())["pid"]
     output(["wine", "taskkill", "/f", "/pid", str(first)])

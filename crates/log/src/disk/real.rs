@@ -143,15 +143,12 @@ impl Disk for RealDisk {
     }
 
     fn identity(&self, path: &Path) -> io::Result<u64> {
-        identity_at(path, &fs::metadata(path)?)
+        look(path).map(|(_, identity)| identity)
     }
 
     fn stamp(&self, path: &Path) -> io::Result<Option<(Stamp, bool)>> {
-        match fs::metadata(path) {
-            Ok(metadata) => {
-                let identity = identity_at(path, &metadata)?;
-                Ok(Some(stamp_of(&metadata, identity)))
-            }
+        match look(path) {
+            Ok((metadata, identity)) => Ok(Some(stamp_of(&metadata, identity))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
@@ -169,26 +166,41 @@ impl Disk for RealDisk {
     }
 }
 
+/// A file's metadata, and the number that it has in its file system.
 #[cfg(unix)]
-fn identity_at(_: &Path, metadata: &fs::Metadata) -> io::Result<u64> {
-    Ok(std::os::unix::fs::MetadataExt::ino(metadata))
+fn look(path: &Path) -> io::Result<(fs::Metadata, u64)> {
+    let metadata = fs::metadata(path)?;
+    let identity = std::os::unix::fs::MetadataExt::ino(&metadata);
+    Ok((metadata, identity))
+}
+
+/// A file's metadata, and the number that it has in its file system. Not the time that it was made: a file that takes
+/// another's place soon enough is given that one's.
+#[cfg(windows)]
+fn look(path: &Path) -> io::Result<(fs::Metadata, u64)> {
+    use std::os::windows::fs::OpenOptionsExt;
+    // FILE_FLAG_BACKUP_SEMANTICS: folders, too. No access is asked for: nobody can refuse it.
+    const FOLDERS_TOO: u32 = 0x0200_0000;
+    let mut options = OpenOptions::new();
+    look_at(
+        &options
+            .access_mode(0)
+            .custom_flags(FOLDERS_TOO)
+            .open(path)?,
+    )
 }
 
 #[cfg(unix)]
-fn identity_of(_: &File, metadata: &fs::Metadata) -> io::Result<u64> {
-    Ok(std::os::unix::fs::MetadataExt::ino(metadata))
-}
-
-/// Not the time that it was made: a file that takes another's place soon enough is given that one's.
-#[cfg(windows)]
-fn identity_at(path: &Path, _: &fs::Metadata) -> io::Result<u64> {
-    let file = winapi_util::Handle::from_path_any(path)?;
-    winapi_util::file::information(&file).map(|found| found.file_index())
+fn look_at(file: &File) -> io::Result<(fs::Metadata, u64)> {
+    let metadata = file.metadata()?;
+    let identity = std::os::unix::fs::MetadataExt::ino(&metadata);
+    Ok((metadata, identity))
 }
 
 #[cfg(windows)]
-fn identity_of(file: &File, _: &fs::Metadata) -> io::Result<u64> {
-    winapi_util::file::information(file).map(|found| found.file_index())
+fn look_at(file: &File) -> io::Result<(fs::Metadata, u64)> {
+    let found = winapi_util::file::information(file)?;
+    Ok((file.metadata()?, found.file_index()))
 }
 
 #[cfg(unix)]
@@ -256,8 +268,7 @@ impl DiskFile for RealFile {
     }
 
     fn stamp(&self) -> io::Result<Stamp> {
-        let metadata = self.0.metadata()?;
-        let identity = identity_of(&self.0, &metadata)?;
+        let (metadata, identity) = look_at(&self.0)?;
         Ok(stamp_of(&metadata, identity).0)
     }
 }

@@ -16,10 +16,11 @@ use super::search::AnyOf;
 use super::stats::Tokens;
 use super::{Doc, TextError};
 
-/// Documents that wait to be analysed, at most: whoever searches first does that, in some 0.1 s.
-const WAITING_MAX: usize = 4_096;
+/// Documents that wait to be analysed, at most: whoever searches first does that, in some 0.2 s. As many as a server lets
+/// the tail grow to, so that no store waits for it.
+const WAITING_MAX: usize = 8_192;
 
-/// Documents that no commit holds yet, a few thousand at most.
+/// Documents that no commit holds yet, some thousands at most.
 ///
 /// They are analysed, counted and scored as they will be once committed, so a commit does
 /// not move them in an answer. That is done when somebody searches, or when there is time: a store need not wait for
@@ -150,7 +151,7 @@ impl Tail {
         Self::default()
     }
 
-    /// A copy, which shares the documents. What a search asks is made again where it is needed: a commit never does.
+    /// A copy, which shares the documents. What a search asks is made again where it is needed: a commit has no need of it.
     pub(crate) fn copied(&self) -> Self {
         Tail {
             docs: self.docs.clone(),

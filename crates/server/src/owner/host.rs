@@ -1,6 +1,7 @@
 //! The owner's side: who listens, and what is answered.
 
 use std::collections::HashMap;
+use std::io::ErrorKind::{ConnectionAborted, ConnectionReset};
 use std::io::{self, BufRead, BufReader, Read, Write as _};
 use std::net::Shutdown;
 use std::path::Path;
@@ -18,8 +19,8 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::door::{Guard, Listener, Stream, has_hung_up, passes, taken};
-use super::place::{self, Claim};
+use super::door::{Listener, Pass, Stream, has_hung_up, passes, taken};
+use super::place::Claim;
 use super::queue::Queue;
 use super::{LINE_MAX_BYTES, PROTOCOL, Params};
 use crate::api::{Caller, LogEntry, LogRequest, RecallRequest, Receipt};
@@ -69,7 +70,7 @@ pub(crate) async fn keep(service: Arc<Service>, answered: impl Fn() + Send + Syn
     loop {
         let begun = match claimed(&service, claim.take()) {
             Ok(Some((door, claim))) => host(&service, &answered).map(|it| (door, claim, it)),
-            Ok(None) if place::is_taken(service.dir()) => {
+            Ok(None) if service.is_there() => {
                 claim = role(service.dir()).await;
                 continue;
             }
@@ -143,7 +144,7 @@ pub async fn fuzzed(service: Arc<Service>, stream: tokio::net::UnixStream) {
 fn claimed(
     service: &Service,
     claim: Option<Claim>,
-) -> io::Result<Option<((Listener, Guard), Claim)>> {
+) -> io::Result<Option<((Listener, Pass), Claim)>> {
     let store = service.dir();
     // Asking does not make a store.
     if !service.is_there() {
@@ -191,7 +192,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn listen((listener, guard): (Listener, Guard), methods: &Methods) {
+async fn listen((listener, pass): (Listener, Pass), methods: &Methods) {
     // Whoever stops to listen stops to answer, too.
     let streams = Streams::default();
     let _ends = Ends(Arc::clone(&streams));
@@ -210,6 +211,8 @@ async fn listen((listener, guard): (Listener, Guard), methods: &Methods) {
                 continue;
             }
             Ok(Some(stream)) => Ok(stream),
+            // It went before it was taken.
+            Err(error) if matches!(error.kind(), ConnectionReset | ConnectionAborted) => continue,
             Err(error) => Err(error),
         };
         // A thread each: whoever asks is answered with no other thread in between.
@@ -227,8 +230,9 @@ async fn listen((listener, guard): (Listener, Guard), methods: &Methods) {
             let thread = thread::Builder::new().name("icm-answers".into());
             thread.spawn(move || {
                 let _open = open;
-                if guard.admits(&stream) {
-                    converse(&stream, &methods, &runtime);
+                match pass.admits(&stream) {
+                    true => converse(&stream, &methods, &runtime),
+                    false => tracing::debug!("who did not know the token was not answered"),
                 }
             })
         });

@@ -2,6 +2,7 @@
 //! who can read the store's folder. Both ends show that they know it before anything is asked: another user may open
 //! the port of an owner that is gone.
 
+use std::fmt;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -19,7 +20,7 @@ pub(super) use tokio::net::TcpListener as Listener;
 
 /// What the owner says of itself. Not in the file that it holds the lock of: nobody else reads a locked file there.
 const ADDRESS: &str = "address";
-/// So long a connection may take.
+/// So long a connection may take, until the other end has shown that it knows the token.
 const CONNECT_MAX: Duration = Duration::from_millis(40);
 /// So long the other end may take to show that it knows the token.
 const SHOWN_WITHIN: Duration = Duration::from_millis(500);
@@ -44,18 +45,24 @@ pub(super) struct Notice {
     pub(super) version: String,
     pub(super) pid: u32,
     port: u16,
-    guard: Guard,
+    pass: Pass,
 }
 
 /// Where others knock, until it is dropped.
 pub(super) struct Door {
     address: PathBuf,
-    guard: Guard,
+    pass: Pass,
 }
 
 /// What both ends know: the token, and which folder it is for. A store that was copied brings the token along.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Guard([u8; KEY_BYTES]);
+#[derive(Clone, Copy)]
+pub(super) struct Pass([u8; KEY_BYTES]);
+
+impl fmt::Debug for Pass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Pass(_)")
+    }
+}
 
 /// Which end shows that it knows the token.
 #[derive(Clone, Copy)]
@@ -67,12 +74,6 @@ enum End {
 impl Door {
     /// Listens, and says so in a file beside the owner's.
     pub(super) fn open(store: &Path, _owner: &File) -> io::Result<(Listener, Door)> {
-        let address = place::path_of(store, ADDRESS);
-        // Of one that was killed, or whatever else it is.
-        match std::fs::remove_file(&address) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
         let token = blake3::Hash::from_bytes(drawn()?);
@@ -83,15 +84,20 @@ impl Door {
             port: listener.local_addr()?.port(),
             token: token.to_hex().to_string(),
         };
-        let guard = Guard::of(&token, store);
         let listener = Listener::from_std(listener)?;
-        let mut file = opened().write(true).create_new(true).open(&address)?;
-        file.write_all(&serde_json::to_vec(&said)?)?;
-        Ok((listener, Door { address, guard }))
+        let door = Door {
+            address: place::path_of(store, ADDRESS),
+            pass: Pass::of(&token, store),
+        };
+        // Nobody reads half of it, and that of an owner that was killed makes room.
+        let new = door.address.with_extension("new");
+        std::fs::write(&new, serde_json::to_vec(&said)?)?;
+        std::fs::rename(&new, &door.address)?;
+        Ok((listener, door))
     }
 
-    pub(super) fn guard(&self) -> Guard {
-        self.guard
+    pub(super) fn pass(&self) -> Pass {
+        self.pass
     }
 }
 
@@ -101,13 +107,14 @@ impl Drop for Door {
     }
 }
 
-impl Guard {
-    fn of(token: &blake3::Hash, store: &Path) -> Guard {
+impl Pass {
+    fn of(token: &blake3::Hash, store: &Path) -> Pass {
         let store = store.as_os_str().as_encoded_bytes();
-        Guard(*blake3::keyed_hash(token.as_bytes(), store).as_bytes())
+        Pass(*blake3::keyed_hash(token.as_bytes(), store).as_bytes())
     }
 
-    /// What shows that an end knows it, for one connection.
+    /// What shows that an end knows it, for one connection: who overhears that may show it to the same owner once more, and
+    /// to no other.
     fn shown(self, end: End, once: &[u8; KEY_BYTES]) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
         hasher.update(match end {
@@ -136,23 +143,29 @@ impl Guard {
 /// One that came.
 pub(super) fn taken(stream: tokio::net::TcpStream) -> io::Result<Option<Stream>> {
     let stream = stream.into_std()?;
-    stream.set_nodelay(true)?;
+    // It may be gone already.
+    let _ = stream.set_nodelay(true);
     Ok(Some(stream))
 }
 
 /// A connection to an owner that knows the token.
 pub(super) fn connected(notice: &Notice) -> io::Result<Stream> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, notice.port));
+    let begun = Instant::now();
     let mut stream = Stream::connect_timeout(&address, CONNECT_MAX)?;
     stream.set_nodelay(true)?;
     let once = drawn()?;
     let mut said = [0; 2 * KEY_BYTES];
     said[..KEY_BYTES].copy_from_slice(&once);
-    said[KEY_BYTES..].copy_from_slice(notice.guard.shown(End::Asking, &once).as_bytes());
+    said[KEY_BYTES..].copy_from_slice(notice.pass.shown(End::Asking, &once).as_bytes());
     stream.write_all(&said)?;
     let mut shown = [0; KEY_BYTES];
-    read_within(&stream, &mut shown, CONNECT_MAX)?;
-    match blake3::Hash::from_bytes(shown) == notice.guard.shown(End::Answering, &once) {
+    read_within(
+        &stream,
+        &mut shown,
+        CONNECT_MAX.saturating_sub(begun.elapsed()),
+    )?;
+    match blake3::Hash::from_bytes(shown) == notice.pass.shown(End::Answering, &once) {
         true => Ok(stream),
         false => Err(io::Error::other("somebody else has the owner's port")),
     }
@@ -204,8 +217,9 @@ pub(super) fn has_hung_up(stream: &Stream) -> bool {
 /// Whether an error may be over by the next time: no room, or too few handles or buffers.
 pub(super) fn passes(error: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, OutOfMemory, QuotaExceeded, StorageFull, WouldBlock};
-    // ERROR_TOO_MANY_OPEN_FILES, ERROR_NO_SYSTEM_RESOURCES, WSAEMFILE and WSAENOBUFS.
-    let numbers = [4, 1450, 10024, 10055];
+    // ERROR_TOO_MANY_OPEN_FILES, ERROR_NO_SYSTEM_RESOURCES, WSAEMFILE and WSAENOBUFS; and somebody has a file open:
+    // ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION, ERROR_LOCK_VIOLATION and ERROR_DELETE_PENDING.
+    let numbers = [4, 1450, 10024, 10055, 5, 32, 33, 303];
     let kinds = [
         Interrupted,
         OutOfMemory,
@@ -225,12 +239,12 @@ pub(super) fn notice(store: &Path) -> Option<Notice> {
     let (_, bytes) = place::read(store, ADDRESS)?;
     let said: Said = serde_json::from_slice(&bytes).ok()?;
     let token = blake3::Hash::from_hex(&said.token).ok()?;
-    let guard = Guard::of(&token, &store.canonicalize().ok()?);
+    let pass = Pass::of(&token, &store.canonicalize().ok()?);
     (said.protocol == PROTOCOL).then_some(Notice {
         version: said.version,
         pid: said.pid,
         port: said.port,
-        guard,
+        pass,
     })
 }
 
@@ -267,21 +281,21 @@ mod tests {
 
     use super::*;
 
-    fn guard(token: u8, store: &str) -> Guard {
-        Guard::of(
+    fn pass_of(token: u8, store: &str) -> Pass {
+        Pass::of(
             &blake3::Hash::from_bytes([token; KEY_BYTES]),
             Path::new(store),
         )
     }
 
     /// What becomes of somebody who knocks with one token at a door with another: on this side, and on that.
-    fn knocked(asks: Guard, answers: Guard) -> (io::Result<Stream>, bool) {
+    fn knocked(asks: Pass, answers: Pass) -> (io::Result<Stream>, bool) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("it listens");
         let notice = Notice {
             version: String::new(),
             pid: 1,
             port: listener.local_addr().expect("an address").port(),
-            guard: asks,
+            pass: asks,
         };
         let answering = thread::spawn(move || {
             let (stream, _) = listener.accept().expect("somebody knocks");
@@ -293,11 +307,11 @@ mod tests {
 
     #[test]
     fn only_who_knows_the_token_of_this_store_is_let_in() {
-        let (stream, admitted) = knocked(guard(1, "/a"), guard(1, "/a"));
+        let (stream, admitted) = knocked(pass_of(1, "/a"), pass_of(1, "/a"));
         assert!(admitted);
         assert!(has_hung_up(&stream.expect("a connection")));
-        for other in [guard(2, "/a"), guard(1, "/b")] {
-            let (stream, admitted) = knocked(guard(1, "/a"), other);
+        for other in [pass_of(2, "/a"), pass_of(1, "/b")] {
+            let (stream, admitted) = knocked(pass_of(1, "/a"), other);
             assert!(!admitted && stream.is_err());
         }
     }
@@ -310,7 +324,7 @@ mod tests {
             version: String::new(),
             pid: 1,
             port: listener.local_addr().expect("an address").port(),
-            guard: guard(1, "/a"),
+            pass: pass_of(1, "/a"),
         };
         let answering = thread::spawn(move || {
             let (mut stream, _) = listener.accept().expect("somebody knocks");
@@ -333,14 +347,61 @@ mod tests {
         let (near, _) = listener.accept().expect("somebody knocks");
         let sending = thread::spawn(move || {
             while far.write_all(b" ").is_ok() {
-                thread::sleep(Duration::from_millis(20));
+                thread::sleep(Duration::from_millis(100));
             }
         });
         let begun = Instant::now();
-        assert!(!guard(1, "/a").admits(&near));
-        assert!(begun.elapsed() < Duration::from_secs(5));
+        assert!(!pass_of(1, "/a").admits(&near));
+        assert!(begun.elapsed() < Duration::from_secs(3));
         drop(near);
         sending.join().expect("it ends with the other end");
+    }
+
+    /// What an owner says counts while it has the role, in its own folder, and in this language.
+    #[tokio::test]
+    async fn who_reads_what_the_owner_says_finds_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [store, copy] = ["store", "copy"].map(|name| folder.path().join(name));
+        let sock = |store: &Path| store.join(FOLDER);
+        std::fs::create_dir_all(sock(&store)).expect("a folder");
+        std::fs::create_dir_all(sock(&copy)).expect("a folder");
+        let owner = File::create(sock(&store).join(OWNER)).expect("a file");
+        let whole = store.canonicalize().expect("a path");
+        let (listener, door) = Door::open(&whole, &owner).expect("it listens");
+        assert!(notice(&store).is_none(), "nobody has the role");
+        owner.lock().expect("it is free");
+        let said = notice(&store).expect("an owner");
+        assert_eq!(said.pid, std::process::id());
+        assert_eq!(said.version, env!("CARGO_PKG_VERSION"));
+        assert!(!format!("{said:?}").contains(&format!("{:?}", door.pass.0)));
+
+        let pass = door.pass();
+        let admitted = tokio::spawn(async move {
+            let (stream, _) = listener.accept().await.expect("somebody knocks");
+            let stream = taken(stream).expect("a socket").expect("one that counts");
+            stream.set_nonblocking(false).expect("it waits");
+            tokio::task::spawn_blocking(move || pass.admits(&stream)).await
+        });
+        let asked = tokio::task::spawn_blocking(move || connected(&said)).await;
+        asked.expect("no panic").expect("it is let in");
+        assert!(admitted.await.expect("no panic").expect("no panic"));
+
+        // A copy brings the word along, and is another store: so its token is no use.
+        let there = sock(&copy).join(OWNER);
+        std::fs::copy(sock(&store).join(ADDRESS), sock(&copy).join(ADDRESS)).expect("copied");
+        let other = File::create(there).expect("a file");
+        other.lock().expect("it is free");
+        let copied = notice(&copy).expect("a word");
+        assert_ne!(copied.pass.0, door.pass.0);
+
+        let address = sock(&store).join(ADDRESS);
+        let said = std::fs::read_to_string(&address).expect("it is there");
+        let later = said.replace("\"protocol\":1", "\"protocol\":2");
+        assert_ne!(later, said);
+        std::fs::write(&address, later).expect("written");
+        assert!(notice(&store).is_none());
+        drop(door);
+        assert!(!address.exists());
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! One process of many looks after a store for all of them: the owner.
 //!
-//! Whoever holds the lock of `sock/owner` is the owner. It answers on a Unix socket, JSON-RPC a line, and
-//! says in that file where the socket is; where there are none, on a port of this machine, and in `sock/address`. It has the views at hand and shares one sync among all who write
-//! at once. Nobody depends on it: every write is decided under the store's own lock, wherever that happens,
-//! so a process that finds no owner, or one that does not answer, does its work itself. A request that the
-//! owner may have done carries an idempotency key, which the log knows again: it is done once.
+//! Whoever holds the lock of `sock/owner` is the owner. It answers on a Unix socket, JSON-RPC a line, and says in that
+//! file where the socket is; on Windows on a port of this machine, and says so in `sock/address`. It has the views at
+//! hand and shares one sync among all who write at once. Nobody depends on it: every write is decided under the store's
+//! own lock, wherever that happens, so a process that finds no owner, or one that does not answer, does its work itself.
+//! A request that the owner may have done carries an idempotency key, which the log knows again: it is done once.
 
 mod host;
 mod link;

@@ -4,7 +4,7 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::door::{self, Door, Guard, Listener};
+use super::door::{self, Door, Listener, Pass};
 
 /// Folder in the store's.
 pub(super) const FOLDER: &str = "sock";
@@ -39,11 +39,11 @@ impl Claim {
     }
 
     /// Listens to others, and says where.
-    pub(super) fn listen(&mut self, store: &Path) -> io::Result<(Listener, Guard)> {
+    pub(super) fn listen(&mut self, store: &Path) -> io::Result<(Listener, Pass)> {
         let (listener, door) = Door::open(&store.canonicalize()?, &self.file)?;
-        let guard = door.guard();
+        let pass = door.pass();
         self.door = Some(door);
-        Ok((listener, guard))
+        Ok((listener, pass))
     }
 }
 

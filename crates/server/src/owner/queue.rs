@@ -6,6 +6,7 @@ use std::mem::take;
 use std::panic::AssertUnwindSafe;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use std::{io, panic, thread};
 
 use crate::api::{Caller, Receipt};
@@ -14,6 +15,8 @@ use crate::service::{OwnWay, Prepared, Service, Write};
 
 /// One decides while the other waits for its sync.
 const THREADS: usize = 2;
+/// So long a thread looks for more before it sleeps: to be woken takes about as long.
+const LOOKS_ON: Duration = Duration::from_micros(50);
 
 /// The queue, and the threads that see to it until this is dropped.
 pub(super) struct Queue {
@@ -35,6 +38,8 @@ struct Waiting {
     /// Something was decided that is not folded.
     to_fold: bool,
     is_closed: bool,
+    /// Threads that sleep until they are told.
+    asleep: usize,
 }
 
 struct Waiter {
@@ -106,6 +111,7 @@ impl Drop for Turn<'_> {
         let mut waiting = self.shared.waiting();
         waiting.is_taken = false;
         let more = waiting.to_fold || !waiting.writes.is_empty();
+        let more = more && waiting.asleep > 0;
         let is_closed = waiting.is_closed;
         drop(waiting);
         match is_closed {
@@ -136,10 +142,11 @@ impl Shared {
         let (answer, receipt) = mpsc::sync_channel(1);
         waiting.writes.push(Waiter { write, answer });
         // Who decides just now tells of what came meanwhile.
-        if !waiting.is_taken {
+        let tell = !waiting.is_taken && waiting.asleep > 0;
+        drop(waiting);
+        if tell {
             self.news.notify_one();
         }
-        drop(waiting);
         answered(&receipt)
     }
 
@@ -196,6 +203,7 @@ impl Shared {
     /// What is to be done, as soon as there is something and nobody else decides; `None` once the queue is closed.
     fn next(&self) -> Option<(Next, Turn<'_>)> {
         let mut waiting = self.waiting();
+        let mut idle = Instant::now();
         loop {
             if !waiting.is_taken && !waiting.writes.is_empty() {
                 waiting.is_taken = true;
@@ -211,7 +219,16 @@ impl Shared {
                 waiting.to_fold = false;
                 return Some((Next::Fold, Turn { shared: self }));
             }
+            if idle.elapsed() < LOOKS_ON {
+                drop(waiting);
+                thread::yield_now();
+                waiting = self.waiting();
+                continue;
+            }
+            waiting.asleep += 1;
             waiting = (self.news.wait(waiting)).unwrap_or_else(PoisonError::into_inner);
+            waiting.asleep -= 1;
+            idle = Instant::now();
         }
     }
 }

@@ -38,33 +38,35 @@ pub(super) struct Door {
 
 /// Who is let in: the system has told already.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Guard;
+pub(super) struct Pass;
 
 impl Door {
     /// Listens, and says so in the owner's file.
     pub(super) fn open(store: &Path, owner: &File) -> io::Result<(Listener, Door)> {
-        let mut said = owner.try_clone()?;
+        let said = owner.try_clone()?;
         let socket = socket_path(store)?;
         match std::fs::remove_file(&socket) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
         let listener = Listener::bind(&socket)?;
-        std::fs::set_permissions(&socket, PermissionsExt::from_mode(0o600))?;
+        // From here on it is taken away again.
+        let mut door = Door { socket, said };
+        std::fs::set_permissions(&door.socket, PermissionsExt::from_mode(0o600))?;
         let notice = Notice {
             protocol: PROTOCOL,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
-            socket: socket.clone(),
+            socket: door.socket.clone(),
         };
-        said.set_len(0)?;
-        said.rewind()?;
-        said.write_all(&serde_json::to_vec(&notice)?)?;
-        Ok((listener, Door { socket, said }))
+        door.said.set_len(0)?;
+        door.said.rewind()?;
+        door.said.write_all(&serde_json::to_vec(&notice)?)?;
+        Ok((listener, door))
     }
 
-    pub(super) fn guard(&self) -> Guard {
-        Guard
+    pub(super) fn pass(&self) -> Pass {
+        Pass
     }
 }
 
@@ -85,7 +87,7 @@ pub(super) fn taken(stream: tokio::net::UnixStream) -> io::Result<Option<Stream>
     }
 }
 
-impl Guard {
+impl Pass {
     /// Whether the other end may ask.
     pub(super) fn admits(self, _: &Stream) -> bool {
         true

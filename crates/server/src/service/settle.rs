@@ -17,7 +17,8 @@ const MUCH_LEFT_ROWS: u64 = 10_000;
 /// A server that took its views further lets that many times as long pass before it does so again: what is new takes a
 /// part of its time, however much is written.
 const PAUSES: u32 = 4;
-/// Unless so many times as much is new as is taken in else.
+/// While that pause lasts the tail may grow to so many times of what is taken in at once else, and no further: a burst is
+/// taken in larger parts, and who has to fold the tail anew waits for 8,000 events at the most.
 const TAILS_MAX: u64 = 16;
 /// How long somebody else who writes the views is waited for: then they need not be written here.
 const SETTLE_WAIT: Duration = Duration::from_millis(10);
@@ -110,11 +111,7 @@ impl Service {
     /// Folds what was appended here, so that the next command need not, and does some of what recalls ask of it as long as
     /// `go_on` says so. What is wrong with it the next command finds, too.
     pub(crate) fn fold_ahead(&self, go_on: &dyn Fn() -> bool) {
-        self.fold(&mut locked(&self.views), go_on);
-    }
-
-    /// The same, of views that are held.
-    pub(super) fn fold(&self, held: &mut Option<Views>, go_on: &dyn Fn() -> bool) {
+        let mut held = locked(&self.views);
         let Some(views) = held.as_mut() else {
             return;
         };

@@ -119,7 +119,17 @@ impl Service {
             let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
             network_mount(&mounts, &there).map(str::to_owned)
         }
-        #[cfg(not(target_os = "linux"))]
+        #[cfg(windows)]
+        {
+            use std::path::{Component, Prefix};
+            let there = nearest_folder(self.dir())?;
+            let Some(Component::Prefix(prefix)) = there.components().next() else {
+                return None;
+            };
+            let is_far = matches!(prefix.kind(), Prefix::UNC(..) | Prefix::VerbatimUNC(..));
+            is_far.then(|| "a share".to_owned())
+        }
+        #[cfg(not(any(target_os = "linux", windows)))]
         None
     }
 }

@@ -97,8 +97,6 @@ impl Service {
             let mut views = locked(&self.views);
             // What was begun is finished before the lock is taken for this command: it needs it itself.
             self.resume_redaction(&mut views)?;
-            // What is known here is folded before anybody waits for the lock.
-            self.fold(&mut views, &|| false);
             Ok(Held {
                 service: self,
                 views,

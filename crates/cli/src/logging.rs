@@ -1,6 +1,6 @@
 //! `ICM_LOG`, `-v` and `--log-dir`: what happens inside, on stderr or in files.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, IsTerminal as _};
 use std::path::Path;
 
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
@@ -27,7 +27,7 @@ pub(crate) fn init(verbose: u8, wanted: Wanted<'_>) -> Result<(), CliError> {
     let directives = match (directives, verbose) {
         (Some(directives), _) => directives,
         (None, 0) if wanted.dir.is_none() && !wanted.warnings => return Ok(()),
-        (None, 0) if wanted.dir.is_none() => "warn".into(),
+        (None, 0) if wanted.dir.is_none() => "warn,rmcp=error".into(),
         (None, 0 | 1) => "warn,icm=info,icm_server=info,icm_projections=info,icm_log=info".into(),
         (None, 2) => "info,icm=debug,icm_server=debug,icm_projections=debug,icm_log=debug".into(),
         (None, _) => "trace".into(),
@@ -39,7 +39,11 @@ pub(crate) fn init(verbose: u8, wanted: Wanted<'_>) -> Result<(), CliError> {
     let lines = tracing_subscriber::fmt().with_env_filter(filter);
     match wanted.dir {
         Some(dir) => lines.json().with_writer(files(dir)?).init(),
-        None => lines.with_writer(std::io::stderr).init(),
+        None => {
+            let stderr = std::io::stderr;
+            let lines = lines.with_ansi(stderr().is_terminal());
+            lines.with_writer(stderr).init();
+        }
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::{World, run};
 
 const TOKEN: &str = "0123456789abcdef-a-token";
 
@@ -453,6 +453,8 @@ fn where_it_cannot_or_must_not_listen_is_told() {
     serve(&["192.0.2.1:7437"]).fails(2, "no token is set");
     serve(&["127.0.0.1:0", "--allow-origin", "good.example"]).fails(2, "not an origin");
     serve(&["127.0.0.1:0", "--allow-host", "http://good.example"]).fails(2, "not the name");
+    let mut unset = world.command(["serve", "--http", "127.0.0.1:0"]);
+    run(unset.env("ICM_TOKEN", ""), b"").fails(2, "ICM_TOKEN is set, and empty");
     for wrong in ["nowhere", "127.0.0.1", "127.0.0.1:99999", ""] {
         assert_eq!(serve(&[wrong]).code, 2, "{wrong}");
     }
@@ -464,6 +466,11 @@ fn too_much_at_once_is_refused_and_the_server_goes_on() {
     let server = Server::of(&world, &[]);
     let large = json!({"topic": "t", "content": "a".repeat(2 << 20)});
     server.post("/store", &large).is_refused(413, "1048576");
+    // It is not waited for what its header says is too much.
+    let announced = b"POST /store HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\n";
+    server
+        .say(announced)
+        .is_refused(413, "is longer than 1048576");
     let cut = b"POST /store HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{}";
     let mut stream = TcpStream::connect(server.address).expect("it listens");
     stream.write_all(cut).expect("it reads");

@@ -375,9 +375,11 @@ fn the_doctor_says_who_answers() {
     owner.signal(Signal::STOP);
     let (status, message) = said();
     assert!(
-        status == "warning" && message.contains("does not"),
+        status == "warning" && message.contains("is stopped"),
         "{message}"
     );
+    let goes_on = format!("kill -CONT {}", owner.0.id());
+    assert!(world.icm(["doctor"]).out.contains(&goes_on));
     // Its word is still there, and its number may be another's by then.
     drop(owner);
     assert!(!notice(&world).is_null());

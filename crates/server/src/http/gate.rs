@@ -279,6 +279,12 @@ impl HttpBody for Tracked {
 
 /// The whole body, if it is not too large and does not take too long.
 async fn whole(body: Body) -> std::result::Result<Bytes, Refusal> {
+    // As its header says: it is not waited for.
+    if body.size_hint().lower() > BODY_MAX_BYTES as u64 {
+        let why = format!("the body is longer than {BODY_MAX_BYTES} bytes");
+        let status = StatusCode::PAYLOAD_TOO_LARGE;
+        return Err(Refusal::new(status, why, "send less at once"));
+    }
     match tokio::time::timeout(BODY_WAIT, to_bytes(body, BODY_MAX_BYTES)).await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(_)) => {

@@ -33,6 +33,8 @@ pub(super) struct Notice {
 /// Where others knock, until it is dropped.
 pub(super) struct Door {
     socket: PathBuf,
+    /// Device and number of that file.
+    bound: (u64, u64),
     said: File,
 }
 
@@ -51,7 +53,13 @@ impl Door {
         }
         let listener = Listener::bind(&socket)?;
         // From here on it is taken away again.
-        let mut door = Door { socket, said };
+        let found = socket.symlink_metadata()?;
+        let bound = (found.dev(), found.ino());
+        let mut door = Door {
+            socket,
+            bound,
+            said,
+        };
         std::fs::set_permissions(&door.socket, PermissionsExt::from_mode(0o600))?;
         let notice = Notice {
             protocol: PROTOCOL,
@@ -74,7 +82,11 @@ impl Drop for Door {
     fn drop(&mut self) {
         // Whoever still reads it finds nobody there.
         let _ = self.said.set_len(0);
-        let _ = std::fs::remove_file(&self.socket);
+        // Where the folder was taken away another process may listen there by now.
+        let found = self.socket.symlink_metadata();
+        if found.is_ok_and(|found| (found.dev(), found.ino()) == self.bound) {
+            let _ = std::fs::remove_file(&self.socket);
+        }
     }
 }
 
@@ -287,6 +299,21 @@ mod tests {
         assert_eq!(mode(&store.join(FOLDER)), 0o700);
         assert!(notice(store).is_none());
         drop(again);
+    }
+
+    #[tokio::test]
+    async fn who_lost_the_folder_leaves_the_next_owner_its_socket() {
+        let store = tempfile::tempdir().expect("a folder");
+        let store = store.path();
+        let mut first = Claim::take(store).expect("it can be").expect("it is free");
+        let _listening = first.listen(store).expect("it listens");
+        std::fs::remove_dir_all(store.join(FOLDER)).expect("it is removed");
+        let mut second = Claim::take(store).expect("it can be").expect("it is free");
+        let _listening_too = second.listen(store).expect("it listens");
+        drop(first);
+        assert!(notice(store).is_some());
+        drop(second);
+        assert!(notice(store).is_none());
     }
 
     /// A stopped owner takes no connections: those that wait for it fill their room in the end.

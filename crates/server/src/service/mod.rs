@@ -805,6 +805,30 @@ mod tests {
         store(&service, "three");
     }
 
+    /// It would wait for the lock that it holds.
+    #[test]
+    fn who_had_to_wait_while_a_redaction_was_begun_finishes_that_first() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let before = service(folder.path());
+        store(&before, "one");
+        let marker = folder.path().join("redacting");
+        // Several times: one in which the waiting begins late shows nothing.
+        for n in 0..5 {
+            let waiting = service(folder.path());
+            let held = before.begin(Duration::ZERO).expect("it is free");
+            std::thread::scope(|scope| {
+                let storing = scope.spawn(|| store(&waiting, &format!("of round {n}")));
+                std::thread::sleep(Duration::from_millis(10));
+                std::fs::write(&marker, "").expect("it is written");
+                drop(held);
+                storing.join().expect("it stores");
+            });
+            assert!(!marker.exists());
+            let told = waiting.take_notices();
+            assert!(told.iter().all(|line| !line.contains("waits")), "{told:?}");
+        }
+    }
+
     /// A command that was written is not decided a second time.
     #[test]
     fn a_panic_after_the_append_writes_nothing_twice() {

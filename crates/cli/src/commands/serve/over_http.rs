@@ -125,11 +125,15 @@ impl HttpArgs {
             return Ok(Some(token));
         }
         match std::env::var("ICM_TOKEN") {
-            Ok(text) if !text.trim().is_empty() => Ok(Some(Token::new(&text)?)),
+            Ok(text) if text.trim().is_empty() => {
+                Err(CliError::invalid("ICM_TOKEN is set, and empty")
+                    .with_hint("unset it to serve without a token, or put one there"))
+            }
+            Ok(text) => Ok(Some(Token::new(&text)?)),
             Err(std::env::VarError::NotUnicode(_)) => {
                 Err(CliError::invalid("ICM_TOKEN is not text"))
             }
-            _ => Ok(None),
+            Err(std::env::VarError::NotPresent) => Ok(None),
         }
     }
 }

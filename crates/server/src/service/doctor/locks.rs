@@ -6,7 +6,7 @@ use std::path::Path;
 use icm_log::LOCK_FILE;
 
 use super::{Checks, Patient};
-use crate::holder::Holder;
+use crate::holder::{Holder, is_stopped};
 
 const LOCKS: [(&str, &str); 3] = [
     (LOCK_FILE, "writes to the log"),
@@ -58,6 +58,12 @@ pub(super) fn server(patient: &Patient<'_>, checks: &mut Checks) {
     let who = format!("process {} (icm {})", seen.pid, seen.version);
     match seen.answers {
         true => checks.ok("server", format!("{who} answers other processes")),
+        false if is_stopped(seen.pid) => {
+            let why = format!(
+                "{who} is to answer other processes and is stopped: each does its work itself until it goes on or ends"
+            );
+            checks.warning("server", why, Some(format!("kill -CONT {}", seen.pid)));
+        }
         false => {
             let why = format!(
                 "{who} is to answer other processes and does not: each does its work itself until it goes on or ends"

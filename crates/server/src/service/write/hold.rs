@@ -95,12 +95,19 @@ impl Service {
     pub(super) fn hold(&self, wait: Duration) -> Result<Held<'_>> {
         self.until_free(wait, |wait| {
             let mut views = locked(&self.views);
-            // What was begun is finished before the lock is taken for this command: it needs it itself.
-            self.resume_redaction(&mut views)?;
+            // What was begun is finished before the lock is taken for this command: it needs it itself. That may have been
+            // begun while the lock was waited for.
+            let mut is_finished = self.resume_redaction(&mut views)?;
+            let mut writer = self.begin(wait)?;
+            while is_finished && self.log.redaction_pending() {
+                drop(writer);
+                is_finished = self.resume_redaction(&mut views)?;
+                writer = self.begin(wait)?;
+            }
             Ok(Held {
                 service: self,
                 views,
-                writer: Some(self.begin(wait)?),
+                writer: Some(writer),
                 wrote: false,
                 looked: false,
             })

@@ -75,10 +75,13 @@ pub fn segments(disk: &SimDisk) -> Vec<PathBuf> {
 /// by their names.
 pub fn cut_up(origin: OriginId, bytes: &[u8], events: usize) -> Vec<(String, Vec<u8>)> {
     let (mut segments, mut begun, mut count) = (Vec::new(), None, 0);
-    for (start, end, seq, id, ends) in records(bytes) {
+    let records = records(bytes);
+    // Zeros may follow.
+    let last = records.last().map_or(0, |record| record.1);
+    for (start, end, seq, id, ends) in records {
         let (from, first_seq, first) = *begun.get_or_insert((start, seq, id));
         count += 1;
-        if ends && count >= events || end == bytes.len() {
+        if ends && count >= events || end == last {
             let mut segment = SegmentHeader::new(origin, first_seq).encode().to_vec();
             segment.extend_from_slice(&bytes[from..end]);
             segments.push((SegmentName::new(first_seq, first).to_string(), segment));

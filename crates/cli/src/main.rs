@@ -33,6 +33,9 @@ mod when;
 
 use std::process::ExitCode;
 
+#[global_allocator]
+static HEAP: icm_server::heap::Heap = icm_server::heap::Heap;
+
 fn main() -> ExitCode {
     signals::ignore_file_size_limit();
     entry::run(std::env::args_os().collect())

@@ -24,6 +24,7 @@ pub mod redact;
 pub mod redacted;
 pub mod repair;
 mod rewritten;
+mod room;
 mod runs;
 mod scan;
 pub mod schema;

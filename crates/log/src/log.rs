@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::acked;
 use crate::cases::{Action, Case};
 use crate::chain::{self, SegmentFile};
-use crate::disk::{Disk, DiskFile, DiskLock, Stamp};
+use crate::disk::{Disk, DiskFile, DiskLock, OpenMode, Stamp};
 use crate::error::{LogError, Result, at};
 use crate::facts::Continues;
 use crate::holes::KnownHoles;
@@ -16,6 +16,7 @@ use crate::id::{OriginId, Seq};
 use crate::recover::{self, Examined, Tip, TipPlace, Trouble};
 use crate::repair::REPAIRING_FILE;
 use crate::rewritten::Rewritten;
+use crate::room::{self, OpenSegment, SegmentLook};
 use crate::store_file::{STORE_FILE, StoreFile};
 use crate::walk;
 
@@ -90,7 +91,7 @@ pub(crate) struct State {
 pub(crate) struct Looks {
     store: Stamp,
     chain: Stamp,
-    segment: Stamp,
+    segment: SegmentLook,
     /// The segment.
     path: PathBuf,
 }
@@ -103,7 +104,7 @@ pub(crate) struct Hold {
     /// A thread decides and appends; others wait for it, but not for its sync.
     pub(crate) turn: bool,
     pub(crate) since: Option<std::time::Instant>,
-    pub(crate) file: Option<Arc<dyn DiskFile>>,
+    pub(crate) file: Option<OpenSegment>,
     pub(crate) acked: Option<Arc<dyn DiskFile>>,
     pub(crate) acked_generation: u64,
     /// Newest seq of the own chain known durable.
@@ -342,7 +343,7 @@ impl Log {
         let segment = |tip: &Option<TipPlace>| tip.as_ref().map(|place| place.segment.clone());
         let unmoved = place(&state.tip) == place(&tip);
         let same_file = before.is_some_and(|before| {
-            let of = |looks: &Looks| (looks.segment.identity, looks.chain);
+            let of = |looks: &Looks| (looks.segment.identity(), looks.chain);
             looks.as_ref().map(of) == Some(of(&before))
         });
         if !(unmoved && same_file) {
@@ -385,7 +386,7 @@ impl Log {
         let place = state.tip.as_ref().filter(|place| place.tip.origin == own)?;
         let stamp = |path: &Path| self.disk.stamp(path).ok().flatten();
         let (chain, settled) = stamp(&chain::dir_of(&self.dir, own))?;
-        // A new segment shows in the folder, an append in the length; slots are only hints.
+        // A new segment shows in the folder, an append in the length or where there was room; slots are only hints.
         Some(Looks {
             store: stamp(&self.dir.join(STORE_FILE))?.0,
             chain,
@@ -395,11 +396,24 @@ impl Log {
         .filter(|_| settled)
     }
 
-    fn look_at_segment(&self, state: &State, place: &TipPlace) -> Option<Stamp> {
-        match &state.hold.file {
-            Some(file) => file.stamp().ok(),
-            None => Some(self.disk.stamp(&place.segment.path).ok()??.0),
+    fn look_at_segment(&self, state: &State, place: &TipPlace) -> Option<SegmentLook> {
+        let open = state.hold.file.as_ref();
+        if let Some(look) = open.and_then(|segment| segment.look(place.end)) {
+            return Some(look);
         }
+        let path = &place.segment.path;
+        let (stamp, file) = match open {
+            Some(segment) => (segment.file().stamp().ok()?, Some(segment.file())),
+            None => (self.disk.stamp(path).ok()??.0, None),
+        };
+        if stamp.len > place.end {
+            let is_room = match file {
+                Some(file) => room::is_room(&**file, place.end),
+                None => room::is_room(&*self.disk.open(path, OpenMode::Read).ok()?, place.end),
+            };
+            is_room.then_some(())?;
+        }
+        Some(SegmentLook::Stamp(stamp))
     }
 
     /// How the files look after this process wrote to the log: nobody else can have.

@@ -44,9 +44,11 @@ impl Log {
         }
         state.hold.file = None;
         if !bytes.is_empty() {
+            // Room is no bytes of anybody's, and a record may end with zeros: all of it is kept.
+            let last = bytes.iter().rposition(|byte| *byte != 0);
             state.notices.push(format!(
                 "set {} unacknowledged bytes aside in {} ({}: {})",
-                bytes.len(),
+                last.map_or(0, |last| last + 1),
                 chain::relative(&self.dir, &torn).display(),
                 trouble.case.name(),
                 trouble.what,

@@ -22,6 +22,7 @@ use crate::log::{LOCK_FILE, Log, Refusal, State};
 use crate::payload;
 use crate::record::{self, FRAME_LEN, PAYLOAD_LEN_MAX, SALT_LEN, SECOND_CHECK_LEN};
 use crate::recover::{Tip, TipPlace};
+use crate::room::OpenSegment;
 use crate::segment::{HEADER_LEN, SEGMENT_LEN_TARGET, SegmentHeader, SegmentName};
 use crate::store_file::StoreFile;
 
@@ -706,6 +707,9 @@ impl Log {
                     let path = place.segment.path.clone();
                     let end = place.end;
                     let file = self.open_segment(state, &path, end)?;
+                    if let Some(segment) = &mut state.hold.file {
+                        segment.give_back_room(end);
+                    }
                     if let Err(why) = self.sync_segment(&*file) {
                         state.hold.poisoned = Some(Arc::clone(&why));
                         return Err(sync_failed(&path, &why));
@@ -747,8 +751,8 @@ impl Log {
         path: &std::path::Path,
         end: u64,
     ) -> Result<Arc<dyn DiskFile>> {
-        if let Some(file) = &state.hold.file {
-            return Ok(Arc::clone(file));
+        if let Some(segment) = &state.hold.file {
+            return Ok(Arc::clone(segment.file()));
         }
         let file = self
             .disk
@@ -783,7 +787,7 @@ impl Log {
                     .map_err(at("syncing", &dir))?;
             }
         }
-        state.hold.file = Some(Arc::clone(&file));
+        state.hold.file = Some(OpenSegment::new(Arc::clone(&file)));
         Ok(file)
     }
 
@@ -813,16 +817,16 @@ impl Log {
         bytes: &[u8],
         offset: u64,
     ) -> Result<()> {
-        let file = self.open_segment(state, path, offset)?;
-        if let Err(error) = file.write_at(bytes, offset) {
-            // Nothing of a failed append stays; where even that fails, the tail is set aside by
-            // whoever writes next.
-            if file.truncate(offset).is_err() {
-                state.hold.file = None;
-            }
-            return Err(at("writing", path)(error));
+        self.open_segment(state, path, offset)?;
+        let segment = state.hold.file.as_mut().expect("it was opened");
+        let Err(error) = segment.append(bytes, offset) else {
+            return Ok(());
+        };
+        // Nothing of a failed append stays; where even that fails, the tail is set aside by whoever writes next.
+        if segment.cut(offset).is_err() {
+            state.hold.file = None;
         }
-        Ok(())
+        Err(at("writing", path)(error))
     }
 
     fn create_segment(
@@ -854,7 +858,7 @@ impl Log {
             let _ = self.disk.remove_file(&path);
             return Err(at("creating", &path)(error));
         }
-        state.hold.file = Some(file);
+        state.hold.file = Some(OpenSegment::new(file));
         state.hold.durable = tip.seq;
         state.segments = None;
         Ok(chain::SegmentFile { name, path })

@@ -12,6 +12,7 @@ mod context;
 mod cursor;
 mod embedding;
 mod error;
+pub mod heap;
 mod holder;
 pub mod http;
 mod ids;

@@ -13,7 +13,6 @@
 
 mod complete;
 pub(crate) mod frame;
-mod heap;
 mod line;
 mod offer;
 mod progress;
@@ -101,7 +100,7 @@ fn on_stdio<H: ServerHandler>(
 
 /// Runs a server to its end, on this thread.
 pub(crate) fn in_a_runtime<T>(server: impl Future<Output = Result<T>>) -> Result<T> {
-    heap::keep_small();
+    crate::heap::serve();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -34,6 +34,8 @@ const FEW: u32 = 256;
 /// analysed to look words up: one or the other takes a few milliseconds. One that looks again has sorted them.
 const SORTED_AT_ONCE: u64 = 20_000;
 const ANALYSED_AT_ONCE: usize = 128;
+/// Versions that their marks leave over are read and compared, where they are no more.
+pub(crate) const COMPARED_MAX: usize = 64;
 /// One, in parts per million.
 const ONE_PPM: u64 = 1_000_000;
 
@@ -126,8 +128,8 @@ impl<'s> Near<'s> {
 impl TextIndex {
     /// Versions of exactly this topic and scope that share rare words with a text and may be as alike as `least_ppm` (see
     /// [`Words::similarity_ppm`]), those first that share more and rarer ones (each counts ln(1 + N / n) where n of N
-    /// documents have it); of equal ones the newer first. Where no more than `limit` may be as alike those are all, whatever
-    /// they share. `visible` is asked, by ordinal, about each. What was stored with each. Costs a step of a few
+    /// documents have it); of equal ones the newer first, `limit` at the most. Where no more than [`COMPARED_MAX`] may be as
+    /// alike those are all, in no order, whatever they share. `visible` is asked, by ordinal, about each. What was stored with each. Costs a step of a few
     /// nanoseconds for each version of the topic and scope, or one for each of the topic that has such a word.
     pub(crate) fn near(
         &self,
@@ -145,8 +147,8 @@ impl TextIndex {
         let live = self.live_searcher();
         let segments = live.segment_readers();
         let mut parts = self.parts();
-        if let Some(places) = few_of_home(&mut parts, segments, tail, &near, limit, visible)
-            .doing("looking at a topic")?
+        if let Some(places) =
+            few_of_home(&mut parts, segments, tail, &near, visible).doing("looking at a topic")?
         {
             let tiers = [live];
             let places = places.into_iter();
@@ -203,14 +205,13 @@ impl TextIndex {
     }
 }
 
-/// The versions of the home that may be near, if they are no more than `limit`; `None` where they are more, or where
+/// The versions of the home that may be near, if they are no more than [`COMPARED_MAX`]; `None` where they are more, or where
 /// it would not pay to look at all of its versions.
 fn few_of_home(
     parts: &mut Kept,
     segments: &[SegmentReader],
     tail: &Tail,
     near: &Near<'_>,
-    limit: usize,
     visible: &dyn Fn(u64) -> bool,
 ) -> tantivy::Result<Option<Vec<Place>>> {
     let documents: u64 = segments
@@ -240,7 +241,7 @@ fn few_of_home(
             }
         }
     }
-    Ok((places.len() <= limit).then_some(places))
+    Ok((places.len() <= COMPARED_MAX).then_some(places))
 }
 
 /// The rarest of the words of a text that are looked up; `None` where so many of them are new that nothing is near. Which of

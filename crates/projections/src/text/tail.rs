@@ -1,6 +1,6 @@
 //! What was learned since the last commit, searched in memory.
 
-use std::cell::{Ref, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, OnceLock};
 
@@ -35,6 +35,10 @@ pub struct Tail {
     ordinals: FxHashMap<u64, u32>,
     /// What a search asks of the first of the documents.
     searched: RefCell<Searched>,
+    /// Somebody searches, so that it pays to have that ready.
+    is_searched: Cell<bool>,
+    /// So many documents, from the first on, are analysed, be it for a search or a commit.
+    analysed: Cell<usize>,
     /// Those of each topic, and of each topic and scope.
     homes: FxHashMap<Home, InHome>,
     open_docs: u64,
@@ -158,6 +162,8 @@ impl Tail {
             ended: self.ended.clone(),
             ordinals: self.ordinals.clone(),
             searched: RefCell::default(),
+            is_searched: self.is_searched.clone(),
+            analysed: Cell::new(0),
             homes: self.homes.clone(),
             open_docs: self.open_docs,
             closed: self.closed.clone(),
@@ -212,6 +218,19 @@ impl Tail {
         searched.docs < self.docs.len()
     }
 
+    /// Does some of what searches and commits ask, ahead of them: analyses so many documents, and where somebody searches,
+    /// or `all` is to be done, adds as many to what is searched. Whether there is more of it.
+    pub(crate) fn analyse_ahead(&self, most: usize, all: bool) -> bool {
+        let done = self.analysed.get().max(self.searched.borrow().docs);
+        let ahead = self.docs.iter().skip(done).take(most);
+        let more = done + ahead.map(|doc| doc.analysed()).count();
+        self.analysed.set(more);
+        match all || self.is_searched.get() {
+            true => self.analyse(most),
+            false => more < self.docs.len(),
+        }
+    }
+
     /// How many documents wait to be analysed.
     pub(crate) fn waiting(&self) -> usize {
         self.docs.len() - self.searched.borrow().docs
@@ -219,6 +238,7 @@ impl Tail {
 
     /// What a search asks, of all documents.
     fn searched(&self) -> Ref<'_, Searched> {
+        self.is_searched.set(true);
         self.analyse(usize::MAX);
         self.searched.borrow()
     }

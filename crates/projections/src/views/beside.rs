@@ -37,7 +37,7 @@ impl Views {
     /// # Errors
     /// As a recall.
     pub fn get_ready(&self) -> Result<()> {
-        self.tail.text.analyse(usize::MAX);
+        self.tail.text.analyse_ahead(usize::MAX, false);
         Ok(self.text.sort_homes()?)
     }
 

@@ -2,7 +2,7 @@
 //! beside the current one and then turns the page, so nobody ever sees a half-built view.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -58,6 +58,20 @@ impl Home {
         let plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
         let dir = self.dir.join(name);
         (plain && dir.is_dir()).then_some(dir)
+    }
+
+    /// Whether a generation that was opened is still the current one.
+    pub(crate) fn is_current(&self, generation: &Path) -> bool {
+        let path = self.dir.join(CURRENT);
+        // As in `current`.
+        if !fs::metadata(&path).is_ok_and(|found| found.is_file()) {
+            return false;
+        }
+        // More than any name has.
+        let mut bytes = [0; 64];
+        let read = File::open(path).and_then(|mut file| file.read(&mut bytes));
+        let name = generation.file_name().unwrap_or_default();
+        read.is_ok_and(|read| bytes[..read].trim_ascii() == name.as_encoded_bytes())
     }
 
     /// Whether anything was ever built here.

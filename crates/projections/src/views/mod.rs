@@ -280,9 +280,7 @@ impl Views {
                 home,
                 generation,
                 manifest,
-            } => {
-                home.current().as_ref() == Some(generation) && manifest.looks_same(generation, part)
-            }
+            } => home.is_current(generation) && manifest.looks_same(generation, part),
         }
     }
 
@@ -375,9 +373,10 @@ impl Views {
         result
     }
 
-    /// Does some of what a recall asks of what was folded. Whether there is more of it.
-    pub fn analyse_ahead(&self) -> bool {
-        self.tail.text.analyse(AHEAD)
+    /// Does some of what a commit, and where there are recalls what those ask of what was folded; with `all`, what a first
+    /// recall would. Whether there is more of it.
+    pub fn analyse_ahead(&self, all: bool) -> bool {
+        self.tail.text.analyse_ahead(AHEAD, all)
     }
 
     /// Why the log cannot be read beyond what is folded, if it cannot.

@@ -1,6 +1,7 @@
 //! Recall: what words find and what meaning finds, ranked as one.
 
 use std::cell::Cell;
+use std::cmp::Reverse;
 
 use icm_log::Position;
 use rustc_hash::FxHashSet;
@@ -14,7 +15,7 @@ use crate::error::{Result, ViewError};
 use crate::fold::Version;
 use crate::ranking::{Evidence, Ranking};
 use crate::rows::{FactFilter, Facts, topic_tag};
-use crate::text::{InScope, Prepared, Sought, TextAnswer, TextFilter, TextQuery};
+use crate::text::{InScope, Prepared, Sought, TextAnswer, TextFilter, TextQuery, Words};
 use crate::vectors::Searched;
 
 /// What to look for.
@@ -153,7 +154,8 @@ impl Views {
         })
     }
 
-    /// The versions of a topic and scope that hold now and may be as alike to a text as `least_ppm`, most likely first.
+    /// At most `limit` versions of a topic and scope that hold now and may be as alike to a text as `least_ppm`, most likely
+    /// first.
     ///
     /// # Errors
     /// As [`Views::recall`].
@@ -179,7 +181,7 @@ impl Views {
         })?;
         match damaged.get() {
             Some(ordinal) => Err(damaged_row(ordinal)),
-            None => Ok(near),
+            None => Ok(most_alike(near, sought, limit)),
         }
     }
 
@@ -350,6 +352,19 @@ fn hit(prepared: &Prepared<'_>, ranked: &Ranked) -> Result<RecallHit> {
         evidence: ranked.evidence,
         version,
     })
+}
+
+/// Of more than `limit` those that are most like a text, the most alike first; of equal ones the newer.
+fn most_alike(mut versions: Vec<Version>, sought: &Sought<'_>, limit: usize) -> Vec<Version> {
+    if versions.len() > limit {
+        versions.sort_by_cached_key(|version| {
+            let text = version.content.as_deref().unwrap_or_default();
+            let alike = Words::of(text).similarity_ppm(sought.words());
+            Reverse((alike, version.from))
+        });
+        versions.truncate(limit);
+    }
+    versions
 }
 
 fn version_of(stored: &[u8]) -> Result<Version> {

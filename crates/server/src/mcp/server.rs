@@ -32,9 +32,10 @@ use super::schema::Args;
 use super::tools::{Call, Reply, TOOLS, Tool};
 use super::watch::{self, Subscribed};
 use super::words::{bounded, explained};
-use super::{INSTRUCTIONS, McpOptions, complete, heap, prompts};
+use super::{INSTRUCTIONS, McpOptions, complete, prompts};
 use crate::api::{Caller, Progress};
 use crate::error::ServiceError;
+use crate::heap;
 use crate::sanitize::{clean, clean_line};
 use crate::service::Service;
 
@@ -632,6 +633,7 @@ impl FollowUp {
         let mut tending: Option<JoinHandle<()>> = None;
         // Whoever opened the store may have made all of its views.
         let mut swollen = true;
+        let mut newest = None;
         loop {
             self.wake.notified().await;
             // Calls often come in bursts, and the next one should not wait for the store.
@@ -647,23 +649,28 @@ impl FollowUp {
                     working.record_recalls();
                     if finished {
                         working.settle();
-                    } else if working.settle_between() || swollen {
+                    } else {
+                        swollen |= working.settle_between();
+                    }
+                    // Whoever writes on asks for as much again.
+                    let now_newest = working.newest_seen();
+                    if swollen && newest == Some(now_newest) {
                         heap::give_back();
+                        swollen = false;
                     }
                     let more = !finished && working.embed_behind();
                     for notice in working.take_notices() {
                         tracing::warn!("{notice}");
                     }
-                    more
+                    (more || swollen, swollen, now_newest)
                 };
-                let done = tokio::task::spawn_blocking(work).await;
-                swollen = false;
-                match done {
-                    Ok(true) => {
-                        self.leave();
-                        self.wake.notify_one();
+                match tokio::task::spawn_blocking(work).await {
+                    Ok((more, is_swollen, now_newest)) => {
+                        (swollen, newest) = (is_swollen, Some(now_newest));
+                        if more {
+                            self.leave_and_tell();
+                        }
                     }
-                    Ok(false) => {}
                     Err(error) => tracing::error!(%error, "the work after an answer failed"),
                 }
                 if !finished && tending.as_ref().is_none_or(JoinHandle::is_finished) {

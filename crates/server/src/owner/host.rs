@@ -1,8 +1,8 @@
 //! The owner's side: who listens, and what is answered.
 
 use std::collections::HashMap;
+use std::io;
 use std::io::ErrorKind::{ConnectionAborted, ConnectionReset};
-use std::io::{self, BufRead, BufReader, Read, Write as _};
 use std::net::Shutdown;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,15 +14,14 @@ use jsonrpsee::types::{ErrorObjectOwned, Params as RpcParams};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
-use serde_json::value::RawValue;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
-use tokio_util::sync::CancellationToken;
 
-use super::door::{Listener, Pass, Stream, has_hung_up, passes, taken};
+use super::conversation::{NEWS_MAX, converse};
+use super::door::{Listener, Pass, Stream, passes, taken};
 use super::place::Claim;
-use super::queue::Queue;
-use super::{LINE_MAX_BYTES, PROTOCOL, Params};
+use super::queue::{self, Queue};
+use super::{PROTOCOL, Params};
 use crate::api::{Caller, LogEntry, LogRequest, RecallRequest, Receipt};
 use crate::error::{Result, ServiceError};
 use crate::service::{Service, Write};
@@ -35,8 +34,6 @@ const CONNECTIONS_MAX: usize = 256;
 const SUBSCRIPTIONS_MAX: usize = 64;
 /// The longest that the other end may take to read anything of what it is sent.
 const WRITE_MAX: Duration = Duration::from_secs(5);
-/// News of the log that wait for one subscriber to read them.
-const NEWS_MAX: usize = 256;
 
 const NOT_DONE: i32 = -32001;
 const OTHER_TERMS: i32 = -32002;
@@ -188,7 +185,7 @@ impl Drop for Ends {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -244,84 +241,6 @@ async fn listen((listener, pass): (Listener, Pass), methods: &Methods) {
     }
 }
 
-/// Answers one process until it goes, or nobody reads what it asks any more, one request after another. News are
-/// told as they come.
-fn converse(stream: &Arc<Stream>, methods: &Methods, runtime: &Handle) {
-    // Whole lines only: answers and news go out by the same stream.
-    let turn = Arc::new(Mutex::new(()));
-    let say = |line: String| tell(stream, &turn, line);
-    let mut reader = BufReader::new(&**stream);
-    let mut line = Vec::new();
-    // Who asks no more is told no news.
-    let gone = CancellationToken::new();
-    let _leaves = gone.clone().drop_guard();
-    loop {
-        line.clear();
-        let read = (&mut reader)
-            .take(LINE_MAX_BYTES as u64)
-            .read_until(b'\n', &mut line);
-        match read {
-            Ok(_) if line.ends_with(b"\n") => {}
-            Ok(len) if len == LINE_MAX_BYTES => {
-                let why = format!("the line is longer than {LINE_MAX_BYTES} bytes");
-                let _ = say(refusal(&why));
-                return;
-            }
-            _ => return,
-        }
-        let asked = String::from_utf8_lossy(&line);
-        let asked = asked.trim();
-        if asked.is_empty() {
-            continue;
-        }
-        // It has done this itself meanwhile.
-        if has_hung_up(stream) {
-            return;
-        }
-        let (reply, news) = match runtime.block_on(methods.raw_json_request(asked, NEWS_MAX)) {
-            Ok((reply, news)) => (text(reply), Some(news)),
-            Err(error) => (refusal(&error.to_string()), None),
-        };
-        if say(reply).is_err() {
-            return;
-        }
-        // Only a subscription leaves the other end open.
-        if let Some(mut news) = news.filter(|news| !news.is_closed()) {
-            let (stream, turn, gone) = (Arc::clone(stream), Arc::clone(&turn), gone.clone());
-            runtime.spawn(async move {
-                while let Some(Some(item)) = gone.run_until_cancelled(news.recv()).await {
-                    let (stream, turn) = (Arc::clone(&stream), Arc::clone(&turn));
-                    let told =
-                        tokio::task::spawn_blocking(move || tell(&stream, &turn, text(item)));
-                    if !matches!(told.await, Ok(Ok(()))) {
-                        break;
-                    }
-                }
-            });
-        }
-    }
-}
-
-/// Writes a line.
-fn tell(mut stream: &Stream, turn: &Mutex<()>, mut line: String) -> io::Result<()> {
-    line.push('\n');
-    let _turn = locked(turn);
-    let told = stream.write_all(line.as_bytes());
-    if told.is_err() {
-        // Half of it may be out.
-        let _ = stream.shutdown(Shutdown::Both);
-    }
-    told
-}
-
-fn text(json: Box<RawValue>) -> String {
-    String::from(Box::<str>::from(json))
-}
-
-fn refusal(why: &str) -> String {
-    json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": why}}).to_string()
-}
-
 /// Everything that can be asked.
 fn module(
     host: Host,
@@ -340,10 +259,12 @@ fn module(
         (host.answered)();
         true
     })?;
-    // Each connection has a thread of its own, so a method may wait.
-    module.register_method("store", |params, host, _| host.write(&params, Write::Store))?;
-    module.register_method("update", |params, host, _| {
-        host.write(&params, Write::Update)
+    // Each connection has a thread of its own, so a method may wait; writes leave it meanwhile.
+    module.register_async_method("store", |params, host, _| async move {
+        host.write(&params, Write::Store).await
+    })?;
+    module.register_async_method("update", |params, host, _| async move {
+        host.write(&params, Write::Update).await
     })?;
     module.register_method("recall", |params, host, _| {
         host.read(&params, |service, caller, request: RecallRequest| {
@@ -464,13 +385,19 @@ impl Host {
     }
 
     /// Writes something, as [`Host::read`] looks it up.
-    fn write<Q: DeserializeOwned>(
+    async fn write<Q: DeserializeOwned>(
         &self,
         params: &RpcParams<'_>,
         wrap: fn(Q) -> Write,
     ) -> std::result::Result<Receipt, ErrorObjectOwned> {
         let asked = self.asked(params)?;
-        let receipt = self.queue.write(asked.caller, wrap(asked.request));
+        let (answer, answered) = oneshot::channel();
+        let tell = move |receipt| {
+            // Whoever asked may have gone.
+            let _ = answer.send(receipt);
+        };
+        self.queue.submit(asked.caller, wrap(asked.request), tell);
+        let receipt = answered.await.unwrap_or_else(|_| Err(queue::failed()));
         let receipt = receipt.map_err(|error| not_done(error.to_string()))?;
         (self.answered)();
         Ok(receipt)

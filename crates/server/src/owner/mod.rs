@@ -6,6 +6,7 @@
 //! own lock, wherever that happens, so a process that finds no owner, or one that does not answer, does its work itself.
 //! A request that the owner may have done carries an idempotency key, which the log knows again: it is done once.
 
+mod conversation;
 mod host;
 mod link;
 mod place;

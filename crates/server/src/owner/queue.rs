@@ -4,7 +4,7 @@
 
 use std::mem::take;
 use std::panic::AssertUnwindSafe;
-use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::mpsc;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use std::{io, panic, thread};
@@ -15,6 +15,8 @@ use crate::service::{OwnWay, Prepared, Service, Write};
 
 /// One decides while the other waits for its sync.
 const THREADS: usize = 2;
+/// Nothing was written for so long: there is time for what the next recall would ask.
+const IDLE: Duration = Duration::from_millis(1);
 /// So long a thread looks for more before it sleeps: to be woken takes about as long.
 const LOOKS_ON: Duration = Duration::from_micros(50);
 
@@ -37,6 +39,10 @@ struct Waiting {
     is_taken: bool,
     /// Something was decided that is not folded.
     to_fold: bool,
+    /// Something was folded that is not ready for a recall.
+    to_ready: bool,
+    /// When the newest write came.
+    newest: Option<Instant>,
     is_closed: bool,
     /// Threads that sleep until they are told.
     asleep: usize,
@@ -44,11 +50,34 @@ struct Waiting {
 
 struct Waiter {
     write: (Caller, Prepared),
-    answer: SyncSender<Done>,
+    answer: Answer,
 }
+
+/// Who is told what became of a write, by the thread that saw to it; told of a failure when nobody did.
+struct Answer(Option<Box<dyn FnOnce(Done) + Send>>);
 
 /// The receipt, or why there is none.
 type Done = Result<Receipt>;
+
+impl Answer {
+    fn new(tell: impl FnOnce(Done) + Send + 'static) -> Answer {
+        Answer(Some(Box::new(tell)))
+    }
+
+    fn tell(mut self, done: Done) {
+        if let Some(tell) = self.0.take() {
+            tell(done);
+        }
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        if let Some(tell) = self.0.take() {
+            tell(Err(failed()));
+        }
+    }
+}
 
 /// The right to decide, until it is dropped.
 struct Turn<'a> {
@@ -59,6 +88,7 @@ struct Turn<'a> {
 enum Next {
     Decide(Vec<Waiter>),
     Fold,
+    GetReady,
 }
 
 impl Queue {
@@ -79,9 +109,15 @@ impl Queue {
         Ok(queue)
     }
 
-    /// Does a write; says why where it is not done. Returns once it is durable.
-    pub(super) fn write(&self, caller: Caller, write: Write) -> Done {
-        self.shared.write(caller, write)
+    /// Does a write. `tell` is told once it is durable, or why it is not done, by this thread or the one that saw to it; it
+    /// must not wait for anything.
+    pub(super) fn submit(
+        &self,
+        caller: Caller,
+        write: Write,
+        tell: impl FnOnce(Done) + Send + 'static,
+    ) {
+        self.shared.submit(caller, write, Answer::new(tell));
     }
 
     /// The way in for the writes of this process, as long as the queue is there: they wait with those of others, so
@@ -123,23 +159,36 @@ impl Drop for Turn<'_> {
 }
 
 impl Shared {
+    /// Does a write, and returns once it is durable.
     fn write(&self, caller: Caller, write: Write) -> Done {
-        let prepared = self.service.prepare_write(&caller, write)?;
+        let (tell, told) = mpsc::sync_channel(1);
+        let answer = Answer::new(move |done| {
+            let _ = tell.send(done);
+        });
+        self.submit(caller, write, answer);
+        told.recv().unwrap_or_else(|_| Err(failed()))
+    }
+
+    fn submit(&self, caller: Caller, write: Write, answer: Answer) {
+        let prepared = match self.service.prepare_write(&caller, write) {
+            Ok(prepared) => prepared,
+            Err(error) => return answer.tell(Err(error)),
+        };
         let write = (caller, prepared);
         let mut waiting = self.waiting();
+        waiting.newest = Some(Instant::now());
         // Nobody is there any more who would decide it.
         if waiting.is_closed {
-            return Err(failed());
+            drop(waiting);
+            return answer.tell(Err(failed()));
         }
         if !waiting.is_taken && waiting.writes.is_empty() {
             waiting.is_taken = true;
             drop(waiting);
             let turn = Turn { shared: self };
             let decided = panic::catch_unwind(AssertUnwindSafe(|| self.decide(&[write], turn)));
-            let receipts = decided.unwrap_or_else(|_| Err(failed()))?;
-            return receipts.into_iter().next().unwrap_or_else(|| Err(failed()));
+            return tell(vec![answer], decided.unwrap_or_else(|_| Err(failed())));
         }
-        let (answer, receipt) = mpsc::sync_channel(1);
         waiting.writes.push(Waiter { write, answer });
         // Who decides just now tells of what came meanwhile.
         let tell = !waiting.is_taken && waiting.asleep > 0;
@@ -147,7 +196,6 @@ impl Shared {
         if tell {
             self.news.notify_one();
         }
-        answered(&receipt)
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
@@ -171,9 +219,8 @@ impl Shared {
         };
         match next {
             // While what was decided is synced, and who waited for that thinks of the next.
-            Next::Fold => self
-                .service
-                .fold_ahead(&|| self.waiting().writes.is_empty()),
+            Next::Fold => self.fold_ahead(false),
+            Next::GetReady => self.fold_ahead(true),
             Next::Decide(waiting) => {
                 let (writes, answers): (Vec<_>, Vec<_>) = waiting
                     .into_iter()
@@ -183,6 +230,11 @@ impl Shared {
             }
         }
         true
+    }
+
+    fn fold_ahead(&self, all: bool) {
+        let go_on = || self.waiting().writes.is_empty();
+        self.service.fold_ahead(all, &go_on);
     }
 
     /// Decides these, leaves the turn to others and waits until what was decided is durable.
@@ -217,7 +269,15 @@ impl Shared {
             if !waiting.is_taken && waiting.to_fold {
                 waiting.is_taken = true;
                 waiting.to_fold = false;
+                waiting.to_ready = true;
                 return Some((Next::Fold, Turn { shared: self }));
+            }
+            let since = waiting.newest.map_or(IDLE, |newest| newest.elapsed());
+            let rest = IDLE.saturating_sub(since);
+            if !waiting.is_taken && waiting.to_ready && rest.is_zero() {
+                waiting.is_taken = true;
+                waiting.to_ready = false;
+                return Some((Next::GetReady, Turn { shared: self }));
             }
             if idle.elapsed() < LOOKS_ON {
                 drop(waiting);
@@ -226,19 +286,20 @@ impl Shared {
                 continue;
             }
             waiting.asleep += 1;
-            waiting = (self.news.wait(waiting)).unwrap_or_else(PoisonError::into_inner);
+            waiting = match waiting.to_ready {
+                true => {
+                    let slept = self.news.wait_timeout(waiting, rest.max(LOOKS_ON));
+                    slept.unwrap_or_else(PoisonError::into_inner).0
+                }
+                false => (self.news.wait(waiting)).unwrap_or_else(PoisonError::into_inner),
+            };
             waiting.asleep -= 1;
             idle = Instant::now();
         }
     }
 }
 
-/// What became of a write that others decide.
-fn answered(receipt: &Receiver<Done>) -> Done {
-    receipt.recv().unwrap_or_else(|_| Err(failed()))
-}
-
-fn failed() -> ServiceError {
+pub(super) fn failed() -> ServiceError {
     ServiceError::Internal("deciding it failed".to_owned())
 }
 
@@ -251,17 +312,17 @@ fn unavailable(error: &ServiceError) -> Option<ServiceError> {
     }
 }
 
-fn tell(answers: Vec<SyncSender<Done>>, receipts: Result<Vec<Done>>) {
+fn tell(answers: Vec<Answer>, receipts: Result<Vec<Done>>) {
     match receipts {
         Ok(receipts) => {
             for (answer, receipt) in answers.into_iter().zip(receipts) {
-                let _ = answer.send(receipt);
+                answer.tell(receipt);
             }
         }
         Err(error) => {
             for answer in answers {
                 let internal = || ServiceError::Internal(error.to_string());
-                let _ = answer.send(Err(unavailable(&error).unwrap_or_else(internal)));
+                answer.tell(Err(unavailable(&error).unwrap_or_else(internal)));
             }
         }
     }

@@ -108,16 +108,21 @@ impl Service {
         }
     }
 
-    /// Folds what was appended here, so that the next command need not, and does some of what recalls ask of it as long as
-    /// `go_on` says so. What is wrong with it the next command finds, too.
-    pub(crate) fn fold_ahead(&self, go_on: &dyn Fn() -> bool) {
+    /// The newest position that this process has seen; 0 where there is none.
+    pub(crate) fn newest_seen(&self) -> u64 {
+        self.log.tip().map_or(0, |tip| tip.position.0)
+    }
+
+    /// Folds what was appended here, so that the next command need not, and does some of what commits and recalls ask of it
+    /// as long as `go_on` says so: with `all`, what a first recall would. What is wrong with it the next command finds, too.
+    pub(crate) fn fold_ahead(&self, all: bool, go_on: &dyn Fn() -> bool) {
         let mut held = locked(&self.views);
         let Some(views) = held.as_mut() else {
             return;
         };
         let ahead = || {
             views.follow(&self.log)?;
-            while go_on() && views.analyse_ahead() {}
+            while go_on() && views.analyse_ahead(all) {}
             Ok(())
         };
         if guarded(ahead).is_err() {
@@ -190,7 +195,7 @@ impl Service {
 
     /// Whether so little is new that it may stay in memory: `times` that number of events, or bytes.
     fn is_short(&self, views: &Views, tail_max: u64, times: u64) -> bool {
-        let newest = self.log.tip().map_or(0, |tip| tip.position.0);
+        let newest = self.newest_seen();
         let events = newest - views.base_position().0.min(newest);
         let is_few = events.max(views.tail_rows()) <= tail_max * times;
         is_few && views.tail_bytes() <= TAIL_LEN_MAX * times

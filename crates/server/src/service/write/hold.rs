@@ -95,14 +95,15 @@ impl Service {
     pub(super) fn hold(&self, wait: Duration) -> Result<Held<'_>> {
         self.until_free(wait, |wait| {
             let mut views = locked(&self.views);
-            // What was begun is finished before the lock is taken for this command: it needs it itself. That may have been
-            // begun while the lock was waited for.
-            let mut is_finished = self.resume_redaction(&mut views)?;
             let mut writer = self.begin(wait)?;
-            while is_finished && self.log.redaction_pending() {
+            // What was begun, be it while the lock was waited for, is finished before this command. It needs the lock itself.
+            while self.log.redaction_pending() {
                 drop(writer);
-                is_finished = self.resume_redaction(&mut views)?;
+                let is_finished = self.resume_redaction(&mut views)?;
                 writer = self.begin(wait)?;
+                if !is_finished {
+                    break;
+                }
             }
             Ok(Held {
                 service: self,

@@ -1,0 +1,262 @@
+//! One process that asks this one: its requests, one after another, and what it is told.
+//!
+//! A request is begun by the thread of the connection. What has to wait, as a write for its sync, goes on where what it
+//! waits for comes from: who synced it writes the answer, and no other thread is woken for that.
+
+use std::future::Future;
+use std::io::{self, BufRead, BufReader, Read, Write as _};
+use std::net::Shutdown;
+use std::panic::{self, AssertUnwindSafe};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, TryLockError};
+use std::task::{Context, Poll, Wake, Waker};
+
+use jsonrpsee::core::server::Methods;
+use serde_json::json;
+use serde_json::value::RawValue;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::LINE_MAX_BYTES;
+use super::door::{Stream, has_hung_up, send_at_once};
+use super::host::locked;
+
+/// News of the log that wait for one subscriber to read them.
+pub(super) const NEWS_MAX: usize = 256;
+
+/// The other end, and what it takes to tell it something from any thread.
+#[derive(Clone)]
+struct Line {
+    stream: Arc<Stream>,
+    /// Whole lines only: answers and news go out by the same stream.
+    turn: Arc<Mutex<()>>,
+    runtime: Handle,
+}
+
+/// What a request comes to: the answer, and news where it subscribed.
+type Answer = (String, Option<mpsc::Receiver<Box<RawValue>>>);
+
+type Answering = Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+/// A request that is being answered, by whoever wakes it.
+struct Asked {
+    answering: Mutex<Option<Answering>>,
+    state: AtomicU8,
+    line: Line,
+    gone: CancellationToken,
+    /// Whether it is answered, and who waits for that.
+    answered: Mutex<bool>,
+    told: Condvar,
+}
+
+/// Nobody sees to it.
+const WAITS: u8 = 0;
+/// Somebody does.
+const RUNS: u8 = 1;
+/// Somebody does, and has to look once more.
+const RUNS_AGAIN: u8 = 2;
+
+/// Answers one process until it goes, or nobody reads what it asks any more, one request after another. News are
+/// told as they come.
+pub(super) fn converse(stream: &Arc<Stream>, methods: &Methods, runtime: &Handle) {
+    let line = Line {
+        stream: Arc::clone(stream),
+        turn: Arc::default(),
+        runtime: runtime.clone(),
+    };
+    let mut reader = BufReader::new(&**stream);
+    let mut bytes = Vec::new();
+    // Who asks no more is told no news.
+    let gone = CancellationToken::new();
+    let _leaves = gone.clone().drop_guard();
+    let mut before: Option<Arc<Asked>> = None;
+    loop {
+        bytes.clear();
+        let read = (&mut reader)
+            .take(LINE_MAX_BYTES as u64)
+            .read_until(b'\n', &mut bytes);
+        if let Some(before) = before.take() {
+            before.wait();
+        }
+        match read {
+            Ok(_) if bytes.ends_with(b"\n") => {}
+            Ok(len) if len == LINE_MAX_BYTES => {
+                let why = format!("the line is longer than {LINE_MAX_BYTES} bytes");
+                let _ = line.tell(refusal(&why));
+                return;
+            }
+            _ => return,
+        }
+        let asked = String::from_utf8_lossy(&bytes);
+        let asked = asked.trim();
+        if asked.is_empty() {
+            continue;
+        }
+        // It has done this itself meanwhile.
+        if has_hung_up(stream) {
+            return;
+        }
+        let asked = Asked::new(answer(methods.clone(), asked.to_owned()), &line, &gone);
+        Arc::clone(&asked).run();
+        before = Some(asked);
+    }
+}
+
+async fn answer(methods: Methods, asked: String) -> Answer {
+    match methods.raw_json_request(&asked, NEWS_MAX).await {
+        Ok((reply, news)) => (text(reply), Some(news)),
+        Err(error) => (refusal(&error.to_string()), None),
+    }
+}
+
+impl Asked {
+    fn new(
+        answering: impl Future<Output = Answer> + Send + 'static,
+        line: &Line,
+        gone: &CancellationToken,
+    ) -> Arc<Asked> {
+        Arc::new(Asked {
+            answering: Mutex::new(Some(Box::pin(answering))),
+            state: AtomicU8::new(WAITS),
+            line: line.clone(),
+            gone: gone.clone(),
+            answered: Mutex::new(false),
+            told: Condvar::new(),
+        })
+    }
+
+    /// Takes it further, unless somebody does already: then that one looks once more.
+    fn run(self: Arc<Self>) {
+        let (set, fetch) = (Ordering::AcqRel, Ordering::Acquire);
+        let turn = |state| (state < RUNS_AGAIN).then_some(state + 1);
+        if self.state.fetch_update(set, fetch, turn) != Ok(WAITS) {
+            return;
+        }
+        // What it begins on other threads belongs to the runtime.
+        let _entered = self.line.runtime.enter();
+        let waker = Waker::from(Arc::clone(&self));
+        loop {
+            self.state.store(RUNS, Ordering::Release);
+            let mut answering = locked(&self.answering);
+            let Some(future) = answering.as_mut() else {
+                return;
+            };
+            let mut poll = || future.as_mut().poll(&mut Context::from_waker(&waker));
+            let polled = panic::catch_unwind(AssertUnwindSafe(&mut poll));
+            if !matches!(polled, Ok(Poll::Pending)) {
+                *answering = None;
+            }
+            drop(answering);
+            match polled {
+                Ok(Poll::Pending) => {}
+                Ok(Poll::Ready(answer)) => return self.answer(answer),
+                Err(_) => {
+                    // Who asked finds out that there is no answer, and does it itself.
+                    self.line.hang_up();
+                    return self.note_answered();
+                }
+            }
+            let rests = self.state.compare_exchange(RUNS, WAITS, set, fetch);
+            if rests.is_ok() {
+                return;
+            }
+        }
+    }
+
+    fn answer(self: Arc<Self>, (reply, news): Answer) {
+        // Only a subscription leaves the other end open.
+        let news = news.filter(|news| !news.is_closed());
+        let line = self.line.clone();
+        let gone = self.gone.clone();
+        let told = move |is_told: io::Result<()>| {
+            self.note_answered();
+            if let (Ok(()), Some(news)) = (is_told, news) {
+                self.line
+                    .runtime
+                    .spawn(self.line.clone().tell_news(news, gone));
+            }
+        };
+        line.tell_soon(reply, told);
+    }
+
+    fn note_answered(&self) {
+        *locked(&self.answered) = true;
+        self.told.notify_all();
+    }
+
+    /// Returns once it is answered.
+    fn wait(&self) {
+        let mut answered = locked(&self.answered);
+        while !*answered {
+            answered = (self.told.wait(answered)).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Wake for Asked {
+    fn wake(self: Arc<Self>) {
+        self.run();
+    }
+}
+
+impl Line {
+    /// Writes a line, and waits until the other end has room for it.
+    fn tell(&self, mut line: String) -> io::Result<()> {
+        line.push('\n');
+        let _turn = locked(&self.turn);
+        let told = (&*self.stream).write_all(line.as_bytes());
+        if told.is_err() {
+            self.hang_up();
+        }
+        told
+    }
+
+    /// The same without waiting: where there is no room another thread waits for it. `then` is told what became of it.
+    fn tell_soon(self, mut line: String, then: impl FnOnce(io::Result<()>) + Send + 'static) {
+        line.push('\n');
+        let sent = match self.turn.try_lock() {
+            Err(TryLockError::WouldBlock) => None,
+            // A panic of who had it has left no half of a line.
+            Ok(_) | Err(TryLockError::Poisoned(_)) => send_at_once(&self.stream, line.as_bytes()),
+        };
+        line.pop();
+        match sent {
+            None => {
+                let runtime = self.runtime.clone();
+                runtime.spawn_blocking(move || then(self.tell(line)));
+            }
+            Some(sent) => {
+                if sent.is_err() {
+                    self.hang_up();
+                }
+                then(sent);
+            }
+        }
+    }
+
+    /// Half of a line may be out.
+    fn hang_up(&self) {
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
+
+    /// Tells what comes until there is nobody to be told.
+    async fn tell_news(self, mut news: mpsc::Receiver<Box<RawValue>>, gone: CancellationToken) {
+        while let Some(Some(item)) = gone.run_until_cancelled(news.recv()).await {
+            let line = self.clone();
+            let told = tokio::task::spawn_blocking(move || line.tell(text(item)));
+            if !matches!(told.await, Ok(Ok(()))) {
+                break;
+            }
+        }
+    }
+}
+
+fn text(json: Box<RawValue>) -> String {
+    String::from(Box::<str>::from(json))
+}
+
+fn refusal(why: &str) -> String {
+    json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": why}}).to_string()
+}

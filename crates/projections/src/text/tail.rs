@@ -221,13 +221,15 @@ impl Tail {
     /// Does some of what searches and commits ask, ahead of them: analyses so many documents, and where somebody searches,
     /// or `all` is to be done, adds as many to what is searched. Whether there is more of it.
     pub(crate) fn analyse_ahead(&self, most: usize, all: bool) -> bool {
-        let done = self.analysed.get().max(self.searched.borrow().docs);
-        let ahead = self.docs.iter().skip(done).take(most);
-        let more = done + ahead.map(|doc| doc.analysed()).count();
-        self.analysed.set(more);
+        let mut done = self.analysed.get().max(self.searched.borrow().docs);
+        for doc in self.docs.iter().skip(done).take(most) {
+            doc.analysed();
+            done += 1;
+        }
+        self.analysed.set(done);
         match all || self.is_searched.get() {
             true => self.analyse(most),
-            false => more < self.docs.len(),
+            false => done < self.docs.len(),
         }
     }
 

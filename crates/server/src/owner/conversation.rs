@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::LINE_MAX_BYTES;
 use super::door::{Stream, has_hung_up, send_at_once};
 use super::host::locked;
+use super::reader::Reader;
 
 /// News of the log that wait for one subscriber to read them.
 pub(super) const NEWS_MAX: usize = 256;
@@ -66,7 +67,7 @@ pub(super) fn converse(stream: &Arc<Stream>, methods: &Methods, runtime: &Handle
         turn: Arc::default(),
         runtime: runtime.clone(),
     };
-    let mut reader = BufReader::new(&**stream);
+    let mut reader = BufReader::new(Reader::new(Arc::clone(stream)));
     let mut bytes = Vec::new();
     // Who asks no more is told no news.
     let gone = CancellationToken::new();

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::door::{Stream, connected, notice};
+use super::reader::Reader;
 use super::{AskOwner, Forwarded, LINE_MAX_BYTES, Params, fill_in};
 use crate::api::Caller;
 use crate::holder::is_stopped;
@@ -50,7 +51,7 @@ struct Held {
 
 #[derive(Debug)]
 struct Connection {
-    stream: BufReader<Stream>,
+    stream: BufReader<Reader>,
     last_id: u64,
 }
 
@@ -229,11 +230,7 @@ impl Link {
             }
         };
         stream.set_write_timeout(Some(WRITE_MAX)).ok()?;
-        stream.set_read_timeout(Some(PATIENCE)).ok()?;
-        Some(Connection {
-            stream: BufReader::new(stream),
-            last_id: 0,
-        })
+        Some(Connection::new(stream))
     }
 
     /// Whether the owner answers anything at all.
@@ -275,10 +272,18 @@ impl Link {
 }
 
 impl Connection {
+    fn new(stream: Stream) -> Connection {
+        let mut reader = Reader::new(Arc::new(stream));
+        reader.be_patient_for(PATIENCE);
+        Connection {
+            stream: BufReader::new(reader),
+            last_id: 0,
+        }
+    }
+
     /// What is answered at once, or not at all.
     fn sign_of_life(&mut self, method: &str) -> io::Result<Reply> {
-        let stream = self.stream.get_ref();
-        stream.set_read_timeout(Some(SIGN_OF_LIFE))?;
+        self.stream.get_mut().be_patient_for(SIGN_OF_LIFE);
         self.call_within(SIGN_OF_LIFE, method, RawValue::NULL, &|| false)
     }
 
@@ -306,7 +311,8 @@ impl Connection {
         let line = format!(
             "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}\n"
         );
-        self.stream.get_mut().write_all(line.as_bytes())?;
+        let mut stream = self.stream.get_ref().stream();
+        stream.write_all(line.as_bytes())?;
         let line = self.line(most, go_on)?;
         let reply: Reply = serde_json::from_slice(&line)?;
         match reply.id == Some(id) {
@@ -380,10 +386,7 @@ mod tests {
                 std::thread::sleep(Duration::from_millis(5));
             }
         });
-        let mut connection = Connection {
-            stream: BufReader::new(near),
-            last_id: 0,
-        };
+        let mut connection = Connection::new(near);
         let begun = Instant::now();
         let said = connection.sign_of_life("ping");
         assert!(said.is_err_and(|error| is_timeout(&error)));

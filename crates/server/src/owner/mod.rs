@@ -11,6 +11,7 @@ mod host;
 mod link;
 mod place;
 mod queue;
+mod reader;
 
 #[cfg(unix)]
 #[path = "unix.rs"]

@@ -160,6 +160,10 @@ fn many_threads_one_chain() {
 struct Watched {
     syncs: AtomicU64,
     fail: AtomicBool,
+    /// All changes seem to have been at the same time.
+    no_clock: AtomicBool,
+    /// There is no space for zeros.
+    no_room: AtomicBool,
 }
 
 struct WatchedDisk(Arc<Watched>);
@@ -191,7 +195,19 @@ impl Disk for WatchedDisk {
         RealDisk.identity(path)
     }
     fn stamp(&self, path: &Path) -> std::io::Result<Option<(Stamp, bool)>> {
-        RealDisk.stamp(path)
+        let found = RealDisk.stamp(path)?;
+        Ok(found.map(
+            |(stamp, settled)| match self.0.no_clock.load(Ordering::Relaxed) {
+                true => (
+                    Stamp {
+                        changed: 0,
+                        ..stamp
+                    },
+                    true,
+                ),
+                false => (stamp, settled),
+            },
+        ))
     }
     fn try_lock(&self, path: &Path) -> std::io::Result<Option<Box<dyn DiskLock>>> {
         RealDisk.try_lock(path)
@@ -206,6 +222,11 @@ impl DiskFile for WatchedFile {
         self.1.read_at(buffer, offset)
     }
     fn write_at(&self, bytes: &[u8], offset: u64) -> std::io::Result<()> {
+        let is_room = bytes.iter().all(|byte| *byte == 0);
+        if is_room && self.0.no_room.load(Ordering::Relaxed) {
+            self.1.write_at(&bytes[..bytes.len() / 2], offset)?;
+            return Err(std::io::ErrorKind::StorageFull.into());
+        }
         self.1.write_at(bytes, offset)
     }
     fn truncate(&self, len: u64) -> std::io::Result<()> {
@@ -221,7 +242,14 @@ impl DiskFile for WatchedFile {
         self.1.sync()
     }
     fn stamp(&self) -> std::io::Result<Stamp> {
-        self.1.stamp()
+        let stamp = self.1.stamp()?;
+        Ok(match self.0.no_clock.load(Ordering::Relaxed) {
+            true => Stamp {
+                changed: 0,
+                ..stamp
+            },
+            false => stamp,
+        })
     }
 }
 
@@ -246,6 +274,13 @@ impl Store {
 
     fn open(&self) -> Log {
         Log::open(Arc::new(RealDisk), &self.path).expect("open")
+    }
+
+    /// As if all happened in one tick of a clock.
+    fn without_clock(&self) -> (Log, Arc<Watched>) {
+        let (log, watched) = self.watched();
+        watched.no_clock.store(true, Ordering::Relaxed);
+        (log, watched)
     }
 
     fn watched(&self) -> (Log, Arc<Watched>) {
@@ -591,6 +626,105 @@ fn a_sync_that_fails_while_a_segment_is_closed_fails_all_that_waited() {
             .findings
             .is_empty()
     );
+}
+
+/// How long the newest segment is, and where its records end.
+fn lens(store: &Store) -> (u64, u64) {
+    let len = std::fs::metadata(store.segments().last().expect("a segment"));
+    let (at, last) = store.records().pop().expect("a record");
+    (len.expect("it is there").len(), (at + last.len()) as u64)
+}
+
+#[test]
+fn an_append_where_there_is_room_is_seen_though_no_stamp_shows_it() {
+    let store = Store::new();
+    let (log, watched) = store.without_clock();
+    let open = || Log::open(Arc::new(WatchedDisk(watched.clone())), &store.path).expect("open");
+    for n in 0..8 {
+        append(&log, &store.env, vec![forget(n)]);
+    }
+    let (len, end) = lens(&store);
+    assert!(len == 64 * 1_024 && end < len, "{len} {end}");
+    let (other, reader) = (open(), open());
+    for n in 0..8 {
+        let writer = if n % 2 == 0 { &other } else { &log };
+        let appended = append(writer, &store.env, vec![forget(n)]);
+        reader.refresh().expect("it reads");
+        assert_eq!(reader.tip().map(|tip| tip.event), Some(appended[0].event));
+        assert_eq!(lens(&store).0, len);
+    }
+    let there: Vec<u64> = (1..=18).collect();
+    assert_eq!(positions(&reader, &Cursor::START), there);
+    let report = open().verify(&mut |_| {}).expect("verify");
+    assert!(report.ok() && report.findings.is_empty());
+}
+
+#[test]
+fn what_an_append_left_where_there_was_room_is_set_aside() {
+    let store = Store::new();
+    let (log, _) = store.without_clock();
+    for n in 0..8 {
+        append(&log, &store.env, vec![forget(n)]);
+    }
+    drop(log);
+    let (len, end) = lens(&store);
+    // The first half of the next record, or anything else.
+    for left in [store.records()[4].1[..200].to_vec(), vec![0x41; 40]] {
+        let path = store.segments().pop().expect("a segment");
+        let mut bytes = std::fs::read(&path).expect("read");
+        let (_, end) = lens(&store);
+        bytes.resize(len as usize, 0);
+        bytes[end as usize..][..left.len()].copy_from_slice(&left);
+        std::fs::write(&path, bytes).expect("write");
+        let log = store.open();
+        let before = log.tip().expect("a tip").position.0;
+        append(&log, &store.env, vec![forget(9)]);
+        let notices = log.take_notices();
+        let said = format!("set {} unacknowledged bytes aside", left.len());
+        assert!(notices.iter().any(|it| it.contains(&said)), "{notices:?}");
+        let there: Vec<u64> = (1..=before + 1).collect();
+        assert_eq!(positions(&store.open(), &Cursor::START), there);
+    }
+    assert!(lens(&store).1 > end);
+}
+
+#[test]
+fn a_full_disk_has_no_room_and_takes_what_fits() {
+    let store = Store::new();
+    let (log, watched) = store.without_clock();
+    watched.no_room.store(true, Ordering::Relaxed);
+    for n in 0..20 {
+        append(&log, &store.env, vec![forget(n)]);
+    }
+    let (len, end) = lens(&store);
+    assert_eq!(len, end, "what was written of it is given back");
+    watched.no_room.store(false, Ordering::Relaxed);
+    for n in 0..8 {
+        append(&log, &store.env, vec![forget(n)]);
+    }
+    assert_eq!(lens(&store).0, 64 * 1_024);
+}
+
+#[test]
+fn a_segment_that_is_closed_gives_its_room_back() {
+    let store = Store::new();
+    let (log, _) = store.without_clock();
+    let large = || NewEvent {
+        payload: vec![0xc0; record::PAYLOAD_LEN_MAX],
+        ..forget(1)
+    };
+    append(&log, &store.env, (0..31).map(|_| large()).collect());
+    append(&log, &store.env, (0..31).map(|_| large()).collect());
+    for n in 0..8 {
+        append(&log, &store.env, vec![forget(n)]);
+    }
+    let (len, end) = lens(&store);
+    assert!(len > end, "{len} {end}");
+    append(&log, &store.env, (0..3).map(|_| large()).collect());
+    let segments = store.segments();
+    assert_eq!(segments.len(), 2);
+    let closed = std::fs::metadata(&segments[0]).expect("it is there");
+    assert_eq!(closed.len(), end);
 }
 
 #[test]

@@ -261,3 +261,108 @@ fn text(json: Box<RawValue>) -> String {
 fn refusal(why: &str) -> String {
     json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": why}}).to_string()
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    use jsonrpsee::core::server::RpcModule;
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    const WAIT: Duration = Duration::from_secs(10);
+
+    /// A conversation with methods, on a thread of its own; the other end.
+    fn begun(methods: RpcModule<()>, runtime: &Handle) -> (thread::JoinHandle<()>, Stream) {
+        let (near, far) = Stream::pair().expect("a pair");
+        far.set_read_timeout(Some(WAIT)).expect("a timeout");
+        let (near, runtime) = (Arc::new(near), runtime.clone());
+        let methods = Methods::from(methods);
+        let thread = thread::spawn(move || converse(&near, &methods, &runtime));
+        (thread, far)
+    }
+
+    fn asked(id: u32, method: &str) -> String {
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\"}}\n")
+    }
+
+    #[test]
+    fn who_makes_a_request_go_on_answers_it_and_the_next_one_waits() {
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        let mut methods = RpcModule::new(());
+        let later = methods.register_async_method("later", |_, _, _| async {
+            let (done, answered) = oneshot::channel();
+            thread::Builder::new()
+                .name("who-did-it".into())
+                .spawn(move || {
+                    thread::sleep(Duration::from_millis(30));
+                    let _ = done.send("done");
+                })
+                .expect("a thread");
+            let said = answered.await.unwrap_or_default();
+            let by = thread::current().name().map(str::to_owned);
+            format!("{said} by {}", by.unwrap_or_default())
+        });
+        later.expect("a name of its own");
+        let now = methods.register_method("now", |_, _, _| "at once");
+        now.expect("a name of its own");
+        let (thread, mut far) = begun(methods, runtime.handle());
+        let both = asked(1, "later") + &asked(2, "now");
+        far.write_all(both.as_bytes()).expect("it is taken");
+        let mut lines = BufReader::new(&far).lines();
+        let mut next = || lines.next().expect("a line").expect("a text");
+        assert!(next().contains("done by who-did-it"));
+        assert!(next().contains("at once"));
+        far.shutdown(Shutdown::Write).expect("it is open");
+        thread.join().expect("it ends with the other end");
+    }
+
+    #[test]
+    fn a_request_that_panics_ends_the_conversation() {
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        let mut methods = RpcModule::new(());
+        let fails = methods.register_async_method("fails", |_, _, _| async {
+            assert!(thread::current().name().is_some(), "on purpose");
+        });
+        fails.expect("a name of its own");
+        let (thread, mut far) = begun(methods, runtime.handle());
+        far.write_all(asked(1, "fails").as_bytes())
+            .expect("it is taken");
+        let mut said = Vec::new();
+        let ended = far.read_to_end(&mut said);
+        assert!(ended.is_ok() && said.is_empty(), "{ended:?} {said:?}");
+        thread.join().expect("it ends");
+    }
+
+    #[test]
+    fn who_answers_does_not_wait_for_who_does_not_read() {
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        let (near, far) = Stream::pair().expect("a pair");
+        near.set_nonblocking(true).expect("a socket");
+        let mut full = 0;
+        while let Ok(sent) = (&near).write(&[b' '; 1_024]) {
+            full += sent;
+        }
+        near.set_nonblocking(false).expect("a socket");
+        let line = Line {
+            stream: Arc::new(near),
+            turn: Arc::default(),
+            runtime: runtime.handle().clone(),
+        };
+        let (told, is_told) = channel();
+        let begun = Instant::now();
+        line.tell_soon("the answer".to_owned(), move |sent| {
+            told.send(sent.is_ok()).expect("somebody waits");
+        });
+        assert!(begun.elapsed() < WAIT / 2);
+        assert!(is_told.try_recv().is_err(), "there is no room for it yet");
+        far.set_read_timeout(Some(WAIT)).expect("a timeout");
+        let mut said = vec![0; full + "the answer\n".len()];
+        (&far).read_exact(&mut said).expect("all of it comes");
+        assert!(said.ends_with(b"the answer\n"));
+        assert_eq!(is_told.recv_timeout(WAIT), Ok(true));
+    }
+}

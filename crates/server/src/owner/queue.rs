@@ -327,3 +327,32 @@ fn tell(answers: Vec<Answer>, receipts: Result<Vec<Done>>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::StoreRequest;
+    use crate::service::tests::service;
+
+    #[test]
+    fn what_was_written_is_made_ready_for_a_recall_once_nothing_comes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = Arc::new(service(folder.path()));
+        let queue = Queue::new(Arc::clone(&service)).expect("threads");
+        for n in 0..1_200 {
+            let request = StoreRequest {
+                topic: "t".to_owned(),
+                content: format!("thing {n} of many"),
+                ..StoreRequest::default()
+            };
+            let stored = queue.shared.write(Caller::default(), Write::Store(request));
+            stored.expect("it stores");
+        }
+        // Each look does a little of it; those that there is time for here do not do all.
+        let begun = Instant::now();
+        while service.makes_ready() {
+            assert!(begun.elapsed() < Duration::from_secs(10), "nobody does it");
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+}

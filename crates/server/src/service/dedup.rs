@@ -190,3 +190,48 @@ fn similar(version: &Version, score_ppm: u32) -> Similar {
         content: version.content.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::api::{Action, Caller, StoreRequest};
+    use crate::service::tests::service;
+
+    const WORDS: [&str; 24] = [
+        "the", "deploy", "of", "each", "service", "waits", "for", "its", "health", "check", "and",
+        "then", "moves", "traffic", "over", "in", "three", "steps", "with", "ten", "minutes",
+        "between", "them", "all",
+    ];
+
+    /// The words, but for some that are others.
+    fn text(other: &[(usize, &str)]) -> String {
+        let mut words = WORDS;
+        for (at, word) in other {
+            words[*at] = word;
+        }
+        words.join(" ")
+    }
+
+    #[test]
+    fn of_many_that_may_be_near_the_nearest_is_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = service(folder.path());
+        let store = |content: String| {
+            let request = StoreRequest {
+                topic: "t".to_owned(),
+                content,
+                ..StoreRequest::default()
+            };
+            let stored = service.store(&Caller::default(), request);
+            stored.expect("it stores")
+        };
+        // More than are compared in the end, and all of them near.
+        let others = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"];
+        let stored = others.map(|other| store(text(&[(3, other), (9, other)])));
+        assert!(stored.iter().all(|it| it.action == Action::Stored));
+        for (at, other) in others.into_iter().enumerate() {
+            let near = store(text(&[(3, other), (9, other), (20, "hours")]));
+            let named = near.similar.expect("it is near");
+            assert_eq!(named.id, stored[at].id, "{other}");
+        }
+    }
+}

@@ -108,6 +108,13 @@ impl Service {
         }
     }
 
+    /// Does a little of what a first recall asks. Whether there is more of it.
+    #[cfg(test)]
+    pub(crate) fn makes_ready(&self) -> bool {
+        let held = locked(&self.views);
+        held.as_ref().is_some_and(|views| views.analyse_ahead(true))
+    }
+
     /// The newest position that this process has seen; 0 where there is none.
     pub(crate) fn newest_seen(&self) -> u64 {
         self.log.tip().map_or(0, |tip| tip.position.0)

@@ -339,10 +339,12 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let service = Arc::new(service(folder.path()));
         let queue = Queue::new(Arc::clone(&service)).expect("threads");
-        for n in 0..1_200 {
+        for n in 0..1_200_u32 {
+            // None is near another: those would be searched for.
+            let words = blake3::hash(&n.to_le_bytes()).to_hex();
             let request = StoreRequest {
                 topic: "t".to_owned(),
-                content: format!("thing {n} of many"),
+                content: format!("{} {} {}", &words[..6], &words[6..12], &words[12..18]),
                 ..StoreRequest::default()
             };
             let stored = queue.shared.write(Caller::default(), Write::Store(request));

@@ -748,14 +748,14 @@ impl From<ViewError> for ServiceError {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::cell::Cell;
 
     use super::write::RequestKeyOf;
     use super::*;
     use crate::api::{Caller, ListRequest, StoreRequest};
 
-    pub(super) fn service(dir: &std::path::Path) -> Service {
+    pub(crate) fn service(dir: &std::path::Path) -> Service {
         let options = OpenOptions {
             dir: dir.to_owned(),
             lock_wait: Duration::from_secs(5),

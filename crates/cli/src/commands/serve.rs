@@ -44,7 +44,7 @@ pub(crate) struct ServeArgs {
     )]
     exclude_tools: Vec<String>,
     /// Offer nothing that changes the store
-    #[arg(long, env = "ICM_READ_ONLY", value_parser = clap::builder::FalseyValueParser::new())]
+    #[arg(long, env = "ICM_READ_ONLY", value_parser = yes_or_no, action = clap::ArgAction::SetTrue)]
     read_only: bool,
     /// Log to files in this folder, JSON a line, one file a day for seven days
     #[arg(long, value_name = "DIR", env = "ICM_LOG_DIR")]
@@ -70,6 +70,15 @@ fn toolsets() -> String {
         text.push_str(&format!("\n  {name:8} {about}"));
     }
     text + "\n\nExamples:\n  icm serve --toolsets default,memoir\n  icm serve --toolsets icm\n  icm serve --toolsets core,memoir --exclude-tools icm_undo\n  icm serve --http 127.0.0.1:7437\n  icm serve --http 127.0.0.1:7437 --print-unit systemd"
+}
+
+/// What an environment variable says; nothing is no.
+fn yes_or_no(text: &str) -> Result<bool, &'static str> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "1" | "y" | "yes" | "t" | "true" | "on" => Ok(true),
+        "" | "0" | "n" | "no" | "f" | "false" | "off" => Ok(false),
+        _ => Err("ICM_READ_ONLY is yes or no"),
+    }
 }
 
 /// Names as somebody wrote them, without blanks and empty ones.

@@ -623,7 +623,7 @@ fn a_server_that_only_reads_changes_nothing() {
     let server = Server::of(&world, &["--read-only"]);
     server
         .post("/store", &json!({"topic": "t", "content": "c"}))
-        .is_refused(404, "path");
+        .is_refused(403, "only reads");
     server.get("/recall?query=billing").is(200);
     let document = server.get("/openapi.json").is(200).json();
     assert!(document["paths"]["/store"].is_null(), "{document}");
@@ -633,6 +633,24 @@ fn a_server_that_only_reads_changes_nothing() {
     );
     drop(server);
     assert_eq!(world.now(), before);
+}
+
+#[test]
+fn a_script_is_told_which_port_was_free() {
+    let world = World::with_memories();
+    let mut command = world.command(["--json", "serve", "--http", "0"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("a pipe"))
+        .read_line(&mut line)
+        .expect("text");
+    let said: Value = serde_json::from_str(&line).expect("JSON");
+    let address = said["address"].as_str().expect("an address");
+    assert_eq!(said["mcp"], format!("http://{address}/mcp"));
+    let answers = TcpStream::connect(address).is_ok();
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    assert!(answers, "{address}");
 }
 
 #[test]

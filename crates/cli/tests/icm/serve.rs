@@ -95,6 +95,17 @@ fn a_server_offers_the_tools_that_it_is_told_to() {
         reading,
         ["icm_log", "icm_memory_list_topics", "icm_memory_recall"]
     );
+    let mut odd = world.command(["serve"]);
+    let odd = odd.env("ICM_READ_ONLY", "maybe").output();
+    let odd = odd.expect("it runs");
+    let said = String::from_utf8_lossy(&odd.stderr);
+    assert_eq!(odd.status.code(), Some(2));
+    assert!(
+        said.contains("yes or no") && said.contains("ICM_READ_ONLY"),
+        "{said}"
+    );
+    let unit = ["serve", "--http", "0", "--print-unit", "systemd"];
+    world.icm(unit).fails(2, "another port each time");
     for (args, why) in [
         (["--toolsets", "cores"], "there is no toolset `cores`"),
         (["--tools", "recall"], "there is no tool `recall`"),

@@ -173,13 +173,15 @@ const fn text(name: &'static str, required: bool, about: &'static str) -> Param 
     }
 }
 
-/// The paths of this face. Where a server only reads there is no `/store`.
+/// The paths of this face. Where a server only reads `/store` says so.
 pub(super) fn routes(front: Front) -> Router {
-    let offered = OPERATIONS.into_iter();
-    let offered = offered.filter(|operation| !(operation.writes && front.options.read_only));
     let mut routes = Router::new();
     let mut document = Vec::new();
-    for operation in offered {
+    for operation in OPERATIONS {
+        if operation.writes && front.options.read_only {
+            routes = routes.route(operation.path, post(async || only_reads()));
+            continue;
+        }
         document.push(operation);
         let by_body = post(async move |State(front): State<Front>, headers, body| {
             match object(operation, &headers, &body) {
@@ -205,6 +207,15 @@ pub(super) fn routes(front: Front) -> Router {
         .route("/health", get(health))
         .route("/openapi.json", get(async move || Json(document)))
         .with_state(front)
+}
+
+/// Why nothing is stored.
+fn only_reads() -> Refusal {
+    Refusal::new(
+        StatusCode::FORBIDDEN,
+        "this server only reads",
+        "start one without `--read-only` to write",
+    )
 }
 
 /// Whether the server is there and its log is whole; nothing of what is in it.

@@ -19,7 +19,7 @@ pub(crate) struct HttpArgs {
     /// Serve over HTTP on this address, or on this port of 127.0.0.1
     ///
     /// MCP at /mcp, without tools that write at /mcp/readonly; for scripts /store, /recall, /log and /health,
-    /// described by /openapi.json; for a monitor /metrics. Port 0 takes a free one.
+    /// described by /openapi.json; for a monitor /metrics. Port 0 takes a free one; with `--json` a line on stdout says which.
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(super) http: Option<SocketAddr>,
     /// Ask each request for the token in this file (or ICM_TOKEN); made where there is none
@@ -91,6 +91,12 @@ impl HttpArgs {
             app.ui.remark(format_args!(
                 "MCP is served at http://{address}/mcp; Ctrl-C ends it"
             ));
+            if app.ui.json {
+                let said =
+                    serde_json::json!({"address": address, "mcp": format!("http://{address}/mcp")});
+                // Nobody may read it any more; whoever asks is served all the same.
+                let _ = app.ui.json_line(&said).and_then(|()| app.ui.flush());
+            }
         })?;
         Ok(())
     }
@@ -100,6 +106,12 @@ impl HttpArgs {
         let Some(listen) = self.http else {
             return Ok(());
         };
+        if listen.port() == 0 {
+            return Err(CliError::invalid(
+                "port 0 is another port each time that the service starts",
+            )
+            .with_hint("give a port, for instance `--http 127.0.0.1:7437`"));
+        }
         // A file for the token is made when it starts.
         let token = self
             .token_file

@@ -17,7 +17,7 @@ pub(crate) const ROOM_LEN: u64 = 64 * 1_024;
 const APPENDS_MIN: u32 = 4;
 /// Larger appends get none: what is written twice would cost them more than the length.
 const APPEND_LEN_MAX: usize = 16 * 1_024;
-/// Of the first bytes of a record not all are zero: the length of its head, which never is, is among them.
+/// Of the first bytes of a record not all are zero: they are the check of its head, and the head's length.
 const LOOKED_AT: usize = 8;
 
 /// A segment, opened to be appended to.
@@ -28,6 +28,8 @@ pub(crate) struct OpenSegment {
     reaches: u64,
     /// What tells it from other files, where it is known how far it reaches.
     identity: u64,
+    /// Where the newest record begins, and with what.
+    newest: Option<(u64, [u8; LOOKED_AT])>,
 }
 
 /// How the segment of the newest event looks.
@@ -57,6 +59,7 @@ impl OpenSegment {
             appends: 0,
             reaches: 0,
             identity: 0,
+            newest: None,
         }
     }
 
@@ -64,12 +67,15 @@ impl OpenSegment {
         &self.file
     }
 
-    /// Writes records where the segment's records end.
+    /// Writes records where the segment's records end, the newest of them from `newest` in `bytes` on.
     ///
     /// # Errors
     /// Where they are not all written, a part of them may be.
-    pub(crate) fn append(&mut self, bytes: &[u8], offset: u64) -> io::Result<()> {
+    pub(crate) fn append(&mut self, bytes: &[u8], offset: u64, newest: usize) -> io::Result<()> {
+        self.newest = None;
         self.file.write_at(bytes, offset)?;
+        let begins = bytes.get(newest..).and_then(<[u8]>::first_chunk);
+        self.newest = begins.map(|begins| (offset + newest as u64, *begins));
         let end = offset + bytes.len() as u64;
         self.appends = self.appends.saturating_add(1);
         if bytes.len() <= APPEND_LEN_MAX && self.appends > APPENDS_MIN {
@@ -102,10 +108,16 @@ impl OpenSegment {
         }
     }
 
-    /// How it looks by the room at `end`; `None` where there is none that this process knows of, or it was appended to.
+    /// How it looks by the room at `end`; `None` where there is none that this process knows of, or it was appended to, or
+    /// the newest record is no longer there, as where a copy was put back.
     pub(crate) fn look(&self, end: u64) -> Option<SegmentLook> {
         let identity = self.identity;
-        let has_room = self.reaches >= end + LOOKED_AT as u64 && is_room(&*self.file, end);
+        let (at, begins) = self.newest?;
+        let mut found = [0; LOOKED_AT];
+        let has_room = self.reaches >= end + LOOKED_AT as u64
+            && is_room(&*self.file, end)
+            && self.file.read_at(&mut found, at).ok()? == LOOKED_AT
+            && found == begins;
         has_room.then_some(SegmentLook::Room { identity })
     }
 

@@ -699,7 +699,7 @@ impl Log {
         let (segment, offset) = match place {
             Some(place) if goes_on => {
                 let (segment, offset) = (place.segment.clone(), place.end);
-                self.write_after(state, &segment.path, bytes, offset)?;
+                self.write_after(state, &segment.path, bytes, (offset, last_offset))?;
                 (segment, offset)
             }
             _ => {
@@ -815,11 +815,11 @@ impl Log {
         state: &mut State,
         path: &std::path::Path,
         bytes: &[u8],
-        offset: u64,
+        (offset, last_offset): (u64, usize),
     ) -> Result<()> {
         self.open_segment(state, path, offset)?;
         let segment = state.hold.file.as_mut().expect("it was opened");
-        let Err(error) = segment.append(bytes, offset) else {
+        let Err(error) = segment.append(bytes, offset, last_offset) else {
             return Ok(());
         };
         // Nothing of a failed append stays; where even that fails, the tail is set aside by whoever writes next.

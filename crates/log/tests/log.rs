@@ -689,6 +689,25 @@ fn what_an_append_left_where_there_was_room_is_set_aside() {
 }
 
 #[test]
+fn who_has_room_sees_that_an_older_copy_was_put_back_in_place() {
+    let store = Store::new();
+    let (log, _) = store.without_clock();
+    for n in 0..8 {
+        append(&log, &store.env, vec![forget(n)]);
+    }
+    let path = store.segments().pop().expect("a segment");
+    let older = std::fs::read(&path).expect("read");
+    append(&log, &store.env, vec![forget(8)]);
+    std::fs::write(&path, &older).expect("write");
+    let tried = try_append(&log, &store.env, vec![forget(9)], Durability::Synced);
+    assert!(
+        matches!(tried, Err(LogError::Damaged { case: Case::M, .. })),
+        "{tried:?}"
+    );
+    assert_eq!(std::fs::read(&path).expect("read"), older);
+}
+
+#[test]
 fn a_full_disk_has_no_room_and_takes_what_fits() {
     let store = Store::new();
     let (log, watched) = store.without_clock();

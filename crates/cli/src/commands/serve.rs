@@ -105,6 +105,9 @@ pub(crate) fn run(args: ServeArgs, app: &App) -> Result<Outcome, CliError> {
     } else {
         app.service_to_serve()?
     };
+    if !args.read_only {
+        service.check_folder()?;
+    }
     let options = McpOptions {
         compact: args.compact,
         read_only: args.read_only,

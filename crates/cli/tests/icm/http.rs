@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::world::{World, run};
+use crate::world::{World, run, tree};
 
 const TOKEN: &str = "0123456789abcdef-a-token";
 
@@ -455,6 +455,8 @@ fn where_it_cannot_or_must_not_listen_is_told() {
     serve(&["127.0.0.1:0", "--allow-host", "http://good.example"]).fails(2, "not the name");
     let mut unset = world.command(["serve", "--http", "127.0.0.1:0"]);
     run(unset.env("ICM_TOKEN", ""), b"").fails(2, "ICM_TOKEN is set, and empty");
+    let mut short = world.command(["serve", "--http", "0"]);
+    run(short.env("ICM_TOKEN", "short"), b"").fails(2, "ICM_TOKEN: the token must be");
     for wrong in ["nowhere", "127.0.0.1", "127.0.0.1:99999", ""] {
         assert_eq!(serve(&[wrong]).code, 2, "{wrong}");
     }
@@ -633,6 +635,50 @@ fn a_server_that_only_reads_changes_nothing() {
     );
     drop(server);
     assert_eq!(world.now(), before);
+}
+
+#[test]
+fn what_a_damaged_log_says_is_not_all_and_says_so() {
+    let world = World::with_memories();
+    let server = Server::of(&world, &[]);
+    let damage = |value: &Value| value["damage"].as_str().map(str::to_owned);
+    let recall = || server.get("/recall?query=billing").is(200).json();
+    assert_eq!(damage(&recall()), None);
+    drop(server);
+    let files = tree(&world.store().join("log")).into_iter();
+    let mut paths = files.map(|(path, _)| path);
+    let path = paths.find(|path| path.extension().is_some());
+    let path = path.expect("a segment");
+    let mut bytes = std::fs::read(&path).expect("it reads");
+    bytes[100] ^= 1;
+    std::fs::write(&path, bytes).expect("it writes");
+
+    let server = Server::of(&world, &[]);
+    // Nobody has asked for anything that met it.
+    let health = server.get("/health").is(503).json();
+    assert_eq!(health["status"], "damaged");
+    let said = damage(&server.get("/recall?query=billing").is(200).json());
+    assert!(said.is_some_and(|it| it.contains("the log is damaged")));
+    let recall = json!({"name": "icm_memory_recall", "arguments": {"query": "billing"}});
+    let answer = server.mcp("/mcp", "tools/call", recall, &[]).is(200).json();
+    let text = answer["result"]["content"][0]["text"].as_str();
+    assert!(
+        text.is_some_and(|text| text.starts_with("note: the log is damaged")),
+        "{answer}"
+    );
+    assert!(damage(&answer["result"]["structuredContent"]).is_some());
+}
+
+#[test]
+fn a_server_of_a_folder_that_can_be_no_store_does_not_start() {
+    let world = World::new();
+    let folder = world.store();
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("notes.txt"), "of somebody").expect("a file");
+    for http in [[].as_slice(), &["--http", "0"]] {
+        let args = [["serve"].as_slice(), http].concat();
+        world.icm(args).fails(2, "is not a store and not empty");
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::refusal::Refusal;
 use super::{is_json, openapi};
-use crate::api::{Caller, NoProgress, RecallRequest, StoreRequest, Trust};
+use crate::api::{Caller, LogRequest, NoProgress, RecallRequest, StoreRequest, Trust};
 use crate::error::ServiceError;
 use crate::limits::RECALL_LIMIT_MAX;
 use crate::mcp::schema::{Args, Kind, Param};
@@ -221,10 +221,11 @@ fn only_reads() -> Refusal {
 /// Whether the server is there and its log is whole; nothing of what is in it.
 async fn health(State(front): State<Front>) -> Response {
     let looked = tokio::task::spawn_blocking(move || {
-        front
-            .service
-            .newest_position()
-            .map(|_| front.service.damage().is_some())
+        let service = &front.service;
+        service.check_folder()?;
+        // Damage is met where it is read.
+        service.check_log(&LogRequest::default())?;
+        Ok::<_, ServiceError>(service.damage().is_some())
     });
     let (status, said) = match looked.await {
         Ok(Ok(false)) => (StatusCode::OK, "ok"),
@@ -311,7 +312,15 @@ impl Front {
                 options: self.options,
                 progress: &NoProgress,
             };
-            (operation.run)(&call, args)
+            let mut answer = (operation.run)(&call, args)?;
+            if !operation.writes
+                && let Some(damage) = self.service.damage()
+                && let Value::Object(answer) = &mut answer
+            {
+                // What is not found may lie behind it.
+                answer.insert("damage".to_owned(), damage.into());
+            }
+            Ok(answer)
         });
         let done = done.await;
         follow_up.leave();

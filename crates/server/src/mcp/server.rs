@@ -209,7 +209,13 @@ async fn call(
             options,
             progress: &progress,
         };
-        (tool.run)(&call, args)
+        let mut reply = (tool.run)(&call, args)?;
+        if tool.hints.read_only
+            && let Some(damage) = service.damage()
+        {
+            reply.tell_damage(&damage);
+        }
+        Ok(reply)
     };
     let outcome = tokio::task::spawn_blocking(run).await;
     if let Some(telling) = telling {

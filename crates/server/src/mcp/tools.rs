@@ -107,6 +107,20 @@ pub(crate) struct Reply {
     pub(crate) structured: Value,
 }
 
+impl Reply {
+    /// Says first that there may be more than this.
+    pub(super) fn tell_damage(&mut self, damage: &str) {
+        let damage = clean_line(damage);
+        self.text = format!(
+            "note: {damage}; what is not found may lie behind the damage: whoever keeps the store should run `icm doctor`\n{}",
+            self.text
+        );
+        if let Value::Object(structured) = &mut self.structured {
+            structured.insert("damage".to_owned(), damage.into());
+        }
+    }
+}
+
 impl Tool {
     /// The tool of this name.
     pub(super) fn named(name: &str) -> Option<&'static Tool> {

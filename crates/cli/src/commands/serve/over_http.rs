@@ -141,7 +141,11 @@ impl HttpArgs {
                 Err(CliError::invalid("ICM_TOKEN is set, and empty")
                     .with_hint("unset it to serve without a token, or put one there"))
             }
-            Ok(text) => Ok(Some(Token::new(&text)?)),
+            Ok(text) => match Token::new(&text) {
+                Ok(token) => Ok(Some(token)),
+                Err(error) => Err(CliError::invalid(format!("ICM_TOKEN: {error}"))
+                    .with_hint("with --token-file instead a good one is made there")),
+            },
             Err(std::env::VarError::NotUnicode(_)) => {
                 Err(CliError::invalid("ICM_TOKEN is not text"))
             }

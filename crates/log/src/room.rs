@@ -121,12 +121,10 @@ impl OpenSegment {
         has_room.then_some(SegmentLook::Room { identity })
     }
 
-    /// Gives back the room behind `end`, where this process made it: nothing is appended any more.
+    /// Gives back the room behind `end`, whoever made it: nothing is appended any more.
     pub(crate) fn give_back_room(&mut self, end: u64) {
-        if self.reaches > end {
-            // Zeros are nothing to a reader.
-            let _ = self.cut(end);
-        }
+        // Zeros are nothing to a reader.
+        let _ = self.cut(end);
     }
 
     /// Cuts off what follows the records, be it room or what a failed append left.

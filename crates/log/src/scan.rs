@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use crate::disk::{Disk, DiskFile, OpenMode};
 use crate::error::{Result, at};
@@ -11,6 +13,10 @@ use crate::record::{self, FRAME_LEN, Parsed, Record, Shape};
 
 /// Bytes read at first, and at most.
 const CHUNK_LENS: (usize, usize) = (16 * 1_024, 128 * 1_024);
+
+/// So often bytes that are no record are looked at before they count as such, the second time at once.
+const LOOKS_MAX: u32 = 4;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 
 /// What a step of a scan met.
 pub(crate) enum Step<'a> {
@@ -43,6 +49,8 @@ pub(crate) struct SegmentScan {
     ahead: Option<Shape>,
     /// Read nothing at or beyond this offset.
     limit: u64,
+    /// That is where the file ended.
+    to_end: bool,
     /// Bytes read next, at least; grows, as whoever read on so far will read on.
     chunk: usize,
     hash_all: bool,
@@ -59,11 +67,13 @@ impl SegmentScan {
         let file = disk
             .open(path, OpenMode::Read)
             .map_err(at("reading", path))?;
-        let limit = match limit {
-            u64::MAX => file.len().map_err(at("reading", path))?,
-            _ => limit,
+        let to_end = limit == u64::MAX;
+        let limit = match to_end {
+            true => file.len().map_err(at("reading", path))?,
+            false => limit,
         };
-        Ok(SegmentScan::of(file, path, offset, limit))
+        let scan = SegmentScan::of(file, path, offset, limit);
+        Ok(SegmentScan { to_end, ..scan })
     }
 
     /// The same of a file that is open.
@@ -76,6 +86,7 @@ impl SegmentScan {
             at: 0,
             ahead: None,
             limit,
+            to_end: false,
             chunk: CHUNK_LENS.0,
             hash_all: false,
         }
@@ -139,17 +150,36 @@ impl SegmentScan {
 
     /// The next record.
     pub(crate) fn step(&mut self) -> Result<Step<'_>> {
-        let parsed = match self.ahead.take() {
-            Some(shape) => Parsed::Record(shape),
-            None => self.shape_at(0)?,
-        };
-        let offset = self.base + self.at as u64;
-        match parsed {
-            Parsed::Record(shape) => self.emit(offset, shape),
-            Parsed::Newer => Ok(Step::Newer { offset }),
-            Parsed::End | Parsed::Short { .. } if self.rest_is_zero()? => Ok(Step::End),
-            _ => Ok(Step::Bad { offset }),
+        let mut looks = 1;
+        loop {
+            let parsed = match self.ahead.take() {
+                Some(shape) => Parsed::Record(shape),
+                None => self.shape_at(0)?,
+            };
+            let offset = self.base + self.at as u64;
+            match parsed {
+                Parsed::Record(shape) => return self.emit(offset, shape),
+                Parsed::Newer => return Ok(Step::Newer { offset }),
+                Parsed::End | Parsed::Short { .. } if self.rest_is_zero()? => return Ok(Step::End),
+                _ if looks == LOOKS_MAX => return Ok(Step::Bad { offset }),
+                // It may be written just now: zeros that were read a moment ago are none any more, and the file is longer.
+                _ => {
+                    self.read_anew(offset)?;
+                    thread::sleep(BETWEEN_LOOKS * (looks - 1));
+                    looks += 1;
+                }
+            }
         }
+    }
+
+    /// Forgets what was read, and goes on at `offset`.
+    fn read_anew(&mut self, offset: u64) -> Result<()> {
+        self.buffer.clear();
+        (self.base, self.at) = (offset, 0);
+        if self.to_end {
+            self.limit = self.file.len().map_err(at("reading", &self.path))?;
+        }
+        Ok(())
     }
 
     fn emit(&mut self, offset: u64, shape: Shape) -> Result<Step<'_>> {

@@ -126,6 +126,8 @@ struct Verify<'a> {
     newer: BTreeSet<OriginId>,
     /// What the next writer sets aside.
     torn: Option<Trouble>,
+    /// Where the newest segment ended when this began: what is appended meanwhile is not looked at.
+    end: Option<(PathBuf, u64)>,
     redactions: Redactions,
     /// Bodies that are withheld, to be held against the redactions once all are known.
     withheld: Vec<Withheld>,
@@ -163,6 +165,7 @@ impl Log {
             continued: Vec::new(),
             newer: BTreeSet::new(),
             torn: None,
+            end: None,
             redactions: Redactions::default(),
             withheld: Vec::new(),
             holes: None,
@@ -175,8 +178,21 @@ impl Log {
     }
 }
 
+impl Log {
+    /// The newest segment and where it ends, where nothing is wrong there.
+    fn end_that_is_whole(&self) -> Option<(PathBuf, u64)> {
+        let state = self.lock_state();
+        let place = state.tip.as_ref()?;
+        let is_whole = state.trouble.is_none() && state.refusal.is_none();
+        is_whole.then(|| (place.segment.path.clone(), place.end))
+    }
+}
+
 impl Verify<'_> {
     fn run(&mut self) -> Result<()> {
+        // After the slot was read, so that what it names is there.
+        self.log.refresh()?;
+        self.end = self.log.end_that_is_whole();
         let parts: Vec<_> = self.log.lock_state().parts.clone();
         if let Some(refusal) = self.log.refusal() {
             let error = refusal.to_error(&self.log.dir);
@@ -215,6 +231,9 @@ impl Verify<'_> {
             self.torn = examined
                 .trouble
                 .filter(|trouble| trouble.case.action() == Action::SetAside);
+            if self.torn.is_some() {
+                self.end = None;
+            }
         }
         self.stray_files()?;
         let mut position = Some(Position(0));
@@ -426,8 +445,12 @@ impl Verify<'_> {
             }
         }
         let mut resync = segment.name.first_seq != expect.seq || explained;
+        let limit = match &self.end {
+            Some((of, end)) if newest && of == path => *end,
+            _ => u64::MAX,
+        };
         let mut scan =
-            SegmentScan::open(&*self.log.disk, path, HEADER_LEN as u64, u64::MAX)?.hashing();
+            SegmentScan::open(&*self.log.disk, path, HEADER_LEN as u64, limit)?.hashing();
         let mut told: u64 = 0;
         loop {
             let (offset, record, id) = match scan.step()? {

@@ -1,8 +1,8 @@
 //! The log on the real disk.
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use icm_log::acked::Slot;
@@ -164,7 +164,11 @@ struct Watched {
     no_clock: AtomicBool,
     /// There is no space for zeros.
     no_room: AtomicBool,
+    /// What happens just before a segment is read beyond its first 16 KiB.
+    meanwhile: Mutex<Option<Meanwhile>>,
 }
+
+type Meanwhile = Box<dyn FnOnce() + Send>;
 
 struct WatchedDisk(Arc<Watched>);
 
@@ -219,6 +223,12 @@ impl DiskFile for WatchedFile {
         self.1.len()
     }
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
+        if self.2 && offset >= 16 * 1_024 {
+            let meanwhile = self.0.meanwhile.lock().expect("a lock").take();
+            if let Some(meanwhile) = meanwhile {
+                meanwhile();
+            }
+        }
         self.1.read_at(buffer, offset)
     }
     fn write_at(&self, bytes: &[u8], offset: u64) -> std::io::Result<()> {
@@ -686,6 +696,45 @@ fn what_an_append_left_where_there_was_room_is_set_aside() {
         assert_eq!(positions(&store.open(), &Cursor::START), there);
     }
     assert!(lens(&store).1 > end);
+}
+
+#[test]
+fn what_is_appended_while_the_room_is_read_is_no_damage() {
+    let store = Store::new();
+    let (log, watched) = store.without_clock();
+    for n in 0..8 {
+        append(&log, &store.env, vec![forget(n)]);
+    }
+    let meanwhile = |watched: &Watched| {
+        let path = store.path.clone();
+        let append_one = move || {
+            let log = Log::open(Arc::new(RealDisk), &path).expect("open");
+            let event = NewEvent {
+                payload: vec![0xc0; 40 * 1_024],
+                ..forget(9)
+            };
+            append(&log, &TestEnv(AtomicU64::new(1_000)), vec![event]);
+        };
+        *watched.meanwhile.lock().expect("a lock") = Some(Box::new(append_one));
+    };
+    meanwhile(&watched);
+    let report = log.verify(&mut |_| {}).expect("verify");
+    assert!(
+        report.ok() && report.findings.is_empty(),
+        "{:?}",
+        report.findings
+    );
+    assert!(watched.meanwhile.lock().expect("a lock").is_none());
+
+    // Who opens it looks at its end.
+    let watched = Arc::new(Watched::default());
+    meanwhile(&watched);
+    let disk = Arc::new(WatchedDisk(watched.clone()));
+    let opened = Log::open(disk, &store.path).expect("open");
+    assert!(watched.meanwhile.lock().expect("a lock").is_none());
+    assert_eq!(opened.refusal(), None);
+    let there: Vec<u64> = (1..=12).collect();
+    assert_eq!(positions(&opened, &Cursor::START), there);
 }
 
 #[test]

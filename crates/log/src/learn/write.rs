@@ -270,11 +270,11 @@ impl Writer<'_> {
         // already, are damage, and not ours to cut.
         let rest = disk::read_all(disk, &last.path, u64::MAX).map_err(at("reading", &last.path))?;
         let rest = rest.get(last.end as usize..).unwrap_or_default();
-        let is_room = rest.iter().all(|byte| *byte == 0);
+        let is_blank = rest.iter().all(|byte| *byte == 0);
         let mut learned = plan.held.learned.iter();
         let learned =
             learned.any(|range| range.origin == piece.origin && range.to_seq >= piece.from_seq);
-        if !is_room && (learned || holds_a_record(rest, piece.origin)) {
+        if !is_blank && (learned || holds_a_record(rest, piece.origin)) {
             return Ok(None);
         }
         file.truncate(last.end)

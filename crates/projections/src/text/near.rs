@@ -84,6 +84,11 @@ impl<'t> Sought<'t> {
         }
     }
 
+    /// All of it.
+    pub fn text(&self) -> &'t str {
+        self.text
+    }
+
     /// Its words.
     pub fn words(&self) -> &Words {
         &self.words
@@ -128,8 +133,8 @@ impl<'s> Near<'s> {
 impl TextIndex {
     /// Versions of exactly this topic and scope that share rare words with a text and may be as alike as `least_ppm` (see
     /// [`Words::similarity_ppm`]), those first that share more and rarer ones (each counts ln(1 + N / n) where n of N
-    /// documents have it); of equal ones the newer first, `limit` at the most. Where no more than [`COMPARED_MAX`] may be as
-    /// alike those are all, in no order, whatever they share. `visible` is asked, by ordinal, about each. What was stored with each. Costs a step of a few
+    /// documents have it); of equal ones the newer first, `limit` at the most. But where no more than [`COMPARED_MAX`] may be as
+    /// alike it is all of those, in no order, whatever they share: who asked compares them. `visible` is asked, by ordinal, about each. What was stored with each. Costs a step of a few
     /// nanoseconds for each version of the topic and scope, or one for each of the topic that has such a word.
     pub(crate) fn near(
         &self,

@@ -35,7 +35,7 @@ pub struct Tail {
     ordinals: FxHashMap<u64, u32>,
     /// What a search asks of the first of the documents.
     searched: RefCell<Searched>,
-    /// Somebody searches, so that it pays to have that ready.
+    /// Somebody searches, or a store looked for words, so that it pays to have that ready.
     is_searched: Cell<bool>,
     /// So many documents, from the first on, are analysed, be it for a search or a commit.
     analysed: Cell<usize>,

@@ -154,8 +154,8 @@ impl Views {
         })
     }
 
-    /// At most `limit` versions of a topic and scope that hold now and may be as alike to a text as `least_ppm`, most likely
-    /// first.
+    /// At most `limit` versions of a topic and scope that hold now and may be as alike to a text as `least_ppm`: where there are
+    /// more, those that are most like it.
     ///
     /// # Errors
     /// As [`Views::recall`].
@@ -354,13 +354,14 @@ fn hit(prepared: &Prepared<'_>, ranked: &Ranked) -> Result<RecallHit> {
     })
 }
 
-/// Of more than `limit` those that are most like a text, the most alike first; of equal ones the newer.
+/// Of more than `limit` those that are most like a text, the most alike first, and before all who say the same; of equal ones
+/// the newer.
 fn most_alike(mut versions: Vec<Version>, sought: &Sought<'_>, limit: usize) -> Vec<Version> {
     if versions.len() > limit {
         versions.sort_by_cached_key(|version| {
             let text = version.content.as_deref().unwrap_or_default();
             let alike = Words::of(text).similarity_ppm(sought.words());
-            Reverse((alike, version.from))
+            Reverse((text == sought.text(), alike, version.from))
         });
         versions.truncate(limit);
     }

@@ -660,7 +660,7 @@ impl FollowUp {
                     }
                     // Whoever writes on asks for as much again.
                     let now_newest = working.newest_seen();
-                    if swollen && newest == Some(now_newest) {
+                    if swollen && !finished && newest == Some(now_newest) {
                         heap::give_back();
                         swollen = false;
                     }

@@ -9,7 +9,7 @@ use std::net::Shutdown;
 use std::panic::{self, AssertUnwindSafe};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 use jsonrpsee::core::server::Methods;
@@ -32,9 +32,12 @@ pub(super) const NEWS_MAX: usize = 256;
 struct Line {
     stream: Arc<Stream>,
     /// Whole lines only: answers and news go out by the same stream.
-    turn: Arc<Mutex<()>>,
+    turn: Arc<Turn>,
     runtime: Handle,
 }
+
+/// The right to write to the other end, which may go from thread to thread with what is left to write.
+type Turn = tokio::sync::Mutex<()>;
 
 /// What a request comes to: the answer, and news where it subscribed.
 type Answer = (String, Option<mpsc::Receiver<Box<RawValue>>>);
@@ -130,35 +133,36 @@ impl Asked {
 
     /// Takes it further, unless somebody does already: then that one looks once more.
     fn run(self: Arc<Self>) {
-        let (set, fetch) = (Ordering::AcqRel, Ordering::Acquire);
-        let turn = |state| (state < RUNS_AGAIN).then_some(state + 1);
-        if self.state.fetch_update(set, fetch, turn) != Ok(WAITS) {
+        // Both sides swap, so that whoever comes second sees what the first one did.
+        if self.state.swap(RUNS_AGAIN, Ordering::AcqRel) != WAITS {
             return;
         }
         // What it begins on other threads belongs to the runtime.
         let _entered = self.line.runtime.enter();
         let waker = Waker::from(Arc::clone(&self));
         loop {
-            self.state.store(RUNS, Ordering::Release);
-            let mut answering = locked(&self.answering);
-            let Some(future) = answering.as_mut() else {
+            self.state.swap(RUNS, Ordering::AcqRel);
+            let Some(mut answering) = locked(&self.answering).take() else {
                 return;
             };
-            let mut poll = || future.as_mut().poll(&mut Context::from_waker(&waker));
-            let polled = panic::catch_unwind(AssertUnwindSafe(&mut poll));
-            if !matches!(polled, Ok(Poll::Pending)) {
-                *answering = None;
-            }
-            drop(answering);
-            match polled {
+            let poll = || {
+                let polled = answering.as_mut().poll(&mut Context::from_waker(&waker));
+                if polled.is_pending() {
+                    *locked(&self.answering) = Some(answering);
+                }
+                polled
+            };
+            match panic::catch_unwind(AssertUnwindSafe(poll)) {
                 Ok(Poll::Pending) => {}
                 Ok(Poll::Ready(answer)) => return self.answer(answer),
                 Err(_) => {
                     // Who asked finds out that there is no answer, and does it itself.
                     self.line.hang_up();
-                    return self.note_answered();
+                    drop(Answered(self));
+                    return;
                 }
             }
+            let (set, fetch) = (Ordering::AcqRel, Ordering::Acquire);
             let rests = self.state.compare_exchange(RUNS, WAITS, set, fetch);
             if rests.is_ok() {
                 return;
@@ -169,22 +173,16 @@ impl Asked {
     fn answer(self: Arc<Self>, (reply, news): Answer) {
         // Only a subscription leaves the other end open.
         let news = news.filter(|news| !news.is_closed());
-        let line = self.line.clone();
-        let gone = self.gone.clone();
+        let (line, gone) = (self.line.clone(), self.gone.clone());
+        let answered = Answered(self);
         let told = move |is_told: io::Result<()>| {
-            self.note_answered();
+            let line = answered.0.line.clone();
+            drop(answered);
             if let (Ok(()), Some(news)) = (is_told, news) {
-                self.line
-                    .runtime
-                    .spawn(self.line.clone().tell_news(news, gone));
+                line.runtime.clone().spawn(line.tell_news(news, gone));
             }
         };
         line.tell_soon(reply, told);
-    }
-
-    fn note_answered(&self) {
-        *locked(&self.answered) = true;
-        self.told.notify_all();
     }
 
     /// Returns once it is answered.
@@ -193,6 +191,16 @@ impl Asked {
         while !*answered {
             answered = (self.told.wait(answered)).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+}
+
+/// A request whose connection goes on once this is dropped, whatever becomes of the answer.
+struct Answered(Arc<Asked>);
+
+impl Drop for Answered {
+    fn drop(&mut self) {
+        *locked(&self.0.answered) = true;
+        self.0.told.notify_all();
     }
 }
 
@@ -206,35 +214,44 @@ impl Line {
     /// Writes a line, and waits until the other end has room for it.
     fn tell(&self, mut line: String) -> io::Result<()> {
         line.push('\n');
-        let _turn = locked(&self.turn);
-        let told = (&*self.stream).write_all(line.as_bytes());
+        self.write(&line.into_bytes(), self.turn.blocking_lock())
+    }
+
+    /// The same without waiting: where there is no room for all of it another thread waits for that. `then` is told what became
+    /// of it.
+    fn tell_soon(self, mut line: String, then: impl FnOnce(io::Result<()>) + Send + 'static) {
+        let Ok(turn) = Arc::clone(&self.turn).try_lock_owned() else {
+            let runtime = self.runtime.clone();
+            runtime.spawn_blocking(move || then(self.tell(line)));
+            return;
+        };
+        line.push('\n');
+        let mut line = line.into_bytes();
+        match send_at_once(&self.stream, &line) {
+            Ok(sent) if sent < line.len() => {
+                line.drain(..sent);
+                let runtime = self.runtime.clone();
+                // The turn goes along: nothing else comes in between.
+                runtime.spawn_blocking(move || then(self.write(&line, turn)));
+            }
+            sent => {
+                drop(turn);
+                if sent.is_err() {
+                    self.hang_up();
+                }
+                then(sent.map(|_| ()));
+            }
+        }
+    }
+
+    /// Writes what is left of a line, and leaves the turn to others.
+    fn write<T>(&self, bytes: &[u8], turn: T) -> io::Result<()> {
+        let told = (&*self.stream).write_all(bytes);
+        drop(turn);
         if told.is_err() {
             self.hang_up();
         }
         told
-    }
-
-    /// The same without waiting: where there is no room another thread waits for it. `then` is told what became of it.
-    fn tell_soon(self, mut line: String, then: impl FnOnce(io::Result<()>) + Send + 'static) {
-        line.push('\n');
-        let sent = match self.turn.try_lock() {
-            Err(TryLockError::WouldBlock) => None,
-            // A panic of who had it has left no half of a line.
-            Ok(_) | Err(TryLockError::Poisoned(_)) => send_at_once(&self.stream, line.as_bytes()),
-        };
-        line.pop();
-        match sent {
-            None => {
-                let runtime = self.runtime.clone();
-                runtime.spawn_blocking(move || then(self.tell(line)));
-            }
-            Some(sent) => {
-                if sent.is_err() {
-                    self.hang_up();
-                }
-                then(sent);
-            }
-        }
     }
 
     /// Half of a line may be out.
@@ -335,6 +352,33 @@ mod tests {
         let ended = far.read_to_end(&mut said);
         assert!(ended.is_ok() && said.is_empty(), "{ended:?} {said:?}");
         thread.join().expect("it ends");
+    }
+
+    #[test]
+    fn an_answer_that_there_is_no_room_for_comes_whole_and_the_next_one_after_it() {
+        const LEN: usize = 1 << 20;
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        let mut methods = RpcModule::new(());
+        let large = methods.register_method("large", |_, _, _| "x".repeat(LEN));
+        large.expect("a name of its own");
+        let now = methods.register_method("now", |_, _, _| "at once");
+        now.expect("a name of its own");
+        let (thread, mut far) = begun(methods, runtime.handle());
+        let both = asked(1, "large") + &asked(2, "now");
+        far.write_all(both.as_bytes()).expect("it is taken");
+        // It has filled what room there is.
+        thread::sleep(Duration::from_millis(50));
+        let mut lines = BufReader::new(&far).lines();
+        let mut next = || lines.next().expect("a line").expect("a text");
+        let large = next();
+        assert!(
+            large.len() > LEN && large.contains("\"id\":1"),
+            "{}",
+            large.len()
+        );
+        assert!(next().contains("at once"));
+        far.shutdown(Shutdown::Write).expect("it is open");
+        thread.join().expect("it ends with the other end");
     }
 
     #[test]

@@ -214,9 +214,9 @@ pub(super) fn has_hung_up(stream: &Stream) -> bool {
     is_readable && !stream.peek(&mut [0]).is_ok_and(|len| len > 0)
 }
 
-/// There is no way to write to a socket that waits without waiting: whoever asks has another thread do it.
-pub(super) fn send_at_once(_: &Stream, _: &[u8]) -> Option<io::Result<()>> {
-    None
+/// Nothing is written: there is no way to write to a socket that waits without waiting, so another thread does it.
+pub(super) fn send_at_once(_: &Stream, _: &[u8]) -> io::Result<usize> {
+    Ok(0)
 }
 
 /// Whether an error may be over by the next time: no room, or too few handles or buffers.

@@ -191,9 +191,9 @@ impl Shared {
         }
         waiting.writes.push(Waiter { write, answer });
         // Who decides just now tells of what came meanwhile.
-        let tell = !waiting.is_taken && waiting.asleep > 0;
+        let is_told = !waiting.is_taken && waiting.asleep > 0;
         drop(waiting);
-        if tell {
+        if is_told {
             self.news.notify_one();
         }
     }
@@ -286,15 +286,20 @@ impl Shared {
                 continue;
             }
             waiting.asleep += 1;
-            waiting = match waiting.to_ready {
-                true => {
-                    let slept = self.news.wait_timeout(waiting, rest.max(LOOKS_ON));
-                    slept.unwrap_or_else(PoisonError::into_inner).0
+            if waiting.to_ready {
+                // Nobody tells of that: a thread looks again.
+                let rest = if waiting.is_taken { IDLE } else { rest };
+                let slept = self.news.wait_timeout(waiting, rest);
+                let (woken, slept) = slept.unwrap_or_else(PoisonError::into_inner);
+                waiting = woken;
+                if !slept.timed_out() {
+                    idle = Instant::now();
                 }
-                false => (self.news.wait(waiting)).unwrap_or_else(PoisonError::into_inner),
-            };
+            } else {
+                waiting = (self.news.wait(waiting)).unwrap_or_else(PoisonError::into_inner);
+                idle = Instant::now();
+            }
             waiting.asleep -= 1;
-            idle = Instant::now();
         }
     }
 }

@@ -125,15 +125,13 @@ pub(super) fn has_hung_up(stream: &Stream) -> bool {
     poll(&mut polled, Some(&now)).is_ok_and(|_| polled[0].revents().contains(PollFlags::HUP))
 }
 
-/// Writes a whole line without waiting; `None` where there is no room for it now. Half of it may be out where it fails.
-pub(super) fn send_at_once(stream: &Stream, line: &[u8]) -> Option<io::Result<()>> {
+/// Writes as much as there is room for, without waiting: so many bytes.
+pub(super) fn send_at_once(stream: &Stream, line: &[u8]) -> io::Result<usize> {
     use rustix::io::Errno;
     use rustix::net::SendFlags;
     match rustix::net::send(stream, line, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
-        Ok(sent) if sent == line.len() => Some(Ok(())),
-        Ok(_) => Some(Err(io::ErrorKind::WriteZero.into())),
-        Err(Errno::AGAIN | Errno::INTR) => None,
-        Err(error) => Some(Err(error.into())),
+        Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+        sent => Ok(sent?),
     }
 }
 

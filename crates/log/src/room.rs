@@ -12,7 +12,7 @@ use crate::disk::{DiskFile, Stamp};
 use crate::segment::SEGMENT_LEN_TARGET;
 
 /// Room is made up to the next multiple of this.
-pub(crate) const ROOM_LEN: u64 = 64 * 1_024;
+const ROOM_LEN: u64 = 64 * 1_024;
 /// Appends through one open file before room is made: most processes write once or twice and end.
 const APPENDS_MIN: u32 = 4;
 /// Larger appends get none: what is written twice would cost them more than the length.

@@ -16,7 +16,7 @@ const CHUNK_LENS: (usize, usize) = (16 * 1_024, 128 * 1_024);
 
 /// So often bytes that are no record are looked at before they count as such, the second time at once.
 const LOOKS_MAX: u32 = 4;
-const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
+const BETWEEN_LOOKS: Duration = Duration::from_micros(100);
 
 /// What a step of a scan met.
 pub(crate) enum Step<'a> {

@@ -48,13 +48,7 @@ impl Home {
 
     /// The current generation, if there is one.
     pub(crate) fn current(&self) -> Option<PathBuf> {
-        let path = self.dir.join(CURRENT);
-        // A pipe in its place would never answer.
-        let name = match fs::metadata(&path).ok()?.is_file() {
-            true => fs::read_to_string(&path).ok()?,
-            false => return None,
-        };
-        let name = name.trim();
+        let name = self.current_name()?;
         let plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
         let dir = self.dir.join(name);
         (plain && dir.is_dir()).then_some(dir)
@@ -62,16 +56,22 @@ impl Home {
 
     /// Whether a generation that was opened is still the current one.
     pub(crate) fn is_current(&self, generation: &Path) -> bool {
+        let name = self.current_name();
+        name.is_some_and(|name| generation.file_name() == Some(name.as_ref()))
+    }
+
+    /// What is said to be the current generation.
+    fn current_name(&self) -> Option<String> {
         let path = self.dir.join(CURRENT);
-        // As in `current`.
-        if !fs::metadata(&path).is_ok_and(|found| found.is_file()) {
-            return false;
+        // A pipe in its place would never answer.
+        if !fs::metadata(&path).ok()?.is_file() {
+            return None;
         }
         // More than any name has.
         let mut bytes = [0; 64];
-        let read = File::open(path).and_then(|mut file| file.read(&mut bytes));
-        let name = generation.file_name().unwrap_or_default();
-        read.is_ok_and(|read| bytes[..read].trim_ascii() == name.as_encoded_bytes())
+        let read = File::open(path).ok()?.read(&mut bytes).ok()?;
+        let name = str::from_utf8(&bytes[..read]).ok()?;
+        Some(name.trim().to_owned())
     }
 
     /// Whether anything was ever built here.

@@ -7,6 +7,7 @@ pub mod embed;
 mod error;
 mod file;
 pub mod fold;
+mod lately;
 pub mod ranking;
 mod rows;
 mod table;

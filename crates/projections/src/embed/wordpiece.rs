@@ -4,14 +4,15 @@
 //! (`[CLS]`) is text. Which characters are control, mark or punctuation is Unicode's to say, and newer
 //! versions say more; a test holds thousands of texts against the reference.
 
-use rustc_hash::FxHashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
+use crate::lately::Lately;
+
 /// A longer word is unknown as a whole; in characters.
 const MAX_WORD_LEN_CHARS: usize = 100;
-/// Words whose tokens are remembered: about half a megabyte.
-const MET_MAX: usize = 8_192;
+/// Words whose tokens are remembered, at least: about half a megabyte, and at most twice that.
+const WORDS: usize = 8_192;
 /// What a token that continues a word begins with.
 const CONTINUES: &[u8] = b"##";
 
@@ -25,7 +26,7 @@ pub(super) trait Vocabulary {
 
 /// The tokens of words met lately: most words of a text were met before.
 #[derive(Debug, Default)]
-pub(super) struct Met(FxHashMap<Box<[u8]>, Box<[u32]>>);
+pub(super) struct Met(Lately<Box<[u8]>, Box<[u32]>, WORDS>);
 
 /// Gives the tokens of `text` to `take`, in order, until that returns `false`. Costs time in
 /// proportion to the text. `met`, if it is at hand, is of the same vocabulary.
@@ -90,19 +91,18 @@ fn is_cjk(c: char) -> bool {
 /// The word that is being read.
 struct Word<'m> {
     met: Option<&'m mut Met>,
-    /// [`CONTINUES`], which is no part of it, then the word.
     bytes: Vec<u8>,
     chars: usize,
-    pieces: Vec<u32>,
+    cutter: Cutter,
 }
 
 impl<'m> Word<'m> {
     fn new(met: Option<&'m mut Met>) -> Word<'m> {
         Word {
             met,
-            bytes: CONTINUES.to_vec(),
+            bytes: Vec::new(),
             chars: 0,
-            pieces: Vec::new(),
+            cutter: Cutter::default(),
         }
     }
 
@@ -134,51 +134,57 @@ impl<'m> Word<'m> {
         if self.chars == 0 {
             return true;
         }
-        self.pieces.clear();
-        let known = self.met.as_ref();
-        let known = known.and_then(|met| met.0.get(&self.bytes[CONTINUES.len()..]));
-        if self.chars > MAX_WORD_LEN_CHARS {
-            self.pieces.push(vocabulary.unknown());
-        } else if let Some(pieces) = known {
-            self.pieces.extend_from_slice(pieces);
-        } else {
-            // Looking it up writes over it.
-            let word = self
-                .met
-                .is_some()
-                .then(|| self.bytes[CONTINUES.len()..].into());
-            if !self.cut(vocabulary) {
-                self.pieces.clear();
-                self.pieces.push(vocabulary.unknown());
+        let word = &self.bytes[..];
+        let cutter = &mut self.cutter;
+        let mut all = |pieces: &[u32]| pieces.iter().all(|piece| take(*piece));
+        let go_on = match &mut self.met {
+            _ if self.chars > MAX_WORD_LEN_CHARS => all(&[vocabulary.unknown()]),
+            Some(met) => {
+                let make = || (word.into(), cutter.cut(word, vocabulary).into());
+                met.0.with(word, make, |pieces| all(pieces))
             }
-            if let (Some(met), Some(word)) = (&mut self.met, word) {
-                if met.0.len() >= MET_MAX {
-                    met.0.clear();
-                }
-                met.0.insert(word, self.pieces[..].into());
-            }
-        }
-        self.bytes.truncate(CONTINUES.len());
+            None => all(cutter.cut(word, vocabulary)),
+        };
+        self.bytes.clear();
         self.chars = 0;
-        self.pieces.iter().all(|piece| take(*piece))
+        go_on
     }
+}
 
-    /// The longest token first; `false` when some rest has none. What was cut off already is written
-    /// over with the mark of a continuation, so that the rest can be looked up where it lies.
-    fn cut(&mut self, vocabulary: &impl Vocabulary) -> bool {
+/// Cuts words into tokens.
+#[derive(Default)]
+struct Cutter {
+    /// [`CONTINUES`] and the word.
+    bytes: Vec<u8>,
+    pieces: Vec<u32>,
+}
+
+impl Cutter {
+    /// The longest token first; the one of unknown words alone where some rest has none. What was cut off already is
+    /// written over with the mark of a continuation, so that the rest can be looked up where it lies.
+    fn cut(&mut self, word: &[u8], vocabulary: &impl Vocabulary) -> &[u32] {
+        let Cutter { bytes, pieces } = self;
+        bytes.clear();
+        bytes.extend_from_slice(CONTINUES);
+        bytes.extend_from_slice(word);
+        pieces.clear();
         let mut at = CONTINUES.len();
         let mut mark = 0;
-        while at < self.bytes.len() {
-            match vocabulary.longest(&self.bytes[at - mark..]) {
+        while at < bytes.len() {
+            match vocabulary.longest(&bytes[at - mark..]) {
                 Some((token, len)) if len > mark => {
-                    self.pieces.push(token);
+                    pieces.push(token);
                     at += len - mark;
                     mark = CONTINUES.len();
-                    self.bytes[at - mark..at].copy_from_slice(CONTINUES);
+                    bytes[at - mark..at].copy_from_slice(CONTINUES);
                 }
-                _ => return false,
+                _ => {
+                    pieces.clear();
+                    pieces.push(vocabulary.unknown());
+                    break;
+                }
             }
         }
-        true
+        pieces
     }
 }

@@ -19,17 +19,17 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 
 use rust_stemmers::{Algorithm, Stemmer};
-use rustc_hash::FxHashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use super::marks::Marks;
 use super::stopwords::is_stopword;
+use crate::lately::Lately;
 
 /// Longest term in bytes; longer ones are cut at a character.
 pub(crate) const TERM_LEN_MAX: usize = 64;
-/// Stems that a thread remembers.
-const STEMS_MAX: usize = 8_192;
+/// Stems that a thread remembers, at least: half a megabyte, and at most twice that.
+const STEMS: usize = 8_192;
 /// A number of so many digits is no year, amount or hour.
 const IDENTIFIER_DIGITS: usize = 5;
 /// A word of more runs of letters and digits than this is an id or a hash: found whole only.
@@ -56,6 +56,21 @@ pub(crate) struct DocTerms {
 pub(crate) struct Terms {
     pub(crate) lines: String,
     pub(crate) count: u32,
+}
+
+impl DocTerms {
+    /// None yet, of a text of so many bytes and a little more.
+    pub(crate) fn with_room_for(text_len: usize) -> DocTerms {
+        let room = text_len + text_len / 4 + 32;
+        let terms = || Terms {
+            lines: String::with_capacity(room),
+            count: 0,
+        };
+        DocTerms {
+            body: terms(),
+            exact: terms(),
+        }
+    }
 }
 
 impl Terms {
@@ -110,10 +125,8 @@ struct Token<'t> {
 pub(crate) fn index_terms(text: &str, terms: &mut DocTerms) -> Marks {
     let mut marks = Marks::default();
     tokens(text, true, &mut |token| {
-        if token.kind != Kind::Whole
-            && let Some(body) = body_term(&token)
-        {
-            terms.body.push(&body);
+        if token.kind != Kind::Whole {
+            with_body_term(&token, &mut |body| terms.body.push(body));
         }
         if token.kind == Kind::Word {
             marks.add(&token.text);
@@ -151,15 +164,12 @@ pub(crate) fn query_terms(text: &str, limit: usize) -> Vec<QueryTerm> {
             add(&mut terms, TextField::Exact, &token.text);
             return;
         }
-        match body_term(&token) {
-            Some(body) => {
-                add(&mut terms, TextField::Body, &body);
-                if token.kind == Kind::Word {
-                    add(&mut terms, TextField::Exact, &token.text);
-                }
-            }
-            None if token.kind == Kind::Word => add(&mut stopped, TextField::Exact, &token.text),
-            None => {}
+        let told = with_body_term(&token, &mut |body| {
+            add(&mut terms, TextField::Body, body);
+        });
+        if token.kind == Kind::Word {
+            let list = if told { &mut terms } else { &mut stopped };
+            add(list, TextField::Exact, &token.text);
         }
     });
     if terms.is_empty() {
@@ -223,41 +233,38 @@ pub(crate) fn floor_char_boundary(text: &str, len: usize) -> usize {
         .unwrap_or(0)
 }
 
-fn body_term<'t>(token: &'t Token<'_>) -> Option<Cow<'t, str>> {
+/// Hands out what `body` holds of a token; `false` for a stopword, of which that is nothing.
+fn with_body_term(token: &Token<'_>, take: &mut dyn FnMut(&str)) -> bool {
     if token.kind == Kind::Gram {
-        return Some(Cow::Borrowed(&token.text));
+        take(&token.text);
+        return true;
     }
-    if is_stopword(&token.text) {
-        return None;
+    let told = !is_stopword(&token.text);
+    if told {
+        with_stem(&token.text, take);
     }
-    Some(stem(&token.text))
+    told
 }
 
 /// Stems by script: Latin words as English, Cyrillic ones as Russian.
-fn stem(word: &str) -> Cow<'_, str> {
+fn with_stem(word: &str, take: &mut dyn FnMut(&str)) {
     let algorithm = if word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         Algorithm::English
     } else if word.chars().all(is_cyrillic) {
         Algorithm::Russian
     } else {
-        return Cow::Borrowed(word);
+        return take(word);
     };
-    STEMS.with_borrow_mut(|stems| {
-        if let Some(stem) = stems.get(word) {
-            return Cow::Owned(stem.to_string());
-        }
-        let stem = Stemmer::create(algorithm).stem(word).into_owned();
-        if stems.len() >= STEMS_MAX {
-            stems.clear();
-        }
-        stems.insert(word.into(), stem.as_str().into());
-        Cow::Owned(stem)
-    })
+    let make = || {
+        let stem = Stemmer::create(algorithm).stem(word);
+        (word.into(), stem.as_ref().into())
+    };
+    MET.with_borrow_mut(|met| met.with(word, make, |stem| take(stem)));
 }
 
 thread_local! {
     /// Stems of the words met lately: most words of a text were met before.
-    static STEMS: RefCell<FxHashMap<Box<str>, Box<str>>> = RefCell::default();
+    static MET: RefCell<Lately<Box<str>, Box<str>, STEMS>> = RefCell::default();
 }
 
 fn fold_unicode(text: &str) -> String {

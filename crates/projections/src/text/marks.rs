@@ -2,9 +2,9 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Which of 64 marks the words of a text have; several words may share one.
+/// Which of 128 marks the words of a text have; several words may share one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Marks(pub(crate) u64);
+pub(crate) struct Marks(u128);
 
 impl Marks {
     /// Adds the mark of a word.
@@ -14,7 +14,17 @@ impl Marks {
 
     /// Adds the mark of a word with this hash (XXH3 of 64 bits).
     pub(crate) fn add_hash(&mut self, hash: u64) {
-        self.0 |= 1 << (hash & 63);
+        self.0 |= 1 << (hash & 127);
+    }
+
+    /// As an index keeps them: the lower half and the upper one.
+    pub(crate) fn halves(self) -> [u64; 2] {
+        [self.0 as u64, (self.0 >> 64) as u64]
+    }
+
+    /// Those that an index kept.
+    pub(crate) fn from_halves([lower, upper]: [u64; 2]) -> Marks {
+        Marks(u128::from(upper) << 64 | u128::from(lower))
     }
 
     /// How many of these another text has not: so many of the words at least are not in it.

@@ -187,8 +187,8 @@ impl TextIndex {
                 let docs = part.docs_with((rare.field, place), reader, topic);
                 for doc in docs.doing("searching")? {
                     let of = |column: &Column<u64>| column.first(doc);
-                    if let (Some(home), Some(marks)) = (of(&part.homes), of(&part.marks))
-                        && near.may_be(Home(home), Marks(marks))
+                    if let (Some(home), Some(marks)) = (of(&part.homes), part.marks_of(doc))
+                        && near.may_be(Home(home), marks)
                         && let Some(ordinal) = of(&part.ordinals)
                     {
                         let tier = 0;
@@ -228,9 +228,8 @@ fn few_of_home(
         return Ok(None);
     }
     let mut places = Vec::new();
-    for at in tail.in_home(near.home) {
-        let (ordinal, home, marks) = tail.told_apart_by(at);
-        if near.may_be(home, marks) && visible(ordinal) {
+    for (at, ordinal) in tail.in_home(near.home, |marks| near.may_be(near.home, marks)) {
+        if visible(ordinal) {
             places.push(Place::Tail(at));
         }
     }

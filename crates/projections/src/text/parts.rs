@@ -40,14 +40,14 @@ pub(super) struct Part {
     /// Of its documents.
     pub(super) ordinals: Column<u64>,
     pub(super) homes: Column<u64>,
-    pub(super) marks: Column<u64>,
+    marks: [Column<u64>; 2],
     /// Where the words are that were asked about lately, by their hashes.
     places: FxHashMap<u64, Option<TermInfo>>,
     /// How many documents of a home hold, and of how many deleted ones this tells.
     living: FxHashMap<Home, (u32, u64)>,
 }
 
-/// The documents of a segment by their homes, also those that were deleted, with their marks: 24 bytes each.
+/// The documents of a segment by their homes, also those that were deleted, with their marks: 32 bytes each.
 pub(super) struct Homes(Vec<(Home, u32, Marks)>);
 
 impl Parts {
@@ -123,10 +123,16 @@ impl Part {
             words: [words(TextField::Body)?, words(TextField::Exact)?],
             ordinals: column(ORDINAL)?,
             homes: column(HOME)?,
-            marks: column(MARKS)?,
+            marks: [column(MARKS[0])?, column(MARKS[1])?],
             places: FxHashMap::default(),
             living: FxHashMap::default(),
         })
+    }
+
+    /// The marks of a document.
+    pub(super) fn marks_of(&self, doc: u32) -> Option<Marks> {
+        let [lower, upper] = &self.marks;
+        Some(Marks::from_halves([lower.first(doc)?, upper.first(doc)?]))
     }
 
     /// The lists of a field.
@@ -178,7 +184,7 @@ impl Homes {
     fn of(part: &Part, docs: u32) -> Homes {
         let row = |doc| {
             let home = part.homes.first(doc)?;
-            Some((Home(home), doc, Marks(part.marks.first(doc)?)))
+            Some((Home(home), doc, part.marks_of(doc)?))
         };
         let mut rows: Vec<_> = (0..docs).filter_map(row).collect();
         rows.sort_unstable_by_key(|(home, doc, _)| (home.0, *doc));

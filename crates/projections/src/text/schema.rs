@@ -17,12 +17,12 @@ use super::analyze::{
 use super::marks::Marks;
 
 /// Version of the schema and of the analyser. Another one means: rebuild.
-pub(crate) const VERSION: u32 = 5;
+pub(crate) const VERSION: u32 = 6;
 /// Name of the fast field that holds a document's ordinal.
 pub(crate) const ORDINAL: &str = "ordinal";
 /// Those of its [home](Home) and of the [marks](Marks) of its content.
 pub(crate) const HOME: &str = "home";
-pub(crate) const MARKS: &str = "marks";
+pub(crate) const MARKS: [&str; 2] = ["marks", "more_marks"];
 
 const TOKENIZER: &str = "lines";
 /// Longest topic or scope that is told from another, in bytes: more than either may have.
@@ -40,7 +40,7 @@ pub(crate) struct Fields {
     pub(crate) schema: Schema,
     pub(crate) ordinal: Field,
     pub(crate) home: Field,
-    pub(crate) marks: Field,
+    pub(crate) marks: [Field; 2],
     pub(crate) body: Field,
     pub(crate) exact: Field,
     /// Topic, its ancestors, keywords, scope and who speaks: matched, never scored.
@@ -64,7 +64,8 @@ pub(crate) fn fields() -> &'static Fields {
             ordinal: schema
                 .add_u64_field(ORDINAL, NumericOptions::default().set_indexed().set_fast()),
             home: schema.add_u64_field(HOME, NumericOptions::default().set_fast()),
-            marks: schema.add_u64_field(MARKS, NumericOptions::default().set_fast()),
+            marks: MARKS
+                .map(|name| schema.add_u64_field(name, NumericOptions::default().set_fast())),
             body: schema.add_text_field("body", text(IndexRecordOption::WithFreqs, true)),
             exact: schema.add_text_field("exact", text(IndexRecordOption::WithFreqs, true)),
             filter: schema.add_text_field("filter", text(IndexRecordOption::Basic, false)),
@@ -141,7 +142,9 @@ impl Analysed {
         let mut document = TantivyDocument::new();
         document.add_u64(fields.ordinal, self.ordinal);
         document.add_u64(fields.home, self.homes[1].0);
-        document.add_u64(fields.marks, self.marks.0);
+        for (field, half) in fields.marks.into_iter().zip(self.marks.halves()) {
+            document.add_u64(field, half);
+        }
         document.add_text(fields.body, &self.terms.body.lines);
         document.add_text(fields.exact, &self.terms.exact.lines);
         document.add_text(fields.filter, &self.filters.lines);
@@ -162,7 +165,7 @@ pub(crate) fn marks_of(content: &str) -> Marks {
 }
 
 fn doc_terms(doc: &Doc<'_>) -> (DocTerms, Marks) {
-    let mut terms = DocTerms::default();
+    let mut terms = DocTerms::with_room_for(doc.content.len());
     let marks = index_terms(doc.content, &mut terms);
     for text in [doc.raw_excerpt, Some(doc.topic), doc.key]
         .into_iter()

@@ -65,6 +65,8 @@ struct Searched {
 #[derive(Debug, Default, Clone)]
 struct InHome {
     docs: Vec<u32>,
+    /// The marks of each, side by side: a store looks at all of them.
+    marks: Vec<Marks>,
     /// How many of them hold.
     living: u64,
 }
@@ -190,16 +192,18 @@ impl Tail {
             Entry::Vacant(place) => place.insert(at),
         };
         let homes = [None, Some(doc.scope)].map(|scope| Home::of(doc.topic, scope));
+        let marks = marks_of(doc.content);
         for home in homes {
             let home = self.homes.entry(home).or_default();
             home.docs.push(at);
+            home.marks.push(marks);
             home.living += 1;
         }
         self.open_docs += 1;
         self.docs.push(Arc::new(TailDoc {
             doc: OwnDoc::of(doc),
             homes,
-            marks: marks_of(doc.content),
+            marks,
             analysed: OnceLock::new(),
         }));
         self.ended.push(false);
@@ -332,10 +336,18 @@ impl Tail {
         postings.map(|posting| posting.doc as usize).collect()
     }
 
-    /// Where the documents of a home are.
-    pub(crate) fn in_home(&self, home: Home) -> impl Iterator<Item = usize> {
-        let docs = self.homes.get(&home).map_or(&[][..], |home| &home.docs);
-        docs.iter().map(|at| *at as usize)
+    /// Where the documents of a home are, their versions and their marks, of those whose marks `may_be`.
+    pub(crate) fn in_home(
+        &self,
+        home: Home,
+        may_be: impl Fn(Marks) -> bool,
+    ) -> impl Iterator<Item = (usize, u64)> {
+        let home = self.homes.get(&home);
+        let docs = home
+            .into_iter()
+            .flat_map(|home| home.docs.iter().zip(&home.marks));
+        let docs = docs.filter(move |(_, marks)| may_be(**marks));
+        docs.map(|(at, _)| (*at as usize, self.docs[*at as usize].doc.ordinal))
     }
 
     /// The version of a document, its topic with its scope, and its marks.

@@ -1,12 +1,14 @@
 //! Where views live on disk: generations, of which one is current. A rebuild makes a new generation
 //! beside the current one and then turns the page, so nobody ever sees a half-built view.
 
+use std::cell::RefCell;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::manifest::{Stamp, stamp_of};
 use crate::error::{Result, ViewError, io};
 
 /// Names the current generation.
@@ -18,6 +20,8 @@ const BUILD_LOCK: &str = "build.lock";
 #[derive(Debug, Clone)]
 pub(crate) struct Home {
     dir: PathBuf,
+    /// What `current` named, and how it looked before it was read: it is replaced, never written in place.
+    named: RefCell<Option<(Stamp, String)>>,
 }
 
 /// A generation that is being built; it goes again unless the page is turned to it.
@@ -43,6 +47,7 @@ impl Home {
     pub(crate) fn new(dir: &Path) -> Home {
         Home {
             dir: dir.to_owned(),
+            named: RefCell::default(),
         }
     }
 
@@ -54,10 +59,23 @@ impl Home {
         (plain && dir.is_dir()).then_some(dir)
     }
 
-    /// Whether a generation that was opened is still the current one.
+    /// Whether a generation that was opened is still the current one. Costs a stat, where the file that says so looks as
+    /// it did.
     pub(crate) fn is_current(&self, generation: &Path) -> bool {
-        let name = self.current_name();
-        name.is_some_and(|name| generation.file_name() == Some(name.as_ref()))
+        let is = |name: &str| generation.file_name() == Some(name.as_ref());
+        let looks = fs::metadata(self.dir.join(CURRENT));
+        let Some(stamp) = looks.ok().map(|found| stamp_of(&found)) else {
+            return false;
+        };
+        let mut named = self.named.borrow_mut();
+        if let Some((seen, name)) = &*named
+            && stamp.tells_files_apart()
+            && *seen == stamp
+        {
+            return is(name);
+        }
+        *named = self.current_name().map(|name| (stamp, name));
+        named.as_ref().is_some_and(|(_, name)| is(name))
     }
 
     /// What is said to be the current generation.

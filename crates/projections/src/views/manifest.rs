@@ -17,12 +17,19 @@ use crate::error::{Result, ViewError, io};
 pub(crate) const MANIFEST: &str = "manifest";
 
 /// What tells a file from one that was changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Stamp {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Stamp {
     len: u64,
     modified_ns: i128,
     changed_ns: i128,
     inode: u64,
+}
+
+impl Stamp {
+    /// Whether one file that takes another one's place looks different for certain: not where files have no number.
+    pub(super) fn tells_files_apart(&self) -> bool {
+        self.inode != 0
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,7 +84,7 @@ pub(crate) struct Manifest {
 }
 
 #[cfg(unix)]
-fn stamp_of(metadata: &Metadata) -> Stamp {
+pub(super) fn stamp_of(metadata: &Metadata) -> Stamp {
     use std::os::unix::fs::MetadataExt;
     let ns = |s: i64, ns: i64| i128::from(s) * 1_000_000_000 + i128::from(ns);
     Stamp {
@@ -89,7 +96,7 @@ fn stamp_of(metadata: &Metadata) -> Stamp {
 }
 
 #[cfg(not(unix))]
-fn stamp_of(metadata: &Metadata) -> Stamp {
+pub(super) fn stamp_of(metadata: &Metadata) -> Stamp {
     let modified = metadata.modified().ok();
     let since = modified.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
     Stamp {

@@ -14,6 +14,7 @@
 //! ```
 
 mod error;
+mod rows;
 mod static_table;
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use super::rows;
 use super::wordpiece::{Met, Vocabulary, tokens};
 use super::{EmbedError, Embedder};
 
@@ -160,12 +161,15 @@ impl StaticEmbedder {
         let mut left = MAX_TOKENS;
         // Who embeds beside others does without.
         let mut met = self.met.try_lock().ok();
+        let add = rows::ways().next().expect("one that runs everywhere");
         tokens(text, self, met.as_deref_mut(), |row| {
             let row = row as usize;
-            let scale = self.scale(row);
             let from = HEADER_LEN + row * self.dim;
-            for (sum, byte) in sum.iter_mut().zip(&self.bytes[from..from + self.dim]) {
-                *sum += f32::from(byte.cast_signed()) * scale;
+            let numbers = &self.bytes[from..from + self.dim];
+            // SAFETY: only what runs here is among the ways.
+            #[allow(unsafe_code)]
+            unsafe {
+                add(&mut sum, numbers, self.scale(row));
             }
             left -= 1;
             left > 0

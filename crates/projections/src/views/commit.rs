@@ -11,8 +11,8 @@ use super::home::Home;
 use super::manifest::{Manifest, Part};
 use super::tail::{Tail, overlay_version, with_doc};
 use super::{
-    Checkpoint, Place, ROWS_FILE, TABLE_FILE, VERSIONS, Views, cut, guarded, redb_builder,
-    table_error,
+    Checkpoint, Place, ROWS_FILE, TABLE_FILE, VERSIONS, Views, WRITER_CACHE_LEN, cut, guarded,
+    redb_builder, table_error,
 };
 use crate::error::{Result, ViewError};
 use crate::fold::Folder;
@@ -97,6 +97,7 @@ impl Views {
             let analysed = |ordinal| self.tail.text.analysed(ordinal);
             index(&mut writer, folder, next, self.table()?, &analysed)?;
             let db = redb_builder()
+                .set_cache_size(WRITER_CACHE_LEN)
                 .open(generation.join(TABLE_FILE))
                 .map_err(table_error)?;
             done("table opened");

@@ -61,8 +61,10 @@ const OPEN_WAIT_LEAST: Duration = Duration::from_millis(100);
 const BUILD_TIME_PER_EVENT: Duration = Duration::from_micros(20);
 /// Documents that are analysed at once, ahead of a recall: some 0.1 ms.
 const AHEAD: usize = 4;
-/// Bytes of redb's cache in a reader.
+/// Bytes of redb's cache in a reader, and in a writer, of which a tenth is for pages that wait to be written: with fewer
+/// than a commit changes they are written again and again.
 const CACHE_LEN: usize = 2 * 1_024 * 1_024;
+const WRITER_CACHE_LEN: usize = 32 * 1_024 * 1_024;
 
 /// Where a set of views is: what travels in the text view's commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,8 +15,9 @@ use crate::service::{OwnWay, Prepared, Service, Write};
 
 /// One decides while the other waits for its sync.
 const THREADS: usize = 2;
-/// Nothing was written for so long: there is time for what the next recall would ask.
-const IDLE: Duration = Duration::from_millis(1);
+/// Nothing was written for so long: there is time for what the next recall would ask. Longer than a slow sync takes, which
+/// all may be waiting for.
+const IDLE: Duration = Duration::from_millis(5);
 /// So long a thread looks for more before it sleeps: to be woken takes about as long.
 const LOOKS_ON: Duration = Duration::from_micros(50);
 

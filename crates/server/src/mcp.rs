@@ -109,7 +109,7 @@ pub(crate) fn in_a_runtime<T>(server: impl Future<Output = Result<T>>) -> Result
             source,
         })?;
     let outcome = runtime.block_on(server);
-    // A read that blocks on standard input cannot be interrupted, so do not wait for it for ever.
+    // Nothing that is done for somebody is left but what hangs, so do not wait for it for ever.
     runtime.shutdown_timeout(FAREWELL_MAX);
     outcome
 }

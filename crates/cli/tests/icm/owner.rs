@@ -545,6 +545,36 @@ fn a_server_that_is_asked_to_end_answers_first() {
     }
 }
 
+/// What cannot be polled is read by a thread, whose read cannot be broken off.
+#[test]
+fn a_server_whose_answers_go_to_a_file_ends_when_it_is_asked_to() {
+    let world = World::with_memories();
+    let path = world.write("answers", String::new());
+    let answers = std::fs::File::create(&path).expect("a file");
+    let mut command = world.command(["serve"]);
+    command.stdin(Stdio::piped()).stdout(answers);
+    let mut child = command.spawn().expect("it starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    // In two parts: a line may come in many.
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+    let (first, second) = hello.split_at(40);
+    for part in [first, second, "\n"] {
+        input.write_all(part.as_bytes()).expect("it reads");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let given = Instant::now();
+    while !std::fs::read_to_string(&path).expect("text").contains('\n') {
+        assert!(given.elapsed() < Duration::from_secs(60), "it answers");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    kill_process(Pid::from_child(&child), Signal::TERM).expect("it runs");
+    let asked = Instant::now();
+    assert!(child.wait().expect("it ends").success());
+    // Whatever hangs is waited for 10 s.
+    assert!(asked.elapsed() < Duration::from_secs(8), "it was waited for");
+    drop(input);
+}
+
 /// Thousands of rows are not what a prompt should wait for.
 #[test]
 fn what_changes_thousands_is_taken_into_the_views_by_another_process() {

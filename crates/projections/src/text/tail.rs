@@ -17,8 +17,8 @@ use super::stats::Tokens;
 use super::{Doc, TextError};
 
 /// Documents that wait to be analysed, at most: whoever searches first does that, in some 0.2 s. As many as a server lets
-/// the tail grow to, so that no store waits for it.
-const WAITING_MAX: usize = 8_192;
+/// the tail grow to, and those that come while that is taken into the views, so that no store waits for it.
+const WAITING_MAX: usize = 16_384;
 
 /// Documents that no commit holds yet, some thousands at most.
 ///

@@ -1,10 +1,19 @@
 //! Standard input and output as streams that need no thread each.
 //!
 //! What a client gives a server it starts is a pair of pipes (Python, shells) or of sockets
-//! (everything on Node). Both can be polled; anything else, such as a terminal or a file, goes
-//! through tokio's blocking threads, at two thread switches a message.
+//! (everything on Node). Both can be polled, pipes on Linux alone; anything else, such as a terminal or a file, is
+//! read by a thread of its own, at two thread switches a message.
 
-use tokio::io::{AsyncRead, AsyncWrite};
+use std::io::{self, Read};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::thread;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::mpsc;
+
+/// What the thread reads at once, at most.
+const READ_LEN: usize = 64 * 1_024;
 
 pub(super) type Input = Box<dyn AsyncRead + Send + Unpin>;
 pub(super) type Output = Box<dyn AsyncWrite + Send + Unpin>;
@@ -15,8 +24,74 @@ pub(super) fn open() -> (Input, Output) {
     if let Some((input, output)) = sockets() {
         return (Box::new(input), Box::new(output));
     }
-    let (input, output) = rmcp::transport::stdio_pipes();
-    (Box::new(input), Box::new(output))
+    #[cfg(target_os = "linux")]
+    if are_pipes() {
+        let (input, output) = rmcp::transport::stdio_pipes();
+        return (Box::new(input), Box::new(output));
+    }
+    (Box::new(ReadApart::stdin()), Box::new(tokio::io::stdout()))
+}
+
+/// Standard input, read by a thread that nothing waits for: tokio waits for its own at the end, and a read of a terminal
+/// cannot be broken off.
+struct ReadApart {
+    chunks: mpsc::Receiver<io::Result<Vec<u8>>>,
+    /// What was read and not taken yet.
+    rest: io::Cursor<Vec<u8>>,
+}
+
+impl ReadApart {
+    fn stdin() -> ReadApart {
+        let (give, chunks) = mpsc::channel(1);
+        thread::spawn(move || {
+            let mut buffer = vec![0; READ_LEN];
+            loop {
+                let chunk = match io::stdin().read(&mut buffer) {
+                    Ok(0) => return,
+                    Ok(len) => Ok(buffer[..len].to_vec()),
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    Err(error) => Err(error),
+                };
+                let is_last = chunk.is_err();
+                if give.blocking_send(chunk).is_err() || is_last {
+                    return;
+                }
+            }
+        });
+        ReadApart {
+            chunks,
+            rest: io::Cursor::default(),
+        }
+    }
+}
+
+impl AsyncRead for ReadApart {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.rest.position() == self.rest.get_ref().len() as u64 {
+            match ready!(self.chunks.poll_recv(cx)) {
+                Some(chunk) => self.rest = io::Cursor::new(chunk?),
+                None => return Poll::Ready(Ok(())),
+            }
+        }
+        Pin::new(&mut self.rest).poll_read(cx, buf)
+    }
+}
+
+/// Whether both streams are pipes.
+#[cfg(target_os = "linux")]
+fn are_pipes() -> bool {
+    use std::os::unix::fs::FileTypeExt;
+
+    // Their own numbers, whatever `/dev` looks like here.
+    let is_pipe = |number: u8| {
+        std::fs::metadata(format!("/proc/self/fd/{number}"))
+            .is_ok_and(|found| found.file_type().is_fifo())
+    };
+    is_pipe(0) && is_pipe(1)
 }
 
 /// Both streams, if both are sockets and standard error is not the same one: a socket is made

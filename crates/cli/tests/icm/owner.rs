@@ -571,7 +571,10 @@ fn a_server_whose_answers_go_to_a_file_ends_when_it_is_asked_to() {
     let asked = Instant::now();
     assert!(child.wait().expect("it ends").success());
     // Whatever hangs is waited for 10 s.
-    assert!(asked.elapsed() < Duration::from_secs(8), "it was waited for");
+    assert!(
+        asked.elapsed() < Duration::from_secs(8),
+        "it was waited for"
+    );
     drop(input);
 }
 

@@ -23,6 +23,7 @@ use rmcp::{RoleServer, model};
 use serde_json::json;
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::offer;
@@ -61,8 +62,10 @@ const KNOWN_SINCE: [&str; 1] = ["subscriptions/listen"];
 /// Longest name of a resource that an error repeats.
 const URI_SHOWN_MAX_BYTES: usize = 1_024;
 
-/// How long work that an answer leaves behind waits for more of its kind.
+/// How long work that an answer leaves behind waits for more of its kind, and how long after it was done last it is not
+/// done again, however many answers there are.
 const LULL: Duration = Duration::from_millis(2);
+const REST: Duration = Duration::from_millis(20);
 
 /// Who may listen at once.
 const LISTENERS_MAX: usize = 64;
@@ -640,10 +643,11 @@ impl FollowUp {
         // Whoever opened the store may have made all of its views.
         let mut swollen = true;
         let mut newest = None;
+        let mut rested = Instant::now();
         loop {
             self.wake.notified().await;
             // Calls often come in bursts, and the next one should not wait for the store.
-            let lull = tokio::time::sleep(LULL);
+            let lull = tokio::time::sleep_until(rested.max(Instant::now() + LULL));
             tokio::select! {
                 () = lull => {}
                 () = self.ending.notified() => {}
@@ -693,6 +697,7 @@ impl FollowUp {
                 ended(tending).await;
                 return;
             }
+            rested = Instant::now() + REST;
         }
     }
 }

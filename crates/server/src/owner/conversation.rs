@@ -81,9 +81,7 @@ pub(super) fn converse(stream: &Arc<Stream>, methods: &Methods, runtime: &Handle
         let read = (&mut reader)
             .take(LINE_MAX_BYTES as u64)
             .read_until(b'\n', &mut bytes);
-        if let Some(before) = before.take() {
-            before.wait();
-        }
+        let waited = before.take().is_some_and(|before| before.wait());
         match read {
             Ok(_) if bytes.ends_with(b"\n") => {}
             Ok(len) if len == LINE_MAX_BYTES => {
@@ -99,7 +97,8 @@ pub(super) fn converse(stream: &Arc<Stream>, methods: &Methods, runtime: &Handle
             continue;
         }
         // It has done this itself meanwhile.
-        if has_hung_up(stream) {
+        let looks = waited || cfg!(windows);
+        if reader.get_ref().saw_the_end() || (looks && has_hung_up(stream)) {
             return;
         }
         let asked = Asked::new(answer(methods.clone(), asked.to_owned()), &line, &gone);
@@ -185,12 +184,14 @@ impl Asked {
         line.tell_soon(reply, told);
     }
 
-    /// Returns once it is answered.
-    fn wait(&self) {
+    /// Returns once it is answered: whether it was not yet.
+    fn wait(&self) -> bool {
         let mut answered = locked(&self.answered);
+        let waits = !*answered;
         while !*answered {
             answered = (self.told.wait(answered)).unwrap_or_else(PoisonError::into_inner);
         }
+        waits
     }
 }
 
@@ -281,6 +282,7 @@ fn refusal(why: &str) -> String {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::sync::atomic::AtomicUsize;
     use std::sync::mpsc::channel;
     use std::thread;
     use std::time::{Duration, Instant};
@@ -293,7 +295,7 @@ mod tests {
     const WAIT: Duration = Duration::from_secs(10);
 
     /// A conversation with methods, on a thread of its own; the other end.
-    fn begun(methods: RpcModule<()>, runtime: &Handle) -> (thread::JoinHandle<()>, Stream) {
+    fn begun<T>(methods: RpcModule<T>, runtime: &Handle) -> (thread::JoinHandle<()>, Stream) {
         let (near, far) = Stream::pair().expect("a pair");
         far.set_read_timeout(Some(WAIT)).expect("a timeout");
         let (near, runtime) = (Arc::new(near), runtime.clone());
@@ -335,6 +337,49 @@ mod tests {
         assert!(next().contains("at once"));
         far.shutdown(Shutdown::Write).expect("it is open");
         thread.join().expect("it ends with the other end");
+    }
+
+    #[test]
+    fn what_is_asked_by_who_has_hung_up_is_not_done() {
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        let done = Arc::new(AtomicUsize::new(0));
+        let methods = || {
+            let mut methods = RpcModule::new(Arc::clone(&done));
+            let count =
+                methods.register_method("count", |_, done, _| done.fetch_add(1, Ordering::Relaxed));
+            count.expect("a name of its own");
+            methods
+        };
+        // Before it is read.
+        let (near, mut far) = Stream::pair().expect("a pair");
+        far.write_all(asked(1, "count").as_bytes())
+            .expect("it is taken");
+        drop(far);
+        converse(&Arc::new(near), &methods().into(), runtime.handle());
+        assert_eq!(done.load(Ordering::Relaxed), 0);
+        // While the one before it waits for its answer.
+        let mut methods = methods();
+        let (waits, waiting) = channel();
+        let (go_on, may_go_on) = oneshot::channel::<()>();
+        let may_go_on = Arc::new(Mutex::new(Some(may_go_on)));
+        let later = methods.register_async_method("later", move |_, _, _| {
+            waits.send(()).expect("somebody waits");
+            let may_go_on = locked(&may_go_on).take().expect("asked once");
+            async move { may_go_on.await.is_ok() }
+        });
+        later.expect("a name of its own");
+        let (thread, mut far) = begun(methods, runtime.handle());
+        far.write_all(asked(1, "later").as_bytes())
+            .expect("it is taken");
+        waiting.recv().expect("it is asked");
+        far.write_all(asked(2, "count").as_bytes())
+            .expect("it is taken");
+        // It is read meanwhile.
+        thread::sleep(Duration::from_millis(50));
+        drop(far);
+        go_on.send(()).expect("it is waited for");
+        thread.join().expect("it ends with the other end");
+        assert_eq!(done.load(Ordering::Relaxed), 0);
     }
 
     #[test]

@@ -17,13 +17,24 @@ use super::door::Stream;
 pub(super) struct Reader {
     stream: Arc<Stream>,
     patience: Option<Duration>,
+    /// The other end was closed when it was last read.
+    ended: bool,
 }
 
 impl Reader {
     /// Waits for ever.
     pub(super) fn new(stream: Arc<Stream>) -> Reader {
         let patience = None;
-        Reader { stream, patience }
+        Reader {
+            stream,
+            patience,
+            ended: false,
+        }
+    }
+
+    /// Whether whoever sent what was read last had hung up by then. Not known where a poll does not tell.
+    pub(super) fn saw_the_end(&self) -> bool {
+        self.ended
     }
 
     /// From here on a read fails with `WouldBlock` where nothing has come for so long.
@@ -41,9 +52,10 @@ impl Read for Reader {
         let wait = self.patience.map(Timespec::try_from);
         let wait = wait.transpose().map_err(|_| Errno::INVAL)?;
         let mut polled = [PollFd::new(&*self.stream, PollFlags::IN)];
-        match poll(&mut polled, wait.as_ref())? {
-            0 => Err(io::ErrorKind::WouldBlock.into()),
-            _ => (&*self.stream).read(buffer),
+        if poll(&mut polled, wait.as_ref())? == 0 {
+            return Err(io::ErrorKind::WouldBlock.into());
         }
+        self.ended = polled[0].revents().contains(PollFlags::HUP);
+        (&*self.stream).read(buffer)
     }
 }

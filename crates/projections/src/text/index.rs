@@ -26,7 +26,10 @@ use super::stats::Tokens;
 
 /// What a writer holds in memory before it writes a segment: the least that tantivy takes.
 const WRITER_HEAP_BYTES: usize = 15_000_000;
-/// The same for a build from nothing, where few large segments make every later search cheaper.
+/// A writer of so many documents that they fill more holds so much for each, so that they become one segment: several
+/// would be merged soon.
+const HEAP_BYTES_A_DOC: usize = 6_000;
+/// The most, and what a build from nothing holds, where few large segments make every later search cheaper.
 const BUILD_HEAP_BYTES: usize = 100_000_000;
 /// What says how far the closed tier goes; it is replaced in one step.
 pub(crate) const CLOSED_META: &str = "closed/meta.json";
@@ -200,6 +203,12 @@ impl TextIndex {
     /// Starts writing. There is one writer at a time; a second one is `Busy`.
     pub fn writer(&self) -> Result<TextWriter, TextError> {
         self.writer_with(WRITER_HEAP_BYTES)
+    }
+
+    /// As [`TextIndex::writer`], for about so many documents.
+    pub(crate) fn writer_of(&self, docs: usize) -> Result<TextWriter, TextError> {
+        let heap_bytes = docs.saturating_mul(HEAP_BYTES_A_DOC);
+        self.writer_with(heap_bytes.clamp(WRITER_HEAP_BYTES, BUILD_HEAP_BYTES))
     }
 
     /// As [`TextIndex::writer`], for more documents than fit into the memory of one.

@@ -93,7 +93,7 @@ impl Views {
         self.tail.flush_vectors(&generation, next)?;
         done("vectors");
         guarded("text", || {
-            let mut writer = self.text.writer()?;
+            let mut writer = self.text.writer_of(folder.kept.opened.len())?;
             let analysed = |ordinal| self.tail.text.analysed(ordinal);
             index(&mut writer, folder, next, self.table()?, &analysed)?;
             let db = redb_builder()

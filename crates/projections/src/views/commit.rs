@@ -94,8 +94,8 @@ impl Views {
         done("vectors");
         guarded("text", || {
             let mut writer = self.text.writer_of(folder.kept.opened.len())?;
-            let analysed = |ordinal| self.tail.text.analysed(ordinal);
-            index(&mut writer, folder, next, self.table()?, &analysed)?;
+            // What lies there before the table is written, which it leaves to who reads it.
+            let older = self.table()?;
             let db = redb_builder()
                 .set_cache_size(WRITER_CACHE_LEN)
                 .open(generation.join(TABLE_FILE))
@@ -105,6 +105,9 @@ impl Views {
             done("table");
             db.close().map_err(table_error)?;
             done("table closed");
+            // Not at the same time: two that work without a pause leave others who are served here nothing of two cores.
+            let analysed = |ordinal| self.tail.text.analysed(ordinal);
+            index(&mut writer, folder, next, older, &analysed)?;
             Ok(writer.commit_in_steps(&checkpoint.to_text(), done)?)
         })?;
         done("text");

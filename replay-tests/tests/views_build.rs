@@ -138,3 +138,42 @@ fn a_few_long_memories_are_worth_view_files() {
         assert_eq!(files, has_files, "{len} bytes each");
     }
 }
+
+/// Several servers start on a new store: each has its first views in memory, and one of them builds those on disk.
+#[test]
+fn views_that_another_process_built_are_not_built_again() {
+    for at_the_end in [false, true] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let open =
+            |seed| store::open(folder.path(), Arc::new(SimEnv::new(seed))).expect("it opens");
+        let [one, other] = [open(1), open(2)];
+        let memory = |n: u32| StoreRequest {
+            topic: format!("t{n}"),
+            content: format!("number {n}"),
+            ..StoreRequest::default()
+        };
+        let known = || other.stats(None).expect("it reads").memories;
+        assert_eq!(known(), 0);
+        for n in 0..600 {
+            one.store(&Caller::default(), memory(n)).expect("stored");
+        }
+        assert!(one.settle_between());
+        let built = || std::fs::read(folder.path().join("views/current")).expect("it is there");
+        let first = built();
+        assert_eq!(known(), 600);
+        match at_the_end {
+            true => other.settle(),
+            false => _ = other.settle_between(),
+        }
+        assert_eq!(built(), first);
+        assert_eq!(known(), 600);
+        // From there on it takes its part.
+        for n in 600..1_200 {
+            other.store(&Caller::default(), memory(n)).expect("stored");
+        }
+        other.settle();
+        assert_eq!(built(), first);
+        assert_eq!(known(), 1_200);
+        assert_eq!(open(3).stats(None).expect("it reads").memories, 1_200);
+    }
+}

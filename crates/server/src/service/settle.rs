@@ -154,7 +154,10 @@ impl Service {
                     second.commit(&dir, &self.log, SETTLE_WAIT)?;
                     second
                 }
-                None => Views::rebuild(&dir, &self.log, SETTLE_WAIT, &mut |_| {})?,
+                None => match self.built_by_another(&dir) {
+                    Some(there) => there,
+                    None => Views::rebuild(&dir, &self.log, SETTLE_WAIT, &mut |_| {})?,
+                },
             };
             // Most of what came meanwhile; nobody has to wait for it.
             beside.follow(&self.log)?;
@@ -185,6 +188,19 @@ impl Service {
         drop(held);
         drop(before);
         Ok(Some(true))
+    }
+
+    /// Those on disk, where this process has its own in memory: it was there before them, and another has built some since.
+    fn built_by_another(&self, dir: &Path) -> Option<Views> {
+        if !Views::were_built(dir) {
+            return None;
+        }
+        let there = Views::open(dir, &self.log).and_then(|mut there| {
+            there.follow(&self.log)?;
+            Ok(there)
+        });
+        // What cannot be used is built anew.
+        there.ok()
     }
 
     /// The views a second time, with the tail of those that are asked; these do not mind from now on that their files
@@ -283,6 +299,11 @@ impl Service {
         let Some(views) = held.as_mut() else {
             return Ok(false);
         };
+        if !views.are_on_disk()
+            && let Some(there) = self.built_by_another(&self.views_dir())
+        {
+            *views = there;
+        }
         views.follow(&self.log)?;
         let tail = views.tail_len().max(views.tail_rows());
         if tail <= tail_max && views.tail_bytes() <= TAIL_LEN_MAX {

@@ -29,8 +29,8 @@ const WRITER_HEAP_BYTES: usize = 15_000_000;
 /// A writer of so many documents that they fill more holds so much for each, so that they become one segment: several
 /// would be merged soon.
 const HEAP_BYTES_A_DOC: usize = 6_000;
-/// The most, and what a build from nothing holds, where few large segments make every later search cheaper.
-const BUILD_HEAP_BYTES: usize = 100_000_000;
+/// The most, as a build from nothing needs: few large segments make every later search cheaper.
+const HEAP_BYTES_MAX: usize = 100_000_000;
 /// What says how far the closed tier goes; it is replaced in one step.
 pub(crate) const CLOSED_META: &str = "closed/meta.json";
 /// A hit decompresses one block of stored fields, so they are small.
@@ -205,15 +205,10 @@ impl TextIndex {
         self.writer_with(WRITER_HEAP_BYTES)
     }
 
-    /// As [`TextIndex::writer`], for about so many documents.
+    /// The same for about so many documents: those of more than one's memory holds are better written by one of more.
     pub(crate) fn writer_of(&self, docs: usize) -> Result<TextWriter, TextError> {
         let heap_bytes = docs.saturating_mul(HEAP_BYTES_A_DOC);
-        self.writer_with(heap_bytes.clamp(WRITER_HEAP_BYTES, BUILD_HEAP_BYTES))
-    }
-
-    /// As [`TextIndex::writer`], for more documents than fit into the memory of one.
-    pub fn build_writer(&self) -> Result<TextWriter, TextError> {
-        self.writer_with(BUILD_HEAP_BYTES)
+        self.writer_with(heap_bytes.clamp(WRITER_HEAP_BYTES, HEAP_BYTES_MAX))
     }
 
     fn writer_with(&self, heap_bytes: usize) -> Result<TextWriter, TextError> {

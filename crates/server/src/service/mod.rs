@@ -324,6 +324,8 @@ impl Service {
     /// on the same terms does one answer for the other.
     pub(crate) fn terms(&self) -> String {
         let terms = || {
+            // Thirty numbers in words take a command longer than all else here: most have the usual ones.
+            let ranking = (self.ranking != Ranking::default()).then_some(&self.ranking);
             let settings = (
                 (
                     env!("CARGO_PKG_VERSION"),
@@ -331,7 +333,7 @@ impl Service {
                     &self.dedup,
                     &self.decay,
                 ),
-                (self.hint_over, &self.ranking, self.links, &self.model),
+                (self.hint_over, ranking, self.links, &self.model),
                 std::env::var_os("TZ"),
             );
             blake3::hash(format!("{settings:?}").as_bytes()).to_hex()[..32].to_owned()

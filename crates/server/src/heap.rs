@@ -31,8 +31,8 @@ fn begin() {
     unsafe extern "C" {
         fn _mi_auto_process_init();
     }
-    // SAFETY: takes nothing, and does each of its parts once: it may have been called, where the program was built with
-    // other flags.
+    // SAFETY: takes nothing. Where the program was built with other flags it was called before `main`, too: that makes a lock
+    // anew that nobody holds yet, since no memory is mimalloc's before this.
     #[allow(unsafe_code)]
     unsafe {
         _mi_auto_process_init();

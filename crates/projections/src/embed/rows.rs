@@ -34,6 +34,15 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn what_this_processor_has_is_taken() {
+        #[cfg(target_arch = "x86_64")]
+        let ways_here = 1 + usize::from(is_x86_feature_detected!("avx2"));
+        #[cfg(not(target_arch = "x86_64"))]
+        let ways_here = 1;
+        assert_eq!(ways().count(), ways_here);
+    }
+
     proptest! {
         #[test]
         fn every_way_gives_the_same_bits(

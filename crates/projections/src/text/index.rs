@@ -26,9 +26,10 @@ use super::stats::Tokens;
 
 /// What a writer holds in memory before it writes a segment: the least that tantivy takes.
 const WRITER_HEAP_BYTES: usize = 15_000_000;
-/// A writer of so many documents that they fill more holds so much for each, so that they become one segment: several
-/// would be merged soon.
+/// A writer of so many documents that they fill more holds so much for each, or for each byte that the log has of them, so
+/// that they become one segment: several would be merged soon.
 const HEAP_BYTES_A_DOC: usize = 6_000;
+const HEAP_BYTES_A_BYTE: u64 = 10;
 /// The most, as a build from nothing needs: few large segments make every later search cheaper.
 const HEAP_BYTES_MAX: usize = 100_000_000;
 /// What says how far the closed tier goes; it is replaced in one step.
@@ -205,9 +206,16 @@ impl TextIndex {
         self.writer_with(WRITER_HEAP_BYTES)
     }
 
-    /// The same for about so many documents: those of more than one's memory holds are better written by one of more.
-    pub(crate) fn writer_of(&self, docs: usize) -> Result<TextWriter, TextError> {
-        let heap_bytes = docs.saturating_mul(HEAP_BYTES_A_DOC);
+    /// The same for a build from nothing.
+    pub(crate) fn build_writer(&self) -> Result<TextWriter, TextError> {
+        self.writer_with(HEAP_BYTES_MAX)
+    }
+
+    /// The same for about so many documents, from so many bytes of the log.
+    pub(crate) fn writer_of(&self, docs: usize, len_bytes: u64) -> Result<TextWriter, TextError> {
+        let by_len = usize::try_from(len_bytes.saturating_mul(HEAP_BYTES_A_BYTE));
+        let by_docs = docs.saturating_mul(HEAP_BYTES_A_DOC);
+        let heap_bytes = by_docs.max(by_len.unwrap_or(usize::MAX));
         self.writer_with(heap_bytes.clamp(WRITER_HEAP_BYTES, HEAP_BYTES_MAX))
     }
 

@@ -32,3 +32,22 @@ impl Marks {
         u64::from((self.0 & !other.0).count_ones())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_keeps_every_mark_and_tells_them_apart() {
+        let mut all = Marks::default();
+        for at in 0..128_u64 {
+            let mut one = Marks::default();
+            one.add_hash(0xabcd_ef00_0000_0000 | at);
+            assert_eq!(Marks::from_halves(one.halves()), one, "{at}");
+            assert_eq!((one.missing_in(all), all.missing_in(one)), (1, at), "{at}");
+            all.add_hash(at);
+            assert_eq!(one.missing_in(all), 0, "{at}");
+        }
+        assert_eq!(all.halves(), [u64::MAX; 2]);
+    }
+}

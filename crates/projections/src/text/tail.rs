@@ -16,7 +16,7 @@ use super::search::AnyOf;
 use super::stats::Tokens;
 use super::{Doc, TextError};
 
-/// Documents that wait to be analysed, at most: whoever searches first does that, in some 0.2 s. As many as a server lets
+/// Documents that wait to be analysed, at most: whoever searches first does that, in some 0.4 s. As many as a server lets
 /// the tail grow to, and those that come while that is taken into the views, so that no store waits for it.
 const WAITING_MAX: usize = 16_384;
 
@@ -64,10 +64,11 @@ struct Searched {
 /// The documents of a home.
 #[derive(Debug, Default, Clone)]
 struct InHome {
+    /// Those of a topic and a scope; of a topic alone nobody asks for them.
     docs: Vec<u32>,
     /// The marks of each, side by side: a store looks at all of them.
     marks: Vec<Marks>,
-    /// How many of them hold.
+    /// How many documents hold.
     living: u64,
 }
 
@@ -194,11 +195,11 @@ impl Tail {
         let homes = [None, Some(doc.scope)].map(|scope| Home::of(doc.topic, scope));
         let marks = marks_of(doc.content);
         for home in homes {
-            let home = self.homes.entry(home).or_default();
-            home.docs.push(at);
-            home.marks.push(marks);
-            home.living += 1;
+            self.homes.entry(home).or_default().living += 1;
         }
+        let scoped = self.homes.entry(homes[1]).or_default();
+        scoped.docs.push(at);
+        scoped.marks.push(marks);
         self.open_docs += 1;
         self.docs.push(Arc::new(TailDoc {
             doc: OwnDoc::of(doc),
@@ -336,7 +337,7 @@ impl Tail {
         postings.map(|posting| posting.doc as usize).collect()
     }
 
-    /// Where the documents of a home are, their versions and their marks, of those whose marks `may_be`.
+    /// Where the documents of a topic and a scope are whose marks `may_be`, and their ordinals.
     pub(crate) fn in_home(
         &self,
         home: Home,

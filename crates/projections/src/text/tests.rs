@@ -635,7 +635,7 @@ proptest! {
             Ok(index.search(&tail, &query, &|_| true)?.hits)
         };
         let mut index = TextIndex::in_memory()?;
-        let mut writer = index.writer_of(usize::MAX)?;
+        let mut writer = index.build_writer()?;
         for (n, doc) in docs.iter().enumerate() {
             match closed(n) {
                 None => writer.add_live(doc),

@@ -282,7 +282,7 @@ fn index_all(
     base: &Checkpoint,
     progress: Progress<'_>,
 ) -> Result<()> {
-    let mut writer = text.writer_of(rows.count() as usize)?;
+    let mut writer = text.build_writer()?;
     each_filed(
         table,
         rows,

@@ -93,7 +93,9 @@ impl Views {
         self.tail.flush_vectors(&generation, next)?;
         done("vectors");
         guarded("text", || {
-            let mut writer = self.text.writer_of(folder.kept.opened.len())?;
+            let mut writer = self
+                .text
+                .writer_of(folder.kept.opened.len(), self.tail.len_bytes)?;
             // What lies there before the table is written, which it leaves to who reads it.
             let older = self.table()?;
             let db = redb_builder()

@@ -61,8 +61,8 @@ const OPEN_WAIT_LEAST: Duration = Duration::from_millis(100);
 const BUILD_TIME_PER_EVENT: Duration = Duration::from_micros(20);
 /// Documents that are analysed at once, ahead of a recall: some 0.1 ms.
 const AHEAD: usize = 4;
-/// Bytes of redb's cache in a reader, and in a writer, of which a tenth is for pages that wait to be written: with fewer
-/// than a commit changes they are written again and again.
+/// Bytes of redb's cache in a reader, and in a writer, of which up to half are pages that wait to be written: with room for
+/// fewer than a commit changes they are written again and again.
 const CACHE_LEN: usize = 2 * 1_024 * 1_024;
 const WRITER_CACHE_LEN: usize = 32 * 1_024 * 1_024;
 
@@ -149,7 +149,16 @@ impl Views {
     /// holds its checkpoint: then it is to be rebuilt. `Busy` while somebody writes it for longer than
     /// building them in memory takes: about 20 µs an event, 0.1 to 10 s.
     pub fn open(dir: &Path, log: &Log) -> Result<Views> {
-        Views::open_files(dir, log).map_err(|error| match error {
+        let wait = open_wait(log.tip().map_or(0, |tip| tip.position.0));
+        Views::open_within(dir, log, wait)
+    }
+
+    /// The same, but `Busy` while somebody writes it for longer than `wait`.
+    ///
+    /// # Errors
+    /// As [`Views::open`].
+    pub fn open_within(dir: &Path, log: &Log, wait: Duration) -> Result<Views> {
+        Views::open_files(dir, log, wait).map_err(|error| match error {
             // A file that is missing or cannot be read is a view that is not usable.
             ViewError::Io {
                 doing,
@@ -170,10 +179,9 @@ impl Views {
         })
     }
 
-    fn open_files(dir: &Path, log: &Log) -> Result<Views> {
+    fn open_files(dir: &Path, log: &Log, wait: Duration) -> Result<Views> {
         let rewritten = log.rewritten();
         let home = Home::new(dir);
-        let wait = open_wait(log.tip().map_or(0, |tip| tip.position.0));
         let mut shared = home.lock_shared(wait)?;
         if home.current().is_some_and(|found| cut::is_cut(&found)) {
             drop(shared);

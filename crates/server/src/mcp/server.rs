@@ -683,6 +683,7 @@ impl FollowUp {
                     }
                     Err(error) => tracing::error!(%error, "the work after an answer failed"),
                 }
+                rested = Instant::now() + REST;
                 if !finished && tending.as_ref().is_none_or(JoinHandle::is_finished) {
                     ended(tending.take()).await;
                     let (service, this) = (Arc::clone(&service), Arc::clone(&self));
@@ -697,7 +698,6 @@ impl FollowUp {
                 ended(tending).await;
                 return;
             }
-            rested = Instant::now() + REST;
         }
     }
 }

@@ -81,17 +81,21 @@ impl AsyncRead for ReadApart {
     }
 }
 
-/// Whether both streams are pipes.
+/// Whether both streams are pipes that can be opened once more, as `stdio_pipes` does: not those of another user.
 #[cfg(target_os = "linux")]
 fn are_pipes() -> bool {
-    use std::os::unix::fs::FileTypeExt;
+    use std::fs::OpenOptions;
+    use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 
-    // Their own numbers, whatever `/dev` looks like here.
-    let is_pipe = |number: u8| {
-        std::fs::metadata(format!("/proc/self/fd/{number}"))
-            .is_ok_and(|found| found.file_type().is_fifo())
+    let is_pipe = |number: u8, writes: bool| {
+        let mut options = OpenOptions::new();
+        options.read(!writes).write(writes);
+        options.custom_flags(libc::O_NONBLOCK);
+        let opened = options.open(format!("/proc/self/fd/{number}"));
+        let found = opened.and_then(|file| file.metadata());
+        found.is_ok_and(|found| found.file_type().is_fifo())
     };
-    is_pipe(0) && is_pipe(1)
+    is_pipe(0, false) && is_pipe(1, true)
 }
 
 /// Both streams, if both are sockets and standard error is not the same one: a socket is made

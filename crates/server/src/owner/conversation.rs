@@ -78,6 +78,8 @@ pub(super) fn converse(stream: &Arc<Stream>, methods: &Methods, runtime: &Handle
     let mut before: Option<Arc<Asked>> = None;
     loop {
         bytes.clear();
+        // It came with the one before it.
+        let was_there = !reader.buffer().is_empty();
         let read = (&mut reader)
             .take(LINE_MAX_BYTES as u64)
             .read_until(b'\n', &mut bytes);
@@ -97,7 +99,7 @@ pub(super) fn converse(stream: &Arc<Stream>, methods: &Methods, runtime: &Handle
             continue;
         }
         // It has done this itself meanwhile.
-        let looks = waited || cfg!(windows);
+        let looks = waited || was_there || cfg!(windows);
         if reader.get_ref().saw_the_end() || (looks && has_hung_up(stream)) {
             return;
         }
@@ -356,6 +358,18 @@ mod tests {
             .expect("it is taken");
         drop(far);
         converse(&Arc::new(near), &methods().into(), runtime.handle());
+        assert_eq!(done.load(Ordering::Relaxed), 0);
+        // While the one that it came with is done.
+        let (near, mut far) = Stream::pair().expect("a pair");
+        let both = asked(1, "leave") + &asked(2, "count");
+        far.write_all(both.as_bytes()).expect("it is taken");
+        let far = Arc::new(Mutex::new(Some(far)));
+        let mut leaving = methods();
+        let leave = leaving.register_method("leave", move |_, _, _| {
+            drop(locked(&far).take());
+        });
+        leave.expect("a name of its own");
+        converse(&Arc::new(near), &leaving.into(), runtime.handle());
         assert_eq!(done.load(Ordering::Relaxed), 0);
         // While the one before it waits for its answer.
         let mut methods = methods();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use icm_projections::{GraphJob, ViewError, Views};
 
-use super::{Ask, Service, TAIL_LEFT_MAX, TAIL_MAX, doctor, guarded, locked};
+use super::{Ask, Service, TAIL_LEFT_MAX, TAIL_MAX, doctor, guarded, locked, place};
 use crate::embedding::Model;
 use crate::error::ServiceError;
 
@@ -154,7 +154,7 @@ impl Service {
                     second.commit(&dir, &self.log, SETTLE_WAIT)?;
                     second
                 }
-                None => match self.built_by_another(&dir) {
+                None => match self.built_by_another(&dir)? {
                     Some(there) => there,
                     None => Views::rebuild(&dir, &self.log, SETTLE_WAIT, &mut |_| {})?,
                 },
@@ -190,17 +190,23 @@ impl Service {
         Ok(Some(true))
     }
 
-    /// Those on disk, where this process has its own in memory: it was there before them, and another has built some since.
-    fn built_by_another(&self, dir: &Path) -> Option<Views> {
-        if !Views::were_built(dir) {
-            return None;
+    /// Those on disk, where this process has its own in memory: another has built some since, or was writing them. `None`
+    /// where there are none that can be used; `Busy` also while a redaction or a repair is not finished.
+    fn built_by_another(&self, dir: &Path) -> std::result::Result<Option<Views>, ViewError> {
+        if self.log.redaction_pending() {
+            return Err(ViewError::Busy);
         }
-        let there = Views::open(dir, &self.log).and_then(|mut there| {
+        if !Views::were_built(dir) || place::odd_file_below(dir).is_some() {
+            return Ok(None);
+        }
+        let there = Views::open_within(dir, &self.log, SETTLE_WAIT).and_then(|mut there| {
             there.follow(&self.log)?;
             Ok(there)
         });
-        // What cannot be used is built anew.
-        there.ok()
+        match there {
+            Err(ViewError::Unusable { .. }) => Ok(None),
+            other => other.map(Some),
+        }
     }
 
     /// The views a second time, with the tail of those that are asked; these do not mind from now on that their files
@@ -299,10 +305,15 @@ impl Service {
         let Some(views) = held.as_mut() else {
             return Ok(false);
         };
-        if !views.are_on_disk()
-            && let Some(there) = self.built_by_another(&self.views_dir())
-        {
-            *views = there;
+        if !views.are_on_disk() {
+            match self.built_by_another(&self.views_dir()) {
+                Err(ViewError::Busy | ViewError::Io { .. }) => return Ok(false),
+                there => {
+                    if let Some(there) = there? {
+                        *views = there;
+                    }
+                }
+            }
         }
         views.follow(&self.log)?;
         let tail = views.tail_len().max(views.tail_rows());

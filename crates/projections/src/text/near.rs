@@ -34,7 +34,7 @@ const FEW: u32 = 256;
 /// analysed to look words up: one or the other takes a few milliseconds. One that looks again has sorted them.
 const SORTED_AT_ONCE: u64 = 20_000;
 const ANALYSED_AT_ONCE: usize = 128;
-/// Versions that their marks leave over are read and compared, where they are no more.
+/// So many versions are read and compared: those that their marks leave over, or the most promising of them.
 pub(crate) const COMPARED_MAX: usize = 64;
 /// One, in parts per million.
 const ONE_PPM: u64 = 1_000_000;
@@ -55,6 +55,15 @@ struct Rare<'t> {
     docs: u64,
     /// By segment.
     places: Vec<Option<TermInfo>>,
+}
+
+/// What a version shares with a text.
+struct Shares {
+    place: Place,
+    /// As far as the marks tell every word, and it has no other.
+    all: bool,
+    /// Of the rare words.
+    weight: f64,
 }
 
 /// What a version has to be to be near.
@@ -132,16 +141,18 @@ impl<'s> Near<'s> {
 
 impl TextIndex {
     /// Versions of exactly this topic and scope that share rare words with a text and may be as alike as `least_ppm` (see
-    /// [`Words::similarity_ppm`]), those first that share more and rarer ones (each counts ln(1 + N / n) where n of N
-    /// documents have it); of equal ones the newer first, `limit` at the most. But where no more than [`COMPARED_MAX`] may be as
-    /// alike it is all of those, in no order, whatever they share: who asked compares them. `visible` is asked, by ordinal, about each. What was stored with each. Costs a step of a few
-    /// nanoseconds for each version of the topic and scope, or one for each of the topic that has such a word.
+    /// [`Words::similarity_ppm`]), [`COMPARED_MAX`] at the most: those first that have its marks and no others, as the same
+    /// text has; then those that share more and rarer words (each counts ln(1 + N / n) where n of N documents have it); of
+    /// equal ones the newer first. But where no more than [`COMPARED_MAX`] may be as alike it is all of those, in no order,
+    /// whatever they share. Who asked compares them. `visible` is asked, by ordinal, about each. What was stored with each.
+    /// Costs a step of a few nanoseconds for each version of the topic and scope, or one for each of the topic that has
+    /// such a word.
     pub(crate) fn near(
         &self,
         tail: &Tail,
         sought: &Sought<'_>,
         (topic, scope): (&str, &str),
-        (limit, least_ppm): (usize, u32),
+        least_ppm: u32,
         visible: &dyn Fn(u64) -> bool,
     ) -> Result<Vec<Vec<u8>>, TextError> {
         // A text without words is like none.
@@ -167,16 +178,21 @@ impl TextIndex {
         };
         let all = live.num_docs() + tail.len() as u64;
         let weight = |rare: &Rare<'_>| (1.0 + all as f64 / rare.docs.max(1) as f64).ln();
-        let mut found: FxHashMap<u64, (f64, Place)> = FxHashMap::default();
+        let mut found: FxHashMap<u64, Shares> = FxHashMap::default();
         for rare in &rare {
             let weight = weight(rare);
-            let mut add = |ordinal: u64, place: Place| {
-                found.entry(ordinal).or_insert((0.0, place)).0 += weight;
+            let mut add = |ordinal: u64, marks: Marks, place: Place| {
+                let new = || Shares {
+                    place,
+                    all: marks == sought.marks,
+                    weight: 0.0,
+                };
+                found.entry(ordinal).or_insert_with(new).weight += weight;
             };
             for at in tail.with_word(rare.field, rare.word) {
                 let (ordinal, home, marks) = tail.told_apart_by(at);
                 if near.may_be(home, marks) {
-                    add(ordinal, Place::Tail(at));
+                    add(ordinal, marks, Place::Tail(at));
                 }
             }
             for (segment, reader) in segments.iter().enumerate() {
@@ -192,7 +208,7 @@ impl TextIndex {
                         && let Some(ordinal) = of(&part.ordinals)
                     {
                         let tier = 0;
-                        add(ordinal, Place::Tier { tier, segment, doc });
+                        add(ordinal, marks, Place::Tier { tier, segment, doc });
                     }
                 }
             }
@@ -200,12 +216,13 @@ impl TextIndex {
         drop(parts);
         found.retain(|ordinal, _| visible(*ordinal));
         let mut found: Vec<_> = found.into_iter().collect();
-        found.sort_unstable_by(|(a, (score, _)), (b, (other, _))| {
-            other.total_cmp(score).then(b.cmp(a))
+        found.sort_unstable_by(|(a, one), (b, other)| {
+            let by_weight = other.weight.total_cmp(&one.weight);
+            other.all.cmp(&one.all).then(by_weight).then(b.cmp(a))
         });
-        found.truncate(limit);
+        found.truncate(COMPARED_MAX);
         let tiers = [live];
-        let places = found.into_iter().map(|(_, (_, place))| place);
+        let places = found.into_iter().map(|(_, shares)| shares.place);
         places.map(|place| stored(&tiers, tail, place)).collect()
     }
 }

@@ -175,8 +175,8 @@ impl Views {
         };
         let tail = &self.tail.text;
         let near = super::guarded("text", || {
-            let (home, most) = ((topic, scope), (limit, least_ppm));
-            let found = self.text.near(tail, sought, home, most, &visible)?;
+            let home = (topic, scope);
+            let found = self.text.near(tail, sought, home, least_ppm, &visible)?;
             found.iter().map(|stored| version_of(stored)).collect()
         })?;
         match damaged.get() {

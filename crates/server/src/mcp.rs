@@ -47,8 +47,7 @@ use crate::error::{Result, ServiceError};
 use crate::service::Service;
 use transport::LineTransport;
 
-/// How long the last answers may take to be read, and the work after them, once the process is asked to end or the client is
-/// gone.
+/// How long work after the last answer may take once the client is gone.
 const FAREWELL_MAX: Duration = Duration::from_secs(10);
 
 /// How to serve.
@@ -88,24 +87,14 @@ fn on_stdio<H: ServerHandler>(
         let (reader, writer) = stdio::open();
         let stop = CancellationToken::new();
         tokio::spawn(stop::on_signal(stop.clone()));
-        let reader = stop::Until::new(reader, stop.clone());
+        let reader = stop::Until::new(reader, stop);
         let follow_up = Arc::new(FollowUp::default());
         let owning = own(&service, &follow_up, options);
         let server = make(Arc::clone(&follow_up));
-        let serving = serve_with(service, server, (reader, writer), follow_up, || {
+        serve_with(service, server, (reader, writer), follow_up, || {
             owning.abort();
-        });
-        let overdue = async {
-            stop.cancelled().await;
-            tokio::time::sleep(FAREWELL_MAX).await;
-        };
-        tokio::select! {
-            served = serving => served,
-            () = overdue => {
-                tracing::warn!("asked to end, and nobody reads the last answers: they are not waited for");
-                Ok(())
-            }
-        }
+        })
+        .await
     })
 }
 

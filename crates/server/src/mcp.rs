@@ -87,7 +87,8 @@ fn on_stdio<H: ServerHandler>(
         let (reader, writer) = stdio::open();
         let stop = CancellationToken::new();
         tokio::spawn(stop::on_signal(stop.clone()));
-        let reader = stop::Until::new(reader, stop);
+        let reader = stop::Until::new(reader, stop.clone());
+        let writer = stop::WhileRead::new(writer, stop);
         let follow_up = Arc::new(FollowUp::default());
         let owning = own(&service, &follow_up, options);
         let server = make(Arc::clone(&follow_up));

@@ -19,6 +19,8 @@ mod definitions;
 mod demo;
 mod diff;
 mod doctor;
+#[cfg(unix)]
+mod ending;
 mod exchange;
 #[cfg(unix)]
 mod files;

@@ -55,7 +55,7 @@ impl Drop for Owner {
     }
 }
 
-fn notice(world: &World) -> Value {
+pub(crate) fn notice(world: &World) -> Value {
     let bytes = std::fs::read(world.store().join("sock/owner")).unwrap_or_default();
     serde_json::from_slice(&bytes).unwrap_or_default()
 }
@@ -516,66 +516,6 @@ fn a_log_is_followed_as_it_grows() {
     assert_eq!(event["method"], "log.event", "{event}");
     assert_eq!(event["params"]["subscription"], accepted["result"]);
     assert_eq!(event["params"]["result"]["payload"]["content"], "three");
-}
-
-#[test]
-fn a_server_that_is_asked_to_end_answers_first() {
-    for signal in [Signal::TERM, Signal::INT] {
-        let world = World::with_memories();
-        let mut command = world.command(["serve"]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().expect("it starts");
-        let mut input = child.stdin.take().expect("a pipe");
-        let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-        let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
-        writeln!(input, "{hello}").expect("it reads");
-        lines.next().expect("an answer").expect("it reads");
-        let recall = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"icm_memory_recall","arguments":{"query":"invoices"}}}"#;
-        writeln!(input, "{recall}").expect("it reads");
-        lines.next().expect("an answer").expect("it reads");
-        kill_process(Pid::from_child(&child), signal).expect("it runs");
-        // The input stays open: it is the signal that ends it.
-        assert!(lines.next().is_none());
-        let status = child.wait().expect("it ends");
-        assert!(status.success(), "{signal:?}: {status}");
-        let log = world.icm(["log", "--kind", "memory.recalled"]).ok();
-        assert_eq!(log.out.lines().count(), 1, "the recall is recorded");
-        assert_eq!(notice(&world), Value::Null);
-        drop(input);
-    }
-}
-
-/// What cannot be polled is read by a thread, whose read cannot be broken off.
-#[test]
-fn a_server_whose_answers_go_to_a_file_ends_when_it_is_asked_to() {
-    let world = World::with_memories();
-    let path = world.write("answers", String::new());
-    let answers = std::fs::File::create(&path).expect("a file");
-    let mut command = world.command(["serve"]);
-    command.stdin(Stdio::piped()).stdout(answers);
-    let mut child = command.spawn().expect("it starts");
-    let mut input = child.stdin.take().expect("a pipe");
-    // In two parts: a line may come in many.
-    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
-    let (first, second) = hello.split_at(40);
-    for part in [first, second, "\n"] {
-        input.write_all(part.as_bytes()).expect("it reads");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let given = Instant::now();
-    while !std::fs::read_to_string(&path).expect("text").contains('\n') {
-        assert!(given.elapsed() < Duration::from_secs(60), "it answers");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    kill_process(Pid::from_child(&child), Signal::TERM).expect("it runs");
-    let asked = Instant::now();
-    assert!(child.wait().expect("it ends").success());
-    // Whatever hangs is waited for 10 s.
-    assert!(
-        asked.elapsed() < Duration::from_secs(8),
-        "it was waited for"
-    );
-    drop(input);
 }
 
 /// Thousands of rows are not what a prompt should wait for.

@@ -7,19 +7,27 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::world::{Run, World};
 
+/// A terminal: whoever looks at it, and the path of its other side.
+pub(crate) fn terminal() -> (File, String) {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let path = ptsname(&master, Vec::new()).unwrap();
+    (File::from(master), path.into_string().unwrap())
+}
+
+/// What a program opens as its own stream.
+pub(crate) fn side(path: &str) -> File {
+    File::options().read(true).write(true).open(path).unwrap()
+}
+
 impl World {
     /// A run whose stdin and stderr are a terminal on which this is typed. `err` is what stands on
     /// it in the end.
     pub(crate) fn icm_asked(&self, args: &[&str], typed: &str) -> Run {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&master).unwrap();
-        unlockpt(&master).unwrap();
-        let path = ptsname(&master, Vec::new()).unwrap();
-        let path = path.to_str().unwrap();
-        let side = || File::options().read(true).write(true).open(path).unwrap();
+        let (mut master, path) = terminal();
         let mut command = self.command(args);
-        command.stdin(side()).stderr(side());
-        let mut master = File::from(master);
+        command.stdin(side(&path)).stderr(side(&path));
         master.write_all(typed.as_bytes()).unwrap();
         let child = command.spawn().unwrap();
         // Or our own ends keep the terminal open.

@@ -24,12 +24,29 @@ pub(super) fn open() -> (Input, Output) {
     if let Some((input, output)) = sockets() {
         return (Box::new(input), Box::new(output));
     }
+    (input(), output())
+}
+
+fn input() -> Input {
+    // Opened once more, a pipe is non-blocking for nobody else. Neither works for a pipe of another user.
     #[cfg(target_os = "linux")]
-    if are_pipes() {
-        let (input, output) = rmcp::transport::stdio_pipes();
-        return (Box::new(input), Box::new(output));
+    if let Ok(pipe) = tokio::net::unix::pipe::OpenOptions::new().open_receiver("/proc/self/fd/0") {
+        return Box::new(pipe);
     }
-    (Box::new(ReadApart::stdin()), Box::new(tokio::io::stdout()))
+    Box::new(ReadApart::stdin())
+}
+
+fn output() -> Output {
+    #[cfg(target_os = "linux")]
+    if let Ok(pipe) = tokio::net::unix::pipe::OpenOptions::new().open_sender("/proc/self/fd/1") {
+        return Box::new(pipe);
+    }
+    // Not std's own stream: a write that nobody reads would hold its lock, which the end of the process waits for.
+    #[cfg(unix)]
+    if let Ok(own) = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned() {
+        return Box::new(tokio::fs::File::from_std(own.into()));
+    }
+    Box::new(tokio::io::stdout())
 }
 
 /// Standard input, read by a thread that nothing waits for: tokio waits for its own at the end, and a read of a terminal
@@ -79,23 +96,6 @@ impl AsyncRead for ReadApart {
         }
         Pin::new(&mut self.rest).poll_read(cx, buf)
     }
-}
-
-/// Whether both streams are pipes that can be opened once more, as `stdio_pipes` does: not those of another user.
-#[cfg(target_os = "linux")]
-fn are_pipes() -> bool {
-    use std::fs::OpenOptions;
-    use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
-
-    let is_pipe = |number: u8, writes: bool| {
-        let mut options = OpenOptions::new();
-        options.read(!writes).write(writes);
-        options.custom_flags(libc::O_NONBLOCK);
-        let opened = options.open(format!("/proc/self/fd/{number}"));
-        let found = opened.and_then(|file| file.metadata());
-        found.is_ok_and(|found| found.file_type().is_fifo())
-    };
-    is_pipe(0, false) && is_pipe(1, true)
 }
 
 /// Both streams, if both are sockets and standard error is not the same one: a socket is made

@@ -1,11 +1,16 @@
-//! An input that ends when the process is asked to.
+//! Streams that end when the process is asked to.
 
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
-use tokio::io::{AsyncRead, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+
+/// How long a write that nobody reads is waited for once the process is asked to end. Whoever starts servers often kills
+/// what is there after 10 s.
+const UNREAD_MAX: Duration = Duration::from_secs(5);
 
 /// Reads as `inner` does, until the token is cancelled: then it is at its end.
 pub(super) struct Until<R> {
@@ -32,6 +37,65 @@ impl<R: AsyncRead + Unpin> AsyncRead for Until<R> {
             return Poll::Ready(Ok(()));
         }
         Pin::new(&mut self.inner).poll_read(cx, buf)
+    }
+}
+
+/// Writes as `inner` does; once the token is cancelled it fails when nothing can be written for [`UNREAD_MAX`].
+pub(super) struct WhileRead<W> {
+    inner: W,
+    stop: CancellationToken,
+    /// Waits since the last byte that could be written.
+    unread: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+}
+
+impl<W: AsyncWrite + Unpin> WhileRead<W> {
+    pub(super) fn new(inner: W, stop: CancellationToken) -> WhileRead<W> {
+        WhileRead {
+            inner,
+            stop,
+            unread: None,
+        }
+    }
+
+    fn bounded<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        write: impl FnOnce(Pin<&mut W>, &mut Context<'_>) -> Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        let written = write(Pin::new(&mut self.inner), cx);
+        if written.is_ready() {
+            self.unread = None;
+            return written;
+        }
+        let unread = self.unread.get_or_insert_with(|| {
+            let stop = self.stop.clone();
+            Box::pin(async move {
+                stop.cancelled().await;
+                tokio::time::sleep(UNREAD_MAX).await;
+            })
+        });
+        unread.as_mut().poll(cx).map(|()| {
+            let why = format!("nobody reads them for {} s", UNREAD_MAX.as_secs());
+            Err(io::Error::new(io::ErrorKind::TimedOut, why))
+        })
+    }
+}
+
+impl<W: AsyncWrite + Unpin> AsyncWrite for WhileRead<W> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.bounded(cx, |inner, cx| inner.poll_write(cx, buf))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.bounded(cx, |inner, cx| inner.poll_flush(cx))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.bounded(cx, |inner, cx| inner.poll_shutdown(cx))
     }
 }
 

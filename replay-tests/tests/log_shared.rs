@@ -144,6 +144,8 @@ proptest! {
             let plain = log.cursor_before(position, &()).expect("it reads");
             let found = log.cursor_before(position, &waypoints).expect("it reads");
             prop_assert_eq!(plain, found, "{}", position);
+            let near = log.place_before(position, &waypoints).expect("it reads");
+            prop_assert!(near.is_start() || near.position < position, "{}", position);
         }
         for time in times {
             let plain = log.at_time(time, &()).expect("it reads");

@@ -718,16 +718,22 @@ proptest! {
             .expect("it reads");
             let hints = Hints(hints);
             for (at, (position, id)) in all.iter().enumerate() {
-                let from = log.cursor_before(*position, &()).expect("it reads");
-                let mut read = Vec::new();
-                log.scan_from(&from, (*position, &hints), &mut |event| {
-                    if event.position >= *position {
-                        read.push((event.position, event.id));
-                    }
-                    ControlFlow::Continue(())
-                })
-                .expect("it reads");
-                prop_assert_eq!(&read, &all[at..], "{} {}", position, id);
+                let places = [
+                    log.cursor_before(*position, &()),
+                    log.place_before(*position, &hints),
+                ];
+                for from in places {
+                    let from = from.expect("it reads");
+                    let mut read = Vec::new();
+                    log.scan_from(&from, (*position, &hints), &mut |event| {
+                        if event.position >= *position {
+                            read.push((event.position, event.id));
+                        }
+                        ControlFlow::Continue(())
+                    })
+                    .expect("it reads");
+                    prop_assert_eq!(&read, &all[at..], "{} {}", position, id);
+                }
             }
         }
     }

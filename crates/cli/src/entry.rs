@@ -1,7 +1,6 @@
 //! From the arguments to the exit code.
 
 use std::ffi::OsString;
-use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind as ClapKind;
@@ -11,8 +10,8 @@ use crate::args::{Cli, Command};
 use crate::error::{CliError, Outcome};
 use crate::{error, logging, panic, quick};
 
-/// Runs `icm` with these arguments, the program's name first.
-pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
+/// Runs `icm` with these arguments, the program's name first, and returns its exit code.
+pub(crate) fn run(arguments: Vec<OsString>) -> u8 {
     let arguments = asks_for_help(arguments);
     // Errors of the parser itself have to know it too, so it is looked for before parsing.
     let json = arguments

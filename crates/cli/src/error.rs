@@ -1,7 +1,6 @@
 //! The one error of the command line: a sentence, a hint and an exit code.
 
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use icm_server::{ServiceError, io_hint, plain};
@@ -23,13 +22,13 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    pub(crate) fn exit_code(self) -> ExitCode {
-        ExitCode::from(match self {
+    pub(crate) fn exit_code(self) -> u8 {
+        match self {
             Outcome::Fine => 0,
             Outcome::No => 1,
             Outcome::Usage => 2,
             Outcome::Damage => 3,
-        })
+        }
     }
 }
 
@@ -105,13 +104,13 @@ impl CliError {
         }
     }
 
-    pub(crate) fn exit_code(&self) -> ExitCode {
-        ExitCode::from(match self.kind {
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self.kind {
             ErrorKind::ClosedPipe => 0,
             ErrorKind::NotFound => 1,
             ErrorKind::Failed => 2,
             ErrorKind::Damage => 3,
-        })
+        }
     }
 }
 

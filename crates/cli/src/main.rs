@@ -7,6 +7,8 @@
 
 // A test that meets `None` has failed, and the line number says where.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
+// See `start.rs`.
+#![cfg_attr(all(target_os = "linux", target_env = "gnu", not(test)), no_main)]
 
 mod app;
 mod args;
@@ -27,16 +29,20 @@ mod progress;
 mod project;
 mod quick;
 mod signals;
+mod start;
 mod text;
 mod ui;
 mod when;
 
-use std::process::ExitCode;
-
 #[global_allocator]
 static HEAP: icm_server::heap::Heap = icm_server::heap::Heap;
 
-fn main() -> ExitCode {
+fn run() -> u8 {
     signals::ignore_file_size_limit();
     entry::run(std::env::args_os().collect())
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu", not(test))))]
+fn main() -> std::process::ExitCode {
+    run().into()
 }

@@ -10,12 +10,13 @@ use crate::error::CliError;
 /// the service drops a view that panics and goes on, which is no failure of the command.
 static LAST: Mutex<Option<String>> = Mutex::new(None);
 
-/// Replaces the standard hook.
+/// Replaces the standard hook. For the main thread to call.
 pub(crate) fn install_hook() {
-    std::panic::set_hook(Box::new(|info| {
+    let main = std::thread::current().id();
+    std::panic::set_hook(Box::new(move |info| {
         let line = describe(info);
         tracing::error!("panic: {line}");
-        if std::thread::current().name() == Some("main") {
+        if std::thread::current().id() == main {
             if let Ok(mut last) = LAST.lock() {
                 *last = Some(line);
             }

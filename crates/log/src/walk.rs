@@ -376,6 +376,12 @@ impl Log {
         self.own_walk().cursor_before(position, known)
     }
 
+    /// A place before `position` that is found without reading what lies between; a scan from there hands out up to
+    /// [`Waypoint::EVERY`] own events first, or without waypoints those of a segment.
+    pub fn place_before(&self, position: Position, known: &dyn Waypoints) -> Result<Cursor> {
+        self.own_walk().start_before(position, known)
+    }
+
     /// The position of event `seq` of a chain that is walked; `None` when the walk does not come by
     /// there.
     pub fn position_of(

@@ -51,6 +51,44 @@ fn a_closed_stderr_is_no_failure() {
     crate::world::run(&mut command, b"").ok();
 }
 
+/// The first files that a program opens get their numbers.
+#[cfg(unix)]
+#[test]
+fn no_file_is_taken_for_a_stream_that_was_closed() {
+    let world = World::with_memories();
+    for closed in ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"] {
+        let icm = world.command(["store", "-t", "closed", "-c", closed]);
+        let mut command = std::process::Command::new("sh");
+        command
+            .arg("-c")
+            .arg(format!("exec \"$0\" \"$@\" {closed}"));
+        command.arg(icm.get_program()).args(icm.get_args());
+        for (name, value) in icm.get_envs() {
+            command.env(name, value.unwrap_or_default());
+        }
+        crate::world::run(command.env("ICM_LOG", "trace"), b"").ok();
+    }
+    world.icm(["verify"]).ok();
+    assert_eq!(
+        world.icm(["list", "-t", "closed"]).ok().out.lines().count(),
+        4
+    );
+    let mut folders = vec![world.store()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let bytes = std::fs::read(&path).unwrap_or_default();
+            let mut parts = bytes.windows(5);
+            let told = parts.any(|part| part == b"TRACE" || part == b"DEBUG");
+            assert!(!told, "{}", path.display());
+        }
+    }
+}
+
 #[test]
 fn there_are_no_escape_codes_in_a_pipe_unless_asked_for() {
     let world = World::with_memories();

@@ -177,7 +177,7 @@ impl Walk<'_> {
     }
 
     /// A place strictly before `position`, near it.
-    fn start_before(&self, position: Position, known: &dyn Waypoints) -> Result<Cursor> {
+    pub(super) fn start_before(&self, position: Position, known: &dyn Waypoints) -> Result<Cursor> {
         if let Some(waypoint) = known.last(&|waypoint| waypoint.cursor.position < position)
             && waypoint.cursor.position < position
             && self.holds(&waypoint.cursor)?

@@ -35,7 +35,7 @@ impl Past for LogPast<'_> {
     fn events_at(&self, positions: &[Position], take: &mut dyn FnMut(&Event<'_>)) -> Result<()> {
         let mut rest = positions;
         while let Some(first) = rest.first() {
-            let from = self.log.cursor_before(*first, self)?;
+            let from = self.log.place_before(*first, self)?;
             self.log.scan_from(&from, (*first, self), &mut |event| {
                 while let Some((next, after)) = rest.split_first()
                     && *next <= event.position
@@ -46,7 +46,10 @@ impl Past for LogPast<'_> {
                     rest = after;
                 }
                 match rest.first() {
-                    Some(next) if next.0.saturating_sub(event.position.0) <= NEAR => {
+                    Some(next)
+                        if event.position < *first
+                            || next.0.saturating_sub(event.position.0) <= NEAR =>
+                    {
                         ControlFlow::Continue(())
                     }
                     _ => ControlFlow::Break(()),

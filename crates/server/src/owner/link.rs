@@ -332,7 +332,7 @@ impl Connection {
             match self.stream.fill_buf() {
                 Ok([]) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(came) => {
-                    let end = came.iter().position(|byte| *byte == b'\n');
+                    let end = memchr::memchr(b'\n', came);
                     let len = end.map_or(came.len(), |end| end + 1);
                     line.extend_from_slice(&came[..len]);
                     self.stream.consume(len);

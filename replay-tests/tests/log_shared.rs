@@ -146,6 +146,20 @@ proptest! {
             prop_assert_eq!(plain, found, "{}", position);
             let near = log.place_before(position, &waypoints).expect("it reads");
             prop_assert!(near.is_start() || near.position < position, "{}", position);
+            let mut from_there = Vec::new();
+            log.scan_from(&near, (position, &waypoints), &mut |event| {
+                from_there.push(event.position);
+                ControlFlow::Continue(())
+            })
+            .expect("it reads");
+            let all_after: Vec<_> = (near.position.0 + 1..=newest).map(Position).collect();
+            prop_assert_eq!(&from_there, &all_after, "{}", position);
+            // The one before it, where that one is known and right.
+            if let Some(2..) = position.0.checked_sub(2).map(|at| kept[at as usize % kept.len()])
+                && position.0 <= newest + 1
+            {
+                prop_assert_eq!(near.position.0, position.0 - 1);
+            }
         }
         for time in times {
             let plain = log.at_time(time, &()).expect("it reads");

@@ -36,6 +36,11 @@ pub(crate) fn init(verbose: u8, wanted: Wanted<'_>) -> Result<(), CliError> {
         CliError::invalid(format!("`ICM_LOG` is not a filter: {e}"))
             .with_hint("for example `ICM_LOG=debug` or `ICM_LOG=icm_log=trace,warn`")
     })?;
+    // Below that it writes whole requests: texts, and secrets that were refused.
+    let filter = match directives.contains("rmcp") {
+        true => filter,
+        false => filter.add_directive("rmcp=warn".parse().expect("it is a directive")),
+    };
     let lines = tracing_subscriber::fmt().with_env_filter(filter);
     match wanted.dir {
         Some(dir) => lines.json().with_writer(files(dir)?).init(),

@@ -7,8 +7,7 @@
 
 // A test that meets `None` has failed, and the line number says where.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
-// See `start.rs`.
-#![cfg_attr(all(target_os = "linux", target_env = "gnu", not(test)), no_main)]
+#![cfg_attr(all(own_start, not(test)), no_main)]
 
 mod app;
 mod args;
@@ -29,6 +28,7 @@ mod progress;
 mod project;
 mod quick;
 mod signals;
+#[cfg(all(own_start, not(test)))]
 mod start;
 mod text;
 mod ui;
@@ -42,7 +42,7 @@ fn run() -> u8 {
     entry::run(std::env::args_os().collect())
 }
 
-#[cfg(not(all(target_os = "linux", target_env = "gnu", not(test))))]
+#[cfg(not(all(own_start, not(test))))]
 fn main() -> std::process::ExitCode {
     run().into()
 }

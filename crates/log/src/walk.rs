@@ -376,8 +376,8 @@ impl Log {
         self.own_walk().cursor_before(position, known)
     }
 
-    /// A place before `position` that is found without reading what lies between; a scan from there hands out up to
-    /// [`Waypoint::EVERY`] own events first, or without waypoints those of a segment.
+    /// A place before `position` that is found without reading what lies between; [`Log::scan_from`] there hands out
+    /// some own events first: those since the last waypoint that holds, or of a segment.
     pub fn place_before(&self, position: Position, known: &dyn Waypoints) -> Result<Cursor> {
         self.own_walk().start_before(position, known)
     }

@@ -84,7 +84,10 @@ fn on_stdio<H: ServerHandler>(
     make: impl FnOnce(Arc<FollowUp>) -> H,
 ) -> Result<()> {
     in_a_runtime(async {
-        let (reader, writer) = stdio::open();
+        let (reader, writer) = stdio::open().map_err(|source| ServiceError::Io {
+            doing: "serving an agent".into(),
+            source,
+        })?;
         let stop = CancellationToken::new();
         tokio::spawn(stop::on_signal(stop.clone()));
         let reader = stop::Until::new(reader, stop.clone());

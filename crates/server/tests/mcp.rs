@@ -894,6 +894,16 @@ async fn what_is_called_wrongly_is_told_how_it_is_right() {
 async fn read_only_refuses_what_it_does_not_list() {
     let mut client = Client::legacy(READ_ONLY).await;
     client.put("t", "a memory", Trust::User);
+    let prompts = client.request("prompts/list", json!({})).await;
+    let prompts = prompts["result"]["prompts"].as_array().expect("prompts");
+    let prompts: Vec<_> = prompts
+        .iter()
+        .filter_map(|it| it["name"].as_str())
+        .collect();
+    assert_eq!(prompts, ["recap", "session-start"]);
+    let asked = json!({"name": "consolidate", "arguments": {"topic": "t"}});
+    let refused = client.request("prompts/get", asked).await;
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
     let text = client
         .fails("icm_memory_store", json!({"topic": "t", "content": "c"}))
         .await;
@@ -1038,8 +1048,21 @@ async fn bad_lines_before_the_handshake_have_answers_too() {
         .send(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#)
         .await;
     assert_eq!(client.request("ping", json!({})).await["result"], json!({}));
+    let says = |reply: &Value, what: &str| {
+        assert_eq!(reply["error"]["code"], -32602, "{reply}");
+        let message = reply["error"]["message"].as_str().expect("text");
+        assert!(message.contains(what), "{message}");
+    };
     let reply = client.request("tools/list", json!({})).await;
-    assert_eq!(reply["error"]["code"], -32602, "{reply}");
+    says(&reply, "send `initialize` first");
+    let half = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
+    let reply = client.request("tools/list", json!({"_meta": half})).await;
+    says(&reply, "io.modelcontextprotocol/clientCapabilities");
+    let nameless = json!({"protocolVersion": "2025-11-25", "capabilities": {}});
+    let reply = client.request("initialize", nameless).await;
+    says(&reply, "initialize: missing field `clientInfo`");
+    let reply = client.request("initialize", Value::Null).await;
+    says(&reply, "initialize: ");
     client
         .send(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
         .await;

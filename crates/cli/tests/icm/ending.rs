@@ -1,7 +1,9 @@
 //! How `icm serve` ends when it is asked to.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -43,42 +45,135 @@ fn a_server_that_is_asked_to_end_answers_first() {
     }
 }
 
-/// What cannot be polled is read by a thread, whose read cannot be broken off.
-#[test]
-fn a_server_that_reads_a_terminal_ends_when_it_is_asked_to() {
-    let world = World::with_memories();
-    let (mut screen, path) = terminal();
-    let answers = world.write("answers", String::new());
-    let mut command = world.command(["serve"]);
-    command.stdin(side(&path));
-    command.stdout(std::fs::File::create(&answers).expect("a file"));
-    let mut child = command.spawn().expect("it starts");
-    // In two parts: a line may come in many.
-    let (first, second) = HELLO.split_at(40);
-    for part in [first, second, "\n"] {
-        screen.write_all(part.as_bytes()).expect("it reads");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let given = Instant::now();
-    while !std::fs::read_to_string(&answers)
-        .expect("text")
-        .contains('\n')
-    {
-        assert!(given.elapsed() < Duration::from_secs(60), "it answers");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    ask_to_end(&child, Signal::TERM);
+/// How it ended, which has to be before anything is waited for in vain.
+fn ended_soon(mut child: Child) -> (ExitStatus, String) {
     let asked = Instant::now();
-    assert!(child.wait().expect("it ends").success());
-    // Whatever hangs is waited for 10 s.
+    let status = loop {
+        if let Some(status) = child.try_wait().expect("it can be asked") {
+            break status;
+        }
+        if asked.elapsed() > Duration::from_secs(9) {
+            child.kill().expect("it runs");
+            panic!("it is there 9 s after it was asked to end");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let mut said = String::new();
+    let errors = child.stderr.as_mut().expect("a pipe");
+    errors.read_to_string(&mut said).expect("text");
+    (status, said)
+}
+
+/// Ctrl-C goes to a server and to the wrapper that started it, which passes it on.
+#[test]
+fn a_signal_that_comes_twice_at_once_is_one() {
+    let world = World::with_memories();
+    let requests = requests_beyond_a_pipe(&world);
+    let mut command = world.command(["serve"]);
+    command.stdin(File::open(requests).expect("a file"));
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut answers = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut first = String::new();
+    answers.read_line(&mut first).expect("text");
+    ask_to_end(&child, Signal::INT);
+    std::thread::sleep(Duration::from_millis(50));
+    ask_to_end(&child, Signal::INT);
+    std::thread::sleep(Duration::from_millis(50));
+    let rest = std::io::read_to_string(answers).expect("text");
+    assert_eq!(rest.lines().count(), 99);
+    assert!(rest.ends_with('\n'), "no line is cut");
+    let (status, said) = ended_soon(child);
+    assert!(status.success(), "{status}: {said}");
+
+    // Somebody who asks again means it.
+    let (answers, unread_end) = std::io::pipe().expect("a pipe");
+    let child = unread(&world, unread_end);
+    ask_to_end(&child, Signal::INT);
+    std::thread::sleep(Duration::from_millis(700));
+    ask_to_end(&child, Signal::INT);
+    let (status, said) = ended_soon(child);
+    assert_eq!(status.code(), Some(130), "{said}");
+    drop(answers);
+}
+
+/// As a program leaves a terminal that has made it so for itself.
+#[test]
+fn a_stream_that_is_not_waited_for_by_the_system_is_waited_for() {
+    let world = World::with_memories();
+    let (screen, path) = terminal();
+    let input = side(&path);
+    rustix::io::ioctl_fionbio(&input, true).expect("a terminal");
+    let child = answering_a_file(&world, input, &screen);
+    ask_to_end(&child, Signal::TERM);
+    let (status, said) = ended_soon(child);
+    assert!(status.success(), "{status}: {said}");
+}
+
+#[test]
+fn a_stream_that_cannot_be_used_is_told() {
+    let world = World::new();
+    let serve = |input: File| {
+        let mut command = world.command(["serve"]);
+        let child = command.stdin(input).spawn().expect("it starts");
+        let (status, said) = ended_soon(child);
+        assert_eq!(status.code(), Some(2), "{said}");
+        said
+    };
+    let said = serve(File::open(std::env::temp_dir()).expect("a folder"));
+    assert!(said.contains("standard input is a folder"), "{said}");
+    let said = serve(File::create(world.path("written")).expect("a file"));
     assert!(
-        asked.elapsed() < Duration::from_secs(8),
-        "it was waited for"
+        said.contains("standard input is open for the other direction alone"),
+        "{said}"
     );
 }
 
-/// Starts a server, asks more than its output holds, and lets it stand before that.
-fn unread(world: &World, answers: impl Into<Stdio>) -> Child {
+/// Starts a server whose answers go to a file, and returns it once it has answered.
+fn answering_a_file(world: &World, input: impl Into<Stdio>, mut ask: impl Write) -> Child {
+    let path = world.write("answers", String::new());
+    let mut command = world.command(["serve"]);
+    command
+        .stdin(input)
+        .stdout(File::create(&path).expect("a file"));
+    let child = command.spawn().expect("it starts");
+    // In two parts: a line may come in many.
+    let (first, second) = HELLO.split_at(40);
+    for part in [first, second, "\n"] {
+        ask.write_all(part.as_bytes()).expect("it reads");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let given = Instant::now();
+    let answers = || std::fs::read_to_string(&path).expect("text");
+    while !answers().contains('\n') {
+        assert!(given.elapsed() < Duration::from_secs(60), "it answers");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child
+}
+
+/// What cannot be polled is read and written by threads, which cannot be broken off.
+#[test]
+fn a_server_with_a_terminal_and_a_file_ends_when_it_is_asked_to() {
+    let world = World::with_memories();
+    let (screen, path) = terminal();
+    let child = answering_a_file(&world, side(&path), &screen);
+    ask_to_end(&child, Signal::TERM);
+    let (status, said) = ended_soon(child);
+    assert!(status.success(), "{status}: {said}");
+}
+
+#[test]
+fn a_server_with_a_pipe_and_a_file_ends_when_it_is_asked_to() {
+    let world = World::with_memories();
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    let child = answering_a_file(&world, reader, &writer);
+    ask_to_end(&child, Signal::TERM);
+    let (status, said) = ended_soon(child);
+    assert!(status.success(), "{status}: {said}");
+}
+
+/// A file with a hundred requests, the second of which stores; their answers are more than a pipe holds.
+fn requests_beyond_a_pipe(world: &World) -> PathBuf {
     let asked =
         (2..100).map(|id| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#));
     let stored = r#"{"jsonrpc":"2.0","id":100,"method":"tools/call","params":{"name":"icm_memory_store","arguments":{"topic":"unread","content":"it is kept all the same"}}}"#;
@@ -86,14 +181,15 @@ fn unread(world: &World, answers: impl Into<Stdio>) -> Child {
         .into_iter()
         .chain(asked)
         .collect();
-    let requests = world.write("requests", lines.join("\n"));
-    let mut command: Command = world.command(["serve"]);
-    command.stdin(std::fs::File::open(requests).expect("a file"));
-    let child = command
-        .stdout(answers)
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
+    world.write("requests", lines.join("\n"))
+}
+
+/// Starts a server that is asked for more than its output holds, and returns once the first of it was done.
+fn unread(world: &World, answers: impl Into<Stdio>) -> Child {
+    let requests = requests_beyond_a_pipe(world);
+    let mut command = world.command(["serve"]);
+    command.stdin(File::open(requests).expect("a file"));
+    let child = command.stdout(answers).spawn().expect("it starts");
     let begun = Instant::now();
     while world.icm(["list", "--topic", "unread"]).out.is_empty() {
         assert!(begun.elapsed() < Duration::from_secs(60), "it stores");
@@ -102,23 +198,11 @@ fn unread(world: &World, answers: impl Into<Stdio>) -> Child {
     child
 }
 
-fn ends_unread(mut child: Child) {
+fn ends_unread(child: Child) {
     ask_to_end(&child, Signal::TERM);
-    let begun = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().expect("it can be asked") {
-            break status;
-        }
-        if begun.elapsed() > Duration::from_secs(30) {
-            child.kill().expect("it runs");
-            panic!("it is there 30 s after it was asked to end");
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    };
-    let mut said = String::new();
-    let errors = child.stderr.as_mut().expect("a pipe");
-    errors.read_to_string(&mut said).expect("text");
-    assert!(said.contains("nobody reads them"), "{status}: {said}");
+    let (status, said) = ended_soon(child);
+    assert_eq!(status.code(), Some(2), "{said}");
+    assert!(said.contains("nothing could be written for 5 s"), "{said}");
 }
 
 #[test]

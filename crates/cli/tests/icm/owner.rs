@@ -17,10 +17,10 @@ use serde_json::{Value, json};
 use crate::world::{Run, World, run};
 
 /// A server that has the role.
-struct Owner(Child);
+pub(crate) struct Owner(Child);
 
 impl Owner {
-    fn of(world: &World) -> Owner {
+    pub(crate) fn of(world: &World) -> Owner {
         let owner = Owner::maybe(world);
         owner.await_role(world);
         owner

@@ -56,24 +56,35 @@ fn a_closed_stderr_is_no_failure() {
 #[test]
 fn no_file_is_taken_for_a_stream_that_was_closed() {
     let world = World::with_memories();
-    for closed in ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"] {
-        let icm = world.command(["store", "-t", "closed", "-c", closed]);
-        let mut command = std::process::Command::new("sh");
+    let store = |closed: &str| {
+        let content = format!("with {closed}");
+        let icm = world.command(["store", "-t", "closed", "-c", &content]);
+        let mut command = std::process::Command::new("/bin/sh");
         command
             .arg("-c")
             .arg(format!("exec \"$0\" \"$@\" {closed}"));
         command.arg(icm.get_program()).args(icm.get_args());
+        command
+            .env_clear()
+            .current_dir(icm.get_current_dir().unwrap());
         for (name, value) in icm.get_envs() {
-            command.env(name, value.unwrap_or_default());
+            command.env(name, value.unwrap());
         }
-        crate::world::run(command.env("ICM_LOG", "trace"), b"").ok();
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        command.stderr(Stdio::piped()).env("ICM_LOG", "trace");
+        crate::world::run(&mut command, b"").ok()
+    };
+    // What would stand in a file.
+    let open = store("");
+    assert!(open.err.contains("DEBUG"), "{}", open.err);
+    assert!(open.out.starts_with("stored 01"), "{}", open.out);
+    for closed in ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"] {
+        store(closed);
     }
     world.icm(["verify"]).ok();
-    assert_eq!(
-        world.icm(["list", "-t", "closed"]).ok().out.lines().count(),
-        4
-    );
-    let mut folders = vec![world.store()];
+    let listed = world.icm(["list", "-t", "closed"]).ok();
+    assert_eq!(listed.out.lines().count(), 5, "{}", listed.out);
+    let (mut folders, mut files) = (vec![world.store()], 0);
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -82,11 +93,18 @@ fn no_file_is_taken_for_a_stream_that_was_closed() {
                 continue;
             }
             let bytes = std::fs::read(&path).unwrap_or_default();
-            let mut parts = bytes.windows(5);
-            let told = parts.any(|part| part == b"TRACE" || part == b"DEBUG");
-            assert!(!told, "{}", path.display());
+            for told in ["DEBUG", "stored 01"] {
+                let mut parts = bytes.windows(told.len());
+                assert!(
+                    !parts.any(|part| part == told.as_bytes()),
+                    "{}",
+                    path.display()
+                );
+            }
+            files += 1;
         }
     }
+    assert!(files > 2, "{files}");
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use std::process::Stdio;
 
+use serde_json::json;
+
 use crate::world::{World, run};
 
 const HELLO: &str = concat!(
@@ -117,4 +119,69 @@ fn a_server_offers_the_tools_that_it_is_told_to() {
     }
     let help = world.icm(["serve", "--help"]).ok().out;
     assert!(help.contains("  core     memories alone"), "{help}");
+}
+
+/// Whether it does the work itself or asks another server.
+#[test]
+fn what_is_asked_in_a_row_is_done_in_that_order() {
+    let world = World::new();
+    let stored = world.json(["store", "-t", "t", "-c", "step"]);
+    let id = stored["id"].as_str().unwrap();
+    let mut lines = HELLO.to_owned();
+    for step in 1..=20 {
+        let arguments = json!({"id": id, "content": format!("the step is {step}")});
+        let update = json!({"name": "icm_memory_update", "arguments": arguments});
+        let call =
+            json!({"jsonrpc": "2.0", "id": 2 * step + 1, "method": "tools/call", "params": update});
+        let read = json!({"uri": format!("icm://memory/{id}")});
+        let read = json!({"jsonrpc": "2.0", "id": 2 * step + 2, "method": "resources/read", "params": read});
+        lines += &format!("{call}\n{read}\n");
+    }
+    let serve = || {
+        let answers = world
+            .icm_with(["serve"], lines.as_bytes())
+            .ok()
+            .json_lines();
+        for step in 1..=20 {
+            let mut answers = answers.iter();
+            let read = answers.find(|answer| answer["id"] == 2 * step + 2).unwrap();
+            let text = read["result"]["contents"][0]["text"].as_str().unwrap();
+            // What came later may have been done as well.
+            let (_, seen) = text
+                .split_once("the step is ")
+                .unwrap_or_else(|| panic!("{text}"));
+            let digits: String = seen.chars().take_while(char::is_ascii_digit).collect();
+            assert!(digits.parse::<i64>().unwrap() >= step, "{step}: {text}");
+        }
+        assert_eq!(world.json(["get", id])["content"], "the step is 20");
+    };
+    serve();
+    #[cfg(unix)]
+    let _owner = crate::owner::Owner::of(&world);
+    for _ in 0..4 {
+        serve();
+    }
+}
+
+#[test]
+fn what_is_asked_is_in_no_log() {
+    let world = World::with_memories();
+    let secret = "ghp_r7Jk29XbQwLm4ZtPv8sYcNd3HfUe6Ga1KxTo";
+    let arguments = json!({"topic": "t", "content": format!("the token is {secret}")});
+    let store = json!({"name": "icm_memory_store", "arguments": arguments});
+    let call = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": store});
+    let recall = json!({"name": "icm_memory_recall", "arguments": {"query": "invoices"}});
+    let recall = json!({"jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": recall});
+    for filter in ["debug", "trace"] {
+        let mut command = world.command(["serve"]);
+        command.env("ICM_LOG", filter).stdin(Stdio::piped());
+        let run = run(
+            &mut command,
+            format!("{HELLO}{call}\n{recall}\n").as_bytes(),
+        )
+        .ok();
+        assert!(run.out.contains("github"), "it is refused: {}", run.out);
+        assert!(run.err.contains("DEBUG"), "{}", run.err);
+        assert!(!run.err.contains(secret), "{}", run.err);
+    }
 }

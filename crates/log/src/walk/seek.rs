@@ -176,7 +176,7 @@ impl Walk<'_> {
         Ok(found)
     }
 
-    /// A place strictly before `position`, near it.
+    /// A place strictly before `position`: the last waypoint that holds, or the start of a segment.
     pub(super) fn start_before(&self, position: Position, known: &dyn Waypoints) -> Result<Cursor> {
         if let Some(waypoint) = known.last(&|waypoint| waypoint.cursor.position < position)
             && waypoint.cursor.position < position

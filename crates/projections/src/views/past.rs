@@ -68,8 +68,8 @@ impl Past for LogPast<'_> {
         let Some(first) = first else {
             return Ok(());
         };
-        let from = self.log.cursor_before(first, self)?;
-        self.log.scan(&from, &mut |event| {
+        let from = self.log.place_before(first, self)?;
+        self.log.scan_from(&from, (first, self), &mut |event| {
             let (origin, seq) = (event.head.origin(), event.head.seq());
             if event.own && range.holds(origin, seq) {
                 take(event);

@@ -1,6 +1,10 @@
 //! Connections: how many, how long one may take to say what it wants, and how they end.
 
+use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
@@ -8,7 +12,8 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use tokio::net::TcpListener;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
@@ -25,7 +30,7 @@ const HEAD_MAX_BYTES: usize = 64 << 10;
 /// How long answers may still take once the process is asked to end.
 const FAREWELL_MAX: Duration = Duration::from_secs(10);
 
-/// How long the last bytes of an answer may take to be written.
+/// How long the last bytes of an answer may take to be written, where nothing waits for its reader.
 const LAST_BYTES_WAIT: Duration = Duration::from_millis(500);
 
 /// Takes connections until `stop`, then waits for the answers that are under way.
@@ -36,6 +41,7 @@ pub(super) async fn until(
     under_way: &TaskTracker,
 ) {
     let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let unread = Arc::new(AtomicUsize::new(0));
     let open = GracefulShutdown::new();
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
@@ -64,7 +70,11 @@ pub(super) async fn until(
         // Who does not read an answer does not keep its place for ever.
         let mut stream = TimeoutStream::new(stream);
         stream.set_write_timeout(Some(WRITE_WAIT));
-        let stream = TokioIo::new(Box::pin(stream));
+        let stream = TokioIo::new(Watched {
+            stream: Box::pin(stream),
+            waits: false,
+            all: Arc::clone(&unread),
+        });
         let connection = open.watch(http.serve_connection(stream, service));
         tokio::spawn(async move {
             if let Err(error) = connection.await {
@@ -82,10 +92,79 @@ pub(super) async fn until(
             () = &mut closing => return,
             () = under_way.wait() => {}
         }
-        // What is left are last bytes, and connections that have asked nothing, or half of something.
-        let _ = tokio::time::timeout(LAST_BYTES_WAIT, closing).await;
+        // What is left are bytes of answers, and connections that have asked nothing, or half of something.
+        while (tokio::time::timeout(LAST_BYTES_WAIT, &mut closing).await).is_err()
+            && unread.load(Ordering::Relaxed) > 0
+        {}
     };
     if tokio::time::timeout(FAREWELL_MAX, answer).await.is_err() {
         tracing::warn!("some answers took too long and were cut off");
+    }
+}
+
+/// A connection that is counted in `all` while it has bytes that its client does not take.
+struct Watched {
+    stream: Pin<Box<TimeoutStream<TcpStream>>>,
+    waits: bool,
+    all: Arc<AtomicUsize>,
+}
+
+impl Watched {
+    fn count<T>(&mut self, written: Poll<T>) -> Poll<T> {
+        match (self.waits, written.is_pending()) {
+            (false, true) => _ = self.all.fetch_add(1, Ordering::Relaxed),
+            (true, false) => _ = self.all.fetch_sub(1, Ordering::Relaxed),
+            _ => {}
+        }
+        self.waits = written.is_pending();
+        written
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let _ = self.count(Poll::Ready(()));
+    }
+}
+
+impl AsyncRead for Watched {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.stream.as_mut().poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for Watched {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = self.stream.as_mut().poll_write(cx, buf);
+        self.count(written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = self.stream.as_mut().poll_write_vectored(cx, bufs);
+        self.count(written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream.as_mut().poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream.as_mut().poll_shutdown(cx)
     }
 }

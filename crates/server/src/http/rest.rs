@@ -254,7 +254,7 @@ fn object(
     let mut given = match crate::json::parse(text) {
         Ok(Value::Object(given)) => given,
         Ok(_) => return Err(Refusal::bad("the body is no JSON object")),
-        Err(error) => return Err(Refusal::bad(format!("the body is not JSON: {error}"))),
+        Err(error) => return Err(Refusal::bad(format!("the body: {error}"))),
     };
     // As scripts know it from elsewhere.
     if let Some(key) = headers.get("idempotency-key").filter(|_| operation.writes) {

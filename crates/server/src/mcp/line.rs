@@ -3,7 +3,8 @@
 //! Nothing here reads or writes. The rule behind it all: whoever sent something that has an id gets
 //! an answer with that id, however broken the line is, because a client waits for it otherwise.
 
-use rmcp::model::ClientJsonRpcMessage;
+use rmcp::model::{ClientJsonRpcMessage, InitializeRequestParams};
+use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
 use super::schema::half_a_character;
@@ -16,6 +17,7 @@ const ID_MAX_BYTES: usize = 256;
 
 const PARSE_ERROR: i32 = -32700;
 const INVALID_REQUEST: i32 = -32600;
+const INVALID_PARAMS: i32 = -32602;
 
 /// What a line turned out to be.
 #[derive(Debug)]
@@ -136,6 +138,19 @@ pub(super) fn id_in_use(id: &Value) -> Vec<u8> {
         INVALID_REQUEST,
         "a request with this id is still being answered",
     )
+}
+
+/// The answer to a request before any that opens the connection; `malformed` are the params of an `initialize` that is
+/// none.
+pub(super) fn too_early(id: &Value, malformed: Option<&Value>) -> Vec<u8> {
+    let wrong = malformed.and_then(|params| InitializeRequestParams::deserialize(params).err());
+    let what = match wrong {
+        Some(wrong) => format!("initialize: {wrong}"),
+        None => "send `initialize` first; who speaks 2026-07-28 sends io.modelcontextprotocol/protocolVersion \
+                 and io.modelcontextprotocol/clientCapabilities in `_meta` of each request instead"
+            .to_owned(),
+    };
+    error_line(Some(id), INVALID_PARAMS, &what)
 }
 
 fn parse_object(object: Map<String, Value>) -> Parsed {

@@ -48,8 +48,14 @@ const TEMPLATES: [Template; 3] = [
     },
 ];
 
-/// The prompts that there are, by name.
-pub(super) fn list() -> Vec<Prompt> {
+/// The prompts, by name. One that asks for a change is of no use where nothing may be changed.
+fn offered(options: McpOptions) -> impl Iterator<Item = &'static Template> {
+    let of_use = move |it: &&Template| !(options.read_only && it.name == "consolidate");
+    TEMPLATES.iter().filter(of_use)
+}
+
+/// The prompts that there are.
+pub(super) fn list(options: McpOptions) -> Vec<Prompt> {
     let prompt = |template: &Template| {
         let (name, about, required) = template.argument;
         let argument = PromptArgument::new(name)
@@ -58,7 +64,7 @@ pub(super) fn list() -> Vec<Prompt> {
         Prompt::new(template.name, Some(template.about), Some(vec![argument]))
             .with_title(template.title)
     };
-    TEMPLATES.iter().map(prompt).collect()
+    offered(options).map(prompt).collect()
 }
 
 /// The argument that a prompt takes; `None` where there is no such prompt.
@@ -118,7 +124,7 @@ pub(super) fn messages(
             }
             (task, framed(&memories[..memories.len().min(SHOWN_MAX)]))
         }
-        "consolidate" => {
+        "consolidate" if !options.read_only => {
             let memories = of_topic(service, topic()?)?;
             let bytes = memories.iter().filter_map(|it| it.content.as_ref());
             let bytes: usize = bytes.map(String::len).sum();
@@ -142,7 +148,7 @@ pub(super) fn messages(
             )
         }
         _ => {
-            let known: Vec<&str> = TEMPLATES.iter().map(|template| template.name).collect();
+            let known: Vec<&str> = offered(options).map(|template| template.name).collect();
             return Err(ServiceError::invalid_with(
                 "there is no such prompt",
                 format!("there are {}", known.join(", ")),

@@ -21,7 +21,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, model};
 use serde_json::json;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, OwnedRwLockWriteGuard, RwLock, Semaphore};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -67,12 +67,15 @@ const URI_SHOWN_MAX_BYTES: usize = 1_024;
 const LULL: Duration = Duration::from_millis(2);
 const REST: Duration = Duration::from_millis(20);
 
+/// Tools that may work for minutes: what comes after them does not wait for them.
+const MAY_TAKE_LONG: [&str; 2] = ["icm_memory_consolidate", "icm_memory_embed_all"];
+
 /// Who may listen at once.
 const LISTENERS_MAX: usize = 64;
 /// How long the last words on a call's progress may take.
 const LAST_WORDS_MAX: Duration = Duration::from_millis(100);
 
-/// The handler behind one connection. It keeps nothing between requests but a subscription.
+/// The handler behind one connection. It keeps nothing between requests but a subscription, and whose turn it is.
 #[derive(Clone)]
 pub(crate) struct Server {
     service: Arc<Service>,
@@ -86,6 +89,8 @@ pub(crate) struct Server {
     ends: CancellationToken,
     /// Room for those who listen, each of whom keeps a connection.
     listening: Arc<Semaphore>,
+    /// Held by who writes, in the order of the requests; `None` where they come on connections of their own.
+    turns: Option<Arc<RwLock<()>>>,
 }
 
 /// The tools that these options offer, by name.
@@ -116,14 +121,30 @@ impl Server {
             subscribed: Some(Arc::default()),
             ends: CancellationToken::new(),
             listening: Arc::new(Semaphore::new(LISTENERS_MAX)),
+            turns: Some(Arc::default()),
         }
     }
 
     /// For requests that come one by one, each on its own, until `ends`.
     pub(crate) fn over_http(mut self, ends: CancellationToken) -> Server {
         self.subscribed = None;
+        self.turns = None;
         self.ends = ends;
         self
+    }
+
+    /// Waits until what was asked for before on the connection is written.
+    async fn what_was_asked_before(&self) {
+        // Not kept: who reads for long holds nobody up.
+        if let Some(turns) = &self.turns {
+            drop(turns.read().await);
+        }
+    }
+
+    /// The same, and what comes later waits for whoever holds the answer.
+    async fn turn_to_write(&self) -> Option<OwnedRwLockWriteGuard<()>> {
+        let turns = self.turns.as_ref()?;
+        Some(Arc::clone(turns).write_owned().await)
     }
 
     /// Runs what may wait for the disk, off the event loop.
@@ -134,6 +155,7 @@ impl Server {
     ) -> Result<T, ErrorData> {
         let (service, caller) = (Arc::clone(&self.service), self.caller_of(context));
         let options = self.options;
+        self.what_was_asked_before().await;
         let asked = tokio::task::spawn_blocking(move || ask(&service, &caller, options)).await;
         match asked {
             Ok(answer) => answer.map_err(|error| refused(&error)),
@@ -220,7 +242,15 @@ async fn call(
         }
         Ok(reply)
     };
+    let turn = match tool.hints.read_only || MAY_TAKE_LONG.contains(&tool.name) {
+        true => {
+            server.what_was_asked_before().await;
+            None
+        }
+        false => server.turn_to_write().await,
+    };
     let outcome = tokio::task::spawn_blocking(run).await;
+    drop(turn);
     if let Some(telling) = telling {
         // After the answer nothing is told any more.
         let _ = tokio::time::timeout(LAST_WORDS_MAX, telling).await;
@@ -447,7 +477,9 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         only_page(request)?;
-        Ok(ListPromptsResult::with_all_items(prompts::list()))
+        Ok(ListPromptsResult::with_all_items(prompts::list(
+            self.options,
+        )))
     }
 
     async fn get_prompt(

@@ -2,9 +2,11 @@
 //!
 //! What a client gives a server it starts is a pair of pipes (Python, shells) or of sockets
 //! (everything on Node). Both can be polled, pipes on Linux alone; anything else, such as a terminal or a file, is
-//! read by a thread of its own, at two thread switches a message.
+//! read and written by threads of their own, at two thread switches a message. Nothing waits for those: tokio waits
+//! for its own at the end, and what they do cannot be broken off.
 
-use std::io::{self, Read};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::thread;
@@ -12,23 +14,51 @@ use std::thread;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::mpsc;
 
-/// What the thread reads at once, at most.
+/// What a thread reads at once, at most.
 const READ_LEN: usize = 64 * 1_024;
+/// What a thread writes at once, at most: a reader who takes it within [`super::stop`]'s time is not given up.
+const WRITE_LEN: usize = 4 * 1_024;
 
 pub(super) type Input = Box<dyn AsyncRead + Send + Unpin>;
 pub(super) type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// The pair. Must be called inside a tokio runtime with I/O enabled.
-pub(super) fn open() -> (Input, Output) {
+///
+/// # Errors
+/// Where one of them cannot be used at all: it is a folder, or open for the other direction alone.
+pub(super) fn open() -> io::Result<(Input, Output)> {
     #[cfg(unix)]
-    if let Some((input, output)) = sockets() {
-        return (Box::new(input), Box::new(output));
+    {
+        check(&io::stdin(), rustix::fs::OFlags::WRONLY, "standard input")?;
+        check(&io::stdout(), rustix::fs::OFlags::RDONLY, "standard output")?;
+        if let Some((input, output)) = sockets() {
+            return Ok((Box::new(input), Box::new(output)));
+        }
     }
-    (input(), output())
+    Ok((input(), output()))
+}
+
+/// `wrong` is how it may not be open: a pipe can be opened once more for either direction.
+#[cfg(unix)]
+fn check(stream: &dyn std::os::fd::AsFd, wrong: rustix::fs::OFlags, name: &str) -> io::Result<()> {
+    use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat};
+
+    let opened = fcntl_getfl(stream.as_fd())?;
+    let why = if opened & OFlags::RWMODE == wrong {
+        "is open for the other direction alone"
+    } else if FileType::from_raw_mode(fstat(stream.as_fd())?.st_mode) == FileType::Directory {
+        "is a folder"
+    } else {
+        return Ok(());
+    };
+    Err(io::Error::new(
+        io::ErrorKind::InvalidInput,
+        format!("{name} {why}"),
+    ))
 }
 
 fn input() -> Input {
-    // Opened once more, a pipe is non-blocking for nobody else. Neither works for a pipe of another user.
+    // Opened once more, a pipe is non-blocking for nobody else. That fails for a pipe of another user.
     #[cfg(target_os = "linux")]
     if let Ok(pipe) = tokio::net::unix::pipe::OpenOptions::new().open_receiver("/proc/self/fd/0") {
         return Box::new(pipe);
@@ -41,16 +71,23 @@ fn output() -> Output {
     if let Ok(pipe) = tokio::net::unix::pipe::OpenOptions::new().open_sender("/proc/self/fd/1") {
         return Box::new(pipe);
     }
-    // Not std's own stream: a write that nobody reads would hold its lock, which the end of the process waits for.
-    #[cfg(unix)]
-    if let Ok(own) = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned() {
-        return Box::new(tokio::fs::File::from_std(own.into()));
+    match own_stdout() {
+        Ok(output) => Box::new(WriteApart::to(output)),
+        // There is none, as for a Windows program without a console.
+        Err(_) => Box::new(tokio::io::sink()),
     }
-    Box::new(tokio::io::stdout())
 }
 
-/// Standard input, read by a thread that nothing waits for: tokio waits for its own at the end, and a read of a terminal
-/// cannot be broken off.
+/// Standard output apart from std's own stream, whose lock a write that nobody reads would hold: who flushes that waits for it.
+fn own_stdout() -> io::Result<File> {
+    #[cfg(unix)]
+    let own = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
+    #[cfg(windows)]
+    let own = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned();
+    own.map(File::from)
+}
+
+/// Standard input, read by a thread.
 struct ReadApart {
     chunks: mpsc::Receiver<io::Result<Vec<u8>>>,
     /// What was read and not taken yet.
@@ -67,6 +104,11 @@ impl ReadApart {
                     Ok(0) => return,
                     Ok(len) => Ok(buffer[..len].to_vec()),
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    #[cfg(unix)]
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                        wait(&io::stdin(), rustix::event::PollFlags::IN);
+                        continue;
+                    }
                     Err(error) => Err(error),
                 };
                 let is_last = chunk.is_err();
@@ -98,11 +140,95 @@ impl AsyncRead for ReadApart {
     }
 }
 
+/// A file that a thread writes to.
+struct WriteApart {
+    chunks: mpsc::Sender<Vec<u8>>,
+    written: mpsc::Receiver<io::Result<()>>,
+    /// Whether a chunk is not written yet.
+    is_busy: bool,
+}
+
+impl WriteApart {
+    fn to(mut output: File) -> WriteApart {
+        let (chunks, mut taken) = mpsc::channel::<Vec<u8>>(1);
+        let (tell, written) = mpsc::channel(1);
+        thread::spawn(move || {
+            while let Some(chunk) = taken.blocking_recv() {
+                if tell
+                    .blocking_send(write_whole(&mut output, &chunk))
+                    .is_err()
+                {
+                    return;
+                }
+            }
+        });
+        WriteApart {
+            chunks,
+            written,
+            is_busy: false,
+        }
+    }
+}
+
+fn write_whole(output: &mut File, mut rest: &[u8]) -> io::Result<()> {
+    while !rest.is_empty() {
+        match output.write(rest) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(len) => rest = &rest[len..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            #[cfg(unix)]
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                wait(output, rustix::event::PollFlags::OUT);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Another program that has the stream may have made it non-blocking, for all who have it.
+#[cfg(unix)]
+fn wait(stream: &dyn std::os::fd::AsFd, until: rustix::event::PollFlags) {
+    let fd = stream.as_fd();
+    // Whatever is wrong the next read or write says.
+    let _ = rustix::event::poll(
+        &mut [rustix::event::PollFd::from_borrowed_fd(fd, until)],
+        None,
+    );
+}
+
+impl AsyncWrite for WriteApart {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        ready!(self.as_mut().poll_flush(cx))?;
+        let chunk = &buf[..buf.len().min(WRITE_LEN)];
+        let given = self.chunks.try_send(chunk.to_vec());
+        given.map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
+        self.is_busy = true;
+        Poll::Ready(Ok(chunk.len()))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.is_busy {
+            let written = ready!(self.written.poll_recv(cx));
+            self.is_busy = false;
+            return Poll::Ready(written.unwrap_or_else(|| Err(io::ErrorKind::BrokenPipe.into())));
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_flush(cx)
+    }
+}
+
 /// Both streams, if both are sockets and standard error is not the same one: a socket is made
 /// non-blocking for everybody who holds it, and whoever logs to it does not expect that.
 #[cfg(unix)]
 fn sockets() -> Option<(tokio::net::UnixStream, tokio::net::UnixStream)> {
-    use std::fs::File;
     use std::os::fd::{AsFd, OwnedFd};
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
     use std::os::unix::net::UnixStream;

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -11,6 +11,9 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 /// How long a write that nobody reads is waited for once the process is asked to end. Whoever starts servers often kills
 /// what is there after 10 s.
 const UNREAD_MAX: Duration = Duration::from_secs(5);
+/// What comes sooner after the first signal is the same one: of a terminal, and once more of a wrapper that passes it on.
+#[cfg(unix)]
+const SAME_SIGNAL: Duration = Duration::from_millis(500);
 
 /// Reads as `inner` does, until the token is cancelled: then it is at its end.
 pub(super) struct Until<R> {
@@ -40,11 +43,11 @@ impl<R: AsyncRead + Unpin> AsyncRead for Until<R> {
     }
 }
 
-/// Writes as `inner` does; once the token is cancelled it fails when nothing can be written for [`UNREAD_MAX`].
+/// Writes as `inner` does; once the token is cancelled a write fails that is waited for longer than [`UNREAD_MAX`].
 pub(super) struct WhileRead<W> {
     inner: W,
     stop: CancellationToken,
-    /// Waits since the last byte that could be written.
+    /// The time that is left for the write that is waited for.
     unread: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
 
@@ -74,10 +77,10 @@ impl<W: AsyncWrite + Unpin> WhileRead<W> {
                 tokio::time::sleep(UNREAD_MAX).await;
             })
         });
-        unread.as_mut().poll(cx).map(|()| {
-            let why = format!("nobody reads them for {} s", UNREAD_MAX.as_secs());
-            Err(io::Error::new(io::ErrorKind::TimedOut, why))
-        })
+        ready!(unread.as_mut().poll(cx));
+        self.unread = None;
+        let why = format!("nothing could be written for {} s", UNREAD_MAX.as_secs());
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, why)))
     }
 }
 
@@ -103,6 +106,8 @@ impl<W: AsyncWrite + Unpin> AsyncWrite for WhileRead<W> {
 pub(crate) async fn on_signal(stop: CancellationToken) {
     #[cfg(unix)]
     {
+        use std::time::Instant;
+
         use tokio::signal::unix::{SignalKind, signal};
 
         // As by nohup. Asked before anybody listens for it.
@@ -129,9 +134,15 @@ pub(crate) async fn on_signal(stop: CancellationToken) {
             () = closed => {}
         }
         end(&stop);
-        let number = tokio::select! {
-            _ = term.recv() => libc::SIGTERM,
-            _ = int.recv() => libc::SIGINT,
+        let asked = Instant::now();
+        let number = loop {
+            let number = tokio::select! {
+                _ = term.recv() => libc::SIGTERM,
+                _ = int.recv() => libc::SIGINT,
+            };
+            if asked.elapsed() > SAME_SIGNAL {
+                break number;
+            }
         };
         tracing::warn!("asked to end once more: nothing is waited for");
         std::process::exit(128 + number);
@@ -157,4 +168,38 @@ fn ignores_hangups() -> bool {
 fn end(stop: &CancellationToken) {
     tracing::info!("asked to end: what was asked is still answered");
     stop.cancel();
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+    use tokio::time::{Instant, sleep, timeout};
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_write_is_given_up_when_it_is_asked_to_end_and_nobody_reads() {
+        let (inner, mut reader) = duplex(4);
+        let stop = CancellationToken::new();
+        let mut writer = WhileRead::new(inner, stop.clone());
+        writer.write_all(b"full").await.expect("there is room");
+        let hour = Duration::from_secs(3_600);
+        let waiting = timeout(hour, writer.write_all(b"-")).await;
+        waiting.expect_err("nobody has asked it to end");
+        stop.cancel();
+        let slow = async {
+            for _ in 0..8 {
+                sleep(UNREAD_MAX - Duration::from_millis(10)).await;
+                reader.read_u8().await.expect("a byte");
+            }
+        };
+        let (_, written) = tokio::join!(slow, writer.write_all(b"by eight"));
+        written.expect("somebody reads");
+        let begun = Instant::now();
+        let given_up = writer.write_all(b"-").await.expect_err("nobody reads");
+        assert_eq!(given_up.kind(), io::ErrorKind::TimedOut);
+        assert_eq!(begun.elapsed().as_secs(), UNREAD_MAX.as_secs());
+        // It can be used on.
+        writer.shutdown().await.expect("nothing is left to write");
+    }
 }

@@ -95,6 +95,17 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
         match &message {
             JsonRpcMessage::Request(request) => {
                 self.open = self.open || opens(&request.request);
+                if !self.open && is_too_early(&request.request) {
+                    let id = request.id.clone().into_json_value();
+                    let malformed = match &request.request {
+                        ClientRequest::CustomRequest(custom) if custom.method == "initialize" => {
+                            Some(custom.params.as_ref().unwrap_or(&Value::Null))
+                        }
+                        _ => None,
+                    };
+                    self.refusals = vec![line::too_early(&id, malformed)].into_iter();
+                    return None;
+                }
                 // That one is answered when the server ends: nobody waits for it.
                 let listens = matches!(
                     request.request,
@@ -232,6 +243,16 @@ fn opens(request: &ClientRequest) -> bool {
     }
 }
 
+/// Whether a request says nothing of the protocol, where nothing was said of it before.
+fn is_too_early(request: &ClientRequest) -> bool {
+    let wants = ProtocolVersion::V_2026_07_28;
+    let needs_none = matches!(
+        request,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_)
+    );
+    !needs_none && request.get_meta().missing_required_keys(&wants).len() == 2
+}
+
 impl InFlight {
     fn ids(&self) -> std::sync::MutexGuard<'_, HashSet<RequestId>> {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner)
@@ -326,7 +347,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                     (None, false) => Some(RawLine::Whole(std::mem::take(&mut self.line))),
                 });
             }
-            let newline = available.iter().position(|&byte| byte == b'\n');
+            let newline = memchr::memchr(b'\n', available);
             let part = &available[..newline.unwrap_or(available.len())];
             if let Some(finder) = &mut self.skipping {
                 finder.feed(part);

@@ -78,6 +78,41 @@ fn asked_to_end_it_answers_what_is_under_way() {
     assert_eq!(world.json(["stats"])["memories"], 3);
 }
 
+/// An answer of more bytes than lie between two programs is finished as long as its client reads on.
+#[test]
+fn asked_to_end_it_finishes_a_long_answer_that_is_read_slowly() {
+    let world = World::new();
+    let lines: Vec<String> = (0..150)
+        .map(|n| {
+            let content = format!("ipsum {n} {}", "dolor ".repeat(10_000));
+            json!({"topic": "long", "content": content}).to_string() + "\n"
+        })
+        .collect();
+    world
+        .icm_with(["import", "jsonl", "-"], lines.concat().as_bytes())
+        .ok();
+    let mut server = Server::of(&world, &[]);
+    let mut stream = TcpStream::connect(server.address).expect("it listens");
+    let ask = format!(
+        "GET /recall?query=ipsum&limit=150 HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
+        server.address
+    );
+    stream.write_all(ask.as_bytes()).expect("it reads");
+    let mut answer = vec![0; 100_000];
+    stream.read_exact(&mut answer).expect("it answers");
+    server.signal(Signal::TERM);
+    std::thread::sleep(Duration::from_millis(1_500));
+    stream.read_to_end(&mut answer).expect("it is not cut");
+    let text = String::from_utf8(answer).expect("text");
+    let (head, body) = text.split_once("\r\n\r\n").expect("a body");
+    let head = head.to_ascii_lowercase();
+    let (_, len) = head.split_once("content-length: ").expect("its length");
+    let len: usize = len.lines().next().expect("it").parse().expect("a number");
+    assert!(len > 8_000_000, "{len}");
+    assert_eq!(body.len(), len);
+    assert!(server.child.wait().expect("it ends").success());
+}
+
 #[test]
 fn what_could_not_be_started_has_no_service_file() {
     let world = World::new();

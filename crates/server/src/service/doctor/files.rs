@@ -128,7 +128,10 @@ pub(super) fn permissions(patient: &Patient<'_>, checks: &mut Checks) {
             checks.warning("permissions", why, Some(command));
         }
     }
-    let ls = Some(format!("ls -la {}", quoted(dir)));
+    let ls = match other_user(patient) {
+        Some(as_them) => Some(as_them),
+        None => Some(format!("ls -la {}", quoted(dir))),
+    };
     if let Some((name, why)) = shut.first() {
         let why = format!("{} cannot be written: {why}; reads go on", shown(name, dir));
         checks.problem("permissions", why, ls.clone());
@@ -142,6 +145,23 @@ pub(super) fn permissions(patient: &Patient<'_>, checks: &mut Checks) {
             "permissions",
             "yours to write, and the secret is yours to read",
         );
+    }
+}
+
+/// The same as the user whom the store belongs to, where that is another one.
+pub(super) fn other_user(patient: &Patient<'_>) -> Option<String> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+
+        let theirs = patient.dir.metadata().ok()?.uid();
+        let is_other = theirs != rustix::process::geteuid().as_raw();
+        is_other.then(|| format!("sudo -u '#{theirs}' {}", patient.icm("doctor")))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = patient;
+        None
     }
 }
 

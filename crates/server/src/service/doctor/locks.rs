@@ -5,7 +5,7 @@ use std::path::Path;
 
 use icm_log::LOCK_FILE;
 
-use super::{Checks, Patient};
+use super::{Checks, Patient, files};
 use crate::holder::{Holder, is_stopped};
 
 const LOCKS: [(&str, &str); 3] = [
@@ -44,6 +44,10 @@ pub(super) fn locks(patient: &Patient<'_>, checks: &mut Checks) {
 
 /// Who answers other processes.
 pub(super) fn server(patient: &Patient<'_>, checks: &mut Checks) {
+    if let Some(as_them) = files::other_user(patient) {
+        let why = "the store is another user's, whose servers answer theirs alone";
+        return checks.warning("server", why.into(), Some(as_them));
+    }
     if let Some(why) = crate::owner::what_bars(patient.dir) {
         let sock = patient.dir.join("sock");
         let fix = format!("rm -r {}", crate::shell::word(&sock.to_string_lossy()));

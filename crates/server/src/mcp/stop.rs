@@ -193,7 +193,8 @@ mod tests {
                 reader.read_u8().await.expect("a byte");
             }
         };
-        let (_, written) = tokio::join!(slow, writer.write_all(b"by eight"));
+        let both = async { tokio::join!(slow, writer.write_all(b"by eight")) };
+        let (_, written) = timeout(hour, both).await.expect("it goes on");
         written.expect("somebody reads");
         let begun = Instant::now();
         let given_up = writer.write_all(b"-").await.expect_err("nobody reads");

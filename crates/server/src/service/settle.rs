@@ -34,6 +34,26 @@ pub enum Left {
     ToAnother,
 }
 
+/// What the thread that writes views beside those in use gives way by: who waits for an answer goes before it, and it still
+/// gets a third of what another gets.
+#[cfg(target_os = "linux")]
+const GIVES_WAY: i32 = 5;
+
+/// Does work on a thread of its own that gives way to others, as do the threads that it starts. A thread cannot take that back.
+fn behind<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    let given_way = || {
+        #[cfg(target_os = "linux")]
+        if let Err(error) =
+            rustix::process::setpriority_process(Some(rustix::thread::gettid()), GIVES_WAY)
+        {
+            tracing::debug!(%error, "views are written as fast as answers");
+        }
+        work()
+    };
+    let done = std::thread::scope(|scope| scope.spawn(given_way).join());
+    done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
 impl Service {
     /// What a process leaves behind when it ends, after its answers are out: takes the events since
     /// the views' checkpoint into their files, if the next process would be slow with them.
@@ -95,7 +115,7 @@ impl Service {
             return false;
         };
         let begun = Instant::now();
-        match self.settle_beside(are_on_disk) {
+        match behind(|| self.settle_beside(are_on_disk)) {
             Ok(Some(written)) => {
                 let took = begun.elapsed();
                 *locked(&self.settled) = Some((Instant::now(), took));

@@ -36,6 +36,7 @@ fuzz_target!(|bytes: &[u8]| {
         conversation.await.expect("no panic");
         answers
     });
+    drop(runtime);
     // The thread that writes may still be ending, and what it holds is no leak.
     while Arc::strong_count(&kept) > 1 {
         std::thread::sleep(Duration::from_millis(1));

@@ -18,7 +18,7 @@ mod views;
 pub use error::{Result, ViewError};
 pub use rows::{FactFilter, Facts, Row, Rows};
 pub use table::{Table, TopicCount};
-pub use text::keyword_fits;
+pub use text::{keyword_fits, word_places};
 pub use views::{
     ALL_IDS, AskedHow, AskedModel, Embedded, GraphJob, Inspected, ModelId, Progress, RecallHit,
     RecallQuery, Recalled, TopicTag, Unembedded, Views, ViewsState, inspect, topic_fits,

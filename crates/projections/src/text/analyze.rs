@@ -17,8 +17,10 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::ops::Range;
 
 use rust_stemmers::{Algorithm, Stemmer};
+use rustc_hash::FxHashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -26,6 +28,8 @@ use super::marks::Marks;
 use super::stopwords::is_stopword;
 use crate::lately::Lately;
 
+/// Most terms of a query: a question of two thousand words finds as well by half of them, and the rest costs.
+pub(crate) const QUERY_TERMS_MAX: usize = 1_000;
 /// Longest term in bytes; longer ones are cut at a character.
 pub(crate) const TERM_LEN_MAX: usize = 64;
 /// Stems that a thread remembers, at least: half a megabyte, and at most twice that.
@@ -188,6 +192,36 @@ pub(crate) fn plain_words(text: &str, take: &mut dyn FnMut(TextField, &str)) {
         Kind::Gram => take(TextField::Body, &token.text),
         Kind::Part | Kind::Whole => {}
     });
+}
+
+/// Returns where the words of a query stand in a text, as a search finds them: byte ranges, ascending, each with the
+/// number of the query's term. A range may come twice, with two terms of one word.
+pub fn word_places(query: &str, text: &str) -> Vec<(Range<usize>, usize)> {
+    let terms = query_terms(query, QUERY_TERMS_MAX);
+    let numbers: FxHashMap<(TextField, &str), usize> = terms
+        .iter()
+        .enumerate()
+        .map(|(number, term)| ((term.field, term.term.as_str()), number))
+        .collect();
+    let mut places = Vec::new();
+    tokens(text, false, &mut |token| {
+        // A token is a piece of the text.
+        let start = token.source.as_ptr() as usize - text.as_ptr() as usize;
+        let range = start..start + token.source.len();
+        let mut found = |field, term: &str| {
+            if let Some(number) = numbers.get(&(field, term)) {
+                places.push((range.clone(), *number));
+            }
+        };
+        if token.kind != Kind::Whole {
+            with_body_term(&token, &mut |body| found(TextField::Body, body));
+        }
+        if matches!(token.kind, Kind::Word | Kind::Whole) {
+            found(TextField::Exact, &token.text);
+        }
+    });
+    places.sort_by_key(|(range, number)| (range.start, *number));
+    places
 }
 
 /// Whether a word is written as names in programs and numbers of tickets are, and prose is not.
@@ -680,6 +714,37 @@ mod tests {
         index_terms(text, &mut terms);
         let found = format!("{} | {}", spaced(&terms.body), spaced(&terms.exact));
         assert_eq!(found, expect, "{text}");
+    }
+
+    #[test]
+    fn words_are_placed_as_a_search_finds_them() {
+        for (query, text, expect) in [
+            (
+                "which linkers fail",
+                "The Linker failed, linker!",
+                ["Linker", "failed", "linker"].as_slice(),
+            ),
+            (
+                "main.rs",
+                "see src/main.rs: main",
+                &["main.rs", "main", "rs", "main"],
+            ),
+            ("préférence", "Ma PRÉFÉRENCE est", &["PRÉFÉRENCE"]),
+            ("数据库", "我们的数据库很慢", &["数据", "据库"]),
+            ("the of", "the end of the log", &["the", "of", "the"]),
+            ("nothing", "here", &[]),
+        ] {
+            let places = word_places(query, text);
+            let mut found: Vec<&str> = Vec::new();
+            let mut last = None;
+            for (range, _) in &places {
+                if last.replace(range.clone()) != Some(range.clone()) {
+                    found.push(&text[range.clone()]);
+                }
+            }
+            assert_eq!(found, expect, "{query} in {text}");
+            assert!(places.is_sorted_by_key(|(range, _)| range.start), "{query}");
+        }
     }
 
     /// The terms of a query, those of the exact field with `=`.

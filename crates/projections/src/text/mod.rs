@@ -49,6 +49,7 @@ mod tail;
 mod tests;
 
 pub(crate) use analyze::has_prose;
+pub use analyze::word_places;
 pub use error::TextError;
 pub(crate) use index::CLOSED_META;
 pub use index::{TextIndex, TextWriter};

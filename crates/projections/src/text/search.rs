@@ -10,7 +10,7 @@ use tantivy::query::{
 use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{DocAddress, Searcher, TantivyDocument, Term};
 
-use super::analyze::{Kind, QueryTerm, TextField, is_identifier, query_terms};
+use super::analyze::{Kind, QUERY_TERMS_MAX, QueryTerm, TextField, is_identifier, query_terms};
 use super::collect::{
     Best, Candidate, Place, Scored, Search, WeightedTerm, all_ordinals, passing, postings,
     score_docs, seek,
@@ -22,8 +22,7 @@ use super::stats::{CollectionStats, term_of};
 use super::stopwords::is_stopword;
 use super::{Tail, TextIndex};
 
-/// Terms of a query that are looked up; of those, the weightiest are searched for.
-const QUERY_TERMS_MAX: usize = 1_000;
+/// Terms of a query that are searched for: the weightiest of those that are looked up.
 const SEARCH_TERMS_MAX: usize = 64;
 /// An identifier is rare in this many documents, or in this part of all.
 const RARE_DOCS: u64 = 2;

@@ -1,24 +1,22 @@
 //! Times for people.
 
+use icm_server::when::{day, time_ago};
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 /// How long ago an RFC 3339 time was: `just now`, `3 min ago`, `5 h ago`, `12 days ago`; beyond
-/// two months the date. What is no time, or lies in the future, comes back as it is.
+/// two months, or in the future, the local day. What is no time comes back as it is.
 pub(crate) fn ago(now: Timestamp, at: &str) -> String {
-    icm_server::when::time_ago(now, at).unwrap_or_else(|| crate::text::one_line(at))
+    time_ago(now, at, &TimeZone::system()).unwrap_or_else(|| crate::text::one_line(at))
 }
 
 /// The time itself and how long ago it was.
 pub(crate) fn at_and_ago(now: Timestamp, at: &str) -> String {
     let ago = ago(now, at);
-    match ago == date(at) {
+    match ago == day(at, &TimeZone::system()) {
         true => crate::text::one_line(at),
         false => format!("{} ({ago})", crate::text::one_line(at)),
     }
-}
-
-fn date(at: &str) -> String {
-    at.get(..10).unwrap_or(at).to_string()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use crate::api::{
     Caller, Context, ContextRequest, Importance, RecallAnswer, RecallHit, RecallRequest, Trust,
@@ -31,6 +32,12 @@ struct Filled {
     left_out: usize,
 }
 
+/// The moment that ages are told from, and the zone of days.
+struct Now {
+    time: Timestamp,
+    zone: TimeZone,
+}
+
 impl Service {
     /// The memories that fit a query, as part of a prompt. The recall is noted with what the text shows.
     ///
@@ -56,10 +63,13 @@ impl Service {
             ..recall.clone()
         };
         let now = i64::try_from(self.now_ms()).unwrap_or(i64::MAX);
-        let now = Timestamp::from_millisecond(now).unwrap_or(Timestamp::MAX);
+        let now = Now {
+            time: Timestamp::from_millisecond(now).unwrap_or(Timestamp::MAX),
+            zone: self.zone(),
+        };
         let mut filled = None;
         let answer = self.recall_shown(caller, &recall, |answer| {
-            let text = fill(answer, *budget, *markdown, now);
+            let text = fill(answer, *budget, *markdown, &now);
             filled.insert(text).shown.clone()
         })?;
         let filled = filled.ok_or_else(|| ServiceError::Internal("nothing was chosen".into()))?;
@@ -80,7 +90,7 @@ impl Service {
 }
 
 /// Takes results into the text as long as they fit.
-fn fill(answer: &RecallAnswer, budget: usize, markdown: bool, now: Timestamp) -> Filled {
+fn fill(answer: &RecallAnswer, budget: usize, markdown: bool, now: &Now) -> Filled {
     let most = tokens::bytes(budget);
     let places: BTreeMap<&str, usize> = (0..)
         .zip(&answer.results)
@@ -129,11 +139,11 @@ fn fill(answer: &RecallAnswer, budget: usize, markdown: bool, now: Timestamp) ->
 }
 
 /// What stands before and behind the text of a memory.
-fn around(hit: &RecallHit, markdown: bool, now: Timestamp) -> (String, String) {
+fn around(hit: &RecallHit, markdown: bool, now: &Now) -> (String, String) {
     let memory = &hit.memory;
     let topic = clean_line(&memory.topic);
     let at = memory.occurred_at.as_ref().unwrap_or(&memory.updated_at);
-    let mut about = vec![time_ago(now, at).unwrap_or_default()];
+    let mut about = vec![time_ago(now.time, at, &now.zone).unwrap_or_default()];
     if memory.importance != Importance::Medium {
         about.push(memory.importance.name().to_owned());
     }

@@ -9,6 +9,11 @@ pub(crate) fn estimate(text: &str) -> usize {
     text.len().div_ceil(TOKEN_BYTES)
 }
 
+/// Returns how many whole tokens fit into so many bytes.
+pub(crate) fn within(bytes: usize) -> usize {
+    bytes / TOKEN_BYTES
+}
+
 /// Bytes of text that so many tokens are.
 pub(crate) fn bytes(tokens: usize) -> usize {
     tokens.saturating_mul(TOKEN_BYTES)

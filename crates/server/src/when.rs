@@ -171,9 +171,26 @@ pub fn parse_moment(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> 
     })
 }
 
+/// Returns the day in `zone` that an RFC 3339 time lies in, as `2026-11-02`; what is no time comes back as it is.
+pub fn day(at: &str, zone: &TimeZone) -> String {
+    match at.parse::<Timestamp>() {
+        Ok(time) => time.to_zoned(zone.clone()).date().to_string(),
+        Err(_) => at.to_owned(),
+    }
+}
+
+/// Returns the name of a zone for people: `Europe/Berlin`, `UTC` (for `Etc/UTC`, too), or its offset at a moment where it has none.
+pub fn zone_name(zone: &TimeZone, now_ms: u64) -> String {
+    if let Some(name) = zone.iana_name() {
+        return name.strip_prefix("Etc/").unwrap_or(name).to_owned();
+    }
+    let now = Timestamp::from_millisecond(i64::try_from(now_ms).unwrap_or(i64::MAX));
+    format!("UTC{}", zone.to_offset(now.unwrap_or(Timestamp::MAX)))
+}
+
 /// How long ago an RFC 3339 time was: `just now`, `3 min ago`, `5 h ago`, `12 days ago`; beyond
-/// two months, or in the future, the date. `None` for what is no time.
-pub fn time_ago(now: Timestamp, at: &str) -> Option<String> {
+/// two months, or in the future, the day in `zone`. `None` for what is no time.
+pub fn time_ago(now: Timestamp, at: &str, zone: &TimeZone) -> Option<String> {
     let then = at.parse::<Timestamp>().ok()?;
     let seconds = now.as_second() - then.as_second();
     Some(match seconds {
@@ -183,7 +200,7 @@ pub fn time_ago(now: Timestamp, at: &str) -> Option<String> {
         60..3_600 => format!("{} min ago", seconds / 60),
         3_600..172_800 => format!("{} h ago", seconds / 3_600),
         172_800..5_184_000 => format!("{} days ago", seconds / 86_400),
-        _ => at.get(..10).unwrap_or(at).to_owned(),
+        _ => day(at, zone),
     })
 }
 
@@ -215,6 +232,38 @@ mod tests {
         let hint = |text| invalid(text).hint().unwrap_or_default();
         assert_eq!(hint("15"), "did you mean the position `@15`?");
         assert!(hint("15x").contains("RFC 3339"));
+    }
+
+    #[test]
+    fn days_are_those_of_the_zone() {
+        let los_angeles = TimeZone::fixed(jiff::tz::offset(-8));
+        let tokyo = TimeZone::fixed(jiff::tz::offset(9));
+        let late = "2026-11-21T07:30:00Z";
+        assert_eq!(day(late, &los_angeles), "2026-11-20");
+        assert_eq!(day(late, &TimeZone::UTC), "2026-11-21");
+        assert_eq!(day("2026-11-20T15:00:00.5Z", &tokyo), "2026-11-21");
+        assert_eq!(day("1969-12-31T23:00:00Z", &tokyo), "1970-01-01");
+        assert_eq!(day("?", &tokyo), "?");
+        let ago =
+            |at: &str, zone| time_ago("2026-11-21T12:00:00Z".parse().expect("a time"), at, zone);
+        assert_eq!(
+            ago("2026-01-05T02:00:00Z", &los_angeles).as_deref(),
+            Some("2026-01-04")
+        );
+        assert_eq!(ago(late, &los_angeles).as_deref(), Some("4 h ago"));
+        assert_eq!(ago("?", &los_angeles), None);
+    }
+
+    #[test]
+    fn a_zone_has_a_name_or_an_offset() {
+        assert_eq!(zone_name(&TimeZone::UTC, NOW), "UTC");
+        assert_eq!(
+            zone_name(&TimeZone::fixed(jiff::tz::offset(-8)), NOW),
+            "UTC-08"
+        );
+        if let Ok(berlin) = TimeZone::get("Europe/Berlin") {
+            assert_eq!(zone_name(&berlin, NOW), "Europe/Berlin");
+        }
     }
 
     #[test]

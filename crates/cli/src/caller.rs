@@ -12,12 +12,31 @@ use crate::project;
 /// The program and its version, as written into the log.
 pub(crate) const CLIENT: &str = concat!("icm-cli/", env!("CARGO_PKG_VERSION"));
 
+/// Variables that name an agent's session, the first that is set counts: the user's own, then those of Claude Code,
+/// Copilot CLI and Gemini CLI.
+const SESSIONS: [&str; 4] = [
+    "ICM_SESSION",
+    "CLAUDE_CODE_SESSION_ID",
+    "COPILOT_AGENT_SESSION_ID",
+    "GEMINI_SESSION_ID",
+];
+
+/// Variables that agents set to `1` for what they start, and the agents.
+const AGENTS: [(&str, &str); 3] = [
+    ("CLAUDECODE", "agent:claude-code"),
+    ("GEMINI_CLI", "agent:gemini-cli"),
+    ("OPENCODE", "agent:opencode"),
+];
+
 /// The caller, from `ICM_ACTOR`, `ICM_SESSION` and what agents set for their shells.
 pub(crate) fn from_environment() -> Result<Caller, CliError> {
-    let session = match variable("ICM_SESSION")? {
-        Some(session) => Some(session),
-        None => variable("CLAUDE_CODE_SESSION_ID")?,
-    };
+    let mut session = None;
+    for name in SESSIONS {
+        session = variable(name)?;
+        if session.is_some() {
+            break;
+        }
+    }
     if let Some(session) = &session {
         label("the session", session, SOURCE_LEN_MAX)?;
     }
@@ -50,12 +69,12 @@ fn actor() -> Result<String, CliError> {
         label("`ICM_ACTOR`", &actor, ACTOR_LEN_MAX)?;
         return Ok(actor);
     }
-    let claude_code = variable("CLAUDECODE")?.as_deref() == Some("1");
-    Ok(if claude_code {
-        "agent:claude-code".into()
-    } else {
-        "user".into()
-    })
+    for (name, agent) in AGENTS {
+        if variable(name)?.as_deref() == Some("1") {
+            return Ok(agent.into());
+        }
+    }
+    Ok("user".into())
 }
 
 /// The name of the folder that holds `.git`, from here upwards.

@@ -16,6 +16,7 @@ use super::link::relation_text;
 use super::show::field_names;
 use super::{Ask, Service};
 use crate::api::{EventDetail, LogEntry, LogRequest};
+use crate::clients::same_actor;
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
 use crate::limits;
@@ -312,7 +313,7 @@ impl Filter {
         self.kind
             .as_deref()
             .is_none_or(|kind| kind == name || kind == family_of(&name))
-            && self.actor.as_deref().is_none_or(|wanted| wanted == actor)
+            && (self.actor.as_deref()).is_none_or(|wanted| same_actor(wanted, actor))
             && self.session.is_none_or(|session| session == head.session())
             && self.since_ms.is_none_or(|since| ms >= since)
             && self.since.is_none_or(|since| event.position >= since)

@@ -25,6 +25,7 @@ use crate::api::{
     Caller, LaterChange, Memory, RowKind, SkippedEvent, UndoAction, UndoAnswer, UndoChange,
     UndoLink, UndoRequest, UndoRow, UndoneCommand,
 };
+use crate::clients::same_actor;
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
 use crate::limits;
@@ -537,7 +538,10 @@ impl Wanted {
             && self.since_ms.is_none_or(|since| head.time().ms() >= since)
             && self.actor.as_deref().is_none_or(|actor| {
                 let named = views.actor(head.actor());
-                named.map_or_else(|| head.actor().to_string() == actor, |name| name == actor)
+                named.map_or_else(
+                    || head.actor().to_string() == actor,
+                    |name| same_actor(name, actor),
+                )
             })
             && (self.members.as_ref()).is_none_or(|members| {
                 let entity = views.resolve(head.subject());

@@ -14,11 +14,11 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    /// Reads what a page before said. `of` is what goes on, for the error.
+    /// Reads what a page before said. The error names the `argument` and what goes on.
     ///
     /// # Errors
     /// `Invalid` for anything else.
-    pub(crate) fn parse(given: &str, of: &str) -> Result<Cursor, ServiceError> {
+    pub(crate) fn parse(given: &str, argument: &str, of: &str) -> Result<Cursor, ServiceError> {
         let given = given.trim();
         let cursor = given.split_once('.').and_then(|(position, offset)| {
             Some(Cursor {
@@ -26,14 +26,14 @@ impl Cursor {
                 offset: offset.parse::<u32>().ok()? as usize,
             })
         });
-        cursor.ok_or_else(|| Cursor::refused(given, of))
+        cursor.ok_or_else(|| Cursor::refused(given, argument, of))
     }
 
     /// That `given` is no place in what goes on.
-    pub(crate) fn refused(given: &str, of: &str) -> ServiceError {
+    pub(crate) fn refused(given: &str, argument: &str, of: &str) -> ServiceError {
         ServiceError::invalid_with(
             format!("`{given}` is no place where {of} goes on"),
-            "give `next` of the page before as it was, or leave `after` out",
+            format!("give what the page before said as it was, or leave `{argument}` out"),
         )
     }
 

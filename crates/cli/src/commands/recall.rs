@@ -83,6 +83,7 @@ pub(crate) fn run(args: RecallArgs, app: &App) -> Result<Outcome, CliError> {
         since: args.since,
         until: args.until,
         limit,
+        offset: 0,
         at: args.at,
         happened_by: args.happened_by,
         record: !args.no_record && app.config.recall_record.unwrap_or(true),

@@ -29,6 +29,9 @@ pub struct RecallRequest {
     pub until: Option<String>,
     /// 1 to 1000; default 10.
     pub limit: Option<usize>,
+    /// So many of the best are left out: those that answers before this one showed.
+    #[serde(default)]
+    pub offset: usize,
     /// As this machine knew at: RFC 3339, date, `yesterday`, `2h ago`, `@position`, event id prefix.
     pub at: Option<String>,
     /// Events with time ≤ this among all known.
@@ -105,6 +108,9 @@ pub struct RecallAnswer {
     pub scope: Vec<String>,
     /// Best first; what links say may move some and add others.
     pub results: Vec<RecallHit>,
+    /// The `offset` that shows the next ones, where the search found more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<usize>,
     /// Memories that at least three recalls showed together with the first result, and this one did not;
     /// the most often shown first, three at most. Only where it is asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -72,6 +72,12 @@ impl Service {
                 "the limit is {limit}, it must be from 1 to {RECALL_LIMIT_MAX}"
             )));
         }
+        if request.offset + limit > RECALL_LIMIT_MAX {
+            return Err(ServiceError::invalid_with(
+                format!("a recall shows the best {RECALL_LIMIT_MAX} memories at most"),
+                "ask for fewer, or with other words",
+            ));
+        }
         let scopes = Scopes::of(caller, request.scope.as_deref())?;
         let facts = self.fact_filter(request)?;
         let asked = self.ask_model(&request.query);
@@ -159,11 +165,14 @@ impl Service {
             kin: &kin,
             facts,
             without: &[],
-            limit,
+            // One more tells whether there are more.
+            limit: request.offset + limit + 1,
             ranking: asked.ranking(self.ranking),
             model: asked.model(),
         };
-        let found = views.recall(&query, at.position)?;
+        let mut found = views.recall(&query, at.position)?;
+        let next = (found.hits.len() > request.offset + limit).then_some(request.offset + limit);
+        found.hits.truncate(request.offset + limit);
         let mut shown = Vec::with_capacity(found.hits.len());
         let sees = |version: &Version| scopes.sees(&version.scope_text());
         for (place, hit) in found.hits.iter().enumerate() {
@@ -184,6 +193,7 @@ impl Service {
         }
         // Those of one score stay in the order in which they were found.
         shown.sort_by(|a, b| b.hit.score.total_cmp(&a.hit.score));
+        shown.drain(..request.offset.min(shown.len()));
         if !request.no_links && shown.iter().any(|shown| !shown.linked.is_empty()) {
             let follow = Follow {
                 service: self,
@@ -213,6 +223,7 @@ impl Service {
             RecallAnswer {
                 basis: at.to_basis(),
                 scope: scopes.shown(),
+                next,
                 often_together,
                 results: shown.into_iter().map(|shown| shown.hit).collect(),
                 note: asked.note(),
@@ -240,7 +251,8 @@ impl Service {
     }
 
     fn record(&self, recall: &Pending, tick: Option<NewEvent>) -> Result<()> {
-        let results = (1u16..)
+        let first = u16::try_from(recall.request.offset + 1).unwrap_or(u16::MAX);
+        let results = (first..)
             .zip(&recall.results)
             .map(|(rank, id)| Recalled { id: *id, rank })
             .collect();

@@ -78,7 +78,7 @@ impl Service {
         };
         let (at, offset) = match &request.after {
             Some(after) => {
-                let cursor = Cursor::parse(after, "what is around a concept")?;
+                let cursor = Cursor::parse(after, "after", "what is around a concept")?;
                 (Some(cursor.at()), cursor.offset)
             }
             None => (request.at.clone(), 0),

@@ -188,7 +188,7 @@ impl Page {
                 limit,
             });
         };
-        let cursor = Cursor::parse(after, "a search")?;
+        let cursor = Cursor::parse(after, "after", "a search")?;
         Ok(Page {
             at: Some(cursor.at()),
             offset: cursor.offset,

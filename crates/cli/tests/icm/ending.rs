@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 
 use crate::owner::notice;
@@ -43,6 +43,51 @@ fn a_server_that_is_asked_to_end_answers_first() {
         assert_eq!(notice(&world), Value::Null);
         drop(input);
     }
+}
+
+/// A client that is killed cannot close the server's input, and what it started beside the server may hold it open.
+#[test]
+fn a_server_ends_with_its_parent_though_its_input_is_open() {
+    let world = World::with_memories();
+    // The test holds the other end of the input, as a sibling would.
+    let mut command = Command::new("sh");
+    // A shell gives a command in the background no input unless it is told to.
+    let script = r#"exec 3<&0; "$ICM" serve <&3 3<&- & echo $! >&2; wait"#;
+    command.args(["-c", script]).env_clear();
+    command.env("ICM", env!("CARGO_BIN_EXE_icm"));
+    command
+        .env("HOME", world.path(""))
+        .env("ICM_DB", world.store());
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut parent = command.spawn().expect("it starts");
+    let mut input = parent.stdin.take().expect("a pipe");
+    let mut errors = BufReader::new(parent.stderr.take().expect("a pipe"));
+    let mut number = String::new();
+    errors.read_line(&mut number).expect("text");
+    let server = number
+        .trim()
+        .parse()
+        .ok()
+        .and_then(Pid::from_raw)
+        .expect("a process");
+    let mut lines = BufReader::new(parent.stdout.take().expect("a pipe")).lines();
+    writeln!(input, "{HELLO}").expect("it reads");
+    lines.next().expect("an answer").expect("it reads");
+    parent.kill().expect("it runs");
+    parent.wait().expect("it ends");
+    assert!(lines.next().is_none(), "its output ends with it");
+    let asked = Instant::now();
+    while test_kill_process(server).is_ok() {
+        assert!(
+            asked.elapsed() < Duration::from_secs(9),
+            "the server is there"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    drop(input);
 }
 
 /// How it ended, which has to be before anything is waited for in vain.

@@ -14,6 +14,10 @@ const UNREAD_MAX: Duration = Duration::from_secs(5);
 /// What comes sooner after the first signal is the same one: of a terminal, and once more of a wrapper that passes it on.
 #[cfg(unix)]
 const SAME_SIGNAL: Duration = Duration::from_millis(500);
+/// How often the server looks whether its parent is there: an orphan is gone within this time, and an idle server
+/// wakes up no more often.
+#[cfg(unix)]
+const PARENT_LOOK: Duration = Duration::from_secs(2);
 
 /// Reads as `inner` does, until the token is cancelled: then it is at its end.
 pub(super) struct Until<R> {
@@ -152,6 +156,30 @@ pub(crate) async fn on_signal(stop: CancellationToken) {
         end(&stop);
     }
 }
+
+/// Cancels the token once the process that started this one has ended. The end of the input does not always tell that:
+/// a sibling may hold the other end of the pipe open. A server that is to outlive its terminal (`nohup`), or that the
+/// first process of the machine started, goes on.
+#[cfg(unix)]
+pub(super) async fn with_parent(stop: CancellationToken) {
+    use std::os::unix::process::parent_id;
+
+    const FIRST_PROCESS: u32 = 1;
+    let parent = parent_id();
+    if parent == FIRST_PROCESS || ignores_hangups() {
+        return;
+    }
+    let mut looks = tokio::time::interval(PARENT_LOOK);
+    while parent_id() == parent {
+        looks.tick().await;
+    }
+    tracing::info!(parent, "the process that started the server has ended");
+    end(&stop);
+}
+
+/// Windows tells of no change of parent: the end of the input is all there is.
+#[cfg(not(unix))]
+pub(super) async fn with_parent(_: CancellationToken) {}
 
 /// Whether the process is to outlive its terminal.
 #[cfg(unix)]

@@ -8,6 +8,7 @@
 pub mod api;
 mod backup;
 mod bench;
+mod clients;
 mod context;
 mod cursor;
 mod embedding;

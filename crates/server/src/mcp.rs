@@ -20,6 +20,7 @@ mod prompts;
 mod resources;
 pub(crate) mod schema;
 mod server;
+mod session;
 mod stdio;
 mod stop;
 pub(crate) mod tools;
@@ -33,6 +34,7 @@ pub use offer::Offer;
 pub(crate) use server::{FollowUp, Server, short_name};
 pub(crate) use stop::on_signal;
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -50,16 +52,50 @@ use transport::LineTransport;
 /// How long work after the last answer may take once the client is gone.
 const FAREWELL_MAX: Duration = Duration::from_secs(10);
 
+/// Longest text of an answer unless the options say otherwise, in bytes. Clients cut or refuse what is much longer
+/// (Claude Code at 25,000 tokens), and every byte costs the model.
+pub const ANSWER_MAX_BYTES: usize = 25_000;
+/// The least and the most that the options may say: room for a line of text around a memory, and what Claude Code
+/// takes of one answer.
+pub const ANSWER_BYTES: RangeInclusive<usize> = 4_000..=500_000;
+
 /// How to serve.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct McpOptions {
     /// Shorter answers: `ok:ID` for a store, `[topic] text` for a recalled memory.
     pub compact: bool,
     /// Only tools that read, and recalls are not recorded.
     pub read_only: bool,
+    /// Answers also hold their data as JSON (`structuredContent`), for programs. Some clients show a model that
+    /// instead of the text, and then nothing marks stored text as data.
+    pub structured: bool,
+    /// Longest text of an answer in bytes of UTF-8, so in characters, too; within [`ANSWER_BYTES`].
+    pub answer_max_bytes: usize,
     /// Which tools.
     pub offer: Offer,
 }
+
+impl Default for McpOptions {
+    fn default() -> McpOptions {
+        McpOptions {
+            compact: false,
+            read_only: false,
+            structured: false,
+            answer_max_bytes: ANSWER_MAX_BYTES,
+            offer: Offer::default(),
+        }
+    }
+}
+
+impl McpOptions {
+    /// Returns the bytes that the texts of an answer may take together. What an answer says around them has the rest.
+    fn room_bytes(&self) -> usize {
+        self.answer_max_bytes.saturating_sub(AROUND_MAX_BYTES)
+    }
+}
+
+/// What an answer says around the texts that it shows: tags, notes, where it goes on.
+const AROUND_MAX_BYTES: usize = 1_500;
 
 /// Serves one client on standard input and output until the input ends and everything is answered.
 ///
@@ -90,6 +126,7 @@ fn on_stdio<H: ServerHandler>(
         })?;
         let stop = CancellationToken::new();
         tokio::spawn(stop::on_signal(stop.clone()));
+        tokio::spawn(stop::with_parent(stop.clone()));
         let reader = stop::Until::new(reader, stop.clone());
         let writer = stop::WhileRead::new(writer, stop);
         let follow_up = Arc::new(FollowUp::default());
@@ -213,7 +250,7 @@ where
 /// The tools as they stand in `tools/list`, for documentation and manifests.
 pub fn tool_list(options: McpOptions) -> serde_json::Value {
     let tools: Vec<_> = server::offered(options)
-        .map(tools::Tool::definition)
+        .map(|tool| tool.definition(options))
         .collect();
     serde_json::json!(tools)
 }

@@ -6,10 +6,14 @@
 mod attach;
 #[path = "mcp/conflicts.rs"]
 mod conflicts;
+#[path = "mcp/framed.rs"]
+mod framed;
 #[path = "mcp/links.rs"]
 mod links;
 #[path = "mcp/long.rs"]
 mod long;
+#[path = "mcp/meant.rs"]
+mod meant;
 #[path = "mcp/pages.rs"]
 mod pages;
 
@@ -18,7 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use icm_server::api::{Action, Caller, LogRequest, StoreRequest, Trust};
-use icm_server::mcp::{INSTRUCTIONS, McpOptions, Offer, serve, tool_list};
+use icm_server::mcp::{ANSWER_MAX_BYTES, INSTRUCTIONS, McpOptions, Offer, serve, tool_list};
 use icm_server::{OpenOptions, Service};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines};
@@ -27,6 +31,8 @@ use tokio::task::JoinHandle;
 const EVERYTHING: McpOptions = McpOptions {
     compact: false,
     read_only: false,
+    structured: true,
+    answer_max_bytes: ANSWER_MAX_BYTES,
     offer: Offer::ALL,
 };
 const COMPACT: McpOptions = McpOptions {
@@ -91,13 +97,17 @@ fn schemas_keep_to_what_every_client_understands() {
         }
         let input = &tool["inputSchema"];
         assert_eq!(input["type"], "object", "{name}");
-        assert_eq!(input["additionalProperties"], false, "{name}");
+        // Checked, and not announced: google-genai loads no tool that has it.
+        assert!(input.get("additionalProperties").is_none(), "{name}");
         let properties = input["properties"].as_object().expect("properties");
         // An undo chooses by whatever the command line can choose by.
         let most = match name {
             "icm_undo" => 9,
-            // What goes into a memory, and for whom.
-            "icm_memory_store" => 7,
+            // What goes into a memory, when it was, and for whom.
+            "icm_memory_store" => 8,
+            // What narrows a search, and where it goes on.
+            "icm_memory_recall" => 9,
+            "icm_memory_recall_context" => 7,
             // A walk of its own, and the page of what it meets.
             "icm_memoir_inspect" => 7,
             _ => 6,
@@ -236,8 +246,8 @@ fn the_list_stays_within_its_budget() {
     let core = Offer::of(&["core".to_owned()], &[], &[]).expect("a set");
     for (offer, most) in [
         (Offer::default(), 2_500),
-        (core, 1_700),
-        (Offer::ALL, 6_300),
+        (core, 1_900),
+        (Offer::ALL, 6_600),
     ] {
         let options = McpOptions {
             offer,
@@ -567,7 +577,7 @@ async fn every_tool(client: &mut Client, actor: &str) {
     let line = format!("{id} [db/pool] the pool holds 20 connections ({day}, high)");
     assert!(text.lines().any(|l| l == line), "{text}");
     assert!(
-        text.starts_with("in global, session:session-1:\n<memories nonce=\"")
+        text.starts_with("in global, session:session-1; days in ")
             && text.ends_with("\n</memories>"),
         "{text}"
     );
@@ -773,18 +783,18 @@ async fn a_bad_argument_is_a_result_that_names_the_fix() {
         ),
         (
             "icm_memory_recall",
-            json!({"query": "q", "limit": 51}),
-            "`limit` must be a whole number from 1 to 50",
-        ),
-        (
-            "icm_memory_recall",
-            json!({"query": "q", "limit": 0}),
+            json!({"query": "q", "limit": "many"}),
             "`limit` must be a whole number from 1 to 50",
         ),
         (
             "icm_log",
-            json!({"limit": 201}),
+            json!({"limit": 2.5}),
             "`limit` must be a whole number from 1 to 200",
+        ),
+        (
+            "icm_undo",
+            json!({"last": 0}),
+            "`last` must be a whole number from 1 to 1000",
         ),
         (
             "icm_log",
@@ -1216,7 +1226,10 @@ async fn long_memories_are_cut_inside_and_the_frame_stays() {
     assert_eq!(answer["results"].as_array().map(Vec::len), Some(13));
     assert_eq!(text.matches("more bytes]").count(), 12);
     assert!(text.contains(" [t] pool, the short one ("), "{text}");
-    assert!(text.ends_with("\n</memories>"));
+    assert!(
+        text.contains("\n</memories>\nof a memory that is cut, icm_log"),
+        "{text}"
+    );
 }
 
 #[tokio::test]
@@ -1265,14 +1278,14 @@ async fn a_long_difference_is_cut_inside() {
     }
     let (text, diff) = client.ok("icm_diff", json!({"from": "@3"})).await;
     assert_eq!(diff["total"], 60);
-    assert_eq!(diff["added"].as_array().map(Vec::len), Some(50));
+    assert_eq!(diff["added"].as_array().map(Vec::len), Some(30));
     assert!(
         text.starts_with(
             "60 added, 0 changed, 0 forgotten, 0 revived, 59 linked, 0 unlinked from @3 ("
         ),
         "{text}"
     );
-    assert!(text.contains("\n50 of 60 memories shown\n"), "{text}");
+    assert!(text.contains("\n30 of 60 memories shown\n"), "{text}");
     assert_eq!(text.matches("</memories>").count(), 1);
     let len = diff.to_string().len();
     assert!(
@@ -1280,7 +1293,7 @@ async fn a_long_difference_is_cut_inside() {
         "{} {len}",
         text.len()
     );
-    assert_eq!(text.matches("more bytes]").count(), 50);
+    assert_eq!(text.matches("more bytes]").count(), 30);
     let (text, none) = client
         .ok("icm_diff", json!({"from": "@3", "topic": "x"}))
         .await;
@@ -1320,12 +1333,10 @@ async fn a_store_says_what_was_there_already() {
     assert_eq!(new["similar"]["content"], content);
     let id = old["id"].as_str().expect("an id");
     let line = text.lines().nth(1).expect("a line more");
-    assert!(line.starts_with(&format!("similar: {id} (0.89)")), "{text}");
-    assert!(
-        line.contains(content) && line.contains("icm_memory_update"),
-        "{text}"
-    );
-    assert_eq!(text.lines().count(), 2, "{text}");
+    assert!(line.starts_with("similar (0.89): "), "{text}");
+    assert!(line.contains("icm_memory_update"), "{text}");
+    let said = format!("\n{id} {content}\n</memories>");
+    assert!(text.ends_with(&said), "{text}");
     client.end().await;
 }
 
@@ -1458,9 +1469,12 @@ async fn memoirs_take_names_and_labels_as_models_write_them() {
         let add = json!({"memoir": "m", "name": name, "definition": "It", "labels": labels});
         client.ok("icm_memoir_add_concept", add).await;
     }
-    let bad = json!({"memoir": "m", "name": "d", "definition": "It", "labels": 7});
+    let bad = json!({"memoir": "m", "name": "d", "definition": "It", "labels": {"x": 1}});
     let said = client.fails("icm_memoir_add_concept", bad).await;
-    assert!(said.contains("a string with commas"), "{said}");
+    assert!(
+        said.contains("`labels` must be a list of strings"),
+        "{said}"
+    );
     for (to, relation) in [("b", "part-of"), ("c", "partOf"), ("b", "Superseded-By")] {
         let link = json!({"memoir": "m", "from": "a", "to": to, "relation": relation});
         client.ok("icm_memoir_link", link).await;

@@ -22,6 +22,9 @@ use crate::mcp::tools::{self, Call, clean_value};
 use crate::mcp::{FollowUp, McpOptions, short_name};
 use crate::service::Service;
 
+/// Longest texts of an answer: a program has no context to save.
+const TEXTS_MAX_BYTES: usize = 8 << 20;
+
 /// What the paths work on.
 #[derive(Clone)]
 pub(super) struct Front {
@@ -92,7 +95,7 @@ static STORE: Operation = Operation {
             topic: args.required_text("topic"),
             content: args.required_text("content"),
             importance: args.one_of("importance"),
-            keywords: args.words("keywords"),
+            keywords: args.texts("keywords").unwrap_or_default(),
             raw_excerpt: args.text("raw_excerpt"),
             key: args.text("key"),
             occurred_at: args.text("occurred_at"),
@@ -129,12 +132,21 @@ static RECALL: Operation = Operation {
         ),
         Param {
             name: "limit",
-            kind: Kind::Whole {
+            kind: Kind::Limit {
                 min: 1,
                 max: RECALL_LIMIT_MAX as u64,
             },
             required: false,
             about: "default 10",
+        },
+        Param {
+            name: "offset",
+            kind: Kind::Whole {
+                min: 0,
+                max: RECALL_LIMIT_MAX as u64,
+            },
+            required: false,
+            about: "next of the answer before: so many of the best are left out",
         },
     ],
     writes: false,
@@ -149,6 +161,7 @@ static RECALL: Operation = Operation {
             scope: call.caller.scope(args.text("scope"))?,
             at: args.text("as_of"),
             limit: args.whole("limit").map(|limit| limit as usize),
+            offset: args.whole("offset").unwrap_or(0) as usize,
             record: !call.options.read_only,
             ..RecallRequest::default()
         };
@@ -193,7 +206,7 @@ pub(super) fn routes(front: Front) -> Router {
             true => by_body,
             false => by_body.get(
                 async move |State(front): State<Front>, query, headers: HeaderMap| match arguments(
-                    operation, query,
+                    query,
                 ) {
                     Ok(given) => front.answer(operation, &headers, given).await,
                     Err(refusal) => refusal.into_response(),
@@ -272,15 +285,11 @@ fn object(
 type Pairs = Result<Query<Vec<(String, String)>>, axum::extract::rejection::QueryRejection>;
 
 /// The object that a query string stands for.
-fn arguments(operation: &Operation, query: Pairs) -> Result<Map<String, Value>, Refusal> {
+fn arguments(query: Pairs) -> Result<Map<String, Value>, Refusal> {
     let Query(pairs) = query.map_err(|error| Refusal::bad(error.body_text()))?;
     let mut given = Map::new();
     for (name, text) in pairs {
-        let param = operation.params.iter().find(|param| param.name == name);
-        let value = param.map_or(Value::Null, |param| param.of_text(&text));
-        // What is no parameter is told of like in a body.
-        let value = if param.is_some() { value } else { text.into() };
-        if given.insert(name.clone(), value).is_some() {
+        if given.insert(name.clone(), text.into()).is_some() {
             return Err(Refusal::bad(format!("`{name}` is given twice")));
         }
     }
@@ -300,25 +309,33 @@ impl Front {
         if let Some(name) = agent.map(short_name).filter(|name| !name.is_empty()) {
             self.caller.client = Some(name);
         }
-        let args = match Args::check(operation.params, given) {
+        let mut args = match Args::check(operation.params, given) {
             Ok(args) => args,
             Err(why) => return Refusal::bad(why).into_response(),
         };
+        let notes = args.take_notes();
         let follow_up = Arc::clone(&self.follow_up);
         let done = tokio::task::spawn_blocking(move || {
             let call = Call {
                 service: &self.service,
                 caller: &self.caller,
-                options: self.options,
+                options: McpOptions {
+                    answer_max_bytes: TEXTS_MAX_BYTES,
+                    ..self.options
+                },
                 progress: &NoProgress,
             };
             let mut answer = (operation.run)(&call, args)?;
-            if !operation.writes
-                && let Some(damage) = self.service.damage()
-                && let Value::Object(answer) = &mut answer
-            {
-                // What is not found may lie behind it.
-                answer.insert("damage".to_owned(), damage.into());
+            if let Value::Object(answer) = &mut answer {
+                if !notes.is_empty() {
+                    answer.insert("notes".to_owned(), notes.into());
+                }
+                // The damaged part may hold what was not found.
+                if !operation.writes
+                    && let Some(damage) = self.service.damage()
+                {
+                    answer.insert("damage".to_owned(), damage.into());
+                }
             }
             Ok(answer)
         });

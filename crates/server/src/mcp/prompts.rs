@@ -3,8 +3,7 @@
 use rmcp::model::{Prompt, PromptArgument, PromptMessage, Role};
 
 use super::McpOptions;
-use super::frame::REPLY_MAX_BYTES;
-use super::resources::{SHOWN_MAX, framed, of_topic};
+use super::resources::{framed, of_topic, shown_max};
 use crate::api::{Caller, ContextRequest, ListRequest, RecallRequest, Sort};
 use crate::error::{Result, ServiceError};
 use crate::limits::QUERY_LEN_MAX;
@@ -107,7 +106,7 @@ pub(super) fn messages(
                 "A new session begins. Take into account what icm remembers, of which this is the \
                  newest; use icm_memory_recall once the task is known."
                     .to_owned(),
-                newest(service)?,
+                newest(service, options)?,
             ),
         },
         "recap" => {
@@ -116,20 +115,21 @@ pub(super) fn messages(
                             decided and why, what is open, and which of them contradict one another \
                             or are out of date."
                 .to_owned();
-            if memories.len() > SHOWN_MAX {
+            let shown = memories.len().min(shown_max(options));
+            if memories.len() > shown {
                 task.push_str(&format!(
-                    " They are the newest {SHOWN_MAX} of {}.",
+                    " They are the newest {shown} of {}.",
                     memories.len()
                 ));
             }
-            (task, framed(&memories[..memories.len().min(SHOWN_MAX)]))
+            (task, framed(&memories[..shown], options))
         }
         "consolidate" if !options.read_only => {
             let memories = of_topic(service, topic()?)?;
             let bytes = memories.iter().filter_map(|it| it.content.as_ref());
             let bytes: usize = bytes.map(String::len).sum();
             // A summary stands for all of them: whoever writes it has to have seen them whole.
-            if memories.len() > SHOWN_MAX || bytes > REPLY_MAX_BYTES / 2 {
+            if memories.len() > shown_max(options) || bytes > options.room_bytes() / 2 {
                 return Err(ServiceError::invalid_with(
                     format!(
                         "the topic has {} memories of {bytes} bytes, more than a prompt can show",
@@ -144,7 +144,7 @@ pub(super) fn messages(
                  to me, and once I agree store it with icm_memory_consolidate (or `icm consolidate`) \
                  for their topic. The originals stay in history."
                     .to_owned(),
-                framed(&memories),
+                framed(&memories, options),
             )
         }
         _ => {
@@ -176,7 +176,7 @@ fn recalled(service: &Service, caller: &Caller, options: McpOptions, task: &str)
     })
 }
 
-fn newest(service: &Service) -> Result<String> {
+fn newest(service: &Service, options: McpOptions) -> Result<String> {
     let memories = service.list(&ListRequest {
         limit: Some(NEWEST),
         sort: Sort::Created,
@@ -184,6 +184,6 @@ fn newest(service: &Service) -> Result<String> {
     })?;
     Ok(match memories.is_empty() {
         true => "(nothing is remembered yet)".to_owned(),
-        false => framed(&memories),
+        false => framed(&memories, options),
     })
 }

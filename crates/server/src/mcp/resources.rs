@@ -12,7 +12,7 @@ use percent_encoding::percent_decode_str;
 use rmcp::model::{Resource, ResourceTemplate};
 
 use super::McpOptions;
-use super::frame::{Frame, REPLY_MAX_BYTES, fair_cap};
+use super::frame::{Frame, bounded, fair_cap};
 use super::schema::Args;
 use super::tools::{Call, Tool};
 use crate::api::{Caller, GraphFormat, ListRequest, Memory, NoProgress};
@@ -25,7 +25,10 @@ pub(super) const LOG: &str = "icm://log";
 const SCHEME: &str = "icm://";
 const TEXT: &str = "text/plain";
 /// Memories of a topic that are shown.
-pub(super) const SHOWN_MAX: usize = 200;
+const SHOWN_MAX: usize = 200;
+/// Bytes of what stands beside the text of each, about, and what is left for the text at least.
+const ABOUT_BYTES: usize = 200;
+const TEXT_MIN_BYTES: usize = 200;
 
 /// Name, title and description of a resource.
 type About = (&'static str, &'static str, &'static str);
@@ -183,19 +186,20 @@ impl Named {
                     options,
                     progress: &NoProgress,
                 };
-                Ok((tool.run)(&call, Args::default())?.text)
+                let text = (tool.run)(&call, Args::default())?.text;
+                Ok(bounded(text, options.answer_max_bytes))
             }
             Named::Memory { id, at } => {
                 let memory = service.get(id, at.as_deref())?;
-                Ok(framed(&[memory]))
+                Ok(framed(&[memory], options))
             }
             Named::Topic(topic) => {
                 let memories = of_topic(service, topic)?;
-                let shown = &memories[..memories.len().min(SHOWN_MAX)];
-                let mut text = framed(shown);
-                if memories.len() > SHOWN_MAX {
+                let shown = memories.len().min(shown_max(options));
+                let mut text = framed(&memories[..shown], options);
+                if memories.len() > shown {
                     text.push_str(&format!(
-                        "\nthe newest {SHOWN_MAX} of {}; icm_memory_recall finds the others",
+                        "\nthe newest {shown} of {}; icm_memory_recall finds the others",
                         memories.len()
                     ));
                 }
@@ -206,11 +210,16 @@ impl Named {
                     .memoir_export(name, GraphFormat::Markdown, None)?
                     .text;
                 let mut frame = Frame::new();
-                frame.item("", &exported, "", REPLY_MAX_BYTES);
+                frame.item("", &exported, "", options.room_bytes());
                 Ok(frame.finish())
             }
         }
     }
+}
+
+/// Returns how many memories of a topic an answer shows at most.
+pub(super) fn shown_max(options: McpOptions) -> usize {
+    (options.room_bytes() / (ABOUT_BYTES + TEXT_MIN_BYTES)).min(SHOWN_MAX)
 }
 
 /// The living memories of a topic, newest first.
@@ -232,13 +241,14 @@ pub(super) fn of_topic(service: &Service, topic: &str) -> Result<Vec<Memory>> {
     }
 }
 
-/// Memories with where they come from, marked as data.
-pub(super) fn framed(memories: &[Memory]) -> String {
+/// Memories with where they come from, marked as data, within the longest answer.
+pub(super) fn framed(memories: &[Memory], options: McpOptions) -> String {
     let mut frame = Frame::new();
     let lengths = memories
         .iter()
         .map(|memory| memory.content.as_ref().map_or(0, String::len));
-    let cap = fair_cap(lengths, REPLY_MAX_BYTES);
+    let room = options.room_bytes();
+    let cap = fair_cap(lengths, room.saturating_sub(memories.len() * ABOUT_BYTES));
     for memory in memories {
         let content = memory.content.as_deref().unwrap_or("(withheld)");
         let head = format!("{} [{}] ", memory.id, clean_line(&memory.topic));
@@ -259,7 +269,7 @@ pub(super) fn framed(memories: &[Memory]) -> String {
         }
         frame.item(&head, content, &format!(" ({})", about.join(", ")), cap);
     }
-    frame.finish()
+    bounded(frame.finish(), options.answer_max_bytes)
 }
 
 #[cfg(test)]

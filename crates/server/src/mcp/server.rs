@@ -30,11 +30,13 @@ use super::offer;
 use super::progress::Watched;
 use super::resources::{self, Named};
 use super::schema::Args;
+use super::session::session_in;
 use super::tools::{Call, Reply, TOOLS, Tool};
 use super::watch::{self, Subscribed};
 use super::words::{bounded, explained};
-use super::{INSTRUCTIONS, McpOptions, complete, prompts};
+use super::{INSTRUCTIONS, McpOptions, complete, frame, prompts};
 use crate::api::{Caller, Progress};
+use crate::clients::{self, AGENT};
 use crate::error::ServiceError;
 use crate::heap;
 use crate::sanitize::{clean, clean_line};
@@ -110,7 +112,7 @@ impl Server {
     ) -> Server {
         let mut router = ToolRouter::new();
         for tool in offered(options) {
-            router.add_route(route(tool));
+            router.add_route(route(tool, options));
         }
         Server {
             service,
@@ -169,13 +171,17 @@ impl Server {
         }
     }
 
-    /// Who asks: the client's own name if it gives one. It is what the client says, no more.
+    /// Who asks: the client's own name if it gives one, and the session that the request names. It is what the
+    /// client says, no more.
     fn caller_of(&self, context: &RequestContext<RoleServer>) -> Caller {
         let mut caller = self.caller.clone();
+        if let Some(session) = session_in(&context.meta.0.0) {
+            caller.session = Some(session);
+        }
         if let Some(client) = self.client_of(context) {
             let name = short_name(&client.name);
             if !name.is_empty() {
-                caller.actor = format!("agent:{name}");
+                caller.actor = format!("{AGENT}{}", clients::agent_name(&name));
                 let version = short_name(&client.version);
                 caller.client = Some(match version.as_str() {
                     "" => name,
@@ -201,9 +207,9 @@ impl Server {
     }
 }
 
-fn route(tool: &'static Tool) -> ToolRoute<Server> {
+fn route(tool: &'static Tool, options: McpOptions) -> ToolRoute<Server> {
     ToolRoute::new_dyn(
-        tool.definition(),
+        tool.definition(options),
         move |context: ToolCallContext<'_, Server>| Box::pin(call(tool, context)),
     )
 }
@@ -215,11 +221,13 @@ async fn call(
     context: ToolCallContext<'_, Server>,
 ) -> Result<CallToolResponse, ErrorData> {
     let server = context.service;
-    let args = match Args::check(tool.params, context.arguments.unwrap_or_default()) {
+    let mut args = match Args::check(tool.params, context.arguments.unwrap_or_default()) {
         Ok(args) => args,
         Err(complaint) => return Ok(failed(&complaint)),
     };
+    let notes = args.take_notes();
     let caller = server.caller_of(&context.request_context);
+    let revision = Revision::of(&context.request_context);
     let service = Arc::clone(&server.service);
     let options = server.options;
     let (progress, telling) = Watched::of(&context.request_context);
@@ -235,6 +243,7 @@ async fn call(
             progress: &progress,
         };
         let mut reply = (tool.run)(&call, args)?;
+        reply.tell_notes(&notes);
         if tool.hints.read_only
             && let Some(damage) = service.damage()
         {
@@ -260,8 +269,11 @@ async fn call(
     }
     Ok(match outcome {
         Ok(Ok(Reply { text, structured })) => {
+            let text = frame::bounded(text, options.answer_max_bytes);
             let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-            result.structured_content = Some(structured);
+            if options.structured && revision.has_structure() {
+                result.structured_content = Some(structured);
+            }
             result.into()
         }
         Ok(Err(error)) => failed(&explained(&error, tool)),
@@ -320,9 +332,60 @@ pub(crate) fn short_name(name: &str) -> String {
     name[..name.floor_char_boundary(CLIENT_MAX_BYTES)].to_owned()
 }
 
+/// The revision of the protocol that an answer keeps to.
+struct Revision(ProtocolVersion);
+
+impl Revision {
+    /// Of a request: the one that it names, else the one that the handshake agreed on, which is the newest where there
+    /// was none.
+    fn of(context: &RequestContext<RoleServer>) -> Revision {
+        Revision(
+            context
+                .protocol_version()
+                .unwrap_or(ProtocolVersion::LATEST),
+        )
+    }
+
+    fn is_stateless(&self) -> bool {
+        self.0 >= ProtocolVersion::V_2026_07_28
+    }
+
+    /// Structured content, output schemas, titles and `_meta` of tools came with 2025-06-18.
+    fn has_structure(&self) -> bool {
+        self.0 >= ProtocolVersion::V_2025_06_18
+    }
+
+    /// Annotations of tools and the capability of completions came with 2025-03-26.
+    fn has_annotations(&self) -> bool {
+        self.0 >= ProtocolVersion::V_2025_03_26
+    }
+
+    /// A tool as this revision knows it.
+    fn tool(&self, mut tool: model::Tool) -> model::Tool {
+        if !self.has_structure() {
+            tool.title = None;
+            tool.output_schema = None;
+            tool.meta = None;
+        }
+        if !self.has_annotations() {
+            tool.annotations = None;
+        }
+        tool
+    }
+
+    /// What a server says of itself as this revision knows it.
+    fn info(&self, info: &mut InitializeResult) {
+        if !self.has_structure() {
+            info.server_info.title = None;
+        }
+        if !self.has_annotations() {
+            info.capabilities.completions = None;
+        }
+    }
+}
+
 fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
-    let version = context.protocol_version();
-    version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
+    Revision::of(context).is_stateless()
 }
 
 impl ServerHandler for Server {
@@ -353,6 +416,7 @@ impl ServerHandler for Server {
         {
             resources.subscribe = None;
         }
+        Revision(result.protocol_version.clone()).info(&mut result);
         Ok(result)
     }
 
@@ -369,8 +433,11 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         only_page(request)?;
-        let list = ListToolsResult::with_all_items(self.router.list_all());
-        if is_stateless(&context) {
+        let revision = Revision::of(&context);
+        let tools = self.router.list_all().into_iter();
+        let tools = tools.map(|tool| revision.tool(tool)).collect();
+        let list = ListToolsResult::with_all_items(tools);
+        if revision.is_stateless() {
             return Ok(list
                 .with_ttl_ms(LIST_TTL_MS)
                 .with_cache_scope(CacheScope::Public));
@@ -423,19 +490,26 @@ impl ServerHandler for Server {
     async fn list_resources(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         only_page(request)?;
-        Ok(ListResourcesResult::with_all_items(resources::list()))
+        let mut resources = resources::list();
+        if !Revision::of(&context).has_structure() {
+            resources.iter_mut().for_each(|it| it.title = None);
+        }
+        Ok(ListResourcesResult::with_all_items(resources))
     }
 
     async fn list_resource_templates(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         only_page(request)?;
-        let templates = resources::templates();
+        let mut templates = resources::templates();
+        if !Revision::of(&context).has_structure() {
+            templates.iter_mut().for_each(|it| it.title = None);
+        }
         Ok(ListResourceTemplatesResult::with_all_items(templates))
     }
 
@@ -474,12 +548,14 @@ impl ServerHandler for Server {
     async fn list_prompts(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         only_page(request)?;
-        Ok(ListPromptsResult::with_all_items(prompts::list(
-            self.options,
-        )))
+        let mut prompts = prompts::list(self.options);
+        if !Revision::of(&context).has_structure() {
+            prompts.iter_mut().for_each(|it| it.title = None);
+        }
+        Ok(ListPromptsResult::with_all_items(prompts))
     }
 
     async fn get_prompt(
@@ -767,6 +843,7 @@ mod tests {
             idempotent: true,
         },
         leaves_work: false,
+        search_hint: "",
         params: &[],
         output: None,
         run: |_, _| panic!("on purpose"),
@@ -786,6 +863,7 @@ mod tests {
             },
             McpOptions {
                 offer: Offer::ALL,
+                structured: true,
                 ..McpOptions::default()
             },
             Arc::new(FollowUp::default()),
@@ -827,7 +905,7 @@ mod tests {
         let mut server = server(&folder);
         Arc::get_mut(&mut server.router)
             .expect("nobody else has it")
-            .add_route(route(&BROKEN));
+            .add_route(route(&BROKEN, McpOptions::default()));
         let calls = [("broken", json!({})), ("icm_memory_stats", json!({}))];
         let replies = replies(server, &calls).await;
         assert_eq!(replies[1]["isError"], true, "{replies:?}");

@@ -26,9 +26,10 @@ mod update;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use rmcp::model::ToolAnnotations;
+use rmcp::model::{MetaObject, ToolAnnotations};
 use serde_json::{Value, json};
 
+use super::frame::Frame;
 use super::schema::{self, Args, Kind, Param};
 use super::{McpOptions, server};
 use crate::api::{Action, Basis, Caller, Crowded, Progress, Receipt, Similar};
@@ -77,6 +78,8 @@ pub(crate) struct Tool {
     /// At most 300 characters: what it does, when to call it, what it is not for.
     pub(super) description: &'static str,
     pub(super) hints: Hints,
+    /// Words that a model may look for when it wants this tool, and that its name does not have.
+    pub(super) search_hint: &'static str,
     /// Something is left to do once the answer is out: views to bring up to date, a recall to record.
     pub(super) leaves_work: bool,
     pub(crate) params: &'static [Param],
@@ -101,6 +104,26 @@ pub(crate) struct Call<'a> {
     pub(crate) progress: &'a dyn Progress,
 }
 
+impl Call<'_> {
+    /// Returns the bytes that the texts of the answer may take together.
+    fn room_bytes(&self) -> usize {
+        self.options.room_bytes()
+    }
+
+    /// Returns the day of a time in the service's zone, as `2026-11-02`.
+    fn day(&self, time: &str) -> String {
+        self.service.day(time)
+    }
+
+    /// Returns how the model reads a memory whole, or whom to ask where no tool on offer does that.
+    fn way_to_the_whole(&self) -> &'static str {
+        match server::offered(self.options).any(|tool| tool.name == log::TOOL.name) {
+            true => "icm_log with its id shows it whole",
+            false => "`icm get ID` (for the user to run) shows it whole",
+        }
+    }
+}
+
 /// What a tool answers: the same twice, for the model to read and for a program.
 pub(crate) struct Reply {
     pub(super) text: String,
@@ -108,6 +131,17 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
+    /// Says first which arguments were read as others than were given.
+    pub(super) fn tell_notes(&mut self, notes: &[String]) {
+        if notes.is_empty() {
+            return;
+        }
+        self.text = format!("note: {}\n{}", notes.join("; "), self.text);
+        if let Value::Object(structured) = &mut self.structured {
+            structured.insert("notes".to_owned(), notes.into());
+        }
+    }
+
     /// Says first that there may be more than this.
     pub(super) fn tell_damage(&mut self, damage: &str) {
         let damage = clean_line(damage);
@@ -122,13 +156,30 @@ impl Reply {
 }
 
 impl Tool {
+    /// What Claude Code reads of a tool beside what every client reads.
+    fn meta(&self, options: McpOptions) -> MetaObject {
+        let mut meta = MetaObject::new();
+        if ALWAYS_LOADED.contains(&self.name) {
+            meta.0.insert("anthropic/alwaysLoad".into(), true.into());
+        }
+        meta.0
+            .insert("anthropic/searchHint".into(), self.search_hint.into());
+        if self.hints.read_only {
+            // It keeps longer answers in a file, which the model has to open.
+            let most = options.answer_max_bytes;
+            meta.0
+                .insert("anthropic/maxResultSizeChars".into(), most.into());
+        }
+        meta
+    }
+
     /// The tool of this name.
     pub(super) fn named(name: &str) -> Option<&'static Tool> {
         TOOLS.iter().find(|tool| tool.name == name).copied()
     }
 
-    /// As it stands in `tools/list`.
-    pub(super) fn definition(&self) -> rmcp::model::Tool {
+    /// As it stands in `tools/list` of the newest revision.
+    pub(super) fn definition(&self, options: McpOptions) -> rmcp::model::Tool {
         let hints = ToolAnnotations::new()
             .read_only(self.hints.read_only)
             .destructive(self.hints.destructive)
@@ -137,13 +188,21 @@ impl Tool {
         let input = schema::input_schema(self.params);
         let tool = rmcp::model::Tool::new(self.name, self.description, input)
             .with_title(self.title)
-            .with_annotations(hints);
-        match self.output.map(|schema| schema()) {
+            .with_annotations(hints)
+            .with_meta(self.meta(options));
+        match self
+            .output
+            .filter(|_| options.structured)
+            .map(|schema| schema())
+        {
             Some(Value::Object(schema)) => tool.with_raw_output_schema(Arc::new(schema)),
             _ => tool,
         }
     }
 }
+
+/// Tools that Claude Code shows a model from the beginning: it looks for all others by name when it wants one.
+const ALWAYS_LOADED: [&str; 2] = ["icm_memory_recall", "icm_memory_store"];
 
 const ALLOW_SECRET: Param = Param {
     name: "allow_secret",
@@ -161,8 +220,8 @@ const SCOPE_TO_STORE: Param = Param {
 
 pub(crate) const IMPORTANCE: Kind = Kind::OneOf(&["low", "medium", "high", "critical"]);
 
-/// Characters of a similar memory that a line shows.
-const SIMILAR_SHOWN: usize = 120;
+/// Bytes of a similar memory that a receipt shows.
+const SIMILAR_MAX_BYTES: usize = 200;
 
 /// The receipt of a changing tool.
 fn receipt(call: &Call<'_>, receipt: Receipt) -> Reply {
@@ -206,10 +265,13 @@ fn receipt(call: &Call<'_>, receipt: Receipt) -> Reply {
         let content = similar.content.as_deref().unwrap_or("(withheld)");
         structured["similar"] =
             json!({ "id": similar.id, "score": similar.score, "content": clean(content) });
-        text.push_str(&match call.options.compact {
-            true => format!(" similar:{}", similar.id),
-            false => similar_line(similar, content, *action),
-        });
+        match call.options.compact {
+            true => text.push_str(&format!(" similar:{}", similar.id)),
+            false => {
+                text.push('\n');
+                text.push_str(&similar_text(similar, content, *action));
+            }
+        }
     }
     if *confirmed {
         structured["confirmed"] = json!(true);
@@ -249,15 +311,9 @@ fn receipt(call: &Call<'_>, receipt: Receipt) -> Reply {
     Reply { text, structured }
 }
 
-/// That a memory says nearly the same, and what can be done about it.
-fn similar_line(similar: &Similar, content: &str, action: Action) -> String {
+/// Returns that a memory says nearly the same, what can be done about it, and what it says.
+fn similar_text(similar: &Similar, content: &str, action: Action) -> String {
     let id = &similar.id;
-    let content = clean_line(content);
-    let mut said = content.chars();
-    let mut shown: String = said.by_ref().take(SIMILAR_SHOWN).collect();
-    if said.next().is_some() {
-        shown.push('…');
-    }
     let way = match action {
         Action::Updated => "it was updated in place; icm_undo brings the old text back",
         _ => {
@@ -265,10 +321,14 @@ fn similar_line(similar: &Similar, content: &str, action: Action) -> String {
              and forget the new one"
         }
     };
-    format!(
-        "\nsimilar: {id} ({:.2}) says \"{shown}\": {way}",
-        similar.score
-    )
+    let mut frame = Frame::new();
+    frame.item(
+        &format!("{id} "),
+        &clean_line(content),
+        "",
+        SIMILAR_MAX_BYTES,
+    );
+    format!("similar ({:.2}): {way}\n{}", similar.score, frame.finish())
 }
 
 /// The first characters of an event id: enough to name it.
@@ -279,11 +339,6 @@ fn short(event: &str) -> &str {
 /// `1 memory`, `2 memories`.
 fn count(n: u64, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
-}
-
-/// The day of an RFC 3339 time.
-fn day(time: &str) -> &str {
-    &time[..time.floor_char_boundary(10)]
 }
 
 /// A basis in words.
@@ -317,6 +372,20 @@ pub(crate) fn clean_value(value: &mut Value) {
         _ => {}
     }
 }
+
+const SINCE: Param = Param {
+    name: "since",
+    kind: Kind::Text,
+    required: false,
+    about: "only what happened then or later: date or 2h ago",
+};
+
+const UNTIL: Param = Param {
+    name: "until",
+    kind: Kind::Text,
+    required: false,
+    about: "only what happened then or earlier",
+};
 
 const AS_OF: Param = Param {
     name: "as_of",

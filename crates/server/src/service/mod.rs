@@ -418,8 +418,18 @@ impl Service {
         self.ground.env.now_ms()
     }
 
-    fn zone(&self) -> TimeZone {
+    pub(crate) fn zone(&self) -> TimeZone {
         (self.ground.zone)()
+    }
+
+    /// Returns the day of an RFC 3339 time in the user's zone.
+    pub(crate) fn day(&self, time: &str) -> String {
+        crate::when::day(time, &self.zone())
+    }
+
+    /// Returns the name of the user's zone.
+    pub(crate) fn zone_name(&self) -> String {
+        crate::when::zone_name(&self.zone(), self.now_ms())
     }
 
     /// Runs a question on views that have seen the whole log. A view that turns out to be damaged

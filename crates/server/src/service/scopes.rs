@@ -140,7 +140,9 @@ impl Caller {
     /// `Invalid` where the caller is in none.
     pub fn scope(&self, given: Option<String>) -> Result<Option<String>> {
         let Some(given) = given else { return Ok(None) };
-        match given.trim() {
+        let word = given.trim().to_ascii_lowercase();
+        match word.as_str() {
+            "global" | "all" => Ok(Some(word)),
             "project" => match &self.project_id {
                 Some(id) => Ok(Some(format!("project:{id}"))),
                 None => Err(ServiceError::invalid_with(

@@ -92,7 +92,8 @@ async fn memoirs_have_pages() {
     }
     let tool = ("icm_memoir_list", json!({}));
     let (met, pages) = all(&mut client, tool, "memoirs", name).await;
-    assert_eq!((met, pages), (names, 3));
+    assert_eq!((met.len(), pages), (150, 8));
+    assert_eq!(met, names);
     let after = json!({"after": "z"});
     let (text, page) = client.ok("icm_memoir_list", after).await;
     assert_eq!(
@@ -177,7 +178,9 @@ async fn an_export_has_pages() {
             total.is_none_or(|total| total == whole.len() as u64),
             "{format}"
         );
-        assert_eq!(pages > 1, whole.len() > 60_000, "{format}");
+        // Lines are indented within a frame.
+        let framed = whole.len() + 4 * whole.matches('\n').count();
+        assert_eq!(pages > 1, framed > 23_500, "{format}");
         if format == "json" {
             assert!(pages > 3, "{pages}");
             let graph: Value = serde_json::from_str(&whole).expect("JSON");

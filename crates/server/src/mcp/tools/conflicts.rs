@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{AS_OF, Call, Hints, Kind, Param, Reply, Tool, clean_value, count, dated, short};
 use crate::api::{Conflict, ConflictValue, ConflictsRequest};
 use crate::error::ServiceError;
-use crate::mcp::frame::{Frame, REPLY_MAX_BYTES};
+use crate::mcp::frame::Frame;
 use crate::mcp::schema::Args;
 use crate::sanitize::clean_line;
 
@@ -21,6 +21,7 @@ pub(super) static TOOL: Tool = Tool {
         destructive: false,
         idempotent: true,
     },
+    search_hint: "machines disagree, merge, sync",
     leaves_work: false,
     params: &[
         Param {
@@ -42,7 +43,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         limit: Some(CONFLICTS_MAX),
         at: as_of.clone(),
     })?;
-    let cap = REPLY_MAX_BYTES / 2 / conflicts.conflicts.len().max(1);
+    let cap = call.room_bytes() / 2 / conflicts.conflicts.len().max(1);
     let mut frame = Frame::new();
     for conflict in &conflicts.conflicts {
         let head = format!("{} {}: ", conflict.id, conflict.field);

@@ -18,6 +18,7 @@ pub(super) static TOOL: Tool = Tool {
         destructive: true,
         idempotent: false,
     },
+    search_hint: "summarize, compress, merge memories",
     leaves_work: true,
     params: &[
         Param {

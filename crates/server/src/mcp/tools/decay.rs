@@ -14,6 +14,7 @@ pub(super) static TOOL: Tool = Tool {
         destructive: false,
         idempotent: true,
     },
+    search_hint: "fade, age, weight",
     leaves_work: true,
     params: &[Param {
         name: "rate",

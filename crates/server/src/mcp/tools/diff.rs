@@ -6,16 +6,17 @@ use super::memoir::diff::graph_diff;
 use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value};
 use crate::api::{Diff, DiffOp, DiffRequest, Memory, MemoryChange};
 use crate::error::ServiceError;
-use crate::mcp::frame::{Frame, REPLY_MAX_BYTES, cut, fair_cap};
+use crate::mcp::frame::{Frame, cut, fair_cap};
 use crate::mcp::schema::Args;
 use crate::sanitize::{clean, clean_line};
 
 /// Memories that one reply tells of.
-const MEMORIES_MAX: usize = 50;
+const MEMORIES_MAX: usize = 30;
 /// Links between memories that one reply tells of.
-const LINKS_MAX: usize = 100;
-/// Bytes of a memory beside its texts, about.
+const LINKS_MAX: usize = 50;
+/// Bytes of a memory beside its texts, about, and of a link.
 const ENTRY_BYTES: usize = 250;
+const LINK_BYTES: usize = 100;
 
 pub(super) static TOOL: Tool = Tool {
     name: "icm_diff",
@@ -26,6 +27,7 @@ pub(super) static TOOL: Tool = Tool {
         destructive: false,
         idempotent: true,
     },
+    search_hint: "what changed, compare, since",
     leaves_work: false,
     params: &[
         Param {
@@ -68,29 +70,9 @@ pub(super) static TOOL: Tool = Tool {
             about: "next of the reply before; give it the same to",
         },
     ],
-    output: Some(output),
+    output: None,
     run,
 };
-
-/// Of a changed memory `before` and `after` hold the fields that differ.
-fn output() -> Value {
-    let memories = json!({"type": "array"});
-    json!({
-        "type": "object",
-        "properties": {
-            "from": {"type": "object"},
-            "to": {"type": "object"},
-            "added": memories,
-            "changed": memories,
-            "forgotten": memories,
-            "revived": memories,
-            "faded": {"type": "integer"},
-            "total": {"type": "integer"},
-            "graph": {"type": "object"},
-            "next": {"type": "integer"},
-        },
-    })
-}
 
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let page = args.whole("page").map_or(0, |page| page as usize - 1);
@@ -135,10 +117,13 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let beyond = |total, most: usize| total > page.saturating_add(1).saturating_mul(most);
     let mut more = beyond(total, MEMORIES_MAX) || beyond(links_total, LINKS_MAX);
 
+    let graph = graph_diff(&diff.graph, page);
     let mut text = counts;
     if shown + links > 0 {
         text.push('\n');
-        text.push_str(&in_frame(&diff, shown));
+        let graph = graph.as_ref().map_or(0, |(lines, ..)| lines.len());
+        let room = call.room_bytes().saturating_sub(graph + links * LINK_BYTES);
+        text.push_str(&in_frame(&diff, shown, room));
     }
     if shown < total {
         text.push_str(&format!("\n{shown} of {total} memories shown"));
@@ -146,9 +131,9 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     if links < links_total {
         text.push_str(&format!("\n{links} of {links_total} links shown"));
     }
-    let mut structured = structured(&diff, shown, total);
+    let mut structured = structured(&diff, (shown, total), call.room_bytes());
     structured["links_total"] = json!(links_total);
-    if let Some((lines, graph, on)) = graph_diff(&diff.graph, page) {
+    if let Some((lines, graph, on)) = graph {
         text.push_str(&format!("\nmemoirs:\n{lines}"));
         structured["graph"] = graph;
         more |= on;
@@ -185,7 +170,7 @@ impl Window {
     }
 }
 
-fn in_frame(diff: &Diff, shown: usize) -> String {
+fn in_frame(diff: &Diff, shown: usize, room_bytes: usize) -> String {
     let changes: Vec<String> = diff.changed.iter().map(change_text).collect();
     let lists = [
         ("added", &diff.added),
@@ -195,7 +180,7 @@ fn in_frame(diff: &Diff, shown: usize) -> String {
     let content = |memory: &Memory| memory.content.as_ref().map_or(0, String::len);
     let lengths = lists.iter().flat_map(|(_, list)| list.iter().map(content));
     let lengths = lengths.chain(changes.iter().map(String::len));
-    let cap = fair_cap(lengths, REPLY_MAX_BYTES.saturating_sub(shown * ENTRY_BYTES));
+    let cap = fair_cap(lengths, room_bytes.saturating_sub(shown * ENTRY_BYTES));
 
     let mut frame = Frame::new();
     for (change, text) in diff.changed.iter().zip(&changes) {
@@ -255,7 +240,7 @@ fn change_text(change: &MemoryChange) -> String {
     parts.join("; ")
 }
 
-fn structured(diff: &Diff, shown: usize, total: usize) -> Value {
+fn structured(diff: &Diff, (shown, total): (usize, usize), room_bytes: usize) -> Value {
     let mut reply = json!({
         "from": diff.from,
         "to": diff.to,
@@ -291,7 +276,7 @@ fn structured(diff: &Diff, shown: usize, total: usize) -> Value {
     // Short texts are within what an entry takes beside its long ones.
     let cap = fair_cap(
         lengths.into_iter().filter(|length| *length > SHORT_BYTES),
-        REPLY_MAX_BYTES.saturating_sub(shown * ENTRY_BYTES),
+        room_bytes.saturating_sub(shown * ENTRY_BYTES),
     );
     each_text(&mut reply, &mut |text| {
         if text.len() > cap.max(SHORT_BYTES) {

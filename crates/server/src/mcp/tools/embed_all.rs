@@ -20,6 +20,7 @@ pub(super) static TOOL: Tool = Tool {
         destructive: false,
         idempotent: true,
     },
+    search_hint: "vectors, embeddings, index",
     leaves_work: false,
     params: &[Param {
         name: "topic",

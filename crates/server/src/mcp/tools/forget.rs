@@ -13,6 +13,7 @@ pub(super) static TOOL: Tool = Tool {
         destructive: true,
         idempotent: true,
     },
+    search_hint: "delete, remove, outdated",
     leaves_work: true,
     params: &[Param {
         name: "id",

@@ -22,6 +22,7 @@ pub(super) static TOOL: Tool = Tool {
         destructive: true,
         idempotent: true,
     },
+    search_hint: "delete all, remove a topic",
     leaves_work: true,
     params: &[
         Param {

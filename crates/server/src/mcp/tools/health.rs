@@ -18,6 +18,7 @@ pub(super) static TOOL: Tool = Tool {
         destructive: false,
         idempotent: true,
     },
+    search_hint: "duplicates, stale, clean up",
     leaves_work: false,
     params: &[Param {
         name: "topic",

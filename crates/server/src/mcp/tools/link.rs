@@ -16,6 +16,7 @@ pub(super) static TOOL: Tool = Tool {
         destructive: false,
         idempotent: true,
     },
+    search_hint: "supersedes, related, contradicts",
     leaves_work: true,
     params: &[
         Param {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{AS_OF, Call, Hints, Kind, Param, Reply, Tool, dated, day};
+use super::{AS_OF, Call, Hints, Kind, Param, Reply, Tool, dated};
 use crate::api::TopicsRequest;
 use crate::error::ServiceError;
 use crate::mcp::frame::Frame;
@@ -23,6 +23,7 @@ pub(super) static TOOL: Tool = Tool {
         destructive: false,
         idempotent: true,
     },
+    search_hint: "what is known, browse, overview",
     leaves_work: false,
     params: &[
         Param {
@@ -33,7 +34,7 @@ pub(super) static TOOL: Tool = Tool {
         },
         Param {
             name: "depth",
-            kind: Kind::Whole {
+            kind: Kind::Limit {
                 min: 1,
                 max: DEPTH_MAX,
             },
@@ -70,6 +71,9 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let mut frame = Frame::new();
     let mut shown = Vec::new();
     for node in &topics.topics {
+        if frame.len_bytes() > call.room_bytes() {
+            break;
+        }
         let name = clean_line(&node.topic);
         let below = &node.with_below;
         let more = below.memories - node.memories;
@@ -85,7 +89,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
                 &below.updated_at,
             ),
         };
-        let tail = format!(" ({count}, weight {weight:.2}, {})", day(changed));
+        let tail = format!(" ({count}, weight {weight:.2}, {})", call.day(changed));
         frame.item("", &name, &tail, usize::MAX);
         shown.push(json!({
             "topic": name,
@@ -95,19 +99,20 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
             "updated_at": node.updated_at,
         }));
     }
+    let shown_count = shown.len();
     let mut text = match (topics.total, &request.prefix) {
         (0, None) if as_of.is_some() => "no topics then".to_owned(),
         (0, None) => "no topics yet: store something with icm_memory_store".to_owned(),
         (0, Some(_)) => "no topics there: leave prefix out to see all".to_owned(),
-        _ => frame.finish(),
+        _ => format!("{}\ndays in {}", frame.finish(), call.service.zone_name()),
     };
     text = dated(text, &topics.basis, as_of.is_some());
     let mut structured = json!({"topics": shown, "total": topics.total});
-    if let (true, Some(last)) = (topics.more, topics.topics.last()) {
+    let is_cut = shown_count < topics.topics.len();
+    if let (true, Some(last)) = (topics.more || is_cut, topics.topics[..shown_count].last()) {
         let cursor = cursor(&last.topic);
         text.push_str(&format!(
-            "\n{} of {} shown; the next: cursor \"{cursor}\"",
-            topics.topics.len(),
+            "\n{shown_count} of {} shown; the next: cursor \"{cursor}\"",
             topics.total
         ));
         structured["next_cursor"] = json!(cursor);

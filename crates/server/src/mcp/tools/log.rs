@@ -1,12 +1,14 @@
 //! `icm_log`
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 
 use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value};
 use crate::api::{LogEntry, LogRequest, Version, WhyRecall};
 use crate::error::ServiceError;
 use crate::ids::event_prefix;
-use crate::mcp::frame::{Frame, REPLY_MAX_BYTES, cut, fair_cap};
+use crate::mcp::frame::{Frame, cut, end_within, fair_cap, framed_len};
 use crate::mcp::schema::Args;
 use crate::sanitize::{clean, clean_line};
 
@@ -17,6 +19,8 @@ const ENTRY_BYTES: usize = 300;
 /// Recalls of a memory that are told of, and bytes of what each asked.
 const RECALLS_MAX: usize = 20;
 const QUERY_MAX_BYTES: usize = 200;
+/// Bytes that a line of such a recall takes, about.
+const RECALL_BYTES: usize = 350;
 
 pub(crate) static TOOL: Tool = Tool {
     name: "icm_log",
@@ -27,6 +31,7 @@ pub(crate) static TOOL: Tool = Tool {
         destructive: false,
         idempotent: true,
     },
+    search_hint: "history, audit, who wrote, whole text",
     leaves_work: false,
     params: &[
         Param {
@@ -55,7 +60,7 @@ pub(crate) static TOOL: Tool = Tool {
         },
         Param {
             name: "limit",
-            kind: Kind::Whole {
+            kind: Kind::Limit {
                 min: 1,
                 max: LIMIT_MAX,
             },
@@ -69,7 +74,7 @@ pub(crate) static TOOL: Tool = Tool {
                 max: u64::MAX,
             },
             required: false,
-            about: "next_cursor of the reply before",
+            about: "what the reply before said after `more`",
         },
     ],
     output: None,
@@ -91,15 +96,16 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     match id {
         None => events(call, &request, limit),
         Some(id) => {
-            let filtered = request.kind.is_some()
-                || request.topic.is_some()
-                || request.since.is_some()
-                || request.cursor.is_some();
+            let filtered =
+                request.kind.is_some() || request.topic.is_some() || request.since.is_some();
             if filtered {
                 return Err(ServiceError::invalid_with(
                     "`id` gives the whole history of one memory, or one event",
-                    "leave out kind, topic, since and cursor, or leave out id",
+                    "leave out kind, topic and since, or leave out id",
                 ));
+            }
+            if let Some(cursor) = request.cursor {
+                return text_from(call, &id, usize::try_from(cursor).unwrap_or(usize::MAX));
             }
             if id.trim_start().starts_with('@') {
                 return event(call, &id);
@@ -121,7 +127,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
 
 fn event(call: &Call<'_>, id: &str) -> Result<Reply, ServiceError> {
     let detail = call.service.log_show(id)?;
-    Ok(shown_events(&[detail.entry], false))
+    Ok(shown_events(&[detail.entry], false, call.room_bytes()))
 }
 
 fn events(call: &Call<'_>, request: &LogRequest, limit: usize) -> Result<Reply, ServiceError> {
@@ -130,7 +136,7 @@ fn events(call: &Call<'_>, request: &LogRequest, limit: usize) -> Result<Reply, 
     let mut bytes = 0;
     call.service.log(request, &mut |entry| {
         bytes += entry_bytes(&entry);
-        more = entries.len() == limit || (bytes > REPLY_MAX_BYTES && !entries.is_empty());
+        more = entries.len() == limit || (bytes > call.room_bytes() && !entries.is_empty());
         if !more {
             entries.push(entry);
         }
@@ -142,12 +148,12 @@ fn events(call: &Call<'_>, request: &LogRequest, limit: usize) -> Result<Reply, 
             structured: json!({"events": []}),
         });
     }
-    Ok(shown_events(&entries, more))
+    Ok(shown_events(&entries, more, call.room_bytes()))
 }
 
-fn shown_events(entries: &[LogEntry], more: bool) -> Reply {
+fn shown_events(entries: &[LogEntry], more: bool, room_bytes: usize) -> Reply {
     // Only a single entry can still be too long.
-    let cap = REPLY_MAX_BYTES / 2;
+    let cap = room_bytes / 2;
     let mut frame = Frame::new();
     let mut shown = Vec::new();
     for entry in entries {
@@ -193,23 +199,81 @@ fn entry_bytes(entry: &LogEntry) -> usize {
         + entry.session.as_ref().map_or(0, String::len)
 }
 
+/// The text of a version, cleaned.
+fn text_of(version: &Version) -> Cow<'_, str> {
+    let content = version
+        .not_shown
+        .as_ref()
+        .or(version.memory.content.as_ref());
+    clean(content.map_or("(withheld)", String::as_str))
+}
+
+/// The newest version's text from a byte on: what a reply before had no room for.
+fn text_from(call: &Call<'_>, id: &str, start: usize) -> Result<Reply, ServiceError> {
+    let versions = call.service.history(id)?;
+    let newest = versions.iter().max_by_key(|version| version.position);
+    let text = newest.map(text_of).unwrap_or_default();
+    if start >= text.len() {
+        return Err(ServiceError::invalid_with(
+            format!(
+                "the cursor is {start}, and the text of {id} has {} bytes",
+                text.len()
+            ),
+            "give the cursor of the reply before, or leave it out",
+        ));
+    }
+    let start = text.floor_char_boundary(start);
+    let end = start + end_within(&text[start..], call.room_bytes());
+    let mut frame = Frame::new();
+    frame.item("", &text[start..end], "", usize::MAX);
+    let mut structured = json!({"id": id, "text": text[start..end], "total_bytes": text.len()});
+    let mut reply = frame.finish();
+    if end < text.len() {
+        reply.push_str(&more(end, text.len()));
+        structured["next_cursor"] = end.into();
+    }
+    Ok(Reply {
+        text: reply,
+        structured,
+    })
+}
+
+/// That a text goes on.
+fn more(end: usize, total: usize) -> String {
+    format!(
+        "\n{end} of {total} bytes of the newest text shown; more: cursor {end}, with the same id"
+    )
+}
+
 fn history(call: &Call<'_>, id: &str, limit: usize) -> Result<Reply, ServiceError> {
     let mut versions = call.service.history(id)?;
     let why = call.service.why(id, RECALLS_MAX)?;
     versions.sort_by_key(|version| std::cmp::Reverse(version.position));
     let total = versions.len();
-    versions.truncate(limit.min(REPLY_MAX_BYTES / 2 / ENTRY_BYTES));
-    let lengths = versions
-        .iter()
-        .map(|v| v.memory.content.as_ref().map_or(0, String::len));
-    let cap = fair_cap(lengths, REPLY_MAX_BYTES - versions.len() * ENTRY_BYTES);
+    let recalls = why.recalls.len() * RECALL_BYTES;
+    let room = call.room_bytes().saturating_sub(recalls);
+    versions.truncate(limit.min(room / 2 / ENTRY_BYTES).max(1));
+    let room = room.saturating_sub(versions.len() * ENTRY_BYTES);
+    // The newest text is what a memory says: the others share what it leaves, a quarter at least.
+    let newest = versions.first().map(text_of).unwrap_or_default();
+    let newest_cap = end_within(&newest, room * 3 / 4);
+    let newest_len = newest.len();
+    let earlier = versions.iter().skip(1);
+    let earlier = earlier.map(|version| framed_len(&text_of(version)));
+    let cap = fair_cap(earlier, room - framed_len(&newest[..newest_cap]));
 
     let mut frame = Frame::new();
     let mut shown = Vec::new();
-    for version in &versions {
+    for (at, version) in versions.iter().enumerate() {
         let memory = &version.memory;
-        let content = version.not_shown.as_ref().or(memory.content.as_ref());
-        let content = clean(content.map_or("(withheld)", String::as_str));
+        let content = text_of(version);
+        // The next reply goes on at the very byte.
+        let is_begun = at == 0 && newest_cap < newest_len;
+        let (content, cap) = match is_begun {
+            true => (format!("{}…", &content[..newest_cap]).into(), usize::MAX),
+            false if at == 0 => (content, usize::MAX),
+            false => (content, cap),
+        };
         let state = match &memory.consolidated_into {
             _ if version.is_not_shown() => format!(" ({})", version.why_not_shown()),
             Some(summary) => format!(" (consolidated into {summary})"),
@@ -239,6 +303,8 @@ fn history(call: &Call<'_>, id: &str, limit: usize) -> Result<Reply, ServiceErro
         frame.item(&head, &clean_line(query_of(recall)), "", QUERY_MAX_BYTES);
     }
     let mut text = frame.finish();
+    let mut from = json!(why.from);
+    clean_value(&mut from);
     if let Some(newest) = versions.first() {
         text = format!(
             "{}, {}, {}, newest first\n{text}",
@@ -247,15 +313,7 @@ fn history(call: &Call<'_>, id: &str, limit: usize) -> Result<Reply, ServiceErro
             super::count(why.recalls_total, "recall", "recalls"),
         );
     }
-    if versions.len() < total {
-        text.push_str(&format!(
-            "\nthe newest {} of {total} versions shown",
-            versions.len()
-        ));
-    }
-    let mut from = json!(why.from);
-    clean_value(&mut from);
-    let structured = json!({
+    let mut structured = json!({
         "id": why.memory.id,
         "from": from,
         "versions": shown,
@@ -263,6 +321,16 @@ fn history(call: &Call<'_>, id: &str, limit: usize) -> Result<Reply, ServiceErro
         "recalls": why.recalls.iter().map(recall_fields).collect::<Vec<_>>(),
         "recalls_total": why.recalls_total,
     });
+    if newest_cap < newest_len {
+        text.push_str(&more(newest_cap, newest_len));
+        structured["next_cursor"] = newest_cap.into();
+    }
+    if versions.len() < total {
+        text.push_str(&format!(
+            "\nthe newest {} of {total} versions shown",
+            versions.len()
+        ));
+    }
     Ok(Reply { text, structured })
 }
 

@@ -1,18 +1,21 @@
 //! `icm_memory_recall`
 
+use icm_projections::word_places;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{AS_OF, Call, Hints, Kind, Param, Reply, Tool, cleaned, day};
+use super::{AS_OF, Call, Hints, Kind, Param, Reply, SINCE, Tool, UNTIL, cleaned};
 use crate::api::{Importance, RecallHit, RecallRequest, Source, Trust, Via};
+use crate::cursor::Cursor;
 use crate::error::ServiceError;
-use crate::mcp::frame::{Frame, REPLY_MAX_BYTES, cut, fair_cap};
+use crate::mcp::frame::{Frame, cut, excerpt, fair_cap, framed_len};
 use crate::mcp::schema::Args;
 use crate::sanitize::clean_line;
 
 const LIMIT_MAX: u64 = 50;
-/// Bytes of a hit beside its texts, about.
+/// Bytes of a hit beside its texts, about: in the structured content, and in the text with the marks of a cut.
 const HIT_BYTES: usize = 400;
+const TEXT_HIT_BYTES: usize = 170;
 
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_recall",
@@ -23,6 +26,7 @@ pub(super) static TOOL: Tool = Tool {
         destructive: false,
         idempotent: true,
     },
+    search_hint: "search, remember, earlier decisions, preferences",
     leaves_work: true,
     params: &[
         Param {
@@ -45,12 +49,20 @@ pub(super) static TOOL: Tool = Tool {
         },
         Param {
             name: "limit",
-            kind: Kind::Whole {
+            kind: Kind::Limit {
                 min: 1,
                 max: LIMIT_MAX,
             },
             required: false,
             about: "default 10",
+        },
+        SINCE,
+        UNTIL,
+        Param {
+            name: "cursor",
+            kind: Kind::Text,
+            required: false,
+            about: "what the reply before said after `more`",
         },
         Param {
             name: "scope",
@@ -106,36 +118,64 @@ fn is_zero(number: &u64) -> bool {
 }
 
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
-    let as_of = args.text("as_of");
+    let cursor = match args.text("cursor") {
+        Some(cursor) => Some(Cursor::parse(&cursor, "cursor", "a recall")?),
+        None => None,
+    };
+    let as_of = cursor.map(Cursor::at).or_else(|| args.text("as_of"));
     let request = RecallRequest {
         query: args.required_text("query"),
         topic: args.text("topic"),
         keyword: args.text("keyword"),
         scope: call.caller.scope(args.text("scope"))?,
+        since: args.text("since"),
+        until: args.text("until"),
         limit: args.whole("limit").map(|limit| limit as usize),
+        offset: cursor.map_or(0, |cursor| cursor.offset),
         at: as_of.clone(),
         record: !call.options.read_only,
-        together: true,
+        together: cursor.is_none(),
         ..RecallRequest::default()
     };
     let answer = call.service.recall(call.caller, &request)?;
     let basis = as_of.is_some().then_some(&answer.basis);
     let text_of_basis = basis.map(super::basis_text);
+    let next = answer.next.map(|offset| Cursor {
+        position: answer.basis.position,
+        offset,
+    });
 
     let mut hits: Vec<Hit> = answer.results.into_iter().map(Hit::of).collect();
-    let (texts_cap, fields_cap) = caps(&mut hits);
+    let (texts_cap, fields_cap) = caps(&mut hits, call.room_bytes());
     let mut text = text_of_basis.map_or_else(String::new, |basis| basis + "\n");
     if let Some(note) = &answer.note {
         text.push_str(&format!("note: {}\n", clean_line(note)));
     }
     let scope: Vec<String> = answer.scope.into_iter().map(cleaned).collect();
-    if !call.options.compact {
-        text.push_str(&format!("in {}:\n", seen(&scope)));
+    match hits.is_empty() {
+        _ if call.options.compact => {}
+        true => text.push_str(&format!("in {}: ", seen(&scope))),
+        false => {
+            let zone = call.service.zone_name();
+            text.push_str(&format!("in {}; days in {zone}:\n", seen(&scope)));
+        }
     }
-    if hits.is_empty() {
-        text.push_str("no memory matches; try other words, scope all, or icm_memory_list_topics");
-    } else {
-        text.push_str(&in_frame(&hits, call.options.compact, texts_cap));
+    let mut is_any_cut = false;
+    match hits.is_empty() {
+        true if request.offset > 0 => text.push_str("no more memories match"),
+        true => text
+            .push_str("no memory matches; try other words, scope all, or icm_memory_list_topics"),
+        false => {
+            let framed = in_frame(call, &request.query, &hits, texts_cap);
+            text.push_str(&framed.text);
+            is_any_cut = framed.is_any_cut;
+        }
+    }
+    if is_any_cut {
+        text.push_str(&format!(
+            "\nof a memory that is cut, {}",
+            call.way_to_the_whole()
+        ));
     }
     for hit in &mut hits {
         if let Some(content) = &mut hit.content
@@ -145,6 +185,10 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         }
     }
     let mut structured = json!({"basis": answer.basis, "scope": scope, "results": hits});
+    if let Some(next) = next {
+        text.push_str(&format!("\nmore: cursor \"{next}\""));
+        structured["next_cursor"] = json!(next.to_string());
+    }
     if !answer.often_together.is_empty() {
         let ids = answer.often_together.join(" ");
         text.push_str(&format!("\noften recalled with the first one: {ids}"));
@@ -161,18 +205,36 @@ fn seen(scopes: &[String]) -> String {
         .join(", ")
 }
 
-fn in_frame(hits: &[Hit], compact: bool, cap_bytes: usize) -> String {
+/// Results in the frame that marks them as data.
+struct Framed {
+    text: String,
+    /// Whether a memory is not shown whole.
+    is_any_cut: bool,
+}
+
+fn in_frame(call: &Call<'_>, query: &str, hits: &[Hit], cap_bytes: usize) -> Framed {
     let mut frame = Frame::new();
+    let mut is_any_cut = false;
     for hit in hits {
         let topic = clean_line(&hit.topic);
         let content = hit.content.as_deref().unwrap_or("(withheld)");
+        let is_cut = framed_len(content) > cap_bytes;
+        is_any_cut |= is_cut;
+        let shown = match is_cut {
+            true => excerpt(content, &word_places(query, content), cap_bytes),
+            false => content.into(),
+        };
         let links = links(hit);
-        if compact {
+        if call.options.compact {
             let tail = match links.is_empty() {
                 true => String::new(),
                 false => format!(" ({})", links.trim_start_matches(", ")),
             };
-            frame.item(&format!("[{topic}] "), content, &tail, cap_bytes);
+            let id = match is_cut {
+                true => format!("{} ", hit.id),
+                false => String::new(),
+            };
+            frame.item(&format!("{id}[{topic}] "), &shown, &tail, usize::MAX);
             continue;
         }
         let head = format!("{} [{topic}] ", hit.id);
@@ -181,10 +243,25 @@ fn in_frame(hits: &[Hit], compact: bool, cap_bytes: usize) -> String {
             Trust::External => ", external",
             Trust::User | Trust::Agent => "",
         };
-        let tail = format!(" ({}, {importance}{external}{links})", day(&hit.updated_at));
-        frame.item(&head, content, &tail, cap_bytes);
+        let days = days(call, hit);
+        let tail = format!(" ({days}, {importance}{external}{links})");
+        frame.item(&head, &shown, &tail, usize::MAX);
     }
-    frame.finish()
+    Framed {
+        text: frame.finish(),
+        is_any_cut,
+    }
+}
+
+/// Returns the day that a memory is of: when it happened, else when it was stored first. A later day of a change
+/// stands beside it.
+fn days(call: &Call<'_>, hit: &Hit) -> String {
+    let of = call.day(hit.occurred_at.as_ref().unwrap_or(&hit.created_at));
+    let updated = call.day(&hit.updated_at);
+    match hit.updated_at == hit.created_at || updated == of {
+        true => of,
+        false => format!("{of}, updated {updated}"),
+    }
 }
 
 /// What links and scope say of a result.
@@ -209,7 +286,7 @@ fn links(hit: &Hit) -> String {
 
 /// How many bytes of each content fit, in the text and in the structured content. Where the other
 /// fields alone would fill the reply, the longest of them go.
-fn caps(hits: &mut [Hit]) -> (usize, usize) {
+fn caps(hits: &mut [Hit], room_bytes: usize) -> (usize, usize) {
     let fields = |hit: &Hit| {
         let source = &hit.source;
         let source = [
@@ -227,7 +304,7 @@ fn caps(hits: &mut [Hit]) -> (usize, usize) {
         let keywords: usize = hit.keywords.iter().map(|keyword| keyword.len() + 3).sum();
         HIT_BYTES + hit.topic.len() + hit.scope.len() + keywords + source
     };
-    if hits.iter().map(fields).sum::<usize>() > REPLY_MAX_BYTES / 2 {
+    if hits.iter().map(fields).sum::<usize>() > room_bytes / 2 {
         for hit in hits.iter_mut() {
             hit.keywords.clear();
             hit.source = Source {
@@ -242,13 +319,16 @@ fn caps(hits: &mut [Hit]) -> (usize, usize) {
     }
     let lengths = || {
         hits.iter()
-            .map(|hit| hit.content.as_ref().map_or(0, String::len))
+            .map(|hit| hit.content.as_deref().map_or(0, framed_len))
     };
-    let in_text: usize = hits.iter().map(|hit| hit.topic.len() + 80).sum();
+    let in_text: usize = hits
+        .iter()
+        .map(|hit| hit.topic.len() + TEXT_HIT_BYTES)
+        .sum();
     let in_fields: usize = hits.iter().map(fields).sum();
     (
-        fair_cap(lengths(), REPLY_MAX_BYTES.saturating_sub(in_text)),
-        fair_cap(lengths(), REPLY_MAX_BYTES.saturating_sub(in_fields)),
+        fair_cap(lengths(), room_bytes.saturating_sub(in_text)),
+        fair_cap(lengths(), room_bytes.saturating_sub(in_fields)),
     )
 }
 

@@ -2,11 +2,12 @@
 
 use serde_json::json;
 
-use super::{AS_OF, Call, Hints, Kind, Param, Reply, Tool, clean_value};
+use super::{AS_OF, Call, Hints, Kind, Param, Reply, SINCE, Tool, UNTIL, clean_value};
 use crate::api::{ContextRequest, RecallRequest};
 use crate::error::ServiceError;
 use crate::mcp::schema::Args;
 use crate::sanitize::clean_line;
+use crate::tokens;
 
 const BUDGET_DEFAULT: u64 = 1_000;
 /// What clients take of one reply has room for it.
@@ -21,6 +22,7 @@ pub(super) static TOOL: Tool = Tool {
         destructive: false,
         idempotent: true,
     },
+    search_hint: "brief, context, budget",
     leaves_work: true,
     params: &[
         Param {
@@ -31,7 +33,7 @@ pub(super) static TOOL: Tool = Tool {
         },
         Param {
             name: "budget",
-            kind: Kind::Whole {
+            kind: Kind::Limit {
                 min: 50,
                 max: BUDGET_MAX,
             },
@@ -44,6 +46,8 @@ pub(super) static TOOL: Tool = Tool {
             required: false,
             about: "only this topic; a/ for all below a",
         },
+        SINCE,
+        UNTIL,
         Param {
             name: "scope",
             kind: Kind::Text,
@@ -57,24 +61,32 @@ pub(super) static TOOL: Tool = Tool {
 };
 
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
-    let budget = args.whole("budget").unwrap_or(BUDGET_DEFAULT);
+    let asked = args.whole("budget").unwrap_or(BUDGET_DEFAULT) as usize;
+    let budget = asked.min(tokens::within(call.room_bytes()));
     let request = ContextRequest {
         recall: RecallRequest {
             query: args.required_text("query"),
             topic: args.text("topic"),
+            since: args.text("since"),
+            until: args.text("until"),
             scope: call.caller.scope(args.text("scope"))?,
             at: args.text("as_of"),
             record: !call.options.read_only,
             ..RecallRequest::default()
         },
-        budget: usize::try_from(budget).unwrap_or(usize::MAX),
+        budget,
         markdown: false,
     };
     let context = call.service.recall_context(call.caller, &request)?;
     let mut text = match context.results.is_empty() {
         true => "no memory matches; try other words, or scope all".to_owned(),
-        false => context.text,
+        false => format!("{}\ndays in {}", context.text, call.service.zone_name()),
     };
+    if budget < asked {
+        text.push_str(&format!(
+            "\nan answer has room for {budget} tokens, not {asked}"
+        ));
+    }
     if context.left_out > 0 {
         text.push_str(&format!("\n{} more did not fit", context.left_out));
     }

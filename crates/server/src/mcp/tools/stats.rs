@@ -16,6 +16,7 @@ pub(super) static TOOL: Tool = Tool {
         destructive: false,
         idempotent: true,
     },
+    search_hint: "count, size of the store",
     leaves_work: false,
     params: &[AS_OF],
     output: Some(output),

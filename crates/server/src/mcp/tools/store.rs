@@ -14,6 +14,7 @@ pub(super) static TOOL: Tool = Tool {
         destructive: false,
         idempotent: false,
     },
+    search_hint: "remember, save, note, decision, preference",
     leaves_work: true,
     params: &[
         Param {
@@ -46,6 +47,12 @@ pub(super) static TOOL: Tool = Tool {
             required: false,
             about: "verbatim code or message behind it",
         },
+        Param {
+            name: "occurred_at",
+            kind: Kind::Text,
+            required: false,
+            about: "when it happened, if not now: date, time or 2h ago",
+        },
         super::SCOPE_TO_STORE,
         ALLOW_SECRET,
     ],
@@ -60,6 +67,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         importance: args.one_of("importance"),
         keywords: args.texts("keywords").unwrap_or_default(),
         raw_excerpt: args.text("raw_excerpt"),
+        occurred_at: args.text("occurred_at"),
         scope: call.caller.scope(args.text("scope"))?,
         trust: Trust::Agent,
         allow_secret: args.flag("allow_secret"),

@@ -23,6 +23,7 @@ pub(super) static TOOL: Tool = Tool {
         destructive: true,
         idempotent: false,
     },
+    search_hint: "revert, restore, take back",
     leaves_work: true,
     params: &[
         Param {

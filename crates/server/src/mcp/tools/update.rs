@@ -14,6 +14,7 @@ pub(super) static TOOL: Tool = Tool {
         destructive: false,
         idempotent: true,
     },
+    search_hint: "correct, edit, change a memory",
     leaves_work: true,
     params: &[
         Param {
@@ -38,7 +39,7 @@ pub(super) static TOOL: Tool = Tool {
             name: "keywords",
             kind: Kind::Texts,
             required: false,
-            about: "replace all keywords; left out: they stay",
+            about: "replace all keywords; left out or empty: they stay",
         },
         ALLOW_SECRET,
     ],

@@ -11,6 +11,7 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     title: "Add a concept",
     description: "Add a concept with its definition to a memoir. Call it when a part of the subject has a name worth keeping. Not for changing one (icm_memoir_refine).",
     hints: ADDS,
+    search_hint: "knowledge graph, define, node",
     leaves_work: true,
     params: &[
         MEMOIR,

@@ -10,6 +10,7 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     title: "Create a memoir",
     description: "Create a memoir: a named graph of concepts. Call it for a subject whose parts and their links matter. Not for single facts (icm_memory_store).",
     hints: ADDS,
+    search_hint: "knowledge graph, new",
     leaves_work: true,
     params: &[
         Param {

@@ -13,6 +13,7 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
         idempotent: true,
         ..ADDS
     },
+    search_hint: "knowledge graph, description",
     leaves_work: true,
     params: &[
         Param {

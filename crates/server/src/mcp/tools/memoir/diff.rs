@@ -8,9 +8,9 @@ use crate::mcp::frame::{Frame, cut};
 use crate::sanitize::clean_line;
 
 /// Entries of each list that are shown.
-const SHOWN: usize = 20;
+const SHOWN: usize = 10;
 /// Bytes of a text that are shown.
-const TEXT_BYTES: usize = 400;
+const TEXT_BYTES: usize = 200;
 
 /// What became of the graph, for a model and for a program, and whether there is more on the next page (from 0);
 /// nothing where nothing did.

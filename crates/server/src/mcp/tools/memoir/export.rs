@@ -6,7 +6,7 @@ use super::{AFTER, AS_OF, Call, Kind, MEMOIR, Param, READS, Reply, Tool};
 use crate::api::GraphFormat;
 use crate::cursor::Cursor;
 use crate::error::ServiceError;
-use crate::mcp::frame::{Frame, REPLY_MAX_BYTES};
+use crate::mcp::frame::{Frame, end_within};
 use crate::mcp::schema::Args;
 use crate::mcp::tools::cleaned;
 
@@ -18,6 +18,7 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     title: "Export a memoir",
     description: "Write a whole memoir out as text of a format. Call it to draw it, or to read all of it at once. Not for one concept (icm_memoir_inspect).",
     hints: READS,
+    search_hint: "knowledge graph, mermaid, dot, json",
     leaves_work: false,
     params: &[
         MEMOIR,
@@ -39,7 +40,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let format = args.one_of("as").unwrap_or(GraphFormat::Markdown);
     let (as_of, after) = (args.text("as_of"), args.text("after"));
     let cursor = match &after {
-        Some(after) => Some(Cursor::parse(after, WHAT)?),
+        Some(after) => Some(Cursor::parse(after, "after", WHAT)?),
         None => None,
     };
     let as_of = cursor.map(Cursor::at).or(as_of);
@@ -48,8 +49,9 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         .memoir_export(&memoir, format, as_of.as_deref())?;
     let whole = cleaned(written.text);
     let start = cursor.map_or(0, |cursor| cursor.offset);
-    let page = page(&whole, start)
-        .ok_or_else(|| Cursor::refused(after.as_deref().unwrap_or_default().trim(), WHAT))?;
+    let page = page(&whole, start, call.room_bytes()).ok_or_else(|| {
+        Cursor::refused(after.as_deref().unwrap_or_default().trim(), "after", WHAT)
+    })?;
     let mut frame = Frame::new();
     frame.item("", page, "", usize::MAX);
     let mut text = frame.finish();
@@ -72,12 +74,13 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
 
 /// The page of a text that begins at a byte: up to the last line that ends within a reply, or as much of
 /// one line as fits. All pages one after another are the text. Nothing where no page begins there.
-fn page(text: &str, start: usize) -> Option<&str> {
+fn page(text: &str, start: usize, room_bytes: usize) -> Option<&str> {
     let rest = text.get(start..).filter(|rest| !rest.is_empty())?;
-    if rest.len() <= REPLY_MAX_BYTES {
+    let end = end_within(rest, room_bytes);
+    if end == rest.len() {
         return Some(rest);
     }
-    let room = &rest[..rest.floor_char_boundary(REPLY_MAX_BYTES)];
+    let room = &rest[..end];
     let end = room.rfind('\n').map_or(room.len(), |at| at + 1);
     Some(&rest[..end])
 }

@@ -13,6 +13,7 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
         destructive: true,
         idempotent: true,
     },
+    search_hint: "knowledge graph, delete",
     leaves_work: true,
     params: &[
         MEMOIR,

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::api::{ConceptLink, DefinitionStatus, InspectRequest, Inspected};
 use crate::error::ServiceError;
-use crate::mcp::frame::{Frame, REPLY_MAX_BYTES};
+use crate::mcp::frame::Frame;
 use crate::mcp::schema::Args;
 use crate::sanitize::clean_line;
 
@@ -22,13 +22,14 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     title: "Inspect a concept",
     description: "Show a concept, its earlier definitions, its links and what is around it. Call it before you build on a concept. Not for finding one (icm_memoir_search).",
     hints: READS,
+    search_hint: "knowledge graph, neighbours, definition",
     leaves_work: false,
     params: &[
         MEMOIR,
         CONCEPT,
         Param {
             name: "depth",
-            kind: Kind::Whole { min: 0, max: 10 },
+            kind: Kind::Limit { min: 0, max: 10 },
             required: false,
             about: "steps along links, default 1",
         },
@@ -40,7 +41,7 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
         },
         Param {
             name: "limit",
-            kind: Kind::Whole { min: 1, max: 2_000 },
+            kind: Kind::Limit { min: 1, max: 2_000 },
             required: false,
             about: "of a page, default 200",
         },
@@ -50,6 +51,9 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     output: None,
     run,
 };
+
+/// Bytes of an earlier definition that are shown, and of the ids of memories.
+const EARLIER_MAX_BYTES: usize = 1_000;
 
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let mut request = InspectRequest {
@@ -63,7 +67,8 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     };
     let as_of = request.at.is_some();
     let mut found = call.service.inspect(&request)?;
-    let fit = fitting(&found);
+    let room = call.room_bytes();
+    let fit = fitting(&found, room / 4);
     if fit < found.around.len() {
         // A page of as many as there is room for, with just their links.
         request.limit = Some(fit);
@@ -71,11 +76,16 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         found = call.service.inspect(&request)?;
     }
     let mut frame = Frame::new();
-    concepts(&mut frame, &[&found.concept], false);
+    concepts(&mut frame, &[&found.concept], false, room / 2);
     if found.offset == 0 {
-        for before in found.definitions.iter().rev() {
-            if before.status == DefinitionStatus::Holds {
-                continue;
+        let earlier = found.definitions.iter().rev();
+        let earlier = earlier.filter(|before| before.status != DefinitionStatus::Holds);
+        let begun = frame.len_bytes();
+        for (told, before) in earlier.clone().enumerate() {
+            if frame.len_bytes() - begun > room / 8 {
+                let left = earlier.count() - told;
+                frame.item(&format!("before: {left} more"), "", "", 0);
+                break;
             }
             let text = before.definition.as_deref().unwrap_or("(withheld)");
             let why = before.status.why_not_shown();
@@ -84,11 +94,11 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
                 &format!("before, revision {}{why}: ", before.revision),
                 text,
                 "",
-                1_000,
+                EARLIER_MAX_BYTES,
             );
         }
         if let Some(sources) = found.sources.shown() {
-            frame.item("from memories: ", &sources, "", 10_000);
+            frame.item("from memories: ", &sources, "", EARLIER_MAX_BYTES);
         }
     }
     let links_total = found.links.len();
@@ -96,14 +106,14 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     for (at, link) in found.links.iter().enumerate() {
         let said = said(link);
         bytes += said.len();
-        if bytes > REPLY_MAX_BYTES {
+        if bytes > room * 3 / 8 {
             found.links.truncate(at);
             break;
         }
         frame.item("link: ", &said, "", 1_000);
     }
     let list: Vec<_> = found.around.iter().map(|it| &it.concept).collect();
-    concepts(&mut frame, &list, false);
+    concepts(&mut frame, &list, false, room / 4);
     let mut text = frame.finish();
     let mut value = structured(&found);
     if found.links.len() < links_total {
@@ -128,8 +138,8 @@ fn said(link: &ConceptLink) -> String {
     format!("{from} {} {to}{reason}", link.relation)
 }
 
-/// How many of the concepts around one fit into a reply, with the links that they came by.
-fn fitting(found: &Inspected) -> usize {
+/// Returns how many of the concepts around one fit into so many bytes, with the links that they came by; at least one.
+fn fitting(found: &Inspected, room_bytes: usize) -> usize {
     let mut links: HashMap<&str, usize> = HashMap::new();
     for link in &found.links {
         let bytes = "link: \n".len() + said(link).len();
@@ -142,7 +152,7 @@ fn fitting(found: &Inspected) -> usize {
         let (head, definition, tail) = line(&it.concept, false);
         bytes += head.len() + definition.len() + tail.len();
         bytes += links.get(it.concept.name.as_str()).copied().unwrap_or(0);
-        if bytes > REPLY_MAX_BYTES && at > 0 {
+        if bytes > room_bytes && at > 0 {
             return at;
         }
     }

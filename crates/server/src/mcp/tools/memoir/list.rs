@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{AFTER, AS_OF, Call, READS, Reply, Tool, concept_count, dated, more, structured};
 use crate::error::ServiceError;
-use crate::mcp::frame::{Frame, REPLY_MAX_BYTES};
+use crate::mcp::frame::Frame;
 use crate::mcp::schema::Args;
 use crate::sanitize::clean_line;
 
@@ -13,6 +13,7 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     title: "List memoirs",
     description: "List the memoirs and what they are about. Call it to see which there are. Not for their concepts (icm_memoir_show).",
     hints: READS,
+    search_hint: "knowledge graphs, overview",
     leaves_work: false,
     params: &[AFTER, AS_OF],
     output: None,
@@ -31,12 +32,12 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     for memoir in &list.memoirs {
         let about = memoir.description.as_deref().unwrap_or("(withheld)");
         bytes += memoir.name.len() + about.len() + 80;
-        if bytes > REPLY_MAX_BYTES && shown > 0 {
+        if bytes > call.room_bytes() && shown > 0 {
             break;
         }
         let head = format!("{}: ", clean_line(&memoir.name));
         let tail = format!(" ({})", concept_count(memoir.concepts));
-        frame.item(&head, about, &tail, REPLY_MAX_BYTES / 2);
+        frame.item(&head, about, &tail, call.room_bytes() / 2);
         shown += 1;
     }
     let mut text = match (shown, total) {

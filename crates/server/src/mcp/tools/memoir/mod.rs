@@ -21,7 +21,7 @@ use super::{
 };
 use crate::api::{Action, Concept, ConceptRequest, ConceptSearchRequest, GraphReceipt};
 use crate::error::ServiceError;
-use crate::mcp::frame::{Frame, REPLY_MAX_BYTES};
+use crate::mcp::frame::Frame;
 use crate::mcp::schema::Args;
 use crate::sanitize::clean_line;
 
@@ -81,7 +81,7 @@ fn defined(args: &mut Args) -> ConceptRequest {
         memoir: args.required_text("memoir"),
         name: args.required_text("name"),
         definition: args.text("definition"),
-        labels: args.words("labels"),
+        labels: args.texts("labels").unwrap_or_default(),
         confidence: None,
         sources: args.texts("sources").unwrap_or_default(),
         allow_secret: args.flag("allow_secret"),
@@ -160,16 +160,16 @@ fn line(concept: &Concept, memoirs: bool) -> (String, &str, String) {
     (head, definition, tail)
 }
 
-/// Concepts as lines of a frame, as many as there is room for; how many of them.
-fn concepts(frame: &mut Frame, list: &[&Concept], memoirs: bool) -> usize {
+/// Adds concepts as lines to a frame, as many as `room_bytes` has room for. Returns how many.
+fn concepts(frame: &mut Frame, list: &[&Concept], memoirs: bool, room_bytes: usize) -> usize {
     let mut bytes = 0;
     for (at, concept) in list.iter().enumerate() {
         let (head, definition, tail) = line(concept, memoirs);
         bytes += head.len() + definition.len() + tail.len();
-        if bytes > REPLY_MAX_BYTES && at > 0 {
+        if bytes > room_bytes && at > 0 {
             return at;
         }
-        frame.item(&head, definition, &tail, REPLY_MAX_BYTES / 2);
+        frame.item(&head, definition, &tail, room_bytes / 2);
     }
     list.len()
 }
@@ -203,7 +203,7 @@ const LABEL: Param = Param {
 
 const LIMIT: Param = Param {
     name: "limit",
-    kind: Kind::Whole { min: 1, max: 50 },
+    kind: Kind::Limit { min: 1, max: 50 },
     required: false,
     about: "default 10",
 };
@@ -230,7 +230,7 @@ fn search(call: &Call<'_>, args: &mut Args, memoir: Option<String>) -> Result<Re
     let mut found = call.service.concept_search(&request)?;
     let mut frame = Frame::new();
     let list: Vec<_> = found.results.iter().map(|hit| &hit.concept).collect();
-    let shown = concepts(&mut frame, &list, all);
+    let shown = concepts(&mut frame, &list, all, call.room_bytes());
     let mut text = match shown {
         0 => "no concept fits".to_owned(),
         _ => frame.finish(),

@@ -9,6 +9,7 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     title: "Search a memoir",
     description: "Find concepts of one memoir by words, meaning or label. Call it when the memoir is known. Not for memories (icm_memory_recall).",
     hints: READS,
+    search_hint: "knowledge graph, find concept",
     leaves_work: false,
     params: &[MEMOIR, QUERY, LABEL, LIMIT, AFTER, AS_OF],
     output: None,

@@ -9,6 +9,7 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     title: "Search all memoirs",
     description: "Find concepts of all memoirs by words, meaning or label. Call it when you do not know the memoir. Not for memories (icm_memory_recall).",
     hints: READS,
+    search_hint: "knowledge graphs, find concept",
     leaves_work: false,
     params: &[QUERY, LABEL, LIMIT, AFTER, AS_OF],
     output: None,

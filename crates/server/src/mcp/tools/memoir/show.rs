@@ -19,6 +19,7 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     title: "Show a memoir",
     description: "Show a memoir: numbers, labels and its concepts by name, a page at a time. Call it to get an overview. Not for finding one concept (icm_memoir_search).",
     hints: READS,
+    search_hint: "knowledge graph, concepts",
     leaves_work: false,
     params: &[
         Param {
@@ -48,10 +49,10 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         &format!("{}: ", clean_line(&found.memoir.name)),
         about,
         "",
-        10_000,
+        call.room_bytes() / 4,
     );
     let list: Vec<_> = found.concept_list.iter().collect();
-    let shown = concepts(&mut frame, &list, false);
+    let shown = concepts(&mut frame, &list, false, call.room_bytes() * 3 / 4);
     if shown < list.len() {
         found.next = Some(list[shown - 1].name.clone());
     }

@@ -1,0 +1,345 @@
+//! Text that a model gets: marked as data in every client, and no longer than it takes.
+
+use icm_server::api::Trust;
+use icm_server::mcp::{ANSWER_MAX_BYTES, McpOptions, Offer};
+use serde_json::{Value, json};
+
+use super::{Client, walk};
+
+const NEEDLE: &str = "zanzibar";
+
+/// What `icm serve` offers of itself, with every tool.
+fn plain() -> McpOptions {
+    McpOptions {
+        offer: Offer::ALL,
+        ..McpOptions::default()
+    }
+}
+
+/// A store that has something for each tool to show.
+async fn filled(mut client: Client) -> Client {
+    for n in 0..3 {
+        let content = format!("{NEEDLE} number {n}: invoices live in PostgreSQL");
+        client.put("billing", &content, Trust::External);
+    }
+    let similar = format!("{NEEDLE} number 0: invoices now live in PostgreSQL");
+    client.put("billing", &similar, Trust::Agent);
+    let create = json!({"name": "system", "description": NEEDLE});
+    client.call("icm_memoir_create", create).await;
+    let concept = json!({"memoir": "system", "name": "api", "definition": NEEDLE});
+    client.call("icm_memoir_add_concept", concept).await;
+    client
+}
+
+fn text_of(result: &Value) -> &str {
+    result["content"][0]["text"].as_str().expect("a text")
+}
+
+#[tokio::test]
+async fn stored_text_goes_out_framed_and_once() {
+    let mut client = filled(Client::legacy(plain()).await).await;
+    let mut framed = 0;
+    for (tool, arguments) in [
+        ("icm_memory_recall", json!({"query": "invoices"})),
+        ("icm_memory_recall_context", json!({"query": "invoices"})),
+        ("icm_log", json!({})),
+        ("icm_diff", json!({"from": "@2"})),
+        ("icm_memory_health", json!({})),
+        ("icm_memoir_list", json!({})),
+        ("icm_memoir_show", json!({"name": "system"})),
+        (
+            "icm_memoir_search",
+            json!({"memoir": "system", "query": NEEDLE}),
+        ),
+        ("icm_memoir_search_all", json!({"query": NEEDLE})),
+        (
+            "icm_memoir_inspect",
+            json!({"memoir": "system", "name": "api"}),
+        ),
+        ("icm_memoir_export", json!({"memoir": "system"})),
+        ("icm_memory_forget_topic", json!({"topic": "billing"})),
+        ("icm_memory_prune", json!({"threshold": 1})),
+        (
+            "icm_memory_store",
+            json!({"topic": "billing", "content": format!("{NEEDLE} number 2: invoices live in PostgreSQL!")}),
+        ),
+        ("icm_memory_consolidate", json!({"topic": "billing"})),
+    ] {
+        let result = client.call(tool, arguments).await;
+        assert_eq!(result["isError"], false, "{tool}: {result}");
+        assert!(
+            result.get("structuredContent").is_none(),
+            "{tool}: {result}"
+        );
+        let mut outside = String::new();
+        let mut is_inside = false;
+        for line in text_of(&result).lines() {
+            is_inside |= line.starts_with("<memories nonce=");
+            if !is_inside {
+                outside.push_str(line);
+            }
+            is_inside &= line != "</memories>";
+        }
+        assert!(!outside.contains(NEEDLE), "{tool}: {result}");
+        framed += usize::from(text_of(&result).contains(NEEDLE));
+    }
+    assert!(framed >= 12, "{framed} tools showed stored text");
+}
+
+#[tokio::test]
+async fn no_tool_announces_a_structure_that_does_not_come() {
+    for (structured, schemas) in [(false, 0), (true, 1)] {
+        let options = McpOptions {
+            structured,
+            ..plain()
+        };
+        let mut client = Client::legacy(options).await;
+        let list = client.request("tools/list", json!({})).await;
+        let tools = list["result"]["tools"].as_array().expect("tools");
+        let with = tools.iter().filter(|tool| tool["outputSchema"].is_object());
+        assert_eq!(with.count(), schemas);
+        let result = client.call("icm_memory_stats", json!({})).await;
+        assert_eq!(
+            result["structuredContent"].is_object(),
+            structured,
+            "{result}"
+        );
+    }
+}
+
+/// Each revision gets what it knows of: the columns are structure and titles, annotations.
+#[tokio::test]
+async fn nothing_goes_out_that_the_revision_lacks() {
+    for (revision, structure, annotations) in [
+        ("2024-11-05", false, false),
+        ("2025-03-26", false, true),
+        ("2025-06-18", true, true),
+        ("2025-11-25", true, true),
+    ] {
+        let options = McpOptions {
+            structured: true,
+            ..plain()
+        };
+        let mut client = Client::connect(options);
+        let hello = json!({
+            "protocolVersion": revision,
+            "capabilities": {},
+            "clientInfo": {"name": "test client", "version": "1.2"},
+        });
+        let reply = client.request("initialize", hello).await;
+        assert_eq!(reply["result"]["protocolVersion"], revision, "{reply}");
+        let info = &reply["result"];
+        assert_eq!(
+            info["serverInfo"]["title"].is_string(),
+            structure,
+            "{reply}"
+        );
+        assert_eq!(
+            info["capabilities"]["completions"].is_object(),
+            annotations,
+            "{reply}"
+        );
+        let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        client.send(initialized.as_bytes()).await;
+        let mut client = filled(client).await;
+        let mut tools = 0;
+        for tool in client.request("tools/list", json!({})).await["result"]["tools"]
+            .as_array()
+            .expect("tools")
+        {
+            tools += 1;
+            assert_eq!(tool["title"].is_string(), structure, "{revision} {tool}");
+            assert_eq!(tool["_meta"].is_object(), structure, "{revision} {tool}");
+            assert_eq!(
+                tool["annotations"].is_object(),
+                annotations,
+                "{revision} {tool}"
+            );
+            assert!(
+                structure || tool.get("outputSchema").is_none(),
+                "{revision} {tool}"
+            );
+        }
+        assert_eq!(tools, 30);
+        for method in ["resources/list", "resources/templates/list", "prompts/list"] {
+            let mut titles = 0;
+            let list = client.request(method, json!({})).await;
+            walk(&list["result"], &mut |key, _| {
+                titles += usize::from(key == "title")
+            });
+            assert_eq!(titles > 0, structure, "{revision} {method}: {list}");
+        }
+        let recall = json!({"query": "invoices"});
+        let result = client.call("icm_memory_recall", recall).await;
+        assert_eq!(
+            result["structuredContent"].is_object(),
+            structure,
+            "{result}"
+        );
+        assert!(text_of(&result).contains(NEEDLE), "{result}");
+    }
+}
+
+#[tokio::test]
+async fn claude_code_is_told_what_to_load_and_how_much_comes() {
+    let mut client = Client::legacy(plain()).await;
+    let list = client.request("tools/list", json!({})).await;
+    let mut always = Vec::new();
+    for tool in list["result"]["tools"].as_array().expect("tools") {
+        let meta = &tool["_meta"];
+        let hint = meta["anthropic/searchHint"].as_str().expect("a hint");
+        assert!((5..=60).contains(&hint.len()), "{tool}");
+        if meta["anthropic/alwaysLoad"] == true {
+            always.push(tool["name"].as_str().expect("a name"));
+        }
+        if tool["annotations"]["readOnlyHint"] == true {
+            let most = &meta["anthropic/maxResultSizeChars"];
+            assert_eq!(*most, json!(ANSWER_MAX_BYTES), "{tool}");
+        }
+    }
+    assert_eq!(always, ["icm_memory_recall", "icm_memory_store"]);
+}
+
+/// A text of so many bytes with a sentence in its middle.
+fn long(bytes: usize, sentence: &str) -> String {
+    let half = "Ada likes hiking near the lake because the weather was fine. ".repeat(bytes / 124);
+    format!("{half}{sentence} {half}")
+}
+
+#[tokio::test]
+async fn a_long_memory_is_shown_around_the_words_that_matched() {
+    let mut client = Client::legacy(plain()).await;
+    let sentence = "The choir sings Monteverdi in the old gym.";
+    let id = client.put("music", &long(60_000, sentence), Trust::User);
+    for n in 0..9 {
+        let other = long(60_000 - n * 100, &format!("Somebody sings in hall {n}."));
+        client.put("music", &other, Trust::User);
+    }
+    let asked = json!({"query": "who sings Monteverdi", "limit": 10});
+    let result = client.call("icm_memory_recall", asked).await;
+    let text = text_of(&result);
+    assert!(text.len() <= ANSWER_MAX_BYTES, "{}", text.len());
+    assert!(text.contains(sentence), "{text}");
+    let line = text
+        .lines()
+        .find(|line| line.contains(sentence))
+        .expect("a line");
+    assert!(line.contains("[cut: ") && line.ends_with(')'), "{line}");
+    assert!(
+        text.contains("icm_log with its id shows it whole"),
+        "{text}"
+    );
+    assert!(text.contains("\n</memories>\n"), "{text}");
+
+    // The way that it names leads to every byte.
+    let whole = client
+        .service
+        .get(&id, None)
+        .expect("a memory")
+        .content
+        .expect("text");
+    let mut read = String::new();
+    let mut arguments = json!({"id": id});
+    let mut replies = 0;
+    loop {
+        let result = client.call("icm_log", arguments.clone()).await;
+        let text = text_of(&result);
+        replies += 1;
+        assert!(
+            text.len() <= ANSWER_MAX_BYTES && replies < 10,
+            "{}",
+            text.len()
+        );
+        let framed = text
+            .lines()
+            .skip_while(|line| !line.starts_with("<memories"))
+            .nth(1);
+        let framed = framed.expect("a line");
+        let start = framed.find("Ada").expect("its text");
+        let piece = match replies {
+            1 => framed[start..].split('…').next().expect("a piece"),
+            _ => framed,
+        };
+        read.push_str(piece);
+        let Some((_, cursor)) = text.rsplit_once("more: cursor ") else {
+            break;
+        };
+        let cursor: usize = cursor
+            .split(',')
+            .next()
+            .expect("it")
+            .parse()
+            .expect("a number");
+        read.truncate(cursor);
+        arguments["cursor"] = cursor.into();
+    }
+    assert!(replies >= 3, "{replies} replies");
+    assert_eq!(read, whole);
+    let beyond = json!({"id": id, "cursor": 1_000_000});
+    let said = client.fails("icm_log", beyond).await;
+    assert!(
+        said.contains("has 5") && said.contains("leave it out"),
+        "{said}"
+    );
+}
+
+/// The longest answers of every tool, at the least bound and at the usual one.
+#[tokio::test]
+async fn no_answer_is_longer_than_the_bound() {
+    for bound in [4_000, ANSWER_MAX_BYTES] {
+        let options = McpOptions {
+            answer_max_bytes: bound,
+            ..plain()
+        };
+        let mut client = Client::legacy(options).await;
+        let create = json!({"name": "system", "description": long(6_000, "System.")});
+        client.call("icm_memoir_create", create).await;
+        for n in 0..60 {
+            let topic = format!("{}/{n}", "t".repeat(110));
+            client.put(&topic, &long(3_000, &format!("Hall {n}")), Trust::User);
+            let name = format!("{}{n}", "c".repeat(60));
+            let concept = json!({"memoir": "system", "name": name, "definition": long(2_000, "x")});
+            client.call("icm_memoir_add_concept", concept).await;
+        }
+        let mut long_ones = 0;
+        for (tool, arguments) in [
+            (
+                "icm_memory_recall",
+                json!({"query": "hall weather", "limit": 50}),
+            ),
+            (
+                "icm_memory_recall_context",
+                json!({"query": "hall", "budget": 15_000}),
+            ),
+            ("icm_log", json!({"limit": 200})),
+            ("icm_diff", json!({"from": "@2"})),
+            ("icm_memory_list_topics", json!({})),
+            ("icm_memory_health", json!({})),
+            ("icm_undo", json!({"last": 100})),
+            ("icm_memoir_list", json!({})),
+            ("icm_memoir_show", json!({"name": "system"})),
+            (
+                "icm_memoir_search",
+                json!({"memoir": "system", "query": "hiking", "limit": 50}),
+            ),
+            ("icm_memoir_export", json!({"memoir": "system"})),
+            (
+                "icm_memoir_inspect",
+                json!({"memoir": "system", "name": format!("{}1", "c".repeat(60))}),
+            ),
+        ] {
+            let result = client.call(tool, arguments).await;
+            assert_eq!(result["isError"], false, "{tool}: {result}");
+            let text = text_of(&result);
+            assert!(text.len() <= bound, "{tool}: {} bytes", text.len());
+            let opened = text.matches("<memories nonce=").count();
+            assert_eq!(
+                opened,
+                text.matches("</memories>").count(),
+                "{tool}: {text}"
+            );
+            long_ones += usize::from(text.len() > bound / 3);
+        }
+        assert!(long_ones >= 7, "{long_ones} answers were long");
+    }
+}

@@ -12,7 +12,7 @@ def expect(condition, what):
 
 
 def serve_args(store, *more):
-    return ["--db", store, "serve", "--toolsets", "all", *more]
+    return ["--db", store, "serve", "--toolsets", "all", "--structured", *more]
 
 
 def authorization():

@@ -24,7 +24,7 @@ over_both() {
 }
 
 over_http() {
-    start_server "$icm" --db "$(mktemp -d "$work/store.XXXXXX")/store" serve --toolsets all --http 127.0.0.1:0
+    start_server "$icm" --db "$(mktemp -d "$work/store.XXXXXX")/store" serve --toolsets all --structured --http 127.0.0.1:0
     ICM_TOKEN=$token "$@" "$url"
     stop_server
 }

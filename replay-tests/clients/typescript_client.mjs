@@ -18,7 +18,7 @@ const late = setTimeout(() => {
 function transport() {
     if (over === 'stdio') {
         const [command, store] = where;
-        const args = ['--db', store, 'serve', '--toolsets', 'all'];
+        const args = ['--db', store, 'serve', '--toolsets', 'all', '--structured'];
         return new StdioClientTransport({ command, args, stderr: 'ignore' });
     }
     const headers = { Authorization: `Bearer ${process.env.ICM_TOKEN}` };

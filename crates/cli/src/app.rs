@@ -276,7 +276,7 @@ impl App {
                 Ok(_) => true,
                 Err(error) => error.kind == ErrorKind::NotFound,
             };
-            if answered && !service.is_there() {
+            if answered && !service.is_there() && !self.global.tolerates_absence {
                 let (dir, origin) = self.db()?;
                 self.ui.note(&format!(
                     "there is no store at {} (from {origin}); the first write makes one",

@@ -73,6 +73,9 @@ pub(crate) struct GlobalArgs {
     /// Set by commands that must work whatever the config file says.
     #[arg(skip)]
     pub(crate) ignores_config: bool,
+    /// Set by commands that say nothing at their end of a store that is not there.
+    #[arg(skip)]
+    pub(crate) tolerates_absence: bool,
     /// Set by commands that go on without a config file that cannot be read, and say so.
     #[arg(skip)]
     pub(crate) tolerates_config: bool,

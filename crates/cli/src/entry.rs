@@ -42,6 +42,7 @@ fn parse_and_run(arguments: Vec<OsString>, json: bool) -> Result<Outcome, CliErr
     let mut global = cli.global;
     global.ignores_config = cli.command.ignores_config();
     global.tolerates_config = matches!(cli.command, Command::Doctor(_));
+    global.tolerates_absence = matches!(cli.command, Command::Serve(_));
     let app = App::new(global)?;
     let result = cli.command.run(&app);
     app.close(result)

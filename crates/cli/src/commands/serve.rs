@@ -29,6 +29,17 @@ pub(crate) struct ServeArgs {
     /// Short answers, to save the agent's context
     #[arg(long)]
     compact: bool,
+    /// Answer with JSON beside the text, for programs
+    ///
+    /// Some agents show their model that JSON instead of the text, and nothing in it marks memories as data.
+    #[arg(long, env = "ICM_STRUCTURED", value_parser = yes_or_no, action = clap::ArgAction::SetTrue)]
+    structured: bool,
+    /// Longest answer, in characters (4000 to 500000)
+    ///
+    /// A longer one shows the parts of its memories around the words that were asked for, and says how to read on.
+    /// Characters beyond ASCII count as the two to four bytes that they take.
+    #[arg(long, value_name = "CHARS", env = "ICM_ANSWER_MAX", default_value_t = mcp::ANSWER_MAX_BYTES, value_parser = answer_max)]
+    answer_max: usize,
     /// The sets of tools to offer (see below) [default: default, unless --tools is given]
     #[arg(long, value_name = "SETS", env = "ICM_TOOLSETS", value_delimiter = ',')]
     toolsets: Vec<String>,
@@ -77,8 +88,19 @@ fn yes_or_no(text: &str) -> Result<bool, &'static str> {
     match text.trim().to_ascii_lowercase().as_str() {
         "1" | "y" | "yes" | "t" | "true" | "on" => Ok(true),
         "" | "0" | "n" | "no" | "f" | "false" | "off" => Ok(false),
-        _ => Err("ICM_READ_ONLY is yes or no"),
+        _ => Err("it is yes or no"),
     }
+}
+
+/// The longest answer that somebody asked for.
+fn answer_max(text: &str) -> Result<usize, String> {
+    let range = mcp::ANSWER_BYTES;
+    let given = text
+        .trim()
+        .parse()
+        .ok()
+        .filter(|chars| range.contains(chars));
+    given.ok_or_else(|| format!("it is a number from {} to {}", range.start(), range.end()))
 }
 
 /// Names as somebody wrote them, without blanks and empty ones.
@@ -111,8 +133,14 @@ pub(crate) fn run(args: ServeArgs, app: &App) -> Result<Outcome, CliError> {
     let options = McpOptions {
         compact: args.compact,
         read_only: args.read_only,
+        structured: args.structured,
+        answer_max_bytes: args.answer_max,
         offer,
     };
+    if !service.is_there() {
+        let (dir, origin) = app.db()?;
+        tracing::info!(dir = %dir.display(), %origin, "there is no store; the first write makes one");
+    }
     if args.http.is_wanted() {
         app.pass_on_notices(service);
         args.http.serve(app, Arc::clone(service), options)?;

@@ -265,8 +265,14 @@ fn a_model_is_told_what_links_say() {
     ];
     let input: String = calls.iter().map(|call| format!("{call}\n")).collect();
     for (args, told) in [
-        (["serve"].as_slice(), format!(", superseded by {new})")),
-        (&["serve", "--compact"], format!(" (superseded by {new})")),
+        (
+            ["serve", "--structured"].as_slice(),
+            format!(", superseded by {new})"),
+        ),
+        (
+            &["serve", "--structured", "--compact"],
+            format!(" (superseded by {new})"),
+        ),
     ] {
         let answers = world.icm_with(args, input.as_bytes()).ok().json_lines();
         let result = &answers.last().unwrap()["result"];

@@ -228,7 +228,7 @@ fn what_is_not_right_is_told_with_what_to_do() {
         )
         .is_refused(400, "colour");
     server
-        .post("/store", &json!({"topic": 1, "content": "c"}))
+        .post("/store", &json!({"topic": [1], "content": "c"}))
         .is_refused(400, "topic");
     server.post("/store", &json!([1])).is_refused(400, "object");
     server
@@ -503,7 +503,7 @@ fn too_much_at_once_is_refused_and_the_server_goes_on() {
 #[test]
 fn mcp_is_the_same_as_on_stdin() {
     let world = World::with_memories();
-    let server = Server::of(&world, &["--toolsets", "core"]);
+    let server = Server::of(&world, &["--toolsets", "core", "--structured"]);
     let tools = |path: &str| {
         let list = server
             .mcp(path, "tools/list", json!({}), &[])
@@ -653,7 +653,7 @@ fn what_a_damaged_log_says_is_not_all_and_says_so() {
     bytes[100] ^= 1;
     std::fs::write(&path, bytes).expect("it writes");
 
-    let server = Server::of(&world, &[]);
+    let server = Server::of(&world, &["--structured"]);
     // Nobody has asked for anything that met it.
     let health = server.get("/health").is(503).json();
     assert_eq!(health["status"], "damaged");

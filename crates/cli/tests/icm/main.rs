@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod agents;
 mod answers;
 mod as_known;
 #[cfg(unix)]

@@ -327,7 +327,7 @@ struct Server {
 impl Server {
     fn start(world: &World) -> Server {
         let mut child = world
-            .command(["serve"])
+            .command(["serve", "--structured"])
             .stdin(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()

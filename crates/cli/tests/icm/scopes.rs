@@ -259,7 +259,7 @@ fn a_server_is_in_the_project_that_its_agent_is_in() {
                 "params": {"name": tool, "arguments": arguments}}),
         ];
         let input: String = calls.iter().map(|call| format!("{call}\n")).collect();
-        let mut command = world.command(["serve"]);
+        let mut command = world.command(["serve", "--structured"]);
         command
             .env("CLAUDE_PROJECT_DIR", &shop)
             .stdin(std::process::Stdio::piped());

@@ -346,7 +346,7 @@ fn an_agent_is_told_and_may_insist() {
     );
     let serve = |world: &World, calls: &[String]| -> Vec<Value> {
         let input = format!("{hello}\n{}\n", calls.join("\n"));
-        let run = icm(world, &["serve"], input.as_bytes()).ok();
+        let run = icm(world, &["serve", "--structured"], input.as_bytes()).ok();
         let mut answers = run.json_lines();
         answers.sort_by_key(|answer| answer["id"].as_i64());
         answers.remove(0);

@@ -103,7 +103,7 @@ fn a_server_offers_the_tools_that_it_is_told_to() {
     let said = String::from_utf8_lossy(&odd.stderr);
     assert_eq!(odd.status.code(), Some(2));
     assert!(
-        said.contains("yes or no") && said.contains("ICM_READ_ONLY"),
+        said.contains("yes or no") && said.contains("--read-only"),
         "{said}"
     );
     let unit = ["serve", "--http", "0", "--print-unit", "systemd"];

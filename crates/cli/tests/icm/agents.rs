@@ -1,0 +1,174 @@
+//! Which agent and which session the log names.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::world::{World, run};
+
+/// What the log says of each memory that was stored, the newest first.
+fn stored(world: &World) -> Vec<Value> {
+    let log = world.icm(["log", "--kind", "memory.stored", "--json"]).ok();
+    log.json_lines()
+}
+
+/// Stores one memory over MCP, as a client of this name that sends this metadata.
+fn store(world: &World, client: &str, meta: Value, variables: &[(&str, &str)]) {
+    let content = format!("said by {client} {meta} {variables:?}");
+    let calls = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": client, "version": "1"}}}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+            "name": "icm_memory_store", "_meta": meta,
+            "arguments": {"topic": "t", "content": content}}}),
+    ];
+    let input: String = calls.iter().map(|call| format!("{call}\n")).collect();
+    let mut command = world.command(["serve"]);
+    command
+        .envs(variables.iter().copied())
+        .stdin(Stdio::piped());
+    let answers = run(&mut command, input.as_bytes()).ok().json_lines();
+    let answer = &answers.last().unwrap()["result"];
+    assert_eq!(answer["isError"], false, "{answer}");
+}
+
+#[test]
+fn a_session_is_that_of_the_request_else_that_of_the_environment() {
+    let world = World::new();
+    for (meta, variables, session) in [
+        (json!({}), [("A", ""), ("B", "")], Value::Null),
+        (
+            json!({"sessionId": "codex-1", "threadId": "codex-2"}),
+            [("ICM_SESSION", "mine"), ("B", "")],
+            json!("codex-1"),
+        ),
+        (
+            json!({"x-codex-turn-metadata": {"session_id": "codex-3"}}),
+            [("A", ""), ("B", "")],
+            json!("codex-3"),
+        ),
+        (
+            json!({}),
+            [("COPILOT_AGENT_SESSION_ID", "copilot"), ("B", "")],
+            json!("copilot"),
+        ),
+        (
+            json!({}),
+            [
+                ("GEMINI_SESSION_ID", "gemini"),
+                ("CLAUDE_CODE_SESSION_ID", "claude"),
+            ],
+            json!("claude"),
+        ),
+        (
+            json!({}),
+            [("GEMINI_SESSION_ID", "gemini"), ("ICM_SESSION", "mine")],
+            json!("mine"),
+        ),
+    ] {
+        store(&world, "test", meta.clone(), &variables);
+        assert_eq!(
+            stored(&world)[0]["session"],
+            session,
+            "{meta} {variables:?}"
+        );
+    }
+}
+
+#[test]
+fn an_agent_has_one_name_and_answers_to_its_old_one() {
+    let world = World::new();
+    // As an earlier version wrote it.
+    let mut before = world.command(["store", "-t", "t", "-c", "before the table of names"]);
+    run(before.env("ICM_ACTOR", "agent:codex-mcp-client"), b"").ok();
+    store(&world, "codex-mcp-client", json!({}), &[]);
+    store(&world, "qwen-cli-mcp-client-icm", json!({}), &[]);
+    store(&world, "somebody", json!({}), &[]);
+    let actors: Vec<_> = stored(&world)
+        .iter()
+        .map(|event| event["actor"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        actors,
+        [
+            "agent:somebody",
+            "agent:qwen-code",
+            "agent:codex",
+            "agent:codex-mcp-client"
+        ]
+    );
+    for name in ["agent:codex", "agent:codex-mcp-client"] {
+        let log = world.icm(["log", "--kind", "memory.stored", "--actor", name]);
+        assert_eq!(log.ok().out.lines().count(), 2, "{name}");
+        let undo = ["undo", "--actor", name, "--dry-run", "--json"];
+        let undone = world.icm(undo).ok().json();
+        assert_eq!(
+            undone["changes"].as_array().map(Vec::len),
+            Some(2),
+            "{undone}"
+        );
+    }
+}
+
+#[test]
+fn commands_in_an_agents_shell_are_the_agents() {
+    let world = World::new();
+    for (variable, actor) in [
+        ("CLAUDECODE", "agent:claude-code"),
+        ("GEMINI_CLI", "agent:gemini-cli"),
+        ("OPENCODE", "agent:opencode"),
+        ("NOTHING", "user"),
+    ] {
+        let mut command = world.command(["store", "-t", "t", "-c", variable]);
+        run(command.env(variable, "1"), b"").ok();
+        assert_eq!(stored(&world)[0]["actor"], actor);
+    }
+}
+
+#[test]
+fn a_server_does_not_talk_of_a_store_that_is_not_there() {
+    let world = World::new();
+    let quiet = world.icm(["serve"]).ok();
+    assert_eq!(quiet.err, "");
+    let mut logged = world.command(["serve"]);
+    let logged = run(logged.env("ICM_LOG", "info"), b"").ok();
+    assert!(logged.err.contains("there is no store"), "{}", logged.err);
+    // A command that answers still says so.
+    let list = world.icm(["list"]);
+    assert!(list.err.contains("there is no store at"), "{list:?}");
+    assert!(!world.store().exists());
+}
+
+#[test]
+fn the_longest_answer_can_be_chosen() {
+    let world = World::new();
+    let long = "The garden has a long wall. ".repeat(400);
+    world.icm(["store", "-t", "t", "-c", &long]).ok();
+    let calls = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"}}}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+            "name": "icm_memory_recall", "arguments": {"query": "garden"}}}),
+    ];
+    let input: String = calls.iter().map(|call| format!("{call}\n")).collect();
+    let shown = |args: &[&str], variables: &[(&str, &str)]| {
+        let mut command = world.command([["serve"].as_slice(), args].concat());
+        command
+            .envs(variables.iter().copied())
+            .stdin(Stdio::piped());
+        let answers = run(&mut command, input.as_bytes()).ok().json_lines();
+        let text = &answers.last().unwrap()["result"]["content"][0]["text"];
+        text.as_str().unwrap().len()
+    };
+    assert!(shown(&[], &[]) > 11_000);
+    assert!(shown(&["--answer-max", "5000"], &[]) <= 5_000);
+    assert!(shown(&[], &[("ICM_ANSWER_MAX", "5000")]) <= 5_000);
+    for wrong in ["0", "3999", "500001", "many"] {
+        world
+            .icm(["serve", "--answer-max", wrong])
+            .fails(2, "it is a number from 4000 to 500000");
+    }
+}

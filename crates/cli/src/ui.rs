@@ -5,6 +5,7 @@ use std::fmt;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
 use anstyle::{AnsiColor, Style};
+use icm_server::sanitize::escape_json;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -103,7 +104,7 @@ impl Ui {
     pub(crate) fn json<T: Serialize + ?Sized>(&self, value: &T) -> Result<(), CliError> {
         if self.is_terminal() {
             let text = serde_json::to_string_pretty(value).map_err(not_json)?;
-            self.line(format_args!("{text}"))
+            self.line(format_args!("{}", escape_json(&text)))
         } else {
             self.json_line(value)
         }
@@ -112,7 +113,10 @@ impl Ui {
     /// One JSON object on one line.
     pub(crate) fn json_line<T: Serialize + ?Sized>(&self, value: &T) -> Result<(), CliError> {
         let text = serde_json::to_string(value).map_err(not_json)?;
-        self.line(format_args!("{text}"))
+        match self.is_terminal() {
+            true => self.line(format_args!("{}", escape_json(&text))),
+            false => self.line(format_args!("{text}")),
+        }
     }
 
     /// Hands stdout to something that writes data itself.

@@ -71,6 +71,30 @@ pub fn clean_line(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// JSON text with `\uXXXX` for each character that steers a terminal or cannot be seen: the same JSON.
+///
+/// Those are DEL, the C1 controls, bidirectional controls, and the other characters that [`clean`] takes out whatever
+/// stands beside them. JSON itself escapes the C0 controls.
+pub fn escape_json(json: &str) -> Cow<'_, str> {
+    let is_harmful = |c: char| {
+        (c.is_control() && c > ' ') || is_invisible(c) || matches!(c, '\u{2028}' | '\u{2029}')
+    };
+    if first_suspect(json).is_none() {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_harmful(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// Where the first character stands that [`clean`] has to look at.
 fn first_suspect(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
@@ -208,6 +232,33 @@ fn is_joinable(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_is_escaped_and_stays_the_same() {
+        for (text, escaped) in [
+            ("\u{9b}31mred", r#""\u009b31mred""#),
+            ("user\u{202e}nimda\u{202c}", r#""user\u202enimda\u202c""#),
+            (
+                "\u{80}\u{9f} \u{7f}\u{85}",
+                r#""\u0080\u009f \u007f\u0085""#,
+            ),
+            (
+                "\u{2066}a\u{2069}\u{200f}\u{61c}",
+                r#""\u2066a\u2069\u200f\u061c""#,
+            ),
+            ("\u{e0041}\u{feff}\u{2028}", r#""\udb40\udc41\ufeff\u2028""#),
+            (
+                "Grüße, 東京, 👨\u{200d}👩 ❤\u{fe0f}",
+                "\"Grüße, 東京, 👨\u{200d}👩 ❤\u{fe0f}\"",
+            ),
+            ("plain \"text\"\n\u{1b}[m", r#""plain \"text\"\n\u001b[m""#),
+        ] {
+            let json = serde_json::to_string(text).expect("it is text");
+            assert_eq!(escape_json(&json), escaped);
+            let back: String = serde_json::from_str(escaped).expect("it is JSON");
+            assert_eq!(back, text);
+        }
+    }
 
     /// What goes in, what must come out.
     const CORPUS: &[(&str, &str)] = &[

@@ -1,7 +1,7 @@
 //! `icm export`
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -10,7 +10,7 @@ use icm_server::Service;
 use crate::app::App;
 use crate::error::{CliError, Outcome};
 use crate::input::is_markdown;
-use crate::output::{Readers, outside_store, write_file};
+use crate::output::{Readers, TerminalLines, outside_store, write_file};
 use crate::text;
 
 /// Export memories
@@ -28,8 +28,8 @@ enum ExportCommand {
 
 /// Write JSON lines, one memory a line, oldest first
 ///
-/// `icm import jsonl` takes them back, here or elsewhere: with every field as it is, but for the id and the times,
-/// which each store's log has of its own. Memories whose text is withheld, links, history and memoirs do not go
+/// `icm import jsonl` takes them back, here or elsewhere: with every field as it is, but for the id, which each store
+/// gives anew. `created_at` and `updated_at` are shown there as they are here; decay begins with the import. Memories whose text is withheld, links, history and memoirs do not go
 /// along: `icm log export` carries everything.
 #[derive(Debug, Args)]
 struct JsonlArgs {
@@ -61,7 +61,7 @@ struct MarkdownArgs {
     output: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Format {
     Jsonl,
     Markdown,
@@ -134,9 +134,9 @@ pub(crate) fn run(args: ExportArgs, app: &App) -> Result<Outcome, CliError> {
             memories
         }
         Target::Stdout if app.ui.is_terminal() => app.ui.with_writer(|out| {
-            let mut clean = CleanLines::new(out);
-            let memories = export(service, format, &mut clean, at)?;
-            clean.flush().map_err(|e| CliError::output(&e))?;
+            let mut shown = TerminalLines::new(out, format == Format::Jsonl);
+            let memories = export(service, format, &mut shown, at)?;
+            shown.flush().map_err(|e| CliError::output(&e))?;
             Ok::<_, CliError>(memories)
         })?,
         Target::Stdout => app.ui.with_writer(|out| export(service, format, out, at))?,
@@ -209,44 +209,4 @@ fn write_folder(
         files,
         others,
     })
-}
-
-/// Lines for a terminal: without characters that could steer it.
-struct CleanLines<'a> {
-    out: &'a mut dyn Write,
-    line: Vec<u8>,
-}
-
-impl<'a> CleanLines<'a> {
-    fn new(out: &'a mut dyn Write) -> Self {
-        CleanLines {
-            out,
-            line: Vec::new(),
-        }
-    }
-
-    fn write_line(&mut self) -> io::Result<()> {
-        let line = String::from_utf8_lossy(&self.line);
-        for line in text::wrap(&line, None) {
-            writeln!(self.out, "{line}")?;
-        }
-        self.line.clear();
-        Ok(())
-    }
-}
-
-impl Write for CleanLines<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        for part in bytes.split_inclusive(|b| *b == b'\n') {
-            self.line.extend_from_slice(part);
-            if part.ends_with(b"\n") {
-                self.write_line()?;
-            }
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.write_line()
-    }
 }

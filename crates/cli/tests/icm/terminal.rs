@@ -51,3 +51,71 @@ impl World {
         }
     }
 }
+
+impl World {
+    /// What a run writes on a terminal.
+    fn icm_shown(&self, args: &[&str]) -> String {
+        let (mut master, path) = terminal();
+        let mut command = self.command(args);
+        command.stdout(side(&path)).env("COLUMNS", "200");
+        let child = command.spawn().unwrap();
+        drop(command);
+        let mut screen = Vec::new();
+        let mut bytes = [0; 4096];
+        loop {
+            match master.read(&mut bytes) {
+                Ok(0) => break,
+                Ok(len) => screen.extend_from_slice(&bytes[..len]),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => break,
+            }
+        }
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        String::from_utf8(screen).unwrap().replace("\r\n", "\n")
+    }
+}
+
+#[test]
+fn json_on_a_terminal_steers_nothing_and_stays_the_same() {
+    let world = World::new();
+    let content =
+        "a\u{9b}31m red \u{202e}drawkcab\u{202c} \u{85}\u{7f} \u{200f}Grüße \u{2066}x\u{2069}";
+    world
+        .icm(["store", "-t", "t", "--key", "k", "-c", content])
+        .ok();
+    let id = world.id("k");
+    for args in [
+        &["get", &id, "--json"][..],
+        &["recall", "red", "--json"],
+        &["list", "--json"],
+        &["log", "--json", "--kind", "memory.stored"],
+        &["export", "jsonl"],
+        &["log", "export", "-", "--format", "cloudevents"],
+    ] {
+        let shown = world.icm_shown(args);
+        let harmful = |c: char| {
+            (c.is_control() && c != '\n')
+                || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        };
+        assert!(!shown.contains(harmful), "{args:?}: {shown:?}");
+        let piped = world.icm(args).ok().out;
+        let values = |text: &str| -> Vec<serde_json::Value> {
+            let values = serde_json::Deserializer::from_str(text).into_iter();
+            values.map(|value| value.expect("it is JSON")).collect()
+        };
+        assert!(
+            shown.contains("\\u202e") || args[0] == "log",
+            "{args:?}: {shown:?}"
+        );
+        if args[0] != "recall" {
+            assert_eq!(values(&shown), values(&piped), "{args:?}");
+        }
+        if ["get", "list", "export"].contains(&args[0]) {
+            assert!(
+                piped.contains("\u{202e}drawkcab"),
+                "a pipe gets it as it is: {piped:?}"
+            );
+        }
+    }
+}

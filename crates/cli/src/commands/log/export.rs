@@ -9,7 +9,7 @@ use icm_server::api::{ExportSince, LogExported};
 use crate::app::App;
 use crate::error::{CliError, Outcome};
 use crate::input;
-use crate::output::{Readers, outside_store, write_file};
+use crate::output::{Readers, TerminalLines, outside_store, write_file};
 use crate::progress::Bar;
 use crate::text::{self, bytes, count};
 use crate::ui::BOLD;
@@ -17,8 +17,8 @@ use crate::ui::BOLD;
 /// Write every event into a file, to carry it to another machine
 ///
 /// `icm log import` takes it in there: events that are there already are left as they are, so it can
-/// be done again and again, in both directions, and every machine ends with the same memories. What
-/// was redacted goes without its text. The file holds all memories (not the store's secret): keep it
+/// be done again and again, in both directions, and every machine ends with the same memories. A store
+/// that is not there yet gives an export of nothing. What was redacted goes without its text. The file holds all memories (not the store's secret): keep it
 /// as private as the store.
 ///
 /// With `--format cloudevents` it writes the same events as JSON lines for people and other programs,
@@ -65,16 +65,8 @@ pub(crate) fn run(args: LogExportArgs, app: &App) -> Result<Outcome, CliError> {
             .with_hint("name a file, or pipe it into another program"));
     }
     let service = app.service()?;
-    let (dir, _) = app.db()?;
-    if !service.is_there() {
-        return Err(CliError::invalid(format!(
-            "there is nothing to export: nothing was stored in {} yet",
-            dir.display()
-        ))
-        .with_hint("name the store with `--db` or `ICM_DB`"));
-    }
     if !to_stdout {
-        outside_store(&args.file, &dir)?;
+        outside_store(&args.file, &app.db()?.0)?;
     }
     let since = since(args.since)?;
     let bar = Bar::new(&app.ui);
@@ -85,6 +77,12 @@ pub(crate) fn run(args: LogExportArgs, app: &App) -> Result<Outcome, CliError> {
         })
     };
     let exported = match to_stdout {
+        true if app.ui.is_terminal() => app.ui.with_writer(|out| {
+            let mut shown = TerminalLines::new(out, true);
+            let exported = export(&mut shown)?;
+            shown.flush().map_err(|e| CliError::output(&e))?;
+            Ok::<_, CliError>(exported)
+        })?,
         true => app.ui.with_writer(export)?,
         false => write_file(&args.file, Readers::Owner, export)?,
     };

@@ -413,3 +413,50 @@ fn what_is_new_alone_is_exported() {
         assert!(!world.path("y.icmx").exists());
     }
 }
+
+/// A script that merges machines meets one that has nothing yet.
+#[test]
+fn a_store_that_is_not_there_is_exported_as_an_empty_bundle() {
+    let world = World::new();
+    let heads = on(&world, "a", &["log", "heads"]).ok().out;
+    world.write("heads.txt", &heads);
+    for args in [
+        &["log", "export", "x.icmx"][..],
+        &["log", "export", "x.icmx", "--since", "heads.txt"],
+        &["log", "export", "x.icmx", "--since", "yesterday"],
+        &["log", "export", "x.icmx", "--since", "@0"],
+    ] {
+        let exported = json(&world, "a", args);
+        assert_eq!(
+            (&exported["events"], &exported["origins"]),
+            (&0.into(), &0.into())
+        );
+        assert!(!world.path("a").exists(), "{args:?} made a store");
+        // It goes into a store that is there, and into one that is not.
+        store(&world, "b", "tea", "Mira drinks green tea");
+        let before = json(&world, "b", &["stats"])["positions"].clone();
+        for db in ["b", "c"] {
+            let imported = json(&world, db, &["log", "import", "x.icmx"]);
+            assert_eq!(imported["added"], 0, "{db}: {imported}");
+        }
+        assert_eq!(json(&world, "b", &["stats"])["positions"], before);
+        assert!(
+            !world.path("c").exists(),
+            "an import of nothing made a store"
+        );
+    }
+    let lines = on(
+        &world,
+        "a",
+        &["log", "export", "-", "--format", "cloudevents"],
+    )
+    .ok();
+    assert_eq!(lines.out, "");
+    assert!(!world.path("a").exists());
+    let bundle = on(&world, "a", &["log", "export", "x.icmx"]).ok();
+    assert!(
+        bundle.err.contains("there is no store at"),
+        "{}",
+        bundle.err
+    );
+}

@@ -120,9 +120,10 @@ impl Service {
         progress: &dyn Progress,
     ) -> Result<LogImportAnswer> {
         let bundle = file.read(progress)?;
-        if dry_run {
+        // A bundle of nothing brings nothing, and makes no store where none is.
+        if dry_run || bundle.events() == 0 {
             let learned = self.log.would_learn(&bundle, self.now_ms())?;
-            return Ok(answer(&learned, true));
+            return Ok(answer(&learned, dry_run));
         }
         let (before, learned, appended) =
             self.command(caller, None, RequestKeyOf(None), |command, views| {

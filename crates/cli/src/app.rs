@@ -242,8 +242,10 @@ impl App {
     /// The same, in this folder.
     pub(crate) fn caller_in(&self, folder: Option<&Path>) -> Result<Caller, CliError> {
         let cache = self.db().ok().map(|(dir, _)| dir.join("cache"));
+        let project_id = folder.and_then(|folder| project::id_of(folder, cache.as_deref()));
         Ok(Caller {
-            project_id: folder.and_then(|folder| project::id_of(folder, cache.as_deref())),
+            shallow: project_id.is_none() && folder.is_some_and(project::is_shallow),
+            project_id,
             ..self.caller()?
         })
     }

@@ -48,7 +48,7 @@ pub(crate) fn from_environment() -> Result<Caller, CliError> {
         client: Some(CLIENT.to_string()),
         session,
         project,
-        project_id: None,
+        ..Caller::default()
     })
 }
 

@@ -29,6 +29,11 @@ pub(crate) fn id_of(folder: &Path, cache: Option<&Path>) -> Option<String> {
     first_commit(folder, cache).or_else(|| marked(folder))
 }
 
+/// Whether a folder is in a shallow clone, whose first commit is not there.
+pub(crate) fn is_shallow(folder: &Path) -> bool {
+    Repository::of(folder).is_some_and(|repository| repository.is_shallow())
+}
+
 /// What the marker in the folder or above it says.
 pub(crate) fn marked(folder: &Path) -> Option<String> {
     let text = (folder.ancestors()).find_map(|above| read(&above.join(MARKER), MARKER_LEN_MAX))?;
@@ -39,8 +44,7 @@ pub(crate) fn marked(folder: &Path) -> Option<String> {
 
 fn first_commit(folder: &Path, cache: Option<&Path>) -> Option<String> {
     let repository = Repository::of(folder)?;
-    // Of a shallow copy the beginning is not there.
-    if repository.common.join("shallow").exists() {
+    if repository.is_shallow() {
         return None;
     }
     let head = repository.head();
@@ -84,6 +88,10 @@ impl Repository {
             None => own.clone(),
         };
         Some(Repository { own, common })
+    }
+
+    fn is_shallow(&self) -> bool {
+        self.common.join("shallow").exists()
     }
 
     /// The commit that it is at; `None` where its files do not say so plainly.
@@ -258,5 +266,7 @@ mod tests {
         assert_eq!(id_of(dir.path(), Some(&cache)).as_deref(), Some(FIRST));
         fs::write(git.join("shallow"), "").unwrap();
         assert_eq!(id_of(dir.path(), Some(&cache)), None);
+        assert!(is_shallow(dir.path()));
+        assert!(!is_shallow(dir.path().parent().unwrap()));
     }
 }

@@ -229,6 +229,39 @@ fn a_git_repository_is_the_same_project_wherever_it_lies() {
         .output();
     let answer: Value = serde_json::from_slice(&answer.unwrap().stdout).unwrap();
     assert_eq!(answer["scope"], json!(["global"]));
+    // In a shallow clone the first commit is missing, and the hint says so.
+    let from = format!("file://{}", first.display());
+    for (args, at) in [
+        (
+            &["clone", "-q", "--depth", "1", &from, "shallow"][..],
+            "shallow",
+        ),
+        (
+            &["-C", "shallow", "worktree", "add", "-q", "../tree"],
+            "tree",
+        ),
+    ] {
+        git(&world.path(""), args);
+        for command in [&store[..], &["recall", "colour", "--scope", "project"]] {
+            let mut command = world.command(command);
+            let refused = run(command.current_dir(world.path(at)).env("PATH", &path), b"");
+            let refused = refused.fails(2, "shallow clone");
+            assert!(
+                refused.err.contains("`git fetch --unshallow`"),
+                "{refused:?}"
+            );
+            assert!(refused.err.contains("`.icm-project`"), "{refused:?}");
+        }
+    }
+    let plain = world.path("plain");
+    std::fs::create_dir(&plain).unwrap();
+    let mut command = world.command(store);
+    let refused = run(command.current_dir(&plain).env("PATH", &path), b"");
+    assert!(!refused.fails(2, "no project").err.contains("shallow"));
+    git(&world.path("shallow"), &["fetch", "-q", "--unshallow"]);
+    let answer = icm(&world.path("shallow"), &path, &recall).json();
+    assert_eq!(answer["scope"], scope);
+
     let shown = icm(&second, &path, &["recall", "colour"]);
     let short = format!("project:{}…", &root[..12]);
     assert!(shown.err.contains(&short), "{shown:?}");

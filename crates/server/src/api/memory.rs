@@ -86,6 +86,8 @@ pub struct Caller {
     pub project: Option<String>,
     /// What that project is told from others by, in scopes: `project:ID`.
     pub project_id: Option<String>,
+    /// The working folder is in a shallow clone of a git repository, which lacks the commit that a project is named by.
+    pub shallow: bool,
 }
 
 /// Stores one memory.

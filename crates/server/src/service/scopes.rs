@@ -145,6 +145,11 @@ impl Caller {
             "global" | "all" => Ok(Some(word)),
             "project" => match &self.project_id {
                 Some(id) => Ok(Some(format!("project:{id}"))),
+                None if self.shallow => Err(ServiceError::invalid_with(
+                    "this is a shallow clone, which lacks the first commit that a project is named by",
+                    "fetch it with `git fetch --unshallow`, put a name into a file `.icm-project`, or \
+                     write `project:ID`",
+                )),
                 None => Err(ServiceError::invalid_with(
                     "no project was found here",
                     "go to a git repository that has a commit, put a name into a file `.icm-project`, \

@@ -74,9 +74,10 @@ impl App {
     pub(crate) fn new(global: GlobalArgs) -> Result<App, CliError> {
         let read = match config_path(&global) {
             // A file that is about to be written need not exist yet, nor be right.
-            Some(_) if global.ignores_config => Ok(Config::default()),
-            Some((path, origin)) => Config::read(&path, origin != Origin::Default),
-            None => Ok(Config::default()),
+            Ok(Some(_)) if global.ignores_config => Ok(Config::default()),
+            Ok(Some((path, origin))) => Config::read(&path, origin != Origin::Default),
+            Ok(None) => Ok(Config::default()),
+            Err(error) => Err(error),
         };
         let (config, config_problem) = match read {
             Err(error) if global.tolerates_config => (Config::default(), Some(error)),
@@ -103,16 +104,16 @@ impl App {
         if let Some(dir) = &self.config.db {
             return Ok((dir.clone(), Origin::File));
         }
-        match config::default_db() {
+        match config::default_db()? {
             Some(dir) => Ok((dir, Origin::Default)),
             None => Err(CliError::failed("no home folder to keep the store in")
                 .with_hint("say where it is with `--db DIR` or `ICM_DB`")),
         }
     }
 
-    /// The config file and who chose it; `None` without a home folder.
+    /// The config file and who chose it; `None` without a home folder that is known by an absolute path.
     pub(crate) fn config_path(&self) -> Option<(PathBuf, Origin)> {
-        config_path(&self.global)
+        config_path(&self.global).ok().flatten()
     }
 
     /// The store, opened at the first call.
@@ -224,7 +225,8 @@ impl App {
             return Ok(here);
         };
         let has = |dir: &PathBuf| Store::of(dir).name_of(name).is_some();
-        let usual = config::default_db().filter(|usual| !has(&here) && has(usual));
+        let usual = config::default_db().ok().flatten();
+        let usual = usual.filter(|usual| !has(&here) && has(usual));
         Ok(usual.unwrap_or(here))
     }
 
@@ -314,14 +316,14 @@ impl App {
     }
 }
 
-fn config_path(global: &GlobalArgs) -> Option<(PathBuf, Origin)> {
+fn config_path(global: &GlobalArgs) -> Result<Option<(PathBuf, Origin)>, CliError> {
     if let Some(path) = &global.config {
-        return Some((path.clone(), Origin::Flag("--config")));
+        return Ok(Some((path.clone(), Origin::Flag("--config"))));
     }
     if let Some(path) = path_variable("ICM_CONFIG") {
-        return Some((path, Origin::Env("ICM_CONFIG")));
+        return Ok(Some((path, Origin::Env("ICM_CONFIG"))));
     }
-    config::default_path().map(|path| (path, Origin::Default))
+    Ok(config::default_path()?.map(|path| (path, Origin::Default)))
 }
 
 fn path_variable(name: &str) -> Option<PathBuf> {

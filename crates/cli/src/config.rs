@@ -338,7 +338,13 @@ impl Config {
         match key {
             "db" => {
                 let text = value.as_str().filter(|t| !t.is_empty());
-                self.db = Some(resolve(text.ok_or_else(|| wrong("a path"))?, path));
+                let text = text.ok_or_else(|| wrong("a path"))?;
+                if text.starts_with("~/")
+                    && let Some(error) = relative("HOME")
+                {
+                    return Err(error.with_hint("set it to an absolute path"));
+                }
+                self.db = Some(resolve(text, path));
             }
             "recall.limit" => {
                 let limit = value
@@ -510,18 +516,53 @@ impl Config {
     }
 }
 
-/// Where the config file is, unless the user says otherwise.
-pub(crate) fn default_path() -> Option<PathBuf> {
-    project_dirs().map(|dirs| dirs.config_dir().join("config.toml"))
+/// Returns where the config file is, unless the user says otherwise; `None` without a home folder.
+///
+/// # Errors
+/// Where the environment names a folder by a relative path, which would be another one in every working folder.
+pub(crate) fn default_path() -> Result<Option<PathBuf>, CliError> {
+    let folder = usual("XDG_CONFIG_HOME", |dirs| dirs.config_dir());
+    let folder = folder.map_err(|error| {
+        error.with_hint(
+            "set it to an absolute path, or name the config file with `--config` or `ICM_CONFIG`",
+        )
+    })?;
+    Ok(folder.map(|folder| folder.join("config.toml")))
 }
 
-/// Where the store is, unless the user says otherwise.
-pub(crate) fn default_db() -> Option<PathBuf> {
-    project_dirs().map(|dirs| dirs.data_local_dir().to_path_buf())
+/// Returns where the store is, unless the user says otherwise; `None` without a home folder.
+///
+/// # Errors
+/// As [`default_path`].
+pub(crate) fn default_db() -> Result<Option<PathBuf>, CliError> {
+    usual("XDG_DATA_HOME", |dirs| dirs.data_local_dir()).map_err(|error| {
+        error.with_hint("set it to an absolute path, or name the store with `--db` or `ICM_DB`")
+    })
 }
 
-fn project_dirs() -> Option<ProjectDirs> {
-    ProjectDirs::from("", "", "icm")
+/// A folder of this user, which the variable `xdg` may name.
+fn usual(xdg: &str, of: fn(&ProjectDirs) -> &Path) -> Result<Option<PathBuf>, CliError> {
+    let reads_xdg = cfg!(all(unix, not(target_os = "macos")));
+    if reads_xdg && let Some(error) = relative(xdg) {
+        return Err(error);
+    }
+    let folder = ProjectDirs::from("", "", "icm").map(|dirs| of(&dirs).to_path_buf());
+    match folder.as_deref().is_some_and(Path::is_relative) {
+        true => Err(relative("HOME").unwrap_or_else(|| CliError::failed("no home folder"))),
+        false => Ok(folder),
+    }
+}
+
+/// Refuses a variable that names a folder by a relative path.
+fn relative(variable: &str) -> Option<CliError> {
+    let value = PathBuf::from(std::env::var_os(variable)?);
+    let is_one = !value.as_os_str().is_empty() && value.is_relative();
+    is_one.then(|| {
+        CliError::failed(format!(
+            "`{variable}` is `{}`, which is no absolute path",
+            value.display()
+        ))
+    })
 }
 
 fn is_section(key: &str) -> bool {

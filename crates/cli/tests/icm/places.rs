@@ -247,3 +247,36 @@ fn a_folder_whose_name_is_no_text() {
     at(&world, &db, &["list", "--json"]).ok();
     at(&world, &db, &["config", "show", "--json"]).ok();
 }
+
+/// A relative path would be another store in every working folder.
+#[cfg(all(unix, not(target_os = "macos")))]
+#[test]
+fn a_home_that_is_relative_is_refused() {
+    let world = World::new();
+    for (name, value, args, hint) in [
+        ("HOME", "cfg/home", &STORE[..], "`--config`"),
+        ("HOME", ".", &["list"], "`--config`"),
+        ("XDG_DATA_HOME", "data", &STORE, "`--db`"),
+        ("XDG_CONFIG_HOME", "conf", &STORE, "`--config`"),
+    ] {
+        let mut command = world.command(args);
+        command.env_remove("ICM_DB").env(name, value);
+        let refused = run(&mut command, b"").fails(2, &format!("`{name}` is `{value}`"));
+        assert!(refused.err.contains(hint), "{refused:?}");
+        assert_eq!(std::fs::read_dir(world.path("")).unwrap().count(), 0);
+    }
+    // `HOME` decides nothing where both are named.
+    world.write("icm.toml", "");
+    let mut command = world.command(STORE);
+    command
+        .env("HOME", "cfg")
+        .env("ICM_CONFIG", world.path("icm.toml"));
+    run(&mut command, b"").ok();
+    // A store below `~` is below no folder.
+    world.write("icm.toml", "db = \"~/memories\"\n");
+    let mut command = world.command(STORE);
+    command.env_remove("ICM_DB").env("HOME", "cfg");
+    command.env("ICM_CONFIG", world.path("icm.toml"));
+    run(&mut command, b"").fails(2, "`HOME` is `cfg`");
+    assert_eq!(std::fs::read_dir(world.path("")).unwrap().count(), 1);
+}

@@ -110,7 +110,8 @@ fn rows(app: &App) -> Result<Vec<Row>, CliError> {
     ];
     let mut installed = store.installed();
     // What the usual store has, others may use.
-    let usual = config::default_db().filter(|usual| usual.join("models") != store.models_dir());
+    let usual = config::default_db().ok().flatten();
+    let usual = usual.filter(|usual| usual.join("models") != store.models_dir());
     for entry in usual.map_or_else(Vec::new, |usual| Store::of(&usual).installed()) {
         if !installed
             .iter()

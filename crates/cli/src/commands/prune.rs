@@ -2,7 +2,7 @@
 
 use clap::Args;
 use icm_server::Service;
-use icm_server::api::{Caller, PruneAnswer, PruneRequest};
+use icm_server::api::{Caller, PruneAnswer, PruneRequest, PrunedPause};
 
 use super::decay;
 use crate::app::App;
@@ -63,6 +63,9 @@ impl Asked for Pruning {
         if let Some(warning) = decay::ahead(&answer.ahead) {
             app.ui.note(&warning);
         }
+        for pause in &answer.pauses {
+            app.ui.note(&because_of(pause));
+        }
         if answer.memories == 0 {
             return put(format!(
                 "no memory of medium or low importance is below {threshold}"
@@ -118,6 +121,23 @@ impl Asked for Pruning {
     fn is_idle(answer: &PruneAnswer) -> bool {
         answer.memories == 0
     }
+}
+
+/// What to know of memories that go because of a pause.
+fn because_of(pause: &PrunedPause) -> String {
+    const NAMED: usize = 10;
+    let named = pause.ids.iter().take(NAMED).map(String::as_str);
+    let mut ids = named.collect::<Vec<_>>().join(" ");
+    if pause.ids.len() > NAMED {
+        ids.push_str(" …");
+    }
+    format!(
+        "{} would not go but for the time from {} to {}, when nothing was written: if a clock was wrong, keep what you \
+         need with `icm update ID --importance high` ({ids})",
+        count(pause.ids.len() as u64, "memory", "memories"),
+        pause.from,
+        pause.to,
+    )
 }
 
 fn memories(answer: &PruneAnswer) -> String {

@@ -273,3 +273,104 @@ fn a_rate_that_takes_the_place_of_another_one_of_today_says_so() {
     let again = world.json(["decay", "--rate", "0.03"]);
     assert!(again.get("replaces_rate").is_none(), "{again}");
 }
+
+/// This machine, so many days ago: stores a memory of low importance, and one of high.
+fn store_ago(world: &World, days: u64, keys: &[(&str, Importance)]) {
+    let options = OpenOptions {
+        dir: world.store(),
+        lock_wait: std::time::Duration::from_secs(5),
+        read_only: false,
+    };
+    let ground = Ground {
+        env: Arc::new(Ago(days)),
+        ..Ground::system()
+    };
+    let service = Service::open_on(options, ground).unwrap();
+    for (key, importance) in keys {
+        let request = StoreRequest {
+            topic: "zoo".to_owned(),
+            content: format!("a zebra called {key}"),
+            key: Some((*key).to_owned()),
+            importance: Some(*importance),
+            ..StoreRequest::default()
+        };
+        service.store(&Caller::default(), request).unwrap();
+    }
+}
+
+/// The doctor's words about the clock.
+fn clock(world: &World) -> (String, String) {
+    let answer = world.json(["doctor"]);
+    let checks = answer["checks"].as_array().unwrap();
+    let check = checks
+        .iter()
+        .find(|check| check["name"] == "clock")
+        .unwrap();
+    let text = |field: &str| check[field].as_str().unwrap().to_owned();
+    (text("status"), text("message"))
+}
+
+#[test]
+fn a_clock_that_was_years_behind_is_named() {
+    for years in [10, 2] {
+        let world = World::new();
+        store_ago(
+            &world,
+            years * 365,
+            &[("old", Importance::Medium), ("kept", Importance::High)],
+        );
+        let (status, message) = clock(&world);
+        assert_eq!(status, "warning", "{message}");
+        assert!(
+            message.contains(&format!("{} days before", years * 365)),
+            "{message}"
+        );
+        // Once something is written by the right clock, the log still tells.
+        world
+            .icm(["store", "-t", "zoo", "-c", "an okapi", "--key", "new"])
+            .ok();
+        world.icm(["decay"]).ok();
+        let (status, message) = clock(&world);
+        assert_eq!(status, "warning", "{message}");
+        assert!(
+            message.contains(&format!("{} days, from ", years * 365)),
+            "{message}"
+        );
+
+        let old = world.id("old");
+        let prune = world.json(["prune", "--dry-run"]);
+        assert_eq!(prune["ids"], serde_json::json!([old]));
+        assert_eq!(prune["pauses"][0]["ids"], serde_json::json!([old]));
+        let run = world.icm(["prune", "--dry-run"]).ok();
+        assert!(
+            run.err
+                .contains("1 memory would not go but for the time from"),
+            "{}",
+            run.err
+        );
+        assert!(run.err.contains(&old), "{}", run.err);
+        world.icm(["update", &old, "--importance", "high"]).ok();
+        assert_eq!(world.json(["prune", "--dry-run"])["memories"], 0);
+    }
+}
+
+#[test]
+fn a_store_that_rests_is_well() {
+    let world = World::new();
+    for days in (10..200).rev().step_by(10) {
+        store_ago(&world, days, &[(&format!("m{days}"), Importance::Medium)]);
+    }
+    let (status, message) = clock(&world);
+    assert_eq!(status, "ok", "{message}");
+    assert!(message.contains("days before the clock's"), "{message}");
+    world.icm(["decay"]).ok();
+    // They are old, and no pause made them so.
+    let prune = world.json(["prune", "--dry-run"]);
+    assert!(prune["memories"].as_u64().unwrap() > 5, "{prune}");
+    assert!(prune.get("pauses").is_none(), "{prune}");
+    let fresh = World::with_memories();
+    assert_eq!(
+        clock(&fresh),
+        ("ok".into(), "not behind the newest event".into())
+    );
+}

@@ -91,6 +91,18 @@ pub struct TickAhead {
     pub day: String,
 }
 
+/// Memories that would not go, were it not for a stretch of days without any event. The store rested, or a clock was
+/// behind before it or ahead after it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PrunedPause {
+    /// The last UTC day with an event before it.
+    pub from: String,
+    /// The first one after it.
+    pub to: String,
+    /// The memories, the lightest first.
+    pub ids: Vec<String>,
+}
+
 /// Asks to forget what has faded.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PruneRequest {
@@ -121,6 +133,9 @@ pub struct PruneAnswer {
     /// Ticks for days that have not come: without them fewer memories may go.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ahead: Vec<TickAhead>,
+    /// Memories of these that go because of a pause of the log, which a wrong clock may have made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pauses: Vec<PrunedPause>,
     /// The event that forgot them (64 hex digits; the last one of several), if one was written.
     pub event: Option<String>,
     /// Its position.

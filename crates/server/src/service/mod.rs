@@ -23,6 +23,7 @@ mod link;
 pub(crate) mod maintain;
 mod needle;
 mod parts;
+mod pauses;
 mod place;
 mod prune;
 mod read;

@@ -1,17 +1,18 @@
 //! Prune: forgetting what has faded, in one command that undo takes back whole.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use icm_log::facts::{Covered, Importance, MemoryPruned};
 use icm_log::head::REFS_MAX;
 use icm_log::{EventId, Kind, NewEvent, SubjectId};
-use icm_projections::fold::Version;
+use icm_projections::fold::{Schedule, Version, day_of};
 use icm_projections::{ALL_IDS, Views};
 
-use super::decay::{decimal, share};
+use super::decay::{day_text, decimal, share};
+use super::pauses::{EventDays, Pause};
 use super::write::{RequestKeyOf, next_length};
 use super::{Ask, Service};
-use crate::api::{Caller, PruneAnswer, PruneRequest};
+use crate::api::{Caller, PruneAnswer, PruneRequest, PrunedPause};
 use crate::error::{Result, ServiceError};
 use crate::ids::id_text;
 
@@ -28,6 +29,8 @@ struct Faded {
     id: SubjectId,
     causal_length: u32,
     heads: Vec<EventId>,
+    importance: Importance,
+    created_day: u32,
 }
 
 impl Service {
@@ -94,6 +97,7 @@ impl Service {
             ids: ids.collect(),
             first: Vec::with_capacity(FIRST.min(faded.len())),
             ahead: self.ticks_ahead(views)?,
+            pauses: self.pauses_of(views, &faded, threshold_ppm)?,
             event: None,
             position: None,
         };
@@ -106,15 +110,64 @@ impl Service {
         answer.plan = plan_of(threshold_ppm, &faded);
         Ok((answer, faded))
     }
+
+    /// The memories that the longest pause since they were stored takes below the threshold of itself, by pause.
+    fn pauses_of(
+        &self,
+        views: &Views,
+        faded: &[Faded],
+        threshold_ppm: u32,
+    ) -> std::result::Result<Vec<PrunedPause>, Ask> {
+        if faded.is_empty() {
+            return Ok(Vec::new());
+        }
+        let schedule = views.schedule_at(views.tally().position)?;
+        let days = EventDays::read(&self.log, day_of(self.now_ms()))?;
+        let mut longest: BTreeMap<u32, Option<Pause>> = BTreeMap::new();
+        let mut pauses: BTreeMap<Pause, Vec<String>> = BTreeMap::new();
+        for faded in faded {
+            let since = faded.created_day;
+            let pause = *longest
+                .entry(since)
+                .or_insert_with(|| days.longest_since(since));
+            if let Some(pause) =
+                pause.filter(|pause| faded.goes_by(*pause, &schedule, threshold_ppm))
+            {
+                pauses.entry(pause).or_default().push(id_text(faded.id));
+            }
+        }
+        let pauses = pauses.into_iter().map(|(pause, ids)| PrunedPause {
+            from: day_text(pause.from_day),
+            to: day_text(pause.to_day),
+            ids,
+        });
+        Ok(pauses.collect())
+    }
 }
 
 impl Faded {
+    /// Whether it would go if it had lived through this pause alone, and would stay if there had been none.
+    fn goes_by(&self, pause: Pause, schedule: &Schedule, threshold_ppm: u32) -> bool {
+        let Some(last_day) = schedule.last_day() else {
+            return false;
+        };
+        let weight_of = |days: u32| {
+            let created_day = last_day.saturating_sub(days);
+            schedule.weight_ppm(created_day, self.importance, &[])
+        };
+        let age_days = last_day.saturating_sub(self.created_day);
+        weight_of(pause.days()) < threshold_ppm
+            && weight_of(age_days.saturating_sub(pause.days())) >= threshold_ppm
+    }
+
     fn of(version: &Version, weight_ppm: u32) -> Faded {
         Faded {
             weight_ppm,
             id: version.id,
             causal_length: next_length(version),
             heads: version.heads().to_vec(),
+            importance: version.importance,
+            created_day: day_of(version.created_ms),
         }
     }
 }

@@ -5,12 +5,18 @@ use std::ops::ControlFlow;
 use icm_log::verify::{Finding, Severity};
 use icm_log::{Cursor, Log, LogError, Refusal, SKEW_MAX_MS, Tip};
 
+use icm_projections::fold::day_of;
+
 use super::{Checks, Patient, quoted};
 use crate::error::plain;
+use crate::service::decay::day_text;
+use crate::service::pauses::EventDays;
 use crate::when::rfc3339;
 
 /// A clock that runs so much behind the newest event is no news.
 const SKEW_FINE_MS: u64 = 60_000;
+/// Days without an event from which on a wrong clock is likelier than a store that rested.
+const PAUSE_FINE_DAYS: u32 = 365;
 /// A log up to this is read whole in no time.
 const READ_ALL_MAX_BYTES: u64 = 32 << 20;
 
@@ -185,6 +191,45 @@ pub(super) fn clock(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
             Some("date".to_owned()),
         );
     } else {
-        checks.ok("clock", "not behind the newest event");
+        pauses(patient, log, tip, checks);
     }
+}
+
+/// A clock that was behind, or is ahead, leaves a pause in the log, as does a store that rests.
+fn pauses(patient: &Patient<'_>, log: &Log, tip: Tip, checks: &mut Checks) {
+    let now_ms = patient.env.now_ms();
+    let (newest_day, today) = (day_of(tip.time.ms()), day_of(now_ms));
+    let mut said = "not behind the newest event".to_owned();
+    let mut longest_days = 0;
+    if now_ms.saturating_sub(tip.time.ms()) >= SKEW_MAX_MS {
+        longest_days = today - newest_day;
+        said = format!(
+            "the newest event is of {}, {longest_days} days before the clock's {}: if something was written since, \
+             one of the two clocks is wrong",
+            rfc3339(tip.time.ms()),
+            rfc3339(now_ms)
+        );
+    }
+    let is_read = patient.whole || log.len_bytes().is_ok_and(|len| len <= READ_ALL_MAX_BYTES);
+    // Of a log that cannot be read it is said elsewhere.
+    let days = is_read
+        .then(|| EventDays::read(log, today))
+        .and_then(Result::ok);
+    let pause = days.and_then(|days| days.longest_since(0));
+    if let Some(pause) = pause.filter(|pause| pause.days() > 1) {
+        longest_days = longest_days.max(pause.days());
+        said = format!(
+            "{said}; the longest time without events was {} days, from {} to {}",
+            pause.days(),
+            day_text(pause.from_day),
+            day_text(pause.to_day)
+        );
+    }
+    if longest_days < PAUSE_FINE_DAYS {
+        return checks.ok("clock", said);
+    }
+    let why = format!(
+        "{said}: if a clock was wrong, what was stored before seems too old and fades too early"
+    );
+    checks.warning("clock", why, Some(patient.icm("prune --dry-run")));
 }

@@ -117,15 +117,8 @@ impl CliError {
 impl From<ServiceError> for CliError {
     fn from(error: ServiceError) -> Self {
         let kind = match &error {
-            ServiceError::NotFound { .. } | ServiceError::Nothing { .. } => ErrorKind::NotFound,
-            ServiceError::Damaged { .. }
-            | ServiceError::BadBackup { .. }
-            | ServiceError::BadExport { .. } => ErrorKind::Damage,
-            // The service writes exports straight into our stdout.
-            ServiceError::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
-                ErrorKind::ClosedPipe
-            }
-            _ => ErrorKind::Failed,
+            ServiceError::ImportEnded { source, .. } => kind_of(source),
+            error => kind_of(error),
         };
         let message = match &error {
             ServiceError::Internal(_) => format!("{error} — please report"),
@@ -137,6 +130,21 @@ impl From<ServiceError> for CliError {
             message,
             hint: error.hint(),
         }
+    }
+}
+
+/// Returns the kind of a failure of the service.
+fn kind_of(error: &ServiceError) -> ErrorKind {
+    match error {
+        ServiceError::NotFound { .. } | ServiceError::Nothing { .. } => ErrorKind::NotFound,
+        ServiceError::Damaged { .. }
+        | ServiceError::BadBackup { .. }
+        | ServiceError::BadExport { .. } => ErrorKind::Damage,
+        // The service writes exports straight into our stdout.
+        ServiceError::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
+            ErrorKind::ClosedPipe
+        }
+        _ => ErrorKind::Failed,
     }
 }
 

@@ -132,6 +132,14 @@ pub enum ServiceError {
         /// The error.
         source: io::Error,
     },
+    /// An import failed after some of its lines were taken; those stay.
+    #[error("{}; {taken} are in already", plain(.source))]
+    ImportEnded {
+        /// How many lines or memories are in.
+        taken: String,
+        /// Why it failed.
+        source: Box<ServiceError>,
+    },
     /// A bug of ours; the store is untouched.
     #[error("internal error: {0}")]
     Internal(String),
@@ -237,6 +245,13 @@ impl ServiceError {
                 Some("make it writable, or name another store with `--db`; reads still work".into())
             }
             ServiceError::Io { source, .. } => io_hint(source).map(str::to_owned),
+            ServiceError::ImportEnded { source, .. } => {
+                let again = "run the import again: it goes on after them";
+                Some(match source.hint() {
+                    Some(hint) => format!("{hint}; {again}"),
+                    None => again.into(),
+                })
+            }
             ServiceError::Internal(_) => None,
         }
     }

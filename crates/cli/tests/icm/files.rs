@@ -7,10 +7,16 @@ use crate::world::{Run, World, run};
 
 /// `icm` where no file may grow beyond 512 bytes.
 fn limited(world: &World, args: &[&str]) -> Run {
+    limited_to(1, world, args)
+}
+
+/// `icm` where no file may grow beyond so many blocks of 512 bytes.
+fn limited_to(blocks: u32, world: &World, args: &[&str]) -> Run {
     let icm = world.command(args);
     let mut command = Command::new("/bin/sh");
     command
-        .args(["-c", "ulimit -f 1 && exec \"$0\" \"$@\""])
+        .arg("-c")
+        .arg(format!("ulimit -f {blocks} && exec \"$0\" \"$@\""))
         .arg(icm.get_program())
         .args(icm.get_args())
         .env_clear()
@@ -107,4 +113,44 @@ fn a_path_that_is_not_there_has_a_hint() {
         let run = world.icm(args).fails(2, "no");
         assert!(run.err.contains(hint), "{run:?}");
     }
+}
+
+/// A disk that is full in the middle of an import: what is in is counted, and the import can be run again.
+#[test]
+fn an_import_that_ends_early_says_how_much_is_in() {
+    let line = |n: u32| {
+        let content = format!("memory {n} {}", "of some length ".repeat(60));
+        serde_json::json!({"topic": "t", "content": content, "key": format!("k{n}")}).to_string()
+    };
+    let all: String = (0..1_500).map(|n| line(n) + "\n").collect();
+    let sections = (0..1_500).map(|n| format!("***\n\nmemory {n} {}\n\n", "of words ".repeat(90)));
+    let notes = format!("---\ntopic: t\n---\n\n{}", sections.collect::<String>());
+    for (format, name, input, what) in [
+        ("jsonl", "all.jsonl", &all, "lines are in already"),
+        ("markdown", "all.md", &notes, "memories are in already"),
+    ] {
+        let world = World::new();
+        world.write(name, input);
+        let run = limited_to(1_000, &world, &["import", format, name]).fails(2, what);
+        assert!(run.err.contains("no space left for"), "{run:?}");
+        let hint = run.err.lines().find(|line| line.starts_with("hint: "));
+        let hint = hint.expect("a hint");
+        assert!(hint.contains("run the import again"), "{run:?}");
+        let told = run
+            .err
+            .split("; ")
+            .find_map(|part| part.split_once(" are in")?.0.split_once(' '));
+        let told: u64 = told.expect("a number").0.parse().unwrap();
+        assert!((1..1_500).contains(&told), "{run:?}");
+        assert_eq!(world.json(["stats"])["memories"], told);
+        let again = world.json(["import", format, name]);
+        assert_eq!(again["unchanged"], told);
+        assert_eq!(again["added"], 1_500 - told);
+        world.icm(["verify"]).ok();
+    }
+    // Where nothing is in, nothing is said of it.
+    let world = World::new();
+    world.write("all.jsonl", &all);
+    let run = limited(&world, &["import", "jsonl", "all.jsonl"]).fails(2, "no space left for");
+    assert!(!run.err.contains("are in"), "{run:?}");
 }

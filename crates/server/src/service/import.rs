@@ -53,6 +53,18 @@ enum Format {
     Markdown,
 }
 
+impl Format {
+    /// Returns `1 line`, `2 lines`, or the same of memories.
+    fn count(self, n: u64) -> String {
+        match (self, n) {
+            (Format::Jsonl, 1) => "1 line".to_owned(),
+            (Format::Jsonl, n) => format!("{n} lines"),
+            (Format::Markdown, 1) => "1 memory".to_owned(),
+            (Format::Markdown, n) => format!("{n} memories"),
+        }
+    }
+}
+
 /// A memory of a file, or what is wrong where one should be.
 struct Entry {
     /// From 1.
@@ -159,6 +171,38 @@ impl Service {
         let mut report = ImportReport::default();
         let mut seen = Seen::default();
         progress.start("importing", None);
+        let done = self.import_files(
+            (format, caller, allow_secret),
+            files,
+            (&mut report, &mut seen),
+            progress,
+        );
+        progress.finish();
+        if !seen.ignored.is_empty() {
+            let masked = |field: String| self.secrets.masked(&field).unwrap_or(field);
+            let fields: Vec<_> = seen.ignored.into_iter().map(masked).collect();
+            self.notice(format!(
+                "fields that mean nothing here were left out: {}",
+                fields.join(", ")
+            ));
+        }
+        match (done, report.added + report.updated + report.unchanged) {
+            (Ok(()), _) => Ok(report),
+            (Err(error), 0) => Err(error),
+            (Err(error), taken) => Err(ServiceError::ImportEnded {
+                taken: format.count(taken),
+                source: Box::new(error),
+            }),
+        }
+    }
+
+    fn import_files(
+        &self,
+        (format, caller, allow_secret): (Format, &Caller, bool),
+        files: Vec<(String, Box<dyn BufRead>)>,
+        (report, seen): (&mut ImportReport, &mut Seen),
+        progress: &dyn Progress,
+    ) -> Result<()> {
         for (name, mut input) in files {
             let command = CommandId(random_16(&*self.ground.env));
             seen.lines.clear();
@@ -182,14 +226,14 @@ impl Service {
                         .push(self.rejected(entry.line, &name, &error)),
                 }
                 if lines.len() >= BATCH_LINES || bytes >= BATCH_BYTES {
-                    self.import_lines(caller, command, &lines, &unnamed, &mut report)?;
+                    self.import_lines(caller, command, &lines, &unnamed, report)?;
                     lines.clear();
                     bytes = 0;
                 }
                 Ok(())
             };
             match format {
-                Format::Jsonl => json_lines(&mut *input, &name, &mut |it| take(it, &mut seen))?,
+                Format::Jsonl => json_lines(&mut *input, &name, &mut |it| take(it, seen))?,
                 Format::Markdown => {
                     let mut sections = markdown::Sections::of(&mut *input);
                     while let Some(section) =
@@ -197,23 +241,14 @@ impl Service {
                     {
                         let fields = section.fields.map_err(ServiceError::invalid);
                         let line = section.line;
-                        take(Entry { line, fields }, &mut seen)?;
+                        take(Entry { line, fields }, seen)?;
                     }
                     seen.ignored.extend(sections.ignored);
                 }
             }
-            self.import_lines(caller, command, &lines, &unnamed, &mut report)?;
+            self.import_lines(caller, command, &lines, &unnamed, report)?;
         }
-        progress.finish();
-        if !seen.ignored.is_empty() {
-            let masked = |field: String| self.secrets.masked(&field).unwrap_or(field);
-            let fields: Vec<_> = seen.ignored.into_iter().map(masked).collect();
-            self.notice(format!(
-                "fields that mean nothing here were left out: {}",
-                fields.join(", ")
-            ));
-        }
-        Ok(report)
+        Ok(())
     }
 
     fn rejected(&self, line: u64, name: &str, error: &ServiceError) -> Rejected {

@@ -521,7 +521,7 @@ impl Config {
 /// # Errors
 /// Where the environment names a folder by a relative path, which would be another one in every working folder.
 pub(crate) fn default_path() -> Result<Option<PathBuf>, CliError> {
-    let folder = usual("XDG_CONFIG_HOME", |dirs| dirs.config_dir());
+    let folder = usual("XDG_CONFIG_HOME", ProjectDirs::config_dir);
     let folder = folder.map_err(|error| {
         error.with_hint(
             "set it to an absolute path, or name the config file with `--config` or `ICM_CONFIG`",
@@ -535,7 +535,7 @@ pub(crate) fn default_path() -> Result<Option<PathBuf>, CliError> {
 /// # Errors
 /// As [`default_path`].
 pub(crate) fn default_db() -> Result<Option<PathBuf>, CliError> {
-    usual("XDG_DATA_HOME", |dirs| dirs.data_local_dir()).map_err(|error| {
+    usual("XDG_DATA_HOME", ProjectDirs::data_local_dir).map_err(|error| {
         error.with_hint("set it to an absolute path, or name the store with `--db` or `ICM_DB`")
     })
 }

@@ -121,8 +121,11 @@ impl Service {
         if faded.is_empty() {
             return Ok(Vec::new());
         }
+        let Ok(days) = EventDays::read(&self.log, day_of(self.now_ms())) else {
+            // Damage to the log is told elsewhere, and keeps nobody from a preview.
+            return Ok(Vec::new());
+        };
         let schedule = views.schedule_at(views.tally().position)?;
-        let days = EventDays::read(&self.log, day_of(self.now_ms()))?;
         let mut longest: BTreeMap<u32, Option<Pause>> = BTreeMap::new();
         let mut pauses: BTreeMap<Pause, Vec<String>> = BTreeMap::new();
         for faded in faded {

@@ -4,7 +4,6 @@ use std::ops::ControlFlow;
 
 use icm_log::verify::{Finding, Severity};
 use icm_log::{Cursor, Log, LogError, Refusal, SKEW_MAX_MS, Tip};
-
 use icm_projections::fold::day_of;
 
 use super::{Checks, Patient, quoted};

@@ -192,12 +192,6 @@ fn cloudevents_since_are_those_of_a_bundle() {
     ] {
         run.fails(2, "CloudEvents");
     }
-    on(
-        &world,
-        "c",
-        &["log", "export", "--format", "cloudevents", "-"],
-    )
-    .fails(2, "nothing to export");
 }
 
 #[test]

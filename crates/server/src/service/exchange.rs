@@ -120,8 +120,8 @@ impl Service {
         progress: &dyn Progress,
     ) -> Result<LogImportAnswer> {
         let bundle = file.read(progress)?;
-        // A bundle of nothing brings nothing, and makes no store where none is.
-        if dry_run || bundle.events() == 0 {
+        // A bundle of nothing makes no store where none is.
+        if dry_run || (bundle.events() == 0 && !self.is_there()) {
             let learned = self.log.would_learn(&bundle, self.now_ms())?;
             return Ok(answer(&learned, dry_run));
         }

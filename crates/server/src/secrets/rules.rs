@@ -434,7 +434,7 @@ pub(super) static RULES: &[Rule] = &[
         concat!(
             r#"(?iu:(?:passw[oö]rt(?:e|er|es|s)?|kennw[oö]rt(?:er|es|s)?|zugangscode|mots?\s{1,2}de\s{1,2}passe"#,
             r#"|\b(?-i:[Mm]dp)|contrase(?:ñ|n\u0303?)as?|\bclave\s{1,2}(?:de\s{1,2}acceso|maestra|del?\s{1,2}wi-?fi)"#,
-            r#"|\bsenhas?|palavras?[\s-]passe|parola\s{1,2}d(?:['’]|i\s{1,2})(?:ordine|accesso)|\bparolas?[ıi]?"#,
+            r#"|\bsenhas?|palavras?[\s-]passe|parola\s{1,2}d(?:['’]|i\s{1,2})(?:ordine|accesso)|\bparola(?:s[ıi]|n[ıi]z)?"#,
             r#"|wachtwoord(?:en)?|wachtzin|toegangscode|has[łl][oa]|парол[ьяие](?:м|й)?|[şs][iİ]fre(?:si|niz|m)?)"#,
             r#"(?:\s(?:f(?:ü|ue)r|von|vom|pour|du|del?|para|d[oa]|per|di|voor|van|dla|od|для|от|için)\s(?-u:[\w.@-]){1,40})?"#,
             r#"(?:\\{0,3}["'`])?"#,

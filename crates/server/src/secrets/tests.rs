@@ -548,7 +548,7 @@ const LANGUAGES: [(&str, &[&str], &[&str], &[&str]); 12] = [
         &[
             "パスワード：",
             "パスワード:",
-            "パスワードは「",
+            "パスワードは",
             "パスフレーズ＝",
             "暗証番号：",
         ],
@@ -611,6 +611,7 @@ fn labels_of_other_languages_are_known() {
     for text in [
         format!("密码：{word}。"),
         format!("パスワードは{word}です"),
+        format!("パスワードは「{word}」です"),
         format!("비밀번호는 {word}입니다"),
         format!("{{\"passwort\":\"{word}\"}}"),
         format!("{{\"senha\": \"{word}\", \"x\": 1}}"),

@@ -167,22 +167,40 @@ impl Evidence {
     }
 }
 
+/// What is known of a query before there are candidates.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked {
+    /// About the BM25 of a text of average length that has every word of the query once.
+    pub(crate) possible: f64,
+    /// How much of [`Evidence::meaning`] counts, 0 to 1.
+    pub(crate) meaning: f64,
+    /// How much of [`Evidence::stand_in`] counts, 0 to 1.
+    pub(crate) stand_in: f64,
+}
+
+/// Returns how much the meaning of a query counts, 0 to 1, by a model that cuts its words into so many pieces each.
+///
+/// A model that cuts words into pieces has not learned them: its vector of the query is noise. The bounds are
+/// measured in `docs/benchmarks/recall.md`.
+pub(crate) fn known_share(pieces_per_word: f64) -> f64 {
+    ((2.0 - pieces_per_word) / 0.5).clamp(0.0, 1.0)
+}
+
 /// The scores of candidates. `near` names pairs of candidates that are next to each other in a topic,
-/// with the steps between them (1 or 2); `possible` is about the BM25 of a text of average length that has every
-/// word of the query once.
+/// with the steps between them (1 or 2).
 pub(crate) fn scores(
     ranking: &Ranking,
-    possible: f64,
+    asked: &Asked,
     candidates: &mut [Evidence],
     near: &[(usize, usize, u32)],
 ) -> Vec<f64> {
     let mut text = Span::of(candidates.iter().map(|candidate| candidate.text));
-    text.high = text.high.max(ranking.coverage * possible);
+    text.high = text.high.max(ranking.coverage * asked.possible);
     let meaning = Span::of(candidates.iter().filter_map(|candidate| candidate.meaning));
     let stand_in = Span::of(candidates.iter().filter_map(|candidate| candidate.stand_in));
     let nearness = |candidate: &Evidence| match (candidate.meaning, candidate.stand_in) {
-        (Some(cosine), _) => meaning.share(cosine),
-        (None, Some(cosine)) => stand_in.share(cosine),
+        (Some(cosine), _) => asked.meaning * meaning.share(cosine),
+        (None, Some(cosine)) => asked.stand_in * stand_in.share(cosine),
         (None, None) => 0.0,
     };
     let times = Span::of(candidates.iter().map(|candidate| candidate.time_ms as f64));
@@ -214,8 +232,8 @@ pub(crate) fn scores(
     let fit = |candidate: &Evidence| {
         let text = part(candidate.text, text.high);
         match (candidate.meaning, candidate.stand_in) {
-            (Some(cosine), _) => text.max(part(cosine, meaning.high)),
-            (None, Some(cosine)) => text.max(part(cosine, stand_in.high)),
+            (Some(cosine), _) => text.max(asked.meaning * part(cosine, meaning.high)),
+            (None, Some(cosine)) => text.max(asked.stand_in * part(cosine, stand_in.high)),
             (None, None) => text,
         }
     };
@@ -276,6 +294,14 @@ mod tests {
         }
     }
 
+    fn asked(possible: f64) -> Asked {
+        Asked {
+            possible,
+            meaning: 1.0,
+            stand_in: 1.0,
+        }
+    }
+
     fn ranking() -> Ranking {
         Ranking {
             neighbours: 0.5,
@@ -286,7 +312,7 @@ mod tests {
     #[test]
     fn both_signals_count_by_their_share_of_the_span() {
         let mut candidates = [evidence(8.0, 0.1), evidence(4.0, 0.5), evidence(0.0, 0.3)];
-        let scores = scores(&ranking(), 0.0, &mut candidates, &[]);
+        let scores = scores(&ranking(), &asked(0.0), &mut candidates, &[]);
         assert_eq!(scores[..2], [0.5, 0.75]);
         assert!((scores[2] - 0.25).abs() < 1e-9);
     }
@@ -295,7 +321,7 @@ mod tests {
     fn neighbours_lend_of_their_own_score_and_not_of_what_is_lent_to_them() {
         let mut candidates = [evidence(8.0, 0.5), evidence(0.0, 0.0), evidence(0.0, 0.0)];
         let near = [(0, 1, 1), (1, 2, 1), (0, 2, 2)];
-        let scores = scores(&ranking(), 0.0, &mut candidates, &near);
+        let scores = scores(&ranking(), &asked(0.0), &mut candidates, &near);
         assert_eq!(scores, [1.0, 0.5, 0.25]);
         assert_eq!(candidates.map(|candidate| candidate.lent), [0.0, 0.5, 0.25]);
     }
@@ -306,14 +332,14 @@ mod tests {
         let mut exact = evidence(4.0, 0.1);
         exact.identifier = true;
         exact.speaker = true;
-        let found = scores(&ranking(), 0.0, &mut [prose, exact], &[]);
+        let found = scores(&ranking(), &asked(0.0), &mut [prose, exact], &[]);
         assert!(found[1] > found[0], "{found:?}");
         let off = Ranking {
             identifier: 0.0,
             speaker: 0.0,
             ..ranking()
         };
-        let found = scores(&off, 0.0, &mut [prose, exact], &[]);
+        let found = scores(&off, &asked(0.0), &mut [prose, exact], &[]);
         assert!(found[1] < found[0], "{found:?}");
     }
 
@@ -330,14 +356,14 @@ mod tests {
             candidate(Importance::High, 20),
             candidate(Importance::Critical, 10),
         ];
-        let by_default = scores(&ranking(), 0.0, &mut candidates, &[]);
+        let by_default = scores(&ranking(), &asked(0.0), &mut candidates, &[]);
         assert!(by_default.is_sorted_by(|a, b| a < b), "{by_default:?}");
         let newer = Ranking {
             importance: 0.0,
             recency: 0.2,
             ..ranking()
         };
-        let newer = scores(&newer, 0.0, &mut candidates, &[]);
+        let newer = scores(&newer, &asked(0.0), &mut candidates, &[]);
         let least = newer[1];
         assert_eq!(newer[3], least);
         assert!((newer[0] - least - 0.2).abs() < 1e-9, "{newer:?}");
@@ -353,11 +379,11 @@ mod tests {
         // The lesser one of two that fit has the least share of both signals.
         for scope in [Nearness::Own, Nearness::Kin] {
             let mut near = [of(Nearness::Common, 8.0, 0.5), of(scope, 7.0, 0.4)];
-            let found = scores(&ranking(), 0.0, &mut near, &[(0, 1, 1)]);
+            let found = scores(&ranking(), &asked(0.0), &mut near, &[(0, 1, 1)]);
             assert!(found[1] > found[0], "{found:?}");
         }
         let mut noise = [of(Nearness::Common, 8.0, 0.5), of(Nearness::Own, 1.0, 0.1)];
-        let found = scores(&ranking(), 0.0, &mut noise, &[]);
+        let found = scores(&ranking(), &asked(0.0), &mut noise, &[]);
         assert!(found[0] > found[1], "{found:?}");
         let order = [
             Nearness::Own,
@@ -369,14 +395,14 @@ mod tests {
         // Those that are farther off have more neighbours.
         let near = [(1, 2, 1), (2, 3, 1), (1, 3, 2)];
         let default = Ranking::default();
-        let found = scores(&default, 0.0, &mut alike, &near);
+        let found = scores(&default, &asked(0.0), &mut alike, &near);
         assert!(found.is_sorted_by(|a, b| a > b), "{found:?}");
         let off = scores(
             &Ranking {
                 scope: 0.0,
                 ..default
             },
-            0.0,
+            &asked(0.0),
             &mut alike,
             &near,
         );
@@ -387,7 +413,7 @@ mod tests {
     fn one_word_of_many_does_not_count_like_all_of_them() {
         let all = |possible| {
             let mut candidates = [evidence(2.0, 0.3), evidence(0.0, 0.5), evidence(0.0, 0.1)];
-            scores(&ranking(), possible, &mut candidates, &[])
+            scores(&ranking(), &asked(possible), &mut candidates, &[])
         };
         assert!(all(2.0)[0] > all(2.0)[1]);
         // Of what there could be in common it has a tenth.
@@ -403,21 +429,74 @@ mod tests {
         };
         let known = [candidate(Some(0.9), 0.1), candidate(Some(0.7), 0.3)];
         let mut candidates = [known[0], known[1], candidate(None, 0.2)];
-        let found = scores(&ranking(), 0.0, &mut candidates, &[]);
+        let found = scores(&ranking(), &asked(0.0), &mut candidates, &[]);
         assert_eq!(found[..2], [0.5, 0.0]);
         assert!((found[2] - 0.25).abs() < 1e-9, "{found:?}");
     }
 
     #[test]
+    fn meaning_counts_as_far_as_the_model_knows_the_words() {
+        let found = |meaning| {
+            let mut candidates = [evidence(4.0, 0.1), evidence(2.0, 0.5), evidence(0.0, 0.3)];
+            let asked = Asked {
+                meaning,
+                ..asked(0.0)
+            };
+            scores(&ranking(), &asked, &mut candidates, &[])
+        };
+        assert_eq!(found(1.0)[..2], [0.5, 0.75]);
+        assert_eq!(found(0.5)[..2], [0.5, 0.5]);
+        assert_eq!(found(0.0), [0.5, 0.25, 0.0]);
+        // The nearest by meaning gains nothing by its scope from a meaning that does not count.
+        let of = |scope, text, meaning| Evidence {
+            scope,
+            ..evidence(text, meaning)
+        };
+        let mut candidates = [of(Nearness::Common, 8.0, 0.1), of(Nearness::Own, 0.1, 0.9)];
+        let unknown = Asked {
+            meaning: 0.0,
+            ..asked(0.0)
+        };
+        let found = scores(&ranking(), &unknown, &mut candidates, &[]);
+        assert!(found[0] > found[1], "{found:?}");
+    }
+
+    #[test]
+    fn the_stand_in_counts_as_far_as_it_knows_the_words_and_the_model_in_full() {
+        let candidate = |meaning, stand_in| Evidence {
+            meaning,
+            stand_in: Some(stand_in),
+            ..Evidence::default()
+        };
+        let mut candidates = [
+            candidate(Some(0.9), 0.1),
+            candidate(Some(0.1), 0.9),
+            candidate(None, 0.8),
+        ];
+        let unknown = Asked {
+            stand_in: 0.0,
+            ..asked(0.0)
+        };
+        let found = scores(&ranking(), &unknown, &mut candidates, &[]);
+        assert_eq!(found, [0.5, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn words_in_one_piece_are_known_and_words_in_pieces_are_not() {
+        let shares = [1.0, 1.5, 1.75, 2.0, 4.0].map(known_share);
+        assert_eq!(shares, [1.0, 1.0, 0.5, 0.0, 0.0]);
+    }
+
+    #[test]
     fn one_candidate_alone_has_what_it_matched() {
         assert_eq!(
-            scores(&ranking(), 0.0, &mut [evidence(3.0, 0.4)], &[]),
+            scores(&ranking(), &asked(0.0), &mut [evidence(3.0, 0.4)], &[]),
             [1.0]
         );
         assert_eq!(
-            scores(&ranking(), 0.0, &mut [evidence(0.0, 0.4)], &[]),
+            scores(&ranking(), &asked(0.0), &mut [evidence(0.0, 0.4)], &[]),
             [0.5]
         );
-        assert_eq!(scores(&ranking(), 0.0, &mut [], &[]), [0.0; 0]);
+        assert_eq!(scores(&ranking(), &asked(0.0), &mut [], &[]), [0.0; 0]);
     }
 }

@@ -295,6 +295,7 @@ fn print_ranking(ui: &Ui, answer: &RecallAnswer, explain: &Value) -> Result<(), 
                  was written beside its stem";
     let weights = &explain["ranking"];
     let [by_words, by_meaning] = ["text", "meaning"].map(|of| weights[of].as_f64().unwrap_or(0.0));
+    let known = explain["words_known"].as_f64().unwrap_or(1.0);
     print_dim(
         ui,
         &match by_meaning > 0.0 {
@@ -307,6 +308,14 @@ fn print_ranking(ui: &Ui, answer: &RecallAnswer, explain: &Value) -> Result<(), 
     )?;
     if by_meaning > 0.0 {
         print_dim(ui, &meaning_of(explain))?;
+    }
+    if by_meaning > 0.0 && known < 1.0 && explain["model"].is_null() {
+        print_dim(
+            ui,
+            &format!(
+                "the built-in model knows the words of the query only in part: its meaning counts {known:.2} of 1"
+            ),
+        )?;
     }
     match described.is_empty() {
         true => print_dim(ui, "no word of the query can be looked for"),

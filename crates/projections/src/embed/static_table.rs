@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use super::rows;
-use super::wordpiece::{Met, Vocabulary, tokens};
+use super::wordpiece::{CONTINUES, Met, Vocabulary, is_punctuation, tokens};
 use super::{EmbedError, Embedder};
 
 /// Tokens of a text that are read; what comes after adds nothing. That is more than 64 KiB of English.
@@ -22,6 +22,8 @@ const HEADER_LEN: usize = 64;
 const HASH_AT: usize = 32;
 /// The row of `[UNK]`.
 const UNKNOWN: u32 = 1;
+/// Pieces that an unknown word counts as: more would switch meaning off for fewer unknown words.
+const UNKNOWN_PIECES: u32 = 4;
 /// Bytes of the table's hash that are part of the model's id.
 const ID_HASH_LEN: usize = 6;
 
@@ -176,6 +178,28 @@ impl StaticEmbedder {
         });
         to_unit_length(&mut sum);
         sum
+    }
+
+    /// Returns the mean number of pieces that the words of a text are cut into; `None` for a text without words.
+    ///
+    /// About 1 for English, and more the less the table knows a language. A word that cannot be cut counts as
+    /// [`UNKNOWN_PIECES`]; punctuation does not count. Of a long text the first [`MAX_TOKENS`] tokens are counted.
+    pub fn pieces_per_word(&self, text: &str) -> Option<f64> {
+        let (mut words, mut pieces, mut left) = (0, 0, MAX_TOKENS);
+        let mut met = self.met.try_lock().ok();
+        tokens(text, self, met.as_deref_mut(), |row| {
+            let token = self.token(row as usize);
+            if row == UNKNOWN {
+                (words, pieces) = (words + 1, pieces + UNKNOWN_PIECES);
+            } else if token.starts_with(CONTINUES) && token.len() > CONTINUES.len() {
+                pieces += 1;
+            } else if !str::from_utf8(token).is_ok_and(|token| token.chars().all(is_punctuation)) {
+                (words, pieces) = (words + 1, pieces + 1);
+            }
+            left -= 1;
+            left > 0
+        });
+        (words > 0).then(|| f64::from(pieces) / f64::from(words))
     }
 }
 

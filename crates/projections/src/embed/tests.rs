@@ -305,3 +305,37 @@ proptest! {
         prop_assert_eq!(rows_of(&embedder, &word, None), expected);
     }
 }
+
+#[test]
+fn words_of_other_languages_are_in_many_pieces() {
+    let table = StaticEmbedder::built_in();
+    let pieces = |text: &str| table.pieces_per_word(text);
+    for text in [
+        "Where do invoices live?",
+        "the office dog, and: its name",
+        "icm_memory_store fails",
+    ] {
+        assert!(
+            pieces(text).is_some_and(|pieces| pieces <= 1.5),
+            "{text}: {:?}",
+            pieces(text)
+        );
+    }
+    for text in [
+        "ใบแจ้งหนี้เก็บไว้ที่ไหน",
+        "Где хранятся счета?",
+        "发票存在哪里？",
+        "أين الفواتير؟",
+        "請求書はどこにありますか",
+        "🚀",
+    ] {
+        assert!(
+            pieces(text).is_some_and(|pieces| pieces >= 2.0),
+            "{text}: {:?}",
+            pieces(text)
+        );
+    }
+    assert_eq!(pieces(" ?! "), None);
+    // A word that cannot be cut counts as four.
+    assert_eq!(pieces("dog 🚀"), Some(2.5));
+}

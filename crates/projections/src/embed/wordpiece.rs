@@ -14,7 +14,7 @@ const MAX_WORD_LEN_CHARS: usize = 100;
 /// Words whose tokens are remembered, at least: about half a megabyte, and at most twice that.
 const WORDS: usize = 8_192;
 /// What a token that continues a word begins with.
-const CONTINUES: &[u8] = b"##";
+pub(super) const CONTINUES: &[u8] = b"##";
 
 /// The tokens that a text may be cut into.
 pub(super) trait Vocabulary {
@@ -68,7 +68,7 @@ fn is_dropped(c: char) -> bool {
     c == char::REPLACEMENT_CHARACTER || c.general_category_group() == GeneralCategoryGroup::Other
 }
 
-fn is_punctuation(c: char) -> bool {
+pub(super) fn is_punctuation(c: char) -> bool {
     match c.is_ascii() {
         true => c.is_ascii_punctuation(),
         false => c.general_category_group() == GeneralCategoryGroup::Punctuation,

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use super::Views;
 use super::recall::{Meaning, RecallQuery};
 use crate::error::Result;
-use crate::ranking::{self, Evidence, Nearness};
+use crate::ranking::{self, Asked, Evidence, Nearness};
 use crate::rows::{Facts, topic_tag};
 use crate::text::{Found, InScope, Prepared, has_prose};
 
@@ -25,8 +25,7 @@ pub(super) struct Candidates<'a> {
     pub(super) prepared: &'a Prepared<'a>,
     pub(super) meaning: Option<&'a Meaning<'a>>,
     pub(super) visible: &'a dyn Fn(u64) -> bool,
-    /// About the BM25 of a text that has every word of the query.
-    pub(super) possible: f64,
+    pub(super) asked: Asked,
     /// The only versions that may be candidates, ascending; `None` where all may.
     pub(super) allowed: Option<Vec<u64>>,
     pub(super) found: Vec<Found>,
@@ -137,7 +136,7 @@ impl<'a> Candidates<'a> {
             true => self.pairs(),
             false => Vec::new(),
         };
-        ranking::scores(weights, self.possible, &mut self.evidence, &near)
+        ranking::scores(weights, &self.asked, &mut self.evidence, &near)
     }
 
     /// Pairs of candidates that are one or two steps apart among the versions of their topic that are to be seen.

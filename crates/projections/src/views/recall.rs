@@ -13,7 +13,7 @@ use super::meaning::{self, Cosines};
 use super::tail::overlay_version;
 use crate::error::{Result, ViewError};
 use crate::fold::Version;
-use crate::ranking::{Evidence, Ranking};
+use crate::ranking::{Asked, Evidence, Ranking, known_share};
 use crate::rows::{FactFilter, Facts, topic_tag};
 use crate::text::{InScope, Prepared, Sought, TextAnswer, TextFilter, TextQuery, Words};
 use crate::vectors::Searched;
@@ -98,6 +98,9 @@ pub struct Recalled {
     pub asked: Option<AskedHow>,
     /// How the vectors of the files were searched, if they were.
     pub searched: Option<Searched>,
+    /// How much the built-in model's meaning counts, 0 to 1, by how well it knows the words of the query; `None` if
+    /// its meaning was not asked for.
+    pub known: Option<f64>,
 }
 
 impl Views {
@@ -125,15 +128,27 @@ impl Views {
             },
         };
         let mut searched = None;
+        let known = (query.ranking.meaning > 0.0).then(|| known(query));
         let (text, hits, asked) = super::guarded("text", || {
             let (answer, prepared) = self.text.prepare(&self.tail.text, &text_query, &visible)?;
-            let meaning = match query.ranking.meaning > 0.0 {
-                true => Some(self.meaning(query)?),
-                false => None,
+            let meaning = match known {
+                // Nothing is found or ranked by a meaning that does not count.
+                Some(known) if known > 0.0 || query.model.is_some() => {
+                    Some(self.meaning(query, known)?)
+                }
+                _ => None,
+            };
+            let asked = Asked {
+                possible: possible(&answer),
+                meaning: match query.model {
+                    Some(_) => 1.0,
+                    None => known.unwrap_or(0.0),
+                },
+                stand_in: known.unwrap_or(0.0),
             };
             let ranked = self.rank(
                 query,
-                possible(&answer),
+                asked,
                 &prepared,
                 meaning.as_ref(),
                 &visible,
@@ -151,6 +166,7 @@ impl Views {
             text,
             asked,
             searched,
+            known,
         })
     }
 
@@ -212,7 +228,7 @@ impl Views {
     fn rank(
         &self,
         query: &RecallQuery<'_>,
-        possible: f64,
+        asked: Asked,
         prepared: &Prepared<'_>,
         meaning: Option<&Meaning<'_>>,
         visible: &dyn Fn(u64) -> bool,
@@ -229,7 +245,7 @@ impl Views {
             prepared,
             meaning,
             visible,
-            possible,
+            asked,
             allowed: prepared.allowed()?,
             found: Vec::new(),
             evidence: Vec::new(),
@@ -255,7 +271,7 @@ impl Views {
 
     /// What the query means, by the model that is asked for, and by the built-in one for what that has
     /// no vectors of.
-    fn meaning(&self, query: &RecallQuery<'_>) -> Result<Meaning<'_>> {
+    fn meaning(&self, query: &RecallQuery<'_>, known: f64) -> Result<Meaning<'_>> {
         let built_in = || -> Result<Cosines<'_>> {
             Ok(Cosines::new(
                 self.base_vectors()?.clone(),
@@ -275,7 +291,7 @@ impl Views {
         self.take_over(asked.id);
         let floor = self.model_floor(asked.id, query.ranking.floor)?;
         let (main, embedded) = self.model_cosines(asked.id, asked.query);
-        let stand_in = match embedded.done < embedded.of {
+        let stand_in = match embedded.done < embedded.of && known > 0.0 {
             true => Some(built_in()?),
             false => None,
         };
@@ -284,6 +300,17 @@ impl Views {
             how: Some(AskedHow { embedded, floor }),
             stand_in,
         })
+    }
+}
+
+/// Returns how much the built-in model's meaning of a query counts, 0 to 1. Where meaning is all that ranks, it counts
+/// in full.
+fn known(query: &RecallQuery<'_>) -> f64 {
+    match query.ranking.text > 0.0 {
+        true => meaning::embedder()
+            .pieces_per_word(query.text)
+            .map_or(0.0, known_share),
+        false => 1.0,
     }
 }
 

@@ -15,8 +15,8 @@ pub struct Ranking {
     pub meaning: f64,
     /// Whether what all texts of the store have in common is taken off before the cosine that ranks.
     pub centred: bool,
-    /// What the memories next to one in its topic lend it of their own score; those two steps away lend
-    /// the square of this share.
+    /// The share of a memory's own score, as far as it lies above the mean of all candidates, that the memory lends to
+    /// those next to it in its topic; those two steps away get the square of this share.
     pub neighbours: f64,
     /// Added where the query names who speaks in the text.
     pub speaker: f64,
@@ -223,10 +223,13 @@ pub(crate) fn scores(
     candidates
         .iter_mut()
         .for_each(|candidate| candidate.lent = 0.0);
+    // A score that most candidates reach is noise: many neighbours that lend it would outweigh a true hit.
+    let mean = own.iter().sum::<f64>() / own.len().max(1) as f64;
+    let spare = |at: usize| (own[at] - mean).max(0.0);
     for &(a, b, steps) in near {
         let share = ranking.neighbours.powi(steps as i32);
-        candidates[a].lent += share * own[b];
-        candidates[b].lent += share * own[a];
+        candidates[a].lent += share * spare(b);
+        candidates[b].lent += share * spare(a);
     }
     // No neighbour lends what it has for its scope.
     let fit = |candidate: &Evidence| {
@@ -318,12 +321,58 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_lend_of_their_own_score_and_not_of_what_is_lent_to_them() {
-        let mut candidates = [evidence(8.0, 0.5), evidence(0.0, 0.0), evidence(0.0, 0.0)];
+    fn neighbours_lend_of_their_own_score_above_the_mean_and_not_of_what_is_lent_to_them() {
+        let nothing = evidence(0.0, 0.0);
+        let mut candidates = [evidence(8.0, 0.5), nothing, nothing, nothing];
         let near = [(0, 1, 1), (1, 2, 1), (0, 2, 2)];
         let scores = scores(&ranking(), &asked(0.0), &mut candidates, &near);
-        assert_eq!(scores, [1.0, 0.5, 0.25]);
-        assert_eq!(candidates.map(|candidate| candidate.lent), [0.0, 0.5, 0.25]);
+        assert_eq!(scores, [1.0, 0.375, 0.1875, 0.0]);
+        assert_eq!(
+            candidates.map(|candidate| candidate.lent),
+            [0.0, 0.375, 0.1875, 0.0]
+        );
+    }
+
+    /// The first candidate has most words of the query and stands alone in its topic; the second has fewer, and stands
+    /// between the rest. `noise`: meaning of the rest.
+    fn first_is_first(first: Evidence, second: Evidence, noise: &[f64]) {
+        let mut candidates = vec![first, second];
+        candidates.extend(noise.iter().map(|meaning| evidence(0.0, *meaning)));
+        let near: Vec<_> = (2..candidates.len())
+            .map(|at| (1, at, if at < 4 { 1 } else { 2 }))
+            .collect();
+        let ranking = Ranking::default();
+        let found = scores(&ranking, &asked(0.0), &mut candidates, &near);
+        let best = found.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        assert_eq!(found[0], best, "{found:?}");
+    }
+
+    #[test]
+    fn neighbours_of_no_words_do_not_push_a_true_hit_down() {
+        // `icm demo`: the memory about invoices is changed, so it is the newest of its topic.
+        first_is_first(
+            evidence(5.1, 0.099),
+            evidence(2.9, 0.155),
+            &[0.061, 0.066, 0.059, 0.071, -0.04],
+        );
+        // Both have the words, the first one of them once more.
+        first_is_first(
+            evidence(5.0, 0.2),
+            evidence(4.6, 0.2),
+            &[0.1, 0.1, 0.1, 0.1, 0.0],
+        );
+        // The first is the only one with a word; the second is the nearest by meaning.
+        first_is_first(
+            evidence(5.0, 0.11),
+            evidence(0.0, 0.2),
+            &[0.11, 0.12, 0.13, 0.1],
+        );
+        // No word is in common: the nearest stays the nearest.
+        first_is_first(
+            evidence(0.0, 0.30),
+            evidence(0.0, 0.29),
+            &[0.2, 0.2, 0.2, 0.2, 0.1],
+        );
     }
 
     #[test]
@@ -391,7 +440,8 @@ mod tests {
             Nearness::Common,
             Nearness::Elsewhere,
         ];
-        let mut alike = order.map(|scope| of(scope, 4.0, 0.5));
+        let mut alike = order.map(|scope| of(scope, 4.0, 0.5)).to_vec();
+        alike.push(of(Nearness::Elsewhere, 0.0, 0.1));
         // Those that are farther off have more neighbours.
         let near = [(1, 2, 1), (2, 3, 1), (1, 3, 2)];
         let default = Ranking::default();

@@ -65,7 +65,9 @@ pub(crate) fn run(_: DemoArgs, app: &App) -> Result<Outcome, CliError> {
 
     stage.say("The team moves the invoices, and the memory with them:")?;
     stage.run(&["update", &changed.id, "-c", NEW_TEXT])?;
-    stage.run(&["recall", "where", "do", "invoices", "live", "-l", "1"])?;
+    let ask = ["recall", "where", "do", "invoices", "live", "-l", "1"];
+    stage.run(&ask)?;
+    stage.check_first(&ask, &changed.with_content(NEW_TEXT))?;
 
     stage.say("What no longer matters is forgotten:")?;
     stage.run(&["forget", &forgotten.id])?;
@@ -98,7 +100,7 @@ pub(crate) fn run(_: DemoArgs, app: &App) -> Result<Outcome, CliError> {
         "recall", "where", "do", "invoices", "live", "-l", "1", "--at", &before,
     ];
     stage.run(&last)?;
-    stage.check_last(&last, &changed)?;
+    stage.check_first(&last, &changed)?;
 
     stage.end(&folder, &store)?;
     Ok(Outcome::Fine)

@@ -27,6 +27,16 @@ pub(super) struct Known {
     content: String,
 }
 
+impl Known {
+    /// The same memory with another text.
+    pub(super) fn with_content(&self, content: &str) -> Known {
+        Known {
+            id: self.id.clone(),
+            content: content.to_owned(),
+        }
+    }
+}
+
 impl<'a> Stage<'a> {
     pub(super) fn new(app: &'a App, folder: &'a Path, store: &'a Path) -> Result<Self, CliError> {
         let program = std::env::current_exe()
@@ -161,9 +171,9 @@ impl<'a> Stage<'a> {
             .ok_or_else(|| CliError::failed("`icm stats --json` names no position"))
     }
 
-    /// Runs the command once more, unseen, and compares: a demo that shows something else than it
-    /// says must not end well.
-    pub(super) fn check_last(&self, arguments: &[&str], known: &Known) -> Result<(), CliError> {
+    /// Runs a recall once more, unseen, and compares its first result: a demo that shows something else than
+    /// it says must not end well.
+    pub(super) fn check_first(&self, arguments: &[&str], known: &Known) -> Result<(), CliError> {
         let arguments: Vec<&str> = arguments.iter().copied().chain(["--no-record"]).collect();
         let answer = self.ask(&arguments)?;
         let first = &answer["results"][0];
@@ -171,8 +181,10 @@ impl<'a> Stage<'a> {
             Ok(())
         } else {
             Err(CliError::failed(format!(
-                "the demo did not find memory {} as it was before",
-                known.id
+                "the demo did not find memory {} first by `{}`, with the text: {}",
+                known.id,
+                command_line(&arguments),
+                known.content
             )))
         }
     }

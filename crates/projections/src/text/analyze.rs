@@ -2,8 +2,8 @@
 //!
 //! A text is cut into *chunks* (`src/main.rs`, `wi-fi`, `HTTPServer`, `don't`), a chunk
 //! into *words*, and a word of mixed case or of letters and digits into *parts*. Scripts
-//! written without spaces become overlapping pairs of characters. What comes out goes to
-//! two fields:
+//! written without spaces become overlapping pairs of characters. An emoji is a word of its own (see
+//! `emoji`). What comes out goes to two fields:
 //!
 //! | field | holds |
 //! |---|---|
@@ -24,6 +24,7 @@ use rustc_hash::FxHashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+use super::emoji;
 use super::marks::Marks;
 use super::stopwords::is_stopword;
 use crate::lately::Lately;
@@ -399,7 +400,13 @@ fn is_outer(c: char) -> bool {
 fn tokens<'t>(text: &'t str, indexing: bool, emit: &mut dyn FnMut(Token<'t>)) {
     for text in without_escapes(text) {
         let mut rest = text;
-        while let Some(start) = rest.find(is_word_char) {
+        while let Some(start) = rest.find(|c| is_word_char(c) || emoji::begins(c)) {
+            if let Some(len) = emoji::len(&rest[start..]) {
+                let (source, after) = rest[start..].split_at(len);
+                emoji_tokens(source, emit);
+                rest = after;
+                continue;
+            }
             if let Some(len) = plain_word_len(&rest[start..]) {
                 let (word, after) = rest[start..].split_at(len);
                 emit(Token {
@@ -415,6 +422,20 @@ fn tokens<'t>(text: &'t str, indexing: bool, emit: &mut dyn FnMut(Token<'t>)) {
             chunk_tokens(chunk, after, indexing, emit);
             rest = after;
         }
+    }
+}
+
+/// An emoji as a word, and what it is put together of as its parts: `👩‍💻` is found by `👩` and by `💻`, too.
+fn emoji_tokens<'t>(source: &'t str, emit: &mut dyn FnMut(Token<'t>)) {
+    let token = |kind, text: &str| Token {
+        kind,
+        text: Cow::Owned(text[..floor_char_boundary(text, TERM_LEN_MAX)].to_owned()),
+        source,
+    };
+    emit(token(Kind::Word, &emoji::folded(source)));
+    let parts: Vec<&str> = emoji::parts(source).collect();
+    for part in parts.iter().filter(|_| parts.len() > 1) {
+        emit(token(Kind::Part, &emoji::folded(part)));
     }
 }
 
@@ -853,6 +874,15 @@ mod tests {
         check("ガ ｶﾞ", "ガ ガ | ");
         check_query("日本語", "日本 本語");
         check_query("語", "語");
+    }
+
+    #[test]
+    fn emoji_are_words() {
+        check("🚀🔥launch❤\u{FE0F}", "🚀 🔥 launch ❤ | 🚀 🔥 launch ❤");
+        check("👩🏽\u{200D}💻", "👩💻 👩 💻 | 👩💻");
+        check("🇩🇪🇫🇷", "🇩🇪 🇫🇷 | 🇩🇪 🇫🇷");
+        check("a → b ©", "b | a b");
+        check_query("the 👍🏿", "👍 =👍");
     }
 
     #[test]

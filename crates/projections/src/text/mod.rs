@@ -33,6 +33,7 @@
 mod analyze;
 mod collect;
 mod count;
+mod emoji;
 mod error;
 mod folder;
 mod index;

@@ -17,7 +17,7 @@ use super::analyze::{
 use super::marks::Marks;
 
 /// Version of the schema and of the analyser. Another one means: rebuild.
-pub(crate) const VERSION: u32 = 6;
+pub(crate) const VERSION: u32 = 7;
 /// Name of the fast field that holds a document's ordinal.
 pub(crate) const ORDINAL: &str = "ordinal";
 /// Those of its [home](Home) and of the [marks](Marks) of its content.

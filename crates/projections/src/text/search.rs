@@ -24,9 +24,6 @@ use super::{Tail, TextIndex};
 
 /// Terms of a query that are searched for: the weightiest of those that are looked up.
 const SEARCH_TERMS_MAX: usize = 64;
-/// An identifier is rare in this many documents, or in this part of all.
-const RARE_DOCS: u64 = 2;
-const RARE_SHARE: u64 = 100;
 /// Candidates beyond the limit, for ties that only exact scores break.
 const SPARE_CANDIDATES: usize = 8;
 /// What a word counts as written, on top of its stem. Measured on LoCoMo: evidence@10 is
@@ -162,6 +159,35 @@ impl TextIndex {
         Ok(answer)
     }
 
+    /// Returns the rarest words of a text that documents hold, as they are written, rarest first, at most `most`. A word is
+    /// rare as an identifier is.
+    pub(crate) fn rare_words(
+        &self,
+        tail: &Tail,
+        text: &str,
+        most: usize,
+    ) -> Result<Vec<String>, TextError> {
+        let terms = query_terms(text, QUERY_TERMS_MAX);
+        if terms.is_empty() {
+            return Ok(Vec::new());
+        }
+        let stats = CollectionStats::gather(self, tail, &terms)?;
+        let rare = 1..=stats.rare_docs();
+        let mut found: Vec<(u64, String)> = terms
+            .into_iter()
+            .map(|term| (stats.freq(&term_of(&term)), term.word))
+            .filter(|(freq, _)| rare.contains(freq))
+            .collect();
+        found.sort_by_key(|(freq, _)| *freq);
+        let mut words: Vec<String> = Vec::new();
+        for (_, word) in found {
+            if words.len() < most && !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        Ok(words)
+    }
+
     /// Looks the words of a query up: what the answer says of them, without hits yet.
     pub(crate) fn prepare<'a>(
         &'a self,
@@ -193,7 +219,7 @@ impl TextIndex {
         let weighted = terms.iter().map(|term| weighted_term(term, &stats));
         let identifiers = terms.iter().enumerate().filter(|(_, term)| {
             let freq = stats.freq(&term_of(term));
-            let rare = freq <= RARE_DOCS.max(stats.docs / RARE_SHARE);
+            let rare = freq <= stats.rare_docs();
             rare && term.field == TextField::Exact && is_identifier(&term.word)
         });
         let identifiers = identifiers.fold(0, |bits, (bit, _)| bits | 1 << bit);

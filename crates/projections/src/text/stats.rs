@@ -52,7 +52,16 @@ pub(crate) struct CollectionStats {
     doc_freqs: FxHashMap<Term, u64>,
 }
 
+/// A word is rare in this many documents, or in this part of all.
+const RARE_DOCS: u64 = 2;
+const RARE_SHARE: u64 = 100;
+
 impl CollectionStats {
+    /// The most documents that a rare word is in.
+    pub(crate) fn rare_docs(&self) -> u64 {
+        RARE_DOCS.max(self.docs / RARE_SHARE)
+    }
+
     /// Counts the documents, and those that hold each of the terms.
     pub(crate) fn gather(
         index: &TextIndex,

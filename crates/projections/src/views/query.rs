@@ -237,6 +237,19 @@ impl Views {
 
     /// Every topic that has a living memory, by name.
     pub fn topics(&self) -> Result<Vec<TopicCount>> {
+        let mut topics = self.topics_ever()?;
+        topics.retain(|topic| topic.memories > 0);
+        Ok(topics)
+    }
+
+    /// Whether a memory is or ever was in exactly this topic.
+    pub fn knows_topic(&self, topic: &str) -> Result<bool> {
+        let (count, changed_ms) = self.listed(topic)?;
+        Ok((count, changed_ms) != (0, 0))
+    }
+
+    /// Every topic that has or ever had a memory, by name.
+    pub fn topics_ever(&self) -> Result<Vec<TopicCount>> {
         let mut topics: BTreeMap<String, TopicCount> = BTreeMap::new();
         for topic in self.table()?.topics()? {
             topics.insert(topic.topic.clone(), topic);
@@ -252,7 +265,7 @@ impl Views {
         }
         Ok(topics
             .into_values()
-            .filter(|topic| topic.memories > 0 && !topic.topic.starts_with(MEMOIRS))
+            .filter(|topic| !topic.topic.starts_with(MEMOIRS))
             .collect())
     }
 
@@ -273,6 +286,13 @@ impl Views {
     pub fn living_in(&self, topic: &str, scope: Option<&str>) -> Result<u64> {
         super::guarded("text", || {
             Ok(self.text.living_in(&self.tail.text, topic, scope)?)
+        })
+    }
+
+    /// Returns the rarest words of a text that memories hold, as they are written, rarest first, at most `most`.
+    pub fn rare_words(&self, text: &str, most: usize) -> Result<Vec<String>> {
+        super::guarded("text", || {
+            Ok(self.text.rare_words(&self.tail.text, text, most)?)
         })
     }
 

@@ -22,7 +22,7 @@ pub const METADATA_LEN_MAX: usize = 64 * 1_024;
 pub const SOURCE_LEN_MAX: usize = 1_024;
 /// Bytes of the name of who acts.
 pub const ACTOR_LEN_MAX: usize = 256;
-/// Bytes of a query.
+/// Bytes of a query of a benchmark, and of the part of a prompt's task that is recalled by.
 pub const QUERY_LEN_MAX: usize = 8 * 1_024;
 /// Results of a recall.
 pub const RECALL_LIMIT_MAX: usize = 1_000;
@@ -67,10 +67,15 @@ pub fn optional_text(what: &str, text: &str, max: usize) -> Result<()> {
     Ok(())
 }
 
+/// Returns a name in the form in which names are stored: NFC, without space around it.
+pub(crate) fn normal(given: &str) -> String {
+    given.trim().nfc().collect()
+}
+
 /// Checks and normalises a name (a topic, a key): NFC, no surrounding space, one line.
 pub fn name(what: &str, given: &str, max: usize) -> Result<String> {
     text(what, given, max)?;
-    let name: String = given.trim().nfc().collect();
+    let name = normal(given);
     if name.chars().any(char::is_control) {
         return Err(ServiceError::invalid(format!(
             "{what} has a control character in it"

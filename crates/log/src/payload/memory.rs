@@ -108,7 +108,7 @@ pub struct MemoryUpdated<'a> {
 /// Payload of `memory.recalled`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryRecalled<'a> {
-    /// What was asked.
+    /// What was asked: of a long question the part that counted.
     #[serde(borrow)]
     pub query: &'a str,
     /// Topic asked for.
@@ -142,6 +142,9 @@ pub struct MemoryRecalled<'a> {
     /// Latest time asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_ms: Option<i64>,
+    /// Bytes of the whole question, if a part of it counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query_len: Option<u64>,
 }
 
 /// Payload of `memory.linked`.

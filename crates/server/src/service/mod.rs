@@ -26,6 +26,7 @@ mod parts;
 mod pauses;
 mod place;
 mod prune;
+mod question;
 mod read;
 mod recall;
 mod redact;

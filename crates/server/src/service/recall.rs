@@ -13,11 +13,12 @@ use serde_json::{Value, json};
 use super::basis::At;
 use super::embed::Asked;
 use super::follow::{Follow, Shown};
+use super::question::notes;
 use super::scopes::Scopes;
 use super::{Ask, Service, locked};
 use crate::api::{Caller, Importance, RecallAnswer, RecallHit, RecallRequest, Trust};
 use crate::error::{Result, ServiceError};
-use crate::limits::{self, QUERY_LEN_MAX, RECALL_LIMIT_MAX};
+use crate::limits::RECALL_LIMIT_MAX;
 use crate::when::{DayMeans, parse_moment, rfc3339_signed};
 
 /// Results of a recall that says nothing of their number.
@@ -34,6 +35,8 @@ pub(super) struct Pending {
     scopes: Vec<String>,
     basis: (Position, EventId),
     results: Vec<SubjectId>,
+    /// Bytes of the whole question, if a part of it counted.
+    whole_len: Option<u64>,
     /// What the log's files were like.
     read: Rewritten,
 }
@@ -65,7 +68,6 @@ impl Service {
         request: &RecallRequest,
         shown: impl FnOnce(&RecallAnswer) -> Vec<usize>,
     ) -> Result<RecallAnswer> {
-        limits::text("the query", &request.query, QUERY_LEN_MAX)?;
         let limit = request.limit.unwrap_or(LIMIT_DEFAULT);
         if !(1..=RECALL_LIMIT_MAX).contains(&limit) {
             return Err(ServiceError::invalid(format!(
@@ -80,13 +82,22 @@ impl Service {
         }
         let scopes = Scopes::of(caller, request.scope.as_deref())?;
         let facts = self.fact_filter(request)?;
-        let asked = self.ask_model(&request.query);
+        let question = self.what_counts(&request.query)?;
+        let asked = self.ask_model(&question.text);
         let request = &RecallRequest {
+            query: question.text.to_string(),
             no_links: request.no_links || !self.links,
             ..request.clone()
         };
-        let (answer, at, ids) =
-            self.with_views(|views| self.recall_in(views, request, limit, facts, &scopes, &asked))?;
+        let (request, (mut answer, at, ids)) = self.with_views(|views| {
+            let request = RecallRequest {
+                ..request.clone()
+            };
+            let found = self.recall_in(views, &request, limit, facts, &scopes, &asked)?;
+            Ok((request, found))
+        })?;
+        let request = &request;
+        answer.note = notes(question.note(), answer.note);
         let ids = shown(&answer).into_iter().map(|place| ids[place]).collect();
         if request.record && at.position.0 > 0 && !self.options.read_only {
             locked(&self.pending).push(Pending {
@@ -96,6 +107,7 @@ impl Service {
                 scopes: self.without_secret_each(scopes.to_record()),
                 basis: (at.position, at.event),
                 results: ids,
+                whole_len: question.whole_len,
                 read: self.log.rewritten(),
             });
         }
@@ -274,6 +286,7 @@ impl Service {
             trust: request.trust.map(Trust::name),
             since_ms: recall.facts.since_ms,
             until_ms: recall.facts.until_ms,
+            query_len: recall.whole_len,
         };
         let event = NewEvent {
             kind: Kind::MEMORY_RECALLED,
@@ -332,6 +345,7 @@ fn explain(
             "versions": found.asked.map(|how| how.embedded.of),
             "floor": found.asked.map(|how| plain(how.floor)),
         })),
+        "words_known": found.known,
         "vectors": found.searched.as_ref().map(searched),
         "ranking": {
             "text": ranking.text,
@@ -385,4 +399,144 @@ fn searched(searched: &Searched) -> Value {
         "wanted": wanted,
         "fell_back": searched.fell_back,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::StoreRequest;
+    use crate::service::tests::service;
+
+    fn store(service: &Service, topic: &str, contents: &[&str]) {
+        for content in contents {
+            let request = StoreRequest {
+                topic: topic.to_owned(),
+                content: (*content).to_owned(),
+                ..StoreRequest::default()
+            };
+            service
+                .store(&Caller::default(), request)
+                .expect("it stores");
+        }
+    }
+
+    fn recall(service: &Service, query: &str) -> RecallAnswer {
+        let request = RecallRequest {
+            query: query.to_owned(),
+            explain: true,
+            ..RecallRequest::default()
+        };
+        service
+            .recall(&Caller::default(), &request)
+            .expect("it answers")
+    }
+
+    fn known(answer: &RecallAnswer) -> f64 {
+        let explain = answer.explain.as_ref().expect("it was asked for");
+        explain["words_known"].as_f64().expect("a number")
+    }
+
+    #[test]
+    fn what_the_built_in_model_does_not_know_is_decided_by_words() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = service(folder.path());
+        store(
+            &service,
+            "thai",
+            &[
+                "ใบแจ้งหนี้ทั้งหมดเก็บไว้ในฐานข้อมูล PostgreSQL",
+                "ประชุมทีมทุกวันจันทร์เวลาเก้าโมงเช้า",
+                "รหัสผ่านของเซิร์ฟเวอร์ทดสอบอยู่ในตู้เซฟของแผนก",
+                "สุนัขประจำสำนักงานชื่อบิสกิต",
+                "ร้านกาแฟใกล้สำนักงานปิดวันอาทิตย์",
+            ],
+        );
+        store(
+            &service,
+            "english",
+            &[
+                "Invoices live in PostgreSQL",
+                "Our office dog is called Biscuit",
+            ],
+        );
+        for (query, first) in [
+            ("ใบแจ้งหนี้เก็บไว้ที่ไหน", "ใบแจ้งหนี้"),
+            ("ประชุมทีมวันไหน", "ประชุมทีม"),
+            ("สุนัขประจำสำนักงานชื่ออะไร", "สุนัข"),
+            ("ร้านกาแฟปิดวันไหน", "ร้านกาแฟ"),
+            ("รหัสผ่านอยู่ที่ไหน", "รหัสผ่าน"),
+        ] {
+            let answer = recall(&service, query);
+            assert_eq!(known(&answer), 0.0, "{query}");
+            let best = answer.results[0].memory.content.as_deref();
+            assert!(
+                best.is_some_and(|best| best.starts_with(first)),
+                "{query}: {best:?}"
+            );
+            for hit in &answer.results {
+                assert!(!hit.matched.is_empty(), "{query}: {:?}", hit.memory.content);
+            }
+        }
+        // Nothing has a word of these.
+        for query in ["отпуск Натальи", "ημερομηνία", "Urlaubsvertretung", "🦖"]
+        {
+            let answer = recall(&service, query);
+            assert_eq!(answer.results, [], "{query}");
+        }
+    }
+
+    #[test]
+    fn the_meaning_of_english_counts_in_full() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = service(folder.path());
+        store(
+            &service,
+            "team",
+            &["Our office dog is called Biscuit", "The build failed twice"],
+        );
+        for query in ["name of the pet", "what is our puppy named?"] {
+            let answer = recall(&service, query);
+            assert_eq!(known(&answer), 1.0, "{query}");
+            let best = answer.results[0].memory.content.as_deref();
+            assert_eq!(best, Some("Our office dog is called Biscuit"), "{query}");
+        }
+    }
+
+    #[test]
+    fn an_emoji_is_a_word() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = service(folder.path());
+        store(
+            &service,
+            "team",
+            &["The build failed twice", "Lunch is at noon"],
+        );
+        store(&service, "team/🎉", &["Birthdays are on the calendar"]);
+        store(
+            &service,
+            "signs",
+            &[
+                "🚀 means a release",
+                "👩🏽\u{200D}💻 is on call",
+                "🇩🇪 prices are gross",
+                "❤\u{FE0F} is a thumbs up",
+            ],
+        );
+        for (query, found) in [
+            ("🚀", "🚀 means a release"),
+            ("what does 🚀 mean", "🚀 means a release"),
+            ("👩\u{200D}💻", "👩🏽\u{200D}💻 is on call"),
+            ("💻", "👩🏽\u{200D}💻 is on call"),
+            ("🇩🇪", "🇩🇪 prices are gross"),
+            ("❤", "❤\u{FE0F} is a thumbs up"),
+            ("🎉", "Birthdays are on the calendar"),
+        ] {
+            let answer = recall(&service, query);
+            let best = answer.results[0].memory.content.as_deref();
+            assert_eq!(best, Some(found), "{query}");
+        }
+        for query in ["🇫🇷", "🔥", "💔"] {
+            assert_eq!(recall(&service, query).results, [], "{query}");
+        }
+    }
 }

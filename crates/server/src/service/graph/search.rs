@@ -10,9 +10,10 @@ use super::{Memoirs, concept, labels};
 use crate::api::{ConceptHit, ConceptSearch, ConceptSearchRequest};
 use crate::cursor::Cursor;
 use crate::error::{Result, ServiceError};
-use crate::limits::{self, QUERY_LEN_MAX, RECALL_LIMIT_MAX};
+use crate::limits::RECALL_LIMIT_MAX;
 use crate::service::basis::At;
 use crate::service::embed::Asked;
+use crate::service::question::notes;
 use crate::service::recall::LIMIT_DEFAULT;
 use crate::service::{Ask, Service};
 
@@ -22,7 +23,6 @@ impl Service {
     /// # Errors
     /// `Invalid` for a search for nothing, an empty label and a limit out of bounds; `NotFound` for the memoir.
     pub fn concept_search(&self, request: &ConceptSearchRequest) -> Result<ConceptSearch> {
-        limits::optional_text("the query", &request.query, QUERY_LEN_MAX)?;
         let by_label = request.query.trim().is_empty();
         let label = request.label.as_deref().unwrap_or_default();
         if request.label.is_some() && label.trim().is_empty() && !by_label {
@@ -50,8 +50,15 @@ impl Service {
         if by_label {
             return self.with_views(|views| self.labelled_so(views, request, &page));
         }
-        let asked = self.ask_model(&request.query);
-        self.with_views(|views| self.search_in(views, request, &page, &asked))
+        let question = self.what_counts(&request.query)?;
+        let asked = self.ask_model(&question.text);
+        let request = &ConceptSearchRequest {
+            query: question.text.to_string(),
+            ..request.clone()
+        };
+        let mut found = self.with_views(|views| self.search_in(views, request, &page, &asked))?;
+        found.note = notes(question.note(), found.note);
+        Ok(found)
     }
 
     fn search_in(

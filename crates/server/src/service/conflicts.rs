@@ -47,7 +47,8 @@ impl Service {
         self.with_views(|views| {
             let at = self.at(views, request.at.as_deref(), None)?;
             let mut conflicts: Vec<(Stamp, Conflict)> = Vec::new();
-            let rows = self.rows_that_may(views, request.topic.as_deref(), at.position)?;
+            let topic = self.topic_filter_if_any(views, request.topic.as_deref())?;
+            let rows = self.rows_that_may(views, topic.as_deref(), at.position)?;
             for rows in rows.chunks(ROWS) {
                 for disputed in self.open_of(views, rows, at.position)? {
                     let told = disputed

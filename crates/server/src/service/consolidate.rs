@@ -80,11 +80,12 @@ impl Service {
         request: &ConsolidateRequest,
         progress: &dyn Progress,
     ) -> Result<ConsolidateReceipt> {
-        let topic = &request.topic;
         if self.is_empty()? {
-            return Err(too_few(topic, 0));
+            return Err(too_few(&request.topic, 0));
         }
         self.refuse_read_only()?;
+        let request = &self.with_known_topic(request)?;
+        let topic = &request.topic;
         let Draft { made, of } = self.draft(request, progress)?;
         let (checked, warnings) = self.check_summary(caller, request, &made)?;
         let request_id = RequestKeyOf(request.request_id.as_deref());
@@ -148,6 +149,7 @@ impl Service {
         if self.is_empty()? {
             return Err(too_few(&request.topic, 0));
         }
+        let request = &self.with_known_topic(request)?;
         let Draft { made, .. } = self.draft(request, &NoProgress)?;
         let (checked, _) = self.check_summary(caller, request, &made)?;
         self.with_views(|views| {
@@ -163,6 +165,15 @@ impl Service {
                 },
                 originals: ids_of(&originals),
             })
+        })
+    }
+
+    /// The request with its topic as it is stored.
+    fn with_known_topic(&self, request: &ConsolidateRequest) -> Result<ConsolidateRequest> {
+        let topic = self.with_views(|views| self.topic_filter(views, &request.topic))?;
+        Ok(ConsolidateRequest {
+            topic,
+            ..request.clone()
         })
     }
 

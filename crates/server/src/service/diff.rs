@@ -71,6 +71,11 @@ impl Service {
             diff.graph = self.graph_diff(views, from, to, Some(memoir))?;
             return Ok(diff);
         }
+        let topic = self.topic_filter_if_any(views, request.topic.as_deref())?;
+        let request = &DiffRequest {
+            topic,
+            ..request.clone()
+        };
         for (before, after) in self.moved(views, request, from, to, &mut diff.faded)? {
             self.compare(views, &mut diff, before.as_ref(), &after, [from, to])?;
         }

@@ -191,7 +191,10 @@ impl Service {
                 None => None,
             },
             topic: match &request.topic {
-                Some(topic) => Some(ids_of(views, views.members(topic)?)?),
+                Some(topic) => {
+                    let topic = self.topic_filter(views, topic)?;
+                    Some(ids_of(views, views.members(&topic)?)?)
+                }
                 None => None,
             },
             memoir: match &request.memoir {

@@ -101,6 +101,11 @@ impl Service {
                 true => self.now_ms(),
                 false => at.time_ms,
             };
+            let topic = self.topic_filter_if_any(views, request.topic.as_deref())?;
+            let request = &HealthRequest {
+                topic,
+                ..request.clone()
+            };
             let mut pass = self.pass(views, request, at.position, now_ms)?;
             // What is nearly the same is of one scope.
             let several = |scopes: &BTreeMap<_, u64>| scopes.values().any(|memories| *memories > 1);

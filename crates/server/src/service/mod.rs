@@ -38,6 +38,7 @@ mod stats;
 mod steady;
 mod summary;
 mod together;
+mod topic_filter;
 mod topics;
 mod turn;
 mod undo;

@@ -51,7 +51,14 @@ impl Service {
 
     /// Memories, newest first unless told otherwise.
     pub fn list(&self, request: &ListRequest) -> Result<Vec<Memory>> {
-        self.with_views(|views| self.list_in(views, request))
+        self.with_views(|views| {
+            let topic = self.topic_filter_if_any(views, request.topic.as_deref())?;
+            let request = ListRequest {
+                topic,
+                ..request.clone()
+            };
+            self.list_in(views, &request)
+        })
     }
 
     fn list_in(

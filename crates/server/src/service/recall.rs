@@ -91,6 +91,7 @@ impl Service {
         };
         let (request, (mut answer, at, ids)) = self.with_views(|views| {
             let request = RecallRequest {
+                topic: self.topic_filter_if_any(views, request.topic.as_deref())?,
                 ..request.clone()
             };
             let found = self.recall_in(views, &request, limit, facts, &scopes, &asked)?;

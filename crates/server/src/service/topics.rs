@@ -70,7 +70,14 @@ impl Service {
     pub fn topic_tree(&self, request: &TopicsRequest) -> Result<Topics> {
         self.with_views(|views| {
             let at = self.at(views, request.at.as_deref(), None)?;
-            let prefix = request.prefix.as_deref().map(|it| it.trim_end_matches('/'));
+            let prefix = request
+                .prefix
+                .as_deref()
+                .map(|prefix| {
+                    self.topic_filter(views, &format!("{}/", prefix.trim().trim_end_matches('/')))
+                })
+                .transpose()?;
+            let prefix = prefix.as_deref().map(|it| it.trim_end_matches('/'));
             let sums = self.sums(views, prefix, at)?;
             Ok(tree(&sums, prefix, request, at.to_basis()))
         })

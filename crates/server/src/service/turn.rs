@@ -75,6 +75,11 @@ impl Service {
         // With a `/` more than a topic can be long.
         text("the topic", &request.topic, TOPIC_LEN_MAX + 1)?;
         let look = |views: &Views| -> std::result::Result<_, Ask> {
+            let topic = self.topic_filter(views, &request.topic)?;
+            let request = &TurnTopicRequest {
+                topic,
+                ..request.clone()
+            };
             let mut versions = newest_of_topic(views, &request.topic)?;
             versions.retain(match request.to {
                 Turn::Forget => Version::is_alive,

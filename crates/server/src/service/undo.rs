@@ -380,7 +380,8 @@ impl Service {
             ..Wanted::default()
         };
         if let Some(topic) = &request.topic {
-            wanted.members = Some(views.members(topic)?.into_iter().collect());
+            let topic = self.topic_filter(views, topic)?;
+            wanted.members = Some(views.members(&topic)?.into_iter().collect());
         }
         if let Some(memoir) = &request.memoir {
             wanted.members = Some(self.members_of_memoir(views, memoir)?.into_iter().collect());

@@ -21,6 +21,7 @@ use icm_projections::fold::{EntityId, Family, MEMOIRS, Version, concepts_of};
 
 pub(super) use undo::{graph_fields, graph_row};
 
+use super::topic_filter::{one_of, same_but_for_case};
 use super::{Ask, Service};
 use crate::api::{Action, Concept, GraphReceipt, Memoir};
 use crate::error::ServiceError;
@@ -170,10 +171,18 @@ impl Service {
             return Ok((entity, version));
         }
         let memoirs = self.memoirs_at(views, position)?;
-        let names = memoirs
-            .values()
-            .filter_map(|memoir| memoir.topic.as_deref());
-        Err(no_memoir(given, near(&wanted, names)))
+        let names = || {
+            memoirs
+                .values()
+                .filter_map(|memoir| memoir.topic.as_deref())
+        };
+        let fits = names().filter(|name| same_but_for_case(name, &wanted));
+        let named = one_of("memoir", wanted.clone(), fits.map(str::to_owned).collect())?;
+        let mut found = memoirs.iter();
+        match found.find(|(_, memoir)| memoir.topic.as_ref() == Some(&named)) {
+            Some((entity, version)) => Ok((*entity, version.clone())),
+            None => Err(no_memoir(given, near(&wanted, names()))),
+        }
     }
 
     /// What a full id stands for, if it is of this family.

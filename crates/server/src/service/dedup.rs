@@ -1,6 +1,7 @@
 //! What is stored a second time, or nearly: nothing is thrown away for it.
 //!
-//! A text that its topic and scope have already, and that says nothing new, is not stored again.
+//! A text that its topic and scope have already is not stored again: what was given with it, an importance or
+//! keywords, is added to the memory there. A text that comes with another time, excerpt or metadata says something new.
 //! One that is nearly the same is stored and linked to the other, so that whoever wrote it can choose.
 
 use icm_log::SubjectId;
@@ -53,10 +54,7 @@ impl Service {
         let keyed = checked.key.is_some();
         let near = match self.look_for(views, checked)? {
             Found::Nothing => return store_in(command, views, checked),
-            Found::Same(version) => {
-                let digest = checked.request_digest.as_deref();
-                return self.confirmed(command, views, &version, digest);
-            }
+            Found::Same(version) => return self.store_again(command, views, &version, checked),
             Found::Near(near) => near,
         };
         // A key says that it is a memory of its own.
@@ -92,6 +90,23 @@ impl Service {
         })
     }
 
+    /// Adds what was given with the same words to the memory that has them: the importance, and keywords that it lacks.
+    fn store_again(
+        &self,
+        command: &mut Command<'_>,
+        views: &Views,
+        there: &Version,
+        checked: &Checked,
+    ) -> std::result::Result<Receipt, Ask> {
+        match Change::of_same_words(checked, there)?.event(there) {
+            Some(event) => {
+                let appended = command.append(views, vec![event])?;
+                Ok(receipt(there, appended[0], Action::Updated, None))
+            }
+            None => self.confirmed(command, views, there, checked.request_digest.as_deref()),
+        }
+    }
+
     /// The living memory of the topic and scope that says the same, or nearly.
     fn look_for(&self, views: &Views, checked: &Checked) -> std::result::Result<Found, Ask> {
         let Dedup {
@@ -111,6 +126,8 @@ impl Service {
         };
         let newest = views.tally().position;
         let mut nearest: Option<Near> = None;
+        // Of several with the same words one that changes nothing is preferred, then the oldest.
+        let mut same_words: Option<Box<Version>> = None;
         let home = (&checked.topic[..], &scope[..]);
         let mut found = views.near(&sought, home, (CANDIDATES, least_ppm))?;
         // Of equally near ones the older is named.
@@ -135,15 +152,24 @@ impl Service {
             }) else {
                 continue;
             };
-            let says_more = || Change::of_store(checked).event(&version).is_some();
-            if same && checked.key.is_none() && !says_more() {
-                return Ok(Found::Same(Box::new(version)));
+            if same && checked.key.is_none() && !says_more(checked, &version) {
+                if Change::of_same_words(checked, &version)?
+                    .event(&version)
+                    .is_none()
+                {
+                    return Ok(Found::Same(Box::new(version)));
+                }
+                same_words.get_or_insert_with(|| Box::new(version.clone()));
             }
             if near {
                 nearest = Some(Near { version, score_ppm });
             }
         }
-        Ok(nearest.map_or(Found::Nothing, |near| Found::Near(Box::new(near))))
+        Ok(match (same_words, nearest) {
+            (Some(version), _) => Found::Same(version),
+            (None, Some(near)) => Found::Near(Box::new(near)),
+            (None, None) => Found::Nothing,
+        })
     }
 
     /// What the first receipt of a store said of a near memory.
@@ -162,14 +188,15 @@ impl Service {
             views.version_at(entity, position)
         };
         if receipt.action == Action::Updated && checked.key.is_none() {
-            return Ok(before(entity)?.map(|version| {
-                let content = version.content.as_deref().unwrap_or_default();
-                let score_ppm = match content == checked.content {
-                    true => ONE_PPM,
-                    false => similarity_ppm(content, &checked.content),
-                };
-                similar(&version, score_ppm)
-            }));
+            let Some(version) = before(entity)? else {
+                return Ok(None);
+            };
+            let content = version.content.as_deref().unwrap_or_default();
+            return Ok(match content == checked.content {
+                true if !says_more(checked, &version) => None,
+                true => Some(similar(&version, ONE_PPM)),
+                false => Some(similar(&version, similarity_ppm(content, &checked.content))),
+            });
         }
         let position = icm_log::Position(receipt.position + 1);
         for link in views.links_at(entity, position)? {
@@ -183,6 +210,16 @@ impl Service {
     }
 }
 
+/// Whether a store of the same words says something that the memory does not: a time, an excerpt or metadata of its own.
+fn says_more(checked: &Checked, there: &Version) -> bool {
+    fn differs<T: PartialEq>(given: &Option<T>, there: &Option<T>) -> bool {
+        given.is_some() && given != there
+    }
+    differs(&checked.raw_excerpt, &there.raw_excerpt)
+        || differs(&checked.occurred_at_ms, &there.occurred_at_ms)
+        || differs(&checked.metadata, &there.metadata)
+}
+
 fn similar(version: &Version, score_ppm: u32) -> Similar {
     Similar {
         id: id_text(version.id),
@@ -193,7 +230,7 @@ fn similar(version: &Version, score_ppm: u32) -> Similar {
 
 #[cfg(test)]
 mod tests {
-    use crate::api::{Action, Caller, StoreRequest};
+    use crate::api::{Action, Caller, Importance, ListRequest, Receipt, StoreRequest};
     use crate::service::tests::service;
 
     const WORDS: [&str; 24] = [
@@ -209,6 +246,94 @@ mod tests {
             words[*at] = word;
         }
         words.join(" ")
+    }
+
+    #[test]
+    fn the_same_words_with_another_importance_change_the_importance() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = service(folder.path());
+        let request = |importance, keywords: &[&str]| StoreRequest {
+            topic: "t".to_owned(),
+            content: "tests run on stable".to_owned(),
+            importance,
+            keywords: keywords.iter().map(|word| (*word).to_owned()).collect(),
+            ..StoreRequest::default()
+        };
+        let store = |request: StoreRequest| {
+            let receipt = service.store(&Caller::default(), request);
+            receipt.expect("it stores")
+        };
+        let first = store(request(None, &["ci"]));
+        let positions = |after: &Receipt| after.position - first.position;
+        for (importance, keywords, action, events) in [
+            (Some(Importance::High), &[][..], Action::Updated, 1),
+            (Some(Importance::High), &[], Action::Unchanged, 1),
+            (None, &[], Action::Unchanged, 1),
+            (Some(Importance::Low), &["rust"], Action::Updated, 2),
+            (None, &["tests", "ci"], Action::Updated, 3),
+            (None, &["rust", "tests"], Action::Unchanged, 3),
+        ] {
+            let again = store(request(importance, keywords));
+            assert_eq!(
+                (again.action, &again.id),
+                (action, &first.id),
+                "{keywords:?}"
+            );
+            assert_eq!(positions(&again), events, "{importance:?} {keywords:?}");
+            assert!(again.similar.is_none());
+        }
+        let kept = service.list(&ListRequest::default()).expect("it lists");
+        assert_eq!(kept.len(), 1);
+        assert_eq!(kept[0].importance, Importance::Low);
+        assert_eq!(kept[0].keywords, ["ci", "rust", "tests"]);
+    }
+
+    #[test]
+    fn the_same_words_with_a_time_of_their_own_are_another_memory() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = service(folder.path());
+        let store = |occurred_at: &str, importance| {
+            let request = StoreRequest {
+                topic: "t".to_owned(),
+                content: "met Ann at the lake".to_owned(),
+                occurred_at: Some(occurred_at.to_owned()),
+                importance,
+                ..StoreRequest::default()
+            };
+            let receipt = service.store(&Caller::default(), request);
+            receipt.expect("it stores")
+        };
+        let first = store("2026-01-05", None);
+        let second = store("2026-02-05", None);
+        assert_eq!(
+            (first.action, second.action),
+            (Action::Stored, Action::Stored)
+        );
+        // Of the two that have the words, the one of that day is meant.
+        let again = store("2026-02-05", Some(Importance::High));
+        assert_eq!((again.action, &again.id), (Action::Updated, &second.id));
+    }
+
+    #[test]
+    fn a_retried_store_of_the_same_words_has_its_first_receipt() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = service(folder.path());
+        let store = |importance, request_id: Option<&str>| {
+            let request = StoreRequest {
+                topic: "t".to_owned(),
+                content: "tests run on stable".to_owned(),
+                importance,
+                request_id: request_id.map(str::to_owned),
+                ..StoreRequest::default()
+            };
+            let receipt = service.store(&Caller::default(), request);
+            receipt.expect("it stores")
+        };
+        store(None, None);
+        let first = store(Some(Importance::High), Some("once"));
+        let again = store(Some(Importance::High), Some("once"));
+        assert_eq!(first.action, Action::Updated);
+        assert_eq!(format!("{first:?}"), format!("{again:?}"));
     }
 
     #[test]

@@ -5,6 +5,8 @@ use icm_log::{EventId, Kind, Name, NewEvent, ScopeId, hash, payload};
 use icm_projections::fold::Version;
 
 use super::checked::{Checked, Scope};
+use crate::error::Result;
+use crate::limits;
 
 /// Values that an update writes; `None` stays as it is.
 #[derive(Debug, Clone, Default)]
@@ -33,6 +35,31 @@ impl Change {
             request_digest: checked.request_digest.clone(),
             ..Change::default()
         }
+    }
+
+    /// What storing the same words again writes: the importance, if one was given, and the keywords of both.
+    ///
+    /// # Errors
+    /// `Invalid` if the memory would have too many keywords.
+    pub(in crate::service) fn of_same_words(checked: &Checked, there: &Version) -> Result<Change> {
+        let known = || there.keywords.iter().filter_map(|word| word.text.as_ref());
+        let new = checked
+            .keywords
+            .iter()
+            .filter(|word| !known().any(|known| known == *word));
+        let new: Vec<String> = new.cloned().collect();
+        let keywords = match new.is_empty() {
+            true => None,
+            false => Some(limits::keywords(
+                &known().cloned().chain(new).collect::<Vec<_>>(),
+            )?),
+        };
+        Ok(Change {
+            importance: checked.importance,
+            keywords,
+            request_digest: checked.request_digest.clone(),
+            ..Change::default()
+        })
     }
 
     /// The event that makes `before` so, and nothing where it is so already.

@@ -2,13 +2,12 @@
 
 use std::ffi::OsString;
 
-use clap::Parser;
 use clap::error::ErrorKind as ClapKind;
 
 use crate::app::App;
-use crate::args::{Cli, Command};
+use crate::args::Command;
 use crate::error::{CliError, Outcome};
-use crate::{error, logging, panic, quick};
+use crate::{error, logging, panic, question, quick};
 
 /// Runs `icm` with these arguments, the program's name first, and returns its exit code.
 pub(crate) fn run(arguments: Vec<OsString>) -> u8 {
@@ -33,7 +32,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> u8 {
 fn parse_and_run(arguments: Vec<OsString>, json: bool) -> Result<Outcome, CliError> {
     let cli = match quick::parse(&arguments) {
         Some(cli) => cli,
-        None => match Cli::try_parse_from(&arguments) {
+        None => match question::parse(&arguments) {
             Ok(cli) => cli,
             Err(error) => return usage(&error, &arguments, json),
         },

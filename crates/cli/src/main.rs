@@ -26,6 +26,7 @@ mod output;
 mod panic;
 mod progress;
 mod project;
+mod question;
 mod quick;
 mod signals;
 #[cfg(all(own_start, not(test)))]

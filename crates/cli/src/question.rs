@@ -1,0 +1,268 @@
+//! Questions that have words of options in them: `icm recall what does --force do`.
+//!
+//! The parser has the first word. Only what it takes for an unknown option, and has no known one to suggest for, becomes a
+//! word of the question, and only behind a plain word of it. `--` still ends options.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command, CommandFactory, Error, Parser};
+
+use crate::args::Cli;
+
+/// The name of the argument that holds the words of a question.
+const QUESTION: &str = "query";
+
+/// Parses arguments, the program's name first.
+///
+/// # Errors
+/// As the parser, with the arguments that belong to the question taken as words.
+pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, Error> {
+    let mut error = match Cli::try_parse_from(arguments) {
+        Ok(cli) => return Ok(cli),
+        Err(error) => error,
+    };
+    let mut whole = Cli::command();
+    whole.build();
+    let Some((question, at)) = question_in(&whole, arguments) else {
+        return Err(error);
+    };
+    let mut words = BTreeSet::new();
+    // Each round makes one more argument a word.
+    while let Some(option) = unknown_option(&error)
+        && let Some(word) = behind_a_word(question, &arguments[at..], &words, &option)
+    {
+        words.insert(word);
+        error = match Cli::try_parse_from(with_words_last(question, arguments, at, &words)) {
+            Ok(cli) => return Ok(cli),
+            Err(error) => error,
+        };
+    }
+    Err(error)
+}
+
+/// The command that takes a question, and where its arguments begin.
+fn question_in<'c>(whole: &'c Command, arguments: &[OsString]) -> Option<(&'c Command, usize)> {
+    let mut command = whole;
+    let mut at = 1;
+    while command.has_subcommands() {
+        let argument = arguments.get(at)?;
+        at += match read(command, argument) {
+            Read::Option { takes_next: true } => 2,
+            Read::Option { .. } => 1,
+            Read::Plain => {
+                command = command.find_subcommand(argument)?;
+                1
+            }
+            Read::Unknown | Read::End => return None,
+        };
+    }
+    let asks = command
+        .get_positionals()
+        .any(|argument| argument.get_id() == QUESTION);
+    asks.then_some((command, at))
+}
+
+/// What an argument is to a command.
+enum Read {
+    /// An option that the command knows.
+    Option {
+        /// Its value is the next argument.
+        takes_next: bool,
+    },
+    Plain,
+    Unknown,
+    /// `--`
+    End,
+}
+
+fn read(command: &Command, argument: &OsStr) -> Read {
+    let text = argument.to_string_lossy();
+    let takes_value = |option: &Arg| option.get_action().takes_values();
+    if text == "--" {
+        return Read::End;
+    }
+    if let Some(long) = text.strip_prefix("--") {
+        let (name, has_value) = match long.split_once('=') {
+            Some((name, _)) => (name, true),
+            None => (long, false),
+        };
+        let is_it = |option: &&Arg| {
+            let mut names = option.get_long_and_visible_aliases().into_iter().flatten();
+            names.any(|known| known == name)
+        };
+        return match command.get_arguments().find(is_it) {
+            Some(option) => Read::Option {
+                takes_next: takes_value(option) && !has_value,
+            },
+            None => Read::Unknown,
+        };
+    }
+    let Some(short) = text.strip_prefix('-').filter(|short| !short.is_empty()) else {
+        return Read::Plain;
+    };
+    let mut letters = short.chars();
+    while let Some(letter) = letters.next() {
+        let known = command
+            .get_arguments()
+            .find(|option| option.get_short() == Some(letter));
+        match known {
+            None => return Read::Unknown,
+            // What stands behind the letter is the value.
+            Some(option) if takes_value(option) => {
+                let takes_next = letters.next().is_none();
+                return Read::Option { takes_next };
+            }
+            Some(_) => {}
+        }
+    }
+    Read::Option { takes_next: false }
+}
+
+/// The option that the parser does not know, unless it suggests another one for it.
+fn unknown_option(error: &Error) -> Option<String> {
+    let suggests = error.get(ContextKind::SuggestedArg).is_some();
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(option)) if !suggests => {
+            (error.kind() == ErrorKind::UnknownArgument).then(|| option.clone())
+        }
+        _ => None,
+    }
+}
+
+/// The place of an unknown option that stands behind a plain word, but for those in `words`.
+fn behind_a_word(
+    question: &Command,
+    arguments: &[OsString],
+    words: &BTreeSet<usize>,
+    option: &str,
+) -> Option<usize> {
+    let mut seen_word = false;
+    let mut at = 0;
+    while let Some(argument) = arguments.get(at) {
+        match read(question, argument) {
+            Read::Plain => seen_word = true,
+            Read::Option { takes_next: true } => at += 1,
+            Read::Option { .. } => {}
+            Read::Unknown => {
+                // Of several letters and of an option with a value the error names the first part.
+                let named = argument.to_string_lossy().starts_with(option);
+                if seen_word && named && !words.contains(&at) {
+                    return Some(at);
+                }
+            }
+            Read::End => break,
+        }
+        at += 1;
+    }
+    None
+}
+
+/// The arguments with the words of the question behind `--`, those in `words` among them in their places.
+fn with_words_last(
+    question: &Command,
+    arguments: &[OsString],
+    from: usize,
+    words: &BTreeSet<usize>,
+) -> Vec<OsString> {
+    let (before, rest) = arguments.split_at(from);
+    let mut options = before.to_vec();
+    let mut last = vec![OsString::from("--")];
+    let mut at = 0;
+    while let Some(argument) = rest.get(at) {
+        match read(question, argument) {
+            Read::Plain => last.push(argument.clone()),
+            Read::Unknown if words.contains(&at) => last.push(argument.clone()),
+            Read::Option { takes_next: true } => {
+                options.push(argument.clone());
+                at += 1;
+                options.extend(rest.get(at).cloned());
+            }
+            Read::Option { .. } | Read::Unknown => options.push(argument.clone()),
+            Read::End => {
+                last.extend(rest[at + 1..].iter().cloned());
+                break;
+            }
+        }
+        at += 1;
+    }
+    options.extend(last);
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<String, Error> {
+        let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        parse(&arguments).map(|cli| format!("{cli:?}"))
+    }
+
+    #[test]
+    fn words_that_look_like_options_belong_to_the_question() {
+        for (line, same) in [
+            (
+                "icm recall what does --force do",
+                "icm recall -- what does --force do",
+            ),
+            (
+                "icm --db x recall -l 1 what does --force do --explain -t a",
+                "icm --db x recall -l 1 --explain -t a -- what does --force do",
+            ),
+            (
+                "icm recall tar -xzf --zstd=9 a",
+                "icm recall -- tar -xzf --zstd=9 a",
+            ),
+            (
+                "icm recall is --force --force-with -1",
+                "icm recall -- is --force --force-with -1",
+            ),
+            (
+                "icm recall is --force -- --explain",
+                "icm recall -- is --force --explain",
+            ),
+            (
+                "icm recall-context why --amend --budget 300",
+                "icm recall-context --budget 300 -- why --amend",
+            ),
+            (
+                "icm replay --at @3 why --amend",
+                "icm replay --at @3 -- why --amend",
+            ),
+            (
+                "icm memoir search -m a what is --amend",
+                "icm memoir search -m a -- what is --amend",
+            ),
+            (
+                "icm memoir search-all what is --amend",
+                "icm memoir search-all -- what is --amend",
+            ),
+        ] {
+            assert_eq!(
+                parsed(line).expect(line),
+                parsed(same).expect(same),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_misspelt_option_is_named_and_other_commands_take_no_words() {
+        for (line, named) in [
+            ("icm recall invoices --explian", "--explain"),
+            ("icm recall --explian invoices", "--explain"),
+            ("icm recall what does --force do --explian", "--explain"),
+            ("icm recall --force", "--force"),
+            ("icm recall --force do", "--force"),
+            ("icm recall x --limit nine", "nine"),
+            ("icm recall x --topic", "--topic"),
+            ("icm store -t a -c b --force", "--force"),
+            ("icm memoir show a --force", "--force"),
+        ] {
+            let error = parsed(line).expect_err(line).to_string();
+            assert!(error.contains(named), "{line}: {error}");
+        }
+    }
+}

@@ -157,6 +157,7 @@ fn import(service: &Service, format: &str, files: &[(String, String)]) -> Import
         session: Some("another session".to_owned()),
         project: Some("another project".to_owned()),
         project_id: None,
+        ..Caller::default()
     };
     let inputs = files.iter().map(|(name, text)| {
         let input = Box::new(Cursor::new(text.clone())) as Box<dyn BufRead>;

@@ -73,6 +73,8 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
                 occurred_at_ms: Some(-1),
                 metadata: Some("{\"cups\":2.5}"),
                 nth_line: Some(1),
+                carried_created_at_ms: None,
+                carried_updated_at_ms: None,
                 request_digest: Some("00ff"),
             }),
         ),
@@ -644,7 +646,7 @@ pub fn cloudevents(files: &Files) -> Vec<u8> {
 const STORE: &str = "/golden/store";
 
 /// Names of the golden stores that today's code can build.
-pub const STORES: [&str; 7] = [
+pub const STORES: [&str; 8] = [
     "life",
     "two-origins",
     "torn-tail",
@@ -652,6 +654,7 @@ pub const STORES: [&str; 7] = [
     "undone",
     "linked",
     "faded",
+    "carried",
 ];
 
 /// Builds a store.
@@ -719,6 +722,21 @@ pub fn build(name: &str) -> Files {
             append(&disk, of_kinds(&[Kind::MEMORY_LINKED, Kind::MEMORY_LINKED]));
             // It names the second of them: the first one stays.
             append(&disk, of_kinds(&[Kind::MEMORY_UNLINKED]));
+        }
+        "carried" => {
+            let mut other = event(Kind::MEMORY_STORED).expect("a known kind");
+            other.subject = OTHER;
+            // Without a key, which would make it the first one again.
+            other.facts[16..32].fill(0);
+            other.payload = payload::encode(&payload::MemoryStored {
+                topic: "prefs",
+                content: "Likes tea from elsewhere",
+                carried_created_at_ms: Some(1_700_000_000_123),
+                carried_updated_at_ms: Some(1_710_000_000_456),
+                ..payload::MemoryStored::default()
+            });
+            append(&disk, vec![other]);
+            append(&disk, of_kinds(&[Kind::MEMORY_UPDATED]));
         }
         "faded" => {
             append(&disk, of_kinds(&[Kind::MEMORY_DECAYED]));

@@ -31,8 +31,9 @@ enum ImportCommand {
 /// Import JSON lines, one memory a line
 ///
 /// A line has `topic` and `content`, and may have `key`, `importance`, `keywords`, `raw_excerpt`,
-/// `occurred_at`, `scope`, `trust` (`external` where there is none), `source`, `metadata`, and the `id` that
-/// `icm export` wrote. The same topic and key with other content is an update, as is other content of a memory whose
+/// `occurred_at`, `scope`, `trust` (`external` where there is none), `source`, `metadata`, and the `id`, `created_at`
+/// and `updated_at` that `icm export` wrote: those times are shown, while decay begins with the import. A `created_at`
+/// without such an `id` becomes `occurred_at` where that is not given. The same topic and key with other content is an update, as is other content of a memory whose
 /// `id` this store has. Importing the same file again adds nothing. Bad lines are named, the good ones are
 /// kept, and the exit code is 1.
 #[derive(Debug, Args)]

@@ -181,3 +181,151 @@ fn devices_are_written_into() {
     command.stdout(full);
     run(&mut command, b"").fails(2, "No space left");
 }
+
+/// Lines without their ids, which each store gives anew.
+fn without_ids(lines: &str) -> Vec<serde_json::Value> {
+    let lines = lines.lines().map(|line| {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        line.as_object_mut().unwrap().remove("id").unwrap();
+        line
+    });
+    lines.collect()
+}
+
+const OLD: &str = r#"{"topic":"prefs","content":"Mira drinks tea","id":"01HF7YAT000000000000000001","key":"drink","created_at":"2023-11-14T22:13:20Z","updated_at":"2024-03-09T16:00:00.123Z","trust":"user","importance":"low","source":{}}
+{"topic":"prefs","content":"The house uses tabs","id":"01HF7YAT000000000000000002","created_at":"2023-11-15T00:00:00Z","updated_at":"2023-11-15T00:00:00Z","occurred_at":"2023-01-01T00:00:00Z","trust":"agent","importance":"medium","source":{"agent":"codex"}}
+"#;
+
+#[test]
+fn times_travel_for_show() {
+    let world = World::new();
+    world.write("old.jsonl", OLD);
+    let report = world.json(["import", "jsonl", "old.jsonl"]);
+    assert_eq!(
+        (&report["added"], &report["rejected"]),
+        (&2.into(), &json!([]))
+    );
+    let memory = world.json(["get", &world.id("drink")]);
+    assert_eq!(memory["created_at"], "2023-11-14T22:13:20Z");
+    assert_eq!(memory["updated_at"], "2024-03-09T16:00:00.123Z");
+    assert_eq!(memory["occurred_at"], json!(null), "it is no valid time");
+
+    // Filters by time, and decay, go by the import.
+    world.icm(["recall", "tea", "--until", "2024-06-01"]).ends(1);
+    world.icm(["recall", "tea", "--since", "yesterday"]).ok();
+    world.icm(["decay"]).ok();
+    assert_eq!(world.json(["get", &world.id("drink")])["weight"], 1.0);
+
+    // The same file again changes nothing, and what is exported is what was imported.
+    let before = world.now();
+    let again = world.json(["import", "jsonl", "old.jsonl"]);
+    assert_eq!(
+        (&again["added"], &again["unchanged"]),
+        (&0.into(), &2.into())
+    );
+    assert_eq!(world.now(), before);
+    let out = world.icm(["export", "jsonl"]).ok().out;
+    assert_eq!(without_ids(&out), without_ids(OLD));
+
+    // Through a second store and Markdown, and after a rebuild of the views.
+    world.icm(["export", "markdown", "-o", "notes"]).ok();
+    let other = World::new();
+    let notes = world.path("notes");
+    let report = other.json(["import", "markdown", notes.to_str().unwrap()]);
+    assert_eq!(
+        (&report["added"], &report["rejected"]),
+        (&2.into(), &json!([]))
+    );
+    assert_eq!(
+        without_ids(&other.icm(["export", "jsonl"]).ok().out),
+        without_ids(OLD)
+    );
+    other.icm(["rebuild"]).ok();
+    assert_eq!(
+        without_ids(&other.icm(["export", "jsonl"]).ok().out),
+        without_ids(OLD)
+    );
+    other.icm(["verify"]).ok();
+
+    // What is changed here shows when.
+    other
+        .icm(["update", &other.id("drink"), "-c", "Mira drinks coffee"])
+        .ok();
+    let memory = other.json(["get", &other.id("drink")]);
+    assert_eq!(memory["created_at"], "2023-11-14T22:13:20Z");
+    assert!(memory["updated_at"].as_str().unwrap() > "2026", "{memory}");
+    // An undo takes the update back, and its time.
+    other.icm(["undo", "--last", "--yes"]).ok();
+    let memory = other.json(["get", &other.id("drink")]);
+    assert_eq!(memory["updated_at"], "2024-03-09T16:00:00.123Z");
+}
+
+#[test]
+fn a_memory_of_ones_own_keeps_its_times() {
+    let world = World::with_memories();
+    let out = world.icm(["export", "jsonl"]).ok().out;
+    assert!(
+        out.lines().all(|line| line.contains("\"created_at\":")),
+        "{out}"
+    );
+    let before = world.now();
+    let edited = out.replace("\"created_at\":\"2", "\"created_at\":\"1");
+    let report = world.icm_with(["import", "jsonl", "-", "--json"], edited.as_bytes());
+    let lines = out.lines().count() as u64;
+    assert_eq!(report.ok().json()["unchanged"], lines);
+    assert_eq!(world.now(), before);
+    assert_eq!(world.icm(["export", "jsonl"]).ok().out, out);
+}
+
+#[test]
+fn a_foreign_created_at_is_when_it_occurred() {
+    for (created, occurred) in [
+        ("\"2023-11-14T22:13:20Z\"", "2023-11-14T22:13:20Z"),
+        (
+            "\"2023-11-14T23:13:20.5+01:00\"",
+            "2023-11-14T22:13:20.500Z",
+        ),
+        ("1700000000", "2023-11-14T22:13:20Z"),
+        ("1700000000123", "2023-11-14T22:13:20.123Z"),
+    ] {
+        let world = World::new();
+        let line = format!(
+            r#"{{"topic":"a","content":"one","key":"k","created_at":{created},"timestamp":1}}"#
+        );
+        let run = world
+            .icm_with(["import", "jsonl", "-"], line.as_bytes())
+            .ok();
+        assert!(
+            run.err.contains("`created_at` was taken as `occurred_at`"),
+            "{}",
+            run.err
+        );
+        assert!(
+            run.err.contains("were left out: timestamp\n"),
+            "{}",
+            run.err
+        );
+        let memory = world.json(["get", &world.id("k")]);
+        assert_eq!(memory["occurred_at"], occurred);
+        assert!(memory["created_at"].as_str().unwrap() > "2026", "{memory}");
+    }
+    // Where it cannot be one, it is left out and named, as other fields are.
+    for fields in [
+        r#""created_at":"2023-11-14T22:13:20Z","occurred_at":"2020-01-01T00:00:00Z""#,
+        r#""created_at":"some day""#,
+        r#""created_at":{"$date":1}"#,
+        r#""created_at":"some day","id":"01HF7YAT000000000000000001""#,
+    ] {
+        let world = World::new();
+        let line = format!(r#"{{"topic":"a","content":"one",{fields}}}"#);
+        let run = world
+            .icm_with(["import", "jsonl", "-"], line.as_bytes())
+            .ok();
+        assert!(
+            run.err.contains("were left out: created_at\n"),
+            "{}",
+            run.err
+        );
+        assert!(!run.err.contains("was taken"), "{}", run.err);
+    }
+}

@@ -64,6 +64,13 @@ pub struct MemoryStored<'a> {
     /// content in its file. Such a memory is named by them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nth_line: Option<u32>,
+    /// For an imported memory: when the store that it was exported from first stored it,
+    /// milliseconds since 1970-01-01 UTC. For show alone: decay and filters by time don't read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carried_created_at_ms: Option<i64>,
+    /// The same of its last change there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carried_updated_at_ms: Option<i64>,
     /// Digest (hexadecimal) of the command, when it came with an idempotency key.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub request_digest: Option<&'a str>,

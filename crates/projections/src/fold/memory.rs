@@ -4,7 +4,7 @@ use icm_log::facts::{Alive, Covered, Facts, MemoryStored, MemoryUpdated, fields}
 use icm_log::{Event, EventId, Kind, Name, hash, payload};
 
 use super::graph;
-use super::record::{Keyword, Source, Stamp, Version, Writer, changed};
+use super::record::{Carried, Keyword, Source, Stamp, Version, Writer, changed};
 use super::texts::Texts;
 
 /// Weight of a fresh memory.
@@ -29,6 +29,7 @@ struct Values<T> {
     occurred_at_ms: Option<i64>,
     metadata: Option<T>,
     keywords: Vec<T>,
+    carried: Option<Carried>,
     /// The payload was there and readable.
     present: bool,
 }
@@ -45,6 +46,7 @@ impl<T> Values<T> {
             occurred_at_ms: None,
             metadata: None,
             keywords: Vec::new(),
+            carried: None,
             present: false,
         }
     }
@@ -85,6 +87,10 @@ fn own_stored<X: Texts>(
             .iter()
             .map(|word| texts.keep(word))
             .collect(),
+        carried: payload.carried_created_at_ms.map(|created_ms| Carried {
+            created_ms,
+            updated_ms: payload.carried_updated_at_ms.unwrap_or(created_ms),
+        }),
         present: true,
     }
 }
@@ -107,6 +113,7 @@ fn updated_values<X: Texts>(texts: &mut X, event: &Event<'_>) -> Values<X::Text>
             .iter()
             .map(|word| texts.keep(word))
             .collect(),
+        carried: None,
         present: true,
     }
 }
@@ -213,6 +220,7 @@ pub(super) fn first<X: Texts>(
         keywords: additions(event.id, facts.keyword_count, values.keywords),
         created_ms: stamp.time.ms(),
         updated_ms: stamp.time.ms(),
+        carried: values.carried,
         weight_ppm: WEIGHT_FULL_PPM,
         withheld,
         writers: vec![Writer {
@@ -298,6 +306,7 @@ pub(super) fn stored<T: Clone>(
         first.hidden = !in_force;
         return first;
     };
+    let carried = first.carried;
     let mut version = match (in_force, before.hidden) {
         (true, false) => stored_again(event, facts, first, before, seen),
         (true, true) => Version {
@@ -308,19 +317,20 @@ pub(super) fn stored<T: Clone>(
         },
         (false, _) => follow(event, before),
     };
-    take_id(event, &mut version);
+    take_id(event, carried, &mut version);
     version.length_seen = before.length_seen.max(facts.causal_length);
     version
 }
 
 /// The id of the earliest `stored` is shown, in force or not.
-fn take_id<T>(event: &Event<'_>, version: &mut Version<T>) {
+fn take_id<T>(event: &Event<'_>, carried: Option<Carried>, version: &mut Version<T>) {
     let stamp = stamp_of(event);
     if stamp < version.id_stamp {
         version.id = event.head.subject();
         version.id_stamp = stamp;
         version.author = event.head.actor();
         version.created_ms = stamp.time.ms();
+        version.carried = carried;
     }
 }
 
@@ -501,6 +511,7 @@ fn stored_again<T: Clone>(
         occurred_at_ms: again.occurred_at_ms,
         metadata: again.metadata,
         keywords: Vec::new(),
+        carried: None,
         present: again.withheld == 0,
     };
     put(&mut version, shown, values);

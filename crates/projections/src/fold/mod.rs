@@ -26,7 +26,9 @@ pub use decay::{Rates, Schedule, day_of};
 pub use links::Link;
 pub use memory::{as_written, written_by};
 pub use overlay::{Closed, MEMOIRS, Overlay, TopicChange, concepts_of};
-pub use record::{EntityId, Family, GraphRow, Keyword, Source, Stamp, Version, Writer, changed};
+pub use record::{
+    Carried, EntityId, Family, GraphRow, Keyword, Source, Stamp, Version, Writer, changed,
+};
 pub use state_hash::{StateHash, StateSum};
 pub use stretches::Stretches;
 pub use texts::{Owned, Texts};
@@ -36,4 +38,4 @@ pub use undos::{InChain, Undo, Undos};
 
 /// Rises whenever a fold gives another row for the same events; views of another version are
 /// dropped and rebuilt.
-pub const FOLD_VERSION: u32 = 4;
+pub const FOLD_VERSION: u32 = 5;

@@ -7,7 +7,7 @@
 use icm_log::facts::{Importance, ScopeKind, Trust};
 use icm_log::{ActorId, EventId, Name, OriginId, Position, SubjectId, Time};
 
-use super::record::{Family, GraphRow, Keyword, Source, Stamp, Version, Writer};
+use super::record::{Carried, Family, GraphRow, Keyword, Source, Stamp, Version, Writer};
 use super::texts::Span;
 
 const HAS_NAME: u32 = 1 << 16;
@@ -20,6 +20,7 @@ const HIDDEN: u32 = 1 << 20;
 const HAS_HEADS: u32 = 1 << 21;
 const IS_MEMOIR: u32 = 1 << 22;
 const IS_CONCEPT: u32 = 1 << 23;
+const HAS_CARRIED: u32 = 1 << 24;
 
 /// Appends a row.
 pub(super) fn pack(version: &Version<Span>, out: &mut Vec<u8>) {
@@ -41,6 +42,7 @@ pub(super) fn pack(version: &Version<Span>, out: &mut Vec<u8>) {
         (version.heads() != [version.id_stamp.event], HAS_HEADS),
         (version.family() == Family::Memoir, IS_MEMOIR),
         (version.family() == Family::Concept, IS_CONCEPT),
+        (version.carried.is_some(), HAS_CARRIED),
     ] {
         has |= if given { bit } else { 0 };
     }
@@ -67,6 +69,10 @@ pub(super) fn pack(version: &Version<Span>, out: &mut Vec<u8>) {
     }
     if let Some(ms) = version.occurred_at_ms {
         put(&ms.to_le_bytes());
+    }
+    if let Some(carried) = &version.carried {
+        put(&carried.created_ms.to_le_bytes());
+        put(&carried.updated_ms.to_le_bytes());
     }
     if has & HAS_KEYWORDS != 0 {
         put(&(version.keywords.len() as u32).to_le_bytes());
@@ -142,6 +148,7 @@ pub(super) fn unpack(bytes: &[u8], writers: bool) -> Version<Span> {
         keywords: Vec::new(),
         created_ms,
         updated_ms,
+        carried: None,
         weight_ppm,
         withheld,
         writers: Vec::new(),
@@ -158,6 +165,12 @@ pub(super) fn unpack(bytes: &[u8], writers: bool) -> Version<Span> {
     }
     if has & HAS_OCCURRED != 0 {
         version.occurred_at_ms = Some(i64::from_le_bytes(at.take()));
+    }
+    if has & HAS_CARRIED != 0 {
+        version.carried = Some(Carried {
+            created_ms: i64::from_le_bytes(at.take()),
+            updated_ms: i64::from_le_bytes(at.take()),
+        });
     }
     if has & HAS_KEYWORDS != 0 {
         let count = at.u32();
@@ -277,6 +290,10 @@ pub(super) mod tests {
             keywords: Vec::new(),
             created_ms: 17,
             updated_ms: 18,
+            carried: Some(Carried {
+                created_ms: -17,
+                updated_ms: -18,
+            }),
             weight_ppm: 19,
             withheld: 20,
             writers: vec![Writer {
@@ -308,6 +325,7 @@ pub(super) mod tests {
                 revision: if missing % 3 == 1 { 7 } else { 0 },
             });
             row.occurred_at_ms = None;
+            row.carried = None;
             row.heads = (1..=missing as u8).map(|n| EventId([n + 1; 32])).collect();
             row.keywords = [Some(arena.keep("a")), None, Some(arena.keep(""))]
                 .into_iter()

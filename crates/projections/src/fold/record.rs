@@ -134,6 +134,16 @@ impl Family {
     }
 }
 
+/// When an imported memory was stored and changed in the store that it was exported from. For show: decay, filters and
+/// order read [`Version::created_ms`] and [`Version::updated_ms`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Carried {
+    /// First stored, milliseconds since the epoch.
+    pub created_ms: i64,
+    /// Last changed before it was exported, milliseconds since the epoch.
+    pub updated_ms: i64,
+}
+
 /// One row version of a memory, a memoir or a concept. `T` is how its text is held: as a fold that keeps no history holds
 /// it elsewhere (see [`Texts`](super::texts::Texts)).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -192,6 +202,8 @@ pub struct Version<T = String> {
     pub created_ms: u64,
     /// When a field last changed, milliseconds since the epoch.
     pub updated_ms: u64,
+    /// The times that the `stored` which the id is from carried over from another store.
+    pub carried: Option<Carried>,
     /// Parts per million.
     pub weight_ppm: u32,
     /// Fields whose payload is withheld or damaged.

@@ -128,6 +128,11 @@ fn write_row<X: Texts>(texts: &X, version: &Version<X::Text>, bytes: &mut Vec<u8
         u8::from(version.occurred_at_ms.is_some()),
     ]);
     bytes.extend_from_slice(&version.occurred_at_ms.unwrap_or(0).to_le_bytes());
+    if let Some(carried) = &version.carried {
+        bytes.push(b'c');
+        bytes.extend_from_slice(&carried.created_ms.to_le_bytes());
+        bytes.extend_from_slice(&carried.updated_ms.to_le_bytes());
+    }
     if let Some(row) = &version.graph {
         bytes.push(b'g');
         bytes.extend_from_slice(&row.memoir.unwrap_or(SubjectId::ZERO).0);

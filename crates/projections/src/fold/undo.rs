@@ -616,11 +616,13 @@ pub fn difference(before: &Version, after: &Version) -> u32 {
                     before.id,
                     before.created_ms,
                     before.updated_ms,
+                    before.carried,
                     before.weight_ppm,
                 ) != (
                     after.id,
                     after.created_ms,
                     after.updated_ms,
+                    after.carried,
                     after.weight_ppm,
                 ),
         ),

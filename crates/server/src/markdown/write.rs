@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{COMMENT, COMMENT_END, DIVIDER, FENCE, heading, is_blank, means_more, unescaped, yaml};
 
 /// The order in which the fields of a memory stand.
-const FIELDS: [&str; 13] = [
+const FIELDS: [&str; 14] = [
     "id",
     "key",
     "importance",
@@ -14,6 +14,7 @@ const FIELDS: [&str; 13] = [
     "trust",
     "occurred_at",
     "created_at",
+    "updated_at",
     "source",
     "metadata",
     "raw_excerpt",

@@ -11,7 +11,6 @@ use super::{Ask, Service};
 use crate::api::Basis;
 use crate::error::{Result, ServiceError};
 use crate::markdown;
-use crate::when::rfc3339;
 
 fn written(error: std::io::Error) -> ServiceError {
     ServiceError::Io {
@@ -43,7 +42,7 @@ impl Service {
         for of_topic in versions.chunk_by(|a, b| a.topic == b.topic) {
             put(markdown::topic_start(topic_of(of_topic)))?;
             for (nth, version) in of_topic.iter().enumerate() {
-                put(markdown::memory(section_of(version), nth == 0))?;
+                put(markdown::memory(line_of(version), nth == 0))?;
             }
         }
         Ok(versions.len() as u64)
@@ -65,7 +64,7 @@ impl Service {
             let topic = topic_of(of_topic);
             let mut text = markdown::front_matter(topic, of_topic.len());
             for (nth, version) in of_topic.iter().enumerate() {
-                text.push_str(&markdown::memory(section_of(version), nth == 0));
+                text.push_str(&markdown::memory(line_of(version), nth == 0));
             }
             each(&names.of(topic), &text)?;
         }
@@ -132,17 +131,12 @@ fn line_of(version: &Version) -> Map<String, Value> {
     }
     optional("trust", json!(memory.trust));
     optional("metadata", json!(memory.metadata));
+    // For show where it is imported: what a store does with time goes by its own log.
+    optional("created_at", json!(memory.created_at));
+    optional("updated_at", json!(memory.updated_at));
     // Also where nothing is known of it: what has none gets that of the import.
     line.insert("source".to_owned(), json!(memory.source));
     line
-}
-
-/// The same for people, who want to know when.
-fn section_of(version: &Version) -> Map<String, Value> {
-    let mut fields = line_of(version);
-    let created_at = rfc3339(version.created_ms);
-    fields.insert("created_at".to_owned(), json!(created_at));
-    fields
 }
 
 /// That of memories that have one.

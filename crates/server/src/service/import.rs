@@ -9,7 +9,8 @@ use std::path::Path;
 use icm_log::env::random_16;
 use icm_log::{CommandId, Name, NewEvent, SubjectId, hash};
 use icm_projections::Views;
-use icm_projections::fold::{Family, Version};
+use icm_projections::fold::{Carried, Family, Version};
+use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::write::{Checked, Command, NEWEST, RequestKeyOf, stored_event, updated_event};
@@ -22,6 +23,7 @@ use crate::ids::{ID_LEN, id_range};
 use crate::json;
 use crate::limits::{self, KEYWORDS_MAX};
 use crate::markdown;
+use crate::when::{self, DayMeans, rfc3339_signed};
 
 /// The name of an input that is no file.
 pub const STDIN: &str = "stdin";
@@ -80,6 +82,8 @@ struct Seen {
     ids: HashSet<SubjectId>,
     /// Fields that mean nothing here, of all files.
     ignored: BTreeSet<String>,
+    /// Memories of another program whose `created_at` became `occurred_at`, of all files.
+    occurred: u64,
 }
 
 /// A good line on its way into the log.
@@ -184,6 +188,12 @@ impl Service {
             self.notice(format!(
                 "fields that mean nothing here were left out: {}",
                 fields.join(", ")
+            ));
+        }
+        if seen.occurred > 0 {
+            self.notice(format!(
+                "`created_at` was taken as `occurred_at` where no `id` of icm stands beside it ({})",
+                format.count(seen.occurred)
             ));
         }
         match (done, report.added + report.updated + report.unchanged) {
@@ -310,11 +320,23 @@ impl Service {
         let mut request = request_of(fields)?;
         request.allow_secret = allow_secret;
         let id = fields.get("id").and_then(whole_id);
+        let time_of = |field: &str| self.time_of(fields.get(field)?);
+        let created_ms = time_of("created_at");
+        let carried = id.and(created_ms).map(|created_ms| Carried {
+            created_ms,
+            updated_ms: time_of("updated_at").unwrap_or(created_ms),
+        });
+        // Of another program's memory it is the only time there is.
+        let occurred_ms = match (id, &request.occurred_at) {
+            (None, None) => created_ms,
+            _ => None,
+        };
+        request.occurred_at = (request.occurred_at).or(occurred_ms.map(rfc3339_signed));
         let unknown = fields.keys().filter(|field| match field.as_str() {
             // Not every program's ids are ours.
             "id" => id.is_none(),
-            // When it was written down says the log of each store.
-            "created_at" => false,
+            "created_at" => carried.is_none() && occurred_ms.is_none(),
+            "updated_at" => carried.is_none(),
             field => !FIELDS.contains(&field),
         });
         seen.ignored.extend(unknown.cloned());
@@ -329,6 +351,7 @@ impl Service {
         };
         let warnings = self.guard_store(&mut request)?;
         let mut checked = self.check_store(from, &request)?;
+        checked.carried = carried;
         if let Some(id) = id
             && !seen.ids.insert(id)
         {
@@ -356,7 +379,27 @@ impl Service {
                 name
             }
         };
+        seen.occurred += u64::from(occurred_ms.is_some());
         Ok((Line { checked, name, id }, warnings))
+    }
+
+    /// Returns the time that a `created_at` or `updated_at` names, milliseconds since the epoch: a text as users write
+    /// it, or a number of seconds or milliseconds. `None` for anything else.
+    fn time_of(&self, value: &Value) -> Option<i64> {
+        let ms = match value {
+            Value::String(text) => {
+                when::parse_ms(text, self.now_ms(), &self.zone(), DayMeans::Start).ok()??
+            }
+            // In seconds these are the years up to 5138, in milliseconds 1973.
+            Value::Number(number) => match number.as_i64()? {
+                seconds if seconds.abs() < 100_000_000_000 => seconds * 1_000,
+                ms => ms,
+            },
+            _ => return None,
+        };
+        Timestamp::from_millisecond(ms)
+            .ok()
+            .map(Timestamp::as_millisecond)
     }
 }
 

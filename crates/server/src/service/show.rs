@@ -96,8 +96,8 @@ pub(super) fn memory(version: &Version, accesses: (u64, Option<u64>)) -> Memory 
             project: source.project,
             file: source.file,
         },
-        created_at: rfc3339(version.created_ms),
-        updated_at: rfc3339(version.updated_ms),
+        created_at: created_at(version),
+        updated_at: updated_at(version),
         occurred_at: version.occurred_at_ms.map(rfc3339_signed),
         last_accessed: accesses.1.map(rfc3339),
         access_count: accesses.0,
@@ -113,6 +113,24 @@ pub(super) fn memory(version: &Version, accesses: (u64, Option<u64>)) -> Memory 
         often_together: Vec::new(),
         confirmations: 0,
         conflicts: Vec::new(),
+    }
+}
+
+/// Returns when a memory was first stored, in the store that it was exported from if there is one.
+pub(super) fn created_at(version: &Version) -> String {
+    match version.carried {
+        Some(carried) => rfc3339_signed(carried.created_ms),
+        None => rfc3339(version.created_ms),
+    }
+}
+
+/// Returns when a memory last changed: elsewhere, unless it has changed since it was imported.
+pub(super) fn updated_at(version: &Version) -> String {
+    match version.carried {
+        Some(carried) if version.updated_ms == version.created_ms => {
+            rfc3339_signed(carried.updated_ms)
+        }
+        _ => rfc3339(version.updated_ms),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use icm_log::facts::{self, ScopeKind, fields};
 use icm_log::{Kind, Name, NewEvent, ScopeId, SubjectId, hash, payload};
-use icm_projections::fold::{Source, Version};
+use icm_projections::fold::{Carried, Source, Version};
 
 use crate::error::{Result, ServiceError};
 use crate::limits::{self, SOURCE_LEN_MAX};
@@ -76,6 +76,8 @@ pub(in crate::service) struct Checked {
     pub(in crate::service) trust: facts::Trust,
     /// For an imported line without a key.
     pub(in crate::service) nth_line: Option<u32>,
+    /// For an imported line that another store exported.
+    pub(in crate::service) carried: Option<Carried>,
     pub(in crate::service) request_digest: Option<String>,
 }
 
@@ -112,6 +114,8 @@ impl Checked {
             occurred_at_ms: self.occurred_at_ms,
             metadata: self.metadata.as_deref(),
             nth_line: self.nth_line,
+            carried_created_at_ms: self.carried.map(|carried| carried.created_ms),
+            carried_updated_at_ms: self.carried.map(|carried| carried.updated_ms),
             request_digest: self.request_digest.as_deref(),
         })
     }

@@ -345,6 +345,7 @@ impl Service {
             scope: Scope::parse(request.scope.as_deref())?,
             trust: request.trust.into(),
             nth_line: None,
+            carried: None,
             request_digest: digest_of(&request.request_id, &request_shape(request))?,
         })
     }

@@ -329,3 +329,67 @@ fn a_foreign_created_at_is_when_it_occurred() {
         assert!(!run.err.contains("was taken"), "{}", run.err);
     }
 }
+
+/// What is no JSON lines gets one message that says so.
+#[test]
+fn what_is_no_json_lines_is_said_once() {
+    let one = r#"{"topic":"a","content":"one"}"#;
+    let two = r#"{"topic":"a","content":"two"}"#;
+    for (input, says) in [
+        (format!("[{one},{two}]"), "jq -c '.[]'"),
+        (format!("[\n  {one},\n  {two}\n]\n"), "jq -c '.[]'"),
+        (format!("[\n  {one}\n]\n"), "jq -c '.[]'"),
+        (format!("\n[ {one},\n{two} ]\n"), "jq -c '.[]'"),
+        (
+            "[\n  {\n    \"topic\": \"a\",\n    \"content\": \"one\"\n  }\n]\n".into(),
+            "jq -c '.[]'",
+        ),
+        (
+            "{\n  \"topic\": \"a\",\n  \"content\": \"one\"\n}\n".into(),
+            "jq -c .",
+        ),
+        (
+            "{\"topic\": \"a\",\n \"content\": \"one\"}\n".into(),
+            "jq -c .",
+        ),
+        (
+            "topic,content\na,one\nb,two\n".into(),
+            "mlr --icsv --ojsonl cat",
+        ),
+        (
+            "\"id\",\"topic\",\"content\"\n1,a,one\n".into(),
+            "mlr --icsv --ojsonl cat",
+        ),
+    ] {
+        let world = World::new();
+        let run = world.icm_with(["import", "jsonl", "-", "--json"], input.as_bytes());
+        let report = run.ends(1).json();
+        let rejected = report["rejected"].as_array().unwrap();
+        assert_eq!(rejected.len(), 1, "{input}: {report}");
+        assert!(
+            rejected[0]["why"].as_str().unwrap().contains(says),
+            "{input}: {report}"
+        );
+        assert_eq!(report["added"], 0, "{input}");
+    }
+    // A bad line before good ones costs that line alone.
+    for first in [
+        "[INFO] begin",
+        "{\"topic\":\"a\",\"cont",
+        "[1, 2",
+        "{",
+        "topic: content",
+    ] {
+        let world = World::new();
+        let input = format!("{first}\n{one}\n{two}\n");
+        let run = world.icm_with(["import", "jsonl", "-", "--json"], input.as_bytes());
+        let report = run.ends(1).json();
+        let (added, rejected) = if first == "{" { (0, 1) } else { (2, 1) };
+        assert_eq!(report["added"], added, "{first}: {report}");
+        assert_eq!(
+            report["rejected"].as_array().unwrap().len(),
+            rejected,
+            "{first}: {report}"
+        );
+    }
+}

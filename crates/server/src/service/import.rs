@@ -11,6 +11,7 @@ use icm_log::{CommandId, Name, NewEvent, SubjectId, hash};
 use icm_projections::Views;
 use icm_projections::fold::{Carried, Family, Version};
 use jiff::Timestamp;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::write::{Checked, Command, NEWEST, RequestKeyOf, stored_event, updated_event};
@@ -410,8 +411,24 @@ fn json_lines(
     take: &mut dyn FnMut(Entry) -> Result<()>,
 ) -> Result<()> {
     let mut number = 0;
-    while let Some(text) = next_line(input, name, number + 1)? {
+    let mut begun = false;
+    let mut ahead = None;
+    while let Some(text) = match ahead.take() {
+        Some(text) => Some(text),
+        None => next_line(input, name, number + 1)?,
+    } {
         number += 1;
+        if !begun && !is_blank(&text) {
+            begun = true;
+            ahead = next_line(input, name, number + 1)?;
+            if let Some(why) = no_lines(&text, ahead.as_deref()) {
+                let fields = Err(ServiceError::invalid(why));
+                return take(Entry {
+                    line: number,
+                    fields,
+                });
+            }
+        }
         if let Some(fields) = object_of(text).transpose() {
             take(Entry {
                 line: number,
@@ -420,6 +437,45 @@ fn json_lines(
         }
     }
     Ok(())
+}
+
+/// What stands in place of JSON lines, and how it becomes some.
+const ARRAY: &str =
+    "this is a JSON array, and one object a line is wanted: convert the file with `jq -c '.[]'`";
+const SPREAD: &str = "this is a JSON object over several lines, and one object a line is wanted: convert the file with `jq -c .`";
+const TABLE: &str = "this is a table (CSV), and one JSON object a line is wanted: convert the file with `mlr --icsv --ojsonl cat`";
+
+/// Says what a file holds in place of JSON lines, by its first line that is not blank and the line after it; `None`
+/// where it may hold JSON lines, good or bad ones.
+fn no_lines(first: &[u8], next: Option<&[u8]>) -> Option<&'static str> {
+    let wrong = |line: &[u8]| serde_json::from_slice::<IgnoredAny>(line).err();
+    let why = wrong(first)?;
+    let first = first.trim_ascii();
+    match first.first() {
+        Some(b'[') => {
+            // Lines of other programs begin with `[INFO]`.
+            let rest = first[1..].trim_ascii_start();
+            (rest.is_empty() || rest.starts_with(b"{")).then_some(ARRAY)
+        }
+        Some(b'{') if first.len() <= LINE_LEN_MAX => {
+            // Whole lines may follow one that was cut.
+            let goes_on = next.is_some_and(|next| wrong(next).is_some());
+            (why.is_eof() && (first == b"{" || goes_on)).then_some(SPREAD)
+        }
+        _ => {
+            let names = first.split(|byte| *byte == b',');
+            let names: Vec<_> = names.map(|name| name.trim_ascii()).collect();
+            let has = |name: &[u8]| {
+                let quoted = [b"\"", name, b"\""].concat();
+                names.iter().any(|it| *it == name || *it == quoted)
+            };
+            (has(b"topic") && has(b"content")).then_some(TABLE)
+        }
+    }
+}
+
+fn is_blank(line: &[u8]) -> bool {
+    line.trim_ascii().is_empty()
 }
 
 /// The object of a line; none of one that is blank.
@@ -439,6 +495,7 @@ fn object_of(text: Vec<u8>) -> Result<Option<Map<String, Value>>> {
     }
     match json::parse(&text).map_err(ServiceError::invalid)? {
         Value::Object(object) => Ok(Some(object)),
+        Value::Array(_) => Err(ServiceError::invalid(ARRAY)),
         _ => Err(ServiceError::invalid("not a JSON object")),
     }
 }

@@ -50,15 +50,18 @@ impl Service {
         }
         let read = ends_of(query.trim());
         let read = self.secrets.masked(&read).unwrap_or(read);
-        let parts = parts_that_ask(&read);
+        let mut parts = parts_that_ask(&read);
         let mut counted = String::new();
+        for part in &parts {
+            add(&mut counted, &read[part.clone()], '\n');
+        }
+        parts.sort_unstable_by_key(|part| part.start);
         let mut rest = String::new();
         let mut at = 0;
         for part in &parts {
             rest.push_str(&read[at..part.start]);
             rest.push('\n');
             at = part.end;
-            add(&mut counted, &read[part.clone()], '\n');
         }
         rest.push_str(&read[at..]);
         let rare = self.with_views(|views| Ok(views.rare_words(&rest, RARE_WORDS)?))?;
@@ -96,10 +99,10 @@ pub(super) fn notes(one: Option<String>, other: Option<String>) -> Option<String
     }
 }
 
-/// Adds a part behind a separator, if it fits.
+/// Adds a part behind a separator, if it fits and is not there already.
 fn add(counted: &mut String, part: &str, separator: char) {
     let part = part.trim();
-    if counted.len() + 1 + part.len() > COUNTED_MAX || part.is_empty() {
+    if counted.len() + 1 + part.len() > COUNTED_MAX || counted.contains(part) {
         return;
     }
     if !counted.is_empty() {
@@ -118,7 +121,7 @@ fn ends_of(text: &str) -> String {
     format!("{first}\n{last}")
 }
 
-/// The sentences that ask and the last lines of a text, in its order, apart from each other.
+/// The sentences that ask and then the last lines of a text, the last first, apart from each other.
 fn parts_that_ask(text: &str) -> Vec<Range<usize>> {
     let lines = lines(text);
     let mut parts: Vec<Range<usize>> = Vec::new();
@@ -150,7 +153,6 @@ fn parts_that_ask(text: &str) -> Vec<Range<usize>> {
         }
     }
     parts.retain(|part| !text[part.clone()].trim().is_empty());
-    parts.sort_unstable_by_key(|part| part.start);
     parts
 }
 
@@ -202,7 +204,9 @@ mod tests {
     use crate::service::tests::service;
 
     fn asking(text: &str) -> Vec<&str> {
-        parts_that_ask(text)
+        let mut parts = parts_that_ask(text);
+        parts.sort_unstable_by_key(|part| part.start);
+        parts
             .into_iter()
             .map(|part| text[part].trim())
             .collect()

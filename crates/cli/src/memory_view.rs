@@ -44,8 +44,8 @@ pub(crate) fn print_marked(
     if let Some(key) = &memory.key {
         about.push(ui.paint(DIM, &format!("key {}", text::one_line(key))));
     }
-    if let Some(day) = memory.occurred_at.as_deref().and_then(|at| at.get(..10)) {
-        about.push(ui.paint(DIM, &format!("of {day}")));
+    if let Some(at) = &memory.occurred_at {
+        about.push(ui.paint(DIM, &format!("of {}", when::day(at))));
     }
     match &memory.consolidated_into {
         Some(summary) => {

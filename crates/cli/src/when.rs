@@ -1,6 +1,6 @@
 //! Times for people.
 
-use icm_server::when::{day, time_ago};
+use icm_server::when::{self, time_ago};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -10,10 +10,15 @@ pub(crate) fn ago(now: Timestamp, at: &str) -> String {
     time_ago(now, at, &TimeZone::system()).unwrap_or_else(|| crate::text::one_line(at))
 }
 
+/// Returns the local day of an RFC 3339 time.
+pub(crate) fn day(at: &str) -> String {
+    when::day(at, &TimeZone::system())
+}
+
 /// The time itself and how long ago it was.
 pub(crate) fn at_and_ago(now: Timestamp, at: &str) -> String {
     let ago = ago(now, at);
-    match ago == day(at, &TimeZone::system()) {
+    match ago == day(at) {
         true => crate::text::one_line(at),
         false => format!("{} ({ago})", crate::text::one_line(at)),
     }

@@ -211,7 +211,9 @@ fn times_travel_for_show() {
     assert_eq!(memory["occurred_at"], json!(null), "it is no valid time");
 
     // Filters by time, and decay, go by the import.
-    world.icm(["recall", "tea", "--until", "2024-06-01"]).ends(1);
+    world
+        .icm(["recall", "tea", "--until", "2024-06-01"])
+        .ends(1);
     world.icm(["recall", "tea", "--since", "yesterday"]).ok();
     world.icm(["decay"]).ok();
     assert_eq!(world.json(["get", &world.id("drink")])["weight"], 1.0);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::World;
+use crate::world::{World, run};
 
 #[test]
 fn what_was_changed_or_forgotten_is_still_there_before() {
@@ -73,4 +73,25 @@ fn a_moment_in_words() {
     assert!(matches!(run.code, 0 | 2), "{run:?}");
     let today = world.json(["list", "--at", "today"]);
     assert_eq!(today.as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn a_memory_is_of_the_local_day() {
+    let world = World::new();
+    for (zone, at, day) in [
+        ("Asia/Tokyo", "2025-01-05", "2025-01-05"),
+        ("Asia/Tokyo", "2025-01-05T16:00:00Z", "2025-01-06"),
+        ("America/Los_Angeles", "2025-01-05", "2025-01-05"),
+        ("America/Los_Angeles", "2025-01-05T07:30:00Z", "2025-01-04"),
+    ] {
+        let content = format!("It rains at {at} in {zone}");
+        let mut store = world.command(["store", "-t", "rain", "-c", &content, "--occurred-at", at]);
+        run(store.env("TZ", zone), b"").ok();
+        let mut recall = world.command(["recall", "-l", "1", &content]);
+        let shown = run(recall.env("TZ", zone), b"").ok().out;
+        assert!(
+            shown.contains(&format!("  of {day}  ")),
+            "{zone} {at}: {shown}"
+        );
+    }
 }

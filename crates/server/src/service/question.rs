@@ -206,10 +206,7 @@ mod tests {
     fn asking(text: &str) -> Vec<&str> {
         let mut parts = parts_that_ask(text);
         parts.sort_unstable_by_key(|part| part.start);
-        parts
-            .into_iter()
-            .map(|part| text[part].trim())
-            .collect()
+        parts.into_iter().map(|part| text[part].trim()).collect()
     }
 
     fn log_lines(bytes: usize) -> String {

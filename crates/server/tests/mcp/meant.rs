@@ -93,6 +93,7 @@ async fn every_optional_argument_may_be_an_empty_text_or_list() {
                 (_, "relation") => json!("related"),
                 (_, "id" | "from" | "to") if name == "icm_memory_link" => receipt["id"].clone(),
                 ("icm_memory_forget", "id") => json!(forgotten),
+                ("icm_memory_link", "other") => receipt["id"].clone(),
                 (_, "from") => json!("@3"),
                 (_, "id") => receipt["id"].clone(),
                 (_, "query") => json!("tea"),

@@ -156,7 +156,6 @@ fn import(service: &Service, format: &str, files: &[(String, String)]) -> Import
         client: Some("another program".to_owned()),
         session: Some("another session".to_owned()),
         project: Some("another project".to_owned()),
-        project_id: None,
         ..Caller::default()
     };
     let inputs = files.iter().map(|(name, text)| {

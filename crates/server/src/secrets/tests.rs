@@ -381,8 +381,15 @@ fn assignments_are_found_however_they_are_written() {
     }
 }
 
-/// Of each language: labels of passwords, labels of keys and tokens, and sentences that hold no secret.
-const LANGUAGES: [(&str, &[&str], &[&str], &[&str]); 12] = [
+/// Its name, labels of passwords, labels of keys and tokens, and sentences that hold no secret.
+type Language = (
+    &'static str,
+    &'static [&'static str],
+    &'static [&'static str],
+    &'static [&'static str],
+);
+
+const LANGUAGES: [Language; 12] = [
     (
         "German",
         &[

@@ -30,13 +30,7 @@ const AGENTS: [(&str, &str); 3] = [
 
 /// The caller, from `ICM_ACTOR`, `ICM_SESSION` and what agents set for their shells.
 pub(crate) fn from_environment() -> Result<Caller, CliError> {
-    let mut session = None;
-    for name in SESSIONS {
-        session = variable(name)?;
-        if session.is_some() {
-            break;
-        }
-    }
+    let session = session()?.map(|(_, session)| session);
     if let Some(session) = &session {
         label("the session", session, SOURCE_LEN_MAX)?;
     }
@@ -44,12 +38,22 @@ pub(crate) fn from_environment() -> Result<Caller, CliError> {
         .ok()
         .and_then(|folder| project_of(&folder).or_else(|| project::marked(&folder)));
     Ok(Caller {
-        actor: actor()?,
+        actor: actor()?.1,
         client: Some(CLIENT.to_string()),
         session,
         project,
         ..Caller::default()
     })
+}
+
+/// Returns the agent's session, and the variable that names it.
+pub(crate) fn session() -> Result<Option<(&'static str, String)>, CliError> {
+    for name in SESSIONS {
+        if let Some(session) = variable(name)? {
+            return Ok(Some((name, session)));
+        }
+    }
+    Ok(None)
 }
 
 /// The value of an environment variable; one that is empty counts as not set.
@@ -64,17 +68,19 @@ pub(crate) fn variable(name: &str) -> Result<Option<String>, CliError> {
     }
 }
 
-fn actor() -> Result<String, CliError> {
-    if let Some(actor) = variable("ICM_ACTOR")? {
+/// Returns who acts, and the variable that says so; `None` for the user, whom no variable names.
+pub(crate) fn actor() -> Result<(Option<&'static str>, String), CliError> {
+    const ACTOR: &str = "ICM_ACTOR";
+    if let Some(actor) = variable(ACTOR)? {
         label("`ICM_ACTOR`", &actor, ACTOR_LEN_MAX)?;
-        return Ok(actor);
+        return Ok((Some(ACTOR), actor));
     }
     for (name, agent) in AGENTS {
         if variable(name)?.as_deref() == Some("1") {
-            return Ok(agent.into());
+            return Ok((Some(name), agent.into()));
         }
     }
-    Ok("user".into())
+    Ok((None, "user".into()))
 }
 
 /// The name of the folder that holds `.git`, from here upwards.

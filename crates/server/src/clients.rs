@@ -1,7 +1,7 @@
 //! Clients by the names that they give themselves, and the agents that they are in the log.
 //!
 //! An actor is an agent, `agent:codex`, whatever program of it connects. Logs from before this table hold the names
-//! that clients gave: [`same_actor`] takes both for one.
+//! that clients gave: [`same_actor`] says that both are one actor.
 
 /// Begins the names of actors that are agents.
 pub(crate) const AGENT: &str = "agent:";

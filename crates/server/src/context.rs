@@ -142,8 +142,13 @@ fn fill(answer: &RecallAnswer, budget: usize, markdown: bool, now: &Now) -> Fill
 fn around(hit: &RecallHit, markdown: bool, now: &Now) -> (String, String) {
     let memory = &hit.memory;
     let topic = clean_line(&memory.topic);
-    let at = memory.occurred_at.as_ref().unwrap_or(&memory.updated_at);
-    let mut about = vec![time_ago(now.time, at, &now.zone).unwrap_or_default()];
+    let ago = |at: &str| time_ago(now.time, at, &now.zone).unwrap_or_default();
+    let of = ago(memory.occurred_at.as_ref().unwrap_or(&memory.created_at));
+    let updated = ago(&memory.updated_at);
+    let mut about = match memory.updated_at == memory.created_at || updated == of {
+        true => vec![of],
+        false => vec![of, format!("updated {updated}")],
+    };
     if memory.importance != Importance::Medium {
         about.push(memory.importance.name().to_owned());
     }

@@ -4,7 +4,8 @@ use std::fmt;
 
 use crate::error::ServiceError;
 
-/// What `next` of a page says and the next page is asked for with: `position.offset`.
+/// What `next` of a page says and the next page is asked for with: `position-offset`. No number reads like that, so
+/// a client that writes texts as numbers cannot change it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cursor {
     /// The position that every page is as of.
@@ -20,7 +21,7 @@ impl Cursor {
     /// `Invalid` for anything else.
     pub(crate) fn parse(given: &str, argument: &str, of: &str) -> Result<Cursor, ServiceError> {
         let given = given.trim();
-        let cursor = given.split_once('.').and_then(|(position, offset)| {
+        let cursor = given.split_once('-').and_then(|(position, offset)| {
             Some(Cursor {
                 position: position.parse().ok()?,
                 offset: offset.parse::<u32>().ok()? as usize,
@@ -45,6 +46,6 @@ impl Cursor {
 
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.position, self.offset)
+        write!(f, "{}-{}", self.position, self.offset)
     }
 }

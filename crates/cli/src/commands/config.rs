@@ -205,23 +205,10 @@ fn settings(app: &App) -> Result<Vec<Setting>, CliError> {
 
     // Not settings of the file, but what else decides what is written.
     let caller = app.caller()?;
-    let set =
-        |name: &'static str| Ok::<_, CliError>(caller::variable(name)?.map(|_| Origin::Env(name)));
-    let actor_from = match set("ICM_ACTOR")? {
-        Some(origin) => origin,
-        None if caller.actor != "user" => Origin::Env("CLAUDECODE"),
-        None => Origin::Default,
-    };
-    add("actor", caller.actor.into(), actor_from);
-    let session_from = match set("ICM_SESSION")? {
-        Some(origin) => Some(origin),
-        None => set("CLAUDE_CODE_SESSION_ID")?,
-    };
-    add(
-        "session",
-        caller.session.into(),
-        session_from.unwrap_or(Origin::Default),
-    );
+    let named = |name: Option<&'static str>| name.map_or(Origin::Default, Origin::Env);
+    add("actor", caller.actor.into(), named(caller::actor()?.0));
+    let session_from = caller::session()?.map(|(name, _)| name);
+    add("session", caller.session.into(), named(session_from));
     let project_from = match caller.project {
         Some(_) => Origin::Folder,
         None => Origin::Default,

@@ -132,7 +132,7 @@ fn because_of(pause: &PrunedPause) -> String {
         ids.push_str(" …");
     }
     format!(
-        "{} would not go but for the time from {} to {}, when nothing was written: if a clock was wrong, keep what you \
+        "{} faded only through the time from {} to {}, in which nothing was written: if a clock was wrong, keep what you \
          need with `icm update ID --importance high` ({ids})",
         count(pause.ids.len() as u64, "memory", "memories"),
         pause.from,

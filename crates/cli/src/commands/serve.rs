@@ -88,11 +88,11 @@ fn yes_or_no(text: &str) -> Result<bool, &'static str> {
     match text.trim().to_ascii_lowercase().as_str() {
         "1" | "y" | "yes" | "t" | "true" | "on" => Ok(true),
         "" | "0" | "n" | "no" | "f" | "false" | "off" => Ok(false),
-        _ => Err("it is yes or no"),
+        _ => Err("write yes or no"),
     }
 }
 
-/// The longest answer that somebody asked for.
+/// Returns the longest answer that `--answer-max` asks for.
 fn answer_max(text: &str) -> Result<usize, String> {
     let range = mcp::ANSWER_BYTES;
     let given = text
@@ -100,7 +100,7 @@ fn answer_max(text: &str) -> Result<usize, String> {
         .parse()
         .ok()
         .filter(|chars| range.contains(chars));
-    given.ok_or_else(|| format!("it is a number from {} to {}", range.start(), range.end()))
+    given.ok_or_else(|| format!("write a number from {} to {}", range.start(), range.end()))
 }
 
 /// Names as somebody wrote them, without blanks and empty ones.

@@ -167,6 +167,6 @@ fn the_longest_answer_can_be_chosen() {
     for wrong in ["0", "3999", "500001", "many"] {
         world
             .icm(["serve", "--answer-max", wrong])
-            .fails(2, "it is a number from 4000 to 500000");
+            .fails(2, "write a number from 4000 to 500000");
     }
 }

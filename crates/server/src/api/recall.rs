@@ -29,7 +29,7 @@ pub struct RecallRequest {
     pub until: Option<String>,
     /// 1 to 1000; default 10.
     pub limit: Option<usize>,
-    /// So many of the best are left out: those that answers before this one showed.
+    /// Results to skip: `next` of the answer before.
     #[serde(default)]
     pub offset: usize,
     /// As this machine knew at: RFC 3339, date, `yesterday`, `2h ago`, `@position`, event id prefix.

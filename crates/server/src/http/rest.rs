@@ -146,7 +146,7 @@ static RECALL: Operation = Operation {
                 max: RECALL_LIMIT_MAX as u64,
             },
             required: false,
-            about: "next of the answer before: so many of the best are left out",
+            about: "results to skip: next of the answer before",
         },
     ],
     writes: false,

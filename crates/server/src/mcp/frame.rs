@@ -127,19 +127,19 @@ pub(super) fn framed_len(text: &str) -> usize {
 pub(super) fn end_within(text: &str, room_bytes: usize) -> usize {
     let mut left = room_bytes;
     let too_long = text.char_indices().find(|(_, c)| {
-        let needs = match c {
-            '\n' => 1 + INDENT.len(),
-            c => c.len_utf8(),
-        };
-        match left.checked_sub(needs) {
-            Some(rest) => {
-                left = rest;
-                false
-            }
-            None => true,
-        }
+        let rest = left.checked_sub(framed_char_len(*c));
+        left = rest.unwrap_or(0);
+        rest.is_none()
     });
     too_long.map_or(text.len(), |(at, _)| at)
+}
+
+/// Returns the bytes that a character takes in a frame, where its lines are indented.
+fn framed_char_len(c: char) -> usize {
+    match c {
+        '\n' => 1 + INDENT.len(),
+        c => c.len_utf8(),
+    }
 }
 
 /// `text`, or as much of it as takes `cap_bytes` of a frame, with a mark that says how much is missing.
@@ -161,21 +161,22 @@ pub(super) fn excerpt<'a>(
     places: &[(Range<usize>, usize)],
     cap_bytes: usize,
 ) -> Cow<'a, str> {
-    let framed = framed_len(text);
-    if framed <= cap_bytes {
+    if framed_len(text) <= cap_bytes {
         return Cow::Borrowed(text);
     }
-    // The bytes of the text that take so many of the frame, as lines are all through it.
-    let len_max = (text.len() as u128 * cap_bytes as u128 / framed as u128) as usize;
-    let Some(window) = densest(places, len_max) else {
+    let Some(window) = densest(places, cap_bytes) else {
         return cut(text, cap_bytes);
     };
-    // As much before the words as behind them.
-    let around = len_max.saturating_sub(window.len()) / 2;
-    let start = window.start.saturating_sub(around);
-    let start = start.min(text.len() - len_max);
-    let start = whole_word_from(text, start, window.start);
-    let end = text.floor_char_boundary(start + len_max);
+    // As much before the words as behind them, and all that is left where the text ends.
+    let words = framed_len(&text[window.clone()]);
+    let around = cap_bytes.saturating_sub(words) / 2;
+    let mut start = start_within(&text[..window.start], around);
+    let mut end = start + end_within(&text[start..], cap_bytes);
+    if end == text.len() {
+        start = start_within(text, cap_bytes).min(window.start);
+        end = start + end_within(&text[start..], cap_bytes);
+    }
+    let start = whole_word_from(text, start, window.start.min(end));
     let before = match start {
         0 => String::new(),
         left => format!("[cut: {left} bytes before] …"),
@@ -226,24 +227,38 @@ fn whole_word_from(text: &str, start: usize, latest: usize) -> usize {
     })
 }
 
-/// Returns `text`, or as much of it as leaves the whole within `max_bytes`: cut between two lines, with the closing
-/// tag of the frame that is cut, and a line that says so.
+/// Returns the start of the longest ending of a text that takes at most so many bytes of a frame.
+fn start_within(text: &str, room_bytes: usize) -> usize {
+    let mut left = room_bytes;
+    let fits = text.char_indices().rev().take_while(|(_, c)| {
+        let rest = left.checked_sub(framed_char_len(*c));
+        left = rest.unwrap_or(0);
+        rest.is_some()
+    });
+    fits.last().map_or(text.len(), |(at, _)| at)
+}
+
+/// Returns `text`, or as much of it as leaves the whole within `max_bytes`. The lines of its last frame are cut from
+/// below: the frame is closed, a line says so, and what the answer says behind the frame stays.
 pub(super) fn bounded(text: String, max_bytes: usize) -> String {
     if text.len() <= max_bytes {
         return text;
     }
-    let open =
-        |text: &str| text.matches("<memories nonce=").count() > text.matches(CLOSING).count();
-    let room = max_bytes.saturating_sub(CLOSING.len() + CUT_MARK_BYTES);
+    let behind = match text.rfind(CLOSING) {
+        Some(at) if text.len() - at <= max_bytes / 2 => &text[at + CLOSING.len()..],
+        _ => "",
+    };
+    let room = max_bytes.saturating_sub(behind.len() + CLOSING.len() + CUT_MARK_BYTES);
     let kept = &text[..text.floor_char_boundary(room)];
     let kept = &kept[..kept.rfind('\n').unwrap_or(kept.len())];
-    let left = text.len() - kept.len();
-    let closing = match open(kept) {
+    let left = text.len() - kept.len() - behind.len();
+    let opened = kept.matches("<memories nonce=").count();
+    let closing = match opened > kept.matches(CLOSING).count() {
         true => format!("\n{CLOSING}"),
         false => String::new(),
     };
     format!(
-        "{kept}{closing}\n[cut: {left} more bytes; ask for less: a smaller limit, or one topic]"
+        "{kept}{closing}\n[cut: {left} more bytes; ask for less: a smaller limit, or one topic]{behind}"
     )
 }
 
@@ -361,6 +376,14 @@ mod tests {
             shown.ends_with("Monteverdi") && shown.starts_with("[cut: "),
             "{shown}"
         );
+        // Where lines are short, the frame's indentation counts.
+        let text = format!("{}{}", "x".repeat(6_000), "\n\n needle ".repeat(3_000));
+        let shown = excerpt(&text, &places(&text, &["needle"]), 5_000);
+        assert!(
+            framed_len(&shown) <= 5_100 && shown.contains("needle"),
+            "{}",
+            framed_len(&shown)
+        );
         // Nothing found by words, and a text that fits.
         assert_eq!(excerpt("abcd", &[], 3), "abc… [cut: 1 more bytes]");
         assert_eq!(excerpt("abcd", &[], 4), "abcd");
@@ -396,6 +419,7 @@ mod tests {
                 cut.matches("</memories>").count()
             );
             assert!(cut.contains("[cut: ") && cut.starts_with("head\n"), "{cut}");
+            assert!(cut.ends_with("more: cursor 7"), "{cut}");
         }
         assert_eq!(bounded(text.clone(), text.len()), text);
     }

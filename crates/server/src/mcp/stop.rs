@@ -14,8 +14,8 @@ const UNREAD_MAX: Duration = Duration::from_secs(5);
 /// What comes sooner after the first signal is the same one: of a terminal, and once more of a wrapper that passes it on.
 #[cfg(unix)]
 const SAME_SIGNAL: Duration = Duration::from_millis(500);
-/// How often the server looks whether its parent is there: an orphan is gone within this time, and an idle server
-/// wakes up no more often.
+/// How often the server looks whether its parent is there. More often would wake an idle server up for nothing; less
+/// often would leave orphans longer.
 #[cfg(unix)]
 const PARENT_LOOK: Duration = Duration::from_secs(2);
 

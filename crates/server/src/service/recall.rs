@@ -74,12 +74,13 @@ impl Service {
                 "the limit is {limit}, it must be from 1 to {RECALL_LIMIT_MAX}"
             )));
         }
-        if request.offset + limit > RECALL_LIMIT_MAX {
+        if request.offset >= RECALL_LIMIT_MAX {
             return Err(ServiceError::invalid_with(
                 format!("a recall shows the best {RECALL_LIMIT_MAX} memories at most"),
-                "ask for fewer, or with other words",
+                "ask for an earlier page, or with other words",
             ));
         }
+        let limit = limit.min(RECALL_LIMIT_MAX - request.offset);
         let scopes = Scopes::of(caller, request.scope.as_deref())?;
         let facts = self.fact_filter(request)?;
         let question = self.what_counts(&request.query)?;
@@ -184,8 +185,9 @@ impl Service {
             model: asked.model(),
         };
         let mut found = views.recall(&query, at.position)?;
-        let next = (found.hits.len() > request.offset + limit).then_some(request.offset + limit);
+        let is_more = found.hits.len() > request.offset + limit;
         found.hits.truncate(request.offset + limit);
+        found.hits.drain(..request.offset.min(found.hits.len()));
         let mut shown = Vec::with_capacity(found.hits.len());
         let sees = |version: &Version| scopes.sees(&version.scope_text());
         for (place, hit) in found.hits.iter().enumerate() {
@@ -206,7 +208,6 @@ impl Service {
         }
         // Those of one score stay in the order in which they were found.
         shown.sort_by(|a, b| b.hit.score.total_cmp(&a.hit.score));
-        shown.drain(..request.offset.min(shown.len()));
         if !request.no_links && shown.iter().any(|shown| !shown.linked.is_empty()) {
             let follow = Follow {
                 service: self,
@@ -218,6 +219,7 @@ impl Service {
             };
             shown = follow.follow(shown)?;
         }
+        let next = next_offset(request.offset, found.hits.len(), is_more, &shown);
         let explain = request
             .explain
             .then(|| explain(&found, &shown, &query, views, &at));
@@ -299,6 +301,18 @@ impl Service {
         let events = tick.into_iter().chain([event]).collect();
         self.append_lazily(&recall.caller, events, &recall.read)
     }
+}
+
+/// Returns the `offset` of the next answer: behind the hits that this one shows. What links brought in may have taken
+/// the place of some, and the next answer begins with the first of those.
+fn next_offset(offset: usize, hits: usize, is_more: bool, shown: &[Shown]) -> Option<usize> {
+    let is_shown = |place: &usize| shown.iter().any(|shown| shown.found == Some(*place));
+    let next = match (0..hits).find(|place| !is_shown(place)) {
+        // An answer that shows no hit at all would be asked for again and again.
+        Some(place) => Some(offset + place.max(1)),
+        None => is_more.then_some(offset + hits),
+    };
+    next.filter(|next| *next < RECALL_LIMIT_MAX)
 }
 
 /// Whether a version meets what a recall asks for beside its words and scopes.

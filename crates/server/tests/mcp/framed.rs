@@ -338,6 +338,15 @@ async fn no_answer_is_longer_than_the_bound() {
                 text.matches("</memories>").count(),
                 "{tool}: {text}"
             );
+            // The way on is never what is cut.
+            let goes_on = match tool {
+                "icm_memory_recall" | "icm_log" => "more: cursor",
+                "icm_memory_list_topics" if bound == 4_000 => "the next: cursor",
+                "icm_diff" => "the next: page 2",
+                "icm_memoir_show" | "icm_memoir_search" | "icm_memoir_export" => "more: give after",
+                _ => "",
+            };
+            assert!(text.contains(goes_on), "{tool}: {text}");
             long_ones += usize::from(text.len() > bound / 3);
         }
         assert!(long_ones >= 7, "{long_ones} answers were long");

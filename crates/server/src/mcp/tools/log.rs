@@ -250,8 +250,9 @@ fn history(call: &Call<'_>, id: &str, limit: usize) -> Result<Reply, ServiceErro
     let why = call.service.why(id, RECALLS_MAX)?;
     versions.sort_by_key(|version| std::cmp::Reverse(version.position));
     let total = versions.len();
-    let recalls = why.recalls.len() * RECALL_BYTES;
-    let room = call.room_bytes().saturating_sub(recalls);
+    // What a memory says comes before who was shown it.
+    let recalls = why.recalls.len().min(call.room_bytes() / 4 / RECALL_BYTES);
+    let room = call.room_bytes() - recalls * RECALL_BYTES;
     versions.truncate(limit.min(room / 2 / ENTRY_BYTES).max(1));
     let room = room.saturating_sub(versions.len() * ENTRY_BYTES);
     // The newest text is what a memory says: the others share what it leaves, a quarter at least.
@@ -294,7 +295,7 @@ fn history(call: &Call<'_>, id: &str, limit: usize) -> Result<Reply, ServiceErro
         frame.item(&head, &content, &state, cap);
         shown.push(version_fields(version, cap));
     }
-    for recall in &why.recalls {
+    for recall in &why.recalls[..recalls] {
         let WhyRecall {
             position, at, rank, ..
         } = recall;

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::decay::ahead;
 use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value, count, short};
-use crate::api::{PruneAnswer, PruneRequest};
+use crate::api::{PruneAnswer, PruneRequest, PrunedPause};
 use crate::error::ServiceError;
 use crate::mcp::frame::Frame;
 use crate::mcp::schema::Args;
@@ -12,6 +12,9 @@ use crate::sanitize::clean_line;
 
 /// Bytes that a preview shows of a memory.
 const SHOWN_MAX_BYTES: usize = 200;
+
+/// Memories that a line on a pause of the log names.
+const PAUSE_IDS_MAX: usize = 10;
 
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_prune",
@@ -78,9 +81,27 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let shown = answer.first.iter();
     let shown = shown.map(|it| json!({"id": it.id, "topic": it.topic, "weight": it.weight}));
     structured["shown"] = shown.collect();
+    if !answer.pauses.is_empty() {
+        structured["pauses"] = json!(answer.pauses);
+    }
     text.push_str(&ahead(&answer.ahead));
+    for pause in &answer.pauses {
+        text.push_str(&because_of(pause));
+    }
     clean_value(&mut structured);
     Ok(Reply { text, structured })
+}
+
+/// Returns a line on the memories that fade below the threshold through one pause of the log.
+fn because_of(pause: &PrunedPause) -> String {
+    let PrunedPause { from, to, ids } = pause;
+    let memories = count(ids.len() as u64, "memory", "memories");
+    let first: Vec<&str> = ids.iter().map(String::as_str).take(PAUSE_IDS_MAX).collect();
+    let first = first.join(" ");
+    format!(
+        "\nwarning: {memories} faded only through the time from {from} to {to}, in which nothing was written; a clock \
+         may have been wrong (the first: {first})"
+    )
 }
 
 fn preview(answer: &PruneAnswer) -> String {

@@ -9,6 +9,8 @@ use icm_server::{BUNDLE_MAGIC, ExportFile, ServiceError};
 
 use crate::error::CliError;
 
+/// Longest question on stdin, as of a line of MCP: a part of it counts anyway.
+const QUESTION_MAX_BYTES: u64 = 4 << 20;
 /// A file of heads has a short line for each machine; more than this is another file.
 const HEADS_MAX_BYTES: u64 = 1024 * 1024;
 
@@ -24,6 +26,24 @@ pub(crate) fn text_or_stdin(given: Option<&str>, flag: &str) -> Result<String, C
             ))),
         None => stdin_text(flag),
     }
+}
+
+/// The question on stdin.
+pub(crate) fn question() -> Result<String, CliError> {
+    let mut bytes = Vec::new();
+    io::stdin()
+        .lock()
+        .take(QUESTION_MAX_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|e| CliError::io("cannot read stdin", &e))?;
+    if bytes.len() as u64 > QUESTION_MAX_BYTES {
+        return Err(
+            CliError::invalid("the question on stdin is longer than 4 MiB")
+                .with_hint("give the part of it that asks"),
+        );
+    }
+    String::from_utf8(bytes)
+        .map_err(|_| CliError::invalid("the question on stdin is not valid UTF-8"))
 }
 
 /// What `icm log export` wrote, `-` for stdin. A file that is none at all is a wrong argument; one

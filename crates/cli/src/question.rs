@@ -1,6 +1,6 @@
 //! Questions that have words of options in them: `icm recall what does --force do`.
 //!
-//! The parser has the first word. Only what it takes for an unknown option, and has no known one to suggest for, becomes a
+//! The parser has the first word. Only what it takes for an unknown option, and what is no known one misspelt, becomes a
 //! word of the question, and only behind a plain word of it. `--` still ends options.
 
 use std::collections::BTreeSet;
@@ -120,15 +120,23 @@ fn read(command: &Command, argument: &OsStr) -> Read {
     Read::Option { takes_next: false }
 }
 
-/// The option that the parser does not know, unless it suggests another one for it.
+/// Letters by which a misspelt option differs from the one that is meant, at most. The parser also suggests options
+/// that only begin alike, such as `--format` for `--force`.
+const MISSPELT_MAX: usize = 2;
+
+/// The option that the parser does not know, unless it is another one, misspelt.
 fn unknown_option(error: &Error) -> Option<String> {
-    let suggests = error.get(ContextKind::SuggestedArg).is_some();
-    match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(option)) if !suggests => {
-            (error.kind() == ErrorKind::UnknownArgument).then(|| option.clone())
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let is_misspelt = match error.get(ContextKind::SuggestedArg) {
+        Some(ContextValue::String(known)) => {
+            strsim::damerau_levenshtein(option, known) <= MISSPELT_MAX
         }
-        _ => None,
-    }
+        other => other.is_some(),
+    };
+    let is_unknown = error.kind() == ErrorKind::UnknownArgument;
+    (is_unknown && !is_misspelt).then(|| option.clone())
 }
 
 /// The place of an unknown option that stands behind a plain word, but for those in `words`.

@@ -33,14 +33,18 @@ pub(crate) fn agent_name(client: &str) -> &str {
     known.map_or(client, |(_, agent)| agent)
 }
 
-/// Returns whether two names of actors mean the same one.
+/// Returns whether two names of actors mean the same one; the case of an agent's name does not count.
 pub(crate) fn same_actor(one: &str, other: &str) -> bool {
     let agent = |actor: &'_ str| {
         actor
             .strip_prefix(AGENT)
             .map(|name| agent_name(name).to_owned())
     };
-    one == other || agent(one).is_some_and(|one| agent(other) == Some(one))
+    one == other
+        || match (agent(one), agent(other)) {
+            (Some(one), Some(other)) => one.eq_ignore_ascii_case(&other),
+            _ => false,
+        }
 }
 
 #[cfg(test)]
@@ -72,6 +76,8 @@ mod tests {
             ("agent:codex", "agent:codex-mcp-client", true),
             ("agent:qwen-cli-mcp-client-icm", "agent:qwen-code", true),
             ("agent:cline", "agent:cline", true),
+            ("agent:Cursor", "agent:cursor-vscode", true),
+            ("User", "user", false),
             ("user", "user", true),
             ("codex", "codex-mcp-client", false),
             ("agent:codex", "agent:cline", false),

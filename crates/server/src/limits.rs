@@ -22,6 +22,8 @@ pub const METADATA_LEN_MAX: usize = 64 * 1_024;
 pub const SOURCE_LEN_MAX: usize = 1_024;
 /// Bytes of the name of who acts.
 pub const ACTOR_LEN_MAX: usize = 256;
+/// Longest scope with its kind in front, in bytes.
+pub const SCOPE_LEN_MAX: usize = SOURCE_LEN_MAX + "session:".len();
 /// Bytes of a query of a benchmark, and of the part of a prompt's task that is recalled by.
 pub const QUERY_LEN_MAX: usize = 8 * 1_024;
 /// Results of a recall.

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::args::{ImportanceArg, TrustArg, how_many_results};
 use crate::error::{CliError, Outcome};
 use crate::ui::{DIM, Ui};
-use crate::{memory_view, text, when};
+use crate::{input, memory_view, text, when};
 
 /// Search the memories, best match first
 ///
@@ -21,7 +21,7 @@ Examples:
   icm recall retry policy -t payments/ --at yesterday
   icm recall what was decided -i high --since 2026-10-01 --until 2026-10-31")]
 pub(crate) struct RecallArgs {
-    /// Words to look for; quotes are not needed
+    /// Words to look for; quotes are not needed, and `-` is the text on stdin
     #[arg(required = true)]
     query: Vec<String>,
     /// Only this topic; `a/` for `a` and everything below it
@@ -49,6 +49,9 @@ pub(crate) struct RecallArgs {
     /// How many results, 1 to 1000 [default: 10]
     #[arg(short, long, value_name = "N", value_parser = how_many_results)]
     limit: Option<u16>,
+    /// Results to skip: `next` of the answer before (`--json`)
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    offset: usize,
     /// As this machine knew at that time; also a position (`@123`) or an event id
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
@@ -75,16 +78,16 @@ pub(crate) fn run(args: RecallArgs, app: &App) -> Result<Outcome, CliError> {
     let caller = app.caller_here()?;
     let request = RecallRequest {
         query: query(&args.query)?,
-        topic: args.topic,
-        keyword: args.keyword,
-        scope: caller.scope(args.scope)?,
+        topic: given(args.topic),
+        keyword: given(args.keyword),
+        scope: caller.scope(given(args.scope))?,
         importance: args.importance.map(Into::into),
         trust: args.trust.map(Into::into),
-        since: args.since,
-        until: args.until,
+        since: given(args.since),
+        until: given(args.until),
         limit,
-        offset: 0,
-        at: args.at,
+        offset: args.offset,
+        at: given(args.at),
         happened_by: args.happened_by,
         record: !args.no_record && app.config.recall_record.unwrap_or(true),
         explain: args.explain,
@@ -100,9 +103,17 @@ pub(crate) fn run(args: RecallArgs, app: &App) -> Result<Outcome, CliError> {
     print(&app.ui, &answer)
 }
 
-/// The words as one query.
+/// Returns what was given of an option; an empty text counts as left out.
+pub(crate) fn given(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.trim().is_empty())
+}
+
+/// The words as one query; `-` alone stands for the text on stdin, which may be longer than a command line.
 pub(crate) fn query(words: &[String]) -> Result<String, CliError> {
-    let query = words.join(" ");
+    let query = match words {
+        [word] if word == "-" => input::question()?,
+        words => words.join(" "),
+    };
     if query.trim().is_empty() {
         return Err(CliError::invalid("the query is empty")
             .with_hint("name some words, or see everything with `icm list`"));

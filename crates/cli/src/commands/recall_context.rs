@@ -68,12 +68,12 @@ pub(crate) fn run(args: RecallContextArgs, app: &App) -> Result<Outcome, CliErro
     let request = ContextRequest {
         recall: RecallRequest {
             query: recall::query(&args.query)?,
-            topic: args.topic,
-            keyword: args.keyword,
+            topic: recall::given(args.topic),
+            keyword: recall::given(args.keyword),
             importance: args.importance.map(Into::into),
-            scope: caller.scope(args.scope)?,
+            scope: caller.scope(recall::given(args.scope))?,
             limit: args.limit.map(usize::from),
-            at: args.at,
+            at: recall::given(args.at),
             record: !args.no_record && app.config.recall_record.unwrap_or(true),
             no_links: args.no_links,
             ..RecallRequest::default()

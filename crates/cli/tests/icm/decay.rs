@@ -344,7 +344,7 @@ fn a_clock_that_was_years_behind_is_named() {
         let run = world.icm(["prune", "--dry-run"]).ok();
         assert!(
             run.err
-                .contains("1 memory would not go but for the time from"),
+                .contains("1 memory faded only through the time from"),
             "{}",
             run.err
         );

@@ -220,8 +220,8 @@ fn a_server_with_a_pipe_and_a_file_ends_when_it_is_asked_to() {
 /// A file with a hundred requests, the second of which stores; their answers are more than a pipe holds.
 fn requests_beyond_a_pipe(world: &World) -> PathBuf {
     let asked =
-        (2..100).map(|id| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#));
-    let stored = r#"{"jsonrpc":"2.0","id":100,"method":"tools/call","params":{"name":"icm_memory_store","arguments":{"topic":"unread","content":"it is kept all the same"}}}"#;
+        (2..200).map(|id| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#));
+    let stored = r#"{"jsonrpc":"2.0","id":1000,"method":"tools/call","params":{"name":"icm_memory_store","arguments":{"topic":"unread","content":"it is kept all the same"}}}"#;
     let lines: Vec<String> = [HELLO.to_owned(), stored.to_owned()]
         .into_iter()
         .chain(asked)

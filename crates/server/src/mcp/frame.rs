@@ -16,6 +16,8 @@ const TAG: &str = "memories";
 const CLOSING: &str = "</memories>";
 /// Begins each line of a text after its first.
 const INDENT: &str = "    ";
+/// What says that a text is cut, at least.
+const MARK_BYTES: usize = 24;
 /// What [`bounded`] says at the end of an answer that it cuts, at most.
 const CUT_MARK_BYTES: usize = 100;
 
@@ -101,8 +103,8 @@ impl Frame {
     }
 }
 
-/// `text`, where our tag begins with an escape.
-fn without_tag(text: &str) -> String {
+/// Returns `text` with `(` where a tag of ours begins: as long as before, so that what was measured fits.
+pub(super) fn without_tag(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('<') {
@@ -112,7 +114,7 @@ fn without_tag(text: &str) -> String {
         let is_ours = name
             .get(..TAG.len())
             .is_some_and(|name| name.eq_ignore_ascii_case(TAG));
-        out.push_str(if is_ours { "&lt;" } else { "<" });
+        out.push(if is_ours { '(' } else { '<' });
     }
     out.push_str(rest);
     out
@@ -144,11 +146,11 @@ fn framed_char_len(c: char) -> usize {
 
 /// `text`, or as much of it as takes `cap_bytes` of a frame, with a mark that says how much is missing.
 pub(super) fn cut(text: &str, cap_bytes: usize) -> Cow<'_, str> {
-    let end = end_within(text, cap_bytes);
-    if end == text.len() {
+    // A mark is no shorter than what it would stand for.
+    if framed_len(text) <= cap_bytes.saturating_add(MARK_BYTES) {
         return Cow::Borrowed(text);
     }
-    let kept = &text[..end];
+    let kept = &text[..end_within(text, cap_bytes)];
     let missing = text.len() - kept.len();
     Cow::Owned(format!("{kept}… [cut: {missing} more bytes]"))
 }
@@ -161,7 +163,7 @@ pub(super) fn excerpt<'a>(
     places: &[(Range<usize>, usize)],
     cap_bytes: usize,
 ) -> Cow<'a, str> {
-    if framed_len(text) <= cap_bytes {
+    if framed_len(text) <= cap_bytes.saturating_add(MARK_BYTES) {
         return Cow::Borrowed(text);
     }
     let Some(window) = densest(places, cap_bytes) else {
@@ -331,11 +333,14 @@ mod tests {
     #[test]
     fn cutting_marks_what_is_missing() {
         assert_eq!(cut("abc", 3), "abc");
-        assert_eq!(cut("abcd", 3), "abc… [cut: 1 more bytes]");
-        assert_eq!(cut("aé", 2), "a… [cut: 2 more bytes]");
-        assert_eq!(cut("a\nb", 7), "a\nb");
-        assert_eq!(cut("a\nb", 6), "a\n… [cut: 1 more bytes]");
-        assert_eq!(cut("a\nb", 5), "a… [cut: 2 more bytes]");
+        let rest = "z".repeat(MARK_BYTES);
+        assert_eq!(cut(&format!("abc{rest}"), 3), format!("abc{rest}"));
+        assert_eq!(cut(&format!("abcd{rest}"), 3), "abc… [cut: 25 more bytes]");
+        assert_eq!(cut(&format!("aé{rest}"), 2), "a… [cut: 26 more bytes]");
+        let lines = format!("a\nb{rest}");
+        assert_eq!(cut(&lines, 7), lines);
+        assert_eq!(cut(&lines, 6), "a\n… [cut: 25 more bytes]");
+        assert_eq!(cut(&lines, 5), "a… [cut: 26 more bytes]");
     }
 
     /// The places of `words` in `text`, as a search finds them.
@@ -385,7 +390,10 @@ mod tests {
             framed_len(&shown)
         );
         // Nothing found by words, and a text that fits.
-        assert_eq!(excerpt("abcd", &[], 3), "abc… [cut: 1 more bytes]");
+        assert_eq!(
+            excerpt(&"abcd".repeat(9), &[], 3),
+            "abc… [cut: 33 more bytes]"
+        );
         assert_eq!(excerpt("abcd", &[], 4), "abcd");
     }
 

@@ -6,7 +6,6 @@ use super::McpOptions;
 use super::resources::{framed, of_topic, shown_max};
 use crate::api::{Caller, ContextRequest, ListRequest, RecallRequest, Sort};
 use crate::error::{Result, ServiceError};
-use crate::limits::QUERY_LEN_MAX;
 use crate::service::Service;
 
 /// Memories that a prompt shows where nothing says which.
@@ -122,7 +121,7 @@ pub(super) fn messages(
                     memories.len()
                 ));
             }
-            (task, framed(&memories[..shown], options))
+            (task, framed(&memories[..shown], options, &service.zone()))
         }
         "consolidate" if !options.read_only => {
             let memories = of_topic(service, topic()?)?;
@@ -144,7 +143,7 @@ pub(super) fn messages(
                  to me, and once I agree store it with icm_memory_consolidate (or `icm consolidate`) \
                  for their topic. The originals stay in history."
                     .to_owned(),
-                framed(&memories, options),
+                framed(&memories, options, &service.zone()),
             )
         }
         _ => {
@@ -162,7 +161,7 @@ pub(super) fn messages(
 fn recalled(service: &Service, caller: &Caller, options: McpOptions, task: &str) -> Result<String> {
     let request = ContextRequest {
         recall: RecallRequest {
-            query: task[..task.floor_char_boundary(QUERY_LEN_MAX)].to_owned(),
+            query: task.to_owned(),
             record: !options.read_only,
             ..RecallRequest::default()
         },
@@ -184,6 +183,6 @@ fn newest(service: &Service, options: McpOptions) -> Result<String> {
     })?;
     Ok(match memories.is_empty() {
         true => "(nothing is remembered yet)".to_owned(),
-        false => framed(&memories, options),
+        false => framed(&memories, options, &service.zone()),
     })
 }

@@ -8,6 +8,7 @@
 //! Whatever comes out of the store stands in the [frame](super::frame) that marks it as data; no stored text
 //! gets into names, titles and descriptions.
 
+use jiff::tz::TimeZone;
 use percent_encoding::percent_decode_str;
 use rmcp::model::{Resource, ResourceTemplate};
 
@@ -19,6 +20,7 @@ use crate::api::{Caller, GraphFormat, ListRequest, Memory, NoProgress};
 use crate::error::{Result, ServiceError};
 use crate::sanitize::clean_line;
 use crate::service::Service;
+use crate::when;
 
 /// What clients may listen to.
 pub(super) const LOG: &str = "icm://log";
@@ -191,12 +193,12 @@ impl Named {
             }
             Named::Memory { id, at } => {
                 let memory = service.get(id, at.as_deref())?;
-                Ok(framed(&[memory], options))
+                Ok(framed(&[memory], options, &service.zone()))
             }
             Named::Topic(topic) => {
                 let memories = of_topic(service, topic)?;
                 let shown = memories.len().min(shown_max(options));
-                let mut text = framed(&memories[..shown], options);
+                let mut text = framed(&memories[..shown], options, &service.zone());
                 if memories.len() > shown {
                     text.push_str(&format!(
                         "\nthe newest {shown} of {}; icm_memory_recall finds the others",
@@ -242,7 +244,7 @@ pub(super) fn of_topic(service: &Service, topic: &str) -> Result<Vec<Memory>> {
 }
 
 /// Memories with where they come from, marked as data, within the longest answer.
-pub(super) fn framed(memories: &[Memory], options: McpOptions) -> String {
+pub(super) fn framed(memories: &[Memory], options: McpOptions, zone: &TimeZone) -> String {
     let mut frame = Frame::new();
     let lengths = memories
         .iter()
@@ -258,6 +260,9 @@ pub(super) fn framed(memories: &[Memory], options: McpOptions) -> String {
             format!("trust {}", memory.trust.name()),
             format!("updated {}", memory.updated_at),
         ];
+        if let Some(at) = &memory.occurred_at {
+            about.insert(0, format!("of {}", when::day(at, zone)));
+        }
         let from = [&source.agent, &source.client, &source.session, &source.file];
         about.extend(
             from.into_iter()

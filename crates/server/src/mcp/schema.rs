@@ -354,13 +354,27 @@ fn flag_of(value: &Value) -> Option<bool> {
     }
 }
 
-/// Returns the JSON list in a text.
+/// Returns the list in a text: in JSON, or between brackets as Python and people write it (`['a', 'b']`, `[a, b]`).
 fn list_in(text: &str) -> Option<Value> {
     let list = text.trim();
-    let list = list
-        .starts_with('[')
-        .then(|| serde_json::from_str(list).ok());
-    list.flatten().filter(Value::is_array)
+    let inner = list.strip_prefix('[')?.strip_suffix(']')?;
+    match serde_json::from_str(list) {
+        Ok(list) => Some(list),
+        Err(_) => Some(words_in(inner).into()),
+    }
+}
+
+/// Returns the words with commas between them, each without the quotes around it.
+fn words_in(text: &str) -> Vec<String> {
+    let words = text.split([',', '，', '、']).map(|word| {
+        let word = word.trim();
+        let quoted = ['"', '\''].iter().find_map(|quote| {
+            let word = word.strip_prefix(*quote)?;
+            word.strip_suffix(*quote)
+        });
+        quoted.unwrap_or(word).to_owned()
+    });
+    words.collect()
 }
 
 /// Returns the list of texts that a value means: a list, a list in a text, or words with commas between them.
@@ -373,7 +387,9 @@ fn texts_of(value: &Value) -> Option<Value> {
         }
         Value::String(text) => match list_in(text) {
             Some(list) => return texts_of(&list),
-            None => Some(text.split(',').map(str::to_owned).collect()),
+            // Half a list is a list that was cut.
+            None if text.trim_start().starts_with('[') => None,
+            None => Some(words_in(text)),
         },
         Value::Number(_) | Value::Bool(_) => text_of(value).map(|text| vec![text]),
         _ => None,
@@ -475,6 +491,7 @@ mod tests {
             ),
             (json!({"topic": "t", "labels": ["a", {}]}), list("labels")),
             (json!({"topic": "t", "keywords": {"a": 1}}), list("keywords")),
+            (json!({"topic": "t", "keywords": "[\"a\", \"b"}), list("keywords")),
             (
                 json!({"topic": "t", "cursor": 0}),
                 "`cursor` must be a whole number from 1".to_owned(),
@@ -520,7 +537,16 @@ mod tests {
             ("keywords", json!("a, b"), json!(["a", "b"])),
             ("keywords", json!("[\"a\",\"b\"]"), json!(["a", "b"])),
             ("keywords", json!(["a", 7, null]), json!(["a", "7"])),
-            ("keywords", json!("[not JSON"), json!(["[not JSON"])),
+            ("keywords", json!("['a', 'b']"), json!(["a", "b"])),
+            ("keywords", json!("[a, b]"), json!(["a", "b"])),
+            ("keywords", json!("\"a\",\"b\""), json!(["a", "b"])),
+            ("labels", json!("['kind:queue']"), json!(["kind:queue"])),
+            (
+                "keywords",
+                json!("黄蜂，昆虫、虫"),
+                json!(["黄蜂", "昆虫", "虫"]),
+            ),
+            ("keywords", json!("it's"), json!(["it's"])),
             ("limit", json!("3"), json!(3)),
             ("limit", json!(" 5.0 "), json!(5)),
             ("limit", json!(5.0), json!(5)),

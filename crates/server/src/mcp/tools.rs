@@ -223,8 +223,9 @@ pub(crate) const IMPORTANCE: Kind = Kind::OneOf(&["low", "medium", "high", "crit
 /// Bytes of a similar memory that a receipt shows.
 const SIMILAR_MAX_BYTES: usize = 200;
 
-/// The receipt of a changing tool.
-fn receipt(call: &Call<'_>, receipt: Receipt) -> Reply {
+/// The receipt of a changing tool. `names_topic` says whether it names the topic: one that the caller did not give is stored
+/// text, which has no place outside a frame.
+fn receipt(call: &Call<'_>, receipt: Receipt, names_topic: bool) -> Reply {
     let Receipt {
         id,
         event,
@@ -248,11 +249,11 @@ fn receipt(call: &Call<'_>, receipt: Receipt) -> Reply {
     let mut text = if call.options.compact {
         format!("ok:{id}")
     } else {
-        let topic = clean_line(topic);
-        format!(
-            "{done} {id} in topic \"{topic}\" (event {}, @{position})",
-            short(event)
-        )
+        let of = match names_topic {
+            true => format!(" in topic \"{}\"", clean_line(topic)),
+            false => String::new(),
+        };
+        format!("{done} {id}{of} (event {}, @{position})", short(event))
     };
     let mut structured = json!({
         "id": id,
@@ -334,6 +335,28 @@ fn similar_text(similar: &Similar, content: &str, action: Action) -> String {
 /// The first characters of an event id: enough to name it.
 fn short(event: &str) -> &str {
     &event[..event.floor_char_boundary(12)]
+}
+
+/// Returns a name as a cursor: in hex, because a name is stored text.
+fn name_cursor(name: &str) -> String {
+    name.bytes().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns the name that a cursor of [`name_cursor`] stands for.
+///
+/// # Errors
+/// `Invalid` for anything else, which names the argument.
+fn name_of(cursor: &str, argument: &str) -> Result<String, ServiceError> {
+    let digits = cursor.trim().as_bytes().chunks(2);
+    let byte = |two: &[u8]| u8::from_str_radix(std::str::from_utf8(two).ok()?, 16).ok();
+    let bytes: Option<Vec<u8>> = digits.map(byte).collect();
+    let name = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    name.ok_or_else(|| {
+        ServiceError::invalid_with(
+            format!("`{argument}` is no cursor of this tool"),
+            "give what the reply before said as it was, or leave it out",
+        )
+    })
 }
 
 /// `1 memory`, `2 memories`.

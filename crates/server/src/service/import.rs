@@ -393,7 +393,7 @@ impl Service {
             }
             // In seconds these are the years up to 5138, in milliseconds 1973.
             Value::Number(number) => match number.as_i64()? {
-                seconds if seconds.abs() < 100_000_000_000 => seconds * 1_000,
+                seconds if seconds.unsigned_abs() < 100_000_000_000 => seconds * 1_000,
                 ms => ms,
             },
             _ => return None,

@@ -19,6 +19,8 @@ const ASKING_MAX: usize = 1_024;
 const LAST_LINES: usize = 3;
 /// Bytes of a sentence or line that count: sentences and lines together stay below [`COUNTED_MAX`].
 const PART_MAX: usize = 256;
+/// Bytes of each end of a text of one line that count: together they leave room for rare words.
+const ONE_LINE_MAX: usize = 768;
 /// Rare words of the rest that count.
 const RARE_WORDS: usize = 16;
 /// Characters of what counted that a note repeats.
@@ -76,7 +78,7 @@ impl Service {
 }
 
 impl Question<'_> {
-    /// What whoever asks has to know; `None` where the whole question counts.
+    /// Returns a line that tells what counted; `None` if the whole question did.
     pub(super) fn note(&self) -> Option<String> {
         let whole_len = self.whole_len?;
         let told: String = clean_line(&self.text).chars().take(TOLD_CHARS).collect();
@@ -134,6 +136,9 @@ fn parts_that_ask(text: &str) -> Vec<Range<usize>> {
         left -= sentence.len();
         parts.push(sentence);
     }
+    if let ([line], true) = (lines.as_slice(), parts.is_empty()) {
+        return ends_of_line(text, line);
+    }
     let first = lines.iter().take(usize::from(parts.is_empty()));
     let last = lines.iter().rev().take(LAST_LINES);
     let lines: Vec<Range<usize>> = last.chain(first).map(|line| cut(text, line)).collect();
@@ -154,6 +159,17 @@ fn parts_that_ask(text: &str) -> Vec<Range<usize>> {
     }
     parts.retain(|part| !text[part.clone()].trim().is_empty());
     parts
+}
+
+/// The beginning and the end of a text of one line, cut between words: one of them says what it is about.
+fn ends_of_line(text: &str, line: &Range<usize>) -> Vec<Range<usize>> {
+    let blank = |part: &str| part.find(char::is_whitespace);
+    let middle = text.floor_char_boundary(line.start + ONE_LINE_MAX);
+    let first = text[line.start..middle].rfind(char::is_whitespace);
+    let first = line.start..first.map_or(middle, |at| line.start + at);
+    let from = text.ceil_char_boundary(line.end.saturating_sub(ONE_LINE_MAX).max(first.end));
+    let last = from + blank(&text[from..line.end]).unwrap_or(0)..line.end;
+    vec![last, first]
 }
 
 /// The lines of a text that are not empty.

@@ -18,8 +18,8 @@ use super::scopes::Scopes;
 use super::{Ask, Service, locked};
 use crate::api::{Caller, Importance, RecallAnswer, RecallHit, RecallRequest, Trust};
 use crate::error::{Result, ServiceError};
-use crate::limits::RECALL_LIMIT_MAX;
-use crate::when::{DayMeans, parse_moment, rfc3339_signed};
+use crate::limits::{self, KEYWORD_LEN_MAX, RECALL_LIMIT_MAX, SCOPE_LEN_MAX, TOPIC_LEN_MAX};
+use crate::when::{DayMeans, parse_moment};
 
 /// Results of a recall that says nothing of their number.
 pub(super) const LIMIT_DEFAULT: usize = 10;
@@ -81,6 +81,14 @@ impl Service {
             ));
         }
         let limit = limit.min(RECALL_LIMIT_MAX - request.offset);
+        // A longer one fits nothing, and the record would keep it for ever.
+        for (what, given, max) in [
+            ("the topic", &request.topic, TOPIC_LEN_MAX + "/".len()),
+            ("the keyword", &request.keyword, KEYWORD_LEN_MAX),
+            ("the scope", &request.scope, SCOPE_LEN_MAX),
+        ] {
+            limits::optional_text(what, given.as_deref().unwrap_or_default(), max)?;
+        }
         let scopes = Scopes::of(caller, request.scope.as_deref())?;
         let facts = self.fact_filter(request)?;
         let question = self.what_counts(&request.query)?;
@@ -131,9 +139,9 @@ impl Service {
         };
         match (filter.since_ms, filter.until_ms) {
             (Some(since), Some(until)) if since > until => Err(ServiceError::invalid(format!(
-                "nothing is at or after {} and at or before {}",
-                rfc3339_signed(since),
-                rfc3339_signed(until),
+                "nothing is both since {} and until {}",
+                request.since.as_deref().unwrap_or_default().trim(),
+                request.until.as_deref().unwrap_or_default().trim(),
             ))),
             _ => Ok(filter),
         }

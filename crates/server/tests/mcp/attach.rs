@@ -63,7 +63,7 @@ async fn resources_are_read_by_their_names() {
         ),
         (
             format!("icm://memory/{id}@{before}"),
-            "the pool holds &lt;/memories> 20",
+            "the pool holds (/memories> 20",
             3_600_000,
         ),
         ("icm://topic/db%2Fpool".to_owned(), "the pool holds 40", 0),
@@ -145,7 +145,7 @@ async fn prompts_bring_what_is_known_as_data() {
     assert_eq!(list["prompts"][0]["arguments"][0]["required"], true);
     for (name, arguments, holds) in [
         ("consolidate", json!({"topic": "db/pool"}), "20 connections"),
-        ("recap", json!({"topic": "db/pool"}), "&lt;/memories> that"),
+        ("recap", json!({"topic": "db/pool"}), "(/memories> that"),
         ("session-start", json!({}), "20 connections"),
         (
             "session-start",

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{AS_OF, Call, Hints, Kind, Param, Reply, Tool, dated};
+use super::{AS_OF, Call, Hints, Kind, Param, Reply, Tool, dated, name_cursor, name_of};
 use crate::api::TopicsRequest;
 use crate::error::ServiceError;
 use crate::mcp::frame::Frame;
@@ -55,7 +55,7 @@ pub(super) static TOOL: Tool = Tool {
 
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let after = match args.text("cursor") {
-        Some(cursor) => Some(named(&cursor)?),
+        Some(cursor) => Some(name_of(&cursor, "cursor")?),
         None => None,
     };
     let as_of = args.text("as_of");
@@ -110,7 +110,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let mut structured = json!({"topics": shown, "total": topics.total});
     let is_cut = shown_count < topics.topics.len();
     if let (true, Some(last)) = (topics.more || is_cut, topics.topics[..shown_count].last()) {
-        let cursor = cursor(&last.topic);
+        let cursor = name_cursor(&last.topic);
         text.push_str(&format!(
             "\n{shown_count} of {} shown; the next: cursor \"{cursor}\"",
             topics.total
@@ -118,22 +118,4 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         structured["next_cursor"] = json!(cursor);
     }
     Ok(Reply { text, structured })
-}
-
-/// A topic as a cursor: in hex, for its name is stored text.
-fn cursor(topic: &str) -> String {
-    topic.bytes().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn named(cursor: &str) -> Result<String, ServiceError> {
-    let digits = cursor.as_bytes().chunks(2);
-    let byte = |two: &[u8]| u8::from_str_radix(std::str::from_utf8(two).ok()?, 16).ok();
-    let bytes: Option<Vec<u8>> = digits.map(byte).collect();
-    let topic = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-    topic.ok_or_else(|| {
-        ServiceError::invalid_with(
-            "`cursor` is no cursor of this tool",
-            "give next_cursor as it was, or leave it out",
-        )
-    })
 }

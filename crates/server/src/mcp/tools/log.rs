@@ -127,7 +127,15 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
 
 fn event(call: &Call<'_>, id: &str) -> Result<Reply, ServiceError> {
     let detail = call.service.log_show(id)?;
-    Ok(shown_events(&[detail.entry], false, call.room_bytes()))
+    let entry = detail.entry;
+    let is_cut = framed_len(&entry.summary) > call.room_bytes() / 2;
+    let mut reply = shown_events(std::slice::from_ref(&entry), false, call.room_bytes());
+    if let Some(subject) = entry.subject.filter(|_| is_cut) {
+        reply
+            .text
+            .push_str(&format!("\nthe whole text: icm_log (id: \"{subject}\")"));
+    }
+    Ok(reply)
 }
 
 fn events(call: &Call<'_>, request: &LogRequest, limit: usize) -> Result<Reply, ServiceError> {
@@ -282,8 +290,10 @@ fn history(call: &Call<'_>, id: &str, limit: usize) -> Result<Reply, ServiceErro
             None if memory.forgotten => " (forgotten)".to_owned(),
             None => String::new(),
         };
+        let of = memory.occurred_at.as_ref();
+        let of = of.map_or_else(String::new, |at| format!(" (of {})", call.day(at)));
         let undone = version.undone_at.map(|at| format!(" (undone at @{at})"));
-        let state = state + undone.as_deref().unwrap_or_default();
+        let state = of + &state + undone.as_deref().unwrap_or_default();
         let head = format!(
             "@{} {} {} by {} [{}] ",
             version.position,

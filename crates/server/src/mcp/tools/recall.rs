@@ -8,14 +8,17 @@ use super::{AS_OF, Call, Hints, Kind, Param, Reply, SINCE, Tool, UNTIL, cleaned}
 use crate::api::{Importance, RecallHit, RecallRequest, Source, Trust, Via};
 use crate::cursor::Cursor;
 use crate::error::ServiceError;
-use crate::mcp::frame::{Frame, cut, excerpt, fair_cap, framed_len};
+use crate::mcp::frame::{Frame, cut, excerpt, fair_cap, framed_len, without_tag};
 use crate::mcp::schema::Args;
 use crate::sanitize::clean_line;
 
 const LIMIT_MAX: u64 = 50;
+const LIMIT_DEFAULT: u64 = 10;
 /// Bytes of a hit beside its texts, about: in the structured content, and in the text with the marks of a cut.
 const HIT_BYTES: usize = 400;
 const TEXT_HIT_BYTES: usize = 170;
+/// Bytes of its text that each memory has room for, at least.
+const TEXT_MIN_BYTES: usize = 200;
 
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_recall",
@@ -122,6 +125,10 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         Some(cursor) => Some(Cursor::parse(&cursor, "cursor", "a recall")?),
         None => None,
     };
+    // Fewer memories are worth more than more that are cut to nothing; the cursor goes on with the others.
+    let fitting = (call.room_bytes() / (TEXT_HIT_BYTES + TEXT_MIN_BYTES)).max(1);
+    let limit = args.whole("limit").unwrap_or(LIMIT_DEFAULT) as usize;
+    let limit = limit.min(fitting);
     let as_of = cursor.map(Cursor::at).or_else(|| args.text("as_of"));
     let request = RecallRequest {
         query: args.required_text("query"),
@@ -130,7 +137,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         scope: call.caller.scope(args.text("scope"))?,
         since: args.text("since"),
         until: args.text("until"),
-        limit: args.whole("limit").map(|limit| limit as usize),
+        limit: Some(limit),
         offset: cursor.map_or(0, |cursor| cursor.offset),
         at: as_of.clone(),
         record: !call.options.read_only,
@@ -149,7 +156,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let (texts_cap, fields_cap) = caps(&mut hits, call.room_bytes());
     let mut text = text_of_basis.map_or_else(String::new, |basis| basis + "\n");
     if let Some(note) = &answer.note {
-        text.push_str(&format!("note: {}\n", clean_line(note)));
+        text.push_str(&format!("note: {}\n", without_tag(&clean_line(note))));
     }
     let scope: Vec<String> = answer.scope.into_iter().map(cleaned).collect();
     match hits.is_empty() {

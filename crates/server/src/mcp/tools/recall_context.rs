@@ -5,6 +5,7 @@ use serde_json::json;
 use super::{AS_OF, Call, Hints, Kind, Param, Reply, SINCE, Tool, UNTIL, clean_value};
 use crate::api::{ContextRequest, RecallRequest};
 use crate::error::ServiceError;
+use crate::mcp::frame::without_tag;
 use crate::mcp::schema::Args;
 use crate::sanitize::clean_line;
 use crate::tokens;
@@ -91,7 +92,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         text.push_str(&format!("\n{} more did not fit", context.left_out));
     }
     if let Some(note) = &context.note {
-        text.push_str(&format!("\nnote: {}", clean_line(note)));
+        text.push_str(&format!("\nnote: {}", without_tag(&clean_line(note))));
     }
     let ids: Vec<&str> = context.results.iter().map(|hit| &*hit.memory.id).collect();
     let mut structured = json!({

@@ -74,5 +74,5 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         ..StoreRequest::default()
     };
     let receipt = call.service.store(call.caller, request)?;
-    Ok(super::receipt(call, receipt))
+    Ok(super::receipt(call, receipt, true))
 }

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value, count, short};
 use crate::api::{UndoAction, UndoAnswer, UndoRequest};
 use crate::error::ServiceError;
+use crate::mcp::frame::Frame;
 use crate::mcp::schema::Args;
 use crate::sanitize::clean_line;
 
@@ -137,20 +138,17 @@ fn text_of(answer: &UndoAnswer, total: usize, staying: u64, outcome: &str) -> St
         let events = count(redacted as u64, "redacted event", "redacted events");
         let _ = write!(text, "\nnot undone: {events}");
     }
+    let mut frame = Frame::new();
     for change in &answer.changes {
+        let mut line = String::new();
         let word = match change.action {
             UndoAction::Gone => "gone",
             UndoAction::Back => "back",
             UndoAction::Changed => "changed",
         };
-        let _ = write!(
-            text,
-            "\n{word} {} in \"{}\"",
-            change.id,
-            clean_line(&change.topic)
-        );
+        let _ = write!(line, "in \"{}\"", clean_line(&change.topic));
         if !change.fields.is_empty() {
-            let _ = write!(text, ": {}", change.fields.join(", "));
+            let _ = write!(line, ": {}", change.fields.join(", "));
         }
         if change.later_changes > 0 {
             let later = count(change.later_changes, "later change", "later changes");
@@ -160,7 +158,7 @@ fn text_of(answer: &UndoAnswer, total: usize, staying: u64, outcome: &str) -> St
                 (Some(_), 1) => "stays in force",
                 (Some(_), _) => "stay in force",
             };
-            let _ = write!(text, " ({later} {what})");
+            let _ = write!(line, " ({later} {what})");
         }
         for link in &change.links {
             let word = match link.action {
@@ -173,8 +171,12 @@ fn text_of(answer: &UndoAnswer, total: usize, staying: u64, outcome: &str) -> St
                 (Some(name), None) => format!("{relation} {}", clean_line(name)),
                 (None, _) => format!("{relation} {}", link.to),
             };
-            let _ = write!(text, "\n  link {word}: {other}");
+            let _ = write!(line, "\nlink {word}: {other}");
         }
+        frame.item(&format!("{word} {} ", change.id), &line, "", usize::MAX);
+    }
+    if !answer.changes.is_empty() {
+        let _ = write!(text, "\n{}", frame.finish());
     }
     if total > answer.changes.len() {
         let _ = write!(text, "\n… and {} more", total - answer.changes.len());

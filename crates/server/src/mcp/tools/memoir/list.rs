@@ -25,7 +25,8 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let mut list = call.service.memoir_list(as_of.as_deref())?;
     let total = list.memoirs.len();
     if let Some(after) = &after {
-        list.memoirs.retain(|memoir| memoir.name > *after);
+        let after = super::named(after)?;
+        list.memoirs.retain(|memoir| memoir.name > after);
     }
     let mut frame = Frame::new();
     let (mut shown, mut bytes) = (0, 0);
@@ -51,8 +52,9 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     value["total"] = json!(total);
     if let Some(last) = list.memoirs.last().filter(|_| left) {
         text.push_str(&format!("\n{shown} of {total} shown"));
-        more(&mut text, Some(&last.name));
-        value["next"] = json!(clean_line(&last.name));
+        let next = super::name_cursor(&last.name);
+        more(&mut text, Some(&next));
+        value["next"] = json!(next);
     }
     Ok(Reply {
         text: dated(text, &list.basis, as_of.is_some()),

@@ -17,7 +17,8 @@ pub(super) mod show;
 use serde_json::{Value, json};
 
 use super::{
-    ALLOW_SECRET, AS_OF, Call, Hints, Kind, Param, Reply, Tool, clean_value, count, dated, short,
+    ALLOW_SECRET, AS_OF, Call, Hints, Kind, Param, Reply, Tool, clean_value, count, dated,
+    name_cursor, short,
 };
 use crate::api::{Action, Concept, ConceptRequest, ConceptSearchRequest, GraphReceipt};
 use crate::error::ServiceError;
@@ -179,6 +180,11 @@ fn more(text: &mut String, next: Option<&str>) {
     if let Some(next) = next {
         text.push_str(&format!("\nmore: give after = {}", json!(clean_line(next))));
     }
+}
+
+/// Returns the name that `after` stands for.
+fn named(after: &str) -> Result<String, ServiceError> {
+    super::name_of(after, "after")
 }
 
 /// `3 concepts`

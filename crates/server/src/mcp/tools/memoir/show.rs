@@ -38,7 +38,10 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
 fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let request = ShowRequest {
         name: args.required_text("name"),
-        after: args.text("after"),
+        after: args
+            .text("after")
+            .map(|after| super::named(&after))
+            .transpose()?,
         limit: Some(PAGE),
         at: args.text("as_of"),
     };
@@ -57,6 +60,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         found.next = Some(list[shown - 1].name.clone());
     }
     found.concept_list.truncate(shown);
+    found.next = found.next.as_deref().map(super::name_cursor);
     let mut text = format!(
         "{}, {}\n{}",
         concept_count(found.memoir.concepts),

@@ -502,34 +502,32 @@ verify
             $b stored @4 near $a 0.89
             $d stored @6
             $e stored @7
-            $f stored @8 near $b 1.00
-            $g stored @10 near $b 1.00
+            $b updated @8
+            $g stored @9 near $b 1.00
             $g deploy "the service listens on port 5433 behind the proxy" key=port similar_to→$b
-            $f deploy "the service listens on port 5433 behind the proxy" high similar_to→$b
             $e deploy "the service listens on port 5433 behind the proxy" in project:x
             $d other "the service listens on port 5433 behind the proxy"
-            $b deploy "the service listens on port 5433 behind the proxy" similar_to→$a similar_to←$f similar_to←$g
+            $b deploy "the service listens on port 5433 behind the proxy" high similar_to→$a similar_to←$g
             $a deploy "the service listens on port 5432 behind the proxy" similar_to←$b
-            $b forgotten @12
-            $f forgotten @13
-            $g forgotten @14
-            $h stored @15 near $a 0.89
-            $a updated @17 near $a 0.89
-            $a updated @17 near $a 0.89
+            $b forgotten @11
+            $g forgotten @12
+            $h stored @13 near $a 0.89
+            $a updated @15 near $a 0.89
+            $a updated @15 near $a 0.89
             $h deploy "the service listens on port 5433 behind the proxy" similar_to→$a
-            undone 1 @18
+            undone 1 @16
               changed $a content
             $h deploy "the service listens on port 5433 behind the proxy" similar_to→$a
-            $j stored @19
-            undone 2 @20
-              gone $b  (+1 later)
+            $j stored @17
+            undone 2 @18
+              gone $b  (+2 later)
                 - similar_to→$a
             $j deploy "the service listens on port 5433 behind the proxy"
             $h deploy "the service listens on port 5433 behind the proxy" similar_to→$a
             $e deploy "the service listens on port 5433 behind the proxy" in project:x
             $d other "the service listens on port 5433 behind the proxy"
             $a deploy "the service listens on port 5432 behind the proxy" similar_to←$h
-            ok: 20 events, @20
+            ok: 18 events, @18
         "#]],
     );
 }

@@ -236,6 +236,14 @@ mod tests {
                 "icm recall-context --budget 300 -- why --amend",
             ),
             (
+                "icm recall-context what does --force do",
+                "icm recall-context -- what does --force do",
+            ),
+            (
+                "icm recall what does --version print",
+                "icm recall -- what does --version print",
+            ),
+            (
                 "icm replay --at @3 why --amend",
                 "icm replay --at @3 -- why --amend",
             ),

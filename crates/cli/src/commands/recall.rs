@@ -87,7 +87,7 @@ pub(crate) fn run(args: RecallArgs, app: &App) -> Result<Outcome, CliError> {
         until: given(args.until),
         limit,
         offset: args.offset,
-        at: given(args.at),
+        at: args.at,
         happened_by: args.happened_by,
         record: !args.no_record && app.config.recall_record.unwrap_or(true),
         explain: args.explain,
@@ -103,7 +103,8 @@ pub(crate) fn run(args: RecallArgs, app: &App) -> Result<Outcome, CliError> {
     print(&app.ui, &answer)
 }
 
-/// Returns what was given of an option; an empty text counts as left out.
+/// Returns what was given of an option that narrows a search; an empty text counts as left out. A moment has to be
+/// named: a script whose variable is empty does not mean now.
 pub(crate) fn given(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.trim().is_empty())
 }

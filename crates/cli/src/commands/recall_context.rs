@@ -73,7 +73,7 @@ pub(crate) fn run(args: RecallContextArgs, app: &App) -> Result<Outcome, CliErro
             importance: args.importance.map(Into::into),
             scope: caller.scope(recall::given(args.scope))?,
             limit: args.limit.map(usize::from),
-            at: recall::given(args.at),
+            at: args.at,
             record: !args.no_record && app.config.recall_record.unwrap_or(true),
             no_links: args.no_links,
             ..RecallRequest::default()

@@ -125,7 +125,7 @@ fn a_signal_that_comes_twice_at_once_is_one() {
     ask_to_end(&child, Signal::INT);
     std::thread::sleep(Duration::from_millis(50));
     let rest = std::io::read_to_string(answers).expect("text");
-    assert_eq!(rest.lines().count(), 99);
+    assert_eq!(rest.lines().count(), 199);
     assert!(rest.ends_with('\n'), "no line is cut");
     let (status, said) = ended_soon(child);
     assert!(status.success(), "{status}: {said}");

@@ -397,6 +397,8 @@ const LANGUAGES: [Language; 12] = [
             "Das Kennwort lautet",
             "PASSWORT =",
             "Passwort für admin:",
+            "Passwort für den Server:",
+            "Passwort für Jürgen:",
             "Das Passwort ist:",
         ],
         &[
@@ -407,6 +409,7 @@ const LANGUAGES: [Language; 12] = [
         &[
             "Das Passwort wird alle 90 Tage geändert",
             "Passwort: siehe Tresor",
+            "Passwort für alle im Team: siehe Tresor7 im Keller",
             "Passwort: mindestens 12 Zeichen, 2 Ziffern",
             "Kennwort: <dein Kennwort 123>",
             "Passwort: ${DB_PASSWORT_2}",
@@ -517,6 +520,8 @@ const LANGUAGES: [Language; 12] = [
             "ПАРОЛЬ:",
             "пароль —",
             "пароль для admin:",
+            "Пароль от почты:",
+            "Пароль для базы:",
         ],
         &["ключ API:", "секретный ключ:", "Токен:"],
         &[
@@ -540,7 +545,15 @@ const LANGUAGES: [Language; 12] = [
     ),
     (
         "Chinese",
-        &["密码：", "密码:", "密碼＝", "数据库密码是", "口令："],
+        &[
+            "密码：",
+            "密码:",
+            "密碼＝",
+            "数据库密码是",
+            "密码是：",
+            "密码为：",
+            "口令：",
+        ],
         &["密钥：", "API密钥:", "访问令牌："],
         &[
             "密码每90天更换一次",

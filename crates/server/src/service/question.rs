@@ -258,6 +258,32 @@ mod tests {
     }
 
     #[test]
+    fn both_ends_of_a_text_of_one_line_count() {
+        let prose = "and then we talked about lunch for a while ".repeat(80);
+        let text = format!("Tell me where the deploy key lives. {prose}It is about staging.");
+        let [last, first] = asking_in_order(&text);
+        assert!(
+            first.starts_with("Tell me where the deploy key lives."),
+            "{first}"
+        );
+        assert!(last.ends_with("It is about staging."), "{last}");
+        // Words stay whole.
+        assert!(first.ends_with(|c: char| c.is_alphabetic()) && prose.contains(&first[40..]));
+        let dense = "字".repeat(2_000);
+        assert_eq!(
+            asking_in_order(&dense).map(|part| part.len() <= ONE_LINE_MAX),
+            [true, true]
+        );
+    }
+
+    /// The two parts of a text of one line.
+    fn asking_in_order(text: &str) -> [String; 2] {
+        let parts = parts_that_ask(text).into_iter();
+        let parts: Vec<String> = parts.map(|part| text[part].trim().to_owned()).collect();
+        parts.try_into().expect("two parts")
+    }
+
+    #[test]
     fn what_counts_of_any_question_is_bounded() {
         let folder = tempfile::tempdir().expect("a folder");
         let service = service(folder.path());

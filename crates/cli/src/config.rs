@@ -519,7 +519,7 @@ impl Config {
 /// Returns where the config file is, unless the user says otherwise; `None` without a home folder.
 ///
 /// # Errors
-/// Where the environment names a folder by a relative path, which would be another one in every working folder.
+/// A relative path of a folder in the environment, which would be another folder in every working folder.
 pub(crate) fn default_path() -> Result<Option<PathBuf>, CliError> {
     let folder = usual("XDG_CONFIG_HOME", ProjectDirs::config_dir);
     let folder = folder.map_err(|error| {

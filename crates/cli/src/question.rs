@@ -64,7 +64,7 @@ fn question_in<'c>(whole: &'c Command, arguments: &[OsString]) -> Option<(&'c Co
     asks.then_some((command, at))
 }
 
-/// What an argument is to a command.
+/// The role of an argument for a command.
 enum Read {
     /// An option that the command knows.
     Option {
@@ -109,7 +109,7 @@ fn read(command: &Command, argument: &OsStr) -> Read {
             .find(|option| option.get_short() == Some(letter));
         match known {
             None => return Read::Unknown,
-            // What stands behind the letter is the value.
+            // The rest of the argument is the value.
             Some(option) if takes_value(option) => {
                 let takes_next = letters.next().is_none();
                 return Read::Option { takes_next };

@@ -167,7 +167,7 @@ impl Evidence {
     }
 }
 
-/// What is known of a query before there are candidates.
+/// The facts of a query that are known before there are candidates.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked {
     /// About the BM25 of a text of average length that has every word of the query once.

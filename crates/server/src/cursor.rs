@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::error::ServiceError;
 
-/// What `next` of a page says and the next page is asked for with: `position-offset`. No number reads like that, so
+/// The place where the next page begins, as `position-offset`. No number reads like that, so
 /// a client that writes texts as numbers cannot change it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cursor {

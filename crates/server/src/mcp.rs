@@ -94,7 +94,7 @@ impl McpOptions {
     }
 }
 
-/// What an answer says around the texts that it shows: tags, notes, where it goes on.
+/// Bytes around the texts of an answer, at most: tags, notes, the way on.
 const AROUND_MAX_BYTES: usize = 1_500;
 
 /// Serves one client on standard input and output until the input ends and everything is answered.

@@ -103,9 +103,9 @@ fn schemas_keep_to_what_every_client_understands() {
         // An undo chooses by whatever the command line can choose by.
         let most = match name {
             "icm_undo" => 9,
-            // What goes into a memory, when it was, and for whom.
+            // The parts of a memory, its time, its scope.
             "icm_memory_store" => 8,
-            // What narrows a search, and where it goes on.
+            // The filters of a search, and its cursor.
             "icm_memory_recall" => 9,
             "icm_memory_recall_context" => 7,
             // A walk of its own, and the page of what it meets.

@@ -123,7 +123,7 @@ impl Asked for Pruning {
     }
 }
 
-/// What to know of memories that go because of a pause.
+/// Returns a note on memories that go because of a pause.
 fn because_of(pause: &PrunedPause) -> String {
     const NAMED: usize = 10;
     let named = pause.ids.iter().take(NAMED).map(String::as_str);

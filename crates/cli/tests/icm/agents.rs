@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::world::{World, run};
 
-/// What the log says of each memory that was stored, the newest first.
+/// The log's entry of each memory that was stored, the newest first.
 fn stored(world: &World) -> Vec<Value> {
     let log = world.icm(["log", "--kind", "memory.stored", "--json"]).ok();
     log.json_lines()

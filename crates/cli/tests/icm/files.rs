@@ -148,7 +148,7 @@ fn an_import_that_ends_early_says_how_much_is_in() {
         assert_eq!(again["added"], 1_500 - told);
         world.icm(["verify"]).ok();
     }
-    // Where nothing is in, nothing is said of it.
+    // The error of an import with no line in has no count.
     let world = World::new();
     world.write("all.jsonl", &all);
     let run = limited(&world, &["import", "jsonl", "all.jsonl"]).fails(2, "no space left for");

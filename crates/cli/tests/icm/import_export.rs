@@ -249,7 +249,7 @@ fn times_travel_for_show() {
     );
     other.icm(["verify"]).ok();
 
-    // What is changed here shows when.
+    // A change here shows its own time.
     other
         .icm(["update", &other.id("drink"), "-c", "Mira drinks coffee"])
         .ok();
@@ -311,7 +311,7 @@ fn a_foreign_created_at_is_when_it_occurred() {
         assert_eq!(memory["occurred_at"], occurred);
         assert!(memory["created_at"].as_str().unwrap() > "2025", "{memory}");
     }
-    // Where it cannot be one, it is left out and named, as other fields are.
+    // A value that is no time is left out and named, as other fields are.
     for fields in [
         r#""created_at":"2023-11-14T22:13:20Z","occurred_at":"2020-01-01T00:00:00Z""#,
         r#""created_at":"some day""#,
@@ -332,7 +332,7 @@ fn a_foreign_created_at_is_when_it_occurred() {
     }
 }
 
-/// What is no JSON lines gets one message that says so.
+/// A file without JSON lines gets one message that says so.
 #[test]
 fn what_is_no_json_lines_is_said_once() {
     let one = r#"{"topic":"a","content":"one"}"#;

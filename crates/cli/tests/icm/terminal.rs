@@ -53,7 +53,7 @@ impl World {
 }
 
 impl World {
-    /// What a run writes on a terminal.
+    /// The output of a run on a terminal.
     fn icm_shown(&self, args: &[&str]) -> String {
         let (mut master, path) = terminal();
         let mut command = self.command(args);

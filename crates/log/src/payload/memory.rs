@@ -115,7 +115,7 @@ pub struct MemoryUpdated<'a> {
 /// Payload of `memory.recalled`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryRecalled<'a> {
-    /// What was asked: of a long question the part that counted.
+    /// The question; of a long one the part that counted.
     #[serde(borrow)]
     pub query: &'a str,
     /// Topic asked for.

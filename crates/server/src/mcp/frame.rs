@@ -16,9 +16,9 @@ const TAG: &str = "memories";
 const CLOSING: &str = "</memories>";
 /// Begins each line of a text after its first.
 const INDENT: &str = "    ";
-/// What says that a text is cut, at least.
+/// Bytes of the mark in a text that is cut, at least.
 const MARK_BYTES: usize = 24;
-/// What [`bounded`] says at the end of an answer that it cuts, at most.
+/// Bytes of the line that [`bounded`] adds to an answer that it cuts, at most.
 const CUT_MARK_BYTES: usize = 100;
 
 /// The text of a reply that shows stored text.
@@ -367,7 +367,7 @@ mod tests {
         );
         assert!(shown.starts_with("[cut: 99"), "{shown}");
         assert!(shown.ends_with(" more bytes]"), "{shown}");
-        // Where more of the words stand together, not where one stands first.
+        // More of the words together count more than one of them earlier.
         let text = format!("choir {text}");
         let shown = excerpt(&text, &places(&text, &["choir", "Monteverdi"]), 200);
         assert!(shown.contains("Monteverdi"), "{shown}");
@@ -381,7 +381,7 @@ mod tests {
             shown.ends_with("Monteverdi") && shown.starts_with("[cut: "),
             "{shown}"
         );
-        // Where lines are short, the frame's indentation counts.
+        // The frame's indentation of short lines counts.
         let text = format!("{}{}", "x".repeat(6_000), "\n\n needle ".repeat(3_000));
         let shown = excerpt(&text, &places(&text, &["needle"]), 5_000);
         assert!(

@@ -171,7 +171,7 @@ impl Server {
         }
     }
 
-    /// Who asks: the client's own name if it gives one, and the session that the request names. It is what the
+    /// Returns the caller: the client's own name if it gives one, and the session that the request names. It is what the
     /// client says, no more.
     fn caller_of(&self, context: &RequestContext<RoleServer>) -> Caller {
         let mut caller = self.caller.clone();
@@ -373,7 +373,7 @@ impl Revision {
         tool
     }
 
-    /// What a server says of itself as this revision knows it.
+    /// Leaves in a server's description what this revision knows.
     fn info(&self, info: &mut InitializeResult) {
         if !self.has_structure() {
             info.server_info.title = None;

@@ -156,7 +156,7 @@ impl Reply {
 }
 
 impl Tool {
-    /// What Claude Code reads of a tool beside what every client reads.
+    /// Returns the metadata of a tool that Claude Code reads.
     fn meta(&self, options: McpOptions) -> MetaObject {
         let mut meta = MetaObject::new();
         if ALWAYS_LOADED.contains(&self.name) {

@@ -439,7 +439,7 @@ fn json_lines(
     Ok(())
 }
 
-/// What stands in place of JSON lines, and how it becomes some.
+/// The form of a file that has no JSON lines, and the way to make some of it.
 const ARRAY: &str =
     "this is a JSON array, and one object a line is wanted: convert the file with `jq -c '.[]'`";
 const SPREAD: &str = "this is a JSON object over several lines, and one object a line is wanted: convert the file with `jq -c .`";

@@ -29,7 +29,7 @@ impl EventDays {
     /// Reads the days up to `last`; costs a pass over the heads of all events.
     ///
     /// # Errors
-    /// Where an event cannot be read.
+    /// If an event cannot be read.
     pub(super) fn read(log: &Log, last: u32) -> Result<EventDays, LogError> {
         let mut days = BTreeSet::new();
         log.scan(&Cursor::START, &mut |event| {

@@ -26,7 +26,7 @@ const RARE_WORDS: usize = 16;
 /// Characters of what counted that a note repeats.
 const TOLD_CHARS: usize = 160;
 
-/// What counts of a question.
+/// The part of a question that counts.
 pub(super) struct Question<'q> {
     pub(super) text: Cow<'q, str>,
     /// Bytes of the whole question, if this is a part of it.
@@ -128,7 +128,7 @@ fn parts_that_ask(text: &str) -> Vec<Range<usize>> {
     let lines = lines(text);
     let mut parts: Vec<Range<usize>> = Vec::new();
     let mut left = ASKING_MAX;
-    // What is asked last is meant most.
+    // The last question is meant most.
     for sentence in lines.iter().rev().flat_map(|line| questions(text, line)) {
         if sentence.len() > left {
             break;

@@ -8,7 +8,7 @@ use super::{Client, walk};
 
 const NEEDLE: &str = "zanzibar";
 
-/// What `icm serve` offers of itself, with every tool.
+/// The options of a plain `icm serve`, with every tool.
 fn plain() -> McpOptions {
     McpOptions {
         offer: Offer::ALL,

@@ -179,7 +179,7 @@ async fn a_recall_goes_on_where_it_ended() {
         let page: Vec<String> = ids(&answer).into_iter().map(str::to_owned).collect();
         pages.push(page.len());
         seen.extend(page);
-        // What is written meanwhile is no part of it.
+        // A memory stored meanwhile is no part of the pages.
         let stored =
             json!({"topic": "u", "content": format!("More of the garden {}", pages.len())});
         client.ok("icm_memory_store", stored).await;

@@ -258,7 +258,7 @@ fn history(call: &Call<'_>, id: &str, limit: usize) -> Result<Reply, ServiceErro
     let why = call.service.why(id, RECALLS_MAX)?;
     versions.sort_by_key(|version| std::cmp::Reverse(version.position));
     let total = versions.len();
-    // What a memory says comes before who was shown it.
+    // The text of a memory comes before the list of its recalls.
     let recalls = why.recalls.len().min(call.room_bytes() / 4 / RECALL_BYTES);
     let room = call.room_bytes() - recalls * RECALL_BYTES;
     versions.truncate(limit.min(room / 2 / ENTRY_BYTES).max(1));

@@ -37,7 +37,7 @@ impl Change {
         }
     }
 
-    /// What storing the same words again writes: the importance, if one was given, and the keywords of both.
+    /// Returns the fields that storing the same words again writes: the importance, if one was given, and the keywords of both.
     ///
     /// # Errors
     /// `Invalid` if the memory would have too many keywords.

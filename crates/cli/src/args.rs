@@ -1,6 +1,7 @@
 //! The flags that every command knows, and the list of commands.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use icm_server::api::{Importance, Trust};
@@ -9,6 +10,7 @@ use crate::app::App;
 use crate::commands as c;
 use crate::error::{CliError, Outcome};
 use crate::logging::Wanted;
+use crate::ui::Ui;
 
 const ENVIRONMENT: &str = "\
 Environment:
@@ -262,6 +264,38 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
         _ => Err("give a number from 0 to 1".into()),
+    }
+}
+
+/// Most results of one answer.
+const RESULTS_MAX: u16 = 1_000;
+
+/// How many results somebody wants, at least one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Results(u64);
+
+impl FromStr for Results {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Results, String> {
+        let wanted = text.parse().ok().filter(|wanted| *wanted > 0);
+        let why = || format!("give a whole number from 1 to {RESULTS_MAX}");
+        wanted.map(Results).ok_or_else(why)
+    }
+}
+
+impl Results {
+    /// Returns as many of them as one answer has; a note says so if that is fewer.
+    pub(crate) fn within(self, ui: &Ui) -> usize {
+        if self.0 > u64::from(RESULTS_MAX) {
+            ui.note(&format!(
+                "`--limit` is from 1 to {RESULTS_MAX}: {RESULTS_MAX} was used, not {}",
+                self.0
+            ));
+        }
+        usize::try_from(self.0)
+            .unwrap_or(usize::MAX)
+            .min(RESULTS_MAX.into())
     }
 }
 

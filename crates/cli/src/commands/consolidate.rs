@@ -48,7 +48,7 @@ pub(crate) struct ConsolidateArgs {
     #[arg(long)]
     scope: Option<String>,
     /// How much it matters [default: the highest of the originals]
-    #[arg(short, long, value_name = "IMPORTANCE")]
+    #[arg(short, long, value_name = "IMPORTANCE", ignore_case = true)]
     importance: Option<ImportanceArg>,
     /// Keywords, with commas or repeated [default: those of the originals]
     #[arg(short, long, value_name = "WORDS", value_delimiter = ',')]

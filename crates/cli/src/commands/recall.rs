@@ -5,7 +5,7 @@ use icm_server::api::{Importance, RecallAnswer, RecallHit, RecallRequest};
 use serde_json::Value;
 
 use crate::app::App;
-use crate::args::{ImportanceArg, TrustArg, how_many_results};
+use crate::args::{ImportanceArg, Results, TrustArg};
 use crate::error::{CliError, Outcome};
 use crate::ui::{DIM, Ui};
 use crate::{input, memory_view, text, when};
@@ -35,7 +35,7 @@ pub(crate) struct RecallArgs {
     #[arg(long)]
     scope: Option<String>,
     /// Only memories at least so important
-    #[arg(short, long, value_name = "IMPORTANCE")]
+    #[arg(short, long, value_name = "IMPORTANCE", ignore_case = true)]
     importance: Option<ImportanceArg>,
     /// Only memories at least so trusted
     #[arg(long, value_name = "TRUST")]
@@ -47,8 +47,8 @@ pub(crate) struct RecallArgs {
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
     /// How many results, 1 to 1000 [default: 10]
-    #[arg(short, long, value_name = "N", value_parser = how_many_results)]
-    limit: Option<u16>,
+    #[arg(short, long, value_name = "N")]
+    limit: Option<Results>,
     /// Results to skip: `next` of the answer before (`--json`)
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     offset: usize,
@@ -74,7 +74,10 @@ pub(crate) struct RecallArgs {
 }
 
 pub(crate) fn run(args: RecallArgs, app: &App) -> Result<Outcome, CliError> {
-    let limit = args.limit.map(usize::from).or(app.config.recall_limit);
+    let limit = args
+        .limit
+        .map(|limit| limit.within(&app.ui))
+        .or(app.config.recall_limit);
     let caller = app.caller_here()?;
     let request = RecallRequest {
         query: query(&args.query)?,

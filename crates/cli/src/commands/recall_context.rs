@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use icm_server::api::{ContextRequest, RecallRequest};
 
 use crate::app::App;
-use crate::args::{ImportanceArg, how_many_results};
+use crate::args::{ImportanceArg, Results};
 use crate::commands::recall;
 use crate::error::{CliError, Outcome};
 use crate::text;
@@ -36,14 +36,14 @@ pub(crate) struct RecallContextArgs {
     #[arg(short, long, value_name = "WORD")]
     keyword: Option<String>,
     /// Only memories at least so important
-    #[arg(short, long, value_name = "IMPORTANCE")]
+    #[arg(short, long, value_name = "IMPORTANCE", ignore_case = true)]
     importance: Option<ImportanceArg>,
     /// What is seen from this scope, `all` for everything [default: what is seen from here]
     #[arg(long)]
     scope: Option<String>,
     /// How many memories at most, 1 to 1000 [default: 20]
-    #[arg(short, long, value_name = "N", value_parser = how_many_results)]
-    limit: Option<u16>,
+    #[arg(short, long, value_name = "N")]
+    limit: Option<Results>,
     /// As this machine knew at that time; also a position (`@123`) or an event id
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
@@ -72,7 +72,7 @@ pub(crate) fn run(args: RecallContextArgs, app: &App) -> Result<Outcome, CliErro
             keyword: recall::given(args.keyword),
             importance: args.importance.map(Into::into),
             scope: caller.scope(recall::given(args.scope))?,
-            limit: args.limit.map(usize::from),
+            limit: args.limit.map(|limit| limit.within(&app.ui)),
             at: args.at,
             record: !args.no_record && app.config.recall_record.unwrap_or(true),
             no_links: args.no_links,

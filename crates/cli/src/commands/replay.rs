@@ -5,7 +5,7 @@ use icm_server::api::{Basis, ListRequest, Memory, RecallRequest};
 use serde::Serialize;
 
 use crate::app::App;
-use crate::args::how_many_results;
+use crate::args::Results;
 use crate::commands::recall;
 use crate::error::{CliError, Outcome};
 use crate::ui::{BOLD, TOPIC};
@@ -33,8 +33,8 @@ pub(crate) struct ReplayArgs {
     #[arg(long)]
     scope: Option<String>,
     /// How many at most [default: 10 with a query, else all]
-    #[arg(short, long, value_name = "N", value_parser = how_many_results)]
-    limit: Option<u16>,
+    #[arg(short, long, value_name = "N")]
+    limit: Option<Results>,
 }
 
 /// The memories as they stood.
@@ -46,7 +46,7 @@ struct Standing {
 
 pub(crate) fn run(args: ReplayArgs, app: &App) -> Result<Outcome, CliError> {
     let service = app.service()?;
-    let limit = args.limit.map(usize::from);
+    let limit = args.limit.map(|limit| limit.within(&app.ui));
     let scope = app.scope(args.scope)?;
     if !args.query.is_empty() {
         let request = RecallRequest {

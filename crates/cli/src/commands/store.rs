@@ -26,7 +26,7 @@ pub(crate) struct StoreArgs {
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     content: Option<String>,
     /// How much it matters [default: medium]
-    #[arg(short, long, value_name = "IMPORTANCE")]
+    #[arg(short, long, value_name = "IMPORTANCE", ignore_case = true)]
     importance: Option<ImportanceArg>,
     /// Keywords, with commas or repeated
     #[arg(short, long, value_name = "WORDS", value_delimiter = ',')]

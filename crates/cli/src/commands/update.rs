@@ -22,7 +22,7 @@ pub(crate) struct UpdateArgs {
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     content: Option<String>,
     /// How much it matters now
-    #[arg(short, long, value_name = "IMPORTANCE")]
+    #[arg(short, long, value_name = "IMPORTANCE", ignore_case = true)]
     importance: Option<ImportanceArg>,
     /// The new set of keywords, with commas or repeated; `-k ''` for none
     #[arg(short, long, value_name = "WORDS", value_delimiter = ',')]

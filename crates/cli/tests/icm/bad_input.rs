@@ -65,8 +65,21 @@ fn queries() {
     world.icm(["recall", " ", ""]).fails(2, "empty");
     world.icm(["recall"]).ends(2);
     world.icm(["recall", "x", "-l", "0"]).ends(2);
-    let run = world.icm(["recall", "x", "-l", "1001"]).ends(2);
+    let run = world.icm(["recall", "x", "-l", "0"]).ends(2);
     assert!(run.err.contains("from 1 to 1000"), "{}", run.err);
+    // More than an answer has is answered, and said.
+    for command in ["recall", "recall-context"] {
+        let run = world.icm([command, "invoices", "-l", "5000"]).ok();
+        assert!(run.err.contains("1000 was used, not 5000"), "{}", run.err);
+    }
+    // A filter that names nothing is none.
+    for filter in ["-t", "-k", "--since", "--until", "--scope"] {
+        let run = world.icm(["recall", "invoices", filter, ""]).ok();
+        assert!(run.out.contains("PostgreSQL"), "{filter}: {run:?}");
+    }
+    world
+        .icm(["store", "-t", "t", "-c", "loud", "-i", "HIGH"])
+        .ok();
     let run = world.icm(["list", "-l", "many"]).ends(2);
     assert!(run.err.contains("a whole number"), "{}", run.err);
     // No origin has seven nines.

@@ -6,7 +6,7 @@ use icm_server::api::ConceptSearchRequest;
 
 use super::print_concept;
 use crate::app::App;
-use crate::args::how_many_results;
+use crate::args::Results;
 use crate::error::{CliError, Outcome};
 use crate::ui::BOLD;
 use crate::when;
@@ -43,8 +43,8 @@ struct WhatArgs {
     #[arg(short = 'L', long)]
     label: Option<String>,
     /// How many at most, 1 to 1000 [default: 10]
-    #[arg(short, long, value_name = "N", value_parser = how_many_results)]
-    limit: Option<u16>,
+    #[arg(short, long, value_name = "N")]
+    limit: Option<Results>,
     /// The next page of the same search: what the page before said (`next` in JSON)
     #[arg(long, value_name = "PLACE", conflicts_with = "at")]
     after: Option<String>,
@@ -71,7 +71,7 @@ fn search(memoir: Option<String>, what: WhatArgs, app: &App) -> Result<Outcome, 
         query: what.query.join(" "),
         memoir,
         label: what.label,
-        limit: what.limit.map(usize::from),
+        limit: what.limit.map(|limit| limit.within(&app.ui)),
         after: what.after,
         at: what.at,
     })?;

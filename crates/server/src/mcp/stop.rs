@@ -158,15 +158,14 @@ pub(crate) async fn on_signal(stop: CancellationToken) {
 }
 
 /// Cancels the token once the process that started this one has ended. The end of the input does not always tell that:
-/// a sibling may hold the other end of the pipe open. A server that is to outlive its terminal (`nohup`), or that the
-/// first process of the machine started, goes on.
+/// a sibling may hold the other end of the pipe open. A server that the first process of the machine started goes on.
 #[cfg(unix)]
 pub(super) async fn with_parent(stop: CancellationToken) {
     use std::os::unix::process::parent_id;
 
     const FIRST_PROCESS: u32 = 1;
     let parent = parent_id();
-    if parent == FIRST_PROCESS || ignores_hangups() {
+    if parent == FIRST_PROCESS {
         return;
     }
     let mut looks = tokio::time::interval(PARENT_LOOK);

@@ -17,7 +17,7 @@ use over_http::HttpArgs;
 
 /// Serve MCP on stdin and stdout, or over HTTP
 ///
-/// For an agent's configuration; ends when the agent closes stdin. Which tools it offers is fixed when it
+/// For an agent's configuration; ends when the agent closes stdin or has ended. Which tools it offers is fixed when it
 /// starts: `--toolsets` and `--tools` name them, `--exclude-tools` and `--read-only` take some away. That saves
 /// an agent's context and keeps its choice simple; it is no wall.
 ///

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use icm_server::mcp::ANSWER_MAX_BYTES;
+
 use super::ServeArgs;
 use super::over_http::UnitKind;
 use crate::app::{App, Origin};
@@ -79,7 +81,14 @@ fn command(args: &ServeArgs, app: &App) -> Result<Vec<String>, CliError> {
             flag(name, values.join(","));
         }
     }
-    let switches = [("--compact", args.compact), ("--read-only", args.read_only)];
+    if args.answer_max != ANSWER_MAX_BYTES {
+        flag("--answer-max", args.answer_max.to_string());
+    }
+    let switches = [
+        ("--compact", args.compact),
+        ("--structured", args.structured),
+        ("--read-only", args.read_only),
+    ];
     let given = switches.into_iter().filter(|(_, is_on)| *is_on);
     command.extend(given.map(|(name, _)| name.to_owned()));
     match command.iter().find(|word| word.contains(char::is_control)) {

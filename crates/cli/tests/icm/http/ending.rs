@@ -137,6 +137,9 @@ fn a_service_file_holds_what_was_asked_for() {
         "a 100% token",
         "--toolsets",
         "core",
+        "--structured",
+        "--answer-max",
+        "50000",
     ])
     .ok();
     let token = world.path("a 100%% token");
@@ -148,6 +151,8 @@ fn a_service_file_holds_what_was_asked_for() {
     for word in [
         "\"--http\" \"127.0.0.1:7437\"",
         "\"--toolsets\" \"core\"",
+        "\"--answer-max\" \"50000\"",
+        "\"--structured\"",
         "\"--db\"",
         &format!("\"{}\"", token.display()),
     ] {

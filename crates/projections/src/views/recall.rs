@@ -39,6 +39,8 @@ pub struct RecallQuery<'a> {
     pub without: &'a [TopicTag],
     /// Most results.
     pub limit: usize,
+    /// Least [`RecallHit::fit`] of a result, 0 to 1; with 0 everything is shown.
+    pub floor: f64,
     /// What counts how much.
     pub ranking: Ranking,
     /// Meaning by another model than the built-in one.
@@ -79,6 +81,8 @@ pub struct AskedHow {
 pub struct RecallHit {
     /// Larger is better.
     pub score: f32,
+    /// How sure it is that this answers the query, 0 to 1, whatever else was found.
+    pub fit: f64,
     /// The words of the query that matched.
     pub matched: Vec<String>,
     /// What the score is of.
@@ -92,6 +96,8 @@ pub struct RecallHit {
 pub struct Recalled {
     /// Best first; of equal scores the one whose words match better, then the older one.
     pub hits: Vec<RecallHit>,
+    /// The best of what was found, where all of it lies below the floor.
+    pub nearest: Option<RecallHit>,
     /// For `--explain`; its own hits are empty.
     pub text: TextAnswer,
     /// How the model was asked; `None` where it was the built-in one.
@@ -161,8 +167,13 @@ impl Views {
         if let Some(ordinal) = damaged.get() {
             return Err(damaged_row(ordinal));
         }
+        let (mut hits, mut nearest) = (hits, None);
+        if hits.first().is_some_and(|best| best.fit < query.floor) {
+            nearest = hits.drain(..).next();
+        }
         Ok(Recalled {
             hits,
+            nearest,
             text,
             asked,
             searched,
@@ -375,6 +386,7 @@ fn hit(prepared: &Prepared<'_>, ranked: &Ranked) -> Result<RecallHit> {
     let version = version_of(&prepared.stored(ranked.found.place)?)?;
     Ok(RecallHit {
         score: ranked.score as f32,
+        fit: ranked.score.clamp(0.0, 1.0),
         matched: prepared.matched_words(&ranked.found),
         evidence: ranked.evidence,
         version,

@@ -189,6 +189,7 @@ impl Service {
             without: &[],
             // One more tells whether there are more.
             limit: request.offset + limit + 1,
+            floor: 0.0,
             ranking: asked.ranking(self.ranking),
             model: asked.model(),
         };

@@ -98,6 +98,7 @@ impl Service {
             },
             without: &without,
             limit,
+            floor: 0.0,
             ranking,
             model: asked.model(),
         };

@@ -646,7 +646,7 @@ pub fn cloudevents(files: &Files) -> Vec<u8> {
 const STORE: &str = "/golden/store";
 
 /// Names of the golden stores that today's code can build.
-pub const STORES: [&str; 8] = [
+pub const STORES: [&str; 9] = [
     "life",
     "two-origins",
     "torn-tail",
@@ -655,6 +655,7 @@ pub const STORES: [&str; 8] = [
     "linked",
     "faded",
     "carried",
+    "answered",
 ];
 
 /// Builds a store.
@@ -737,6 +738,16 @@ pub fn build(name: &str) -> Files {
             });
             append(&disk, vec![other]);
             append(&disk, of_kinds(&[Kind::MEMORY_UPDATED]));
+        }
+        "answered" => {
+            let mut recalled = event(Kind::MEMORY_RECALLED).expect("a known kind");
+            recalled.payload = payload::encode(&payload::MemoryRecalled {
+                query: "what tea?",
+                floor_ppm: Some(120_000),
+                fits_ppm: vec![830_000],
+                ..payload::MemoryRecalled::default()
+            });
+            append(&disk, vec![recalled]);
         }
         "faded" => {
             append(&disk, of_kinds(&[Kind::MEMORY_DECAYED]));

@@ -152,6 +152,12 @@ pub struct MemoryRecalled<'a> {
     /// Bytes of the whole question, if a part of it counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query_len: Option<u64>,
+    /// Least fit of a result that was asked for, in parts per million; without it the usual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor_ppm: Option<u32>,
+    /// Fit of each result, in parts per million, in the order of the results in the facts; 0 for what came by a link.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fits_ppm: Vec<u32>,
 }
 
 /// Payload of `memory.linked`.

@@ -218,6 +218,7 @@ impl Judge {
             limit: Some(1_000),
             at: at.map(str::to_owned),
             happened_by: happened_by.map(str::to_owned),
+            floor: Some(0.0),
             ..RecallRequest::default()
         };
         if self.run.basis().position == 0 {

@@ -226,6 +226,7 @@ impl Machine {
                 let request = RecallRequest {
                     query: format!("{} one", WORDS[*word]),
                     record: true,
+                    floor: Some(0.0),
                     ..RecallRequest::default()
                 };
                 let recalled = self.service().recall(&caller, &request);

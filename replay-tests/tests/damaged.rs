@@ -428,6 +428,7 @@ fn memories() -> RecallRequest {
     RecallRequest {
         query: "number".to_owned(),
         limit: Some(100),
+        floor: Some(0.0),
         ..RecallRequest::default()
     }
 }

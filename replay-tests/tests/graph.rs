@@ -158,10 +158,12 @@ fn who_goes_on_answering_answers_by_a_graph() {
     // A filter, and a moment: each as if there were no graph.
     let narrow = RecallRequest {
         topic: Some("t3".to_owned()),
+        floor: Some(0.0),
         ..RecallRequest::default()
     };
     let past = RecallRequest {
         at: Some("@300".to_owned()),
+        floor: Some(0.0),
         ..RecallRequest::default()
     };
     let fresh = self::service(dir.path());

@@ -53,6 +53,7 @@ fn ask(run: &Run, request: RecallRequest) -> Vec<(String, f64)> {
 fn found(run: &Run, query: &str) -> Vec<String> {
     let request = RecallRequest {
         query: query.to_owned(),
+        floor: Some(0.0),
         ..RecallRequest::default()
     };
     let found = ask(run, request).into_iter();
@@ -109,6 +110,7 @@ fn the_answer_is_the_same_in_the_tail_in_the_files_and_in_both() {
         let of = |query: &&str| {
             let request = RecallRequest {
                 query: (*query).to_owned(),
+                floor: Some(0.0),
                 ..RecallRequest::default()
             };
             ask(run, request)
@@ -154,6 +156,7 @@ fn neighbours_in_a_topic_lend_evidence() {
     let topics = |run: &Run| -> Vec<String> {
         let request = RecallRequest {
             query: "which certificate broke the release".to_owned(),
+            floor: Some(0.0),
             ..RecallRequest::default()
         };
         let answer = run.service().recall(&Caller::default(), &request);
@@ -209,6 +212,7 @@ fn what_stands_next_to_the_best_is_a_candidate() {
         let request = RecallRequest {
             query: "which certificate went wrong with the release on Friday".to_owned(),
             keyword: keyword.map(str::to_owned),
+            floor: Some(0.0),
             ..RecallRequest::default()
         };
         let found = service(expand, meaning).recall(&Caller::default(), &request);
@@ -241,6 +245,7 @@ fn filters_and_moments_hold_for_what_meaning_finds() {
             topic: topic.map(str::to_owned),
             at: at.map(str::to_owned),
             limit: Some(1_000),
+            floor: Some(0.0),
             ..RecallRequest::default()
         };
         let found = ask(&run, request).into_iter();
@@ -315,6 +320,7 @@ fn facts_narrow_a_recall_before_the_limit() {
             let mut request = RecallRequest {
                 query: "the name of the pet, dog, cat or parrot".to_owned(),
                 limit: Some(3),
+                floor: Some(0.0),
                 ..RecallRequest::default()
             };
             narrow(&mut request);
@@ -331,6 +337,7 @@ fn facts_narrow_a_recall_before_the_limit() {
         query: "pet".to_owned(),
         since: Some("2020-01-02".to_owned()),
         until: Some("2020-01-01".to_owned()),
+        floor: Some(0.0),
         ..RecallRequest::default()
     };
     let answer = run.service().recall(&Caller::default(), &backwards);
@@ -357,6 +364,7 @@ fn a_thousand_recalls_of_one_memory_change_no_order() {
         let request = RecallRequest {
             query: "parking lot".to_owned(),
             record: true,
+            floor: Some(0.0),
             ..RecallRequest::default()
         };
         assert_eq!(ask(&run, request)[0].0, TEXTS[8]);
@@ -450,6 +458,7 @@ fn verify_sees_a_damaged_row_and_a_redaction_takes_the_vectors() {
     let row = fs::read(&path).expect("there is one")[64..64 + 272].to_vec();
     let biscuit = RecallRequest {
         query: "Biscuit".to_owned(),
+        floor: Some(0.0),
         ..RecallRequest::default()
     };
     let answer = run.service().recall(&Caller::default(), &biscuit);

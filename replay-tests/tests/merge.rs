@@ -372,6 +372,7 @@ impl Machine {
                 let request = RecallRequest {
                     query: WORDS[*word].to_owned(),
                     record: true,
+                    floor: Some(0.0),
                     ..RecallRequest::default()
                 };
                 self.service()

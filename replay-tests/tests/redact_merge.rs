@@ -151,6 +151,7 @@ impl World {
             Op::Recall { at, key } => {
                 let request = RecallRequest {
                     query: format!("word k{key}"),
+                    floor: Some(0.0),
                     ..RecallRequest::default()
                 };
                 let machine = &self.machines[at];

@@ -44,6 +44,7 @@ fn ask(run: &Run) -> Answers {
             query: query.to_owned(),
             limit: Some(1_000),
             at: at.map(str::to_owned),
+            floor: Some(0.0),
             ..RecallRequest::default()
         };
         let answer = run.service().recall(&Caller::default(), &request);

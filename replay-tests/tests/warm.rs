@@ -139,6 +139,7 @@ fn a_recall_that_is_not_written_yet() {
         let request = RecallRequest {
             query: "swordfish".to_owned(),
             record: true,
+            floor: Some(0.0),
             ..RecallRequest::default()
         };
         let ask = || warm.recall(&Caller::default(), &request).expect("recalled");

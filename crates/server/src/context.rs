@@ -9,6 +9,7 @@ use crate::api::{
     Caller, Context, ContextRequest, Importance, RecallAnswer, RecallHit, RecallRequest, Trust,
 };
 use crate::error::{Result, ServiceError};
+use crate::found_by::found_by;
 use crate::mcp::frame::Frame;
 use crate::sanitize::clean_line;
 use crate::service::Service;
@@ -42,7 +43,7 @@ impl Service {
     /// The memories that fit a query, as part of a prompt. The recall is noted with what the text shows.
     ///
     /// What is superseded is left out; what contradicts one another stands together. The last memory may be
-    /// cut to what is left of the budget.
+    /// cut to what is left of the budget. The text is empty if nothing that was found reaches the floor.
     ///
     /// # Errors
     /// As [`Service::recall`], and `Invalid` for a budget out of bounds.
@@ -83,6 +84,7 @@ impl Service {
             text: filled.text,
             left_out: filled.left_out,
             results: shown.filter_map(|place| results[*place].take()).collect(),
+            nearest: answer.nearest,
             often_together: answer.often_together,
             note: answer.note,
         })
@@ -160,6 +162,9 @@ fn around(hit: &RecallHit, markdown: bool, now: &Now) -> (String, String) {
     }
     if hit.expanded {
         about.push("related".to_owned());
+    }
+    if hit.via.is_none() {
+        about.push(found_by(&hit.matched));
     }
     if !hit.contradicts.is_empty() {
         about.push(format!("contradicts {}", hit.contradicts.join(", ")));

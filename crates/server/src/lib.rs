@@ -13,6 +13,7 @@ mod context;
 mod cursor;
 mod embedding;
 mod error;
+mod found_by;
 pub mod heap;
 mod holder;
 pub mod http;

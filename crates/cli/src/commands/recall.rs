@@ -92,6 +92,7 @@ pub(crate) fn run(args: RecallArgs, app: &App) -> Result<Outcome, CliError> {
         offset: args.offset,
         at: args.at,
         happened_by: args.happened_by,
+        floor: None,
         record: !args.no_record && app.config.recall_record.unwrap_or(true),
         explain: args.explain,
         together: true,

@@ -271,7 +271,7 @@ fn a_model_is_told_what_links_say() {
         ),
         (
             &["serve", "--structured", "--compact"],
-            format!(" (superseded by {new})"),
+            format!(", superseded by {new})"),
         ),
     ] {
         let answers = world.icm_with(args, input.as_bytes()).ok().json_lines();

@@ -201,6 +201,35 @@ fn a_script_stores_recalls_and_reads_the_log() {
 }
 
 #[test]
+fn a_recall_over_http_keeps_to_a_floor() {
+    let world = World::with_memories();
+    let server = Server::of(&world, &[]);
+    let ask = |floor: &str| {
+        let path = format!("/recall?query=payment+records&floor={floor}");
+        server.get(&path).is(200).json()
+    };
+    let all = ask("0");
+    let best = &all["results"][0];
+    assert!(
+        best["fit"].is_number() && best["matched"] == json!([]),
+        "{all}"
+    );
+    assert_eq!(all.get("nearest"), None);
+    let none = ask("0.95");
+    assert_eq!(none["results"], json!([]));
+    assert_eq!(none["nearest"]["id"], best["id"], "{none}");
+    assert_eq!(none["nearest"]["content"], best["content"], "{none}");
+    let body = json!({"query": "payment records", "floor": 0.95});
+    let posted = server.post("/recall", &body).is(200).json();
+    assert_eq!(posted["nearest"], none["nearest"]);
+    let document = server.get("/openapi.json").is(200).json();
+    let parameters = document["paths"]["/recall"]["get"]["parameters"].clone();
+    let floor = parameters.as_array().expect("a list").iter();
+    let floor = floor.filter(|it| it["name"] == "floor").count();
+    assert_eq!(floor, 1, "{parameters}");
+}
+
+#[test]
 fn the_same_request_is_done_once() {
     let world = World::new();
     let server = Server::of(&world, &[]);
@@ -244,6 +273,11 @@ fn what_is_not_right_is_told_with_what_to_do() {
     server
         .get("/recall?query=a&limit=many")
         .is_refused(400, "limit");
+    for floor in ["2", "-1", "x", "nan"] {
+        server
+            .get(&format!("/recall?query=a&floor={floor}"))
+            .is_refused(400, "`floor` must be a number from 0 to 1");
+    }
     server
         .get("/recall?query=a&colour=red")
         .is_refused(400, "colour");

@@ -353,7 +353,7 @@ pub struct AroundLink {
 }
 
 /// Asks which concepts fit.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ConceptSearchRequest {
     /// What to look for; may be empty where there is a label.
     pub query: String,
@@ -363,6 +363,8 @@ pub struct ConceptSearchRequest {
     pub label: Option<String>,
     /// Most results, 1 to 1,000. Default: 10.
     pub limit: Option<usize>,
+    /// Least [`ConceptHit::fit`], 0 to 1. Default: 0, as the usual floor is measured on memories.
+    pub floor: Option<f64>,
     /// The page after (`next` of the page before, of the same search); it is as of the same moment.
     pub after: Option<String>,
     /// As of a moment; left alone where `after` is given.
@@ -379,6 +381,9 @@ pub struct ConceptSearch {
     pub offset: usize,
     /// Best first; by name where only a label was asked for.
     pub results: Vec<ConceptHit>,
+    /// Present where something was found, and all of it lies below the floor.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub nearest: Option<NearestConcept>,
     /// Where the next page goes on: give it as `after`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub next: Option<String>,
@@ -402,12 +407,28 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
+/// The best of the concepts that were found, where all of them lie below the floor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NearestConcept {
+    /// The concept, a ULID.
+    pub id: String,
+    /// As that of a result.
+    pub fit: f64,
+    /// Its memoir's name.
+    pub memoir: String,
+    /// Its name.
+    pub name: String,
+}
+
 /// A concept that fits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConceptHit {
     /// Larger is better.
     pub score: f64,
-    /// Words of the query that matched.
+    /// How sure it is that the concept answers the query, 0 to 1 in thousandths; 1 where only a label was asked for.
+    #[serde(default)]
+    pub fit: f64,
+    /// Words of the query that matched; none where it was found by its meaning.
     pub matched: Vec<String>,
     /// The concept.
     #[serde(flatten)]

@@ -36,6 +36,9 @@ pub struct RecallRequest {
     pub at: Option<String>,
     /// Events with time ≤ this among all known.
     pub happened_by: Option<String>,
+    /// Least [`RecallHit::fit`] of what the search finds, 0 to 1; with 0 everything is shown. `None` for the usual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor: Option<f64>,
     /// Write a `memory.recalled` event.
     pub record: bool,
     /// Say how each result came to its rank.
@@ -61,6 +64,10 @@ pub struct Via {
 pub struct RecallHit {
     /// Larger is better; comparable within one answer only. 0 for what came by a link.
     pub score: f64,
+    /// How sure it is that the memory answers the query, 0 to 1 in thousandths, whatever else was found. 0 for what came
+    /// by a link.
+    #[serde(default)]
+    pub fit: f64,
     /// The query's words that matched; none where it was found by its meaning.
     pub matched: Vec<String>,
     /// How it came into the answer, where the search did not find it.
@@ -88,6 +95,7 @@ impl RecallHit {
     pub fn of(memory: Memory) -> RecallHit {
         RecallHit {
             score: 0.0,
+            fit: 0.0,
             matched: Vec::new(),
             via: None,
             expanded: false,
@@ -99,6 +107,20 @@ impl RecallHit {
     }
 }
 
+/// The best of what was found, where all of it lies below the floor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Nearest {
+    /// The memory, a ULID.
+    pub id: String,
+    /// As that of a result.
+    pub fit: f64,
+    /// Its topic.
+    pub topic: String,
+    /// The beginning of its text on one line, 80 characters at most; `None` where that is withheld.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+}
+
 /// The answer to a recall.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecallAnswer {
@@ -108,6 +130,9 @@ pub struct RecallAnswer {
     pub scope: Vec<String>,
     /// Best first; what links say may move some and add others.
     pub results: Vec<RecallHit>,
+    /// Present where something was found, and all of it lies below the floor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<Nearest>,
     /// The `offset` that shows the next ones, where the search found more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<usize>,
@@ -151,6 +176,9 @@ pub struct Context {
     pub left_out: usize,
     /// The memories in it, best first.
     pub results: Vec<RecallHit>,
+    /// As in [`RecallAnswer`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<Nearest>,
     /// Memories that were often recalled together with the first one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub often_together: Vec<String>,

@@ -148,6 +148,7 @@ static RECALL: Operation = Operation {
             required: false,
             about: "results to skip: next of the answer before",
         },
+        tools::FLOOR,
     ],
     writes: false,
     run: |call, mut args| {
@@ -162,6 +163,7 @@ static RECALL: Operation = Operation {
             at: args.text("as_of"),
             limit: args.whole("limit").map(|limit| limit as usize),
             offset: args.whole("offset").unwrap_or(0) as usize,
+            floor: args.share("floor"),
             record: !call.options.read_only,
             ..RecallRequest::default()
         };

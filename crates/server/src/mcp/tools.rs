@@ -396,6 +396,14 @@ pub(crate) fn clean_value(value: &mut Value) {
     }
 }
 
+/// From which fit on results are shown.
+pub(crate) const FLOOR: Param = Param {
+    name: "floor",
+    kind: Kind::Share,
+    required: false,
+    about: "least fit, 0 for all",
+};
+
 const SINCE: Param = Param {
     name: "since",
     kind: Kind::Text,

@@ -98,6 +98,7 @@ fn recorded(event: &Event<'_>) -> Option<Recorded> {
             limit: asked.limit.map(|limit| limit as usize),
             at: Some(format!("@{}", facts.basis_position)),
             no_links: !asked.links,
+            floor: asked.floor_ppm.map(|ppm| f64::from(ppm) / 1e6),
             ..RecallRequest::default()
         },
         facts: filter,

@@ -6,7 +6,8 @@ use icm_projections::fold::{Family, Version};
 use icm_projections::ranking::Ranking;
 use icm_projections::vectors::{Plan, Searched};
 use icm_projections::{
-    FactFilter, Facts, RecallQuery, Recalled as Found, Views, keyword_fits, topic_fits,
+    FactFilter, Facts, RecallHit as FoundHit, RecallQuery, Recalled as Found, Views, keyword_fits,
+    topic_fits,
 };
 use serde_json::{Value, json};
 
@@ -16,13 +17,20 @@ use super::follow::{Follow, Shown};
 use super::question::notes;
 use super::scopes::Scopes;
 use super::{Ask, Service, locked};
-use crate::api::{Caller, Importance, RecallAnswer, RecallHit, RecallRequest, Trust};
+use crate::api::{Caller, Importance, Nearest, RecallAnswer, RecallHit, RecallRequest, Trust};
 use crate::error::{Result, ServiceError};
 use crate::limits::{self, KEYWORD_LEN_MAX, RECALL_LIMIT_MAX, SCOPE_LEN_MAX, TOPIC_LEN_MAX};
+use crate::sanitize::clean_line;
 use crate::when::{DayMeans, parse_moment};
 
 /// Results of a recall that says nothing of their number.
 pub(super) const LIMIT_DEFAULT: usize = 10;
+
+/// Least fit of a result where the request names none, 0 to 1; more leaves more out.
+const FLOOR_DEFAULT: f64 = 0.0;
+
+/// Characters of a text of which only the beginning is told.
+const EXCERPT_CHARS: usize = 80;
 
 /// The newest recalls of the first result that say what is often recalled with it: each is read from the log.
 const TOGETHER_RECALLS: usize = 20;
@@ -35,6 +43,8 @@ pub(super) struct Pending {
     scopes: Vec<String>,
     basis: (Position, EventId),
     results: Vec<SubjectId>,
+    /// The fit of each of them.
+    fits: Vec<f64>,
     /// Bytes of the whole question, if a part of it counted.
     whole_len: Option<u64>,
     /// What the log's files were like.
@@ -81,6 +91,7 @@ impl Service {
             ));
         }
         let limit = limit.min(RECALL_LIMIT_MAX - request.offset);
+        check_floor(request.floor)?;
         // A longer one fits nothing, and the record would keep it for ever.
         for (what, given, max) in [
             ("the topic", &request.topic, TOPIC_LEN_MAX + "/".len()),
@@ -108,7 +119,7 @@ impl Service {
         })?;
         let request = &request;
         answer.note = notes(question.note(), answer.note);
-        let ids = shown(&answer).into_iter().map(|place| ids[place]).collect();
+        let places = shown(&answer);
         if request.record && at.position.0 > 0 && !self.options.read_only {
             locked(&self.pending).push(Pending {
                 caller: caller.clone(),
@@ -116,7 +127,11 @@ impl Service {
                 facts,
                 scopes: self.without_secret_each(scopes.to_record()),
                 basis: (at.position, at.event),
-                results: ids,
+                results: places.iter().map(|place| ids[*place]).collect(),
+                fits: places
+                    .iter()
+                    .map(|place| answer.results[*place].fit)
+                    .collect(),
                 whole_len: question.whole_len,
                 read: self.log.rewritten(),
             });
@@ -189,7 +204,7 @@ impl Service {
             without: &[],
             // One more tells whether there are more.
             limit: request.offset + limit + 1,
-            floor: 0.0,
+            floor: request.floor.unwrap_or(FLOOR_DEFAULT),
             ranking: asked.ranking(self.ranking),
             model: asked.model(),
         };
@@ -206,6 +221,7 @@ impl Service {
             shown.push(Shown {
                 hit: RecallHit {
                     score: f64::from(hit.score) + confirmed,
+                    fit: thousandths(hit.fit),
                     matched: hit.matched.clone(),
                     elsewhere: scopes.is_elsewhere(&memory.scope),
                     ..RecallHit::of(memory)
@@ -228,6 +244,10 @@ impl Service {
             };
             shown = follow.follow(shown)?;
         }
+        let nearest = match &found.nearest {
+            Some(hit) => Some(self.told_nearest(views, hit, &at, &sees)?),
+            None => None,
+        };
         let next = next_offset(request.offset, found.hits.len(), is_more, &shown);
         let explain = request
             .explain
@@ -250,12 +270,31 @@ impl Service {
                 next,
                 often_together,
                 results: shown.into_iter().map(|shown| shown.hit).collect(),
+                nearest,
                 note: asked.note(),
                 explain,
             },
             at,
             ids,
         ))
+    }
+
+    /// What is told of the best of what was found, where nothing of it is shown.
+    fn told_nearest(
+        &self,
+        views: &Views,
+        hit: &FoundHit,
+        at: &At,
+        sees: &dyn Fn(&Version) -> bool,
+    ) -> std::result::Result<Nearest, Ask> {
+        let links = self.links_of(views, &hit.version, at.position, sees)?;
+        let memory = self.memory_with(views, &hit.version, &links, at.position)?;
+        Ok(Nearest {
+            id: memory.id,
+            fit: thousandths(hit.fit),
+            topic: memory.topic,
+            content: memory.content.as_deref().map(beginning),
+        })
     }
 
     /// Writes the `memory.recalled` events of answers that are out, unless another process keeps
@@ -299,6 +338,8 @@ impl Service {
             since_ms: recall.facts.since_ms,
             until_ms: recall.facts.until_ms,
             query_len: recall.whole_len,
+            floor_ppm: request.floor.map(ppm),
+            fits_ppm: recall.fits.iter().copied().map(ppm).collect(),
         };
         let event = NewEvent {
             kind: Kind::MEMORY_RECALLED,
@@ -322,6 +363,39 @@ fn next_offset(offset: usize, hits: usize, is_more: bool, shown: &[Shown]) -> Op
         None => is_more.then_some(offset + hits),
     };
     next.filter(|next| *next < RECALL_LIMIT_MAX)
+}
+
+/// Refuses a floor that no fit can be measured by.
+///
+/// # Errors
+/// `Invalid` for a number that is not from 0 to 1.
+pub(super) fn check_floor(floor: Option<f64>) -> Result<()> {
+    match floor.filter(|floor| !(0.0..=1.0).contains(floor)) {
+        Some(floor) => Err(ServiceError::invalid_with(
+            format!("the floor is {floor}, it must be from 0 to 1"),
+            "0 shows everything that is found",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// A fit as answers show it.
+pub(super) fn thousandths(fit: f64) -> f64 {
+    (fit * 1e3).round() / 1e3
+}
+
+/// A share as the log keeps it.
+fn ppm(share: f64) -> u32 {
+    (share.clamp(0.0, 1.0) * 1e6).round() as u32
+}
+
+/// The beginning of a text on one line.
+fn beginning(text: &str) -> String {
+    let line = clean_line(text);
+    match line.char_indices().nth(EXCERPT_CHARS) {
+        None => line.into_owned(),
+        Some(_) => line.chars().take(EXCERPT_CHARS - 1).chain(['…']).collect(),
+    }
 }
 
 /// Whether a version meets what a recall asks for beside its words and scopes.

@@ -72,6 +72,7 @@ fn search(memoir: Option<String>, what: WhatArgs, app: &App) -> Result<Outcome, 
         memoir,
         label: what.label,
         limit: what.limit.map(|limit| limit.within(&app.ui)),
+        floor: None,
         after: what.after,
         at: what.at,
     })?;

@@ -4,10 +4,13 @@ use icm_projections::word_places;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{AS_OF, Call, Hints, Kind, Param, Reply, SINCE, Tool, UNTIL, cleaned};
+use super::{
+    AS_OF, Call, FLOOR, Hints, Kind, Param, Reply, SINCE, Tool, UNTIL, clean_value, cleaned,
+};
 use crate::api::{Importance, RecallHit, RecallRequest, Source, Trust, Via};
 use crate::cursor::Cursor;
 use crate::error::ServiceError;
+use crate::found_by::{FOUND_BY_BYTES, fit, found_by, nothing_fits};
 use crate::mcp::frame::{Frame, cut, excerpt, fair_cap, framed_len, without_tag};
 use crate::mcp::schema::Args;
 use crate::sanitize::clean_line;
@@ -16,7 +19,9 @@ const LIMIT_MAX: u64 = 50;
 const LIMIT_DEFAULT: u64 = 10;
 /// Bytes of a hit beside its texts, about: in the structured content, and in the text with the marks of a cut.
 const HIT_BYTES: usize = 400;
-const TEXT_HIT_BYTES: usize = 170;
+const TEXT_HIT_BYTES: usize = 180 + FOUND_BY_BYTES;
+/// Words that matched, in the structured content, where there is not much room.
+const MATCHED_MAX: usize = 10;
 /// Bytes of its text that each memory has room for, at least.
 const TEXT_MIN_BYTES: usize = 200;
 
@@ -74,6 +79,7 @@ pub(super) static TOOL: Tool = Tool {
             about: "as seen from it, or all; default: global, this project and session",
         },
         AS_OF,
+        FLOOR,
     ],
     output: None,
     run,
@@ -86,6 +92,8 @@ struct Hit {
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
     score: f64,
+    fit: f64,
+    matched: Vec<String>,
     topic: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<String>,
@@ -140,6 +148,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         limit: Some(limit),
         offset: cursor.map_or(0, |cursor| cursor.offset),
         at: as_of.clone(),
+        floor: args.share("floor"),
         record: !call.options.read_only,
         together: cursor.is_none(),
         ..RecallRequest::default()
@@ -170,8 +179,11 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
     let mut is_any_cut = false;
     match hits.is_empty() {
         true if request.offset > 0 => text.push_str("no more memories match"),
-        true => text
-            .push_str("no memory matches; try other words, scope all, or icm_memory_list_topics"),
+        true => text.push_str(&match &answer.nearest {
+            Some(nearest) => nothing_fits(&nearest.id, nearest.fit),
+            None => "no memory matches; try other words, scope all, or icm_memory_list_topics"
+                .to_owned(),
+        }),
         false => {
             let framed = in_frame(call, &request.query, &hits, texts_cap);
             text.push_str(&framed.text);
@@ -192,6 +204,10 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         }
     }
     let mut structured = json!({"basis": answer.basis, "scope": scope, "results": hits});
+    if let Some(nearest) = &answer.nearest {
+        structured["nearest"] = json!(nearest);
+        clean_value(&mut structured["nearest"]);
+    }
     if let Some(next) = next {
         text.push_str(&format!("\nmore: cursor \"{next}\""));
         structured["next_cursor"] = json!(next.to_string());
@@ -231,11 +247,12 @@ fn in_frame(call: &Call<'_>, query: &str, hits: &[Hit], cap_bytes: usize) -> Fra
             true => excerpt(content, &word_places(query, content), cap_bytes),
             false => content.into(),
         };
-        let links = links(hit);
+        let (found, links) = (found(hit), links(hit));
         if call.options.compact {
-            let tail = match links.is_empty() {
-                true => String::new(),
-                false => format!(" ({})", links.trim_start_matches(", ")),
+            let about = format!("{found}{links}");
+            let tail = match about.strip_prefix(", ") {
+                Some(about) => format!(" ({about})"),
+                None => about,
             };
             let id = match is_cut {
                 true => format!("{} ", hit.id),
@@ -251,7 +268,7 @@ fn in_frame(call: &Call<'_>, query: &str, hits: &[Hit], cap_bytes: usize) -> Fra
             Trust::User | Trust::Agent => "",
         };
         let days = days(call, hit);
-        let tail = format!(" ({days}, {importance}{external}{links})");
+        let tail = format!(" ({days}, {importance}{external}{found}{links})");
         frame.item(&head, &shown, &tail, usize::MAX);
     }
     Framed {
@@ -268,6 +285,14 @@ fn days(call: &Call<'_>, hit: &Hit) -> String {
     match hit.updated_at == hit.created_at || updated == of {
         true => of,
         false => format!("{of}, updated {updated}"),
+    }
+}
+
+/// What the search found a result by, and how well it fits.
+fn found(hit: &Hit) -> String {
+    match hit.via {
+        Some(_) => String::new(),
+        None => format!(", {}, {}", found_by(&hit.matched), fit(hit.fit)),
     }
 }
 
@@ -309,11 +334,13 @@ fn caps(hits: &mut [Hit], room_bytes: usize) -> (usize, usize) {
             .map(|field| field.as_ref().map_or(0, String::len))
             .sum();
         let keywords: usize = hit.keywords.iter().map(|keyword| keyword.len() + 3).sum();
-        HIT_BYTES + hit.topic.len() + hit.scope.len() + keywords + source
+        let matched: usize = hit.matched.iter().map(|word| word.len() + 3).sum();
+        HIT_BYTES + hit.topic.len() + hit.scope.len() + keywords + matched + source
     };
     if hits.iter().map(fields).sum::<usize>() > room_bytes / 2 {
         for hit in hits.iter_mut() {
             hit.keywords.clear();
+            hit.matched.truncate(MATCHED_MAX);
             hit.source = Source {
                 agent: hit
                     .source
@@ -347,6 +374,8 @@ impl Hit {
             id: memory.id,
             key: memory.key.map(cleaned),
             score: rounded(hit.score),
+            fit: hit.fit,
+            matched: hit.matched.into_iter().map(cleaned).collect(),
             topic: cleaned(memory.topic),
             content: memory.content.map(cleaned),
             importance: memory.importance,

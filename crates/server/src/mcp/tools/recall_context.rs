@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
-use super::{AS_OF, Call, Hints, Kind, Param, Reply, SINCE, Tool, UNTIL, clean_value};
+use super::{AS_OF, Call, FLOOR, Hints, Kind, Param, Reply, SINCE, Tool, UNTIL, clean_value};
 use crate::api::{ContextRequest, RecallRequest};
 use crate::error::ServiceError;
+use crate::found_by::nothing_fits;
 use crate::mcp::frame::without_tag;
 use crate::mcp::schema::Args;
 use crate::sanitize::clean_line;
@@ -56,6 +57,7 @@ pub(super) static TOOL: Tool = Tool {
             about: "as seen from it, or all; default: global, this project and session",
         },
         AS_OF,
+        FLOOR,
     ],
     output: None,
     run,
@@ -72,6 +74,7 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
             until: args.text("until"),
             scope: call.caller.scope(args.text("scope"))?,
             at: args.text("as_of"),
+            floor: args.share("floor"),
             record: !call.options.read_only,
             ..RecallRequest::default()
         },
@@ -79,9 +82,10 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         markdown: false,
     };
     let context = call.service.recall_context(call.caller, &request)?;
-    let mut text = match context.results.is_empty() {
-        true => "no memory matches; try other words, or scope all".to_owned(),
-        false => format!("{}\ndays in {}", context.text, call.service.zone_name()),
+    let mut text = match (context.results.is_empty(), &context.nearest) {
+        (true, Some(nearest)) => nothing_fits(&nearest.id, nearest.fit),
+        (true, None) => "no memory matches; try other words, or scope all".to_owned(),
+        (false, _) => format!("{}\ndays in {}", context.text, call.service.zone_name()),
     };
     if budget < asked {
         text.push_str(&format!(
@@ -103,6 +107,9 @@ fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
         "left_out": context.left_out,
         "ids": ids,
     });
+    if let Some(nearest) = &context.nearest {
+        structured["nearest"] = json!(nearest);
+    }
     clean_value(&mut structured);
     Ok(Reply { text, structured })
 }

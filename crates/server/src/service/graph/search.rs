@@ -7,14 +7,14 @@ use icm_projections::ranking::Ranking;
 use icm_projections::{FactFilter, RecallQuery, TopicTag, Views};
 
 use super::{Memoirs, concept, labels};
-use crate::api::{ConceptHit, ConceptSearch, ConceptSearchRequest};
+use crate::api::{ConceptHit, ConceptSearch, ConceptSearchRequest, NearestConcept};
 use crate::cursor::Cursor;
 use crate::error::{Result, ServiceError};
 use crate::limits::RECALL_LIMIT_MAX;
 use crate::service::basis::At;
 use crate::service::embed::Asked;
 use crate::service::question::notes;
-use crate::service::recall::LIMIT_DEFAULT;
+use crate::service::recall::{LIMIT_DEFAULT, check_floor, thousandths};
 use crate::service::{Ask, Service};
 
 impl Service {
@@ -43,6 +43,7 @@ impl Service {
                 "the limit is {limit}, it must be from 1 to {RECALL_LIMIT_MAX}"
             )));
         }
+        check_floor(request.floor)?;
         if let Some(memoir) = &request.memoir {
             self.refuse_no_memoirs(memoir)?;
         }
@@ -98,16 +99,15 @@ impl Service {
             },
             without: &without,
             limit,
-            floor: 0.0,
+            floor: request.floor.unwrap_or(0.0),
             ranking,
             model: asked.model(),
         };
         // With more candidates the order of the best changes: so many stand first, as one page of them
         // would have them, and only then all others, whatever the pages.
         let first = ranking.candidates.max(1);
-        let mut hits = views
-            .recall(&query(page.end().min(first)), at.position)?
-            .hits;
+        let found = views.recall(&query(page.end().min(first)), at.position)?;
+        let mut hits = found.hits;
         if page.end() > first && hits.len() == first {
             let mut all = 0;
             for entity in living.keys() {
@@ -120,21 +120,35 @@ impl Service {
                     .filter(|hit| !known.contains(&hit.version.id)),
             );
         }
+        let memoir_of = |version: &Version| match version.graph.and_then(|row| row.memoir) {
+            Some(id) => views.resolve(id).map(|entity| living.get(&entity)),
+            None => Ok(None),
+        };
         let mut results = Vec::with_capacity(hits.len());
         for hit in &hits {
-            let memoir = match hit.version.graph.and_then(|row| row.memoir) {
-                Some(id) => living.get(&views.resolve(id)?),
-                None => None,
-            };
-            if let Some(memoir) = memoir {
+            if let Some(memoir) = memoir_of(&hit.version)? {
                 results.push(ConceptHit {
                     score: f64::from(hit.score),
+                    fit: thousandths(hit.fit),
                     matched: hit.matched.clone(),
                     concept: concept(memoir, &hit.version),
                 });
             }
         }
+        let mut nearest = None;
+        if let Some(hit) = &found.nearest
+            && let Some(memoir) = memoir_of(&hit.version)?
+        {
+            let concept = concept(memoir, &hit.version);
+            nearest = Some(NearestConcept {
+                id: concept.id,
+                fit: thousandths(hit.fit),
+                memoir: concept.memoir,
+                name: concept.name,
+            });
+        }
         Ok(ConceptSearch {
+            nearest,
             note: asked.note(),
             ..page.cut(at, results)
         })
@@ -165,6 +179,7 @@ impl Service {
                 if labels(&version).iter().any(has) {
                     results.push(ConceptHit {
                         score: 1.0,
+                        fit: 1.0,
                         matched: Vec::new(),
                         concept: concept(memoir, &version),
                     });
@@ -218,6 +233,7 @@ impl Page {
             basis: at.to_basis(),
             offset: self.offset,
             results,
+            nearest: None,
             next: None,
             note: None,
         };

@@ -149,7 +149,7 @@ fn fitting(found: &Inspected, room_bytes: usize) -> usize {
     }
     let mut bytes = 0;
     for (at, it) in found.around.iter().enumerate() {
-        let (head, definition, tail) = line(&it.concept, false);
+        let (head, definition, tail) = line(&it.concept, false, "");
         bytes += head.len() + definition.len() + tail.len();
         bytes += links.get(it.concept.name.as_str()).copied().unwrap_or(0);
         if bytes > room_bytes && at > 0 {

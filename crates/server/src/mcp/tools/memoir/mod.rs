@@ -17,11 +17,12 @@ pub(super) mod show;
 use serde_json::{Value, json};
 
 use super::{
-    ALLOW_SECRET, AS_OF, Call, Hints, Kind, Param, Reply, Tool, clean_value, count, dated,
+    ALLOW_SECRET, AS_OF, Call, FLOOR, Hints, Kind, Param, Reply, Tool, clean_value, count, dated,
     name_cursor, short,
 };
-use crate::api::{Action, Concept, ConceptRequest, ConceptSearchRequest, GraphReceipt};
+use crate::api::{Action, Concept, ConceptHit, ConceptRequest, ConceptSearchRequest, GraphReceipt};
 use crate::error::ServiceError;
+use crate::found_by::{fit, found_by, nothing_fits};
 use crate::mcp::frame::Frame;
 use crate::mcp::schema::Args;
 use crate::sanitize::clean_line;
@@ -140,7 +141,7 @@ fn structured<T: serde::Serialize>(answer: &T) -> Value {
 }
 
 /// The line of a concept: what stands before its definition, that, and what stands behind.
-fn line(concept: &Concept, memoirs: bool) -> (String, &str, String) {
+fn line<'a>(concept: &'a Concept, memoirs: bool, found: &str) -> (String, &'a str, String) {
     let definition = concept.definition.as_deref().unwrap_or("(withheld)");
     let head = match memoirs {
         true => format!(
@@ -155,7 +156,7 @@ fn line(concept: &Concept, memoirs: bool) -> (String, &str, String) {
         false => format!(", {}", clean_line(&concept.labels.join(", "))),
     };
     let tail = format!(
-        " (revision {}, confidence {:.2}{labels})",
+        " (revision {}, confidence {:.2}{labels}{found})",
         concept.revision, concept.confidence
     );
     (head, definition, tail)
@@ -163,9 +164,23 @@ fn line(concept: &Concept, memoirs: bool) -> (String, &str, String) {
 
 /// Adds concepts as lines to a frame, as many as `room_bytes` has room for. Returns how many.
 fn concepts(frame: &mut Frame, list: &[&Concept], memoirs: bool, room_bytes: usize) -> usize {
+    let list: Vec<_> = list
+        .iter()
+        .map(|concept| (*concept, String::new()))
+        .collect();
+    concepts_found(frame, &list, memoirs, room_bytes)
+}
+
+/// The same with what a search says of each.
+fn concepts_found(
+    frame: &mut Frame,
+    list: &[(&Concept, String)],
+    memoirs: bool,
+    room_bytes: usize,
+) -> usize {
     let mut bytes = 0;
-    for (at, concept) in list.iter().enumerate() {
-        let (head, definition, tail) = line(concept, memoirs);
+    for (at, (concept, found)) in list.iter().enumerate() {
+        let (head, definition, tail) = line(concept, memoirs, found);
         bytes += head.len() + definition.len() + tail.len();
         if bytes > room_bytes && at > 0 {
             return at;
@@ -230,15 +245,23 @@ fn search(call: &Call<'_>, args: &mut Args, memoir: Option<String>) -> Result<Re
         memoir,
         label: args.text("label"),
         limit: args.whole("limit").map(|limit| limit as usize),
+        floor: args.share("floor"),
         after: args.text("after"),
         at: args.text("as_of"),
     };
+    let by_label = request.query.trim().is_empty();
     let mut found = call.service.concept_search(&request)?;
     let mut frame = Frame::new();
-    let list: Vec<_> = found.results.iter().map(|hit| &hit.concept).collect();
-    let shown = concepts(&mut frame, &list, all, call.room_bytes());
-    let mut text = match shown {
-        0 => "no concept fits".to_owned(),
+    let about = |hit: &ConceptHit| match by_label {
+        true => String::new(),
+        false => format!(", {}, {}", found_by(&hit.matched), fit(hit.fit)),
+    };
+    let hits = found.results.iter();
+    let list: Vec<_> = hits.map(|hit| (&hit.concept, about(hit))).collect();
+    let shown = concepts_found(&mut frame, &list, all, call.room_bytes());
+    let mut text = match (shown, &found.nearest) {
+        (0, Some(nearest)) => nothing_fits(&nearest.id, nearest.fit),
+        (0, None) => "no concept fits".to_owned(),
         _ => frame.finish(),
     };
     if shown < list.len() {

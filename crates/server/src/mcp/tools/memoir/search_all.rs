@@ -1,6 +1,6 @@
 //! `icm_memoir_search_all`
 
-use super::{AFTER, AS_OF, Call, LABEL, LIMIT, QUERY, READS, Reply, Tool};
+use super::{AFTER, AS_OF, Call, FLOOR, LABEL, LIMIT, QUERY, READS, Reply, Tool};
 use crate::error::ServiceError;
 use crate::mcp::schema::Args;
 
@@ -11,7 +11,7 @@ pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     hints: READS,
     search_hint: "knowledge graphs, find concept",
     leaves_work: false,
-    params: &[QUERY, LABEL, LIMIT, AFTER, AS_OF],
+    params: &[QUERY, LABEL, LIMIT, FLOOR, AFTER, AS_OF],
     output: None,
     run,
 };

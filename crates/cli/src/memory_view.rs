@@ -22,7 +22,8 @@ pub(crate) fn short_event(event: &str) -> &str {
 
 /// One memory: a line about it and its text.
 pub(crate) fn print(ui: &Ui, memory: &Memory, extra: &str) -> Result<(), CliError> {
-    print_marked(ui, memory, &[], extra)
+    let extra = Some(extra).filter(|extra| !extra.is_empty());
+    print_marked(ui, memory, &[], extra.map(str::to_owned).as_slice())
 }
 
 /// The same with what has to be noticed about it.
@@ -30,7 +31,7 @@ pub(crate) fn print_marked(
     ui: &Ui,
     memory: &Memory,
     marks: &[String],
-    extra: &str,
+    extra: &[String],
 ) -> Result<(), CliError> {
     let mut about = vec![ui.paint(DIM, &text::one_line(&memory.id))];
     about.extend(topic(memory).map(|topic| ui.paint(TOPIC, &text::one_line(topic))));
@@ -59,9 +60,7 @@ pub(crate) fn print_marked(
         about.push(ui.paint(WARN, "undone"));
     }
     about.extend(marks.iter().map(|mark| ui.paint(WARN, mark)));
-    if !extra.is_empty() {
-        about.push(ui.paint(DIM, extra));
-    }
+    about.extend(extra.iter().map(|extra| ui.paint(DIM, extra)));
     print_words(ui, &about)?;
     print_content(ui, memory.content.as_deref())
 }

@@ -1,19 +1,19 @@
 //! `icm recall`
 
 use clap::Args;
-use icm_server::api::{Importance, RecallAnswer, RecallHit, RecallRequest};
+use icm_server::api::{Importance, Nearest, RecallAnswer, RecallHit, RecallRequest};
 use serde_json::Value;
 
 use crate::app::App;
-use crate::args::{ImportanceArg, Results, TrustArg};
+use crate::args::{ImportanceArg, Results, TrustArg, share};
 use crate::error::{CliError, Outcome};
 use crate::ui::{DIM, Ui};
 use crate::{input, memory_view, text, when};
 
 /// Search the memories, best match first
 ///
-/// The recall itself is recorded in the log: what was asked and what was shown. Exits with 1 when
-/// nothing is found.
+/// The recall itself is recorded in the log: what was asked and what was shown. Each result says how well
+/// it fits, from 0 to 1. Exits with 1 when nothing is found, or nothing fits.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -62,6 +62,9 @@ pub(crate) struct RecallArgs {
     /// `icm log heads` lists the origins; the first digits do
     #[arg(long = "as", value_name = "ORIGIN")]
     as_origin: Option<String>,
+    /// Least fit of a result, 0 to 1; 0 shows everything [default: `ranking.floor` of the config file]
+    #[arg(long, value_name = "FIT", value_parser = share, allow_negative_numbers = true)]
+    floor: Option<f64>,
     /// Say how each result came to its place
     #[arg(long)]
     explain: bool,
@@ -92,7 +95,7 @@ pub(crate) fn run(args: RecallArgs, app: &App) -> Result<Outcome, CliError> {
         offset: args.offset,
         at: args.at,
         happened_by: args.happened_by,
-        floor: None,
+        floor: args.floor,
         record: !args.no_record && app.config.recall_record.unwrap_or(true),
         explain: args.explain,
         together: true,
@@ -156,6 +159,9 @@ pub(crate) fn print(ui: &Ui, answer: &RecallAnswer) -> Result<Outcome, CliError>
         let ids = text::one_line(&answer.often_together.join(", "));
         remark(ui, &format!("often recalled with the first one: {ids}"));
     }
+    if let Some(nearest) = &answer.nearest {
+        remark(ui, &nothing_fits(nearest));
+    }
     let found = match answer.results.len() {
         0 => "nothing".to_owned(),
         found => found.to_string(),
@@ -175,9 +181,19 @@ pub(crate) fn remark(ui: &Ui, line: &str) {
     }
 }
 
-/// What brought a result here.
-fn found_by(hit: &RecallHit) -> String {
-    match &hit.via {
+/// Says that all that was found lies below the floor, and what is nearest.
+pub(crate) fn nothing_fits(nearest: &Nearest) -> String {
+    let what = match &nearest.content {
+        Some(content) => format!("\"{}\"", text::one_line(content)),
+        None => text::one_line(&nearest.id),
+    };
+    let fit = nearest.fit;
+    format!("nothing fits; nearest: {what} (fit {fit:.2}), --floor 0 shows it")
+}
+
+/// What brought a result here, and how well it fits.
+fn found_by(hit: &RecallHit) -> Vec<String> {
+    let what = match &hit.via {
         Some(via) => {
             let (relation, from) = (text::one_line(&via.relation), text::one_line(&via.from));
             match via.relation.as_str() {
@@ -185,8 +201,17 @@ fn found_by(hit: &RecallHit) -> String {
                 _ => format!("by its link to {from} ({relation})"),
             }
         }
-        None if hit.matched.is_empty() => "near in meaning".to_owned(),
-        None => format!("matched {}", text::one_line(&hit.matched.join(", "))),
+        None => by_words_or_meaning(&hit.matched),
+    };
+    let fit = hit.via.is_none().then(|| format!("fit {:.2}", hit.fit));
+    [what].into_iter().chain(fit).collect()
+}
+
+/// The words that matched, or that none did.
+pub(crate) fn by_words_or_meaning(matched: &[String]) -> String {
+    match matched.is_empty() {
+        true => "near in meaning".to_owned(),
+        false => format!("matched {}", text::one_line(&matched.join(", "))),
     }
 }
 

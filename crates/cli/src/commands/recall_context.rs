@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use icm_server::api::{ContextRequest, RecallRequest};
 
 use crate::app::App;
-use crate::args::{ImportanceArg, Results};
+use crate::args::{ImportanceArg, Results, share};
 use crate::commands::recall;
 use crate::error::{CliError, Outcome};
 use crate::text;
@@ -13,7 +13,7 @@ use crate::text;
 ///
 /// Prints what a recall finds, best first, within a budget of tokens, between tags that mark it as
 /// stored data. What is superseded is left out; what contradicts one another stands together. The recall
-/// is recorded with what is shown. Exits with 1 when there is nothing to show.
+/// is recorded with what is shown. Exits with 1 when there is nothing to show, or nothing fits.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -47,6 +47,9 @@ pub(crate) struct RecallContextArgs {
     /// As this machine knew at that time; also a position (`@123`) or an event id
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
+    /// Least fit of a result, 0 to 1; 0 shows everything [default: `ranking.floor` of the config file]
+    #[arg(long, value_name = "FIT", value_parser = share, allow_negative_numbers = true)]
+    floor: Option<f64>,
     /// Leave links alone: neither order by them nor add what they lead to
     #[arg(long)]
     no_links: bool,
@@ -74,6 +77,7 @@ pub(crate) fn run(args: RecallContextArgs, app: &App) -> Result<Outcome, CliErro
             scope: caller.scope(recall::given(args.scope))?,
             limit: args.limit.map(|limit| limit.within(&app.ui)),
             at: args.at,
+            floor: args.floor,
             record: !args.no_record && app.config.recall_record.unwrap_or(true),
             no_links: args.no_links,
             ..RecallRequest::default()
@@ -91,6 +95,10 @@ pub(crate) fn run(args: RecallContextArgs, app: &App) -> Result<Outcome, CliErro
         app.ui.json(&context)?;
     } else if !context.text.is_empty() {
         app.ui.line(format_args!("{}", context.text))?;
+    }
+    if let Some(nearest) = &context.nearest {
+        recall::remark(&app.ui, &recall::nothing_fits(nearest));
+        return Ok(Outcome::No);
     }
     let shown = text::count(context.results.len() as u64, "memory", "memories");
     let scopes = recall::scopes(&context.scope);

@@ -5,7 +5,7 @@ use icm_server::api::{Basis, ListRequest, Memory, RecallRequest};
 use serde::Serialize;
 
 use crate::app::App;
-use crate::args::Results;
+use crate::args::{Results, share};
 use crate::commands::recall;
 use crate::error::{CliError, Outcome};
 use crate::ui::{BOLD, TOPIC};
@@ -32,6 +32,15 @@ pub(crate) struct ReplayArgs {
     /// As seen from this scope, or `all` [default: with a query where you are, else all]
     #[arg(long)]
     scope: Option<String>,
+    /// With a query: least fit of a result, 0 to 1; 0 shows everything [default: `ranking.floor` of the config file]
+    #[arg(
+        long,
+        value_name = "FIT",
+        value_parser = share,
+        allow_negative_numbers = true,
+        requires = "query"
+    )]
+    floor: Option<f64>,
     /// How many at most [default: 10 with a query, else all]
     #[arg(short, long, value_name = "N")]
     limit: Option<Results>,
@@ -55,6 +64,7 @@ pub(crate) fn run(args: ReplayArgs, app: &App) -> Result<Outcome, CliError> {
             scope,
             limit: limit.or(app.config.recall_limit),
             at: Some(args.at),
+            floor: args.floor,
             record: false,
             ..RecallRequest::default()
         };

@@ -25,6 +25,7 @@ mod ending;
 mod exchange;
 #[cfg(unix)]
 mod files;
+mod floor;
 mod follow;
 mod help;
 #[cfg(unix)]

@@ -1,6 +1,6 @@
 //! `icm memoir`: knowledge as a graph.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::world::World;
 
@@ -198,6 +198,44 @@ fn concepts_are_found_by_words_meaning_and_label() {
     world.icm(["rebuild"]).ok();
     let all = memoir(&world, &["search-all", "PostgreSQL"]);
     assert_eq!(names(&all["results"]), ["invoices"]);
+}
+
+#[test]
+fn a_search_of_concepts_says_how_well_each_fits() {
+    let world = system();
+    let search = ["memoir", "search", "-m", "system", "database", "tables"];
+    let with = |more: &[&'static str]| [search.as_slice(), more].concat();
+    let all = world.json(search);
+    let best = &all["results"][0];
+    assert_eq!(best["matched"], json!([]), "{all}");
+    let fit = best["fit"].as_f64().unwrap();
+    let shown = world.icm(search).ok().out;
+    let end = format!("near in meaning, fit {fit:.2}");
+    assert!(shown.lines().next().unwrap().ends_with(&end), "{shown}");
+
+    let none = world
+        .icm(with(&["--floor", "0.95", "--json"]))
+        .ends(1)
+        .json();
+    assert_eq!(none["results"], json!([]));
+    let nearest = json!({
+        "id": best["id"], "fit": fit, "memoir": "system", "name": best["name"],
+    });
+    assert_eq!(none["nearest"], nearest);
+    let run = world.icm(with(&["--floor", "0.95"])).ends(1);
+    let said = format!(
+        "nothing fits; nearest: {} (fit {fit:.2}), --floor 0 shows it",
+        best["name"].as_str().unwrap()
+    );
+    assert!(run.err.lines().any(|line| line == said), "{run:?}");
+    world
+        .icm(with(&["--floor", "2"]))
+        .fails(2, "give a number from 0 to 1");
+
+    let labelled = ["memoir", "search-all", "-L", "kind:data"];
+    assert_eq!(world.json(labelled)["results"][0]["fit"], json!(1.0));
+    let shown = world.icm(labelled).ok().out;
+    assert!(!shown.contains("fit"), "{shown}");
 }
 
 #[test]

@@ -61,11 +61,11 @@ pub(crate) fn notice(world: &World) -> Value {
 }
 
 /// Runs a command that tells what the owner answered.
-fn asking(world: &World, args: &[&str]) -> Run {
+pub(crate) fn asking(world: &World, args: &[&str]) -> Run {
     run(world.command(args).env("ICM_LOG", "icm_server=debug"), b"")
 }
 
-fn was_answered(run: &Run, method: &str) -> bool {
+pub(crate) fn was_answered(run: &Run, method: &str) -> bool {
     let mut lines = run.err.lines();
     lines.any(|it| it.contains("the owner of the store answered") && it.contains(method))
 }

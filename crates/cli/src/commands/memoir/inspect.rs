@@ -64,7 +64,7 @@ pub(crate) fn run(args: InspectArgs, app: &App) -> Result<Outcome, CliError> {
 
 fn print(found: &Inspected, app: &App) -> Result<(), CliError> {
     let ui = &app.ui;
-    print_concept(ui, &found.concept, true)?;
+    print_concept(ui, &found.concept, true, "")?;
     if let Some(sources) = found.sources.shown() {
         ui.line(format_args!("{} {sources}", ui.paint(BOLD, "from")))?;
     }

@@ -133,8 +133,8 @@ fn share(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// A concept as a head line and its definition.
-fn print_concept(ui: &Ui, concept: &Concept, memoir: bool) -> Result<(), CliError> {
+/// A concept as a head line and its definition; `found` says what a search found it by.
+fn print_concept(ui: &Ui, concept: &Concept, memoir: bool, found: &str) -> Result<(), CliError> {
     let mut head = ui.paint(BOLD, &text::one_line(&concept.name));
     if memoir {
         let memoir = ui.paint(TOPIC, &text::one_line(&concept.memoir));
@@ -143,11 +143,14 @@ fn print_concept(ui: &Ui, concept: &Concept, memoir: bool) -> Result<(), CliErro
     if !concept.labels.is_empty() {
         head.push_str(&format!("  {}", text::one_line(&concept.labels.join(", "))));
     }
-    let known = format!(
+    let mut known = format!(
         "revision {}, {}",
         concept.revision,
         share(concept.confidence)
     );
+    if !found.is_empty() {
+        known.push_str(&format!("  {found}"));
+    }
     ui.line(format_args!("{head}  {}", ui.paint(DIM, &known)))?;
     print_definition(ui, concept.definition.as_deref())
 }

@@ -2,14 +2,15 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_server::api::ConceptSearchRequest;
+use icm_server::api::{ConceptHit, ConceptSearchRequest};
 
 use super::print_concept;
 use crate::app::App;
-use crate::args::Results;
+use crate::args::{Results, share};
+use crate::commands::recall;
 use crate::error::{CliError, Outcome};
 use crate::ui::BOLD;
-use crate::when;
+use crate::{text, when};
 
 /// Search the concepts of one memoir
 ///
@@ -45,6 +46,9 @@ struct WhatArgs {
     /// How many at most, 1 to 1000 [default: 10]
     #[arg(short, long, value_name = "N")]
     limit: Option<Results>,
+    /// Least fit of a concept, 0 to 1 [default: 0, which shows everything]
+    #[arg(long, value_name = "FIT", value_parser = share, allow_negative_numbers = true)]
+    floor: Option<f64>,
     /// The next page of the same search: what the page before said (`next` in JSON)
     #[arg(long, value_name = "PLACE", conflicts_with = "at")]
     after: Option<String>,
@@ -63,7 +67,8 @@ pub(crate) fn in_all(args: SearchAllArgs, app: &App) -> Result<Outcome, CliError
 
 fn search(memoir: Option<String>, what: WhatArgs, app: &App) -> Result<Outcome, CliError> {
     let all = memoir.is_none();
-    if what.label.is_none() && what.query.iter().all(|word| word.trim().is_empty()) {
+    let by_label = what.query.iter().all(|word| word.trim().is_empty());
+    if what.label.is_none() && by_label {
         return Err(CliError::invalid("the query is empty")
             .with_hint("give words to look for, or a label with `-L LABEL`"));
     }
@@ -72,7 +77,7 @@ fn search(memoir: Option<String>, what: WhatArgs, app: &App) -> Result<Outcome, 
         memoir,
         label: what.label,
         limit: what.limit.map(|limit| limit.within(&app.ui)),
-        floor: None,
+        floor: what.floor,
         after: what.after,
         at: what.at,
     })?;
@@ -87,10 +92,17 @@ fn search(memoir: Option<String>, what: WhatArgs, app: &App) -> Result<Outcome, 
         return Ok(outcome);
     }
     for hit in &found.results {
-        print_concept(ui, &hit.concept, all)?;
+        print_concept(ui, &hit.concept, all, &found_by(hit, by_label))?;
     }
     if let Some(note) = &found.note {
         ui.note(note);
+    }
+    if let Some(nearest) = &found.nearest {
+        let name = text::one_line(&nearest.name);
+        let fit = nearest.fit;
+        ui.remark(format_args!(
+            "nothing fits; nearest: {name} (fit {fit:.2}), --floor 0 shows it"
+        ));
     }
     let more = match &found.next {
         Some(next) => format!(", there are more: `--after {next}`"),
@@ -103,4 +115,13 @@ fn search(memoir: Option<String>, what: WhatArgs, app: &App) -> Result<Outcome, 
         when::ago(ui.now, &found.basis.at),
     ));
     Ok(outcome)
+}
+
+/// What the search found a concept by, and how well it fits; nothing of one that has the label asked for.
+fn found_by(hit: &ConceptHit, by_label: bool) -> String {
+    if by_label {
+        return String::new();
+    }
+    let found = recall::by_words_or_meaning(&hit.matched);
+    format!("{found}, fit {:.2}", hit.fit)
 }

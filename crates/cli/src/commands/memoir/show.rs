@@ -81,7 +81,7 @@ pub(crate) fn run(args: ShowArgs, app: &App) -> Result<Outcome, CliError> {
     }
     for concept in &shown.concept_list {
         ui.line(format_args!(""))?;
-        print_concept(ui, concept, false)?;
+        print_concept(ui, concept, false, "")?;
     }
     if let Some(next) = &shown.next {
         ui.remark(format_args!(

@@ -9,6 +9,19 @@ fn lines(values: &[Value]) -> String {
     values.iter().map(|value| format!("{value}\n")).collect()
 }
 
+/// The name of the folder that a world is in.
+fn folder(world: &World) -> String {
+    let path = world.path(".").canonicalize().unwrap();
+    path.file_name().unwrap().to_string_lossy().into_owned()
+}
+
+/// The rankings of a file.
+fn rankings(world: &World, file: &str) -> Vec<Value> {
+    let text = std::fs::read_to_string(world.path(file)).unwrap();
+    let lines = text.lines().map(serde_json::from_str);
+    lines.collect::<Result<_, _>>().unwrap()
+}
+
 /// A conversation of which every word stands in one memory, and questions about it.
 fn pair(world: &World, name: &str) {
     let memories: Vec<Value> = ["heron", "violin", "marble"]
@@ -39,6 +52,36 @@ fn a_pair_is_scored_by_category_and_overall() {
     let latency = report["latency_ms"].take();
     assert!(latency["p50"].as_f64() <= latency["p95"].as_f64());
     assert!(latency["p50"].as_f64() > Some(0.0));
+    let sets = report["sets"].take();
+    assert_eq!(sets.as_array().map(Vec::len), Some(1), "{sets}");
+    assert_eq!(
+        (&sets[0]["name"], &sets[0]["n"]),
+        (&json!(folder(&world)), &json!(4))
+    );
+    assert_eq!(sets[0]["latency_ms"], latency);
+    let mut all = report["all"].take();
+    assert_eq!(all["name"].take(), "all");
+    let mut set = sets[0].clone();
+    set["name"].take();
+    assert_eq!(all, set, "one set is all of them");
+    for (figure, mean) in [
+        (&all["any_at"]["1"], 0.75),
+        (&all["any_at"]["10"], 0.75),
+        (&all["evidence_at"]["10"], 0.5),
+        (&all["mrr"], 0.75),
+    ] {
+        assert_eq!(figure["mean"], mean, "{all}");
+        assert!(figure["low"].as_f64() < Some(mean), "{all}");
+        assert!(figure["high"].as_f64() > Some(mean), "{all}");
+    }
+    let fit = &all["fit"];
+    assert_eq!(fit["own"]["of"], 3, "{fit}");
+    assert_eq!(
+        (&fit["same_set"]["of"], &fit["other_set"]["of"]),
+        (&json!(0), &json!(0))
+    );
+    assert_eq!(fit["right"]["of"], 3, "{fit}");
+    assert_eq!(fit["curve"].as_array().map(Vec::len), Some(20));
     let ndcg = report["overall"]["ndcg_at_10"].take().as_f64().unwrap();
     // 1, 1 / (1 + 1/log2(3)) twice, 0; of four questions.
     assert!((ndcg - 0.556_573_5).abs() < 1e-6, "{ndcg}");
@@ -57,6 +100,7 @@ fn a_pair_is_scored_by_category_and_overall() {
         "stores": 1, "memories": 3, "questions": 4,
         "skipped": { "no_evidence": 1, "abstention": 0 },
         "unknown_evidence": 1, "cut": 0, "limit": 10, "only": null, "latency_ms": null,
+        "floor": 0.0, "sets": null, "all": null,
         "overall": scores(4, 1, 0.75, 0.25, 0.5),
         "categories": {
             "1": scores(1, 0, 1.0, 1.0, 1.0),
@@ -82,6 +126,33 @@ fn people_get_tables_and_notes() {
         "all         4        1   50.00   50.00   50.00   50.00   50.00",
     ] {
         assert!(run.out.lines().any(|l| l == line), "{line}\n{}", run.out);
+    }
+    let first: Vec<&str> = run.out.lines().take(2).collect();
+    let [head, row] = first[..] else {
+        panic!("{}", run.out)
+    };
+    let names: Vec<&str> = head.split_whitespace().take(7).collect();
+    assert_eq!(
+        names,
+        ["set", "n", "any@1", "any@5", "any@10", "evidence@10", "MRR"]
+    );
+    let cells: Vec<&str> = row
+        .split("  ")
+        .map(str::trim)
+        .filter(|cell| !cell.is_empty())
+        .collect();
+    assert_eq!(&cells[..2], ["c", "4"], "{row}");
+    assert!(
+        cells[2].starts_with("75.0 [") && cells[2].ends_with(']'),
+        "{row}"
+    );
+    assert!(cells[5].starts_with("50.0 ["), "{row}");
+    for title in ["floor ", "fit ", "0.00 ", "0.95 "] {
+        assert!(
+            run.out.lines().any(|l| l.starts_with(title)),
+            "{title}\n{}",
+            run.out
+        );
     }
     assert!(
         run.out.contains("a recall of 20 results: p50 "),
@@ -111,22 +182,178 @@ fn rankings_can_be_scored_by_others() {
             "text",
         ])
         .ok();
-    let rankings = std::fs::read_to_string(world.path("r.jsonl")).unwrap();
-    let rankings: Vec<Value> = rankings
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let rankings = rankings(&world, "r.jsonl");
     assert_eq!(rankings.len(), 4);
     let mut second = rankings[1].clone();
     let score = second["ranked"][0]["score"].take();
     assert!(score.as_f64() > Some(0.0), "{score}");
+    let fit = second["ranked"][0]["fit"].take();
+    assert!(fit.is_number(), "{fit}");
+    if let Some(result) = second["ranked"][0].as_object_mut() {
+        result.remove("features");
+    }
     let expected = json!({
-        "store": "c", "question": "2", "query": "violin", "category": "2", "granularity": null,
+        "set": "c", "store": "c", "topic": "s1", "question": "2", "query": "violin", "category": "2", "granularity": null,
         "evidence": ["D1:2", "D1:3"],
-        "ranked": [{ "key": "D1:2", "score": null, "tokens": 2 }],
+        "ranked": [{ "key": "D1:2", "score": null, "fit": null, "tokens": 2 }],
     });
     assert_eq!(second, expected);
     assert_eq!(rankings[2]["ranked"], json!([]));
+}
+
+/// Every store of a folder is asked what the others are asked, without the names of those who speak.
+#[test]
+fn stores_are_asked_what_others_know() {
+    let world = World::new();
+    std::fs::create_dir(world.path("talk")).unwrap();
+    std::fs::create_dir(world.path("notes")).unwrap();
+    for (name, who, what) in [("one", "Ada", "violin"), ("two", "Grace Hopper", "heron")] {
+        let said = [
+            format!("{who}: I saw a {what}"),
+            format!("{who}: goodbye then"),
+        ];
+        let memories: Vec<Value> = said
+            .iter()
+            .zip(1..)
+            .map(|(said, n)| json!({ "key": format!("D{n}"), "topic": "s1", "content": said }))
+            .collect();
+        world.write(&format!("talk/{name}.memories.jsonl"), lines(&memories));
+        let question = format!("When did {who} see her {what}?");
+        let asked = [
+            json!({ "query": question, "evidence": ["D1"] }),
+            json!({ "query": "who knows", "evidence": [] }),
+        ];
+        world.write(&format!("talk/{name}.questions.jsonl"), lines(&asked));
+    }
+    let notes: Vec<Value> = ["marble", "copper", "linen"]
+        .iter()
+        .zip(0..)
+        .map(|(what, n)| json!({ "key": what, "topic": format!("notes-{n}-0"), "content": format!("{what} is dear") }))
+        .collect();
+    world.write("notes/stuff.memories.jsonl", lines(&notes));
+    let asked = ["marble", "copper"]
+        .map(|what| json!({ "query": format!("is {what} dear"), "evidence": [what] }));
+    world.write("notes/stuff.questions.jsonl", lines(&asked));
+
+    let report = world.json(["bench", "recall", "talk", "notes", "--rankings", "r.jsonl"]);
+    assert_eq!(
+        (&report["stores"], &report["memories"], &report["questions"]),
+        (&json!(3), &json!(7), &json!(4)),
+        "halves are no stores of their own"
+    );
+    let mut foreign: Vec<[String; 4]> = rankings(&world, "r.jsonl")
+        .iter()
+        .filter(|ranking| ranking["foreign"] == true)
+        .map(|ranking| {
+            ["set", "store", "from", "query"].map(|name| ranking[name].as_str().unwrap().to_owned())
+        })
+        .collect();
+    foreign.sort();
+    let expected = [
+        ["notes", "stuff", "notes/stuff", "is copper dear"],
+        ["notes", "stuff", "notes/stuff", "is marble dear"],
+        [
+            "notes",
+            "stuff",
+            "talk/one",
+            "When did someone see her violin?",
+        ],
+        [
+            "notes",
+            "stuff",
+            "talk/two",
+            "When did someone see her heron?",
+        ],
+        ["talk", "one", "notes/stuff", "is copper dear"],
+        ["talk", "one", "notes/stuff", "is marble dear"],
+        ["talk", "one", "talk/two", "When did someone see her heron?"],
+        ["talk", "two", "notes/stuff", "is copper dear"],
+        ["talk", "two", "notes/stuff", "is marble dear"],
+        [
+            "talk",
+            "two",
+            "talk/one",
+            "When did someone see her violin?",
+        ],
+    ];
+    assert_eq!(foreign, expected);
+    let of = |set: &Value| {
+        [
+            &set["fit"]["same_set"]["of"],
+            &set["fit"]["other_set"]["of"],
+        ]
+        .map(|of| of.as_u64().unwrap())
+    };
+    assert_eq!(of(&report["sets"][0]), [2, 4]);
+    assert_eq!(of(&report["sets"][1]), [2, 2]);
+    assert_eq!(of(&report["all"]), [4, 6]);
+    // `marble is dear` has no word of `linen` and `copper` but `dear`, so each half answers what it is not asked for.
+    assert_eq!(report["sets"][1]["fit"]["curve"][0]["same_set"], 1.0);
+
+    let report = world.json(["bench", "recall", "talk", "notes", "--no-foreign"]);
+    assert_eq!(of(&report["all"]), [0, 0]);
+}
+
+/// With a floor only what fits is scored, and what fit is worth is told without one.
+#[test]
+fn a_floor_leaves_out_what_fits_less() {
+    let world = World::new();
+    let memories = [
+        json!({ "key": "heron", "topic": "a", "content": "the heron stood in the pond at noon" }),
+        json!({ "key": "violin", "topic": "b", "content": "a violin lies in the attic" }),
+    ];
+    world.write("c.memories.jsonl", lines(&memories));
+    let questions = [
+        json!({ "query": "the heron stood in the pond at noon", "evidence": ["heron"] }),
+        json!({ "query": "opening hours of the violin repair shop on Tuesday", "evidence": ["violin"] }),
+    ];
+    world.write("c.questions.jsonl", lines(&questions));
+    let ask = |floor: f64| {
+        let floor = format!("--floor={floor}");
+        let args = [
+            "bench",
+            "recall",
+            "c.memories.jsonl",
+            "--no-foreign",
+            "--rankings",
+            "r.jsonl",
+        ];
+        let report = world.json([&args[..], &[&floor]].concat());
+        let keys: Vec<Vec<Value>> = rankings(&world, "r.jsonl")
+            .iter()
+            .map(|ranking| {
+                ranking["ranked"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|hit| hit["key"].clone())
+                    .collect()
+            })
+            .collect();
+        (report, keys)
+    };
+    let (open, _) = ask(0.0);
+    assert_eq!(open["all"]["any_at"]["1"]["mean"], 1.0);
+    let firsts = rankings(&world, "r.jsonl");
+    let [exact, vague] = [0, 1].map(|n| firsts[n]["ranked"][0]["fit"].as_f64().unwrap());
+    assert!(vague < exact, "{vague} and {exact}");
+
+    let floor = f64::midpoint(vague, exact);
+    let (report, keys) = ask(floor);
+    assert_eq!(keys, [vec![json!("heron")], vec![]]);
+    assert_eq!(report["floor"], floor);
+    for figure in ["any_at", "evidence_at"] {
+        assert_eq!(report["all"][figure]["10"]["mean"], 0.5, "{figure}");
+    }
+    assert_eq!(report["all"]["evidence_in_tokens"]["4000"], 0.5);
+    assert_eq!(report["all"]["fit"], open["all"]["fit"]);
+
+    for floor in ["2", "-0.1", "NaN"] {
+        let floor = format!("--floor={floor}");
+        world
+            .icm(["bench", "recall", "c.memories.jsonl", &floor])
+            .fails(2, "it must be from 0 to 1");
+    }
 }
 
 /// As LongMemEval has it: names give the answer away, and one question is about nothing.

@@ -20,6 +20,12 @@ pub struct BenchRequest {
     pub weights: icm_projections::ranking::Ranking,
     /// Only one signal, instead.
     pub only: Option<Signal>,
+    /// Least fit of a result, 0 to 1; with 0 everything is scored.
+    pub floor: f64,
+    /// Whether stores are also asked questions that nothing in them answers.
+    pub foreign: bool,
+    /// Whether rankings carry the features of each result.
+    pub features: bool,
 }
 
 /// What becomes one memory of a conversation.
@@ -61,8 +67,14 @@ pub struct BenchReport {
     pub limit: usize,
     /// The one signal that was used; `None` for all.
     pub only: Option<Signal>,
+    /// Least fit of a result that was scored.
+    pub floor: f64,
     /// Wall time of the recalls.
     pub latency_ms: Latency,
+    /// One entry a folder or file, in the order of the request.
+    pub sets: Vec<SetScores>,
+    /// Over the questions of all sets.
+    pub all: SetScores,
     /// Over all questions.
     pub overall: Scores,
     /// And over those of a category.
@@ -108,11 +120,107 @@ pub struct Scores {
     pub evidence_in_tokens: BTreeMap<usize, f64>,
 }
 
+/// Figures of one set, with intervals.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SetScores {
+    /// The folder or file; `all` for all of them.
+    pub name: String,
+    /// Questions that were asked.
+    pub n: u64,
+    /// Share of questions with a piece of evidence among the first 1, 5 and 10.
+    pub any_at: BTreeMap<usize, Figure>,
+    /// Mean share of a question's evidence among the first 10.
+    pub evidence_at: BTreeMap<usize, Figure>,
+    /// Mean reciprocal rank of the first piece.
+    pub mrr: Figure,
+    /// Mean share of the evidence among the first results that fit into so many tokens.
+    pub evidence_in_tokens: BTreeMap<usize, f64>,
+    /// Wall time of the recalls.
+    pub latency_ms: Latency,
+    /// What fit is worth.
+    pub fit: FitScores,
+}
+
+/// A mean over questions with its 95 % interval by bootstrap.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// The mean.
+    pub mean: f64,
+    /// 2.5 % of the resamples have a smaller mean.
+    pub low: f64,
+    /// 2.5 % have a larger one.
+    pub high: f64,
+}
+
+/// How well fit tells answers from everything else. All of it is from recalls with floor 0.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct FitScores {
+    /// First results by their fit, in steps of 0.1.
+    pub bins: Vec<FitBin>,
+    /// First results with fit ≥ 0.5, and the share of them that is evidence.
+    pub sure: Share,
+    /// First results that are evidence, and the share of them that has fit ≥ 0.5.
+    pub right: Share,
+    /// The default floor: `ranking.floor`. The next three are at this floor.
+    pub floor: f64,
+    /// Questions with evidence among the first ten, and the share that loses all of it.
+    pub own: Share,
+    /// Foreign questions of the same set, and the share that gets a result.
+    pub same_set: Share,
+    /// Foreign questions of other sets, and the share that gets a result.
+    pub other_set: Share,
+    /// The same shares at the floors 0, 0.05, … 0.95.
+    pub curve: Vec<CurvePoint>,
+}
+
+/// First results whose fit is within a step.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct FitBin {
+    /// Least fit.
+    pub from: f64,
+    /// The next step's least fit.
+    pub to: f64,
+    /// First results.
+    pub n: u64,
+    /// Share of them that is evidence.
+    pub right: f64,
+}
+
+/// A share and what it is of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Share {
+    /// How many.
+    pub of: u64,
+    /// From 0 to 1; 0 of none.
+    pub share: f64,
+}
+
+/// What a floor lets through, and what it costs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// Least fit of a result.
+    pub floor: f64,
+    /// Share of own questions that lose all their evidence of the first ten.
+    pub own_lost: f64,
+    /// Share of foreign questions of the same set that get a result.
+    pub same_set: f64,
+    /// Share of foreign questions of other sets that get a result.
+    pub other_set: f64,
+}
+
 /// One question and what was found, for others to score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ranking {
+    /// The folder or file that the store is of.
+    pub set: String,
     /// The pair's name, or LongMemEval's file.
     pub store: String,
+    /// The question is of another store or half: nothing here answers it.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub foreign: bool,
+    /// The store that a foreign question is of, as `SET/STORE`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub from: Option<String>,
     /// LongMemEval's id, or the line of the questions' file.
     pub question: String,
     /// What was asked.
@@ -123,6 +231,9 @@ pub struct Ranking {
     pub granularity: Option<Granularity>,
     /// Names of the memories that answer it.
     pub evidence: Vec<String>,
+    /// The topic of the first of them that is a memory.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub topic: Option<String>,
     /// What was found, best first.
     pub ranked: Vec<Ranked>,
 }
@@ -135,8 +246,13 @@ pub struct Ranked {
     pub key: Option<String>,
     /// As recall gave it.
     pub score: f64,
+    /// How sure it is that this answers the question.
+    pub fit: f64,
     /// Tokens of its content, as they are estimated here.
     pub tokens: usize,
+    /// Values that the score is made of, by name, where the ranking explains them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub features: BTreeMap<String, f64>,
 }
 
 /// How alike two answers to the same recalls are.

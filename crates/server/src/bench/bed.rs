@@ -5,6 +5,7 @@ use std::io::BufRead;
 use std::time::{Duration, Instant};
 
 use icm_projections::ranking::Ranking;
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::api::{Caller, ListRequest, Progress, RecallAnswer, RecallRequest};
@@ -69,26 +70,46 @@ impl Bed {
         })
     }
 
-    /// How many memories have each key.
-    pub(super) fn keys(&self) -> Result<HashMap<String, u64>> {
-        let mut keys = HashMap::new();
-        let memories = self.service.list(&ListRequest::default())?;
-        for key in memories.into_iter().filter_map(|memory| memory.key) {
-            *keys.entry(key).or_insert(0) += 1;
+    /// The topics of the memories with each key.
+    pub(super) fn keys(&self) -> Result<HashMap<String, Vec<String>>> {
+        let mut keys: HashMap<String, Vec<String>> = HashMap::new();
+        for memory in self.service.list(&ListRequest::default())? {
+            if let Some(key) = memory.key {
+                keys.entry(key).or_default().push(memory.topic);
+            }
         }
         Ok(keys)
     }
 
-    /// What a recall finds, and how long it took. It leaves no trace.
-    pub(super) fn recall(&self, query: &str, limit: usize) -> Result<(RecallAnswer, Duration)> {
+    /// What a recall finds of at least this fit, and how long it took. It leaves no trace.
+    pub(super) fn recall(
+        &self,
+        query: &str,
+        limit: usize,
+        floor: f64,
+        explain: bool,
+    ) -> Result<(RecallAnswer, Duration)> {
         let request = RecallRequest {
             query: query.to_owned(),
             limit: Some(limit),
             record: false,
+            explain,
             ..RecallRequest::default()
         };
         let begun = Instant::now();
-        let answer = self.service.recall(&self.caller, &request)?;
-        Ok((answer, begun.elapsed()))
+        let mut answer = self.service.recall(&self.caller, &request)?;
+        let time = begun.elapsed();
+        cut(&mut answer, floor);
+        Ok((answer, time))
     }
+}
+
+/// Leaves out what fits less than the floor.
+fn cut(answer: &mut RecallAnswer, floor: f64) {
+    let mut fits = answer.results.iter().map(|hit| hit.fit >= floor);
+    let explained = answer.explain.as_mut().and_then(|it| it.get_mut("results"));
+    if let Some(Value::Array(explained)) = explained {
+        explained.retain(|_| fits.next().unwrap_or(false));
+    }
+    answer.results.retain(|hit| hit.fit >= floor);
 }

@@ -35,27 +35,47 @@ impl Input {
     }
 }
 
-/// What folders and files stand for, each once, in order; pairs in a folder by name. Every pair is
-/// whole.
-pub(super) fn find(paths: &[PathBuf]) -> Result<Vec<Input>> {
-    let mut found = Vec::new();
+/// A folder of pairs, or a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Set {
+    /// The last part of its path; of a pair without the end.
+    pub(super) name: String,
+    pub(super) inputs: Vec<Input>,
+}
+
+/// The sets that folders and files stand for, in order, pairs in a folder by name. Every input is in one set, and
+/// every pair is whole.
+pub(super) fn find(paths: &[PathBuf]) -> Result<Vec<Set>> {
+    let mut sets: Vec<Set> = Vec::new();
     for path in paths {
-        let inputs = match path.is_dir() {
+        let mut inputs = match path.is_dir() {
             true => in_folder(path)?,
             false => vec![of_file(path)?],
         };
-        for input in inputs {
-            if !found.contains(&input) {
-                found.push(input);
+        inputs.retain(|input| sets.iter().all(|set| !set.inputs.contains(input)));
+        for input in &inputs {
+            if let Input::Pair { stem } = input {
+                check_whole(stem)?;
             }
         }
-    }
-    for input in &found {
-        if let Input::Pair { stem } = input {
-            check_whole(stem)?;
+        if !inputs.is_empty() {
+            sets.push(Set {
+                name: name_of(path),
+                inputs,
+            });
         }
     }
-    Ok(found)
+    Ok(sets)
+}
+
+fn name_of(path: &Path) -> String {
+    let path = match path.is_dir() {
+        // `.` has no name of its own.
+        true => path.canonicalize().unwrap_or_else(|_| path.to_owned()),
+        false => stem_of(path).unwrap_or_else(|| path.to_owned()),
+    };
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
 }
 
 fn in_folder(folder: &Path) -> Result<Vec<Input>> {

@@ -5,30 +5,37 @@
 //! other store is opened. The arithmetic is in `metrics`, which knows ranks alone.
 
 mod bed;
+mod fit;
+mod foreign;
 mod input;
 mod longmemeval;
 mod metrics;
 mod pairs;
 mod replay;
+mod sets;
 mod tally;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufReader, Cursor};
 use std::path::Path;
 
 use icm_projections::ranking::Ranking as Weights;
+use serde_json::Value;
 
 use crate::api::{
-    BenchReport, BenchRequest, Granularity, Latency, NoProgress, Progress, Ranked, Ranking,
-    RecallAnswer, Signal, Skipped,
+    BenchReport, BenchRequest, Granularity, NoProgress, Progress, Ranked, Ranking, RecallAnswer,
+    SetScores, Signal, Skipped,
 };
 use crate::embedding::Model;
 use crate::error::{Result, ServiceError};
 use crate::limits::RECALL_LIMIT_MAX;
 use crate::tokens;
 use bed::Bed;
+use fit::{Kind, SHOWN};
+use foreign::{Foreign, Pair, Pairs};
 use input::Input;
+use sets::Sums;
 use tally::{NDCG_AT, Tally};
 
 pub use replay::bench_replay;
@@ -61,16 +68,22 @@ pub fn bench_recall(
             "leave `--only vectors` out, or choose a model: `--set embedding.model=static`",
         ));
     }
-    let inputs = input::find(&request.paths)?;
+    let sets = input::find(&request.paths)?;
     let is_own = |input: &Input| matches!(input, Input::LongMemEval { .. });
-    if request.granularity.is_some() && !inputs.iter().any(is_own) {
+    let mut inputs = sets.iter().flat_map(|set| &set.inputs);
+    if request.granularity.is_some() && !inputs.any(is_own) {
         return Err(ServiceError::invalid_with(
             "only of LongMemEval files the granularity can be chosen, and none is among these",
             "leave `--granularity` out: the memories of a pair are taken as they are",
         ));
     }
+    let known = foreign::read(&sets, request.foreign)?;
     let mut run = Run {
         request,
+        set: String::new(),
+        sums: Sums::default(),
+        all: Sums::default(),
+        sets: Vec::new(),
         model,
         tally: Tally::new(&request.ks),
         skipped: Skipped::default(),
@@ -78,14 +91,21 @@ pub fn bench_recall(
         memories: 0,
         unknown_evidence: 0,
         cut: 0,
-        times_ms: Vec::new(),
         each,
     };
-    for input in &inputs {
-        match input {
-            Input::Pair { stem } => run.pair(stem, progress)?,
-            Input::LongMemEval { file } => run.long_mem_eval(file, progress)?,
+    for (set, lent) in sets.iter().zip(&known) {
+        run.begin(&set.name);
+        let mut pairs = lent.pairs.iter();
+        for input in &set.inputs {
+            match input {
+                Input::Pair { stem } => {
+                    let pair = pairs.next().expect("every pair was read");
+                    run.pair(stem, pair, lent, &known, progress)?;
+                }
+                Input::LongMemEval { file } => run.long_mem_eval(file, progress)?,
+            }
         }
+        run.end();
     }
     Ok(run.report())
 }
@@ -107,6 +127,12 @@ fn check(request: &BenchRequest) -> Result<()> {
             request.limit
         )));
     }
+    if !(0.0..=1.0).contains(&request.floor) {
+        return Err(ServiceError::invalid(format!(
+            "the floor is {}, it must be from 0 to 1",
+            request.floor
+        )));
+    }
     match request.ks.contains(&0) {
         true => Err(ServiceError::invalid("a place is 1 or more")),
         false => Ok(()),
@@ -117,13 +143,18 @@ fn check(request: &BenchRequest) -> Result<()> {
 struct Run<'a> {
     request: &'a BenchRequest,
     model: &'a Model,
+    /// The name and the figures of the set that is being asked.
+    set: String,
+    sums: Sums,
+    /// The figures of the sets before it.
+    all: Sums,
+    sets: Vec<SetScores>,
     tally: Tally,
     skipped: Skipped,
     stores: u64,
     memories: u64,
     unknown_evidence: u64,
     cut: u64,
-    times_ms: Vec<f64>,
     each: &'a mut dyn FnMut(&Ranking) -> io::Result<()>,
 }
 
@@ -134,26 +165,75 @@ struct Place<'a> {
     bed: &'a Bed,
     /// What a memory is called, by its key.
     names: &'a HashMap<String, String>,
+    /// The topics of what is called so; empty of LongMemEval's.
+    topics: &'a HashMap<String, Vec<String>>,
 }
 
 impl Place<'_> {
+    /// The topic of the first of these that is a memory.
+    fn topic_of(&self, evidence: &[String]) -> Option<String> {
+        let mut topics = evidence.iter().filter_map(|name| self.topics.get(name));
+        topics.next().and_then(|topics| topics.first().cloned())
+    }
+
     fn ranked(&self, answer: &RecallAnswer) -> Vec<Ranked> {
-        let hits = answer.results.iter().map(|hit| {
+        let hits = answer.results.iter().enumerate();
+        let ranked = hits.map(|(place, hit)| {
             let key = hit.memory.key.as_ref();
             Ranked {
                 key: key.and_then(|key| self.names.get(key)).cloned(),
                 score: hit.score,
+                fit: hit.fit,
                 tokens: tokens::estimate(hit.memory.content.as_deref().unwrap_or_default()),
+                features: features(answer, place),
             }
         });
-        hits.collect()
+        ranked.collect()
     }
 }
 
+/// The features of a result, if they were asked for: five decimals each, yes as 1 and no as 0.
+fn features(answer: &RecallAnswer, place: usize) -> BTreeMap<String, f64> {
+    let explained = answer.explain.as_ref();
+    let features = explained.and_then(|explain| {
+        let result = explain.get("results")?.get(place)?;
+        result.get("features")?.as_object()
+    });
+    let numbers = features.into_iter().flatten().filter_map(|(name, value)| {
+        let number = match value {
+            Value::Bool(holds) => f64::from(u8::from(*holds)),
+            _ => value.as_f64()?,
+        };
+        Some((name.clone(), (number * 1e5).round() / 1e5))
+    });
+    numbers.collect()
+}
+
 impl Run<'_> {
-    fn pair(&mut self, stem: &Path, progress: &dyn Progress) -> Result<()> {
-        let questions_path = Input::questions(stem);
-        let questions = pairs::questions(&questions_path)?;
+    fn begin(&mut self, set: &str) {
+        set.clone_into(&mut self.set);
+        self.sums = Sums::default();
+    }
+
+    fn end(&mut self) {
+        let scores = self.sums.scores(&self.set, self.floor());
+        self.sets.push(scores);
+        self.all.extend(&self.sums);
+    }
+
+    /// The floor of a recall that names none.
+    fn floor(&self) -> f64 {
+        (f64::from(self.request.weights.floor) * 1e6).round() / 1e6
+    }
+
+    fn pair(
+        &mut self,
+        stem: &Path,
+        pair: &Pair,
+        lent: &Pairs,
+        all: &[Pairs],
+        progress: &dyn Progress,
+    ) -> Result<()> {
         let path = Input::memories(stem);
         let file = File::open(&path).map_err(|source| ServiceError::Io {
             doing: format!("cannot read {}", path.display()),
@@ -162,31 +242,100 @@ impl Run<'_> {
         let lines = Box::new(BufReader::with_capacity(1 << 16, file));
         let bed = self.store(&path.display().to_string(), lines, progress)?;
         let keys = bed.keys()?;
-        for (place, question) in &questions {
-            let several = |key: &&String| keys.get(*key).is_some_and(|count| *count > 1);
+        for (place, question) in &pair.questions {
+            let several = |key: &&String| keys.get(*key).is_some_and(|topics| topics.len() > 1);
             if let Some(key) = question.evidence.iter().find(several) {
                 return Err(ServiceError::invalid(format!(
                     "{place}: the evidence `{key}` names {} memories",
-                    keys[key]
+                    keys[key].len()
                 )));
             }
         }
-        let names = keys.into_keys().map(|key| (key.clone(), key)).collect();
-        let store = stem.file_name().unwrap_or_default().to_string_lossy();
+        let names = keys.keys().map(|key| (key.clone(), key.clone())).collect();
         let here = Place {
-            store: &store,
+            store: &pair.store,
             granularity: None,
             bed: &bed,
             names: &names,
+            topics: &keys,
         };
-        progress.start(&format!("asking {store}"), Some(questions.len() as u64));
-        for (place, question) in questions {
+        let count = pair.questions.len() as u64;
+        progress.start(&format!("asking {}", pair.store), Some(count));
+        for (place, question) in &pair.questions {
             progress.advance(1);
-            if self.skips(&question, false) {
+            if self.skips(question, false) {
                 continue;
             }
-            self.ask(&here, &question)
-                .map_err(|error| at(&place, error))?;
+            self.ask(&here, question)
+                .map_err(|error| at(place, error))?;
+        }
+        progress.finish();
+        if !self.request.foreign {
+            return Ok(());
+        }
+        let others = foreign::other_sets(all, &self.set);
+        self.ask_foreign(&here, Kind::OtherSet, &others, progress)?;
+        if lent.pairs.len() > 1 {
+            let others = foreign::same_set(lent, &pair.store);
+            return self.ask_foreign(&here, Kind::SameSet, &others, progress);
+        }
+        self.ask_halves(&here, pair, &path, progress)
+    }
+
+    /// Asks each half of a pair what the other half answers.
+    fn ask_halves(
+        &mut self,
+        whole: &Place<'_>,
+        pair: &Pair,
+        path: &Path,
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        let lines = foreign::lines(path)?;
+        let halves = foreign::halves(&self.set, pair, &lines);
+        for half in halves.into_iter().flatten() {
+            let name = path.display().to_string();
+            let lines = Box::new(Cursor::new(half.memories));
+            let weights = weights(self.request);
+            let bed = Bed::new(&name, lines, weights, self.model, progress)?;
+            let here = Place {
+                bed: &bed,
+                ..*whole
+            };
+            self.ask_foreign(&here, Kind::SameSet, &half.questions, progress)?;
+        }
+        Ok(())
+    }
+
+    fn ask_foreign(
+        &mut self,
+        here: &Place<'_>,
+        kind: Kind,
+        questions: &[Foreign],
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        let what = format!("asking {} what others know", here.store);
+        progress.start(&what, Some(questions.len() as u64));
+        for question in questions {
+            progress.advance(1);
+            let explain = self.request.features;
+            let (answer, _) = here.bed.recall(&question.query, SHOWN, 0.0, explain)?;
+            let ranked = here.ranked(&answer);
+            self.sums
+                .fits
+                .foreign(kind, ranked.iter().map(|hit| hit.fit));
+            self.hand_on(Ranking {
+                set: self.set.clone(),
+                store: here.store.to_owned(),
+                foreign: true,
+                from: Some(question.from.clone()),
+                question: question.id.clone(),
+                query: question.query.clone(),
+                category: question.category.clone(),
+                granularity: None,
+                evidence: Vec::new(),
+                topic: None,
+                ranked,
+            })?;
         }
         progress.finish();
         Ok(())
@@ -208,6 +357,7 @@ impl Run<'_> {
                 granularity: Some(haystack.granularity),
                 bed: &bed,
                 names: &haystack.names,
+                topics: &HashMap::new(),
             };
             self.ask(&here, &haystack.question)
                 .map_err(|error| at(place, error))
@@ -226,7 +376,7 @@ impl Run<'_> {
         self.stores += 1;
         self.memories += bed.memories;
         // The first recall of a process opens what the others find open.
-        bed.recall("warm", self.request.limit)?;
+        bed.recall("warm", self.request.limit, 0.0, false)?;
         Ok(bed)
     }
 
@@ -244,13 +394,31 @@ impl Run<'_> {
     }
 
     fn ask(&mut self, here: &Place<'_>, question: &Question) -> Result<()> {
-        let (answer, time) = here.bed.recall(&question.query, self.request.limit)?;
-        self.times_ms.push(time.as_secs_f64() * 1_000.0);
+        let BenchRequest {
+            limit,
+            floor,
+            features,
+            ..
+        } = *self.request;
+        let recall =
+            |limit, floor, explain| here.bed.recall(&question.query, limit, floor, explain);
+        let (answer, time) = recall(limit, floor, features)?;
+        self.sums.took(time.as_secs_f64() * 1_000.0);
         let ranked = here.ranked(&answer);
-        let filling = match self.request.limit < FILLING {
-            true => here.ranked(&here.bed.recall(&question.query, FILLING)?.0),
+        let filling = match limit < FILLING {
+            true => here.ranked(&recall(FILLING, floor, false)?.0),
             false => ranked.clone(),
         };
+        // What a floor costs is seen in what is found without one.
+        let open = match floor > 0.0 {
+            true => &recall(limit, 0.0, false)?.0,
+            false => &answer,
+        };
+        let found = here.ranked(open).into_iter().map(|hit| {
+            let is_evidence = hit.key.is_some_and(|key| question.evidence.contains(&key));
+            (hit.fit, is_evidence)
+        });
+        self.sums.fits.own(&found.collect::<Vec<_>>());
 
         let known: HashSet<&String> = here.names.values().collect();
         let unknown = question.evidence.iter().filter(|e| !known.contains(e));
@@ -264,26 +432,34 @@ impl Run<'_> {
         };
         let tokens: Vec<usize> = filling.iter().map(|hit| hit.tokens).collect();
         let filling = (&ranks_in(&filling)[..], &tokens[..]);
-        self.tally
-            .add(&question.category, &ranks_in(&ranked), filling);
+        let ranks = ranks_in(&ranked);
+        self.tally.add(&question.category, &ranks, filling);
+        self.sums.add(&ranks, filling);
 
-        let ranking = Ranking {
+        self.hand_on(Ranking {
+            set: self.set.clone(),
+            foreign: false,
+            from: None,
             store: here.store.to_owned(),
             question: question.id.clone(),
             query: question.query.clone(),
             category: question.category.clone(),
             granularity: here.granularity,
             evidence: question.evidence.clone(),
+            topic: here.topic_of(&question.evidence),
             ranked,
-        };
+        })
+    }
+
+    fn hand_on(&mut self, ranking: Ranking) -> Result<()> {
         (self.each)(&ranking).map_err(|source| ServiceError::Io {
             doing: "cannot write the rankings".to_owned(),
             source,
         })
     }
 
-    fn report(mut self) -> BenchReport {
-        self.times_ms.sort_by(f64::total_cmp);
+    fn report(self) -> BenchReport {
+        let all = self.all.scores("all", self.floor());
         let (overall, categories) = self.tally.means();
         BenchReport {
             stores: self.stores,
@@ -294,10 +470,10 @@ impl Run<'_> {
             cut: self.cut,
             limit: self.request.limit,
             only: self.request.only,
-            latency_ms: Latency {
-                p50: metrics::percentile(&self.times_ms, 50),
-                p95: metrics::percentile(&self.times_ms, 95),
-            },
+            floor: self.request.floor,
+            latency_ms: all.latency_ms,
+            sets: self.sets,
+            all,
             overall,
             categories,
         }

@@ -6,7 +6,7 @@ use super::metrics::{self, Rank};
 use crate::api::Scores;
 
 /// Tokens that an answer may fill.
-const BUDGETS: [usize; 3] = [1_000, 2_000, 4_000];
+pub(super) const BUDGETS: [usize; 3] = [1_000, 2_000, 4_000];
 /// Results that nDCG looks at.
 pub(super) const NDCG_AT: usize = 10;
 

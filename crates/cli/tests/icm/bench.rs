@@ -147,7 +147,7 @@ fn people_get_tables_and_notes() {
         "{row}"
     );
     assert!(cells[5].starts_with("50.0 ["), "{row}");
-    for title in ["floor ", "fit ", "0.00 ", "0.95 "] {
+    for title in ["floor ", "fit ", "0.00 ", "0.95 ", "at floor "] {
         assert!(
             run.out.lines().any(|l| l.starts_with(title)),
             "{title}\n{}",

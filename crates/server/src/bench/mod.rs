@@ -490,3 +490,29 @@ fn at(place: &str, error: ServiceError) -> ServiceError {
         other => other,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn features_are_numbers_of_their_own_result() {
+        let explain = json!({ "results": [
+            null,
+            { "text": 3, "features": { "words": 0.123_456_7, "speaker": true, "when": false, "note": "text" } },
+        ]});
+        let answer = json!({
+            "basis": { "position": 1, "event": "e", "at": "t" }, "scope": [], "results": [], "explain": explain,
+        });
+        let mut answer: RecallAnswer = serde_json::from_value(answer).expect("an answer");
+        let expected = [("speaker", 1.0), ("when", 0.0), ("words", 0.12346)];
+        let expected = expected.map(|(name, value)| (name.to_owned(), value));
+        assert_eq!(features(&answer, 1), BTreeMap::from(expected));
+        assert_eq!(features(&answer, 0), BTreeMap::new());
+        assert_eq!(features(&answer, 2), BTreeMap::new());
+        answer.explain = None;
+        assert_eq!(features(&answer, 1), BTreeMap::new());
+    }
+}

@@ -33,9 +33,9 @@ const LIMIT_MIN: usize = 10;
 /// questions with a piece of evidence among the first k results; evidence@k the mean share of a
 /// question's evidence there; MRR the mean of 1 / the place of the first piece. In brackets stands the
 /// 95 % interval: 1,000 resamples of the questions, always the same ones. 1 k, 2 k and 4 k are the share
-/// of the evidence within the first results that fit into so many tokens (four bytes of content each).
-/// p50 and p95 are wall times of a recall. Everything found is scored (`--floor 0`), however little it
-/// fits.
+/// of the evidence within the first results that fit into so many tokens (four bytes of content each);
+/// 200 results are asked for. p50 and p95 are wall times of a recall. Everything found is scored
+/// (`--floor 0`), however little it fits.
 ///
 /// Fit: the second table tells what the default floor (`ranking.floor`) does. Foreign questions are
 /// questions that nothing in a store answers: those of the other pairs of its folder. A folder with one
@@ -181,6 +181,7 @@ fn print(ui: &Ui, report: &BenchReport) -> Result<(), CliError> {
     print_floor(ui, report)?;
     print_fit(ui, &report.all)?;
     print_curve(ui, &report.all)?;
+    print_summary(ui, &report.all)?;
     table(ui, report, "any@k", at, |scores| of(&scores.any_at))?;
     table(ui, report, "all@k", at, |scores| of(&scores.all_at))?;
     table(ui, report, "evidence@k", at, |scores| {
@@ -277,7 +278,7 @@ fn print_sets(ui: &Ui, report: &BenchReport) -> Result<(), CliError> {
 fn of_all(share: Share) -> String {
     match share.of {
         0 => "-".to_owned(),
-        of => format!("{} of {of}", percent(share.share)),
+        of => format!("{} % of {of}", percent(share.share)),
     }
 }
 
@@ -329,6 +330,35 @@ fn print_curve(ui: &Ui, all: &SetScores) -> Result<(), CliError> {
         table.push(row(&format!("{:.2}", point.floor), cells));
     }
     print_rows(ui, &table)
+}
+
+/// The figures at the default floor in one line.
+fn print_summary(ui: &Ui, all: &SetScores) -> Result<(), CliError> {
+    let fit = &all.fit;
+    let foreign = Share {
+        of: fit.same_set.of + fit.other_set.of,
+        share: mean_of(&[fit.same_set, fit.other_set]),
+    };
+    ui.line(format_args!(
+        "at floor {}: {} foreign questions answered, {} own questions lost; {} first results with fit ≥ 0.5 right, \
+         {} right first results with fit ≥ 0.5",
+        fit.floor,
+        of_all(foreign),
+        of_all(fit.own),
+        of_all(fit.sure),
+        of_all(fit.right),
+    ))?;
+    ui.line(format_args!(""))
+}
+
+/// The share of several together.
+fn mean_of(shares: &[Share]) -> f64 {
+    let of: u64 = shares.iter().map(|share| share.of).sum();
+    let those: f64 = shares
+        .iter()
+        .map(|share| share.share * share.of as f64)
+        .sum();
+    those / of.max(1) as f64
 }
 
 fn of(shares: &BTreeMap<usize, f64>) -> Vec<f64> {

@@ -5,7 +5,6 @@ use std::io::BufRead;
 use std::time::{Duration, Instant};
 
 use icm_projections::ranking::Ranking;
-use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::api::{Caller, ListRequest, Progress, RecallAnswer, RecallRequest};
@@ -92,24 +91,13 @@ impl Bed {
         let request = RecallRequest {
             query: query.to_owned(),
             limit: Some(limit),
+            floor: Some(floor),
             record: false,
             explain,
             ..RecallRequest::default()
         };
         let begun = Instant::now();
-        let mut answer = self.service.recall(&self.caller, &request)?;
-        let time = begun.elapsed();
-        cut(&mut answer, floor);
-        Ok((answer, time))
+        let answer = self.service.recall(&self.caller, &request)?;
+        Ok((answer, begun.elapsed()))
     }
-}
-
-/// Leaves out what fits less than the floor.
-fn cut(answer: &mut RecallAnswer, floor: f64) {
-    let mut fits = answer.results.iter().map(|hit| hit.fit >= floor);
-    let explained = answer.explain.as_mut().and_then(|it| it.get_mut("results"));
-    if let Some(Value::Array(explained)) = explained {
-        explained.retain(|_| fits.next().unwrap_or(false));
-    }
-    answer.results.retain(|hit| hit.fit >= floor);
 }

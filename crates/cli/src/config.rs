@@ -23,7 +23,7 @@ use crate::error::CliError;
 pub(crate) use template::TEMPLATE;
 
 /// Every key, in the order in which they are shown.
-pub(crate) const KEYS: [&str; 39] = [
+pub(crate) const KEYS: [&str; 44] = [
     "db",
     "recall.limit",
     "recall.record",
@@ -31,16 +31,21 @@ pub(crate) const KEYS: [&str; 39] = [
     "ranking.text",
     "ranking.coverage",
     "ranking.meaning",
-    "ranking.centred",
+    "ranking.window",
+    "ranking.notes_window",
     "ranking.neighbours",
+    "ranking.answers",
     "ranking.speaker",
+    "ranking.asks",
+    "ranking.length",
+    "ranking.when",
     "ranking.identifier",
     "ranking.importance",
-    "ranking.recency",
     "ranking.scope",
     "ranking.confirmed",
     "ranking.floor",
     "ranking.candidates",
+    "ranking.nearest",
     "ranking.expand",
     "embedding.model",
     "embedding.url",
@@ -368,23 +373,28 @@ impl Config {
                     let count = whole.filter(|n| (least..=COUNT_MAX).contains(n));
                     count.ok_or_else(|| wrong(&format!("a number from {least} to {COUNT_MAX}")))
                 };
-                let weight = || share(10.0).ok_or_else(|| wrong("a number from 0 to 10"));
+                let weight = || share(100.0).ok_or_else(|| wrong("a number from 0 to 100"));
                 let ranking = &mut self.ranking;
                 match key.trim_start_matches("ranking.") {
                     "text" => ranking.text = weight()?,
-                    "coverage" => ranking.coverage = part()?,
+                    "coverage" => ranking.coverage = weight()?,
                     "meaning" => ranking.meaning = weight()?,
+                    "window" => ranking.window = weight()?,
+                    "notes_window" => ranking.notes_window = weight()?,
+                    "neighbours" => ranking.neighbours = weight()?,
+                    "answers" => ranking.answers = weight()?,
                     "speaker" => ranking.speaker = weight()?,
+                    "asks" => ranking.asks = weight()?,
+                    "length" => ranking.length = weight()?,
+                    "when" => ranking.when = weight()?,
                     "identifier" => ranking.identifier = weight()?,
                     "importance" => ranking.importance = weight()?,
-                    "recency" => ranking.recency = weight()?,
                     "scope" => ranking.scope = weight()?,
                     "confirmed" => ranking.confirmed = weight()?,
-                    "neighbours" => ranking.neighbours = part()?,
-                    "floor" => ranking.floor = part()? as f32,
+                    "floor" => ranking.floor = part()?,
                     "candidates" => ranking.candidates = count(1)?,
-                    "expand" => ranking.expand = count(0)?,
-                    _ => ranking.centred = value.as_bool().ok_or_else(|| wrong("true or false"))?,
+                    "nearest" => ranking.nearest = count(0)?,
+                    _ => ranking.expand = count(0)?,
                 }
                 self.ranking_given.insert(key.to_owned());
             }

@@ -7,6 +7,7 @@ pub mod embed;
 mod error;
 mod file;
 pub mod fold;
+mod forward;
 mod lately;
 pub mod ranking;
 mod rows;
@@ -20,6 +21,6 @@ pub use rows::{FactFilter, Facts, Row, Rows};
 pub use table::{Table, TopicCount};
 pub use text::{keyword_fits, word_places};
 pub use views::{
-    ALL_IDS, AskedHow, AskedModel, Embedded, GraphJob, Inspected, ModelId, Progress, RecallHit,
+    ALL_IDS, AskedModel, Embedded, GraphJob, Inspected, ModelId, Progress, RecallHit,
     RecallQuery, Recalled, TopicTag, Unembedded, Views, ViewsState, inspect, topic_fits,
 };

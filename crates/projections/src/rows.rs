@@ -236,6 +236,16 @@ impl Rows {
         four.try_into().map_or(0, u32::from_le_bytes)
     }
 
+    /// The memory of an ordinal, as it lies there, unchecked; `None` beyond the checkpoint.
+    pub(crate) fn entity(&self, ordinal: u64) -> Option<SubjectId> {
+        if ordinal >= self.count {
+            return None;
+        }
+        let at = HEADER_LEN + ordinal as usize * RECORD_LEN + 16;
+        let id = self.bytes().get(at..at + 16)?.first_chunk()?;
+        Some(SubjectId(*id))
+    }
+
     /// Whether every record is whole.
     pub fn check(&self) -> Result<()> {
         match (0..self.count).find(|ordinal| self.get(*ordinal).is_none()) {

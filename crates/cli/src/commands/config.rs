@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::app::{App, Origin};
 use crate::caller;
 use crate::columns::{self, Cell};
-use crate::config::{ColorWhen, TEMPLATE, TIMEOUT_S};
+use crate::config::{ColorWhen, KEYS, TEMPLATE, TIMEOUT_S};
 use crate::error::{CliError, Outcome};
 use crate::ui::DIM;
 
@@ -105,26 +105,14 @@ fn settings(app: &App) -> Result<Vec<Setting>, CliError> {
         config.recall_links.unwrap_or(true).into(),
         from(config.recall_links.is_some()),
     );
-    let ranking = &config.ranking;
-    for (key, value) in [
-        ("ranking.text", ranking.text.into()),
-        ("ranking.coverage", ranking.coverage.into()),
-        ("ranking.meaning", ranking.meaning.into()),
-        ("ranking.centred", ranking.centred.into()),
-        ("ranking.neighbours", ranking.neighbours.into()),
-        ("ranking.speaker", ranking.speaker.into()),
-        ("ranking.identifier", ranking.identifier.into()),
-        ("ranking.importance", ranking.importance.into()),
-        ("ranking.recency", ranking.recency.into()),
-        ("ranking.scope", ranking.scope.into()),
-        ("ranking.confirmed", ranking.confirmed.into()),
-        (
-            "ranking.floor",
-            ((f64::from(ranking.floor) * 1e6).round() / 1e6).into(),
-        ),
-        ("ranking.candidates", ranking.candidates.into()),
-        ("ranking.expand", ranking.expand.into()),
-    ] {
+    for (name, value) in config.ranking.settings() {
+        let is_this = |key: &&str| key.strip_prefix("ranking.") == Some(name);
+        let key = KEYS.iter().copied().find(is_this);
+        let key = key.expect("every setting of a ranking is a key");
+        let value = match name {
+            "candidates" | "nearest" | "expand" => (value as u64).into(),
+            _ => value.into(),
+        };
         add(key, value, from(config.ranking_given.contains(key)));
     }
     let model = config.embedding_model.clone().unwrap_or_default();

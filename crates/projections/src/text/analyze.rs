@@ -20,17 +20,20 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use rust_stemmers::{Algorithm, Stemmer};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use super::emoji;
+use super::language::Language;
 use super::marks::Marks;
 use super::stopwords::is_stopword;
 use crate::lately::Lately;
 
 /// Most terms of a query: a question of two thousand words finds as well by half of them, and the rest costs.
 pub(crate) const QUERY_TERMS_MAX: usize = 1_000;
+/// Words of a query that its language is told by.
+const LANGUAGE_WORDS_MAX: usize = 64;
 /// Longest term in bytes; longer ones are cut at a character.
 pub(crate) const TERM_LEN_MAX: usize = 64;
 /// Stems that a thread remembers, at least: half a megabyte, and at most twice that.
@@ -54,6 +57,8 @@ pub(crate) enum TextField {
 pub(crate) struct DocTerms {
     pub(crate) body: Terms,
     pub(crate) exact: Terms,
+    /// Words as written, folded, and characters of scripts without spaces: what a [`Question`] compares its own with.
+    pub(crate) words: Terms,
 }
 
 /// A list of terms, one a line: terms have no line breaks and are not empty.
@@ -74,6 +79,7 @@ impl DocTerms {
         DocTerms {
             body: terms(),
             exact: terms(),
+            words: terms(),
         }
     }
 }
@@ -89,6 +95,20 @@ impl Terms {
         }
         self.lines.push_str(term);
         self.count = self.count.saturating_add(1);
+    }
+
+    /// Leaves the first of terms that are the same.
+    pub(crate) fn keep_first(&mut self) {
+        let mut seen = FxHashSet::default();
+        let mut kept = Terms {
+            lines: String::with_capacity(self.lines.len()),
+            count: 0,
+        };
+        for term in self.iter().filter(|term| seen.insert(*term)) {
+            kept.push(term);
+        }
+        kept.lines.shrink_to_fit();
+        *self = kept;
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
@@ -136,6 +156,9 @@ pub(crate) fn index_terms(text: &str, terms: &mut DocTerms) -> Marks {
         if token.kind == Kind::Word {
             marks.add(&token.text);
         }
+        if matches!(token.kind, Kind::Word | Kind::Gram) {
+            terms.words.push(&token.text);
+        }
         if matches!(token.kind, Kind::Word | Kind::Whole) {
             terms.exact.push(&token.text);
         }
@@ -143,46 +166,124 @@ pub(crate) fn index_terms(text: &str, terms: &mut DocTerms) -> Marks {
     marks
 }
 
-/// The distinct terms of a query in order of first appearance, at most `limit`.
-///
-/// Stopwords are left out, unless there is nothing else: then they are looked for as
-/// written.
-pub(crate) fn query_terms(text: &str, limit: usize) -> Vec<QueryTerm> {
-    let mut terms: Vec<QueryTerm> = Vec::new();
-    let mut stopped: Vec<QueryTerm> = Vec::new();
-    let mut seen = std::collections::BTreeSet::new();
-    tokens(text, false, &mut |token| {
-        if terms.len() >= limit {
-            return;
-        }
-        let mut add = |list: &mut Vec<QueryTerm>, field, term: &str| {
-            if seen.insert((field, term.to_owned())) {
-                list.push(QueryTerm {
-                    field,
-                    term: term.to_owned(),
-                    word: token.source.to_owned(),
-                    kind: token.kind,
+/// A query as it is looked for.
+#[derive(Debug, Default)]
+pub(crate) struct Question {
+    /// The distinct terms in order of first appearance.
+    pub(crate) terms: Vec<QueryTerm>,
+    /// The distinct words that say something, in order of first appearance.
+    pub(crate) words: Vec<QuestionWord>,
+    /// It asks for a time.
+    pub(crate) asks_when: bool,
+}
+
+/// A word of a query, or a pair of characters of a script without spaces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct QuestionWord {
+    /// As texts have it among their words.
+    pub(crate) text: String,
+    /// The term by which it is known how rare it is: of its stem.
+    pub(crate) stem: String,
+    /// The field of that.
+    pub(crate) field: TextField,
+    /// Its beginning says nothing of it: compared whole.
+    pub(crate) whole: bool,
+}
+
+impl Question {
+    /// Reads a query, up to `limit` terms.
+    ///
+    /// The function words of its language are left out, unless there is nothing else: then they are looked for as
+    /// written.
+    pub(crate) fn of(text: &str, limit: usize) -> Question {
+        let mut question = Question::default();
+        let mut stopped = Question::default();
+        let mut seen = FxHashSet::default();
+        let language = language_of(text);
+        tokens(text, false, &mut |token| {
+            question.asks_when |= is_when(&token.text);
+            if question.terms.len() >= limit {
+                return;
+            }
+            let mut add = |question: &mut Question, field, term: &str| {
+                if seen.insert((field, term.to_owned())) {
+                    question.terms.push(QueryTerm {
+                        field,
+                        term: term.to_owned(),
+                        word: token.source.to_owned(),
+                        kind: token.kind,
+                    });
+                }
+            };
+            if token.kind == Kind::Whole {
+                return add(&mut question, TextField::Exact, &token.text);
+            }
+            let is_word = token.kind == Kind::Word;
+            let told = !is_word || !language.is_function_word(&token.text, token.source);
+            let mut stem = None;
+            if told {
+                with_body_term(&token, &mut |body| {
+                    add(&mut question, TextField::Body, body);
+                    stem = Some(body.to_owned());
                 });
             }
-        };
-        if token.kind == Kind::Whole {
-            add(&mut terms, TextField::Exact, &token.text);
+            // A word that no text has in its body has a place in the other field.
+            let to = if stem.is_some() { &mut question } else { &mut stopped };
+            if is_word {
+                add(to, TextField::Exact, &token.text);
+            }
+            if matches!(token.kind, Kind::Word | Kind::Gram) {
+                to.add_word(&token, stem);
+            }
+        });
+        if question.terms.is_empty() {
+            question.terms = stopped.terms;
+            question.words = stopped.words;
+        }
+        question.terms.truncate(limit);
+        question
+    }
+
+    fn add_word(&mut self, token: &Token<'_>, stem: Option<String>) {
+        if self.words.iter().any(|word| word.text == token.text) {
             return;
         }
-        let told = with_body_term(&token, &mut |body| {
-            add(&mut terms, TextField::Body, body);
+        let text = token.text.to_string();
+        let (stem, field) = match stem {
+            Some(stem) => (stem, TextField::Body),
+            None => (text.clone(), TextField::Exact),
+        };
+        let whole = token.kind == Kind::Gram;
+        self.words.push(QuestionWord {
+            text,
+            stem,
+            field,
+            whole,
         });
-        if token.kind == Kind::Word {
-            let list = if told { &mut terms } else { &mut stopped };
-            add(list, TextField::Exact, &token.text);
+    }
+}
+
+/// The distinct terms of a query, as [`Question::of`] has them.
+pub(crate) fn query_terms(text: &str, limit: usize) -> Vec<QueryTerm> {
+    Question::of(text, limit).terms
+}
+
+fn language_of(text: &str) -> Language {
+    let mut words: Vec<(Cow<'_, str>, &str)> = Vec::new();
+    tokens(text, false, &mut |token| {
+        if token.kind == Kind::Word && words.len() < LANGUAGE_WORDS_MAX {
+            words.push((token.text, token.source));
         }
     });
-    if terms.is_empty() {
-        stopped.truncate(limit);
-        return stopped;
-    }
-    terms.truncate(limit);
-    terms
+    Language::of(words.iter().map(|(folded, written)| (&**folded, *written)))
+}
+
+/// Whether a folded word asks for a time.
+fn is_when(folded: &str) -> bool {
+    const WHEN: [&str; 8] = [
+        "when", "wann", "quand", "cuando", "quando", "wanneer", "когда", "متى",
+    ];
+    WHEN.contains(&folded)
 }
 
 /// Hands out the words of a text as written, folded, stopwords too, each as often as it occurs; of scripts without
@@ -281,12 +382,14 @@ fn with_body_term(token: &Token<'_>, take: &mut dyn FnMut(&str)) -> bool {
     told
 }
 
-/// Stems by script: Latin words as English, Cyrillic ones as Russian.
+/// Stems by script: Latin words as English, Cyrillic ones as Russian, Arabic ones as Arabic.
 fn with_stem(word: &str, take: &mut dyn FnMut(&str)) {
     let algorithm = if word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         Algorithm::English
     } else if word.chars().all(is_cyrillic) {
         Algorithm::Russian
+    } else if word.chars().all(is_arabic) {
+        Algorithm::Arabic
     } else {
         return take(word);
     };
@@ -345,6 +448,10 @@ fn is_dropped(c: char, base: char) -> bool {
         | '\u{FEFF}' => true,
         _ => false,
     }
+}
+
+fn is_arabic(c: char) -> bool {
+    matches!(c, '\u{0600}'..='\u{06FF}')
 }
 
 fn is_cyrillic(c: char) -> bool {

@@ -11,6 +11,7 @@ use tantivy::{BitSet, DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
 use super::analyze::TextField;
 use super::schema::{ORDINAL, fields};
+use super::search::Sight;
 use super::stats::CollectionStats;
 
 /// A filter that lets fewer documents of a segment through than this, or than this share
@@ -23,6 +24,7 @@ const NARROW_SHARE: usize = 32;
 pub(crate) struct Candidate {
     /// Larger is better; scores that differ by rounding only share one.
     grade: u32,
+    tie: Reverse<u128>,
     ordinal: Reverse<u64>,
     pub(crate) place: Place,
 }
@@ -33,16 +35,17 @@ impl Candidate {
     }
 
     /// One with a quick score.
-    pub(crate) fn new(score: f64, ordinal: u64, place: Place) -> Self {
+    pub(crate) fn new(score: f64, ordinal: u64, tie: u128, place: Place) -> Self {
         Self {
             grade: grade(score as Score),
+            tie: Reverse(tie),
             ordinal: Reverse(ordinal),
             place,
         }
     }
 
-    fn rank(&self) -> (u32, Reverse<u64>, Place) {
-        (self.grade, self.ordinal, self.place)
+    fn rank(&self) -> (u32, Reverse<u128>, Reverse<u64>, Place) {
+        (self.grade, self.tie, self.ordinal, self.place)
     }
 }
 
@@ -121,8 +124,8 @@ impl Best {
         }
     }
 
-    pub(crate) fn offer(&mut self, score: f64, ordinal: u64, place: Place) {
-        let candidate = Candidate::new(score, ordinal, place);
+    pub(crate) fn offer(&mut self, score: f64, ordinal: u64, tie: u128, place: Place) {
+        let candidate = Candidate::new(score, ordinal, tie, place);
         if self.heap.len() < self.size {
             self.heap.push(Reverse(candidate));
         } else if let Some(mut worst) = self.heap.peek_mut()
@@ -143,7 +146,7 @@ impl Best {
     fn floor(&self) -> Score {
         match self.heap.peek() {
             Some(Reverse(worst)) if self.heap.len() == self.size => {
-                // One grade below, for an equal score may win by its ordinal.
+                // One grade below, for an equal score may win by its tie.
                 f32::from_bits(worst.grade.saturating_sub(1) << GRADE_SHIFT)
             }
             _ => Score::MIN,
@@ -176,7 +179,7 @@ pub(crate) struct Search<'a> {
     pub(crate) terms: &'a [&'a WeightedTerm],
     pub(crate) filters: &'a [Vec<Term>],
     pub(crate) stats: &'a CollectionStats,
-    pub(crate) visible: &'a dyn Fn(u64) -> bool,
+    pub(crate) sight: Sight<'a>,
 }
 
 impl Search<'_> {
@@ -205,11 +208,11 @@ impl Search<'_> {
                     && alive.is_none_or(|alive| alive.is_alive(doc));
                 if passes
                     && let Some(ordinal) = ordinals.first(doc)
-                    && (self.visible)(ordinal)
+                    && (self.sight.visible)(ordinal)
                 {
                     let tier = self.tier;
                     let place = Place::Tier { tier, segment, doc };
-                    best.offer(f64::from(score), ordinal, place);
+                    best.offer(f64::from(score), ordinal, (self.sight.tie)(ordinal), place);
                     floor = best.floor() / slack;
                 }
                 floor
@@ -228,7 +231,7 @@ impl Search<'_> {
         let alive = reader.alive_bitset();
         docs.retain(|&doc| {
             alive.is_none_or(|alive| alive.is_alive(doc))
-                && ordinals.first(doc).is_some_and(self.visible)
+                && ordinals.first(doc).is_some_and(self.sight.visible)
         });
         for (&doc, scored) in docs.iter().zip(score_docs(reader, &docs, self.terms)?) {
             if scored.matched != 0
@@ -236,7 +239,7 @@ impl Search<'_> {
             {
                 let tier = self.tier;
                 let place = Place::Tier { tier, segment, doc };
-                best.offer(scored.score, ordinal, place);
+                best.offer(scored.score, ordinal, (self.sight.tie)(ordinal), place);
             }
         }
         Ok(())

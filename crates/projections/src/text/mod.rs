@@ -33,10 +33,12 @@
 mod analyze;
 mod collect;
 mod count;
+mod coverage;
 mod emoji;
 mod error;
 mod folder;
 mod index;
+mod language;
 mod marks;
 mod near;
 mod parts;
@@ -48,19 +50,23 @@ mod stopwords;
 mod tail;
 #[cfg(test)]
 mod tests;
+mod traits;
 
 pub(crate) use analyze::has_prose;
 pub use analyze::word_places;
+pub use coverage::Coverage;
+pub(crate) use coverage::Likeness;
 pub use error::TextError;
 pub(crate) use index::CLOSED_META;
 pub use index::{TextIndex, TextWriter};
 pub use near::Sought;
 pub(crate) use schema::Analysed;
 pub use schema::keyword_fits;
-pub(crate) use search::{Found, Prepared};
+pub(crate) use search::{Found, Prepared, Sight};
 pub use search::{Hit, InScope, TermUse, TextAnswer, TextFilter, TextQuery};
 pub use similar::{SIGNATURE_BANDS, Words, similarity_ppm};
 pub use tail::Tail;
+pub(crate) use traits::Traits;
 
 /// One content version to index.
 #[derive(Debug, Clone, Copy, Default)]

@@ -15,9 +15,10 @@ use super::analyze::{
     DocTerms, Terms, TextField, floor_char_boundary, fold, index_date, index_terms, plain_words,
 };
 use super::marks::Marks;
+use super::traits::{Traits, speaker};
 
 /// Version of the schema and of the analyser. Another one means: rebuild.
-pub(crate) const VERSION: u32 = 7;
+pub(crate) const VERSION: u32 = 8;
 /// Name of the fast field that holds a document's ordinal.
 pub(crate) const ORDINAL: &str = "ordinal";
 /// Those of its [home](Home) and of the [marks](Marks) of its content.
@@ -27,9 +28,6 @@ pub(crate) const MARKS: [&str; 2] = ["marks", "more_marks"];
 const TOKENIZER: &str = "lines";
 /// Longest topic or scope that is told from another, in bytes: more than either may have.
 const FILTER_LEN_MAX: usize = 2_048;
-/// Bytes that the name of a speaker stands in, and words it has at most.
-const SPEAKER_LEN_MAX: usize = 64;
-const SPEAKER_WORDS_MAX: usize = 3;
 /// Levels of a topic that `topic/` filters know, and of a session.
 const LEVELS_MAX: usize = 64;
 /// How the scopes begin that lie below one another.
@@ -112,6 +110,7 @@ pub(crate) struct Analysed {
     pub(crate) homes: [Home; 2],
     /// Of its content.
     pub(crate) marks: Marks,
+    pub(crate) traits: Traits,
     pub(crate) stored: Vec<u8>,
 }
 
@@ -124,6 +123,7 @@ impl Analysed {
             filters: doc_filters(doc),
             homes: [None, Some(doc.scope)].map(|scope| Home::of(doc.topic, scope)),
             marks,
+            traits: Traits::of(doc.content),
             stored: doc.stored.to_vec(),
         }
     }
@@ -179,6 +179,7 @@ fn doc_terms(doc: &Doc<'_>) -> (DocTerms, Marks) {
     if let Some(at_ms) = doc.occurred_at_ms {
         index_date(at_ms, &mut terms);
     }
+    terms.words.keep_first();
     (terms, marks)
 }
 
@@ -208,16 +209,6 @@ fn levels(text: &str) -> impl Iterator<Item = &str> {
     let slashes = text.match_indices('/').map(|(at, _)| at);
     let levels = slashes.take(LEVELS_MAX).chain([text.len()]);
     levels.map(|len| &text[..len])
-}
-
-/// Who speaks, where a text begins as one does in a transcript: `Ada Lovelace: …`.
-fn speaker(content: &str) -> Option<&str> {
-    let head = &content[..floor_char_boundary(content, SPEAKER_LEN_MAX)];
-    let (name, rest) = head.split_once(": ")?;
-    let is_name = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '.' | '-' | '_' | '\'' | '’');
-    let words = name.split(' ').count();
-    let fits = name.starts_with(char::is_alphanumeric) && name.chars().all(is_name);
-    (fits && words <= SPEAKER_WORDS_MAX && !rest.is_empty()).then_some(name)
 }
 
 /// Documents of exactly this topic.
@@ -307,37 +298,5 @@ impl TokenStream for LineStream<'_> {
 
     fn token_mut(&mut self) -> &mut Token {
         self.token
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_speaks_is_told_from_prose() {
-        for (content, name) in [
-            ("Ada: hello", "Ada"),
-            ("Ada Lovelace: hello", "Ada Lovelace"),
-            ("O'Brien-Smith Jr.: hello", "O'Brien-Smith Jr."),
-            ("агент 7: да", "агент 7"),
-        ] {
-            assert_eq!(speaker(content), Some(name), "{content}");
-        }
-        let long = format!("{}: x", "a".repeat(SPEAKER_LEN_MAX));
-        for content in [
-            "",
-            "Ada",
-            "Ada: ",
-            ": hello",
-            "- Ada: hello",
-            "at 10:30 we met",
-            "https://example.org",
-            "so this is what we decided: nothing",
-            "one, two: three",
-            &long,
-        ] {
-            assert_eq!(speaker(content), None, "{content}");
-        }
     }
 }

@@ -10,12 +10,15 @@ use tantivy::query::{
 use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{DocAddress, Searcher, TantivyDocument, Term};
 
-use super::analyze::{Kind, QUERY_TERMS_MAX, QueryTerm, TextField, is_identifier, query_terms};
+use super::analyze::{
+    Kind, QUERY_TERMS_MAX, QueryTerm, Question, QuestionWord, TextField, is_identifier, query_terms,
+};
 use super::collect::{
     Best, Candidate, Place, Scored, Search, WeightedTerm, all_ordinals, passing, postings,
     score_docs, seek,
 };
 use super::error::{Doing, TextError};
+use super::coverage::WORDS_MAX;
 use super::index::{Location, find_all};
 use super::schema::{fields, keyword_is, scope_is, scope_under, speaker_is, topic_is, topic_under};
 use super::stats::{CollectionStats, term_of};
@@ -145,7 +148,11 @@ impl TextIndex {
         query: &TextQuery<'_>,
         visible: &dyn Fn(u64) -> bool,
     ) -> Result<TextAnswer, TextError> {
-        let (mut answer, prepared) = self.prepare(tail, query, visible)?;
+        let sight = Sight {
+            visible,
+            tie: &u128::from,
+        };
+        let (mut answer, prepared) = self.prepare(tail, query, sight)?;
         let mut ranked = prepared.best(query.limit)?;
         ranked.truncate(query.limit);
         for found in ranked {
@@ -193,7 +200,7 @@ impl TextIndex {
         &'a self,
         tail: &'a Tail,
         query: &TextQuery<'_>,
-        visible: &'a dyn Fn(u64) -> bool,
+        sight: Sight<'a>,
     ) -> Result<(TextAnswer, Prepared<'a>), TextError> {
         let mut tiers = vec![self.live_searcher()];
         if query.history {
@@ -204,7 +211,11 @@ impl TextIndex {
             tail_docs: tail.len() as u64,
             ..TextAnswer::default()
         };
-        let mut terms = query_terms(query.text, QUERY_TERMS_MAX);
+        let Question {
+            mut terms,
+            words,
+            asks_when,
+        } = Question::of(query.text, QUERY_TERMS_MAX);
         let stats = match terms.is_empty() {
             true => CollectionStats::default(),
             false => CollectionStats::gather(self, tail, &terms)?,
@@ -223,6 +234,7 @@ impl TextIndex {
             rare && term.field == TextField::Exact && is_identifier(&term.word)
         });
         let identifiers = identifiers.fold(0, |bits, (bit, _)| bits | 1 << bit);
+        let words = rarest(words, &stats);
         let prepared = Prepared {
             identifiers,
             tiers,
@@ -231,11 +243,22 @@ impl TextIndex {
             terms,
             stats,
             filters: filter_values(&query.filter),
-            visible,
+            words,
+            asks_when,
+            sight,
             tail_scores: OnceCell::new(),
         };
         Ok((answer, prepared))
     }
+}
+
+/// What a caller sees of versions, by their ordinals.
+#[derive(Clone, Copy)]
+pub(crate) struct Sight<'a> {
+    /// Whether one may be in the answer.
+    pub(crate) visible: &'a dyn Fn(u64) -> bool,
+    /// Which of equally good ones stands first: the one whose number is smaller.
+    pub(crate) tie: &'a dyn Fn(u64) -> u128,
 }
 
 /// A query against the collection of this moment.
@@ -248,7 +271,10 @@ pub(crate) struct Prepared<'a> {
     /// Bits of the terms that are rare identifiers.
     identifiers: u64,
     filters: Vec<AnyOf>,
-    visible: &'a dyn Fn(u64) -> bool,
+    /// The words of the query with their rarities.
+    words: Vec<(QuestionWord, f64)>,
+    asks_when: bool,
+    sight: Sight<'a>,
     tail_scores: OnceCell<FxHashMap<usize, Scored>>,
 }
 
@@ -257,6 +283,8 @@ pub(crate) struct Prepared<'a> {
 pub(crate) struct Found {
     pub(crate) scored: Scored,
     pub(crate) ordinal: u64,
+    /// See [`Sight::tie`].
+    pub(crate) tie: u128,
     pub(crate) place: Place,
 }
 
@@ -291,7 +319,7 @@ impl Prepared<'_> {
         for &ordinal in ordinals {
             match self.tail.place_of(ordinal) {
                 None => filed.push(ordinal),
-                Some(at) => candidates.push(Candidate::new(0.0, ordinal, Place::Tail(at))),
+                Some(at) => candidates.push(Candidate::new(0.0, ordinal, 0, Place::Tail(at))),
             }
         }
         for (tier, searcher) in self.tiers.iter().enumerate() {
@@ -300,7 +328,7 @@ impl Prepared<'_> {
                 &filed,
                 &mut |ordinal, Location { segment, doc }| {
                     let place = Place::Tier { tier, segment, doc };
-                    candidates.push(Candidate::new(0.0, ordinal, place));
+                    candidates.push(Candidate::new(0.0, ordinal, 0, place));
                 },
             )?;
         }
@@ -310,6 +338,22 @@ impl Prepared<'_> {
     /// The words of the query that a document holds, as they were written.
     pub(crate) fn matched_words(&self, found: &Found) -> Vec<String> {
         matched_words(&self.terms, found.scored.matched)
+    }
+
+    /// The words of the query that say something, with their rarities.
+    pub(crate) fn words(&self) -> Vec<(&QuestionWord, f64)> {
+        let words = self.words.iter();
+        words.map(|(word, rarity)| (word, *rarity)).collect()
+    }
+
+    /// The rarity of a word that one document has.
+    pub(crate) fn rarity_of_one(&self) -> f64 {
+        rarity(&self.stats, 1)
+    }
+
+    /// Whether the query asks for a time.
+    pub(crate) fn asks_when(&self) -> bool {
+        self.asks_when
     }
 
     /// Whether a document holds a rare identifier of the query.
@@ -399,8 +443,9 @@ impl Prepared<'_> {
         let tail = terms.iter().zip(&weighted);
         let tail = tail.map(|(term, weighted)| tail_term((*term, *weighted)));
         for found in self.tail.matches(tail, &self.filters) {
-            if (self.visible)(found.ordinal) {
-                best.offer(found.scored.score, found.ordinal, Place::Tail(found.at));
+            if (self.sight.visible)(found.ordinal) {
+                let tie = (self.sight.tie)(found.ordinal);
+                best.offer(found.scored.score, found.ordinal, tie, Place::Tail(found.at));
             }
         }
         let filters = self.filter_terms();
@@ -414,7 +459,7 @@ impl Prepared<'_> {
                 terms: &weighted,
                 filters: &filters,
                 stats: &self.stats,
-                visible: self.visible,
+                sight: self.sight,
             };
             for (segment, reader) in searcher.segment_readers().iter().enumerate() {
                 search
@@ -456,12 +501,14 @@ impl Prepared<'_> {
             ranked.extend(group.iter().zip(scores).map(|(candidate, scored)| Found {
                 scored,
                 ordinal: candidate.ordinal(),
+                tie: (self.sight.tie)(candidate.ordinal()),
                 place: candidate.place,
             }));
         }
         ranked.sort_unstable_by(|a, b| {
             let by_score = b.scored.score.total_cmp(&a.scored.score);
             by_score
+                .then(a.tie.cmp(&b.tie))
                 .then(a.ordinal.cmp(&b.ordinal))
                 .then(a.place.cmp(&b.place))
         });
@@ -528,6 +575,27 @@ fn tail_term<'a>(
     (term, weighted): (&'a QueryTerm, &'a WeightedTerm),
 ) -> (TextField, &'a str, &'a Bm25Weight) {
     (term.field, &term.term, &weighted.weight)
+}
+
+/// How rare a word is that so many documents hold: BM25's idf. One that none holds is as rare as one that one holds.
+fn rarity(stats: &CollectionStats, docs: u64) -> f64 {
+    let (all, docs) = (stats.docs.max(1) as f64, docs.max(1) as f64);
+    (1.0 + (all - docs.min(all) + 0.5) / (docs + 0.5)).ln()
+}
+
+/// The words of a query with their rarities, of an overlong one the rarest.
+fn rarest(words: Vec<QuestionWord>, stats: &CollectionStats) -> Vec<(QuestionWord, f64)> {
+    let with_rarity = words.into_iter().map(|word| {
+        let term = Term::from_field_text(fields().text(word.field), &word.stem);
+        let rarity = rarity(stats, stats.freq(&term));
+        (word, rarity)
+    });
+    let mut words: Vec<_> = with_rarity.collect();
+    if words.len() > WORDS_MAX {
+        words.sort_by(|a, b| b.1.total_cmp(&a.1));
+        words.truncate(WORDS_MAX);
+    }
+    words
 }
 
 /// Leaves the rarest terms of an overlong query, in their order.

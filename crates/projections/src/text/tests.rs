@@ -19,6 +19,12 @@ use super::*;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
+/// Everything is seen, the older one first.
+const ALL: Sight<'static> = Sight {
+    visible: &|_| true,
+    tie: &|ordinal| ordinal as u128,
+};
+
 fn doc(ordinal: u64, content: &str) -> Doc<'_> {
     Doc {
         ordinal,
@@ -68,7 +74,7 @@ fn what_is_promising_has_any_word_of_a_long_query() -> Outcome {
     let index = index_of(&docs, 2)?;
     let query = format!("running {}", others.join(" "));
     let tail = Tail::default();
-    let (_, prepared) = index.prepare(&tail, &ask(&query), &|_| true)?;
+    let (_, prepared) = index.prepare(&tail, &ask(&query), ALL)?;
     let found = prepared.promising(200)?;
     assert!(found.iter().any(|found| found.ordinal == 90));
     assert!(
@@ -278,7 +284,7 @@ proptest! {
             (0..of.len()).filter(|at| holds(*at)).map(|at| at as u64).collect();
         prop_assert_eq!(&found, &expect);
 
-        let (_, prepared) = index.prepare(&tail, &query, &|_| true)?;
+        let (_, prepared) = index.prepare(&tail, &query, ALL)?;
         let allowed = prepared.allowed()?;
         let allowed = allowed.unwrap_or_else(|| (0..of.len() as u64).collect());
         prop_assert_eq!(allowed.into_iter().collect::<BTreeSet<_>>(), expect);
@@ -978,7 +984,7 @@ fn a_document_that_is_named_has_the_score_of_one_that_is_found() {
         },
         ..TextQuery::default()
     };
-    let (_, prepared) = index.prepare(&tail, &query, &|_| true).expect("read");
+    let (_, prepared) = index.prepare(&tail, &query, ALL).expect("read");
     let mut found = prepared.best(100).expect("searched");
     assert_eq!(found.len(), 40);
     let ordinals: Vec<u64> = (0..60).rev().collect();

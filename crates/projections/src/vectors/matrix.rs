@@ -357,25 +357,31 @@ impl Matrix {
         limit: usize,
         visible: &dyn Fn(u64) -> bool,
     ) -> Result<Vec<Near>> {
-        self.nearest_of(self.rows(), query, limit, visible)
+        self.scan_by(query, limit, visible, &u128::from)
     }
 
-    /// As [`Matrix::scan`], of these versions alone. They ascend; those that have no row are passed over.
-    ///
-    /// # Errors
-    /// As [`Matrix::scan`].
-    ///
-    /// # Panics
-    /// If the query has another dimension.
-    pub fn scan_of(
+    /// As [`Matrix::scan`]; of those equally near the one with the smaller `tie` first.
+    pub(super) fn scan_by(
+        &self,
+        query: &Query,
+        limit: usize,
+        visible: &dyn Fn(u64) -> bool,
+        tie: &dyn Fn(u64) -> u128,
+    ) -> Result<Vec<Near>> {
+        self.nearest_of(self.rows(), query, limit, visible, tie)
+    }
+
+    /// As [`Matrix::scan_by`], of these versions alone. They ascend; those that have no row are passed over.
+    pub(super) fn scan_of(
         &self,
         ordinals: &[u64],
         query: &Query,
         limit: usize,
         visible: &dyn Fn(u64) -> bool,
+        tie: &dyn Fn(u64) -> u128,
     ) -> Result<Vec<Near>> {
         let rows = ordinals.iter().filter_map(|ordinal| self.find(*ordinal));
-        self.nearest_of(rows, query, limit, visible)
+        self.nearest_of(rows, query, limit, visible, tie)
     }
 
     pub(super) fn nearest_of<'a>(
@@ -384,18 +390,25 @@ impl Matrix {
         query: &Query,
         limit: usize,
         visible: &dyn Fn(u64) -> bool,
+        tie: &dyn Fn(u64) -> u128,
     ) -> Result<Vec<Near>> {
         assert_eq!(query.numbers.len(), self.dim, "a query of the same model");
         // The worst on top, so that it is the first to go.
         let mut nearest: BinaryHeap<Reverse<Found<'_>>> = BinaryHeap::new();
         for row in rows {
             prefetch(row.0);
+            let cosine = self.cosine_of(row, query);
+            let full = nearest.len() >= limit;
+            let is_farther = |worst: &Reverse<Found<'_>>| cosine < worst.0.cosine;
+            if full && nearest.peek().is_none_or(is_farther) {
+                continue;
+            }
             let found = Found {
-                cosine: self.cosine_of(row, query),
+                cosine,
+                tie: tie(row.ordinal()),
                 row,
             };
-            let full = nearest.len() >= limit;
-            if full && nearest.peek().is_none_or(|worst| found <= worst.0) {
+            if full && nearest.peek().is_some_and(|worst| found <= worst.0) {
                 continue;
             }
             if visible(row.ordinal()) {
@@ -426,13 +439,15 @@ fn damaged(row: Row<'_>) -> crate::ViewError {
 /// A row and how near it is; the nearest is the greatest.
 struct Found<'a> {
     cosine: f32,
+    tie: u128,
     row: Row<'a>,
 }
 
 impl Ord for Found<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
-        let by_ordinal = || other.row.ordinal().cmp(&self.row.ordinal());
-        self.cosine.total_cmp(&other.cosine).then_with(by_ordinal)
+        let by_tie = other.tie.cmp(&self.tie);
+        let by_cosine = self.cosine.total_cmp(&other.cosine).then(by_tie);
+        by_cosine.then_with(|| other.row.ordinal().cmp(&self.row.ordinal()))
     }
 }
 

@@ -21,7 +21,8 @@ pub struct Searched {
 
 impl Matrix {
     /// The `limit` versions nearest to a query that `visible` is true of, nearest first, by the cheapest way.
-    /// `graph`, if there is one, is of the first of these rows; with `listed`, which ascends, only those.
+    /// `graph`, if there is one, is of the first of these rows; with `listed`, which ascends, only those. Of those
+    /// equally near the one with the smaller `tie` is first.
     ///
     /// # Errors
     /// As [`Matrix::scan`].
@@ -34,7 +35,7 @@ impl Matrix {
         query: &Query,
         limit: usize,
         listed: Option<&[u64]>,
-        visible: &dyn Fn(u64) -> bool,
+        (visible, tie): (&dyn Fn(u64) -> bool, &dyn Fn(u64) -> u128),
     ) -> Result<(Vec<Near>, Searched)> {
         let mut sizes = Sizes {
             rows: self.count(),
@@ -56,7 +57,7 @@ impl Matrix {
             listed.is_none_or(|listed| listed.binary_search(&ordinal).is_ok()) && visible(ordinal)
         };
         if let (Plan::Graph { wanted }, Some(graph)) = (searched.plan, graph) {
-            match self.by_graph(graph, query, wanted, limit, &is_listed) {
+            match self.by_graph_then(graph, query, wanted, limit, (&is_listed, tie)) {
                 Ok(near) if near.len() >= limit => return Ok((near, searched)),
                 Ok(_) => {}
                 // A row that is damaged is met again by a scan, if it is near.
@@ -65,8 +66,8 @@ impl Matrix {
             searched.fell_back = true;
         }
         let near = match (searched.plan, listed) {
-            (Plan::List, Some(listed)) => self.scan_of(listed, query, limit, visible)?,
-            _ => self.scan(query, limit, &is_listed)?,
+            (Plan::List, Some(listed)) => self.scan_of(listed, query, limit, visible, tie)?,
+            _ => self.scan_by(query, limit, &is_listed, tie)?,
         };
         Ok((near, searched))
     }
@@ -87,12 +88,23 @@ impl Matrix {
         limit: usize,
         visible: &dyn Fn(u64) -> bool,
     ) -> Result<Vec<Near>> {
+        self.by_graph_then(graph, query, wanted, limit, (visible, &u128::from))
+    }
+
+    fn by_graph_then(
+        &self,
+        graph: &Graph,
+        query: &Query,
+        wanted: usize,
+        limit: usize,
+        (visible, tie): (&dyn Fn(u64) -> bool, &dyn Fn(u64) -> u128),
+    ) -> Result<Vec<Near>> {
         let mut places = graph.places(self, query, wanted);
         places.retain(|place| *place < self.count());
         places.sort_unstable();
         places.extend(graph.covered()..self.count());
         let rows = places.into_iter().map(|place| self.row(place));
-        self.nearest_of(rows, query, limit, visible)
+        self.nearest_of(rows, query, limit, visible, tie)
     }
 
     /// Of rows spread evenly over all.

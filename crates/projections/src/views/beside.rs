@@ -45,7 +45,6 @@ impl Views {
     pub fn inherit(&mut self, before: &mut Views) {
         self.text.inherit(&mut before.text);
         self.graph = before.graph.take();
-        self.mean = take(&mut before.mean);
         self.models = take(&mut before.models);
     }
 }

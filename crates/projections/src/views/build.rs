@@ -11,16 +11,18 @@ use rustc_hash::FxHashMap;
 use super::embedded::Models;
 use super::home::{Home, create_private};
 use super::manifest::Manifest;
-use super::meaning::{Mean, Sink};
+use super::meaning::Sink;
+use super::steps::Filed;
 use super::tail::{Tail, overlay_version, with_doc};
 use super::walk::each_filed;
 use super::waypoints::Both;
 use super::{Checkpoint, Place, ROWS_FILE, TABLE_FILE, TEXT_DIR, VERSIONS, Views, table_error};
 use crate::error::{Result, ViewError};
 use crate::fold::{Closed, Folder, Tally};
+use crate::forward::{Forward, ForwardSink, ForwardWriter};
 use crate::rows::{self, Facts, OPEN, Row, Rows, topic_tag};
 use crate::table::{self, Table};
-use crate::text::TextIndex;
+use crate::text::{Analysed, TextIndex};
 
 /// Told how far a rebuild is: as if so many events were done with.
 pub type Progress<'a> = &'a mut dyn FnMut(u64);
@@ -68,11 +70,18 @@ impl Views {
             return Err(ViewError::Stopped { why });
         }
         let rows = Rows::open(&rows_path, base.tally.next_ordinal)?;
-        let mut vectors = Sink::create(&generation)?;
+        let mut forward = ForwardWriter::create(&generation)?;
         let table = Table::of(&db)?;
-        index_all(&mut text, &mut vectors, &table, &rows, &base, progress)?;
+        let mut indexed = Indexed {
+            text: &mut text,
+            vectors: Sink::create(&generation)?,
+            forward: ForwardSink::File(&mut forward),
+        };
+        indexed.add_all(&table, &rows, &base, progress)?;
+        let vectors = indexed.vectors.end()?;
+        forward.flush()?;
+        let forward = Forward::open(&generation, base.tally.next_ordinal)?;
         drop(table);
-        let vectors = vectors.end()?;
         // A build leaves pages behind that nothing uses, often more than those in use.
         db.compact().map_err(table_error)?;
         db.close().map_err(table_error)?;
@@ -91,10 +100,11 @@ impl Views {
             place,
             table: OnceCell::new(),
             rows,
+            forward,
             text,
             vectors,
             graph: None,
-            mean: Mean::default(),
+            steps: Filed::default(),
             models: Models::default(),
             waypoints,
             base,
@@ -131,10 +141,11 @@ impl Views {
             place: Place::Memory { db: Box::new(db) },
             table: OnceCell::new(),
             rows: Rows::empty(),
+            forward: Forward::in_memory(),
             text: TextIndex::in_memory()?,
             vectors: Sink::in_memory().end()?,
             graph: None,
-            mean: Mean::default(),
+            steps: Filed::default(),
             models: Models::default(),
             waypoints: Both::default().kept(),
             tail: Tail::new(&base),
@@ -165,9 +176,15 @@ impl Views {
                 Ok(())
             },
         )?;
-        let mut vectors = Sink::in_memory();
         let table = Table::of(&db)?;
-        index_all(&mut text, &mut vectors, &table, &rows, &base, progress)?;
+        let mut forward = Forward::in_memory();
+        let mut indexed = Indexed {
+            text: &mut text,
+            vectors: Sink::in_memory(),
+            forward: ForwardSink::Memory(&mut forward),
+        };
+        indexed.add_all(&table, &rows, &base, progress)?;
+        let vectors = indexed.vectors;
         drop(table);
         let vectors = vectors.end()?;
         let mut tail = Tail::new(&base);
@@ -178,10 +195,11 @@ impl Views {
             place,
             table: OnceCell::new(),
             rows,
+            forward,
             text,
             vectors,
             graph: None,
-            mean: Mean::default(),
+            steps: Filed::default(),
             models: Models::default(),
             waypoints,
             base,
@@ -272,35 +290,45 @@ fn fill(log: &Log, db: &Database, progress: Progress<'_>, rows: RowSink<'_>) -> 
     })
 }
 
-/// Indexes and embeds every version that there is. By now it is known which ones hold, so each is written to
-/// its tier once, and the live tier has nothing to say of the others.
-fn index_all(
-    text: &mut TextIndex,
-    vectors: &mut Sink,
-    table: &Table,
-    rows: &Rows,
-    base: &Checkpoint,
-    progress: Progress<'_>,
-) -> Result<()> {
-    let mut writer = text.build_writer()?;
-    each_filed(
-        table,
-        rows,
-        0..rows.count(),
-        &mut |ordinal, row, version| {
-            with_doc(ordinal, &version, |doc| match row.to {
-                OPEN => writer.add_live(doc),
-                _ => writer.add_closed(doc),
-            });
-            if ordinal.is_multiple_of(PROGRESS_VERSIONS) {
-                let folded = base.tally.events / FOLD_SHARE;
-                progress(folded + row.from.0.saturating_sub(row.from.0 / FOLD_SHARE));
-            }
-            vectors.add(ordinal, &version)
-        },
-    )?;
-    progress(base.tally.events);
-    writer.commit(&base.to_text())?;
-    text.reload()?;
-    Ok(())
+/// The views of texts that are being built.
+struct Indexed<'a> {
+    text: &'a mut TextIndex,
+    vectors: Sink,
+    forward: ForwardSink<'a>,
+}
+
+impl Indexed<'_> {
+    /// Indexes and embeds every version that there is. By now it is known which ones hold, so each is written to
+    /// its tier once, and the live tier has nothing to say of the others.
+    fn add_all(
+        &mut self,
+        table: &Table,
+        rows: &Rows,
+        base: &Checkpoint,
+        progress: Progress<'_>,
+    ) -> Result<()> {
+        let mut writer = self.text.build_writer()?;
+        each_filed(
+            table,
+            rows,
+            0..rows.count(),
+            &mut |ordinal, row, version| {
+                let doc = with_doc(ordinal, &version, Analysed::of);
+                match row.to {
+                    OPEN => writer.add_live_analysed(&doc),
+                    _ => writer.add_closed_analysed(&doc),
+                }
+                self.forward.add(&doc)?;
+                if ordinal.is_multiple_of(PROGRESS_VERSIONS) {
+                    let folded = base.tally.events / FOLD_SHARE;
+                    progress(folded + row.from.0.saturating_sub(row.from.0 / FOLD_SHARE));
+                }
+                self.vectors.add(ordinal, &version)
+            },
+        )?;
+        progress(base.tally.events);
+        writer.commit(&base.to_text())?;
+        self.text.reload()?;
+        Ok(())
+    }
 }

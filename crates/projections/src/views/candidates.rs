@@ -1,22 +1,31 @@
 //! What may be an answer: what words and meaning find, and what stands next to the best of that in its topic.
 
+use std::cell::RefCell;
 use std::cmp::Ordering;
+use std::rc::Rc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Views;
 use super::recall::{Meaning, RecallQuery};
+use super::steps::{Order, Step};
 use crate::error::Result;
-use crate::ranking::{self, Asked, Evidence, Nearness};
+use crate::forward::{self, Entry};
+use crate::ranking::{Features, Fit, Nearness, Ranking, Span, length_share};
 use crate::rows::{Facts, topic_tag};
-use crate::text::{Found, InScope, Prepared, has_prose};
+use crate::text::{Coverage, Found, InScope, Likeness, Prepared, Traits};
 
-/// How many versions before and after one its neighbours in the topic are looked for.
-const NEIGHBOUR_WINDOW: u64 = 64;
 /// The scope that is nobody's own.
 const GLOBAL: &str = "global";
-/// Steps within the topic that neighbours lend over.
-const NEIGHBOUR_STEPS: u32 = 2;
+/// Steps within the topic that bring candidates, and that lend to [`Features::neighbours`].
+const NEIGHBOUR_STEPS: usize = 2;
+/// Steps on either side that are of a candidate's window.
+const WINDOW_STEPS: usize = 3;
+/// Versions of a topic that are looked at for those steps: a filter may leave few of them.
+const WALK_MAX: usize = 64;
+/// The newest memories of a topic that say whether it is a transcript, and how many names must come back in how many.
+const TRANSCRIPT_SAMPLE: usize = 64;
+const TRANSCRIPT_NAMES: usize = 2;
 
 /// The candidates so far.
 pub(super) struct Candidates<'a> {
@@ -24,46 +33,128 @@ pub(super) struct Candidates<'a> {
     pub(super) query: &'a RecallQuery<'a>,
     pub(super) prepared: &'a Prepared<'a>,
     pub(super) meaning: Option<&'a Meaning<'a>>,
+    pub(super) sees: Sees<'a>,
+    /// The words of the query, if texts are compared with them.
+    coverage: Option<Coverage<'a>>,
+    /// What is known of each version that was looked at.
+    texts: RefCell<FxHashMap<u64, Text>>,
+    all: Vec<Candidate>,
+}
+
+/// Which versions may be seen.
+#[derive(Clone, Copy)]
+pub(super) struct Sees<'a> {
+    /// Those that held at the moment that is asked about.
+    pub(super) held: &'a dyn Fn(u64) -> bool,
+    /// Those of them that the query lets through.
     pub(super) visible: &'a dyn Fn(u64) -> bool,
-    pub(super) asked: Asked,
-    /// The only versions that may be candidates, ascending; `None` where all may.
-    pub(super) allowed: Option<Vec<u64>>,
-    pub(super) found: Vec<Found>,
-    pub(super) evidence: Vec<Evidence>,
+    /// The moment lies before the checkpoint.
+    pub(super) history: bool,
+}
+
+/// A version compared with the query.
+#[derive(Clone)]
+struct Text {
+    traits: Traits,
+    likeness: Rc<Likeness>,
+}
+
+/// A version that may be an answer.
+struct Candidate {
+    found: Found,
+    tag: u32,
+    step: Step,
+    text: Text,
+    /// See [`Meaning::of`].
+    near: Near,
+    features: Features,
+    fit: Fit,
+}
+
+/// How near a version is to the query in meaning.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Near {
+    /// The plain cosine by the model that is asked, or the one that stands in for it.
+    pub(super) cosine: Option<f32>,
+    /// The cosine that ranks, by the model that is asked; `None` where there is no vector (yet).
+    pub(super) meaning: Option<f64>,
+    /// The same by the built-in model, looked at where the model that is asked has no vectors of some versions: it
+    /// ranks those.
+    pub(super) stand_in: Option<f64>,
+    /// The cosine as the built-in model would have it, times how well the query is known.
+    pub(super) fit: f64,
 }
 
 /// A candidate in its place.
 pub(super) struct Ranked {
     pub(super) found: Found,
-    pub(super) evidence: Evidence,
+    pub(super) features: Features,
+    pub(super) fit: Fit,
+    pub(super) cosine: Option<f32>,
     pub(super) score: f64,
 }
 
 impl<'a> Candidates<'a> {
-    /// Looks at these, and keeps those that have a word of the query or are near enough to it.
+    pub(super) fn new(
+        views: &'a Views,
+        query: &'a RecallQuery<'a>,
+        prepared: &'a Prepared<'a>,
+        meaning: Option<&'a Meaning<'a>>,
+        sees: Sees<'a>,
+    ) -> Candidates<'a> {
+        let compares = query.ranking.compares_words();
+        Candidates {
+            views,
+            query,
+            prepared,
+            meaning,
+            sees,
+            coverage: compares.then(|| Coverage::new(&prepared.words())),
+            texts: RefCell::default(),
+            all: Vec::new(),
+        }
+    }
+
+    /// Looks at these.
     pub(super) fn add(&mut self, found: Vec<Found>) -> Result<()> {
-        let weights = &self.query.ranking;
-        // A number, or the name of a file, is near to anything: what it means finds nothing.
-        let finds_by_meaning = weights.text == 0.0 || has_prose(self.query.text);
         let speakers = self.prepared.speakers(&found)?;
         let scopes = self.scopes_of(&found)?;
         for ((found, speaker), scope) in found.into_iter().zip(speakers).zip(scopes) {
-            let mut known = Evidence {
-                scope,
-                text: found.scored.score,
-                speaker,
-                identifier: self.prepared.has_identifier(&found),
-                ..Evidence::default()
+            let text = self.text(found.ordinal)?;
+            let near = match self.meaning {
+                Some(meaning) => meaning.of(found.ordinal)?,
+                None => Near::default(),
             };
-            (known.importance, known.time_ms) = self.views.facts(found.ordinal);
-            let mut near_enough = false;
-            if let Some(meaning) = self.meaning {
-                near_enough = meaning.of(found.ordinal, weights, &mut known)? && finds_by_meaning;
+            let mut features = Features {
+                speaker,
+                scope,
+                asks: text.traits.asks,
+                length: length_share(text.traits.chars),
+                when: self.prepared.asks_when() && text.traits.tells_time,
+                identifier: self.prepared.has_identifier(&found),
+                importance: self.views.importance(found.ordinal),
+                ..Features::default()
+            };
+            let mut fit = Fit {
+                cosine: near.fit,
+                ..Fit::default()
+            };
+            if let Some(coverage) = &self.coverage {
+                features.coverage = coverage.share(&text.likeness);
+                let of_one = self.prepared.rarity_of_one();
+                fit.coverage = features.coverage;
+                fit.told = coverage.told(&text.likeness) / of_one;
+                fit.asked = coverage.asked() / of_one;
             }
-            if found.scored.matched != 0 || near_enough {
-                self.found.push(found);
-                self.evidence.push(known);
-            }
+            self.all.push(Candidate {
+                tag: self.views.topic_tag(found.ordinal),
+                step: self.views.step(found.ordinal)?,
+                found,
+                text,
+                near,
+                features,
+                fit,
+            });
         }
         Ok(())
     }
@@ -94,110 +185,218 @@ impl<'a> Candidates<'a> {
         Ok(near)
     }
 
-    /// Gives what stands next to the best of them a chance: its share of what they lend may be more than its own.
-    pub(super) fn add_neighbours(&mut self) -> Result<()> {
-        let scores = self.scores();
-        let mut best: Vec<usize> = (0..self.found.len()).collect();
-        best.sort_unstable_by(|a, b| self.order((scores[*a], *a), (scores[*b], *b)));
-        best.truncate(self.query.ranking.expand);
-        let mut known: FxHashSet<u64> = self.found.iter().map(|found| found.ordinal).collect();
-        let mut new = Vec::new();
-        for at in best {
-            let near = self.beside(self.found[at].ordinal);
-            new.extend(near.into_iter().filter(|ordinal| known.insert(*ordinal)));
+    /// What is known of the text of a version.
+    fn text(&self, ordinal: u64) -> Result<Text> {
+        if let Some(text) = self.texts.borrow().get(&ordinal) {
+            return Ok(text.clone());
         }
+        let entry = self.views.entry(ordinal);
+        let entry = entry.ok_or_else(|| forward::damaged(ordinal))?;
+        let likeness = match &self.coverage {
+            Some(coverage) => coverage.likeness(entry.words()),
+            None => Likeness::default(),
+        };
+        let text = Text {
+            traits: entry.traits,
+            likeness: Rc::new(likeness),
+        };
+        self.texts.borrow_mut().insert(ordinal, text.clone());
+        Ok(text)
+    }
+
+    /// Gives what stands next to the best of them a chance: what its neighbours say may be more than its own.
+    pub(super) fn add_neighbours(&mut self) -> Result<()> {
+        self.weigh();
+        let mut best: Vec<&Candidate> = self.all.iter().collect();
+        best.sort_unstable_by(|a, b| {
+            let by_own = b.features.own().total_cmp(&a.features.own());
+            by_own.then(a.found.tie.cmp(&b.found.tie))
+        });
+        best.truncate(self.query.ranking.expand);
+        let order = self.order()?;
+        let mut known: FxHashSet<u64> = self.all.iter().map(|one| one.found.ordinal).collect();
+        let mut new = Vec::new();
+        for candidate in best {
+            let [before, after] = self.beside(&order, candidate, NEIGHBOUR_STEPS);
+            let near = before.into_iter().chain(after);
+            new.extend(near.filter(|ordinal| known.insert(*ordinal)));
+        }
+        drop(order);
         self.add(self.prepared.score(&new)?)
     }
 
-    /// The versions to be seen that stand next to one in its topic.
-    fn beside(&self, ordinal: u64) -> Vec<u64> {
-        let tag = self.views.topic_tag(ordinal);
-        let end = self.views.tail.folder.tally.next_ordinal;
-        let after = ordinal + 1..end.min(ordinal + 1 + NEIGHBOUR_WINDOW);
-        let before = ordinal.saturating_sub(NEIGHBOUR_WINDOW)..ordinal;
-        let fits = |other: &u64| self.is_step(tag, *other);
-        let steps = NEIGHBOUR_STEPS as usize;
-        let before = before.rev().filter(fits).take(steps);
-        before.chain(after.filter(fits).take(steps)).collect()
+    /// The topics of the candidates.
+    fn order(&self) -> Result<Order<'a>> {
+        let tags: FxHashSet<u32> = self.all.iter().map(|candidate| candidate.tag).collect();
+        let tags: Vec<u32> = tags.into_iter().collect();
+        self.views.order(&tags, self.sees.history)
     }
 
-    /// Whether a version counts as a step within a topic: what the query leaves out is not there.
-    fn is_step(&self, tag: u32, ordinal: u64) -> bool {
-        let listed = |allowed: &Vec<u64>| allowed.binary_search(&ordinal).is_ok();
-        self.views.topic_tag(ordinal) == tag
-            && (self.visible)(ordinal)
-            && self.allowed.as_ref().is_none_or(listed)
-    }
-
-    /// What each comes to.
-    fn scores(&mut self) -> Vec<f64> {
-        let weights = &self.query.ranking;
-        let near = match weights.neighbours > 0.0 {
-            true => self.pairs(),
-            false => Vec::new(),
+    /// The versions to be seen that stand before and after a candidate in its topic, the nearest first.
+    fn beside(&self, order: &Order<'_>, candidate: &Candidate, most: usize) -> [Vec<u64>; 2] {
+        let (tag, step) = (candidate.tag, candidate.step);
+        let nearest = |steps: &mut dyn Iterator<Item = Step>| {
+            let held = steps.filter(|step| (self.sees.held)(step.ordinal));
+            let seen = held.take(WALK_MAX).filter(|step| self.sees(step.ordinal));
+            seen.take(most).map(|step| step.ordinal).collect()
         };
-        ranking::scores(weights, &self.asked, &mut self.evidence, &near)
+        [
+            nearest(&mut order.before(tag, step)),
+            nearest(&mut order.after(tag, step)),
+        ]
     }
 
-    /// Pairs of candidates that are one or two steps apart among the versions of their topic that are to be seen.
-    fn pairs(&self) -> Vec<(usize, usize, u32)> {
-        let place =
-            |(at, found): (usize, &Found)| (self.views.topic_tag(found.ordinal), found.ordinal, at);
-        let mut places: Vec<_> = self.found.iter().enumerate().map(place).collect();
-        places.sort_unstable();
-        let mut near = Vec::new();
-        for (from, &(tag, ordinal, at)) in places.iter().enumerate() {
-            // A candidate is a step itself, so no more of them can be near enough.
-            let others = places[from + 1..].iter().take(NEIGHBOUR_STEPS as usize);
-            let (mut seen, mut steps) = (ordinal, 0);
-            for &(_, other, other_at) in others.take_while(|(other_tag, other, _)| {
-                *other_tag == tag && other - ordinal <= NEIGHBOUR_WINDOW
-            }) {
-                let between = seen + 1..other;
-                steps += 1 + between.filter(|other| self.is_step(tag, *other)).count() as u32;
-                if steps > NEIGHBOUR_STEPS {
-                    break;
-                }
-                near.push((at, other_at, steps));
-                seen = other;
-            }
+    /// Whether a version is there as far as the query goes: what it leaves out is not.
+    fn sees(&self, ordinal: u64) -> bool {
+        (self.sees.visible)(ordinal)
+    }
+
+    /// Works out what is relative to the other candidates.
+    fn weigh(&mut self) {
+        let text = Span::of(self.all.iter().map(|one| one.found.scored.score));
+        let meaning = Span::of(self.all.iter().filter_map(|one| one.near.meaning));
+        let stand_in = Span::of(self.all.iter().filter_map(|one| one.near.stand_in));
+        let known = self.meaning.map_or([0.0; 2], Meaning::known);
+        for candidate in &mut self.all {
+            let features = &mut candidate.features;
+            features.text = text.part(candidate.found.scored.score);
+            features.meaning = match (candidate.near.meaning, candidate.near.stand_in) {
+                (Some(cosine), _) => known[0] * meaning.share(cosine),
+                (None, Some(cosine)) => known[1] * stand_in.share(cosine),
+                (None, None) => 0.0,
+            };
         }
-        near
+        let own = Span::of(self.all.iter().map(|one| one.features.own()));
+        for candidate in &mut self.all {
+            candidate.features.near = own.part(candidate.features.own());
+        }
     }
 
-    /// The better one first.
-    fn order(&self, a: (f64, usize), b: (f64, usize)) -> Ordering {
-        let by_score = b.0.total_cmp(&a.0);
-        let (a, b) = (a.1, b.1);
-        by_score
-            .then(self.evidence[b].text.total_cmp(&self.evidence[a].text))
-            .then(self.found[a].ordinal.cmp(&self.found[b].ordinal))
+    /// Works out what the neighbours of each say.
+    fn look_beside(&mut self) -> Result<()> {
+        let order = self.order()?;
+        let places: FxHashMap<u64, usize> = (self.all.iter().enumerate())
+            .map(|(at, candidate)| (candidate.found.ordinal, at))
+            .collect();
+        let mut transcripts: FxHashMap<u32, bool> = FxHashMap::default();
+        let mut changed = Vec::with_capacity(self.all.len());
+        for candidate in &self.all {
+            let is_transcript = match transcripts.get(&candidate.tag) {
+                Some(known) => *known,
+                None => {
+                    let is = self.is_transcript(&order, candidate.tag)?;
+                    transcripts.insert(candidate.tag, is);
+                    is
+                }
+            };
+            let (mut features, mut fit) = (candidate.features, candidate.fit);
+            features.transcript = is_transcript && candidate.text.traits.speaker != 0;
+            let [before, after] = self.beside(&order, candidate, WINDOW_STEPS);
+            let own = |ordinal: Option<&u64>| {
+                let at = ordinal.and_then(|ordinal| places.get(ordinal));
+                at.map_or(0.0, |at| self.all[*at].features.own())
+            };
+            features.neighbours = own(before.first())
+                + own(after.first())
+                + 0.5 * (own(before.get(1)) + own(after.get(1)));
+            if let Some(previous) = before.first()
+                && self.text(*previous)?.traits.asks
+            {
+                features.answers = own(Some(previous));
+            }
+            if let Some(coverage) = &self.coverage {
+                let mut union = candidate.text.likeness.as_ref().clone();
+                for ordinal in before.iter().chain(&after) {
+                    let beside = self.text(*ordinal)?.likeness;
+                    for (best, other) in union.iter_mut().zip(beside.iter()) {
+                        *best = best.max(*other);
+                    }
+                }
+                fit.with_window = coverage.share(&union);
+                features.window = fit.with_window - features.coverage;
+            }
+            changed.push((features, fit));
+        }
+        drop(order);
+        for (candidate, (features, fit)) in self.all.iter_mut().zip(changed) {
+            (candidate.features, candidate.fit) = (features, fit);
+        }
+        Ok(())
     }
 
-    /// The best `most`.
-    pub(super) fn best(mut self, most: usize) -> Vec<Ranked> {
-        let scores = self.scores();
-        let mut best: Vec<usize> = (0..self.found.len()).collect();
-        best.sort_unstable_by(|a, b| self.order((scores[*a], *a), (scores[*b], *b)));
-        best.truncate(most);
-        let ranked = best.into_iter().map(|at| Ranked {
-            found: self.found[at],
-            evidence: self.evidence[at],
-            score: scores[at],
+    /// Whether a topic is a transcript: at least two names come back in at least half of its newest memories.
+    fn is_transcript(&self, order: &Order<'_>, tag: u32) -> Result<bool> {
+        let held = order
+            .newest(tag)
+            .filter(|step| (self.sees.held)(step.ordinal));
+        let (mut names, mut all): (FxHashMap<u32, usize>, _) = (FxHashMap::default(), 0);
+        for step in held.take(TRANSCRIPT_SAMPLE) {
+            let entry = self.views.entry(step.ordinal);
+            let entry = entry.ok_or_else(|| forward::damaged(step.ordinal))?;
+            *names.entry(entry.traits.speaker).or_default() += 1;
+            all += 1;
+        }
+        names.remove(&0);
+        names.retain(|_, turns| *turns > 1);
+        Ok(names.len() >= TRANSCRIPT_NAMES && 2 * names.values().sum::<usize>() >= all)
+    }
+
+    /// The best of those that are sure enough, at most `most`; and the best of all where none is.
+    pub(super) fn best(mut self, most: usize) -> Result<(Vec<Ranked>, Option<Ranked>)> {
+        self.weigh();
+        if self.query.ranking.looks_beside() {
+            self.look_beside()?;
+        }
+        let weights: &Ranking = &self.query.ranking;
+        let ranked = self.all.into_iter().map(|candidate| Ranked {
+            score: weights.score(&candidate.features),
+            found: candidate.found,
+            features: candidate.features,
+            fit: candidate.fit,
+            cosine: candidate.near.cosine,
         });
-        ranked.collect()
+        let mut ranked: Vec<Ranked> = ranked.collect();
+        ranked.sort_unstable_by(order);
+        let is_sure = |ranked: &Ranked| ranked.fit.value() >= self.query.floor;
+        let nearest = match ranked.iter().any(is_sure) {
+            true => None,
+            false => ranked.drain(..).next(),
+        };
+        ranked.retain(is_sure);
+        ranked.truncate(most);
+        Ok((ranked, nearest))
     }
 }
 
+/// The better one first.
+fn order(a: &Ranked, b: &Ranked) -> Ordering {
+    let by_score = b.score.total_cmp(&a.score);
+    let by_words = b.found.scored.score.total_cmp(&a.found.scored.score);
+    by_score.then(by_words).then(a.found.tie.cmp(&b.found.tie))
+}
+
 impl Views {
-    /// How important a version is, and its time; 0 where that is not known.
-    fn facts(&self, ordinal: u64) -> (u8, i64) {
+    /// How important a version is; 0 where that is not known.
+    fn importance(&self, ordinal: u64) -> u8 {
         let next = self.base.tally.next_ordinal;
         let facts = match ordinal.checked_sub(next) {
             None => self.rows.get(ordinal).map(|row| row.facts),
             Some(at) => self.opened(at).map(Facts::of),
         };
-        facts.map_or((0, 0), |facts| (facts.importance.code(), facts.time_ms))
+        facts.map_or(0, |facts| facts.importance.code())
+    }
+
+    /// The memory of a version as a number, by which equally good ones are in order; 0 beyond what there is.
+    pub(super) fn tie(&self, ordinal: u64) -> u128 {
+        let next = self.base.tally.next_ordinal;
+        let entity = match ordinal.checked_sub(next) {
+            None => self.rows.entity(ordinal),
+            Some(at) => {
+                let opened = self.tail.folder.kept.opened.get(at as usize);
+                opened.map(|(_, entity, _)| *entity)
+            }
+        };
+        entity.map_or(0, |entity| u128::from_be_bytes(entity.0))
     }
 
     /// What stands for the topic of a version.
@@ -207,5 +406,13 @@ impl Views {
             return self.rows.tag(ordinal);
         };
         topic_tag(self.opened(at).and_then(|version| version.topic.as_deref()))
+    }
+
+    /// The words and traits of a version; `None` where they are damaged.
+    fn entry(&self, ordinal: u64) -> Option<Entry<'_>> {
+        match ordinal < self.base.tally.next_ordinal {
+            true => self.forward.get(ordinal),
+            false => self.tail.text.analysed(ordinal).map(Entry::of),
+        }
     }
 }

@@ -9,6 +9,7 @@ use icm_log::{Log, Position};
 use super::build::row_changes;
 use super::home::Home;
 use super::manifest::{Manifest, Part};
+use super::steps::Filed;
 use super::tail::{Tail, overlay_version, with_doc};
 use super::{
     Checkpoint, Place, ROWS_FILE, TABLE_FILE, VERSIONS, Views, WRITER_CACHE_LEN, cut, guarded,
@@ -16,6 +17,7 @@ use super::{
 };
 use crate::error::{Result, ViewError};
 use crate::fold::Folder;
+use crate::forward::{Forward, ForwardWriter};
 use crate::rows::{self, Rows};
 use crate::table::{self, Table};
 use crate::text::{Analysed, TextWriter};
@@ -92,6 +94,8 @@ impl Views {
         waypoints.write(&generation, self.base_position())?;
         self.tail.flush_vectors(&generation, next)?;
         done("vectors");
+        self.tail.flush_forward(&generation, next)?;
+        done("forward");
         guarded("text", || {
             let mut writer = self
                 .text
@@ -119,6 +123,8 @@ impl Views {
         cut::end(&generation)?;
         self.text.reload()?;
         self.rows = Rows::open(&generation.join(ROWS_FILE), checkpoint.tally.next_ordinal)?;
+        self.forward = Forward::open(&generation, checkpoint.tally.next_ordinal)?;
+        self.steps = Filed::default();
         self.table = OnceCell::new();
         self.vectors = OnceCell::new();
         self.tail = Tail::new(&checkpoint);
@@ -130,6 +136,25 @@ impl Views {
         };
         self.write_held_vectors();
         Ok(())
+    }
+}
+
+impl Tail {
+    /// Adds what it opened to the forward index of a generation that has the first `count` entries.
+    fn flush_forward(&self, generation: &Path, count: u64) -> Result<()> {
+        let mut writer = ForwardWriter::open(generation, count)?;
+        let overlay = &self.folder.kept;
+        for (ordinal, entity, from) in &overlay.opened {
+            match self.text.analysed(*ordinal) {
+                Some(doc) => writer.add(doc)?,
+                None => {
+                    let version = overlay_version(overlay, *entity, *from)
+                        .expect("every ordinal given belongs to a version of the overlay");
+                    writer.add(&with_doc(*ordinal, version, Analysed::of))?;
+                }
+            }
+        }
+        writer.flush()
     }
 }
 

@@ -19,6 +19,7 @@ use super::{
     table_error,
 };
 use crate::error::{Result, io};
+use crate::forward::Forward;
 use crate::text::{CLOSED_META, TextError, TextIndex};
 use crate::{rows, table};
 
@@ -66,6 +67,7 @@ pub(super) fn mend(home: &Home, wait: Duration) -> Result<()> {
     let (count, position) = (base.tally.next_ordinal, base.cursor.position);
     rows::go_back(&generation.join(ROWS_FILE), count, position)?;
     Both::<Vec<Waypoint>>::default().write(&generation, position)?;
+    Forward::open(&generation, count)?.check()?;
     meaning::keep_whole(&generation, count);
     Manifest::take(&generation, Some(&before), VERSIONS)?.write(&generation)?;
     end(&generation)?;

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use super::home::{create_private, lock_file};
 use super::manifest::Note;
-use super::meaning::{Cosines, Mean};
+use super::meaning::Cosines;
 use super::{Place, Views};
 use crate::error::{Result, io};
 use crate::vectors::{Matrix, MatrixWriter};
@@ -29,8 +29,8 @@ pub(super) const MODELS_DIR: &str = "models";
 const WRITE_WAIT: Duration = Duration::from_secs(2);
 
 /// Texts that a model's floor is worked out by, at most and at least.
-const FLOOR_TEXTS_MAX: u64 = 32;
-const FLOOR_TEXTS_MIN: usize = 8;
+const SCALE_TEXTS_MAX: u64 = 32;
+const SCALE_TEXTS_MIN: usize = 8;
 
 /// What names a model's vectors, and how many numbers they have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,6 @@ struct Held {
     file: Arc<Matrix>,
     /// Those after them, in memory.
     fresh: Matrix,
-    mean: Mean,
     /// How its cosines compare with the built-in model's, and of how many rows that is (up to a power of 2).
     spreads: Option<(u64, Option<(Spread, Spread)>)>,
 }
@@ -185,7 +184,6 @@ impl Views {
                 model: model.name.to_owned(),
                 file: Arc::new(file),
                 fresh: no_rows(model),
-                mean: Mean::default(),
                 spreads: None,
             });
         }
@@ -303,10 +301,9 @@ impl Views {
         }
     }
 
-    /// The cosine of a model that says of texts of this store what `floor` says of them by the built-in
-    /// one: as many deviations off the mean of the cosines of the same pairs. Models differ widely there;
-    /// by some any two texts are nearer than 0.7. Of fewer texts than [`FLOOR_TEXTS_MIN`] it is `floor`.
-    pub(super) fn model_floor(&self, model: ModelId<'_>, floor: f32) -> Result<f32> {
+    /// How the cosines of a model are told in those of the built-in one. Models differ widely there; by some any two texts
+    /// are nearer than 0.7. Of fewer texts than [`SCALE_TEXTS_MIN`] they are taken as they are.
+    pub(super) fn model_scale(&self, model: ModelId<'_>) -> Result<CosineScale> {
         // A function of what is there, whoever asked when: of the first rows, as many as a power of two.
         let rows = match self.held(model).count() {
             0 => 0,
@@ -320,18 +317,14 @@ impl Views {
         if let Some(held) = self.models.0.borrow_mut().as_mut() {
             held.spreads = Some((rows, spreads));
         }
-        let Some((built_in, own)) = spreads.filter(|_| floor > 0.0) else {
-            return Ok(floor);
-        };
-        let off = (floor - built_in.mean) / built_in.deviation.max(f32::EPSILON);
-        Ok((own.mean + off * own.deviation).clamp(0.0, 1.0))
+        Ok(CosineScale(spreads))
     }
 
     /// Of the same pairs of texts among the first `rows` by the built-in model and another; `None` of too few texts.
     fn spreads(&self, model: ModelId<'_>, rows: u64) -> Result<Option<(Spread, Spread)>> {
         let (base, tail) = (self.base_vectors()?, self.tail.vectors());
         let held = self.held(model);
-        let step = rows.div_ceil(FLOOR_TEXTS_MAX).max(1);
+        let step = rows.div_ceil(SCALE_TEXTS_MAX).max(1);
         // A text that either finds nothing in says nothing.
         let (built_in, own): (Vec<_>, Vec<_>) = (0..rows)
             .step_by(step as usize)
@@ -340,7 +333,7 @@ impl Views {
                 Some((of(base, &tail)?, of(&held.file, &held.fresh)?))
             })
             .unzip();
-        let enough = own.len() >= FLOOR_TEXTS_MIN;
+        let enough = own.len() >= SCALE_TEXTS_MIN;
         Ok(enough.then(|| (Spread::of(&built_in), Spread::of(&own))))
     }
 
@@ -357,7 +350,8 @@ impl Views {
         };
         let base = held.file.clone();
         let fresh = Ref::map(Ref::clone(&held), |held| &held.fresh);
-        (Cosines::new(base, None, fresh, &held.mean, query), embedded)
+        let centre = vec![0.0; query.len()];
+        (Cosines::new(base, None, fresh, &centre, query), embedded)
     }
 }
 
@@ -410,6 +404,22 @@ fn write(files: &Files, held: &mut Held, model: ModelId<'_>, until: u64) -> Resu
     Note::write(&files.note, &files.rows, count)?;
     held.take(files.open(model, until)?, model);
     Ok(())
+}
+
+/// What a model's cosines would be by the built-in one: as many deviations off the mean of the cosines of the same pairs of
+/// texts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CosineScale(Option<(Spread, Spread)>);
+
+impl CosineScale {
+    pub(super) fn built_in(&self, cosine: f64) -> f64 {
+        let Some((built_in, own)) = self.0 else {
+            return cosine;
+        };
+        let off = (cosine - f64::from(own.mean)) / f64::from(own.deviation.max(f32::EPSILON));
+        // The built-in one ranks with its centre taken off, about which texts lie evenly.
+        off * f64::from(built_in.deviation)
+    }
 }
 
 /// Of the cosines of all pairs of some vectors.

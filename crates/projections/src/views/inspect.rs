@@ -13,6 +13,7 @@ use super::{
 };
 use crate::error::{Result, ViewError};
 use crate::fold::Tally;
+use crate::forward::Forward;
 use crate::rows::Rows;
 use crate::table::Table;
 use crate::text::TextIndex;
@@ -90,6 +91,7 @@ fn look(home: &Home, generation: &Path, log: &Log, whole: bool) -> Result<Checkp
         });
     }
     let rows = Rows::open(&generation.join(ROWS_FILE), base.tally.next_ordinal)?;
+    let forward = Forward::open(generation, base.tally.next_ordinal)?;
     meaning::inspect(generation, base.tally.next_ordinal, whole)?;
     let table = guarded("table", || {
         Table::of_read_only(&open_read_only(&generation.join(TABLE_FILE))?)
@@ -102,6 +104,9 @@ fn look(home: &Home, generation: &Path, log: &Log, whole: bool) -> Result<Checkp
     }
     if touched {
         rows.check()?;
+    }
+    if touched || whole {
+        forward.check()?;
     }
     if whole {
         guarded("text", || Ok(text.validate().map(|_| ())?))?;

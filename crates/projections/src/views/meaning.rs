@@ -239,50 +239,47 @@ pub(super) fn embed_text(text: &str) -> Vec<f32> {
     embedder().embed_one(text)
 }
 
-/// The mean of what is in the store, as it was last asked for.
-#[derive(Default)]
-pub(super) struct Mean(RefCell<Option<KnownMean>>);
+/// What texts have in common by the built-in model: the mean of these, which is taken off before a cosine ranks. It is
+/// fixed with the model, so that it says the same of every store.
+const COMMON: [&str; 24] = [
+    "The release was moved to next week.",
+    "We decided to keep the old format for now.",
+    "She called yesterday and asked about the invoice.",
+    "The tests fail when the database is not running.",
+    "Use the smaller image for the build.",
+    "My brother is going to visit us in the summer.",
+    "The server answers on another port.",
+    "It was good to see you again, how have you been?",
+    "This function returns an error if the file is missing.",
+    "The customer wants a refund for the second order.",
+    "They went hiking and took a lot of photos.",
+    "The key has to be changed every three months.",
+    "I have been learning to play the guitar.",
+    "Logs are kept for thirty days.",
+    "Please write the summary before the meeting.",
+    "The new office is near the station.",
+    "He prefers tea in the morning.",
+    "The report counts each user once.",
+    "A warning is printed and the work goes on.",
+    "Her dog likes the park behind the school.",
+    "The team voted for the first proposal.",
+    "Retries wait longer each time.",
+    "The price went up at the beginning of the year.",
+    "You can find the settings in the second menu.",
+];
 
-struct KnownMean {
-    /// Rows of the files and of the tail.
-    rows: (u64, u64),
-    mean: Arc<[f32]>,
-}
-
-impl Mean {
-    fn get(&self, base: &Matrix, tail: &Matrix) -> Arc<[f32]> {
-        let rows = (base.count(), tail.count());
-        let mut known = self.0.borrow_mut();
-        match &*known {
-            Some(known) if known.rows == rows => known.mean.clone(),
-            _ => {
-                let mean: Arc<[f32]> = mean(base, tail).into();
-                *known = Some(KnownMean {
-                    rows,
-                    mean: mean.clone(),
-                });
-                mean
+/// The mean of [`COMMON`].
+pub(super) fn centre() -> &'static [f32] {
+    static CENTRE: OnceLock<Vec<f32>> = OnceLock::new();
+    CENTRE.get_or_init(|| {
+        let mut centre = vec![0.0; embedder().dim()];
+        for text in COMMON {
+            for (sum, number) in centre.iter_mut().zip(embed_text(text)) {
+                *sum += number / COMMON.len() as f32;
             }
         }
-    }
-}
-
-/// Of rows spread evenly over all ordinals, so it is the same before and after a commit or a rebuild. One that is
-/// damaged says nothing here; where it is near, the search meets it.
-fn mean(base: &Matrix, tail: &Matrix) -> Vec<f32> {
-    let count = base.count() + tail.count();
-    let step = count.div_ceil(SAMPLE_MAX).max(1).next_power_of_two();
-    let mut mean = vec![0.0; base.dim()];
-    let mut weight = SAMPLE_PRIOR;
-    for ordinal in (0..count).step_by(step as usize) {
-        let row = base.vector(ordinal).or_else(|| tail.vector(ordinal));
-        for (sum, number) in mean.iter_mut().zip(row.iter().flatten()) {
-            *sum += number;
-        }
-        weight += f32::from(u8::from(row.is_some()));
-    }
-    mean.iter_mut().for_each(|sum| *sum /= weight);
-    mean
+        centre
+    })
 }
 
 /// How near versions are to a query, whether in the files or in the tail.
@@ -299,16 +296,15 @@ impl<'a> Cosines<'a> {
         base: Arc<Matrix>,
         graph: Option<&'a Graph>,
         tail: Ref<'a, Matrix>,
-        mean: &Mean,
+        centre: &[f32],
         query: &[f32],
     ) -> Cosines<'a> {
-        let mean = mean.get(&base, &tail);
         Cosines {
             base,
             graph,
             tail,
             query: Query::new(query),
-            centred: Centred::new(query, &mean),
+            centred: Centred::new(query, centre),
         }
     }
 
@@ -318,24 +314,22 @@ impl<'a> Cosines<'a> {
         &self,
         most: usize,
         listed: Option<&[u64]>,
-        visible: &dyn Fn(u64) -> bool,
+        (visible, tie): (&dyn Fn(u64) -> bool, &dyn Fn(u64) -> u128),
     ) -> Result<(Vec<u64>, Searched)> {
-        let base = &self.base;
-        let (mut near, searched) = base.nearest(self.graph, &self.query, most, listed, visible)?;
-        let (more, _) = self
-            .tail
-            .nearest(None, &self.query, most, listed, visible)?;
+        let (base, sight) = (&self.base, (visible, tie));
+        let (mut near, searched) = base.nearest(self.graph, &self.query, most, listed, sight)?;
+        let (more, _) = self.tail.nearest(None, &self.query, most, listed, sight)?;
         near.extend(more);
         near.sort_by(|a, b| {
             let by_cosine = b.cosine.total_cmp(&a.cosine);
-            by_cosine.then(a.ordinal.cmp(&b.ordinal))
+            by_cosine.then_with(|| tie(a.ordinal).cmp(&tie(b.ordinal)))
         });
         near.truncate(most);
         Ok((near.iter().map(|near| near.ordinal).collect(), searched))
     }
 
-    /// The cosine of a version, and the one that ranks; `None` where there is nothing to compare.
-    pub(super) fn of(&self, ordinal: u64, centred: bool) -> Result<(Option<f32>, Option<f64>)> {
+    /// The cosine of a version, and the one that ranks, with the centre taken off; `None` where there is nothing to compare.
+    pub(super) fn of(&self, ordinal: u64) -> Result<(Option<f32>, Option<f64>)> {
         let rows = match self.tail.ends()? {
             Some((first, _)) if ordinal >= first => &*self.tail,
             _ => &self.base,
@@ -344,13 +338,6 @@ impl<'a> Cosines<'a> {
         let Some((cosine, less_mean)) = known else {
             return Ok((None, None));
         };
-        let plain = Some(f64::from(cosine));
-        Ok((Some(cosine), if centred { less_mean } else { plain }))
+        Ok((Some(cosine), less_mean))
     }
 }
-
-/// Rows that the mean is of: so many are looked at, however many there are.
-const SAMPLE_MAX: u64 = 1_024;
-/// As if so many texts were in the store whose mean is nothing: of a handful of texts the mean says
-/// little about what they have in common.
-const SAMPLE_PRIOR: f32 = 20.0;

@@ -15,6 +15,7 @@ mod meaning;
 mod past;
 mod query;
 mod recall;
+mod steps;
 mod tail;
 mod walk;
 mod waypoints;
@@ -31,6 +32,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, ViewError, io};
 use crate::fold::{FOLD_VERSION, Folder, Tally};
+use crate::forward::{FORWARD_FILE, FORWARD_INDEX, Forward};
 use crate::rows::Rows;
 use crate::table::Table;
 use crate::text::TextIndex;
@@ -45,10 +47,10 @@ pub use embedded::{Embedded, ModelId, Unembedded};
 pub use graph::GraphJob;
 pub use inspect::{Inspected, ViewsState, inspect};
 pub use query::{ALL_IDS, topic_fits};
-pub use recall::{AskedHow, AskedModel, RecallHit, RecallQuery, Recalled, TopicTag};
+pub use recall::{AskedModel, RecallHit, RecallQuery, Recalled, TopicTag};
 
 /// Rises whenever the files of a view mean something else.
-const VIEWS_VERSION: u32 = 14;
+const VIEWS_VERSION: u32 = 15;
 const VERSIONS: (u32, u32) = (FOLD_VERSION, VIEWS_VERSION);
 const TABLE_FILE: &str = "table.redb";
 const ROWS_FILE: &str = "rows";
@@ -111,12 +113,14 @@ pub struct Views {
     /// Opened when first needed: a recall of a store whose tail only stores never needs it.
     table: OnceCell<Table>,
     rows: Rows,
+    forward: Forward,
     text: TextIndex,
     /// Opened when first needed: only a recall, or a commit, needs it.
     vectors: OnceCell<Arc<Matrix>>,
     /// Of the first of them, if somebody handed one in; see `graph.rs`.
     graph: Option<Graph>,
-    mean: meaning::Mean,
+    /// Topics in their order, as far as they were asked for.
+    steps: steps::Filed,
     /// Vectors of a model that is not built in.
     models: embedded::Models,
     waypoints: waypoints::Both<waypoints::Kept>,
@@ -228,6 +232,7 @@ impl Views {
             });
         }
         let rows = Rows::open(&generation.join(ROWS_FILE), base.tally.next_ordinal)?;
+        let forward = Forward::open(&generation, base.tally.next_ordinal)?;
         let waypoints = waypoints::Both::open(&generation);
         let tail = tail::Tail::new(&base);
         let place = Place::Disk {
@@ -239,10 +244,11 @@ impl Views {
             place,
             table: OnceCell::new(),
             rows,
+            forward,
             text,
             vectors: OnceCell::new(),
             graph: None,
-            mean: meaning::Mean::default(),
+            steps: steps::Filed::default(),
             models: embedded::Models::default(),
             waypoints,
             base,
@@ -399,7 +405,7 @@ impl Views {
         &self.tail.folder
     }
 
-    /// Bytes on disk of table (with rows), text and vectors.
+    /// Bytes on disk of table (with rows), text (with the forward index) and vectors.
     pub fn sizes(&self) -> (u64, u64, u64) {
         let Place::Disk { generation, .. } = &self.place else {
             return (0, 0, 0);
@@ -408,7 +414,8 @@ impl Views {
         let table = len(&generation.join(TABLE_FILE)) + len(&generation.join(ROWS_FILE));
         let [text, vectors] =
             [TEXT_DIR, meaning::VECTORS_DIR].map(|dir| folder_len(&generation.join(dir)));
-        (table, text, vectors)
+        let forward = [FORWARD_FILE, FORWARD_INDEX].map(|name| len(&generation.join(name)));
+        (table, text + forward.iter().sum::<u64>(), vectors)
     }
 
     /// Looks at every byte of the views' files.
@@ -427,6 +434,7 @@ impl Views {
         let shared = home.lock_shared(OPEN_WAIT)?;
         let look = manifest.look(generation, true)?;
         self.rows.check()?;
+        self.forward.check()?;
         meaning::check(generation, manifest, self.base.tally.next_ordinal)?;
         guarded("text", || Ok(self.text.validate().map(|_| ())?))?;
         drop(shared);

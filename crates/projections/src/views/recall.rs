@@ -7,15 +7,16 @@ use icm_log::Position;
 use rustc_hash::FxHashSet;
 
 use super::Views;
-use super::candidates::{Candidates, Ranked};
-use super::embedded::{Embedded, ModelId};
+use super::candidates::{Candidates, Near, Ranked, Sees};
+use super::embedded::{CosineScale, Embedded, ModelId};
 use super::meaning::{self, Cosines};
-use super::tail::overlay_version;
 use crate::error::{Result, ViewError};
 use crate::fold::Version;
-use crate::ranking::{Asked, Evidence, Ranking, known_share};
+use crate::ranking::{Features, Fit, Ranking, known_share};
 use crate::rows::{FactFilter, Facts, topic_tag};
-use crate::text::{InScope, Prepared, Sought, TextAnswer, TextFilter, TextQuery, Words};
+use crate::text::{
+    InScope, Prepared, Sight, Sought, TextAnswer, TextFilter, TextQuery, Words, has_prose,
+};
 use crate::vectors::Searched;
 
 /// What to look for.
@@ -39,7 +40,7 @@ pub struct RecallQuery<'a> {
     pub without: &'a [TopicTag],
     /// Most results.
     pub limit: usize,
-    /// Least [`RecallHit::fit`] of a result, 0 to 1; with 0 everything is shown.
+    /// The least [`RecallHit::fit`] of a result, 0 to 1; with 0 everything is shown.
     pub floor: f64,
     /// What counts how much.
     pub ranking: Ranking,
@@ -67,15 +68,6 @@ pub struct AskedModel<'a> {
     pub query: &'a [f32],
 }
 
-/// How a model that is not built in was asked.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AskedHow {
-    /// How far it is.
-    pub embedded: Embedded,
-    /// The cosine from which on it finds, in the place of [`Ranking::floor`].
-    pub floor: f32,
-}
-
 /// One memory that was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecallHit {
@@ -86,7 +78,11 @@ pub struct RecallHit {
     /// The words of the query that matched.
     pub matched: Vec<String>,
     /// What the score is of.
-    pub evidence: Evidence,
+    pub features: Features,
+    /// What the fit is of.
+    pub evidence: Fit,
+    /// The cosine with the query; `None` where there was none to look at.
+    pub cosine: Option<f32>,
     /// The row as of the basis.
     pub version: Version,
 }
@@ -94,14 +90,14 @@ pub struct RecallHit {
 /// What was found, and how.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recalled {
-    /// Best first; of equal scores the one whose words match better, then the older one.
+    /// Best first; of equal scores the one whose words match better, then the one with the smaller id.
     pub hits: Vec<RecallHit>,
     /// The best of what was found, where all of it lies below the floor.
     pub nearest: Option<RecallHit>,
     /// For `--explain`; its own hits are empty.
     pub text: TextAnswer,
-    /// How the model was asked; `None` where it was the built-in one.
-    pub asked: Option<AskedHow>,
+    /// How far the model is that was asked; `None` where it was the built-in one.
+    pub asked: Option<Embedded>,
     /// How the vectors of the files were searched, if they were.
     pub searched: Option<Searched>,
     /// How much the built-in model's meaning counts, 0 to 1, by how well it knows the words of the query; `None` if
@@ -133,10 +129,23 @@ impl Views {
                 scopes: query.scopes,
             },
         };
+        let held = |ordinal: u64| self.holds(ordinal, position).unwrap_or(false);
+        let sees = Sees {
+            held: &held,
+            visible: &visible,
+            history,
+        };
         let mut searched = None;
-        let known = (query.ranking.meaning > 0.0).then(|| known(query));
-        let (text, hits, asked) = super::guarded("text", || {
-            let (answer, prepared) = self.text.prepare(&self.tail.text, &text_query, &visible)?;
+        // A number, or the name of a file, is near to anything: what it means finds nothing.
+        let by_words = query.ranking.text > 0.0;
+        let means = query.ranking.meaning > 0.0 && (!by_words || has_prose(query.text));
+        let known = means.then(|| known(query));
+        let (text, ranked, asked) = super::guarded("text", || {
+            let sight = Sight {
+                visible: &visible,
+                tie: &|ordinal| self.tie(ordinal),
+            };
+            let (answer, prepared) = self.text.prepare(&self.tail.text, &text_query, sight)?;
             let meaning = match known {
                 // Nothing is found or ranked by a meaning that does not count.
                 Some(known) if known > 0.0 || query.model.is_some() => {
@@ -144,33 +153,17 @@ impl Views {
                 }
                 _ => None,
             };
-            let asked = Asked {
-                possible: possible(&answer),
-                meaning: match query.model {
-                    Some(_) => 1.0,
-                    None => known.unwrap_or(0.0),
-                },
-                stand_in: known.unwrap_or(0.0),
-            };
-            let ranked = self.rank(
-                query,
-                asked,
-                &prepared,
-                meaning.as_ref(),
-                &visible,
-                &mut searched,
-            )?;
+            let (ranked, nearest) =
+                self.rank(query, &prepared, meaning.as_ref(), sees, &mut searched)?;
             let hits = ranked.iter().map(|ranked| hit(&prepared, ranked));
-            let asked = meaning.and_then(|meaning| meaning.how);
-            Ok((answer, hits.collect::<Result<Vec<_>>>()?, asked))
+            let hits = hits.collect::<Result<Vec<_>>>()?;
+            let nearest = nearest.map(|ranked| hit(&prepared, &ranked)).transpose()?;
+            Ok((answer, (hits, nearest), meaning.and_then(|it| it.embedded)))
         })?;
         if let Some(ordinal) = damaged.get() {
             return Err(damaged_row(ordinal));
         }
-        let (mut hits, mut nearest) = (hits, None);
-        if hits.first().is_some_and(|best| best.fit < query.floor) {
-            nearest = hits.drain(..).next();
-        }
+        let (hits, nearest) = ranked;
         Ok(Recalled {
             hits,
             nearest,
@@ -217,67 +210,74 @@ impl Views {
     fn shows(&self, ordinal: u64, position: Position, query: &RecallQuery<'_>) -> Option<bool> {
         let fits =
             |facts: &Facts, tag: TopicTag| query.facts.fits(facts) && !query.without.contains(&tag);
+        if !self.holds(ordinal, position)? {
+            return Some(false);
+        }
+        let at = ordinal.checked_sub(self.base.tally.next_ordinal);
+        Some(match at {
+            None => {
+                let row = self.rows.get(ordinal)?;
+                fits(&row.facts, TopicTag(row.topic))
+            }
+            Some(at) => self
+                .opened(at)
+                .is_some_and(|version| fits(&Facts::of(version), TopicTag::of(version))),
+        })
+    }
+
+    /// Whether a version held at `position`; `None` where its record is damaged.
+    fn holds(&self, ordinal: u64, position: Position) -> Option<bool> {
         let overlay = &self.tail.folder.kept;
         let next = self.base.tally.next_ordinal;
         let open = match overlay.closed.get(&ordinal) {
             Some(end) => position < end.at,
             None => true,
         };
-        if ordinal < next {
-            let row = self.rows.get(ordinal)?;
-            return Some(open && row.holds_at(position) && fits(&row.facts, TopicTag(row.topic)));
-        }
-        let Some((_, entity, from)) = overlay.opened.get((ordinal - next) as usize) else {
-            return Some(false);
-        };
-        let shown = |version| fits(&Facts::of(version), TopicTag::of(version));
-        let shown = || overlay_version(overlay, *entity, *from).is_some_and(shown);
-        Some(open && *from <= position && shown())
+        Some(match ordinal.checked_sub(next) {
+            None => open && self.rows.get(ordinal)?.holds_at(position),
+            Some(at) => {
+                let opened = overlay.opened.get(at as usize);
+                open && opened.is_some_and(|(_, _, from)| *from <= position)
+            }
+        })
     }
 
     /// The best of what words and meaning find.
     fn rank(
         &self,
         query: &RecallQuery<'_>,
-        asked: Asked,
         prepared: &Prepared<'_>,
         meaning: Option<&Meaning<'_>>,
-        visible: &dyn Fn(u64) -> bool,
+        sees: Sees<'_>,
         searched: &mut Option<Searched>,
-    ) -> Result<Vec<Ranked>> {
+    ) -> Result<(Vec<Ranked>, Option<Ranked>)> {
         let weights = &query.ranking;
         if query.limit == 0 {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), None));
         }
+        let mut candidates = Candidates::new(self, query, prepared, meaning, sees);
         let most = weights.candidates.max(query.limit);
-        let mut candidates = Candidates {
-            views: self,
-            query,
-            prepared,
-            meaning,
-            visible,
-            asked,
-            allowed: prepared.allowed()?,
-            found: Vec::new(),
-            evidence: Vec::new(),
-        };
         let mut found = match weights.text > 0.0 {
             true => prepared.promising(most)?,
             false => Vec::new(),
         };
         found.truncate(most);
         if let Some(meaning) = meaning {
-            let (near, how) = meaning.nearest(most, candidates.allowed.as_deref(), visible)?;
+            let most = weights.nearest.max(query.limit);
+            let allowed = prepared.allowed()?;
+            let tie = |ordinal| self.tie(ordinal);
+            let (near, how) =
+                meaning.nearest(most, allowed.as_deref(), (sees.visible, &tie))?;
             *searched = Some(how);
             let known: FxHashSet<u64> = found.iter().map(|found| found.ordinal).collect();
             let new = near.into_iter().filter(|near| !known.contains(near));
             found.extend(prepared.score(&new.collect::<Vec<_>>())?);
         }
         candidates.add(found)?;
-        if weights.neighbours > 0.0 && weights.expand > 0 {
+        if weights.looks_beside() && weights.expand > 0 {
             candidates.add_neighbours()?;
         }
-        Ok(candidates.best(query.limit))
+        candidates.best(query.limit)
     }
 
     /// What the query means, by the model that is asked for, and by the built-in one for what that has
@@ -288,19 +288,21 @@ impl Views {
                 self.base_vectors()?.clone(),
                 self.graph.as_ref(),
                 self.tail.vectors(),
-                &self.mean,
+                meaning::centre(),
                 &meaning::embed_text(query.text),
             ))
         };
         let Some(asked) = &query.model else {
             return Ok(Meaning {
                 main: built_in()?,
-                how: None,
+                known,
+                embedded: None,
+                scale: None,
                 stand_in: None,
             });
         };
         self.take_over(asked.id);
-        let floor = self.model_floor(asked.id, query.ranking.floor)?;
+        let scale = self.model_scale(asked.id)?;
         let (main, embedded) = self.model_cosines(asked.id, asked.query);
         let stand_in = match embedded.done < embedded.of && known > 0.0 {
             true => Some(built_in()?),
@@ -308,7 +310,9 @@ impl Views {
         };
         Ok(Meaning {
             main,
-            how: Some(AskedHow { embedded, floor }),
+            known,
+            embedded: Some(embedded),
+            scale: Some(scale),
             stand_in,
         })
     }
@@ -325,23 +329,15 @@ fn known(query: &RecallQuery<'_>) -> f64 {
     }
 }
 
-/// About the BM25 of a text of average length that has every word that is looked for once.
-fn possible(answer: &TextAnswer) -> f64 {
-    let rarity = |freq: u64| {
-        let (all, freq) = (answer.stats_docs as f64, freq as f64);
-        (1.0 + (all - freq.min(all) + 0.5) / (freq.min(all) + 0.5)).ln()
-    };
-    let terms = answer.terms.iter();
-    terms
-        .map(|term| f64::from(term.boost) * rarity(term.doc_freq))
-        .sum()
-}
-
 /// A query by its meaning.
 pub(super) struct Meaning<'a> {
     main: Cosines<'a>,
-    /// Of a model that is not built in.
-    how: Option<AskedHow>,
+    /// How well the built-in model knows the words of the query, 0 to 1.
+    known: f64,
+    /// How far a model is that is not built in.
+    embedded: Option<Embedded>,
+    /// What its cosines would be by the built-in one.
+    scale: Option<CosineScale>,
     /// The built-in model, where the one that is asked has no vectors of some versions.
     stand_in: Option<Cosines<'a>>,
 }
@@ -349,7 +345,13 @@ pub(super) struct Meaning<'a> {
 impl Meaning<'_> {
     /// Whether the model that is asked has a vector of a version.
     fn covers(&self, ordinal: u64) -> bool {
-        (self.how).is_none_or(|how| ordinal < how.embedded.done)
+        (self.embedded).is_none_or(|embedded| ordinal < embedded.done)
+    }
+
+    /// How much of the model's meaning counts, and of that of the one that stands in for it; 0 to 1.
+    pub(super) fn known(&self) -> [f64; 2] {
+        let main = if self.embedded.is_some() { 1.0 } else { self.known };
+        [main, self.known]
     }
 
     /// The `most` visible versions that are nearest, of those listed if there is a list; as many again of
@@ -358,27 +360,32 @@ impl Meaning<'_> {
         &self,
         most: usize,
         listed: Option<&[u64]>,
-        visible: &dyn Fn(u64) -> bool,
+        (visible, tie): (&dyn Fn(u64) -> bool, &dyn Fn(u64) -> u128),
     ) -> Result<(Vec<u64>, Searched)> {
-        let (mut near, searched) = self.main.nearest(most, listed, visible)?;
+        let (mut near, searched) = self.main.nearest(most, listed, (visible, tie))?;
         if let Some(stand_in) = &self.stand_in {
             let uncovered = |ordinal| !self.covers(ordinal) && visible(ordinal);
-            near.extend(stand_in.nearest(most, listed, &uncovered)?.0);
+            near.extend(stand_in.nearest(most, listed, (&uncovered, tie))?.0);
         }
         Ok((near, searched))
     }
 
-    /// Fills in what meaning says of a version, and whether it is near enough to be found by it alone.
-    pub(super) fn of(&self, ordinal: u64, weights: &Ranking, known: &mut Evidence) -> Result<bool> {
-        let mut floor = weights.floor;
+    /// What meaning says of a version.
+    pub(super) fn of(&self, ordinal: u64) -> Result<Near> {
+        let mut near = Near::default();
         if let Some(stand_in) = &self.stand_in {
-            (known.cosine, known.stand_in) = stand_in.of(ordinal, weights.centred)?;
+            (near.cosine, near.stand_in) = stand_in.of(ordinal)?;
+            near.fit = self.known * near.stand_in.unwrap_or(0.0);
         }
         if self.covers(ordinal) {
-            (known.cosine, known.meaning) = self.main.of(ordinal, weights.centred)?;
-            floor = self.how.map_or(floor, |how| how.floor);
+            (near.cosine, near.meaning) = self.main.of(ordinal)?;
+            let cosine = near.meaning.unwrap_or(0.0);
+            near.fit = match &self.scale {
+                None => self.known * cosine,
+                Some(scale) => scale.built_in(cosine),
+            };
         }
-        Ok(known.cosine.is_some_and(|cosine| cosine >= floor))
+        Ok(near)
     }
 }
 
@@ -386,9 +393,11 @@ fn hit(prepared: &Prepared<'_>, ranked: &Ranked) -> Result<RecallHit> {
     let version = version_of(&prepared.stored(ranked.found.place)?)?;
     Ok(RecallHit {
         score: ranked.score as f32,
-        fit: ranked.score.clamp(0.0, 1.0),
+        fit: ranked.fit.value(),
         matched: prepared.matched_words(&ranked.found),
-        evidence: ranked.evidence,
+        features: ranked.features,
+        evidence: ranked.fit,
+        cosine: ranked.cosine,
         version,
     })
 }
@@ -414,7 +423,7 @@ fn version_of(stored: &[u8]) -> Result<Version> {
     })
 }
 
-fn damaged_row(ordinal: u64) -> ViewError {
+pub(super) fn damaged_row(ordinal: u64) -> ViewError {
     ViewError::Unusable {
         view: "rows",
         why: format!("the record of ordinal {ordinal} is damaged"),

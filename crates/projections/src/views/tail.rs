@@ -8,6 +8,7 @@ use icm_log::{Cursor, Event, EventId, Kind, Log, LogError, Position, Waypoint, W
 
 use super::meaning::TailVectors;
 use super::past::LogPast;
+use super::steps::Newer;
 use super::waypoints::Both;
 use super::{Checkpoint, Views};
 use crate::error::{Result, ViewError};
@@ -21,6 +22,8 @@ pub(super) struct Tail {
     pub(super) cursor: Option<Cursor>,
     pub(super) text: text::Tail,
     pub(super) vectors: TailVectors,
+    /// Its topics in their order, as far as they were asked for.
+    pub(super) steps: Newer,
     pub(super) waypoints: Both<Vec<Waypoint>>,
     /// How memories fade, as of the position that was asked about last.
     pub(super) schedule: RefCell<Option<(Position, Arc<Schedule>)>>,
@@ -43,6 +46,7 @@ impl Tail {
             cursor: Some(base.cursor),
             text: text::Tail::new(),
             vectors: TailVectors::default(),
+            steps: Newer::default(),
             waypoints: Both::default(),
             schedule: RefCell::default(),
             len_bytes: 0,
@@ -60,6 +64,7 @@ impl Tail {
             cursor: self.cursor,
             text: self.text.copied(),
             vectors: TailVectors::default(),
+            steps: Newer::default(),
             waypoints: self.waypoints.clone(),
             schedule: self.schedule.clone(),
             len_bytes: self.len_bytes,
@@ -177,7 +182,7 @@ fn add_to(tail: &mut text::Tail, ordinal: u64, version: &Version) {
 }
 
 /// What the text view indexes of a version.
-pub(super) fn with_doc(ordinal: u64, version: &Version, take: impl FnOnce(&Doc<'_>)) {
+pub(super) fn with_doc<T>(ordinal: u64, version: &Version, take: impl FnOnce(&Doc<'_>) -> T) -> T {
     let stored = rmp_serde::to_vec(version).expect("rows are plain values");
     let keywords = version.keyword_texts();
     let scope = version.scope_text();
@@ -191,5 +196,5 @@ pub(super) fn with_doc(ordinal: u64, version: &Version, take: impl FnOnce(&Doc<'
         occurred_at_ms: version.occurred_at_ms,
         scope: &scope,
         stored: &stored,
-    });
+    })
 }

@@ -1,9 +1,11 @@
 //! Recall: the search that the log records.
 
+use std::collections::BTreeMap;
+
 use icm_log::facts::{MemoryRecalled, Recalled};
 use icm_log::{EventId, Kind, NewEvent, Position, Rewritten, SubjectId, payload};
 use icm_projections::fold::{Family, Version};
-use icm_projections::ranking::Ranking;
+use icm_projections::ranking::{Fit, Ranking};
 use icm_projections::vectors::{Plan, Searched};
 use icm_projections::{
     FactFilter, Facts, RecallHit as FoundHit, RecallQuery, Recalled as Found, Views, keyword_fits,
@@ -217,7 +219,7 @@ impl Service {
         for (place, hit) in found.hits.iter().enumerate() {
             let links = self.links_of(views, &hit.version, at.position, &sees)?;
             let memory = self.memory_with(views, &hit.version, &links, at.position)?;
-            let confirmed = query.ranking.confirmed * (memory.confirmations as f64).ln_1p();
+            let confirmed = query.ranking.for_confirmations(memory.confirmations);
             shown.push(Shown {
                 hit: RecallHit {
                     score: f64::from(hit.score) + confirmed,
@@ -410,11 +412,6 @@ fn meets(version: &Version, query: &RecallQuery<'_>) -> bool {
         && query.facts.fits(&Facts::of(version))
 }
 
-/// As it was written: 0.12 is 0.119999… once it is widened.
-fn plain(number: f32) -> f64 {
-    (f64::from(number) * 1e6).round() / 1e6
-}
-
 /// How an answer came about. `results` are in the order of the answer's.
 fn explain(
     found: &Found,
@@ -439,44 +436,50 @@ fn explain(
         },
         "model": query.model.map(|asked| json!({
             "id": asked.id.name,
-            "embedded": found.asked.map(|how| how.embedded.done),
-            "versions": found.asked.map(|how| how.embedded.of),
-            "floor": found.asked.map(|how| plain(how.floor)),
+            "embedded": found.asked.map(|embedded| embedded.done),
+            "versions": found.asked.map(|embedded| embedded.of),
         })),
         "words_known": found.known,
         "vectors": found.searched.as_ref().map(searched),
-        "ranking": {
-            "text": ranking.text,
-            "coverage": ranking.coverage,
-            "meaning": ranking.meaning,
-            "centred": ranking.centred,
-            "neighbours": ranking.neighbours,
-            "speaker": ranking.speaker,
-            "identifier": ranking.identifier,
-            "importance": ranking.importance,
-            "recency": ranking.recency,
-            "scope": ranking.scope,
-            "confirmed": ranking.confirmed,
-            "floor": plain(ranking.floor),
-            "candidates": ranking.candidates,
-            "expand": ranking.expand,
-        },
+        "ranking": ranking.settings().into_iter().collect::<BTreeMap<_, _>>(),
         // What came by a link has no score to explain.
-        "results": shown.iter().map(|shown| shown.found.map(|at| &found.hits[at]).map(|hit| json!({
-            "text": hit.evidence.text,
-            "cosine": hit.evidence.cosine.map(f64::from),
-            "meaning": hit.evidence.meaning,
-            "stand_in": hit.evidence.stand_in,
-            "neighbours": hit.evidence.lent,
-            "speaker": hit.evidence.speaker,
-            "identifier": hit.evidence.identifier,
-            "importance": hit.version.importance,
-            "time_ms": hit.evidence.time_ms,
-            "scope": hit.evidence.scope.name(),
-            "confirmations": shown.hit.memory.confirmations,
-        }))).collect::<Vec<_>>(),
+        "results": shown.iter().map(|shown| shown.found.map(|at| {
+            let confirmed = ranking.for_confirmations(shown.hit.memory.confirmations);
+            explained(&found.hits[at], ranking, confirmed)
+        })).collect::<Vec<_>>(),
         "views_at": views.base_position().0,
         "basis": at.position.0,
+    })
+}
+
+/// What the score and the fit of a result are of.
+fn explained(hit: &FoundHit, ranking: &Ranking, confirmed: f64) -> Value {
+    let features = &hit.features;
+    let shares = ranking.shares(features);
+    let values = shares.iter().map(|share| (share.name, share.value));
+    let shares = shares.iter().filter(|share| share.share != 0.0);
+    let shares = shares.map(|share| (share.name, share.share));
+    let confirmed = Some(("confirmed", confirmed)).filter(|(_, share)| *share != 0.0);
+    let Fit {
+        coverage,
+        with_window,
+        told,
+        asked,
+        cosine,
+    } = hit.evidence;
+    json!({
+        "transcript": features.transcript,
+        "features": values.collect::<BTreeMap<_, _>>(),
+        "shares": shares.chain(confirmed).collect::<BTreeMap<_, _>>(),
+        "fit": {
+            "coverage": coverage,
+            "with_window": with_window,
+            "told": told,
+            "asked": asked,
+            "cosine": cosine,
+        },
+        "cosine": hit.cosine.map(f64::from),
+        "scope": features.scope.name(),
     })
 }
 

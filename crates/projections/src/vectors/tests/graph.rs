@@ -132,7 +132,7 @@ proptest! {
         let list: Vec<u64> = (0..3 * rows as u64).step_by(2).collect();
         let list = listed.then_some(&list[..]);
         let query = Query::new(&random.unit(16));
-        let (near, searched) = matrix.nearest(Some(&graph), &query, limit, list, &visible).expect("whole");
+        let (near, searched) = matrix.nearest(Some(&graph), &query, limit, list, (&visible, &u128::from)).expect("whole");
         let in_list = |ordinal: u64| !listed || ordinal.is_multiple_of(2);
         let exact = matrix.scan(&query, limit, &|ordinal| in_list(ordinal) && visible(ordinal)).expect("whole");
         prop_assert_eq!(near.len(), exact.len());
@@ -163,7 +163,7 @@ fn a_graph_is_used_where_it_pays_and_left_where_it_sees_too_little() {
     let query = Query::new(&random.unit(32));
     let nearest = |graph: Option<&Graph>, list: Option<&[u64]>, visible: &dyn Fn(u64) -> bool| {
         matrix
-            .nearest(graph, &query, 5, list, visible)
+            .nearest(graph, &query, 5, list, (visible, &u128::from))
             .expect("whole")
     };
     let (found, searched) = nearest(Some(&graph), None, &|_| true);

@@ -40,7 +40,6 @@ impl Asked {
         match self {
             Asked::Words(_) => Ranking {
                 meaning: 0.0,
-                text: 1.0,
                 ..ranking
             },
             _ => ranking,

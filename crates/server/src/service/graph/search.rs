@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use icm_projections::fold::{EntityId, Family, Version};
-use icm_projections::ranking::Ranking;
 use icm_projections::{FactFilter, RecallQuery, TopicTag, Views};
 
 use super::{Memoirs, concept, labels};
@@ -79,11 +78,7 @@ impl Service {
             all.into_iter().partition(|(_, memoir)| memoir.is_alive());
         let without = tags_without(&living, &gone);
         // Concepts do not follow one another as what is said in a talk does.
-        let ranking = Ranking {
-            neighbours: 0.0,
-            expand: 0,
-            ..asked.ranking(self.ranking)
-        };
+        let ranking = asked.ranking(self.ranking).alone();
         let query = |limit| RecallQuery {
             text: &request.query,
             topic: memoir

@@ -1,0 +1,186 @@
+//! What stands before and after a version in its topic: by when it happened, or else was stored, then by id. That is a
+//! function of the state, in whatever order its events were learned.
+
+use std::cell::{Ref, RefCell};
+use std::sync::Arc;
+
+use icm_log::SubjectId;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::Views;
+use super::tail::{Tail, overlay_version};
+use crate::error::Result;
+use crate::rows::{Facts, OPEN, Rows, topic_tag};
+
+/// A version in the order of its topic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Step {
+    time_ms: i64,
+    entity: SubjectId,
+    pub(super) ordinal: u64,
+}
+
+type Topic = Arc<[Step]>;
+
+/// Topics of the files that were asked for, by tag; and whether with all versions or with those that hold at the
+/// checkpoint alone.
+#[derive(Default)]
+pub(super) struct Filed(RefCell<FxHashMap<(u32, bool), Topic>>);
+
+impl Filed {
+    /// Reads the topics with these tags, but for those that are known.
+    fn read(&self, rows: &Rows, tags: &[u32], history: bool) -> Result<()> {
+        let mut known = self.0.borrow_mut();
+        let missing: FxHashSet<u32> = tags
+            .iter()
+            .filter(|tag| !known.contains_key(&(**tag, history)))
+            .copied()
+            .collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let mut topics: FxHashMap<u32, Vec<Step>> =
+            missing.into_iter().map(|tag| (tag, Vec::new())).collect();
+        for ordinal in 0..rows.count() {
+            let Some(topic) = topics.get_mut(&rows.tag(ordinal)) else {
+                continue;
+            };
+            let row = rows.get(ordinal);
+            let row = row.ok_or_else(|| super::recall::damaged_row(ordinal))?;
+            if history || row.to == OPEN {
+                topic.push(Step {
+                    time_ms: row.facts.time_ms,
+                    entity: row.entity,
+                    ordinal,
+                });
+            }
+        }
+        for (tag, mut topic) in topics {
+            topic.sort_unstable();
+            known.insert((tag, history), topic.into());
+        }
+        Ok(())
+    }
+}
+
+/// Topics of the tail, as far as it was asked.
+#[derive(Default)]
+pub(super) struct Newer(RefCell<NewerTopics>);
+
+#[derive(Default)]
+struct NewerTopics {
+    /// So many of the opened versions, from the first on.
+    read: usize,
+    topics: FxHashMap<u32, Vec<Step>>,
+}
+
+impl Tail {
+    /// Its versions by topic, in order.
+    fn topics(&self) -> Ref<'_, NewerTopics> {
+        let overlay = &self.folder.kept;
+        {
+            let newer = &mut *self.steps.0.borrow_mut();
+            for (ordinal, entity, from) in &overlay.opened[newer.read..] {
+                let Some(version) = overlay_version(overlay, *entity, *from) else {
+                    continue;
+                };
+                let step = Step {
+                    time_ms: Facts::of(version).time_ms,
+                    entity: *entity,
+                    ordinal: *ordinal,
+                };
+                let topic = newer.topics.entry(topic_tag(version.topic.as_deref()));
+                let topic = topic.or_default();
+                let at = topic.partition_point(|other| *other < step);
+                topic.insert(at, step);
+            }
+            newer.read = overlay.opened.len();
+        }
+        self.steps.0.borrow()
+    }
+}
+
+/// The topics of some versions.
+pub(super) struct Order<'a> {
+    filed: FxHashMap<u32, Topic>,
+    newer: Ref<'a, NewerTopics>,
+}
+
+impl Views {
+    /// The topics with these tags; with `history` also what no longer held at the checkpoint.
+    pub(super) fn order(&self, tags: &[u32], history: bool) -> Result<Order<'_>> {
+        self.steps.read(&self.rows, tags, history)?;
+        let filed = self.steps.0.borrow();
+        let topic = |tag: &u32| Some((*tag, filed.get(&(*tag, history))?.clone()));
+        Ok(Order {
+            filed: tags.iter().filter_map(topic).collect(),
+            newer: self.tail.topics(),
+        })
+    }
+
+    /// Where a version stands in its topic.
+    pub(super) fn step(&self, ordinal: u64) -> Result<Step> {
+        let at = ordinal.checked_sub(self.base.tally.next_ordinal);
+        let step = match at {
+            None => self.rows.get(ordinal).map(|row| (row.facts.time_ms, row.entity)),
+            Some(at) => self.opened(at).and_then(|version| {
+                let (_, entity, _) = self.tail.folder.kept.opened.get(at as usize)?;
+                Some((Facts::of(version).time_ms, *entity))
+            }),
+        };
+        let (time_ms, entity) = step.ok_or_else(|| super::recall::damaged_row(ordinal))?;
+        Ok(Step {
+            time_ms,
+            entity,
+            ordinal,
+        })
+    }
+}
+
+impl Order<'_> {
+    /// What comes after a step in the topic with this tag.
+    pub(super) fn after(&self, tag: u32, step: Step) -> impl Iterator<Item = Step> {
+        let [filed, newer] = self.lists(tag);
+        let mut filed = filed[filed.partition_point(|other| *other <= step)..].iter();
+        let mut newer = newer[newer.partition_point(|other| *other <= step)..].iter();
+        std::iter::from_fn(move || {
+            let first = match (filed.as_slice().first(), newer.as_slice().first()) {
+                (Some(a), Some(b)) if b < a => newer.next(),
+                (Some(_), _) => filed.next(),
+                (None, _) => newer.next(),
+            };
+            first.copied()
+        })
+    }
+
+    /// What comes before a step, the nearest first.
+    pub(super) fn before(&self, tag: u32, step: Step) -> impl Iterator<Item = Step> {
+        let [filed, newer] = self.lists(tag);
+        let mut filed = filed[..filed.partition_point(|other| *other < step)].iter();
+        let mut newer = newer[..newer.partition_point(|other| *other < step)].iter();
+        std::iter::from_fn(move || {
+            let last = match (filed.as_slice().last(), newer.as_slice().last()) {
+                (Some(a), Some(b)) if b > a => newer.next_back(),
+                (Some(_), _) => filed.next_back(),
+                (None, _) => newer.next_back(),
+            };
+            last.copied()
+        })
+    }
+
+    /// The newest of a topic first.
+    pub(super) fn newest(&self, tag: u32) -> impl Iterator<Item = Step> {
+        let end = Step {
+            time_ms: i64::MAX,
+            entity: SubjectId([u8::MAX; 16]),
+            ordinal: u64::MAX,
+        };
+        self.before(tag, end)
+    }
+
+    fn lists(&self, tag: u32) -> [&[Step]; 2] {
+        let filed = self.filed.get(&tag).map_or(&[][..], |topic| topic);
+        let newer = self.newer.topics.get(&tag).map_or(&[][..], Vec::as_slice);
+        [filed, newer]
+    }
+}

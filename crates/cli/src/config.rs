@@ -23,12 +23,13 @@ use crate::error::CliError;
 pub(crate) use template::TEMPLATE;
 
 /// Every key, in the order in which they are shown.
-pub(crate) const KEYS: [&str; 44] = [
+pub(crate) const KEYS: [&str; 45] = [
     "db",
     "recall.limit",
     "recall.record",
     "recall.links",
     "ranking.text",
+    "ranking.notes_text",
     "ranking.coverage",
     "ranking.meaning",
     "ranking.window",
@@ -377,6 +378,7 @@ impl Config {
                 let ranking = &mut self.ranking;
                 match key.trim_start_matches("ranking.") {
                     "text" => ranking.text = weight()?,
+                    "notes_text" => ranking.notes_text = weight()?,
                     "coverage" => ranking.coverage = weight()?,
                     "meaning" => ranking.meaning = weight()?,
                     "window" => ranking.window = weight()?,

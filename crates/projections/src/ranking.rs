@@ -2,8 +2,8 @@
 //! nor files.
 //!
 //! A score is a sum: each [feature](Features) of a candidate times its weight in [`Ranking`], where the reasons
-//! stand. How sure it is that a candidate answers the question at all is its [fit](Fit), which no other candidate has a
-//! say in.
+//! stand. How sure it is that a candidate answers the question at all is its [fit](Answered::fit): that is no share of what is
+//! best among the candidates, so it can be low for all of them.
 
 use icm_log::facts::Importance;
 
@@ -16,8 +16,10 @@ const SCALE: f64 = 7.0;
 /// The numbers are round ones, fitted by `tools/rank`; `docs/benchmarks/recall.md` has what each is worth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranking {
-    /// [`Features::text`]: rare words, and short texts that have them.
+    /// [`Features::text`] in transcripts: rare words, and short texts that have them.
     pub text: f64,
+    /// [`Features::text`] elsewhere: endings of other languages hide more of it in longer texts.
+    pub notes_text: f64,
     /// [`Features::coverage`]: two words of a question say more than one of them twice, and words are told from
     /// others by their beginnings in any language.
     pub coverage: f64,
@@ -49,7 +51,7 @@ pub struct Ranking {
     pub scope: f64,
     /// For the others that confirm a memory: times the natural logarithm of one more than they are.
     pub confirmed: f64,
-    /// The least [fit](Fit) of a result, 0 to 1.
+    /// The least [fit](Answered::fit) of a result, 0 to 1.
     pub floor: f64,
     /// Candidates that words bring. More results than this ask for as many, and as some features are shares of what
     /// is best among the candidates, the order of the first ones may change with it.
@@ -64,6 +66,7 @@ impl Default for Ranking {
     fn default() -> Ranking {
         Ranking {
             text: 1.5,
+            notes_text: 0.7,
             coverage: 4.0,
             meaning: 1.5,
             window: 4.0,
@@ -78,7 +81,7 @@ impl Default for Ranking {
             importance: 0.35,
             scope: 42.0,
             confirmed: 0.35,
-            floor: 0.0,
+            floor: 0.2,
             candidates: 64,
             nearest: 32,
             expand: 32,
@@ -90,6 +93,7 @@ impl Ranking {
     /// Words alone, and of them nothing but BM25.
     pub const TEXT: Ranking = Ranking {
         text: SCALE,
+        notes_text: SCALE,
         coverage: 0.0,
         meaning: 0.0,
         window: 0.0,
@@ -113,6 +117,7 @@ impl Ranking {
     /// Meaning alone: the nearest, however far they are.
     pub const MEANING: Ranking = Ranking {
         text: 0.0,
+        notes_text: 0.0,
         meaning: SCALE,
         nearest: 200,
         ..Ranking::TEXT
@@ -132,9 +137,10 @@ impl Ranking {
     }
 
     /// Each weight and count, as the config file calls it.
-    pub fn settings(&self) -> [(&'static str, f64); 19] {
+    pub fn settings(&self) -> [(&'static str, f64); 20] {
         [
             ("text", self.text),
+            ("notes_text", self.notes_text),
             ("coverage", self.coverage),
             ("meaning", self.meaning),
             ("window", self.window),
@@ -154,6 +160,11 @@ impl Ranking {
             ("nearest", self.nearest as f64),
             ("expand", self.expand as f64),
         ]
+    }
+
+    /// Whether words find anything.
+    pub(crate) fn finds_by_words(&self) -> bool {
+        self.text + self.notes_text > 0.0
     }
 
     /// Whether a candidate has to be compared with the question word by word.
@@ -189,13 +200,14 @@ impl Ranking {
             share: weight * value / SCALE,
         };
         let flag = |name, on, weight| share(name, f64::from(u8::from(on)), weight);
+        let text = in_transcript(self.text) + in_notes(self.notes_text);
         let window = in_transcript(self.window) + in_notes(self.notes_window);
         let scope = match features.scope.share() {
             part if part > 0.0 => part * features.near.powi(2),
             part => part,
         };
         [
-            share("text", features.text, self.text),
+            share("text", features.text, text),
             share("coverage", features.coverage, self.coverage),
             share("meaning", features.meaning, self.meaning),
             share("window", features.window, window),
@@ -317,26 +329,57 @@ impl Nearness {
     }
 }
 
-/// What says whether a candidate answers the question at all, whatever the others are.
+/// What says whether a question is answered here at all: of the [`BEST`] best candidates, in numbers that are no shares of
+/// what another candidate has.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Fit {
-    /// [`Features::coverage`].
+pub struct Answered {
+    /// The largest [`Features::coverage`].
     pub coverage: f64,
-    /// The same with all that stands within three steps in the topic.
+    /// The largest of them with all that stands within three steps in the topic.
     pub with_window: f64,
-    /// How much the question's words that it has tell: the sum of their rarities, as a share of the rarity of a word that
-    /// one memory has.
-    pub told: f64,
-    /// The same of all of the question's words.
+    /// How much the words of the question would tell: the sum of their rarities, as a share of the rarity of a word that one
+    /// memory has.
     pub asked: f64,
-    /// The cosine with the question, times how well the model knows its words.
+    /// The largest cosine with the question, times how well the model knows its words.
     pub cosine: f64,
+    /// How well the built-in model knows the words of the question, 0 to 1.
+    pub known: f64,
+    /// The share of them that are pairs of characters, by rarity.
+    pub pairs: f64,
+    /// Whether the question names who speaks in one of them.
+    pub speaker: bool,
+    /// Whether the best is of a transcript.
+    pub transcript: bool,
 }
 
-impl Fit {
-    /// How sure it is, 0 to 1.
+/// So many of the best candidates say whether a question is answered.
+pub(crate) const BEST: usize = 10;
+
+impl Answered {
+    /// How sure it is that something here answers the question, 0 to 1: a logistic regression with round weights, fitted by
+    /// `tools/rank/calibrate.py` to questions of a store and to those of others.
     pub fn value(&self) -> f64 {
-        self.coverage
+        let flag = |on, weight: f64| if on { weight } else { 0.0 };
+        let sum = -4.2
+            + 4.0 * self.coverage
+            + 3.5 * self.with_window
+            // A long question has more words that are nowhere.
+            + 0.06 * self.asked
+            // Cosines of what has nothing in common reach so far.
+            + 3.0 * (self.cosine - 0.4).max(0.0)
+            // Words of other languages have more endings, and pairs of characters lie across words.
+            + 1.0 * (1.0 - self.known)
+            + 0.5 * self.pairs
+            // In a talk of hundreds of turns most words come up, but not the names of others.
+            + flag(self.speaker, 3.0)
+            - flag(self.transcript, 1.5);
+        1.0 / (1.0 + (-sum).exp())
+    }
+
+    /// How sure it is that a candidate is an answer, 0 to 1: half of it where neither it nor what stands within three steps
+    /// has a word of the question.
+    pub fn fit(&self, with_window: f64) -> f64 {
+        self.value() * (0.5 + 0.5 * with_window)
     }
 }
 

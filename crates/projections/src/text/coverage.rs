@@ -122,8 +122,18 @@ impl<'a> Coverage<'a> {
         }
     }
 
+    /// The share of the question's words that are pairs of characters, by their rarity; 0 to 1.
+    pub(crate) fn pairs_share(&self) -> f64 {
+        let pairs = self.rarities.iter().zip(&self.gram_counts);
+        let pairs = pairs.filter(|(_, grams)| **grams == 0.0);
+        match self.all > 0.0 {
+            true => pairs.map(|(rarity, _)| rarity).sum::<f64>() / self.all,
+            false => 0.0,
+        }
+    }
+
     /// The sum of the rarities of the question's words that a text has.
-    pub(crate) fn told(&self, likeness: &[f32]) -> f64 {
+    fn told(&self, likeness: &[f32]) -> f64 {
         let told = self.rarities.iter().zip(likeness);
         told.map(|(rarity, alike)| rarity * f64::from(*alike)).sum()
     }

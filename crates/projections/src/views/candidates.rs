@@ -11,7 +11,7 @@ use super::recall::{Meaning, RecallQuery};
 use super::steps::{Order, Step};
 use crate::error::Result;
 use crate::forward::{self, Entry};
-use crate::ranking::{Features, Fit, Nearness, Ranking, Span, length_share};
+use crate::ranking::{self, Answered, Features, Nearness, Span, length_share};
 use crate::rows::{Facts, topic_tag};
 use crate::text::{Coverage, Found, InScope, Likeness, Prepared, Traits};
 
@@ -68,7 +68,8 @@ struct Candidate {
     /// See [`Meaning::of`].
     near: Near,
     features: Features,
-    fit: Fit,
+    /// Its coverage with all of its window.
+    with_window: f64,
 }
 
 /// How near a version is to the query in meaning.
@@ -89,9 +90,21 @@ pub(super) struct Near {
 pub(super) struct Ranked {
     pub(super) found: Found,
     pub(super) features: Features,
-    pub(super) fit: Fit,
+    pub(super) with_window: f64,
     pub(super) cosine: Option<f32>,
     pub(super) score: f64,
+    /// See [`Near::fit`].
+    near: f64,
+}
+
+/// What is shown of the candidates.
+#[derive(Default)]
+pub(super) struct Best {
+    /// Those that fit, the best first.
+    pub(super) ranked: Vec<Ranked>,
+    /// The best of all, where none fits.
+    pub(super) nearest: Option<Ranked>,
+    pub(super) answered: Answered,
 }
 
 impl<'a> Candidates<'a> {
@@ -135,16 +148,8 @@ impl<'a> Candidates<'a> {
                 importance: self.views.importance(found.ordinal),
                 ..Features::default()
             };
-            let mut fit = Fit {
-                cosine: near.fit,
-                ..Fit::default()
-            };
             if let Some(coverage) = &self.coverage {
                 features.coverage = coverage.share(&text.likeness);
-                let of_one = self.prepared.rarity_of_one();
-                fit.coverage = features.coverage;
-                fit.told = coverage.told(&text.likeness) / of_one;
-                fit.asked = coverage.asked() / of_one;
             }
             self.all.push(Candidate {
                 tag: self.views.topic_tag(found.ordinal),
@@ -152,8 +157,8 @@ impl<'a> Candidates<'a> {
                 found,
                 text,
                 near,
+                with_window: features.coverage,
                 features,
-                fit,
             });
         }
         Ok(())
@@ -289,7 +294,7 @@ impl<'a> Candidates<'a> {
                     is
                 }
             };
-            let (mut features, mut fit) = (candidate.features, candidate.fit);
+            let (mut features, mut with_window) = (candidate.features, candidate.with_window);
             features.transcript = is_transcript && candidate.text.traits.speaker != 0;
             let [before, after] = self.beside(&order, candidate, WINDOW_STEPS);
             let own = |ordinal: Option<&u64>| {
@@ -312,14 +317,14 @@ impl<'a> Candidates<'a> {
                         *best = best.max(*other);
                     }
                 }
-                fit.with_window = coverage.share(&union);
-                features.window = fit.with_window - features.coverage;
+                with_window = coverage.share(&union);
+                features.window = with_window - features.coverage;
             }
-            changed.push((features, fit));
+            changed.push((features, with_window));
         }
         drop(order);
-        for (candidate, (features, fit)) in self.all.iter_mut().zip(changed) {
-            (candidate.features, candidate.fit) = (features, fit);
+        for (candidate, (features, with_window)) in self.all.iter_mut().zip(changed) {
+            (candidate.features, candidate.with_window) = (features, with_window);
         }
         Ok(())
     }
@@ -341,30 +346,60 @@ impl<'a> Candidates<'a> {
         Ok(names.len() >= TRANSCRIPT_NAMES && 2 * names.values().sum::<usize>() >= all)
     }
 
-    /// The best of those that are sure enough, at most `most`; and the best of all where none is.
-    pub(super) fn best(mut self, most: usize) -> Result<(Vec<Ranked>, Option<Ranked>)> {
+    /// The best of those that fit, at most `most`. `known` is how well the built-in model knows the words of the query.
+    pub(super) fn best(mut self, most: usize, known: f64) -> Result<Best> {
         self.weigh();
         if self.query.ranking.looks_beside() {
             self.look_beside()?;
         }
-        let weights: &Ranking = &self.query.ranking;
-        let ranked = self.all.into_iter().map(|candidate| Ranked {
+        let weights = &self.query.ranking;
+        let all = std::mem::take(&mut self.all);
+        let ranked = all.into_iter().map(|candidate| Ranked {
             score: weights.score(&candidate.features),
             found: candidate.found,
             features: candidate.features,
-            fit: candidate.fit,
+            with_window: candidate.with_window,
             cosine: candidate.near.cosine,
+            near: candidate.near.fit,
         });
         let mut ranked: Vec<Ranked> = ranked.collect();
         ranked.sort_unstable_by(order);
-        let is_sure = |ranked: &Ranked| ranked.fit.value() >= self.query.floor;
-        let nearest = match ranked.iter().any(is_sure) {
+        let answered = self.answered(&ranked, known);
+        let fits = |ranked: &Ranked| answered.fit(ranked.with_window) >= self.query.floor;
+        let nearest = match ranked.iter().any(fits) {
             true => None,
             false => ranked.drain(..).next(),
         };
-        ranked.retain(is_sure);
+        ranked.retain(fits);
         ranked.truncate(most);
-        Ok((ranked, nearest))
+        Ok(Best {
+            ranked,
+            nearest,
+            answered,
+        })
+    }
+
+    /// Whether the question is answered at all, by the best of all candidates.
+    fn answered(&self, ranked: &[Ranked], known: f64) -> Answered {
+        let best = &ranked[..ranked.len().min(ranking::BEST)];
+        let most = |of: fn(&Ranked) -> f64| best.iter().map(of).fold(0.0, f64::max);
+        let (asked, pairs) = match &self.coverage {
+            Some(coverage) => (
+                coverage.asked() / self.prepared.rarity_of_one(),
+                coverage.pairs_share(),
+            ),
+            None => (0.0, 0.0),
+        };
+        Answered {
+            coverage: most(|one| one.features.coverage),
+            with_window: most(|one| one.with_window),
+            cosine: most(|one| one.near),
+            asked,
+            known,
+            pairs,
+            speaker: best.iter().any(|one| one.features.speaker),
+            transcript: best.first().is_some_and(|one| one.features.transcript),
+        }
     }
 }
 

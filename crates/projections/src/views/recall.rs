@@ -7,12 +7,12 @@ use icm_log::Position;
 use rustc_hash::FxHashSet;
 
 use super::Views;
-use super::candidates::{Candidates, Near, Ranked, Sees};
+use super::candidates::{Best, Candidates, Near, Ranked, Sees};
 use super::embedded::{CosineScale, Embedded, ModelId};
 use super::meaning::{self, Cosines};
 use crate::error::{Result, ViewError};
 use crate::fold::Version;
-use crate::ranking::{Features, Fit, Ranking, known_share};
+use crate::ranking::{Answered, Features, Ranking, known_share};
 use crate::rows::{FactFilter, Facts, topic_tag};
 use crate::text::{
     InScope, Prepared, Sight, Sought, TextAnswer, TextFilter, TextQuery, Words, has_prose,
@@ -79,8 +79,8 @@ pub struct RecallHit {
     pub matched: Vec<String>,
     /// What the score is of.
     pub features: Features,
-    /// What the fit is of.
-    pub evidence: Fit,
+    /// [`Features::coverage`] with all that stands within three steps in the topic.
+    pub with_window: f64,
     /// The cosine with the query; `None` where there was none to look at.
     pub cosine: Option<f32>,
     /// The row as of the basis.
@@ -100,9 +100,10 @@ pub struct Recalled {
     pub asked: Option<Embedded>,
     /// How the vectors of the files were searched, if they were.
     pub searched: Option<Searched>,
-    /// How much the built-in model's meaning counts, 0 to 1, by how well it knows the words of the query; `None` if
-    /// its meaning was not asked for.
-    pub known: Option<f64>,
+    /// How much the built-in model's meaning counts, 0 to 1, by how well it knows the words of the query.
+    pub known: f64,
+    /// What the fit of all results is of.
+    pub answered: Answered,
 }
 
 impl Views {
@@ -137,33 +138,38 @@ impl Views {
         };
         let mut searched = None;
         // A number, or the name of a file, is near to anything: what it means finds nothing.
-        let by_words = query.ranking.text > 0.0;
+        let by_words = query.ranking.finds_by_words();
         let means = query.ranking.meaning > 0.0 && (!by_words || has_prose(query.text));
-        let known = means.then(|| known(query));
+        let known = known(query);
         let (text, ranked, asked) = super::guarded("text", || {
             let sight = Sight {
                 visible: &visible,
                 tie: &|ordinal| self.tie(ordinal),
             };
             let (answer, prepared) = self.text.prepare(&self.tail.text, &text_query, sight)?;
-            let meaning = match known {
-                // Nothing is found or ranked by a meaning that does not count.
-                Some(known) if known > 0.0 || query.model.is_some() => {
-                    Some(self.meaning(query, known)?)
-                }
-                _ => None,
+            // Nothing is found or ranked by a meaning that does not count.
+            let meaning = match means && (known > 0.0 || query.model.is_some()) {
+                true => Some(self.meaning(query, known)?),
+                false => None,
             };
-            let (ranked, nearest) =
-                self.rank(query, &prepared, meaning.as_ref(), sees, &mut searched)?;
-            let hits = ranked.iter().map(|ranked| hit(&prepared, ranked));
-            let hits = hits.collect::<Result<Vec<_>>>()?;
-            let nearest = nearest.map(|ranked| hit(&prepared, &ranked)).transpose()?;
-            Ok((answer, (hits, nearest), meaning.and_then(|it| it.embedded)))
+            let best = self.rank(
+                query,
+                known,
+                &prepared,
+                meaning.as_ref(),
+                sees,
+                &mut searched,
+            )?;
+            let hit = |ranked: &Ranked| hit(&prepared, ranked, &best.answered);
+            let hits = best.ranked.iter().map(hit).collect::<Result<Vec<_>>>()?;
+            let nearest = best.nearest.as_ref().map(hit).transpose()?;
+            let ranked = (hits, nearest, best.answered);
+            Ok((answer, ranked, meaning.and_then(|it| it.embedded)))
         })?;
         if let Some(ordinal) = damaged.get() {
             return Err(damaged_row(ordinal));
         }
-        let (hits, nearest) = ranked;
+        let (hits, nearest, answered) = ranked;
         Ok(Recalled {
             hits,
             nearest,
@@ -171,6 +177,7 @@ impl Views {
             asked,
             searched,
             known,
+            answered,
         })
     }
 
@@ -246,18 +253,19 @@ impl Views {
     fn rank(
         &self,
         query: &RecallQuery<'_>,
+        known: f64,
         prepared: &Prepared<'_>,
         meaning: Option<&Meaning<'_>>,
         sees: Sees<'_>,
         searched: &mut Option<Searched>,
-    ) -> Result<(Vec<Ranked>, Option<Ranked>)> {
+    ) -> Result<Best> {
         let weights = &query.ranking;
         if query.limit == 0 {
-            return Ok((Vec::new(), None));
+            return Ok(Best::default());
         }
         let mut candidates = Candidates::new(self, query, prepared, meaning, sees);
         let most = weights.candidates.max(query.limit);
-        let mut found = match weights.text > 0.0 {
+        let mut found = match weights.finds_by_words() {
             true => prepared.promising(most)?,
             false => Vec::new(),
         };
@@ -277,7 +285,7 @@ impl Views {
         if weights.looks_beside() && weights.expand > 0 {
             candidates.add_neighbours()?;
         }
-        candidates.best(query.limit)
+        candidates.best(query.limit, known)
     }
 
     /// What the query means, by the model that is asked for, and by the built-in one for what that has
@@ -321,7 +329,7 @@ impl Views {
 /// Returns how much the built-in model's meaning of a query counts, 0 to 1. Where meaning is all that ranks, it counts
 /// in full.
 fn known(query: &RecallQuery<'_>) -> f64 {
-    match query.ranking.text > 0.0 {
+    match query.ranking.finds_by_words() {
         true => meaning::embedder()
             .pieces_per_word(query.text)
             .map_or(0.0, known_share),
@@ -389,14 +397,14 @@ impl Meaning<'_> {
     }
 }
 
-fn hit(prepared: &Prepared<'_>, ranked: &Ranked) -> Result<RecallHit> {
+fn hit(prepared: &Prepared<'_>, ranked: &Ranked, answered: &Answered) -> Result<RecallHit> {
     let version = version_of(&prepared.stored(ranked.found.place)?)?;
     Ok(RecallHit {
         score: ranked.score as f32,
-        fit: ranked.fit.value(),
+        fit: answered.fit(ranked.with_window),
         matched: prepared.matched_words(&ranked.found),
         features: ranked.features,
-        evidence: ranked.fit,
+        with_window: ranked.with_window,
         cosine: ranked.cosine,
         version,
     })

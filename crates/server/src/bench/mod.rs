@@ -20,8 +20,9 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor};
 use std::path::Path;
 
-use icm_projections::ranking::Ranking as Weights;
 use serde_json::Value;
+
+use icm_projections::ranking::Ranking as Weights;
 
 use crate::api::{
     BenchReport, BenchRequest, Granularity, NoProgress, Progress, Ranked, Ranking, RecallAnswer,
@@ -192,21 +193,31 @@ impl Place<'_> {
     }
 }
 
-/// The features of a result, if they were asked for: five decimals each, yes as 1 and no as 0.
+/// The features of a result, if they were asked for: five decimals each. With `fit.` before them what says whether the
+/// question is answered, and its own part of that.
 fn features(answer: &RecallAnswer, place: usize) -> BTreeMap<String, f64> {
-    let explained = answer.explain.as_ref();
-    let features = explained.and_then(|explain| {
-        let result = explain.get("results")?.get(place)?;
-        result.get("features")?.as_object()
+    let Some(explain) = &answer.explain else {
+        return BTreeMap::new();
+    };
+    let result = &explain["results"][place];
+    let number = |value: &Value| {
+        let flag = value.as_bool().map(|is| f64::from(u8::from(is)));
+        let number = value.as_f64().or(flag)?;
+        Some((number * 1e5).round() / 1e5)
+    };
+    let own = ["transcript", "with_window"].map(|name| (name, &result[name]));
+    let own = own.into_iter().filter(|_| result.is_object());
+    let own = own.map(|(name, value)| match name {
+        "with_window" => ("fit.own".to_owned(), value),
+        name => (name.to_owned(), value),
     });
-    let numbers = features.into_iter().flatten().filter_map(|(name, value)| {
-        let number = match value {
-            Value::Bool(holds) => f64::from(u8::from(*holds)),
-            _ => value.as_f64()?,
-        };
-        Some((name.clone(), (number * 1e5).round() / 1e5))
-    });
-    numbers.collect()
+    let values = result["features"].as_object().into_iter().flatten();
+    let values = values.map(|(name, value)| (name.clone(), value));
+    let answered = explain["answered"].as_object().into_iter().flatten();
+    let answered = answered.map(|(name, value)| (format!("fit.{name}"), value));
+    let all = own.chain(values).chain(answered.filter(|_| result.is_object()));
+    all.filter_map(|(name, value)| Some((name, number(value)?)))
+        .collect()
 }
 
 impl Run<'_> {
@@ -501,13 +512,25 @@ mod tests {
     fn features_are_numbers_of_their_own_result() {
         let explain = json!({ "results": [
             null,
-            { "text": 3, "features": { "words": 0.123_456_7, "speaker": true, "when": false, "note": "text" } },
-        ]});
+            {
+                "cosine": 3,
+                "transcript": true,
+                "features": { "words": 0.123_456_7, "speaker": 1, "note": "text" },
+                "with_window": 0.25,
+            },
+        ], "answered": { "cosine": 0.5, "speaker": false } });
         let answer = json!({
             "basis": { "position": 1, "event": "e", "at": "t" }, "scope": [], "results": [], "explain": explain,
         });
         let mut answer: RecallAnswer = serde_json::from_value(answer).expect("an answer");
-        let expected = [("speaker", 1.0), ("when", 0.0), ("words", 0.12346)];
+        let expected = [
+            ("speaker", 1.0),
+            ("words", 0.12346),
+            ("fit.cosine", 0.5),
+            ("fit.own", 0.25),
+            ("fit.speaker", 0.0),
+            ("transcript", 1.0),
+        ];
         let expected = expected.map(|(name, value)| (name.to_owned(), value));
         assert_eq!(features(&answer, 1), BTreeMap::from(expected));
         assert_eq!(features(&answer, 0), BTreeMap::new());

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use icm_log::facts::{MemoryRecalled, Recalled};
 use icm_log::{EventId, Kind, NewEvent, Position, Rewritten, SubjectId, payload};
 use icm_projections::fold::{Family, Version};
-use icm_projections::ranking::{Fit, Ranking};
+use icm_projections::ranking::{Answered, Ranking};
 use icm_projections::vectors::{Plan, Searched};
 use icm_projections::{
     FactFilter, Facts, RecallHit as FoundHit, RecallQuery, Recalled as Found, Views, keyword_fits,
@@ -440,6 +440,7 @@ fn explain(
             "versions": found.asked.map(|embedded| embedded.of),
         })),
         "words_known": found.known,
+        "answered": answered(&found.answered),
         "vectors": found.searched.as_ref().map(searched),
         "ranking": ranking.settings().into_iter().collect::<BTreeMap<_, _>>(),
         // What came by a link has no score to explain.
@@ -452,7 +453,22 @@ fn explain(
     })
 }
 
-/// What the score and the fit of a result are of.
+/// What says whether the question is answered at all.
+fn answered(answered: &Answered) -> Value {
+    json!({
+        "value": answered.value(),
+        "coverage": answered.coverage,
+        "with_window": answered.with_window,
+        "asked": answered.asked,
+        "cosine": answered.cosine,
+        "known": answered.known,
+        "pairs": answered.pairs,
+        "speaker": answered.speaker,
+        "transcript": answered.transcript,
+    })
+}
+
+/// What the score of a result is of.
 fn explained(hit: &FoundHit, ranking: &Ranking, confirmed: f64) -> Value {
     let features = &hit.features;
     let shares = ranking.shares(features);
@@ -460,24 +476,11 @@ fn explained(hit: &FoundHit, ranking: &Ranking, confirmed: f64) -> Value {
     let shares = shares.iter().filter(|share| share.share != 0.0);
     let shares = shares.map(|share| (share.name, share.share));
     let confirmed = Some(("confirmed", confirmed)).filter(|(_, share)| *share != 0.0);
-    let Fit {
-        coverage,
-        with_window,
-        told,
-        asked,
-        cosine,
-    } = hit.evidence;
     json!({
         "transcript": features.transcript,
         "features": values.collect::<BTreeMap<_, _>>(),
         "shares": shares.chain(confirmed).collect::<BTreeMap<_, _>>(),
-        "fit": {
-            "coverage": coverage,
-            "with_window": with_window,
-            "told": told,
-            "asked": asked,
-            "cosine": cosine,
-        },
+        "with_window": hit.with_window,
         "cosine": hit.cosine.map(f64::from),
         "scope": features.scope.name(),
     })

@@ -1,4 +1,4 @@
-"""The hybrid search of rtk icm 0.10.57, written anew from its description: SQLite FTS5 and cosine.
+"""The hybrid search of rtk icm 0.10.57 as its documentation and source tell it: SQLite FTS5 and cosine.
 
 0.7 of the cosine and 0.3 of a share of the BM25 rank, each of the best 4 x 10; what one side has not
 found counts 0 there. Two forms:

@@ -23,6 +23,8 @@ PEERS = {
     "rtk-icm-0.10.57": "rtk:as_released",
     "rtk-icm-mended": "rtk:mended",
     "mem0": "mem0_store:Mem0",
+    "mcp-server-memory": "knowledge_graph:KnowledgeGraph",
+    "mcp-memory-service": "memory_service:MemoryService",
     "basic-memory-text": "basic_memory:Text",
     "basic-memory": "basic_memory:Hybrid",
 }

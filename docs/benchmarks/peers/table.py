@@ -17,8 +17,10 @@ PEERS = (
     "minilm",
     "rtk-icm-0.10.57",
     "rtk-icm-mended",
+    "mcp-server-memory",
     "basic-memory-text",
     "basic-memory",
+    "mcp-memory-service",
     "mem0",
 )
 DETAILED = ("locomo", "realtalk", "lints", "devfaq", "xquad-en", "xquad-de", "piaf-fr", "jsquad-ja")

@@ -428,7 +428,6 @@ fn memories() -> RecallRequest {
     RecallRequest {
         query: "number".to_owned(),
         limit: Some(100),
-        floor: Some(0.0),
         ..RecallRequest::default()
     }
 }

@@ -22,6 +22,7 @@ fn service(dir: &Path) -> Service {
     // Of few that are asked for even a small graph is worth its while.
     let ranking = Ranking {
         candidates: 4,
+        nearest: 4,
         ..Ranking::default()
     };
     service.with_ranking(ranking).with_graph_rows_min(ROWS_MIN)
@@ -105,6 +106,7 @@ fn ask(service: &Service, request: RecallRequest) -> RecallAnswer {
     let request = RecallRequest {
         query: "who drinks hot drinks in the morning".to_owned(),
         limit: Some(4),
+        floor: Some(0.0),
         explain: true,
         ..request
     };
@@ -158,12 +160,10 @@ fn who_goes_on_answering_answers_by_a_graph() {
     // A filter, and a moment: each as if there were no graph.
     let narrow = RecallRequest {
         topic: Some("t3".to_owned()),
-        floor: Some(0.0),
         ..RecallRequest::default()
     };
     let past = RecallRequest {
         at: Some("@300".to_owned()),
-        floor: Some(0.0),
         ..RecallRequest::default()
     };
     let fresh = self::service(dir.path());

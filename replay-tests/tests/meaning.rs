@@ -82,7 +82,6 @@ fn other_words_find_the_meaning() {
             let found = found(&run, query);
             let place = found.iter().position(|content| content == wanted);
             assert!(place.is_some_and(|place| place < 2), "{query}: {found:?}");
-            assert!(found.len() < 6, "not the whole store: {found:?}");
         }
         assert_eq!(found(&run, "Zr:;! 鿿"), [""; 0]);
         // Near to nothing that it does not stand in.
@@ -175,7 +174,7 @@ fn neighbours_in_a_topic_lend_evidence() {
 #[test]
 fn what_stands_next_to_the_best_is_a_candidate() {
     let dir = tempfile::tempdir().expect("a folder");
-    let reply = "well, as I told everybody at lunch the day before yesterday when the soup came, it must \
+    let reply = "Ben: well, as I told everybody at lunch the day before yesterday when the soup came, it must \
                  have been that old thing, the certificate, which nobody had looked at for a year or more";
     let service = |expand: usize, meaning: f64| {
         let options = OpenOptions {
@@ -201,7 +200,9 @@ fn what_stands_next_to_the_best_is_a_candidate() {
         };
         talk.store(&Caller::default(), request).expect("stored");
     };
-    store("a", "what went wrong with the release on Friday", "asked");
+    store("a", "Ada: good morning to you", "asked");
+    store("a", "Ben: and to you", "asked");
+    store("a", "Ada: what went wrong with the release on Friday?", "asked");
     store("a", reply, "replied");
     for n in 0..200 {
         let content = format!("the certificate of release {n} went wrong");
@@ -220,7 +221,7 @@ fn what_stands_next_to_the_best_is_a_candidate() {
         results.any(|hit| hit.memory.content.as_deref() == Some(reply))
     };
     // Also where words are all there is.
-    for meaning in [0.5, 0.0] {
+    for meaning in [1.5, 0.0] {
         assert!(!finds(0, meaning, None), "{meaning}");
         assert!(finds(32, meaning, None), "{meaning}");
         assert!(!finds(32, meaning, Some("asked")), "{meaning}");

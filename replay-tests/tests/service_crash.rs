@@ -30,7 +30,6 @@ fn recall(service: &Service, query: &str, record: bool) -> Vec<(String, u64)> {
     let request = RecallRequest {
         query: query.into(),
         record,
-        floor: Some(0.0),
         ..RecallRequest::default()
     };
     let answer = service

@@ -264,7 +264,7 @@ fn a_commit_that_is_cut_leaves_nothing_to_rebuild() {
             .expect("it commits");
     });
     let steps: Vec<&str> = images.iter().map(|(step, _)| *step).collect();
-    assert_eq!(steps.len(), 11, "{steps:?}");
+    assert_eq!(steps.len(), 12, "{steps:?}");
     let different: BTreeSet<&Files> = images.iter().map(|(_, files)| files).collect();
     assert!(different.len() >= 8, "{}", different.len());
     for (step_name, files) in &images {

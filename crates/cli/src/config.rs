@@ -325,9 +325,9 @@ impl Config {
     }
 
     fn check(&self, path: &Path) -> Result<(), CliError> {
-        match self.ranking.text + self.ranking.meaning == 0.0 {
+        match self.ranking.text + self.ranking.notes_text + self.ranking.meaning == 0.0 {
             true => Err(CliError::invalid(format!(
-                "config {}: `ranking.text` and `ranking.meaning` are both 0: nothing would be found",
+                "config {}: `ranking.text`, `ranking.notes_text` and `ranking.meaning` are all 0: nothing would be found",
                 path.display()
             ))),
             false => Ok(()),

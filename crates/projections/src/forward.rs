@@ -339,7 +339,10 @@ mod tests {
         let traits = forward.get(0).expect("it is there").traits;
         assert!(traits.asks && traits.tells_time && traits.speaker != 0);
         assert_eq!(words(&forward, 1), ["team"]);
-        assert_eq!(forward.get(1).expect("it is there").traits, Traits::default());
+        assert_eq!(
+            forward.get(1).expect("it is there").traits,
+            Traits::default()
+        );
         assert!(words(&forward, 2).contains(&"据库"));
         assert_eq!(forward.get(3), None);
 

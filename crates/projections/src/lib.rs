@@ -21,6 +21,6 @@ pub use rows::{FactFilter, Facts, Row, Rows};
 pub use table::{Table, TopicCount};
 pub use text::{keyword_fits, word_places};
 pub use views::{
-    ALL_IDS, AskedModel, Embedded, GraphJob, Inspected, ModelId, Progress, RecallHit,
-    RecallQuery, Recalled, TopicTag, Unembedded, Views, ViewsState, inspect, topic_fits,
+    ALL_IDS, AskedModel, Embedded, GraphJob, Inspected, ModelId, Progress, RecallHit, RecallQuery,
+    Recalled, TopicTag, Unembedded, Views, ViewsState, inspect, topic_fits,
 };

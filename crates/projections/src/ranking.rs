@@ -132,6 +132,7 @@ impl Ranking {
             neighbours: 0.0,
             answers: 0.0,
             expand: 0,
+            nearest: self.nearest.max(self.candidates),
             ..self
         }
     }
@@ -174,9 +175,14 @@ impl Ranking {
 
     /// Whether what stands beside a candidate has a say in its score.
     pub(crate) fn looks_beside(&self) -> bool {
-        [self.window, self.notes_window, self.neighbours, self.answers]
-            .iter()
-            .any(|weight| *weight > 0.0)
+        [
+            self.window,
+            self.notes_window,
+            self.neighbours,
+            self.answers,
+        ]
+        .iter()
+        .any(|weight| *weight > 0.0)
     }
 
     /// What confirmations of a memory add to its score.
@@ -243,7 +249,8 @@ pub struct Features {
     /// BM25 of stems, and half as much of words as they are written, as a share of the best candidate's.
     pub text: f64,
     /// The share of the question's words that it has, by their rarity; a word that is like one of them counts by as much as
-    /// it is. See [`Coverage`](crate::text::Coverage).
+    /// it is. Of a long question as much as eight words that are in one memory alone are all. See
+    /// [`Coverage`](crate::text::Coverage).
     pub coverage: f64,
     /// The cosine with the question, as a share of the way from the farthest candidate to the nearest, times how well the
     /// model knows the question's words.
@@ -278,6 +285,11 @@ impl Features {
     /// What speaks for it without its neighbours, 0 to 1.
     pub(crate) fn own(&self) -> f64 {
         (self.text + self.coverage + self.meaning) / 3.0
+    }
+
+    /// Its coverage with what its window adds.
+    pub fn with_window(&self) -> f64 {
+        self.coverage + self.window
     }
 
     /// -0.5 for low, 0 for medium, 0.5 for high, 1 for critical.
@@ -350,6 +362,8 @@ pub struct Answered {
     pub speaker: bool,
     /// Whether the best is of a transcript.
     pub transcript: bool,
+    /// Whether the cosines are those of a model that the user chose: they tell more than those of the built-in one.
+    pub chosen_model: bool,
 }
 
 /// So many of the best candidates say whether a question is answered.
@@ -365,8 +379,7 @@ impl Answered {
             + 3.5 * self.with_window
             // A long question has more words that are nowhere.
             + 0.06 * self.asked
-            // Cosines of what has nothing in common reach so far.
-            + 3.0 * (self.cosine - 0.4).max(0.0)
+            + self.by_meaning(self.cosine)
             // Words of other languages have more endings, and pairs of characters lie across words.
             + 1.0 * (1.0 - self.known)
             + 0.5 * self.pairs
@@ -376,10 +389,27 @@ impl Answered {
         1.0 / (1.0 + (-sum).exp())
     }
 
-    /// How sure it is that a candidate is an answer, 0 to 1: half of it where neither it nor what stands within three steps
-    /// has a word of the question.
-    pub fn fit(&self, with_window: f64) -> f64 {
-        self.value() * (0.5 + 0.5 * with_window)
+    /// How sure it is that a candidate is an answer, 0 to 1. A turn of a transcript may have none of the question's words
+    /// if what stands within three steps has them. Of anything else a tenth is left, unless a chosen model says that it is near by its cosine.
+    pub fn fit(&self, features: &Features, cosine: f64) -> f64 {
+        let by_words = match features.transcript {
+            true => 0.5 + 0.5 * features.with_window(),
+            false => 0.1 + 0.9 * features.coverage.cbrt(),
+        };
+        let by_meaning = match self.chosen_model {
+            true => self.by_meaning(cosine) / self.by_meaning(1.0),
+            false => 0.0,
+        };
+        self.value() * by_words.max(by_meaning)
+    }
+
+    /// What a cosine adds to the sum of [`Answered::value`]. Cosines of what has nothing in common reach up to where
+    /// it begins.
+    fn by_meaning(&self, cosine: f64) -> f64 {
+        match self.chosen_model {
+            true => 10.0 * (cosine - 0.3).max(0.0),
+            false => 3.0 * (cosine - 0.4).max(0.0),
+        }
     }
 }
 

@@ -45,7 +45,6 @@ fn request() -> RecallRequest {
     RecallRequest {
         query: "apple".into(),
         limit: Some(50),
-        floor: Some(0.0),
         ..RecallRequest::default()
     }
 }

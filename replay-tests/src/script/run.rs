@@ -351,7 +351,6 @@ impl Run {
                     at: self.time(at),
                     happened_by: self.time(happened_by),
                     record: *record,
-                    floor: Some(0.0),
                     ..RecallRequest::default()
                 };
                 let answer = service.recall(&self.caller, &request)?;

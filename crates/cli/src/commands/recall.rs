@@ -1,7 +1,7 @@
 //! `icm recall`
 
 use clap::Args;
-use icm_server::api::{Importance, Nearest, RecallAnswer, RecallHit, RecallRequest};
+use icm_server::api::{Nearest, RecallAnswer, RecallHit, RecallRequest};
 use serde_json::Value;
 
 use crate::app::App;
@@ -262,7 +262,7 @@ fn basis(ui: &Ui, answer: &RecallAnswer) -> String {
     }
 }
 
-/// How a result came to its score.
+/// How a result came to its score: the words that matched, and each feature that counts with its value and its share.
 fn print_score(
     ui: &Ui,
     hit: &RecallHit,
@@ -281,33 +281,32 @@ fn print_score(
     if let Some(cosine) = evidence["cosine"].as_f64() {
         reasons.push(format!("meaning (cosine {cosine:.2})"));
     }
-    let lent = evidence["neighbours"].as_f64().unwrap_or(0.0);
-    // Less is shown as nothing.
-    if lent >= 0.005 {
-        reasons.push(format!("its neighbours in the topic ({lent:.2})"));
-    }
-    if evidence["speaker"] == true {
-        reasons.push("who speaks".to_owned());
-    }
-    if evidence["identifier"] == true {
-        reasons.push("a rare identifier".to_owned());
-    }
-    if explain["ranking"]["scope"].as_f64() > Some(0.0) {
-        match evidence["scope"].as_str() {
-            Some("own") => reasons.push("its scope is yours".to_owned()),
-            Some("kin") => reasons.push("its session is a parent or child of yours".to_owned()),
-            Some("elsewhere") => reasons.push("less, its scope is another one".to_owned()),
-            _ => {}
-        }
-    }
-    let weighs = explain["ranking"]["importance"].as_f64() > Some(0.0);
-    if weighs && hit.memory.importance != Importance::Medium {
-        reasons.push(format!("{} importance", hit.memory.importance.name()));
+    match evidence["scope"].as_str() {
+        Some("own") => reasons.push("its scope is yours".to_owned()),
+        Some("kin") => reasons.push("its session is a parent or child of yours".to_owned()),
+        Some("elsewhere") => reasons.push("less, its scope is another one".to_owned()),
+        _ => {}
     }
     print_dim(
         ui,
         &format!("score {:.3} from {}", hit.score, reasons.join(", ")),
-    )
+    )?;
+    let shares = evidence["shares"].as_object().into_iter().flatten();
+    let mut shares: Vec<(&str, f64)> = shares
+        .filter_map(|(name, share)| Some((name.as_str(), share.as_f64()?)))
+        .collect();
+    shares.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    let described: Vec<String> = shares
+        .into_iter()
+        .map(|(name, share)| match evidence["features"][name].as_f64() {
+            Some(value) => format!("{name} {value:.2} gives {share:+.3}"),
+            None => format!("{name} gives {share:+.3}"),
+        })
+        .collect();
+    match described.is_empty() {
+        true => Ok(()),
+        false => print_dim(ui, &described.join(", ")),
+    }
 }
 
 /// What was looked for, and among how much.
@@ -332,18 +331,15 @@ fn print_ranking(ui: &Ui, answer: &RecallAnswer, explain: &Value) -> Result<(), 
     }
     let documents = ranking["documents"].as_u64().unwrap_or(0);
     let texts = text::count(documents, "text", "texts");
-    let words = "any word may match, rare words and short texts count more, and so does a word as it \
-                 was written beside its stem";
-    let weights = &explain["ranking"];
-    let [by_words, by_meaning] = ["text", "meaning"].map(|of| weights[of].as_f64().unwrap_or(0.0));
+    let words = "any word may match, whatever its ending, and rare words count more";
+    let by_meaning = explain["ranking"]["meaning"].as_f64().unwrap_or(0.0);
     let known = explain["words_known"].as_f64().unwrap_or(1.0);
     print_dim(
         ui,
         &match by_meaning > 0.0 {
             false => format!("ranked by words alone among {texts}: {words}"),
             true => format!(
-                "ranked by words ({by_words}) and meaning ({by_meaning}) among {texts}: {words}; what no \
-                 word matches is found by a near meaning"
+                "ranked by words, meaning and what stands beside in the topic among {texts}: {words}"
             ),
         },
     )?;

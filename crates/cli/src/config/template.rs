@@ -21,43 +21,52 @@ pub(crate) const TEMPLATE: &str = "\
 
 [ranking]
 # What counts how much in a recall; 0 switches it off. The values here are the measured ones:
-# `icm bench recall` measures others. Words in common, and nearness of meaning:
-# text = 0.5
-# meaning = 0.5
+# `icm bench recall` measures others. A transcript is a topic in which at least two names (`Ada: …`) come back;
+# anything else is a note.
 
-# How much of what a text could have that has every word of the query, 0 to 1, counts in full.
-# coverage = 0.3
+# Rare words in common, in transcripts and in notes; and how many of the query's words a memory has, by
+# their rarity, whatever their endings.
+# text = 1.5
+# notes_text = 0.7
+# coverage = 4.0
 
-# Whether what all texts of the store have in common is taken off the meaning.
-# centred = true
+# Nearness of meaning, as far as the model knows the language of the query.
+# meaning = 1.5
 
-# The share of their own score, 0 to 1, that the memories next to one in its topic lend it.
+# What the three memories before and after one in its topic add to its words, in transcripts and in notes;
+# and how well those beside a note fit themselves.
+# window = 4.0
+# notes_window = 1.5
 # neighbours = 0.3
 
-# Where the query names who speaks in a text (`Ada: …`), and where a text has a rare identifier of
-# the query (`E0382`, `src/main.rs`).
-# speaker = 0.15
-# identifier = 1.0
+# In transcripts: what follows a question that fits, where the query names who speaks, what a question
+# loses, long turns, and words of time where the query asks when.
+# answers = 2.0
+# speaker = 1.0
+# asks = 0.75
+# length = 1.0
+# when = 1.4
 
-# What a critical memory gets (a high one half of it; a low one loses half), and what the newest of
-# those found gets, an older one less.
-# importance = 0.05
-# recency = 0.0
+# Where a text has a rare identifier of the query (`E0382`, `src/main.rs`).
+# identifier = 7.0
+
+# What a critical memory gets; a high one half of it, and a low one loses half.
+# importance = 0.35
 
 # What a memory of the project or session gets that one is in, as far as it fits the query; one of a parent
 # or child of the session gets a third of it. One of another project, where that is asked for, loses a sixth.
-# Words, meaning and neighbours come to 1.8 at most.
-# scope = 6.0
+# scope = 42.0
 
 # What a memory that others confirm gets among those found: times the logarithm of one more than they are.
-# confirmed = 0.05
+# confirmed = 0.35
 
-# How near, 0 to 1, the meaning of a memory has to be that has no word of the query in it.
-# floor = 0.12
+# The least fit of a result, 0 to 1: what fits less is left out, and 0 shows everything.
+# floor = 0.2
 
-# How many memories words and meaning each bring to be looked at closely, and how many of the best of
+# How many memories words bring to be looked at closely, and how many meaning; and how many of the best of
 # those bring the ones next to them in their topic. More find a little more and take longer.
 # candidates = 64
+# nearest = 32
 # expand = 32
 
 [embedding]

@@ -29,7 +29,7 @@ fn the_template_with_its_values_is_valid_and_names_every_key() {
     assert_eq!(config.dedup_on_similar, Some(OnSimilar::Link));
     assert_eq!(config.dedup(), Dedup::default());
     assert_eq!(config.ranking, Ranking::default());
-    assert_eq!(config.ranking_given.len(), 14);
+    assert_eq!(config.ranking_given.len(), 20);
     assert_eq!(config.decay, DecayPolicy::default());
     assert_eq!(config.decay_given.len(), 7);
     assert_eq!(config.output_color, Some(ColorWhen::Auto));
@@ -102,12 +102,12 @@ fn unknown_keys_and_wrong_values_are_errors() {
         "[consolidate]\nhint_over = 1.5",
         "[summarizer]\ncommand = ' '",
         "[summarizer]\ntimeout_s = 0",
-        "[ranking]\ntext = 11",
-        "[ranking]\nneighbours = 1.5",
+        "[ranking]\ntext = 101",
+        "[ranking]\nfloor = 1.5",
         "[ranking]\nfloor = '0.1'",
         "[ranking]\ncentred = 1",
         "[ranking]\nwords = 1",
-        "[ranking]\ntext = 0\nmeaning = 0",
+        "[ranking]\ntext = 0\nnotes_text = 0\nmeaning = 0",
         "[embedding]\nmodel = ''",
         "[embedding]\nmodel = 3",
         "[embedding]\nurl = ''",

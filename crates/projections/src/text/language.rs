@@ -55,13 +55,16 @@ impl Script {
     }
 }
 
-const GERMAN: &str = "wer wen wem wessen wann warum wieso weshalb wozu wohin woher wieviel womit wofur woran worauf";
+const GERMAN: &str = "wer wen wem wessen wann warum wieso weshalb wozu wohin woher wieviel womit wofur woran worauf wurde \
+                      wurden worden";
 const FRENCH: &str = "quand comment pourquoi combien quoi quel quelle quels quelles lequel laquelle lesquels lesquelles ou";
 const SPANISH: &str =
     "que quien quienes cuando donde como cual cuales cuanto cuanta cuantos cuantas por";
-const ITALIAN: &str = "che chi quando dove come perche quale quali quanto quanta quanti quante cosa";
+const ITALIAN: &str =
+    "che chi quando dove come perche quale quali quanto quanta quanti quante cosa";
 const DUTCH: &str = "wie wat waar wanneer waarom hoe hoeveel welke welk";
-const PORTUGUESE: &str = "que quem quando onde como porque qual quais quanto quanta quantos quantas";
+const PORTUGUESE: &str =
+    "que quem quando onde como porque qual quais quanto quanta quantos quantas";
 const RUSSIAN: &str = "что кто как где когда куда откуда почему зачем сколько какой какая какое какие какого каком \
                        каких какую чеи чем";
 const TURKISH: &str = "acaba ama ancak artik bana bazi belki ben beni benim bir biri birkac biz bize bizi bizim bu buna \
@@ -96,7 +99,11 @@ const LANGUAGES: [(&str, Script, &str); 16] = [
 static LISTS: LazyLock<Vec<List>> = LazyLock::new(|| {
     let list = |(code, script, more): (&str, Script, &'static str)| List {
         script,
-        written: stop_words::lookup(code).into_iter().flatten().copied().collect(),
+        written: stop_words::lookup(code)
+            .into_iter()
+            .flatten()
+            .copied()
+            .collect(),
         folded: more.split_whitespace().collect(),
     };
     LANGUAGES.map(list).into_iter().collect()
@@ -139,7 +146,9 @@ impl Language {
             Script::Greek,
             Script::Hebrew,
         ];
-        let most = all.into_iter().max_by_key(|script| scripts[*script as usize]);
+        let most = all
+            .into_iter()
+            .max_by_key(|script| scripts[*script as usize]);
         let script = most.filter(|script| scripts[*script as usize] * 2 > letters);
         let Some(script) = script else {
             return match letters {
@@ -190,14 +199,26 @@ mod tests {
         for (question, expect) in [
             ("where do the invoices live", "invoices live"),
             ("Wann hat die Firma das Büro gekauft?", "Firma Büro gekauft"),
-            ("Welche Sprache spricht man in der Schweiz", "Sprache spricht Schweiz"),
-            ("Où se trouve la préférence de l'équipe ?", "trouve préférence équipe"),
+            (
+                "Welche Sprache spricht man in der Schweiz",
+                "Sprache spricht Schweiz",
+            ),
+            (
+                "Où se trouve la préférence de mes équipes ?",
+                "trouve préférence équipes",
+            ),
             ("¿Cuándo se fundó la empresa?", "fundó empresa"),
             ("Dove si trovano le fatture?", "trovano fatture"),
-            ("Waar staan de facturen van het bedrijf?", "staan facturen bedrijf"),
+            (
+                "Waar staan de facturen van het bedrijf?",
+                "staan facturen bedrijf",
+            ),
             ("Onde ficam as faturas da empresa?", "ficam faturas empresa"),
             ("Где находятся счета компании?", "находятся счета компании"),
-            ("Faturalar nerede ve nasıl saklanıyor", "Faturalar saklanıyor"),
+            (
+                "Faturalar nerede ve nasıl saklanıyor",
+                "Faturalar saklanıyor",
+            ),
             ("أين توجد الفواتير في الشركة", "توجد الفواتير الشركة"),
         ] {
             check(question, expect);

@@ -17,8 +17,8 @@ use super::collect::{
     Best, Candidate, Place, Scored, Search, WeightedTerm, all_ordinals, passing, postings,
     score_docs, seek,
 };
-use super::error::{Doing, TextError};
 use super::coverage::WORDS_MAX;
+use super::error::{Doing, TextError};
 use super::index::{Location, find_all};
 use super::schema::{fields, keyword_is, scope_is, scope_under, speaker_is, topic_is, topic_under};
 use super::stats::{CollectionStats, term_of};
@@ -445,7 +445,12 @@ impl Prepared<'_> {
         for found in self.tail.matches(tail, &self.filters) {
             if (self.sight.visible)(found.ordinal) {
                 let tie = (self.sight.tie)(found.ordinal);
-                best.offer(found.scored.score, found.ordinal, tie, Place::Tail(found.at));
+                best.offer(
+                    found.scored.score,
+                    found.ordinal,
+                    tie,
+                    Place::Tail(found.at),
+                );
             }
         }
         let filters = self.filter_terms();
@@ -577,9 +582,13 @@ fn tail_term<'a>(
     (term.field, &term.term, &weighted.weight)
 }
 
+/// As if so many documents more were there that hold no word of the query: of a handful their number says little of how
+/// rare a word is.
+const RARITY_PRIOR: u64 = 50;
+
 /// How rare a word is that so many documents hold: BM25's idf. One that none holds is as rare as one that one holds.
 fn rarity(stats: &CollectionStats, docs: u64) -> f64 {
-    let (all, docs) = (stats.docs.max(1) as f64, docs.max(1) as f64);
+    let (all, docs) = ((stats.docs + RARITY_PRIOR) as f64, docs.max(1) as f64);
     (1.0 + (all - docs.min(all) + 0.5) / (docs + 0.5)).ln()
 }
 

@@ -23,6 +23,11 @@ const NEIGHBOUR_STEPS: usize = 2;
 const WINDOW_STEPS: usize = 3;
 /// Versions of a topic that are looked at for those steps: a filter may leave few of them.
 const WALK_MAX: usize = 64;
+/// A text that has so many of the question's words has all of it, if each is in one memory alone: a pasted log has hundreds.
+const WORDS_ENOUGH: f64 = 8.0;
+/// A memory that has no word of the question is found by its meaning from this plain cosine on: the half of all texts that
+/// have nothing in common with it lie below.
+const COSINE_LEAST: f32 = 0.12;
 /// The newest memories of a topic that say whether it is a transcript, and how many names must come back in how many.
 const TRANSCRIPT_SAMPLE: usize = 64;
 const TRANSCRIPT_NAMES: usize = 2;
@@ -34,6 +39,8 @@ pub(super) struct Candidates<'a> {
     pub(super) prepared: &'a Prepared<'a>,
     pub(super) meaning: Option<&'a Meaning<'a>>,
     pub(super) sees: Sees<'a>,
+    /// The only versions that may be candidates, ascending; `None` where all may.
+    pub(super) allowed: Option<Vec<u64>>,
     /// The words of the query, if texts are compared with them.
     coverage: Option<Coverage<'a>>,
     /// What is known of each version that was looked at.
@@ -68,8 +75,6 @@ struct Candidate {
     /// See [`Meaning::of`].
     near: Near,
     features: Features,
-    /// Its coverage with all of its window.
-    with_window: f64,
 }
 
 /// How near a version is to the query in meaning.
@@ -82,7 +87,7 @@ pub(super) struct Near {
     /// The same by the built-in model, looked at where the model that is asked has no vectors of some versions: it
     /// ranks those.
     pub(super) stand_in: Option<f64>,
-    /// The cosine as the built-in model would have it, times how well the query is known.
+    /// The cosine that ranks, times how well the query is known; of a chosen model by its scale.
     pub(super) fit: f64,
 }
 
@@ -90,11 +95,17 @@ pub(super) struct Near {
 pub(super) struct Ranked {
     pub(super) found: Found,
     pub(super) features: Features,
-    pub(super) with_window: f64,
     pub(super) cosine: Option<f32>,
     pub(super) score: f64,
     /// See [`Near::fit`].
     near: f64,
+}
+
+impl Ranked {
+    /// How sure it is that this is an answer, 0 to 1.
+    pub(super) fn fit(&self, answered: &Answered) -> f64 {
+        answered.fit(&self.features, self.near)
+    }
 }
 
 /// What is shown of the candidates.
@@ -114,22 +125,30 @@ impl<'a> Candidates<'a> {
         prepared: &'a Prepared<'a>,
         meaning: Option<&'a Meaning<'a>>,
         sees: Sees<'a>,
-    ) -> Candidates<'a> {
+    ) -> Result<Candidates<'a>> {
         let compares = query.ranking.compares_words();
-        Candidates {
+        Ok(Candidates {
             views,
             query,
             prepared,
             meaning,
             sees,
-            coverage: compares.then(|| Coverage::new(&prepared.words())),
+            allowed: prepared.allowed()?,
+            coverage: compares.then(|| {
+                let enough = WORDS_ENOUGH * prepared.rarity_of_one();
+                Coverage::new(&prepared.words(), enough)
+            }),
             texts: RefCell::default(),
             all: Vec::new(),
-        }
+        })
     }
 
-    /// Looks at these.
+    /// Looks at these, and leaves out what is found by nothing: by no word, and by a meaning that anything has.
     pub(super) fn add(&mut self, found: Vec<Found>) -> Result<()> {
+        self.look_at(found, false)
+    }
+
+    fn look_at(&mut self, found: Vec<Found>, beside: bool) -> Result<()> {
         let speakers = self.prepared.speakers(&found)?;
         let scopes = self.scopes_of(&found)?;
         for ((found, speaker), scope) in found.into_iter().zip(speakers).zip(scopes) {
@@ -151,13 +170,18 @@ impl<'a> Candidates<'a> {
             if let Some(coverage) = &self.coverage {
                 features.coverage = coverage.share(&text.likeness);
             }
+            let has_words = found.scored.matched != 0 || features.coverage > 0.0;
+            let is_near = near.cosine.is_some_and(|cosine| cosine >= COSINE_LEAST);
+            let by_meaning_alone = !self.query.ranking.finds_by_words();
+            if !has_words && !is_near && !beside && !by_meaning_alone {
+                continue;
+            }
             self.all.push(Candidate {
                 tag: self.views.topic_tag(found.ordinal),
                 step: self.views.step(found.ordinal)?,
                 found,
                 text,
                 near,
-                with_window: features.coverage,
                 features,
             });
         }
@@ -227,7 +251,7 @@ impl<'a> Candidates<'a> {
             new.extend(near.filter(|ordinal| known.insert(*ordinal)));
         }
         drop(order);
-        self.add(self.prepared.score(&new)?)
+        self.look_at(self.prepared.score(&new)?, true)
     }
 
     /// The topics of the candidates.
@@ -253,7 +277,8 @@ impl<'a> Candidates<'a> {
 
     /// Whether a version is there as far as the query goes: what it leaves out is not.
     fn sees(&self, ordinal: u64) -> bool {
-        (self.sees.visible)(ordinal)
+        let listed = |allowed: &Vec<u64>| allowed.binary_search(&ordinal).is_ok();
+        (self.sees.visible)(ordinal) && self.allowed.as_ref().is_none_or(listed)
     }
 
     /// Works out what is relative to the other candidates.
@@ -261,7 +286,10 @@ impl<'a> Candidates<'a> {
         let text = Span::of(self.all.iter().map(|one| one.found.scored.score));
         let meaning = Span::of(self.all.iter().filter_map(|one| one.near.meaning));
         let stand_in = Span::of(self.all.iter().filter_map(|one| one.near.stand_in));
+        // The vector of a question and a pasted log is that of the log.
+        let kept = self.coverage.as_ref().map_or(1.0, Coverage::enough_share);
         let known = self.meaning.map_or([0.0; 2], Meaning::known);
+        let known = known.map(|known| kept * known);
         for candidate in &mut self.all {
             let features = &mut candidate.features;
             features.text = text.part(candidate.found.scored.score);
@@ -294,7 +322,7 @@ impl<'a> Candidates<'a> {
                     is
                 }
             };
-            let (mut features, mut with_window) = (candidate.features, candidate.with_window);
+            let mut features = candidate.features;
             features.transcript = is_transcript && candidate.text.traits.speaker != 0;
             let [before, after] = self.beside(&order, candidate, WINDOW_STEPS);
             let own = |ordinal: Option<&u64>| {
@@ -317,14 +345,13 @@ impl<'a> Candidates<'a> {
                         *best = best.max(*other);
                     }
                 }
-                with_window = coverage.share(&union);
-                features.window = with_window - features.coverage;
+                features.window = coverage.share(&union) - features.coverage;
             }
-            changed.push((features, with_window));
+            changed.push(features);
         }
         drop(order);
-        for (candidate, (features, with_window)) in self.all.iter_mut().zip(changed) {
-            (candidate.features, candidate.with_window) = (features, with_window);
+        for (candidate, features) in self.all.iter_mut().zip(changed) {
+            candidate.features = features;
         }
         Ok(())
     }
@@ -358,14 +385,13 @@ impl<'a> Candidates<'a> {
             score: weights.score(&candidate.features),
             found: candidate.found,
             features: candidate.features,
-            with_window: candidate.with_window,
             cosine: candidate.near.cosine,
             near: candidate.near.fit,
         });
         let mut ranked: Vec<Ranked> = ranked.collect();
         ranked.sort_unstable_by(order);
         let answered = self.answered(&ranked, known);
-        let fits = |ranked: &Ranked| answered.fit(ranked.with_window) >= self.query.floor;
+        let fits = |ranked: &Ranked| ranked.fit(&answered) >= self.query.floor;
         let nearest = match ranked.iter().any(fits) {
             true => None,
             false => ranked.drain(..).next(),
@@ -392,13 +418,14 @@ impl<'a> Candidates<'a> {
         };
         Answered {
             coverage: most(|one| one.features.coverage),
-            with_window: most(|one| one.with_window),
+            with_window: most(|one| one.features.with_window()),
             cosine: most(|one| one.near),
             asked,
             known,
             pairs,
             speaker: best.iter().any(|one| one.features.speaker),
             transcript: best.first().is_some_and(|one| one.features.transcript),
+            chosen_model: self.query.model.is_some(),
         }
     }
 }

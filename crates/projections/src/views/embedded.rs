@@ -73,8 +73,8 @@ struct Held {
     file: Arc<Matrix>,
     /// Those after them, in memory.
     fresh: Matrix,
-    /// How its cosines compare with the built-in model's, and of how many rows that is (up to a power of 2).
-    spreads: Option<(u64, Option<(Spread, Spread)>)>,
+    /// How near unrelated texts are by it, and of how many rows that is (up to a power of 2).
+    unrelated: Option<(u64, f64)>,
 }
 
 impl Held {
@@ -184,7 +184,7 @@ impl Views {
                 model: model.name.to_owned(),
                 file: Arc::new(file),
                 fresh: no_rows(model),
-                spreads: None,
+                unrelated: None,
             });
         }
         Ref::map(self.models.0.borrow(), |held| {
@@ -301,40 +301,37 @@ impl Views {
         }
     }
 
-    /// How the cosines of a model are told in those of the built-in one. Models differ widely there; by some any two texts
-    /// are nearer than 0.7. Of fewer texts than [`SCALE_TEXTS_MIN`] they are taken as they are.
-    pub(super) fn model_scale(&self, model: ModelId<'_>) -> Result<CosineScale> {
+    /// What the cosines of a model mean. Models differ widely there; by some any two texts are nearer than 0.7. Of fewer texts
+    /// than [`SCALE_TEXTS_MIN`] they are taken as they are.
+    pub(super) fn model_scale(&self, model: ModelId<'_>) -> CosineScale {
         // A function of what is there, whoever asked when: of the first rows, as many as a power of two.
         let rows = match self.held(model).count() {
             0 => 0,
             count => 1 << count.ilog2(),
         };
-        let known = self.held(model).spreads;
-        let spreads = match known {
-            Some((of, spreads)) if of == rows => spreads,
-            _ => self.spreads(model, rows)?,
+        let known = self.held(model).unrelated;
+        let unrelated = match known {
+            Some((of, unrelated)) if of == rows => unrelated,
+            _ => self.unrelated(model, rows),
         };
         if let Some(held) = self.models.0.borrow_mut().as_mut() {
-            held.spreads = Some((rows, spreads));
+            held.unrelated = Some((rows, unrelated));
         }
-        Ok(CosineScale(spreads))
+        CosineScale { unrelated }
     }
 
-    /// Of the same pairs of texts among the first `rows` by the built-in model and another; `None` of too few texts.
-    fn spreads(&self, model: ModelId<'_>, rows: u64) -> Result<Option<(Spread, Spread)>> {
-        let (base, tail) = (self.base_vectors()?, self.tail.vectors());
+    /// The mean cosine of pairs of texts among the first `rows`; 0 of too few texts.
+    fn unrelated(&self, model: ModelId<'_>, rows: u64) -> f64 {
         let held = self.held(model);
         let step = rows.div_ceil(SCALE_TEXTS_MAX).max(1);
-        // A text that either finds nothing in says nothing.
-        let (built_in, own): (Vec<_>, Vec<_>) = (0..rows)
-            .step_by(step as usize)
-            .filter_map(|ordinal| {
-                let of = |a: &Matrix, b: &Matrix| a.vector(ordinal).or_else(|| b.vector(ordinal));
-                Some((of(base, &tail)?, of(&held.file, &held.fresh)?))
-            })
-            .unzip();
-        let enough = own.len() >= SCALE_TEXTS_MIN;
-        Ok(enough.then(|| (Spread::of(&built_in), Spread::of(&own))))
+        let vectors = (0..rows).step_by(step as usize).filter_map(|ordinal| {
+            (held.file.vector(ordinal)).or_else(|| held.fresh.vector(ordinal))
+        });
+        let vectors: Vec<Vec<f32>> = vectors.collect();
+        match vectors.len() >= SCALE_TEXTS_MIN {
+            true => mean_cosine(&vectors),
+            false => 0.0,
+        }
     }
 
     /// How near versions are to a query by a model, and how many it knows.
@@ -406,44 +403,27 @@ fn write(files: &Files, held: &mut Held, model: ModelId<'_>, until: u64) -> Resu
     Ok(())
 }
 
-/// What a model's cosines would be by the built-in one: as many deviations off the mean of the cosines of the same pairs of
-/// texts.
+/// How near texts are by a model that have nothing to do with one another: the mean cosine of pairs of texts of the store.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct CosineScale(Option<(Spread, Spread)>);
+pub(super) struct CosineScale {
+    unrelated: f64,
+}
 
 impl CosineScale {
-    pub(super) fn built_in(&self, cosine: f64) -> f64 {
-        let Some((built_in, own)) = self.0 else {
-            return cosine;
-        };
-        let off = (cosine - f64::from(own.mean)) / f64::from(own.deviation.max(f32::EPSILON));
-        // The built-in one ranks with its centre taken off, about which texts lie evenly.
-        off * f64::from(built_in.deviation)
+    /// A cosine as the share of the way from there to 1.
+    pub(super) fn share(&self, cosine: f64) -> f64 {
+        (cosine - self.unrelated) / (1.0 - self.unrelated).max(f64::EPSILON)
     }
 }
 
-/// Of the cosines of all pairs of some vectors.
-#[derive(Debug, Clone, Copy)]
-struct Spread {
-    mean: f32,
-    /// The standard deviation.
-    deviation: f32,
-}
-
-impl Spread {
-    fn of(vectors: &[Vec<f32>]) -> Spread {
-        let mut cosines = Vec::new();
-        for (at, a) in vectors.iter().enumerate() {
-            for b in &vectors[..at] {
-                cosines.push(a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>());
-            }
-        }
-        let count = cosines.len().max(1) as f32;
-        let mean = cosines.iter().sum::<f32>() / count;
-        let squares = cosines.iter().map(|cosine| (cosine - mean).powi(2));
-        Spread {
-            mean,
-            deviation: (squares.sum::<f32>() / count).sqrt(),
+/// Of all pairs of some vectors.
+fn mean_cosine(vectors: &[Vec<f32>]) -> f64 {
+    let (mut sum, mut pairs) = (0.0, 0);
+    for (at, a) in vectors.iter().enumerate() {
+        for b in &vectors[..at] {
+            sum += f64::from(a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>());
+            pairs += 1;
         }
     }
+    sum / f64::from(pairs.max(1))
 }

@@ -79,8 +79,6 @@ pub struct RecallHit {
     pub matched: Vec<String>,
     /// What the score is of.
     pub features: Features,
-    /// [`Features::coverage`] with all that stands within three steps in the topic.
-    pub with_window: f64,
     /// The cosine with the query; `None` where there was none to look at.
     pub cosine: Option<f32>,
     /// The row as of the basis.
@@ -263,7 +261,7 @@ impl Views {
         if query.limit == 0 {
             return Ok(Best::default());
         }
-        let mut candidates = Candidates::new(self, query, prepared, meaning, sees);
+        let mut candidates = Candidates::new(self, query, prepared, meaning, sees)?;
         let most = weights.candidates.max(query.limit);
         let mut found = match weights.finds_by_words() {
             true => prepared.promising(most)?,
@@ -272,10 +270,9 @@ impl Views {
         found.truncate(most);
         if let Some(meaning) = meaning {
             let most = weights.nearest.max(query.limit);
-            let allowed = prepared.allowed()?;
             let tie = |ordinal| self.tie(ordinal);
             let (near, how) =
-                meaning.nearest(most, allowed.as_deref(), (sees.visible, &tie))?;
+                meaning.nearest(most, candidates.allowed.as_deref(), (sees.visible, &tie))?;
             *searched = Some(how);
             let known: FxHashSet<u64> = found.iter().map(|found| found.ordinal).collect();
             let new = near.into_iter().filter(|near| !known.contains(near));
@@ -310,7 +307,7 @@ impl Views {
             });
         };
         self.take_over(asked.id);
-        let scale = self.model_scale(asked.id)?;
+        let scale = self.model_scale(asked.id);
         let (main, embedded) = self.model_cosines(asked.id, asked.query);
         let stand_in = match embedded.done < embedded.of && known > 0.0 {
             true => Some(built_in()?),
@@ -344,7 +341,7 @@ pub(super) struct Meaning<'a> {
     known: f64,
     /// How far a model is that is not built in.
     embedded: Option<Embedded>,
-    /// What its cosines would be by the built-in one.
+    /// What its cosines mean.
     scale: Option<CosineScale>,
     /// The built-in model, where the one that is asked has no vectors of some versions.
     stand_in: Option<Cosines<'a>>,
@@ -358,7 +355,11 @@ impl Meaning<'_> {
 
     /// How much of the model's meaning counts, and of that of the one that stands in for it; 0 to 1.
     pub(super) fn known(&self) -> [f64; 2] {
-        let main = if self.embedded.is_some() { 1.0 } else { self.known };
+        let main = if self.embedded.is_some() {
+            1.0
+        } else {
+            self.known
+        };
         [main, self.known]
     }
 
@@ -390,7 +391,7 @@ impl Meaning<'_> {
             let cosine = near.meaning.unwrap_or(0.0);
             near.fit = match &self.scale {
                 None => self.known * cosine,
-                Some(scale) => scale.built_in(cosine),
+                Some(scale) => scale.share(cosine),
             };
         }
         Ok(near)
@@ -401,10 +402,9 @@ fn hit(prepared: &Prepared<'_>, ranked: &Ranked, answered: &Answered) -> Result<
     let version = version_of(&prepared.stored(ranked.found.place)?)?;
     Ok(RecallHit {
         score: ranked.score as f32,
-        fit: answered.fit(ranked.with_window),
+        fit: ranked.fit(answered),
         matched: prepared.matched_words(&ranked.found),
         features: ranked.features,
-        with_window: ranked.with_window,
         cosine: ranked.cosine,
         version,
     })

@@ -122,7 +122,10 @@ impl Views {
     pub(super) fn step(&self, ordinal: u64) -> Result<Step> {
         let at = ordinal.checked_sub(self.base.tally.next_ordinal);
         let step = match at {
-            None => self.rows.get(ordinal).map(|row| (row.facts.time_ms, row.entity)),
+            None => self
+                .rows
+                .get(ordinal)
+                .map(|row| (row.facts.time_ms, row.entity)),
             Some(at) => self.opened(at).and_then(|version| {
                 let (_, entity, _) = self.tail.folder.kept.opened.get(at as usize)?;
                 Some((Facts::of(version).time_ms, *entity))

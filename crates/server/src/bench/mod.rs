@@ -215,7 +215,9 @@ fn features(answer: &RecallAnswer, place: usize) -> BTreeMap<String, f64> {
     let values = values.map(|(name, value)| (name.clone(), value));
     let answered = explain["answered"].as_object().into_iter().flatten();
     let answered = answered.map(|(name, value)| (format!("fit.{name}"), value));
-    let all = own.chain(values).chain(answered.filter(|_| result.is_object()));
+    let all = own
+        .chain(values)
+        .chain(answered.filter(|_| result.is_object()));
     all.filter_map(|(name, value)| Some((name, number(value)?)))
         .collect()
 }
@@ -234,7 +236,7 @@ impl Run<'_> {
 
     /// The floor of a recall that names none.
     fn floor(&self) -> f64 {
-        (f64::from(self.request.weights.floor) * 1e6).round() / 1e6
+        self.request.weights.floor
     }
 
     fn pair(

@@ -28,9 +28,6 @@ use crate::when::{DayMeans, parse_moment};
 /// Results of a recall that says nothing of their number.
 pub(super) const LIMIT_DEFAULT: usize = 10;
 
-/// Least fit of a result where the request names none, 0 to 1; more leaves more out.
-const FLOOR_DEFAULT: f64 = 0.0;
-
 /// Characters of a text of which only the beginning is told.
 const EXCERPT_CHARS: usize = 80;
 
@@ -206,7 +203,7 @@ impl Service {
             without: &[],
             // One more tells whether there are more.
             limit: request.offset + limit + 1,
-            floor: request.floor.unwrap_or(FLOOR_DEFAULT),
+            floor: request.floor.unwrap_or(self.ranking.floor),
             ranking: asked.ranking(self.ranking),
             model: asked.model(),
         };
@@ -465,6 +462,7 @@ fn answered(answered: &Answered) -> Value {
         "pairs": answered.pairs,
         "speaker": answered.speaker,
         "transcript": answered.transcript,
+        "chosen_model": answered.chosen_model,
     })
 }
 
@@ -480,7 +478,7 @@ fn explained(hit: &FoundHit, ranking: &Ranking, confirmed: f64) -> Value {
         "transcript": features.transcript,
         "features": values.collect::<BTreeMap<_, _>>(),
         "shares": shares.chain(confirmed).collect::<BTreeMap<_, _>>(),
-        "with_window": hit.with_window,
+        "with_window": features.with_window(),
         "cosine": hit.cosine.map(f64::from),
         "scope": features.scope.name(),
     })
@@ -599,7 +597,15 @@ mod tests {
             &["Our office dog is called Biscuit", "The build failed twice"],
         );
         for query in ["name of the pet", "what is our puppy named?"] {
-            let answer = recall(&service, query);
+            let request = RecallRequest {
+                query: query.to_owned(),
+                // Near in meaning alone is no sure answer.
+                floor: Some(0.0),
+                explain: true,
+                ..RecallRequest::default()
+            };
+            let answer = service.recall(&Caller::default(), &request);
+            let answer = answer.expect("it answers");
             assert_eq!(known(&answer), 1.0, "{query}");
             let best = answer.results[0].memory.content.as_deref();
             assert_eq!(best, Some("Our office dog is called Biscuit"), "{query}");

@@ -293,7 +293,16 @@ fn what_is_not_embedded_yet_is_found_by_the_built_in_model() {
     service.embed(&NoProgress).expect("it embeds");
     store(&service, &["our office dog is called Biscuit".to_owned()]);
     store(&service, &notes(60, 100));
-    let answer = recall(&service, "the name of the pet");
+    let request = RecallRequest {
+        query: "the name of the pet".to_owned(),
+        limit: Some(40),
+        // By the built-in model alone nothing is sure.
+        floor: Some(0.0),
+        explain: true,
+        ..RecallRequest::default()
+    };
+    let answer = service.recall(&Caller::default(), &request);
+    let answer = answer.expect("it answers");
     let explained = answer.explain.as_ref().expect("it was asked for");
     assert_eq!(explained["model"]["embedded"], 100);
     assert_eq!(explained["model"]["versions"], 161);

@@ -94,6 +94,7 @@ impl Service {
             },
             without: &without,
             limit,
+            // The usual floor is measured on memories.
             floor: request.floor.unwrap_or(0.0),
             ranking,
             model: asked.model(),

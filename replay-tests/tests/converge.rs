@@ -319,6 +319,21 @@ impl Machine {
         }
         let print = |conflict| serde_json::to_string(&conflict).expect("it is JSON");
         answers.extend(conflicts.into_iter().map(print));
+        // The state decides scores and order, not the way to it.
+        for query in ["red", "green one", "which of them are blue or red"] {
+            let request = RecallRequest {
+                query: query.to_owned(),
+                floor: Some(0.0),
+                limit: Some(50),
+                ..RecallRequest::default()
+            };
+            let found = self.service().recall(&Caller::default(), &request);
+            let found = found.expect("it recalls").results.into_iter();
+            answers.extend(found.map(|hit| {
+                let (id, score, fit) = (hit.memory.id, hit.score, hit.fit);
+                format!("{query}: {id} {score} {fit} {:?}", hit.matched)
+            }));
+        }
         answers
     }
 }

@@ -202,7 +202,11 @@ fn what_stands_next_to_the_best_is_a_candidate() {
     };
     store("a", "Ada: good morning to you", "asked");
     store("a", "Ben: and to you", "asked");
-    store("a", "Ada: what went wrong with the release on Friday?", "asked");
+    store(
+        "a",
+        "Ada: what went wrong with the release on Friday?",
+        "asked",
+    );
     store("a", reply, "replied");
     for n in 0..200 {
         let content = format!("the certificate of release {n} went wrong");

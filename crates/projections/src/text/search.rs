@@ -166,8 +166,8 @@ impl TextIndex {
         Ok(answer)
     }
 
-    /// Returns the rarest words of a text that documents hold, as they are written, rarest first, at most `most`. A word is
-    /// rare as an identifier is.
+    /// Returns the rarest words of a text that documents hold, as they are written, at most `most`: identifiers first, and
+    /// the rarest first of each kind. A word is rare as an identifier is.
     pub(crate) fn rare_words(
         &self,
         tail: &Tail,
@@ -185,7 +185,7 @@ impl TextIndex {
             .map(|term| (stats.freq(&term_of(&term)), term.word))
             .filter(|(freq, _)| rare.contains(freq))
             .collect();
-        found.sort_by_key(|(freq, _)| *freq);
+        found.sort_by_key(|(freq, word)| (!is_identifier(word), *freq));
         let mut words: Vec<String> = Vec::new();
         for (_, word) in found {
             if words.len() < most && !words.contains(&word) {

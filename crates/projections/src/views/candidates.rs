@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Views;
 use super::recall::{Meaning, RecallQuery};
-use super::steps::{Order, Step};
+use super::steps::{LeadIds, Order, Step};
 use crate::error::Result;
 use crate::forward::{self, Entry};
 use crate::ranking::{self, Answered, Features, Nearness, Span, length_share};
@@ -57,6 +57,7 @@ pub(super) struct Sees<'a> {
     pub(super) visible: &'a dyn Fn(u64) -> bool,
     /// The moment lies before the checkpoint.
     pub(super) history: bool,
+    pub(super) leads: &'a LeadIds,
 }
 
 /// A version compared with the query.
@@ -178,7 +179,7 @@ impl<'a> Candidates<'a> {
             }
             self.all.push(Candidate {
                 tag: self.views.topic_tag(found.ordinal),
-                step: self.views.step(found.ordinal)?,
+                step: self.views.step(found.ordinal, self.sees.leads)?,
                 found,
                 text,
                 near,
@@ -258,7 +259,7 @@ impl<'a> Candidates<'a> {
     fn order(&self) -> Result<Order<'a>> {
         let tags: FxHashSet<u32> = self.all.iter().map(|candidate| candidate.tag).collect();
         let tags: Vec<u32> = tags.into_iter().collect();
-        self.views.order(&tags, self.sees.history)
+        self.views.order(&tags, self.sees.history, self.sees.leads)
     }
 
     /// The versions to be seen that stand before and after a candidate in its topic, the nearest first.
@@ -449,7 +450,7 @@ impl Views {
     }
 
     /// The memory of a version as a number, by which equally good ones are in order; 0 beyond what there is.
-    pub(super) fn tie(&self, ordinal: u64) -> u128 {
+    pub(super) fn tie(&self, ordinal: u64, leads: &LeadIds) -> u128 {
         let next = self.base.tally.next_ordinal;
         let entity = match ordinal.checked_sub(next) {
             None => self.rows.entity(ordinal),
@@ -458,7 +459,7 @@ impl Views {
                 opened.map(|(_, entity, _)| *entity)
             }
         };
-        entity.map_or(0, |entity| u128::from_be_bytes(entity.0))
+        entity.map_or(0, |entity| u128::from_be_bytes(leads.of(entity).0))
     }
 
     /// What stands for the topic of a version.

@@ -129,10 +129,12 @@ impl Views {
             },
         };
         let held = |ordinal: u64| self.holds(ordinal, position).unwrap_or(false);
+        let leads = self.lead_ids()?;
         let sees = Sees {
             held: &held,
             visible: &visible,
             history,
+            leads: &leads,
         };
         let mut searched = None;
         // A number, or the name of a file, is near to anything: what it means finds nothing.
@@ -142,7 +144,7 @@ impl Views {
         let (text, ranked, asked) = super::guarded("text", || {
             let sight = Sight {
                 visible: &visible,
-                tie: &|ordinal| self.tie(ordinal),
+                tie: &|ordinal| self.tie(ordinal, &leads),
             };
             let (answer, prepared) = self.text.prepare(&self.tail.text, &text_query, sight)?;
             // Nothing is found or ranked by a meaning that does not count.
@@ -270,7 +272,7 @@ impl Views {
         found.truncate(most);
         if let Some(meaning) = meaning {
             let most = weights.nearest.max(query.limit);
-            let tie = |ordinal| self.tie(ordinal);
+            let tie = |ordinal| self.tie(ordinal, sees.leads);
             let (near, how) =
                 meaning.nearest(most, candidates.allowed.as_deref(), (sees.visible, &tie))?;
             *searched = Some(how);

@@ -8,15 +8,31 @@ use icm_log::SubjectId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Views;
+use super::query::ALL_IDS;
 use super::tail::{Tail, overlay_version};
 use crate::error::Result;
+use crate::fold::EntityId;
 use crate::rows::{Facts, OPEN, Rows, topic_tag};
+
+/// The smallest id of each memory that has several: which of them its rows go by depends on what was learned first.
+#[derive(Default)]
+pub(super) struct LeadIds {
+    ids: FxHashMap<EntityId, SubjectId>,
+    /// How many ids stand for another one: what changes whenever these do.
+    aliases: u64,
+}
+
+impl LeadIds {
+    pub(super) fn of(&self, entity: EntityId) -> SubjectId {
+        self.ids.get(&entity).copied().unwrap_or(entity)
+    }
+}
 
 /// A version in the order of its topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Step {
     time_ms: i64,
-    entity: SubjectId,
+    id: SubjectId,
     pub(super) ordinal: u64,
 }
 
@@ -25,12 +41,24 @@ type Topic = Arc<[Step]>;
 /// Topics of the files that were asked for, by tag; and whether with all versions or with those that hold at the
 /// checkpoint alone.
 #[derive(Default)]
-pub(super) struct Filed(RefCell<FxHashMap<(u32, bool), Topic>>);
+pub(super) struct Filed(RefCell<FiledTopics>);
+
+#[derive(Default)]
+struct FiledTopics {
+    topics: FxHashMap<(u32, bool), Topic>,
+    /// See [`LeadIds::aliases`].
+    aliases: u64,
+}
 
 impl Filed {
     /// Reads the topics with these tags, but for those that are known.
-    fn read(&self, rows: &Rows, tags: &[u32], history: bool) -> Result<()> {
-        let mut known = self.0.borrow_mut();
+    fn read(&self, rows: &Rows, tags: &[u32], history: bool, leads: &LeadIds) -> Result<()> {
+        let filed = &mut *self.0.borrow_mut();
+        if filed.aliases != leads.aliases {
+            filed.topics.clear();
+            filed.aliases = leads.aliases;
+        }
+        let known = &mut filed.topics;
         let missing: FxHashSet<u32> = tags
             .iter()
             .filter(|tag| !known.contains_key(&(**tag, history)))
@@ -50,7 +78,7 @@ impl Filed {
             if history || row.to == OPEN {
                 topic.push(Step {
                     time_ms: row.facts.time_ms,
-                    entity: row.entity,
+                    id: leads.of(row.entity),
                     ordinal,
                 });
             }
@@ -72,21 +100,29 @@ struct NewerTopics {
     /// So many of the opened versions, from the first on.
     read: usize,
     topics: FxHashMap<u32, Vec<Step>>,
+    /// See [`LeadIds::aliases`].
+    aliases: u64,
 }
 
 impl Tail {
     /// Its versions by topic, in order.
-    fn topics(&self) -> Ref<'_, NewerTopics> {
+    fn topics(&self, leads: &LeadIds) -> Ref<'_, NewerTopics> {
         let overlay = &self.folder.kept;
         {
             let newer = &mut *self.steps.0.borrow_mut();
+            if newer.aliases != leads.aliases {
+                *newer = NewerTopics {
+                    aliases: leads.aliases,
+                    ..NewerTopics::default()
+                };
+            }
             for (ordinal, entity, from) in &overlay.opened[newer.read..] {
                 let Some(version) = overlay_version(overlay, *entity, *from) else {
                     continue;
                 };
                 let step = Step {
                     time_ms: Facts::of(version).time_ms,
-                    entity: *entity,
+                    id: leads.of(*entity),
                     ordinal: *ordinal,
                 };
                 let topic = newer.topics.entry(topic_tag(version.topic.as_deref()));
@@ -108,18 +144,31 @@ pub(super) struct Order<'a> {
 
 impl Views {
     /// The topics with these tags; with `history` also what no longer held at the checkpoint.
-    pub(super) fn order(&self, tags: &[u32], history: bool) -> Result<Order<'_>> {
-        self.steps.read(&self.rows, tags, history)?;
+    pub(super) fn order(&self, tags: &[u32], history: bool, leads: &LeadIds) -> Result<Order<'_>> {
+        self.steps.read(&self.rows, tags, history, leads)?;
         let filed = self.steps.0.borrow();
-        let topic = |tag: &u32| Some((*tag, filed.get(&(*tag, history))?.clone()));
+        let topic = |tag: &u32| Some((*tag, filed.topics.get(&(*tag, history))?.clone()));
         Ok(Order {
             filed: tags.iter().filter_map(topic).collect(),
-            newer: self.tail.topics(),
+            newer: self.tail.topics(leads),
         })
     }
 
+    /// The smallest ids of the memories that have several.
+    pub(super) fn lead_ids(&self) -> Result<LeadIds> {
+        let mut leads = LeadIds {
+            aliases: self.tally().aliases,
+            ..LeadIds::default()
+        };
+        for (id, entity) in self.aliases_in(ALL_IDS)? {
+            let lead = leads.ids.entry(entity).or_insert(entity);
+            *lead = (*lead).min(id);
+        }
+        Ok(leads)
+    }
+
     /// Where a version stands in its topic.
-    pub(super) fn step(&self, ordinal: u64) -> Result<Step> {
+    pub(super) fn step(&self, ordinal: u64, leads: &LeadIds) -> Result<Step> {
         let at = ordinal.checked_sub(self.base.tally.next_ordinal);
         let step = match at {
             None => self
@@ -134,7 +183,7 @@ impl Views {
         let (time_ms, entity) = step.ok_or_else(|| super::recall::damaged_row(ordinal))?;
         Ok(Step {
             time_ms,
-            entity,
+            id: leads.of(entity),
             ordinal,
         })
     }
@@ -175,7 +224,7 @@ impl Order<'_> {
     pub(super) fn newest(&self, tag: u32) -> impl Iterator<Item = Step> {
         let end = Step {
             time_ms: i64::MAX,
-            entity: SubjectId([u8::MAX; 16]),
+            id: SubjectId([u8::MAX; 16]),
             ordinal: u64::MAX,
         };
         self.before(tag, end)

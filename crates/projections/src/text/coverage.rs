@@ -144,15 +144,16 @@ impl<'a> Coverage<'a> {
         told.map(|(rarity, alike)| rarity * f64::from(*alike)).sum()
     }
 
-    /// The share of a question that is enough of it: less than 1 for one that is long.
-    pub(crate) fn enough_share(&self) -> f64 {
+    /// How much the vector of the question is of what it asks: less than 1 for one that is long, by the square of the share
+    /// that is enough of it.
+    pub(crate) fn meaning_share(&self) -> f64 {
         match self.all > self.enough {
-            true => self.enough / self.all,
+            true => (self.enough / self.all).powi(2),
             false => 1.0,
         }
     }
 
-    /// The same of all of them.
+    /// The sum of the rarities of the question's words.
     pub(crate) fn asked(&self) -> f64 {
         self.all
     }
@@ -212,7 +213,10 @@ mod tests {
         assert_eq!(coverage.share(&likeness), 0.75);
         assert_eq!(coverage.asked(), 4.0);
         let less = Coverage::new(&words, 3.0);
-        assert_eq!((coverage.enough_share(), less.enough_share()), (1.0, 0.75));
+        assert_eq!(
+            (coverage.meaning_share(), less.meaning_share()),
+            (1.0, 0.5625)
+        );
         assert_eq!(
             less.share(&less.likeness(["zebra", "giraffe"].into_iter())),
             1.0

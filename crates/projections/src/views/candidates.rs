@@ -24,7 +24,7 @@ const WINDOW_STEPS: usize = 3;
 /// Versions of a topic that are looked at for those steps: a filter may leave few of them.
 const WALK_MAX: usize = 64;
 /// A text that has so many of the question's words has all of it, if each is in one memory alone: a pasted log has hundreds.
-const WORDS_ENOUGH: f64 = 8.0;
+const WORDS_ENOUGH: f64 = 10.0;
 /// A memory that has no word of the question is found by its meaning from this plain cosine on: the half of all texts that
 /// have nothing in common with it lie below.
 const COSINE_LEAST: f32 = 0.12;
@@ -288,7 +288,7 @@ impl<'a> Candidates<'a> {
         let meaning = Span::of(self.all.iter().filter_map(|one| one.near.meaning));
         let stand_in = Span::of(self.all.iter().filter_map(|one| one.near.stand_in));
         // The vector of a question and a pasted log is that of the log.
-        let kept = self.coverage.as_ref().map_or(1.0, Coverage::enough_share);
+        let kept = self.coverage.as_ref().map_or(1.0, Coverage::meaning_share);
         let known = self.meaning.map_or([0.0; 2], Meaning::known);
         let known = known.map(|known| kept * known);
         for candidate in &mut self.all {

@@ -10,8 +10,9 @@ use rustc_hash::FxHashMap;
 
 use super::analyze::QuestionWord;
 
-/// Less than so alike is not alike: short words share three letters by chance.
-const ALIKE_LEAST: f32 = 0.3;
+/// Less than so alike is not alike, nor is what shares one gram: `tea` and `team` begin alike by chance.
+const ALIKE_LEAST: f32 = 0.35;
+const SHARED_LEAST: u8 = 2;
 /// Words of a question that are compared, at most: the rarest.
 pub(crate) const WORDS_MAX: usize = 64;
 
@@ -111,7 +112,10 @@ impl<'a> Coverage<'a> {
         if !touched {
             return;
         }
-        for (at, count) in (0_u8..).zip(shared).filter(|(_, count)| *count > 0) {
+        for (at, count) in (0_u8..)
+            .zip(shared)
+            .filter(|(_, count)| *count >= SHARED_LEAST)
+        {
             let all = self.gram_counts[usize::from(at)] + grams.len() as f32;
             let dice = 2.0 * f32::from(count) / all;
             if dice >= ALIKE_LEAST && Some(at) != same {
@@ -198,6 +202,7 @@ mod tests {
         check("Rechnung", "die Rechnungen", 0.75);
         check("préférence", "elle préfère le thé", 0.67);
         check("dog", "the dot", 0.0);
+        check("tea", "the team", 0.0);
         check("a zebra", "the zebra", 1.0);
         check("zebra giraffe", "the zebra", 0.5);
         check("数据库", "我们的数据很慢", 0.5);

@@ -41,7 +41,11 @@ type Topic = Arc<[Step]>;
 /// Topics of the files that were asked for, by tag; and whether with all versions or with those that hold at the
 /// checkpoint alone.
 #[derive(Default)]
-pub(super) struct Filed(RefCell<FiledTopics>);
+pub(super) struct Filed {
+    topics: RefCell<FiledTopics>,
+    /// As they were last asked for.
+    leads: RefCell<Option<Arc<LeadIds>>>,
+}
 
 #[derive(Default)]
 struct FiledTopics {
@@ -53,7 +57,7 @@ struct FiledTopics {
 impl Filed {
     /// Reads the topics with these tags, but for those that are known.
     fn read(&self, rows: &Rows, tags: &[u32], history: bool, leads: &LeadIds) -> Result<()> {
-        let filed = &mut *self.0.borrow_mut();
+        let filed = &mut *self.topics.borrow_mut();
         if filed.aliases != leads.aliases {
             filed.topics.clear();
             filed.aliases = leads.aliases;
@@ -146,7 +150,7 @@ impl Views {
     /// The topics with these tags; with `history` also what no longer held at the checkpoint.
     pub(super) fn order(&self, tags: &[u32], history: bool, leads: &LeadIds) -> Result<Order<'_>> {
         self.steps.read(&self.rows, tags, history, leads)?;
-        let filed = self.steps.0.borrow();
+        let filed = self.steps.topics.borrow();
         let topic = |tag: &u32| Some((*tag, filed.topics.get(&(*tag, history))?.clone()));
         Ok(Order {
             filed: tags.iter().filter_map(topic).collect(),
@@ -155,15 +159,23 @@ impl Views {
     }
 
     /// The smallest ids of the memories that have several.
-    pub(super) fn lead_ids(&self) -> Result<LeadIds> {
+    pub(super) fn lead_ids(&self) -> Result<Arc<LeadIds>> {
+        let aliases = self.tally().aliases;
+        let known = self.steps.leads.borrow();
+        if let Some(leads) = known.as_ref().filter(|leads| leads.aliases == aliases) {
+            return Ok(Arc::clone(leads));
+        }
+        drop(known);
         let mut leads = LeadIds {
-            aliases: self.tally().aliases,
+            aliases,
             ..LeadIds::default()
         };
         for (id, entity) in self.aliases_in(ALL_IDS)? {
             let lead = leads.ids.entry(entity).or_insert(entity);
             *lead = (*lead).min(id);
         }
+        let leads = Arc::new(leads);
+        *self.steps.leads.borrow_mut() = Some(Arc::clone(&leads));
         Ok(leads)
     }
 

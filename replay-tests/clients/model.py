@@ -25,8 +25,12 @@ def empty(kind):
     """Returns an optional argument as a strict model writes it, which has to write each one: empty if it can be."""
     if "enum" in kind:
         return kind["enum"][0]
-    number = max(5, kind.get("minimum", 5))
-    return {"string": "", "array": [], "integer": number, "number": number, "boolean": False}[type_of(kind)]
+    return {"string": "", "array": [], "integer": max(5, kind.get("minimum", 5)), "number": share(kind), "boolean": False}[type_of(kind)]
+
+
+def share(kind):
+    """Returns a number that is no count: the least that the schema takes; Codex takes the bounds out of it."""
+    return kind.get("minimum", 0)
 
 
 def null(_kind):
@@ -35,7 +39,8 @@ def null(_kind):
 
 def text(kind):
     """Returns an optional argument as weak models write it: as text, whatever the schema says."""
-    return {"string": "", "array": "billing, storage", "integer": "5", "number": "5", "boolean": "false"}[type_of(kind)]
+    number = str(share(kind))
+    return {"string": "", "array": "billing, storage", "integer": "5", "number": number, "boolean": "false"}[type_of(kind)]
 
 
 STYLES = (empty, null, text)

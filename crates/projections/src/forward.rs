@@ -23,14 +23,14 @@ const MAGIC: [u8; HEADER_LEN] = *b"ICMFORWARD1\0\0\0\0\0";
 const HEADER_LEN: usize = 16;
 const START_LEN: usize = 8;
 const HEAD_LEN: usize = 20;
-/// Where the check stands in an entry.
+/// The place of the check in an entry.
 const CHECK_AT: usize = HEAD_LEN - 4;
 const ASKS: u8 = 1;
 const TELLS_TIME: u8 = 2;
 /// Bytes that are gathered before they are written.
 const BUFFER_LEN: usize = 256 * 1_024;
 
-/// What is known of a version.
+/// A version's words and traits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry<'a> {
     pub(crate) traits: Traits,
@@ -189,7 +189,7 @@ impl Forward {
         self.count += 1;
     }
 
-    /// Where the next entry goes.
+    /// The place of the next entry.
     fn end(&self) -> Option<u64> {
         match self.count.checked_sub(1) {
             None => Some(HEADER_LEN as u64),
@@ -231,7 +231,7 @@ impl ForwardSink<'_> {
 pub(crate) struct ForwardWriter {
     paths: [PathBuf; 2],
     files: [File; 2],
-    /// What is to be written, entries and starts, and from where on.
+    /// Bytes to be written, of entries and of starts, and from which place on.
     pending: [Vec<u8>; 2],
     at: [u64; 2],
 }

@@ -11,7 +11,7 @@ use icm_log::facts::Importance;
 /// all of the question.
 const SCALE: f64 = 7.0;
 
-/// What counts how much when memories are ranked. A weight of 0 switches a feature off.
+/// The weights of a ranking. A weight of 0 switches a feature off.
 ///
 /// The numbers are round ones, fitted by `tools/rank`; `docs/benchmarks/recall.md` has what each is worth.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,15 +33,15 @@ pub struct Ranking {
     pub neighbours: f64,
     /// [`Features::answers`], in transcripts: the answer is seldom in the words of the question.
     pub answers: f64,
-    /// Where the question names who speaks, in transcripts: most questions are about what somebody said of themselves.
+    /// Added if the question names who speaks, in transcripts: most questions are about what somebody said of themselves.
     pub speaker: f64,
     /// Taken off where a turn of a transcript asks: a question is no answer.
     pub asks: f64,
     /// [`Features::length`], in transcripts: short turns say little.
     pub length: f64,
-    /// Where the question asks when and a turn of a transcript has a word of time.
+    /// Added if the question asks when and a turn of a transcript has a word of time.
     pub when: f64,
-    /// Where the text has a rare identifier of the question: it stands for itself.
+    /// Added if the text has a rare identifier of the question: it stands for itself.
     pub identifier: f64,
     /// For importance: once for critical, half of it for high; taken off by half for low. It decides between what
     /// fits alike.
@@ -185,12 +185,12 @@ impl Ranking {
         .any(|weight| *weight > 0.0)
     }
 
-    /// What confirmations of a memory add to its score.
+    /// The share of a memory's confirmations in its score.
     pub fn for_confirmations(&self, confirmations: u64) -> f64 {
         self.confirmed * (confirmations as f64).ln_1p() / SCALE
     }
 
-    /// What a candidate comes to.
+    /// The score of a candidate.
     pub fn score(&self, features: &Features) -> f64 {
         self.shares(features).iter().map(|share| share.share).sum()
     }
@@ -237,13 +237,13 @@ pub struct Share {
     pub name: &'static str,
     /// Its value.
     pub value: f64,
-    /// What it counts here: 0 where the candidate is no transcript's turn and only those have it, or the other way round.
+    /// Its weight here: 0 where the candidate is no transcript's turn and only those have it, or the other way round.
     pub weight: f64,
-    /// What that adds to the score.
+    /// Its share of the score.
     pub share: f64,
 }
 
-/// What is known of a candidate. Shares are from 0 to 1.
+/// The features of a candidate. Shares are from 0 to 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Features {
     /// BM25 of stems, and half as much of words as they are written, as a share of the best candidate's.
@@ -255,11 +255,11 @@ pub struct Features {
     /// The cosine with the question, as a share of the way from the farthest candidate to the nearest, times how well the
     /// model knows the question's words.
     pub meaning: f64,
-    /// What the memories within three steps of it in its topic add to its coverage.
+    /// The coverage that the memories within three steps of it in its topic add to its own.
     pub window: f64,
-    /// What those next to it have of [their own](Features::own), and half of what the next ones have.
+    /// The sum of [their own](Features::own) of those next to it, and half of that of the next ones.
     pub neighbours: f64,
-    /// What the one before it has of its own, if that asks.
+    /// The own evidence of the one before it, if that asks.
     pub answers: f64,
     /// Whether it is a turn of a transcript: begins with a name, in a topic where at least two names come back.
     pub transcript: bool,
@@ -282,7 +282,7 @@ pub struct Features {
 }
 
 impl Features {
-    /// What speaks for it without its neighbours, 0 to 1.
+    /// Its evidence without its neighbours, 0 to 1.
     pub(crate) fn own(&self) -> f64 {
         (self.text + self.coverage + self.meaning) / 3.0
     }
@@ -341,7 +341,7 @@ impl Nearness {
     }
 }
 
-/// What says whether a question is answered here at all: of the [`BEST`] best candidates, in numbers that are no shares of
+/// The evidence that a question is answered here at all: of the [`BEST`] best candidates, in numbers that are no shares of
 /// what another candidate has.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Answered {
@@ -403,7 +403,7 @@ impl Answered {
         self.value() * by_words.max(by_meaning)
     }
 
-    /// What a cosine adds to the sum of [`Answered::value`]. Cosines of what has nothing in common reach up to where
+    /// The share of a cosine in the sum of [`Answered::value`]. Cosines of what has nothing in common reach up to where
     /// it begins.
     fn by_meaning(&self, cosine: f64) -> f64 {
         match self.chosen_model {

@@ -29,7 +29,7 @@ pub struct Coverage<'a> {
     whole: FxHashMap<String, u8>,
     grams: FxHashMap<Gram, Vec<u8>>,
     gram_counts: Vec<f32>,
-    /// What the words of texts that were met are like.
+    /// Words of texts that were met, with the words of the question that they are like.
     met: RefCell<Met<'a>>,
 }
 

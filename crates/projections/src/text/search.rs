@@ -252,7 +252,7 @@ impl TextIndex {
     }
 }
 
-/// What a caller sees of versions, by their ordinals.
+/// A caller's sight of versions, by their ordinals.
 #[derive(Clone, Copy)]
 pub(crate) struct Sight<'a> {
     /// Whether one may be in the answer.

@@ -1,4 +1,4 @@
-//! What a ranking asks of a text beside its words.
+//! Traits of a text that a ranking asks for beside its words.
 
 use super::analyze::{floor_char_boundary, fold, plain_words};
 
@@ -35,7 +35,7 @@ impl Traits {
     }
 }
 
-/// Who speaks, where a text begins as one does in a transcript: `Ada Lovelace: …`.
+/// The name of who speaks, if a text begins as one does in a transcript: `Ada Lovelace: …`.
 pub(super) fn speaker(content: &str) -> Option<&str> {
     let head = &content[..floor_char_boundary(content, SPEAKER_LEN_MAX)];
     let (name, rest) = head.split_once(": ")?;

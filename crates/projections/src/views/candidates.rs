@@ -43,7 +43,7 @@ pub(super) struct Candidates<'a> {
     pub(super) allowed: Option<Vec<u64>>,
     /// The words of the query, if texts are compared with them.
     coverage: Option<Coverage<'a>>,
-    /// What is known of each version that was looked at.
+    /// Each version that was looked at, compared with the query.
     texts: RefCell<FxHashMap<u64, Text>>,
     all: Vec<Candidate>,
 }
@@ -109,7 +109,7 @@ impl Ranked {
     }
 }
 
-/// What is shown of the candidates.
+/// The candidates that are shown.
 #[derive(Default)]
 pub(super) struct Best {
     /// Those that fit, the best first.
@@ -215,7 +215,7 @@ impl<'a> Candidates<'a> {
         Ok(near)
     }
 
-    /// What is known of the text of a version.
+    /// The text of a version, compared with the query.
     fn text(&self, ordinal: u64) -> Result<Text> {
         if let Some(text) = self.texts.borrow().get(&ordinal) {
             return Ok(text.clone());

@@ -301,7 +301,7 @@ impl Views {
         }
     }
 
-    /// What the cosines of a model mean. Models differ widely there; by some any two texts are nearer than 0.7. Of fewer texts
+    /// The scale of a model's cosines. Models differ widely there; by some any two texts are nearer than 0.7. Of fewer texts
     /// than [`SCALE_TEXTS_MIN`] they are taken as they are.
     pub(super) fn model_scale(&self, model: ModelId<'_>) -> CosineScale {
         // A function of what is there, whoever asked when: of the first rows, as many as a power of two.

@@ -239,7 +239,7 @@ pub(super) fn embed_text(text: &str) -> Vec<f32> {
     embedder().embed_one(text)
 }
 
-/// What texts have in common by the built-in model: the mean of these, which is taken off before a cosine ranks. It is
+/// Everyday sentences that say what texts have in common by the built-in model: the mean of these, which is taken off before a cosine ranks. It is
 /// fixed with the model, so that it says the same of every store.
 const COMMON: [&str; 24] = [
     "The release was moved to next week.",

@@ -100,7 +100,7 @@ pub struct Recalled {
     pub searched: Option<Searched>,
     /// How much the built-in model's meaning counts, 0 to 1, by how well it knows the words of the query.
     pub known: f64,
-    /// What the fit of all results is of.
+    /// The evidence that the fit of all results is of.
     pub answered: Answered,
 }
 
@@ -343,7 +343,7 @@ pub(super) struct Meaning<'a> {
     known: f64,
     /// How far a model is that is not built in.
     embedded: Option<Embedded>,
-    /// What its cosines mean.
+    /// The scale of its cosines.
     scale: Option<CosineScale>,
     /// The built-in model, where the one that is asked has no vectors of some versions.
     stand_in: Option<Cosines<'a>>,
@@ -381,7 +381,7 @@ impl Meaning<'_> {
         Ok((near, searched))
     }
 
-    /// What meaning says of a version.
+    /// How near a version is in meaning.
     pub(super) fn of(&self, ordinal: u64) -> Result<Near> {
         let mut near = Near::default();
         if let Some(stand_in) = &self.stand_in {

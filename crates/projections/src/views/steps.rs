@@ -1,4 +1,4 @@
-//! What stands before and after a version in its topic: by when it happened, or else was stored, then by id. That is a
+//! The order within a topic: by when it happened, or else was stored, then by id. That is a
 //! function of the state, in whatever order its events were learned.
 
 use std::cell::{Ref, RefCell};
@@ -179,7 +179,7 @@ impl Views {
         Ok(leads)
     }
 
-    /// Where a version stands in its topic.
+    /// The place of a version in its topic.
     pub(super) fn step(&self, ordinal: u64, leads: &LeadIds) -> Result<Step> {
         let at = ordinal.checked_sub(self.base.tally.next_ordinal);
         let step = match at {
@@ -202,7 +202,7 @@ impl Views {
 }
 
 impl Order<'_> {
-    /// What comes after a step in the topic with this tag.
+    /// The steps after one in the topic with this tag.
     pub(super) fn after(&self, tag: u32, step: Step) -> impl Iterator<Item = Step> {
         let [filed, newer] = self.lists(tag);
         let mut filed = filed[filed.partition_point(|other| *other <= step)..].iter();
@@ -217,7 +217,7 @@ impl Order<'_> {
         })
     }
 
-    /// What comes before a step, the nearest first.
+    /// The steps before one, the nearest first.
     pub(super) fn before(&self, tag: u32, step: Step) -> impl Iterator<Item = Step> {
         let [filed, newer] = self.lists(tag);
         let mut filed = filed[..filed.partition_point(|other| *other < step)].iter();

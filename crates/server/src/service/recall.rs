@@ -450,7 +450,7 @@ fn explain(
     })
 }
 
-/// What says whether the question is answered at all.
+/// The evidence that the question is answered at all.
 fn answered(answered: &Answered) -> Value {
     json!({
         "value": answered.value(),
@@ -466,7 +466,7 @@ fn answered(answered: &Answered) -> Value {
     })
 }
 
-/// What the score of a result is of.
+/// The features and shares of a result.
 fn explained(hit: &FoundHit, ranking: &Ranking, confirmed: f64) -> Value {
     let features = &hit.features;
     let shares = ranking.shares(features);

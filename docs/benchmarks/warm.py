@@ -4,7 +4,7 @@
     docs/benchmarks/mixed.py LOCOMO 97040 OUT            # 100,000 memories
     docs/benchmarks/warm.py OUT STORE ICM... [--rounds N] [--recalls N]
 
-STORE is made from OUT if it is not there, with the graph of its vectors (half a minute of one core), and copied for each
+STORE is made from OUT if it is not there, with the graph of its vectors if it is large enough for one (half a minute of one core), and copied for each
 round. With several programs the rounds take turns: on a machine that does other things only those are to be compared.
 The server runs at real-time priority where that is allowed; recalls are recorded. Queries are four to six words in a
 row of some text, always the same ones. Linux.
@@ -93,8 +93,6 @@ def prepare(icm, folder, store, query):
     subprocess.run(command, env=environment(store), check=True, stdout=subprocess.DEVNULL)
     server = Server(icm, store)
     server.recall(query)
-    while not list(store.glob("views/*/vectors/*.graph")):
-        time.sleep(1)
     server.settle()
     server.end()
 

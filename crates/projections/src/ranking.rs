@@ -83,8 +83,8 @@ impl Default for Ranking {
             confirmed: 0.35,
             floor: 0.2,
             candidates: 64,
-            nearest: 32,
-            expand: 32,
+            nearest: 16,
+            expand: 16,
         }
     }
 }
@@ -349,17 +349,14 @@ pub struct Answered {
     pub coverage: f64,
     /// The largest of them with all that stands within three steps in the topic.
     pub with_window: f64,
-    /// How much the words of the question would tell: the sum of their rarities, as a share of the rarity of a word that one
-    /// memory has.
-    pub asked: f64,
     /// The largest cosine with the question, times how well the model knows its words.
     pub cosine: f64,
     /// How well the built-in model knows the words of the question, 0 to 1.
     pub known: f64,
-    /// The share of them that are pairs of characters, by rarity.
-    pub pairs: f64,
     /// Whether the question names who speaks in one of them.
     pub speaker: bool,
+    /// Whether one of them has a rare identifier of the question.
+    pub identifier: bool,
     /// Whether the best is of a transcript.
     pub transcript: bool,
     /// Whether the cosines are those of a model that the user chose: they tell more than those of the built-in one.
@@ -376,25 +373,26 @@ impl Answered {
         let flag = |on, weight: f64| if on { weight } else { 0.0 };
         let sum = -4.2
             + 4.0 * self.coverage
-            + 3.5 * self.with_window
-            // A long question has more words that are nowhere.
-            + 0.06 * self.asked
+            + 3.0 * self.with_window
             + self.by_meaning(self.cosine)
-            // Words of other languages have more endings, and pairs of characters lie across words.
-            + 1.0 * (1.0 - self.known)
-            + 0.5 * self.pairs
+            // Words of other languages have more endings.
+            + 1.3 * (1.0 - self.known)
             // In a talk of hundreds of turns most words come up, but not the names of others.
-            + flag(self.speaker, 3.0)
-            - flag(self.transcript, 1.5);
+            + flag(self.speaker, 5.0)
+            // Of a pasted log it may be all that is known here.
+            + flag(self.identifier, 3.0)
+            - flag(self.transcript, 2.5);
         1.0 / (1.0 + (-sum).exp())
     }
 
     /// How sure it is that a candidate is an answer, 0 to 1. A turn of a transcript may have none of the question's words
-    /// if what stands within three steps has them. Of anything else a tenth is left, unless a chosen model says that it is near by its cosine.
+    /// if what stands within three steps has them. Of anything else without such words a tenth is left, unless a chosen
+    /// model says that it is near by its cosine.
     pub fn fit(&self, features: &Features, cosine: f64) -> f64 {
         let by_words = match features.transcript {
-            true => 0.5 + 0.5 * features.with_window(),
-            false => 0.1 + 0.9 * features.coverage.cbrt(),
+            true => 0.3 + 0.7 * features.with_window(),
+            false if features.coverage > 0.0 => 0.7 + 0.3 * features.coverage.sqrt(),
+            false => 0.1,
         };
         let by_meaning = match self.chosen_model {
             true => self.by_meaning(cosine) / self.by_meaning(1.0),
@@ -408,7 +406,7 @@ impl Answered {
     fn by_meaning(&self, cosine: f64) -> f64 {
         match self.chosen_model {
             true => 10.0 * (cosine - 0.3).max(0.0),
-            false => 3.0 * (cosine - 0.4).max(0.0),
+            false => 5.0 * (cosine - 0.4).max(0.0),
         }
     }
 }
@@ -566,13 +564,12 @@ mod tests {
         let answered = |coverage: f64, with_window: f64| Answered {
             coverage,
             with_window,
-            asked: 3.0,
             known: 1.0,
             ..Answered::default()
         };
         let [none, half, all] = [0.0, 0.5, 1.0].map(|part| answered(part, part).value());
         assert!(
-            none < 0.05 && 0.3 < half && half < 0.7 && 0.95 < all,
+            none < 0.05 && 0.3 < half && half < 0.7 && 0.9 < all,
             "{none} {half} {all}"
         );
         let floor = Ranking::default().floor;

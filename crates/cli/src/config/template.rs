@@ -66,8 +66,8 @@ pub(crate) const TEMPLATE: &str = "\
 # How many memories words bring to be looked at closely, and how many meaning; and how many of the best of
 # those bring the ones next to them in their topic. More find a little more and take longer.
 # candidates = 64
-# nearest = 32
-# expand = 32
+# nearest = 16
+# expand = 16
 
 [embedding]
 # What turns texts into vectors: \"static\" (in the program, for English), \"none\", \"endpoint\" (a server,

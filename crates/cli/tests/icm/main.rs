@@ -31,6 +31,7 @@ mod help;
 #[cfg(unix)]
 mod http;
 mod import_export;
+mod languages;
 mod leftovers;
 mod links;
 mod memoir;

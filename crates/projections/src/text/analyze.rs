@@ -25,7 +25,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use super::emoji;
-use super::language::Language;
+use super::language::{Language, is_function_pair};
 use super::marks::Marks;
 use super::stopwords::is_stopword;
 use crate::lately::Lately;
@@ -219,7 +219,11 @@ impl Question {
                 return add(&mut question, TextField::Exact, &token.text);
             }
             let is_word = token.kind == Kind::Word;
-            let told = !is_word || !language.is_function_word(&token.text, token.source);
+            let told = match token.kind {
+                Kind::Word => !language.is_function_word(&token.text, token.source),
+                Kind::Gram => !is_function_pair(&token.text),
+                Kind::Part | Kind::Whole => true,
+            };
             let mut stem = None;
             if told {
                 with_body_term(&token, &mut |body| {

@@ -16,7 +16,8 @@ const SHARED_LEAST: u8 = 2;
 /// Words of a question that are compared, at most: the rarest.
 pub(crate) const WORDS_MAX: usize = 64;
 
-type Gram = [char; 4];
+/// Four characters, 32 bits each.
+type Gram = u128;
 
 /// The words of a question, to compare texts with.
 #[derive(Debug)]
@@ -38,6 +39,8 @@ pub struct Coverage<'a> {
 struct Met<'a> {
     words: FxHashMap<&'a str, (u32, u8)>,
     alike: Vec<(u8, f32)>,
+    /// Those of one word.
+    grams: Vec<Gram>,
 }
 
 /// How alike the words of a text are to each word of the question, at most; 0 to 1 each.
@@ -79,7 +82,7 @@ impl<'a> Coverage<'a> {
                 Some(known) => *known,
                 None => {
                     let from = met.alike.len() as u32;
-                    self.compare(word, &mut met.alike);
+                    self.compare(word, &mut met.grams, &mut met.alike);
                     let new = (from, (met.alike.len() as u32 - from) as u8);
                     met.words.insert(word, new);
                     new
@@ -94,11 +97,10 @@ impl<'a> Coverage<'a> {
     }
 
     /// Adds the words of the question that a word is like, each with how much.
-    fn compare(&self, word: &str, alike: &mut Vec<(u8, f32)>) {
+    fn compare(&self, word: &str, grams: &mut Vec<Gram>, alike: &mut Vec<(u8, f32)>) {
         let same = self.whole.get(word).copied();
         alike.extend(same.map(|at| (at, 1.0)));
-        let mut grams = Vec::new();
-        grams_of(word, &mut grams);
+        grams_of(word, grams);
         let mut shared = [0_u8; WORDS_MAX];
         let mut touched = false;
         for at in grams
@@ -132,16 +134,6 @@ impl<'a> Coverage<'a> {
         }
     }
 
-    /// The share of the question's words that are pairs of characters, by their rarity; 0 to 1.
-    pub(crate) fn pairs_share(&self) -> f64 {
-        let pairs = self.rarities.iter().zip(&self.gram_counts);
-        let pairs = pairs.filter(|(_, grams)| **grams == 0.0);
-        match self.all > 0.0 {
-            true => pairs.map(|(rarity, _)| rarity).sum::<f64>() / self.all,
-            false => 0.0,
-        }
-    }
-
     /// The sum of the rarities of the question's words that a text has.
     fn told(&self, likeness: &[f32]) -> f64 {
         let told = self.rarities.iter().zip(likeness);
@@ -156,19 +148,15 @@ impl<'a> Coverage<'a> {
             false => 1.0,
         }
     }
-
-    /// The sum of the rarities of the question's words.
-    pub(crate) fn asked(&self) -> f64 {
-        self.all
-    }
 }
 
-/// Adds the distinct grams of a word between its marks; a shorter word is one gram.
+/// Puts the distinct grams of a word between its marks in place of `grams`; a shorter word is one gram.
 fn grams_of(word: &str, grams: &mut Vec<Gram>) {
-    let mut last = ['\0'; 4];
+    grams.clear();
+    let mut last: Gram = 0;
     let mut seen = 0;
     for c in "_".chars().chain(word.chars()).chain("_".chars()) {
-        last = [last[1], last[2], last[3], c];
+        last = last << 32 | Gram::from(u32::from(c));
         seen += 1;
         if seen >= 4 && !grams.contains(&last) {
             grams.push(last);
@@ -216,7 +204,6 @@ mod tests {
         let coverage = Coverage::new(&words, 100.0);
         let likeness = coverage.likeness(["zebra", "zebra", "zebras"].into_iter());
         assert_eq!(coverage.share(&likeness), 0.75);
-        assert_eq!(coverage.asked(), 4.0);
         let less = Coverage::new(&words, 3.0);
         assert_eq!(
             (coverage.meaning_share(), less.meaning_share()),

@@ -410,21 +410,13 @@ impl<'a> Candidates<'a> {
     fn answered(&self, ranked: &[Ranked], known: f64) -> Answered {
         let best = &ranked[..ranked.len().min(ranking::BEST)];
         let most = |of: fn(&Ranked) -> f64| best.iter().map(of).fold(0.0, f64::max);
-        let (asked, pairs) = match &self.coverage {
-            Some(coverage) => (
-                coverage.asked() / self.prepared.rarity_of_one(),
-                coverage.pairs_share(),
-            ),
-            None => (0.0, 0.0),
-        };
         Answered {
             coverage: most(|one| one.features.coverage),
             with_window: most(|one| one.features.with_window()),
             cosine: most(|one| one.near),
-            asked,
             known,
-            pairs,
             speaker: best.iter().any(|one| one.features.speaker),
+            identifier: best.iter().any(|one| one.features.identifier),
             transcript: best.first().is_some_and(|one| one.features.transcript),
             chosen_model: self.query.model.is_some(),
         }

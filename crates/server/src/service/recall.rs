@@ -456,11 +456,10 @@ fn answered(answered: &Answered) -> Value {
         "value": answered.value(),
         "coverage": answered.coverage,
         "with_window": answered.with_window,
-        "asked": answered.asked,
         "cosine": answered.cosine,
         "known": answered.known,
-        "pairs": answered.pairs,
         "speaker": answered.speaker,
+        "identifier": answered.identifier,
         "transcript": answered.transcript,
         "chosen_model": answered.chosen_model,
     })

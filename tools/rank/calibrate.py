@@ -1,4 +1,4 @@
-"""Fits what a result's fit is made of: logistic regression on the features whose names begin with `fit.`."""
+"""Fits how sure it is that a question is answered: logistic regression on the features named `fit.…`."""
 import argparse
 import json
 import pathlib
@@ -10,6 +10,13 @@ from rankings import SHOWN, Rankings, load
 FLOORS = np.arange(0, 1, 0.05)
 # Most of the own questions that may lose all their evidence.
 LOSS_MAX = 0.03
+# What the program made of the others, and what it takes of a result alone.
+VALUE, OWN = "fit.value", "fit.own"
+
+
+def evidence(rankings: Rankings) -> list[str]:
+    """The names of the features that tell whether a question is answered."""
+    return [n for n in rankings.names if n.startswith("fit.") and n not in (VALUE, OWN)]
 
 
 class Part:
@@ -17,10 +24,14 @@ class Part:
 
     def __init__(self, rankings: Rankings, parts: set[int]):
         self.asked = [a for a in rankings.asked if a.part in parts]
-        columns = [n for n, name in enumerate(rankings.names) if name.startswith("fit.")]
-        self.x = [a.values[:SHOWN, columns].astype(float) for a in self.asked]
+        columns = [rankings.column(name) for name in evidence(rankings)]
+        value = rankings.column(VALUE)
+        # All results of a question have the same.
+        self.x = [a.values[0, columns].astype(float) if len(a.found) else None for a in self.asked]
         self.found = [a.found[:SHOWN] for a in self.asked]
         self.given = [a.fit[:SHOWN].astype(float) for a in self.asked]
+        # The rest of a fit hangs on the result.
+        self.rest = [fit / max(a.values[0, value], 1e-3) if len(fit) else fit for fit, a in zip(self.given, self.asked)]
         groups = rankings.groups()
         names = [(groups[a.set], a.foreign) for a in self.asked]
         counts = {n: names.count(n) for n in set(names)}
@@ -29,23 +40,18 @@ class Part:
         self.foreign = np.array([a.foreign for a in self.asked], bool)
         self.other = np.array([a.other for a in self.asked], bool)
 
-    def rows(self, foreign_weight: float, evidence: bool):
-        """First results, labelled by whether they are evidence; with `evidence` the best evidence below them, too."""
+    def rows(self, foreign_weight: float):
+        """Questions, labelled by whether they are own ones with evidence among the first ten."""
         xs, ys, ws = [], [], []
         for x, found, weight, foreign in zip(self.x, self.found, self.weight, self.foreign):
-            if not len(x):
-                continue
-            xs.append(x[0])
-            ys.append(float(found[0]) if not foreign else 0.0)
-            ws.append(weight * (foreign_weight if foreign else 1.0))
-            if evidence and not foreign and not found[0] and found.any():
-                xs.append(x[found.argmax()])
-                ys.append(1.0)
-                ws.append(weight)
+            if x is not None and (foreign or found.any()):
+                xs.append(x)
+                ys.append(0.0 if foreign else 1.0)
+                ws.append(weight * (foreign_weight if foreign else 1.0))
         return np.array(xs), np.array(ys), np.array(ws)
 
-    def report(self, title: str, fits: list[np.ndarray]) -> float:
-        """Prints the figures of some fits, and returns the largest floor that loses few enough own questions."""
+    def report(self, title: str, fits: list[np.ndarray]) -> None:
+        """Prints the figures of some fits, and the largest floor that loses few enough own questions."""
         own = ~self.foreign
         first = [(f[0], found[0]) for f, found, o in zip(fits, self.found, own) if o and len(f)]
         fit, right = np.array([f for f, _ in first]), np.array([r for _, r in first], bool)
@@ -67,7 +73,6 @@ class Part:
         floor = float(np.quantile(kept, LOSS_MAX)) if len(kept) else 0.0
         print(f"\nfloor {floor:.3f} loses {100 * LOSS_MAX:.0f} % of own questions: {100 * mean(most[same] >= floor):.1f} % "
               f"of foreign ones are answered, {100 * mean(most[other] >= floor):.1f} % of those of other sets")
-        return floor
 
 
 def mean(values) -> float:
@@ -100,8 +105,7 @@ def main() -> None:
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("rankings", nargs="+", type=pathlib.Path)
     p.add_argument("--part", choices=["0", "1", "both"], default="0", help="fit on this part")
-    p.add_argument("--foreign-weight", type=float, default=0.5, help="of foreign questions against own ones")
-    p.add_argument("--evidence", action="store_true", help="fit to the best evidence below a wrong first result, too")
+    p.add_argument("--foreign-weight", type=float, default=1.0, help="of foreign questions against own ones")
     p.add_argument("--given", action="store_true", help="fit nothing: report the fits of the rankings")
     p.add_argument("--ridge", type=float, default=1.0)
     p.add_argument("--digits", type=int, default=1, help="round the weights to so many digits behind the point")
@@ -109,21 +113,22 @@ def main() -> None:
     a = p.parse_args()
 
     rankings = load(a.rankings, SHOWN)
+    names = evidence(rankings)
+    if not names:
+        raise SystemExit("the rankings have no features named `fit.…`: make them with a program that explains them")
     parts = [Part(rankings, {part}) for part in (0, 1)]
     if a.given:
         for part in (0, 1):
             parts[part].report(f"part {part}, fits as given", parts[part].given)
         return
-    names = [n for n in rankings.names if n.startswith("fit.")]
-    if not names:
-        raise SystemExit("the rankings have no features named `fit.…`: make them with a program that explains them")
     fit_on = Part(rankings, {0, 1}) if a.part == "both" else parts[int(a.part)]
-    beta = np.round(logistic(*fit_on.rows(a.foreign_weight, a.evidence), a.ridge), a.digits)
+    beta = np.round(logistic(*fit_on.rows(a.foreign_weight), a.ridge), a.digits)
     print("| feature | weight |\n|---|---|")
     for name, weight in zip([*names, "constant"], beta):
         print(f"| {name} | {weight:g} |")
     for part in (0, 1):
-        fits = [sigmoid(x @ beta[:-1] + beta[-1]) for x in parts[part].x]
+        here = parts[part]
+        fits = [rest if x is None else rest * sigmoid(x @ beta[:-1] + beta[-1]) for x, rest in zip(here.x, here.rest)]
         parts[part].report(f"part {part}{' (fitted)' if a.part in (str(part), 'both') else ''}", fits)
     if a.out:
         a.out.write_text(json.dumps(dict(zip([*names, "constant"], beta.tolist())), indent=1) + "\n")

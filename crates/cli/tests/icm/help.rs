@@ -1,5 +1,6 @@
 //! Help, completions, manual pages.
 
+use crate::frozen;
 use crate::world::{Run, World};
 
 /// The commands that a help text lists.
@@ -13,16 +14,20 @@ fn listed(help: &str) -> Vec<String> {
         .collect()
 }
 
-/// Walks the whole tree of commands and returns the leaves' and folders' names.
-fn every_command(world: &World, path: &[String], found: &mut Vec<Vec<String>>) {
+/// A command by the words that lead to it, with its help.
+type Command = (Vec<String>, String);
+
+/// Walks the whole tree of commands, `icm` itself first.
+fn every_command(world: &World, path: &[String], found: &mut Vec<Command>) {
     let mut args = path.to_vec();
     args.push("--help".into());
     let help = world.icm(&args).ok();
     check(&help, path);
-    for name in listed(&help.out) {
+    let below = listed(&help.out);
+    found.push((path.to_vec(), help.out));
+    for name in below {
         let mut path = path.to_vec();
         path.push(name);
-        found.push(path.clone());
         every_command(world, &path, found);
     }
 }
@@ -53,7 +58,7 @@ fn every_command_has_help() {
     let world = World::new();
     let mut found = Vec::new();
     every_command(&world, &[], &mut found);
-    let names: Vec<String> = found.iter().map(|path| path.join(" ")).collect();
+    let names: Vec<String> = found.iter().map(|(path, _)| path.join(" ")).collect();
     for expected in [
         "store",
         "recall",
@@ -102,6 +107,15 @@ fn every_command_has_help() {
         assert!(names.iter().any(|n| n == expected), "{expected}: {names:?}");
     }
     assert!(!world.store().exists(), "help has touched the store");
+    let texts: Vec<String> = (found.iter())
+        .map(|(path, help)| {
+            format!(
+                "$ icm {}\n{help}",
+                [path, &["--help".into()][..]].concat().join(" ")
+            )
+        })
+        .collect();
+    frozen::check("help.txt", &texts.join("\n"));
 }
 
 #[test]

@@ -230,6 +230,15 @@ fn a_recall_over_http_keeps_to_a_floor() {
 }
 
 #[test]
+fn the_document_is_as_before() {
+    let world = World::new();
+    let server = Server::of(&world, &[]);
+    let document = server.get("/openapi.json").is(200).json();
+    let document = serde_json::to_string_pretty(&document).unwrap();
+    crate::frozen::check("openapi.json", &format!("{document}\n"));
+}
+
+#[test]
 fn the_same_request_is_done_once() {
     let world = World::new();
     let server = Server::of(&world, &[]);

@@ -27,6 +27,7 @@ mod exchange;
 mod files;
 mod floor;
 mod follow;
+mod frozen;
 mod help;
 #[cfg(unix)]
 mod http;

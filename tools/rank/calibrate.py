@@ -12,11 +12,13 @@ FLOORS = np.arange(0, 1, 0.05)
 LOSS_MAX = 0.03
 # What the program made of the others, and what it takes of a result alone.
 VALUE, OWN = "fit.value", "fit.own"
+# It tells the sets apart, and is left out for that.
+MEMORIES = "fit.memories"
 
 
 def evidence(rankings: Rankings) -> list[str]:
     """The names of the features that tell whether a question is answered."""
-    return [n for n in rankings.names if n.startswith("fit.") and n not in (VALUE, OWN)]
+    return [n for n in rankings.names if n.startswith("fit.") and n not in (VALUE, OWN, MEMORIES)]
 
 
 class Part:

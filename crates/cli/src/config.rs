@@ -396,7 +396,8 @@ impl Config {
                     "floor" => ranking.floor = part()?,
                     "candidates" => ranking.candidates = count(1)?,
                     "nearest" => ranking.nearest = count(0)?,
-                    _ => ranking.expand = count(0)?,
+                    "expand" => ranking.expand = count(0)?,
+                    _ => unreachable!("the key is one of those of the ranking"),
                 }
                 self.ranking_given.insert(key.to_owned());
             }

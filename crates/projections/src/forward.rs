@@ -6,7 +6,7 @@
 //! entry:         length of its words (4) · speaker (4) · characters (4) · traits (1) · zero (3) · check (4) · words, a line each
 //! forward.index: magic (16) · where each entry starts (8), by ordinal
 //! ```
-//! Every entry has its own check, so what is used is known to be whole.
+//! Every entry has its own check, of its ordinal, too, so what is used is known to be whole and in its place.
 
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::text::{Analysed, Traits};
 pub(crate) const FORWARD_FILE: &str = "forward";
 pub(crate) const FORWARD_INDEX: &str = "forward.index";
 
-const MAGIC: [u8; HEADER_LEN] = *b"ICMFORWARD1\0\0\0\0\0";
+const MAGIC: [u8; HEADER_LEN] = *b"ICMFORWARD2\0\0\0\0\0";
 const HEADER_LEN: usize = 16;
 const START_LEN: usize = 8;
 const HEAD_LEN: usize = 20;
@@ -50,7 +50,7 @@ impl<'a> Entry<'a> {
         self.lines.split('\n').filter(|word| !word.is_empty())
     }
 
-    fn encode(&self, bytes: &mut Vec<u8>) {
+    fn encode(&self, ordinal: u64, bytes: &mut Vec<u8>) {
         let Traits {
             speaker,
             chars,
@@ -63,24 +63,24 @@ impl<'a> Entry<'a> {
         for number in [len, speaker, chars, u32::from(flags)] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
-        let check = crc32c::crc32c_append(
-            crc32c::crc32c(&bytes[start..start + CHECK_AT]),
+        let check = check(
+            ordinal,
+            &bytes[start..start + CHECK_AT],
             self.lines.as_bytes(),
         );
         bytes.extend_from_slice(&check.to_le_bytes());
         bytes.extend_from_slice(self.lines.as_bytes());
     }
 
-    /// The entry at the start of these bytes, if it is whole.
-    fn parse(bytes: &'a [u8]) -> Option<Entry<'a>> {
+    /// The entry at the start of these bytes, if it is whole and that of the ordinal.
+    fn parse(ordinal: u64, bytes: &'a [u8]) -> Option<Entry<'a>> {
         let (head, rest) = bytes.split_at_checked(HEAD_LEN)?;
         let four = |at: usize| {
             let four = head[at..at + 4].first_chunk().expect("four of them");
             u32::from_le_bytes(*four)
         };
         let lines = rest.get(..four(0) as usize)?;
-        let check = crc32c::crc32c_append(crc32c::crc32c(&head[..CHECK_AT]), lines);
-        if check != four(CHECK_AT) {
+        if check(ordinal, &head[..CHECK_AT], lines) != four(CHECK_AT) {
             return None;
         }
         Some(Entry {
@@ -97,6 +97,12 @@ impl<'a> Entry<'a> {
     fn len(&self) -> u64 {
         (HEAD_LEN + self.lines.len()) as u64
     }
+}
+
+/// The check of an entry's head and words.
+fn check(ordinal: u64, head: &[u8], lines: &[u8]) -> u32 {
+    let check = crc32c::crc32c_append(crc32c::crc32c(&ordinal.to_le_bytes()), head);
+    crc32c::crc32c_append(check, lines)
 }
 
 enum Backing {
@@ -165,7 +171,7 @@ impl Forward {
             return None;
         }
         let start = self.start(ordinal)?;
-        Entry::parse(self.entries.bytes().get(start as usize..)?)
+        Entry::parse(ordinal, self.entries.bytes().get(start as usize..)?)
     }
 
     fn start(&self, ordinal: u64) -> Option<u64> {
@@ -185,7 +191,7 @@ impl Forward {
             panic!("files are written by their writer");
         };
         starts.extend_from_slice(&(entries.len() as u64).to_le_bytes());
-        Entry::of(doc).encode(entries);
+        Entry::of(doc).encode(self.count, entries);
         self.count += 1;
     }
 
@@ -234,6 +240,8 @@ pub(crate) struct ForwardWriter {
     /// Bytes to be written, of entries and of starts, and from which place on.
     pending: [Vec<u8>; 2],
     at: [u64; 2],
+    /// The ordinal of the next entry.
+    next: u64,
 }
 
 impl ForwardWriter {
@@ -243,7 +251,7 @@ impl ForwardWriter {
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut writer = ForwardWriter::with(generation, &options, [0, 0])?;
+        let mut writer = ForwardWriter::with(generation, &options, [0, 0], 0)?;
         writer.pending = [MAGIC.to_vec(), MAGIC.to_vec()];
         Ok(writer)
     }
@@ -253,10 +261,16 @@ impl ForwardWriter {
         let end = Forward::open(generation, count)?.end();
         let end = end.ok_or_else(|| bad("its last entry is damaged"))?;
         let starts = HEADER_LEN as u64 + count * START_LEN as u64;
-        ForwardWriter::with(generation, OpenOptions::new().write(true), [end, starts])
+        let mut options = OpenOptions::new();
+        ForwardWriter::with(generation, options.write(true), [end, starts], count)
     }
 
-    fn with(generation: &Path, options: &OpenOptions, at: [u64; 2]) -> Result<ForwardWriter> {
+    fn with(
+        generation: &Path,
+        options: &OpenOptions,
+        at: [u64; 2],
+        next: u64,
+    ) -> Result<ForwardWriter> {
         let paths = [FORWARD_FILE, FORWARD_INDEX].map(|name| generation.join(name));
         let open = |path: &Path| options.open(path).map_err(io("opening", path));
         Ok(ForwardWriter {
@@ -264,6 +278,7 @@ impl ForwardWriter {
             paths,
             pending: Default::default(),
             at,
+            next,
         })
     }
 
@@ -271,7 +286,8 @@ impl ForwardWriter {
     pub(crate) fn add(&mut self, doc: &Analysed) -> Result<()> {
         let start = self.at[0] + self.pending[0].len() as u64;
         self.pending[1].extend_from_slice(&start.to_le_bytes());
-        Entry::of(doc).encode(&mut self.pending[0]);
+        Entry::of(doc).encode(self.next, &mut self.pending[0]);
+        self.next += 1;
         match self.pending[0].len() < BUFFER_LEN {
             true => Ok(()),
             false => self.flush(),
@@ -358,13 +374,14 @@ mod tests {
     fn every_flip_is_seen() {
         let mut bytes = Vec::new();
         let doc = doc(0, "Ada: hello");
-        Entry::of(&doc).encode(&mut bytes);
-        assert_eq!(Entry::parse(&bytes), Some(Entry::of(&doc)));
+        Entry::of(&doc).encode(7, &mut bytes);
+        assert_eq!(Entry::parse(7, &bytes), Some(Entry::of(&doc)));
+        assert_eq!(Entry::parse(8, &bytes), None);
         for bit in 0..bytes.len() * 8 {
             // The traits' zeros are checked, too.
             let mut flipped = bytes.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(Entry::parse(&flipped), None, "bit {bit}");
+            assert_eq!(Entry::parse(7, &flipped), None, "bit {bit}");
         }
     }
 }

@@ -7,18 +7,18 @@
 
 use icm_log::facts::Importance;
 
-/// Scores are divided by this: what words, meaning and neighbours come to is about 1 then for a memory that has
-/// all of the question.
+/// Divides every sum, so that a memory with the whole question scores about 1.
 const SCALE: f64 = 7.0;
 
 /// The weights of a ranking. A weight of 0 switches a feature off.
 ///
-/// The numbers are round ones, fitted by `tools/rank`; `docs/benchmarks/recall.md` has what each is worth.
+/// They are round numbers. `docs/benchmarks/recall.md` has what each is worth, and what `tools/rank` finds on one half of the sets is no
+/// better on the other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranking {
     /// [`Features::text`] in transcripts: rare words, and short texts that have them.
     pub text: f64,
-    /// [`Features::text`] elsewhere: endings of other languages hide more of it in longer texts.
+    /// [`Features::text`] in notes. Lower, because words with endings hide more matches in long texts.
     pub notes_text: f64,
     /// [`Features::coverage`]: two words of a question say more than one of them twice, and words are told from
     /// others by their beginnings in any language.
@@ -29,7 +29,7 @@ pub struct Ranking {
     pub window: f64,
     /// [`Features::window`] elsewhere: notes beside one another are of one thing less often.
     pub notes_window: f64,
-    /// [`Features::neighbours`] outside transcripts: of notes that fit alike the one among others that fit.
+    /// [`Features::neighbours`] outside transcripts. Of notes that fit alike, prefers the one whose neighbours fit, too.
     pub neighbours: f64,
     /// [`Features::answers`], in transcripts: the answer is seldom in the words of the question.
     pub answers: f64,
@@ -56,7 +56,7 @@ pub struct Ranking {
     /// Candidates that words bring. More results than this ask for as many, and as some features are shares of what
     /// is best among the candidates, the order of the first ones may change with it.
     pub candidates: usize,
-    /// Candidates that meaning brings.
+    /// Candidates that meaning brings, at least; more where words bring few.
     pub nearest: usize,
     /// So many of the best candidates bring those next to them in their topic.
     pub expand: usize,
@@ -353,9 +353,11 @@ pub struct Answered {
     pub cosine: f64,
     /// How well the built-in model knows the words of the question, 0 to 1.
     pub known: f64,
-    /// Whether the question names who speaks in one of them.
+    /// The memories that there are.
+    pub memories: u64,
+    /// Whether the question names who speaks in one of them, in a transcript.
     pub speaker: bool,
-    /// Whether one of them has a rare identifier of the question.
+    /// Whether one of them has a rare identifier of a question that is too long to be covered.
     pub identifier: bool,
     /// Whether the best is of a transcript.
     pub transcript: bool,
@@ -363,20 +365,25 @@ pub struct Answered {
     pub chosen_model: bool,
 }
 
+/// About as many memories as the stores have that the weights of [`Answered::value`] were found on.
+const MEMORIES_USUAL: f64 = 300.0;
+
 /// So many of the best candidates say whether a question is answered.
 pub(crate) const BEST: usize = 10;
 
 impl Answered {
-    /// How sure it is that something here answers the question, 0 to 1: a logistic regression with round weights, fitted by
-    /// `tools/rank/calibrate.py` to questions of a store and to those of others.
+    /// How sure it is that something here answers the question, 0 to 1: a logistic function of round weights. `tools/rank/calibrate.py
+    /// --given` reports how good they are on questions of a store and on those of others.
     pub fn value(&self) -> f64 {
         let flag = |on, weight: f64| if on { weight } else { 0.0 };
-        let sum = -4.2
+        let sum = -3.6
             + 4.0 * self.coverage
             + 3.0 * self.with_window
             + self.by_meaning(self.cosine)
             // Words of other languages have more endings.
             + 1.3 * (1.0 - self.known)
+            // The more memories there are, the more words come up in one of them by chance.
+            - 0.8 * (self.memories.max(1) as f64 / MEMORIES_USUAL).log10()
             // In a talk of hundreds of turns most words come up, but not the names of others.
             + flag(self.speaker, 5.0)
             // Of a pasted log it may be all that is known here.
@@ -391,7 +398,7 @@ impl Answered {
     pub fn fit(&self, features: &Features, cosine: f64) -> f64 {
         let by_words = match features.transcript {
             true => 0.3 + 0.7 * features.with_window(),
-            false if features.coverage > 0.0 => 0.7 + 0.3 * features.coverage.sqrt(),
+            false if features.coverage > 0.0 => 0.3 + 0.7 * features.coverage.sqrt(),
             false => 0.1,
         };
         let by_meaning = match self.chosen_model {
@@ -413,8 +420,7 @@ impl Answered {
 
 /// Returns how much the meaning of a query counts, 0 to 1, by a model that cuts its words into so many pieces each.
 ///
-/// A model that cuts words into pieces has not learned them: its vector of the query is noise. The bounds are
-/// measured in `docs/benchmarks/recall.md`.
+/// A model that cuts words into pieces has not learned them: its vector of the query is noise.
 pub(crate) fn known_share(pieces_per_word: f64) -> f64 {
     ((2.0 - pieces_per_word) / 0.5).clamp(0.0, 1.0)
 }
@@ -565,6 +571,7 @@ mod tests {
             coverage,
             with_window,
             known: 1.0,
+            memories: 300,
             ..Answered::default()
         };
         let [none, half, all] = [0.0, 0.5, 1.0].map(|part| answered(part, part).value());

@@ -62,7 +62,7 @@ pub(crate) struct RecallArgs {
     /// `icm log heads` lists the origins; the first digits do
     #[arg(long = "as", value_name = "ORIGIN")]
     as_origin: Option<String>,
-    /// Least fit of a result, 0 to 1; 0 shows everything [default: `ranking.floor` of the config file]
+    /// Least fit of a result, 0 to 1; 0 shows everything [default: `ranking.floor` of the config file, else 0.2]
     #[arg(long, value_name = "FIT", value_parser = share, allow_negative_numbers = true)]
     floor: Option<f64>,
     /// Say how each result came to its place

@@ -47,7 +47,7 @@ pub(crate) struct RecallContextArgs {
     /// As this machine knew at that time; also a position (`@123`) or an event id
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
-    /// Least fit of a result, 0 to 1; 0 shows everything [default: `ranking.floor` of the config file]
+    /// Least fit of a result, 0 to 1; 0 shows everything [default: `ranking.floor` of the config file, else 0.2]
     #[arg(long, value_name = "FIT", value_parser = share, allow_negative_numbers = true)]
     floor: Option<f64>,
     /// Leave links alone: neither order by them nor add what they lead to

@@ -32,7 +32,7 @@ pub(crate) struct ReplayArgs {
     /// As seen from this scope, or `all` [default: with a query where you are, else all]
     #[arg(long)]
     scope: Option<String>,
-    /// With a query: least fit of a result, 0 to 1; 0 shows everything [default: `ranking.floor` of the config file]
+    /// With a query: least fit of a result, 0 to 1; 0 shows everything [default: `ranking.floor` of the config file, else 0.2]
     #[arg(
         long,
         value_name = "FIT",

@@ -203,7 +203,7 @@ fn concepts_are_found_by_words_meaning_and_label() {
 #[test]
 fn a_search_of_concepts_says_how_well_each_fits() {
     let world = system();
-    let search = ["memoir", "search", "-m", "system", "database", "tables"];
+    let search = ["memoir", "search", "-m", "system", "relational", "tables"];
     let with = |more: &[&'static str]| [search.as_slice(), more].concat();
     let all = world.json(search);
     let best = &all["results"][0];

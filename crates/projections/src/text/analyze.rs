@@ -398,7 +398,7 @@ fn with_body_term(token: &Token<'_>, take: &mut dyn FnMut(&str)) -> bool {
 }
 
 /// Stems by script: Latin words as English, Cyrillic ones as Russian, Arabic ones as Arabic.
-fn with_stem(word: &str, take: &mut dyn FnMut(&str)) {
+pub(super) fn with_stem(word: &str, take: &mut dyn FnMut(&str)) {
     let algorithm = if word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         Algorithm::English
     } else if word.chars().all(is_cyrillic) {

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashSet;
 use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 use super::stopwords::is_stopword;
 
@@ -181,7 +182,10 @@ const CHINESE: &str = "的是了在和有什么怎哪谁吗呢这那个些为被
 /// Chinese ones.
 pub(crate) fn is_function_pair(pair: &str) -> bool {
     let hiragana = |c: char| matches!(c, '\u{3041}'..='\u{309F}');
-    pair.chars().all(hiragana) || pair.chars().all(|c| CHINESE.contains(c))
+    let vowel = |c: char| is_combining_mark(c) && !hiragana(c);
+    pair.chars().all(hiragana)
+        || pair.chars().all(|c| CHINESE.contains(c))
+        || pair.chars().all(vowel)
 }
 
 /// A word as the lists have it.

@@ -346,6 +346,11 @@ impl Prepared<'_> {
         words.map(|(word, rarity)| (word, *rarity)).collect()
     }
 
+    /// The documents that hold now.
+    pub(crate) fn docs(&self) -> u64 {
+        self.stats.docs
+    }
+
     /// The rarity of a word that one document has.
     pub(crate) fn rarity_of_one(&self) -> f64 {
         rarity(&self.stats, 1)

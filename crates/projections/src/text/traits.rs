@@ -42,7 +42,19 @@ pub(super) fn speaker(content: &str) -> Option<&str> {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '.' | '-' | '_' | '\'' | '’');
     let words = name.split(' ').count();
     let fits = name.starts_with(char::is_alphanumeric) && name.chars().all(is_name);
-    (fits && words <= SPEAKER_WORDS_MAX && !rest.is_empty()).then_some(name)
+    (fits && words <= SPEAKER_WORDS_MAX && !rest.is_empty() && !is_label(name)).then_some(name)
+}
+
+/// Whether a text's first word says what kind of note it is, and not who speaks.
+fn is_label(name: &str) -> bool {
+    const LABELS: &str = "action answer bug build chore ci code context convention decision deprecated docs done error example \
+                          fact feat feature feedback fix fixed fixme goal hack hint idea important info insight issue lesson link \
+                          note open perf plan preference problem project question reason refactor reference reminder revert \
+                          risk rule solution source status step style summary task test tests tip todo topic update warn \
+                          warning why wip workaround";
+    LABELS
+        .split_whitespace()
+        .any(|label| label.eq_ignore_ascii_case(name))
 }
 
 /// Whether a text ends with a question mark; a note in brackets, quotes and smileys may follow.
@@ -107,6 +119,9 @@ mod tests {
             "https://example.org",
             "so this is what we decided: nothing",
             "one, two: three",
+            "TODO: rotate the key",
+            "Decision: no Kubernetes",
+            "fix: a row was lost",
             &long,
         ] {
             assert_eq!(speaker(content), None, "{content}");

@@ -98,6 +98,8 @@ pub(super) struct Ranked {
     pub(super) features: Features,
     pub(super) cosine: Option<f32>,
     pub(super) score: f64,
+    /// How alike its words are to each word of the question; empty where words are not compared.
+    pub(super) likeness: Rc<Likeness>,
     /// See [`Near::fit`].
     near: f64,
 }
@@ -127,7 +129,8 @@ impl<'a> Candidates<'a> {
         meaning: Option<&'a Meaning<'a>>,
         sees: Sees<'a>,
     ) -> Result<Candidates<'a>> {
-        let compares = query.ranking.compares_words();
+        // Without coverage there is no fit.
+        let compares = query.floor > 0.0 || query.ranking.compares_words();
         Ok(Candidates {
             views,
             query,
@@ -387,6 +390,7 @@ impl<'a> Candidates<'a> {
             found: candidate.found,
             features: candidate.features,
             cosine: candidate.near.cosine,
+            likeness: candidate.text.likeness,
             near: candidate.near.fit,
         });
         let mut ranked: Vec<Ranked> = ranked.collect();
@@ -409,14 +413,19 @@ impl<'a> Candidates<'a> {
     /// Whether the question is answered at all, by the best of all candidates.
     fn answered(&self, ranked: &[Ranked], known: f64) -> Answered {
         let best = &ranked[..ranked.len().min(ranking::BEST)];
+        let kept = self.coverage.as_ref().map(Coverage::meaning_share);
+        let is_long = kept.is_some_and(|kept| kept < 1.0);
         let most = |of: fn(&Ranked) -> f64| best.iter().map(of).fold(0.0, f64::max);
         Answered {
             coverage: most(|one| one.features.coverage),
             with_window: most(|one| one.features.with_window()),
             cosine: most(|one| one.near),
             known,
-            speaker: best.iter().any(|one| one.features.speaker),
-            identifier: best.iter().any(|one| one.features.identifier),
+            memories: self.prepared.docs(),
+            speaker: best
+                .iter()
+                .any(|one| one.features.speaker && one.features.transcript),
+            identifier: is_long && best.iter().any(|one| one.features.identifier),
             transcript: best.first().is_some_and(|one| one.features.transcript),
             chosen_model: self.query.model.is_some(),
         }

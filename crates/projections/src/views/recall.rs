@@ -271,7 +271,11 @@ impl Views {
         };
         found.truncate(most);
         if let Some(meaning) = meaning {
-            let most = weights.nearest.max(query.limit);
+            // Where words bring few, meaning brings more. Up to `candidates` results it is the same however many are asked for, so
+            // that one page follows on another.
+            let few = weights.candidates.saturating_sub(found.len());
+            let beyond = query.limit.saturating_sub(weights.candidates);
+            let most = weights.nearest.max(few).max(beyond);
             let tie = |ordinal| self.tie(ordinal, sees.leads);
             let (near, how) =
                 meaning.nearest(most, candidates.allowed.as_deref(), (sees.visible, &tie))?;
@@ -405,11 +409,22 @@ fn hit(prepared: &Prepared<'_>, ranked: &Ranked, answered: &Answered) -> Result<
     Ok(RecallHit {
         score: ranked.score as f32,
         fit: ranked.fit(answered),
-        matched: prepared.matched_words(&ranked.found),
+        matched: matched(prepared, ranked),
         features: ranked.features,
         cosine: ranked.cosine,
         version,
     })
+}
+
+/// The words of the question that a version has, whatever their endings; where it has none, those that its words are like.
+fn matched(prepared: &Prepared<'_>, ranked: &Ranked) -> Vec<String> {
+    let matched = prepared.matched_words(&ranked.found);
+    if !matched.is_empty() {
+        return matched;
+    }
+    let words = prepared.words().into_iter().zip(ranked.likeness.iter());
+    let alike = words.filter(|(_, alike)| **alike > 0.0);
+    alike.map(|((word, _), _)| word.text.clone()).collect()
 }
 
 /// Of more than `limit` those that are most like a text, the most alike first, and before all who say the same; of equal ones

@@ -1,5 +1,6 @@
 //! Questions of a pair: one JSON object a line, `query`, `category` and `evidence`.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
@@ -63,6 +64,7 @@ fn question(object: &Map<String, Value>, number: u64) -> Result<Question> {
         }
     };
     let mut evidence = Vec::new();
+    let mut seen = HashSet::new();
     match object.get("evidence") {
         None | Some(Value::Null) => {}
         Some(Value::Array(keys)) => {
@@ -72,7 +74,7 @@ fn question(object: &Map<String, Value>, number: u64) -> Result<Question> {
                 };
                 // Keys are stored like that.
                 let key = limits::name("a piece of evidence", key, KEY_LEN_MAX)?;
-                if !evidence.contains(&key) {
+                if seen.insert(key.clone()) {
                     evidence.push(key);
                 }
             }

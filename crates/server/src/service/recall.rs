@@ -458,6 +458,7 @@ fn answered(answered: &Answered) -> Value {
         "with_window": answered.with_window,
         "cosine": answered.cosine,
         "known": answered.known,
+        "memories": answered.memories,
         "speaker": answered.speaker,
         "identifier": answered.identifier,
         "transcript": answered.transcript,

@@ -365,3 +365,90 @@ fn a_changed_memory_comes_before_its_neighbours() {
         assert_eq!(best, Some(changed), "{query}");
     }
 }
+
+#[test]
+fn a_short_word_finds_its_plural_and_the_other_way_round() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = service(folder.path());
+    let notes = [
+        "The bug in the login form is caused by a race",
+        "Key rotation happens every 90 days",
+        "Our dog is called Biscuit",
+        "Jobs are taken from the queue at night",
+        "Taxes are paid in May",
+        "The car has to go to the garage",
+    ];
+    store(&service, "team", &notes);
+    for (query, first) in [
+        ("bugs", notes[0]),
+        ("where are the keys", notes[1]),
+        ("dogs", notes[2]),
+        ("job", notes[3]),
+        ("tax", notes[4]),
+        ("cars", notes[5]),
+    ] {
+        let answer = recall(&service, query);
+        let best = answer.results.first();
+        let best = best.and_then(|best| best.memory.content.as_deref());
+        assert_eq!(best, Some(first), "{query}");
+    }
+}
+
+#[test]
+fn a_label_before_a_note_is_nobody_who_speaks() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = service(folder.path());
+    let notes = [
+        "TODO: rotate the staging key in March",
+        "Note: the printer on floor two needs A4 paper",
+        "TODO: order plants for the office",
+        "Note: backups are kept for thirty days",
+        "Berlin: the office has two keys",
+    ];
+    store(&service, "team", &notes);
+    for query in [
+        "is there a TODO about the iOS onboarding screens",
+        "cheap flights to Berlin in winter",
+        "a Note on the weather in Lisbon",
+    ] {
+        let answer = recall(&service, query);
+        let sure = answer.results.iter().filter(|hit| hit.fit >= 0.5).count();
+        assert_eq!(sure, 0, "{query}: {:?}", answer.results);
+    }
+    let answer = recall(&service, "how long are backups kept");
+    let best = answer.results.first();
+    assert_eq!(
+        best.and_then(|best| best.memory.content.as_deref()),
+        Some(notes[3])
+    );
+}
+
+#[test]
+fn what_is_asked_for_page_by_page_is_one_answer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = service(folder.path());
+    let notes: Vec<String> = (0..60)
+        .map(|number| {
+            let kept = ["logs", "backups", "invoices", "images", "reports"][number % 5];
+            let place = ["Oslo", "Bergen", "Rotterdam"][number % 3];
+            format!("The {kept} of {place} are kept for {number} days")
+        })
+        .collect();
+    let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
+    store(&service, "team", &notes);
+    let page = |offset: usize, limit: usize| {
+        let request = RecallRequest {
+            query: "how long are the backups of Bergen kept".to_owned(),
+            floor: Some(0.0),
+            limit: Some(limit),
+            offset,
+            ..RecallRequest::default()
+        };
+        let answer = service.recall(&Caller::default(), &request);
+        let results = answer.expect("it answers").results.into_iter();
+        results.map(|hit| hit.memory.id).collect::<Vec<_>>()
+    };
+    let whole = page(0, 40);
+    let pages: Vec<_> = (0..4).flat_map(|at| page(10 * at, 10)).collect();
+    assert_eq!(pages, whole);
+}

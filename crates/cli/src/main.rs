@@ -7,7 +7,6 @@
 
 // A test that meets `None` has failed, and the line number says where.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
-#![cfg_attr(all(own_start, not(test)), no_main)]
 
 mod app;
 mod args;
@@ -29,21 +28,11 @@ mod project;
 mod question;
 mod quick;
 mod signals;
-#[cfg(all(own_start, not(test)))]
-mod start;
 mod text;
 mod ui;
 mod when;
 
-#[global_allocator]
-static HEAP: icm_server::heap::Heap = icm_server::heap::Heap;
-
-fn run() -> u8 {
-    signals::ignore_file_size_limit();
-    entry::run(std::env::args_os().collect())
-}
-
-#[cfg(not(all(own_start, not(test))))]
 fn main() -> std::process::ExitCode {
-    run().into()
+    signals::ignore_file_size_limit();
+    entry::run(std::env::args_os().collect()).into()
 }

@@ -14,7 +14,6 @@ mod cursor;
 mod embedding;
 mod error;
 mod found_by;
-pub mod heap;
 mod holder;
 pub mod http;
 mod ids;

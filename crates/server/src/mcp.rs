@@ -141,7 +141,6 @@ fn on_stdio<H: ServerHandler>(
 
 /// Runs a server to its end, on this thread.
 pub(crate) fn in_a_runtime<T>(server: impl Future<Output = Result<T>>) -> Result<T> {
-    crate::heap::serve();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -43,8 +43,6 @@ mod dot;
 mod format;
 mod graph;
 mod links;
-#[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))]
-mod logs;
 mod matrix;
 mod plan;
 mod search;

@@ -38,7 +38,6 @@ use super::{INSTRUCTIONS, McpOptions, complete, frame, prompts};
 use crate::api::{Caller, Progress};
 use crate::clients::{self, AGENT};
 use crate::error::ServiceError;
-use crate::heap;
 use crate::sanitize::{clean, clean_line};
 use crate::service::Service;
 
@@ -748,9 +747,6 @@ impl FollowUp {
     pub(crate) async fn run(self: Arc<Self>, service: Arc<Service>) {
         // Making a graph takes minutes, so the next round does not wait for it.
         let mut tending: Option<JoinHandle<()>> = None;
-        // Whoever opened the store may have made all of its views.
-        let mut swollen = true;
-        let mut newest = None;
         let mut rested = Instant::now();
         loop {
             self.wake.notified().await;
@@ -768,27 +764,17 @@ impl FollowUp {
                     if finished {
                         working.settle();
                     } else {
-                        swollen |= working.settle_between();
-                    }
-                    // Whoever writes on asks for as much again.
-                    let now_newest = working.newest_seen();
-                    if swollen && !finished && newest == Some(now_newest) {
-                        heap::give_back();
-                        swollen = false;
+                        working.settle_between();
                     }
                     let more = !finished && working.embed_behind();
                     for notice in working.take_notices() {
                         tracing::warn!("{notice}");
                     }
-                    (more || swollen, swollen, now_newest)
+                    more
                 };
                 match tokio::task::spawn_blocking(work).await {
-                    Ok((more, is_swollen, now_newest)) => {
-                        (swollen, newest) = (is_swollen, Some(now_newest));
-                        if more {
-                            self.leave_and_tell();
-                        }
-                    }
+                    Ok(true) => self.leave_and_tell(),
+                    Ok(false) => {}
                     Err(error) => tracing::error!(%error, "the work after an answer failed"),
                 }
                 rested = Instant::now() + REST;
@@ -796,9 +782,7 @@ impl FollowUp {
                     ended(tending.take()).await;
                     let (service, this) = (Arc::clone(&service), Arc::clone(&self));
                     tending = Some(tokio::task::spawn_blocking(move || {
-                        if service.tend_graph(&|| !this.finished.load(Ordering::Relaxed)) {
-                            heap::give_back();
-                        }
+                        service.tend_graph(&|| !this.finished.load(Ordering::Relaxed));
                     }));
                 }
             }

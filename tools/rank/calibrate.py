@@ -10,7 +10,7 @@ from rankings import SHOWN, Rankings, load
 FLOORS = np.arange(0, 1, 0.05)
 # Most of the own questions that may lose all their evidence.
 LOSS_MAX = 0.03
-# What the program made of the others, and what it takes of a result alone.
+# The value that the program made of the others, and the part of a fit that hangs on the result.
 VALUE, OWN = "fit.value", "fit.own"
 # It tells the sets apart, and is left out for that.
 MEMORIES = "fit.memories"

@@ -10,7 +10,7 @@ from rankings import Rankings, load
 GRID = [0, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4, 5, 7, 10]
 COLUMNS = ["transcripts", "notes"]
 MEASURES = ["any@1", "any@5", "any@10", "evidence@10", "MRR"]
-# What a change must be worth, in the mean of MRR and any@1, to leave a round number for another.
+# A change must be worth so much, in the mean of MRR and any@1, to leave a round number for another.
 LEAST_GAIN = 0.0005
 
 

@@ -1,4 +1,4 @@
-//! What may be an answer: what words and meaning find, and what stands next to the best of that in its topic.
+//! Gathers candidates: found by words, by meaning, and as neighbours of the best in their topics.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -48,7 +48,7 @@ pub(super) struct Candidates<'a> {
     all: Vec<Candidate>,
 }
 
-/// Which versions may be seen.
+/// The versions that may be seen.
 #[derive(Clone, Copy)]
 pub(super) struct Sees<'a> {
     /// Those that held at the moment that is asked about.
@@ -201,7 +201,7 @@ impl<'a> Candidates<'a> {
         }
         let own = self.prepared.of_scopes(query.own, found)?;
         let kin = self.prepared.of_scopes(query.kin, found)?;
-        // What may be found without being asked for by its scope is anybody's.
+        // Without a scope filter memories of other projects are possible results.
         let known = match query.scopes.is_empty() {
             true => Some(self.prepared.of_scopes(&[InScope::Is(GLOBAL)], found)?),
             false => None,
@@ -463,7 +463,7 @@ impl Views {
         entity.map_or(0, |entity| u128::from_be_bytes(leads.of(entity).0))
     }
 
-    /// What stands for the topic of a version.
+    /// The tag of a version's topic.
     fn topic_tag(&self, ordinal: u64) -> u32 {
         let next = self.base.tally.next_ordinal;
         let Some(at) = ordinal.checked_sub(next) else {

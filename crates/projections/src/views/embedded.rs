@@ -32,7 +32,7 @@ const WRITE_WAIT: Duration = Duration::from_secs(2);
 const SCALE_TEXTS_MAX: u64 = 32;
 const SCALE_TEXTS_MIN: usize = 8;
 
-/// What names a model's vectors, and how many numbers they have.
+/// The name of a model's vectors, and how many numbers they have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModelId<'a> {
     /// As [`Embedder::model`](crate::embed::Embedder::model).
@@ -161,7 +161,7 @@ impl Views {
         }
     }
 
-    /// What there is of a model, read at the first call.
+    /// The vectors of a model, read at the first call.
     fn held(&self, model: ModelId<'_>) -> Ref<'_, Held> {
         let known = self
             .models
@@ -211,7 +211,7 @@ impl Views {
     /// has written meanwhile.
     ///
     /// # Errors
-    /// Where the table cannot be read.
+    /// If the table cannot be read.
     pub fn unembedded(&self, model: ModelId<'_>, most: usize) -> Result<Unembedded> {
         self.take_over(model);
         let first = self.held(model).count();
@@ -289,7 +289,7 @@ impl Views {
         }
     }
 
-    /// What the checkpoint has reached is written, of whichever model there are rows.
+    /// Writes the vectors of all versions up to the checkpoint, of whichever model there are rows.
     pub(super) fn write_held_vectors(&self) {
         let held = self.models.0.borrow();
         let known = held
@@ -352,7 +352,7 @@ impl Views {
     }
 }
 
-/// What lies in the place of a folder or file of ours, and is none, goes.
+/// Removes whatever lies in the place of a folder or file of ours and is none.
 fn make_way(path: &Path, is_dir: bool) -> Result<()> {
     let gone = match path.symlink_metadata() {
         Ok(found) if is_dir && found.is_dir() || !is_dir && found.is_file() => return Ok(()),
@@ -384,7 +384,7 @@ fn write(files: &Files, held: &mut Held, model: ModelId<'_>, until: u64) -> Resu
         }
     };
     if there.count() < held.file.count() {
-        // What was read of it is gone: rows in memory do not follow on what is left.
+        // Rows in memory do not follow on what is left of the file.
         held.take(there, model);
         return Ok(());
     }

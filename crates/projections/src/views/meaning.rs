@@ -1,4 +1,4 @@
-//! What the versions mean: a vector each, in a file of the generation, and those of the tail in memory.
+//! The meaning of versions: a vector each, in a file of the generation, and those of the tail in memory.
 //!
 //! The file is a view of its own. Nothing but table and rows is needed to write it, so where it is
 //! missing or not as it was left, it alone is made anew, by whoever needs it first. A row belongs to
@@ -23,7 +23,7 @@ use crate::vectors::{Centred, Graph, Matrix, MatrixWriter, Query, Searched};
 /// Folder within a generation: a file a model.
 pub(super) const VECTORS_DIR: &str = "vectors";
 
-/// What embeds, for now: the one in the binary.
+/// The built-in embedder.
 pub(super) fn embedder() -> &'static StaticEmbedder {
     static EMBEDDER: OnceLock<StaticEmbedder> = OnceLock::new();
     EMBEDDER.get_or_init(StaticEmbedder::built_in)
@@ -83,7 +83,7 @@ pub(super) fn inspect(generation: &Path, count: u64, whole: bool) -> Result<()> 
 pub(super) fn keep_whole(generation: &Path, count: u64) {
     if let Err(error) = inspect(generation, count, true) {
         tracing::debug!(%error, "vectors are to be made anew");
-        // Where that fails, each row has a check all the same.
+        // If that fails, each row has a check all the same.
         let _ = std::fs::remove_file(file_in(generation).1);
     }
 }
@@ -95,7 +95,7 @@ fn create(generation: &Path) -> Result<MatrixWriter> {
     MatrixWriter::create(&path, embedder().model(), embedder().dim())
 }
 
-/// Where the rows of a generation that is being built go.
+/// Takes the rows of a generation that is being built.
 pub(super) enum Sink {
     File(MatrixWriter),
     Memory(Matrix),

@@ -19,7 +19,7 @@ use crate::text::{
 };
 use crate::vectors::Searched;
 
-/// What to look for.
+/// A question, and how it is answered.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RecallQuery<'a> {
     /// Words.
@@ -30,9 +30,9 @@ pub struct RecallQuery<'a> {
     pub keyword: Option<&'a str>,
     /// Only these scopes; where none is named, any.
     pub scopes: &'a [InScope<'a>],
-    /// Which scopes are one's own.
+    /// The caller's own scopes.
     pub own: &'a [InScope<'a>],
-    /// Which are those of a session's parents and children.
+    /// The scopes of a session's parents and children.
     pub kin: &'a [InScope<'a>],
     /// Only memories (or concepts) with such facts.
     pub facts: FactFilter,
@@ -42,13 +42,13 @@ pub struct RecallQuery<'a> {
     pub limit: usize,
     /// The least [`RecallHit::fit`] of a result, 0 to 1; with 0 everything is shown.
     pub floor: f64,
-    /// What counts how much.
+    /// The weights.
     pub ranking: Ranking,
     /// Meaning by another model than the built-in one.
     pub model: Option<AskedModel<'a>>,
 }
 
-/// What stands for a topic among the rows; see [`Row::topic`](crate::Row::topic).
+/// The tag of a topic among the rows; see [`Row::topic`](crate::Row::topic).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TopicTag(u32);
 
@@ -59,7 +59,7 @@ impl TopicTag {
     }
 }
 
-/// What is asked of a model that is not built in.
+/// A question's vector by a model that is not built in.
 #[derive(Debug, Clone, Copy)]
 pub struct AskedModel<'a> {
     /// The model.
@@ -77,7 +77,7 @@ pub struct RecallHit {
     pub fit: f64,
     /// The words of the query that matched.
     pub matched: Vec<String>,
-    /// What the score is of.
+    /// The features that the score is the sum of.
     pub features: Features,
     /// The cosine with the query; `None` where there was none to look at.
     pub cosine: Option<f32>,
@@ -85,7 +85,7 @@ pub struct RecallHit {
     pub version: Version,
 }
 
-/// What was found, and how.
+/// The results, and how they were found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recalled {
     /// Best first; of equal scores the one whose words match better, then the one with the smaller id.
@@ -271,7 +271,7 @@ impl Views {
         };
         found.truncate(most);
         if let Some(meaning) = meaning {
-            // Where words bring few, meaning brings more. Up to `candidates` results it is the same however many are asked for, so
+            // If words bring few, meaning brings more. Up to `candidates` results it is the same however many are asked for, so
             // that one page follows on another.
             let few = weights.candidates.saturating_sub(found.len());
             let beyond = query.limit.saturating_sub(weights.candidates);
@@ -291,7 +291,7 @@ impl Views {
         candidates.best(query.limit, known)
     }
 
-    /// What the query means, by the model that is asked for, and by the built-in one for what that has
+    /// The meaning of the query by the model that is asked for, and by the built-in one for what that has
     /// no vectors of.
     fn meaning(&self, query: &RecallQuery<'_>, known: f64) -> Result<Meaning<'_>> {
         let built_in = || -> Result<Cosines<'_>> {

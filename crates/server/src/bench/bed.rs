@@ -80,7 +80,7 @@ impl Bed {
         Ok(keys)
     }
 
-    /// What a recall finds of at least this fit, and how long it took. It leaves no trace.
+    /// Recalls results of at least this fit, and tells how long it took. It leaves no trace.
     pub(super) fn recall(
         &self,
         query: &str,

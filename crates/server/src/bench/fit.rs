@@ -1,4 +1,4 @@
-//! What fit is worth: how often it is right, and what a floor lets through.
+//! The worth of fit: how often it is right, and what a floor lets through.
 
 use crate::api::{CurvePoint, FitBin, FitScores, Share};
 

@@ -361,7 +361,7 @@ mod tests {
         assert_eq!(asked(&first), ["of c"]);
         assert_eq!(asked(&second), ["of a and d"]);
 
-        // Where all topics have one stem, each is an article.
+        // If all topics have one stem, each is an article.
         let sessions = [line("a", "day-1", ""), line("c", "day-2", "")];
         let [first, _] = halves("set", &pair, &sessions).expect("two topics");
         assert_eq!(first.memories, b"a\n");

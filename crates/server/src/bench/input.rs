@@ -1,4 +1,4 @@
-//! Which files a measurement reads.
+//! The files that a measurement reads.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::error::{Result, ServiceError};
 const MEMORIES: &str = ".memories.jsonl";
 const QUESTIONS: &str = ".questions.jsonl";
 
-/// What is measured on.
+/// The sets that are measured on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Input {
     /// `STEM.memories.jsonl` and `STEM.questions.jsonl`.

@@ -29,7 +29,7 @@ pub(super) struct Haystack {
     pub(super) granularity: Granularity,
     /// One memory a line.
     pub(super) lines: Vec<u8>,
-    /// What a memory is called outside, by the key that it has in the store.
+    /// The name of a memory in the files, by the key that it has in the store.
     pub(super) names: HashMap<String, String>,
     /// Texts of which only the beginning is stored.
     pub(super) cut: u64,

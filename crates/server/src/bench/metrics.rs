@@ -8,7 +8,7 @@
 //! `recall_any@k` and `recall_all@k` are told apart, and the LoCoMo paper (Maharana et al., ACL
 //! 2024), whose recall is the share that is called *evidence* here.
 
-/// Where a piece of evidence was found.
+/// The place of a piece of evidence among the results.
 pub(super) type Rank = Option<usize>;
 
 /// `recall_any@k`: 1 if some piece has a rank ≤ k, else 0.

@@ -111,7 +111,7 @@ pub fn bench_recall(
     Ok(run.report())
 }
 
-/// What the stores rank by.
+/// The weights that the stores rank by.
 fn weights(request: &BenchRequest) -> Weights {
     match request.only {
         None => request.weights,
@@ -159,12 +159,12 @@ struct Run<'a> {
     each: &'a mut dyn FnMut(&Ranking) -> io::Result<()>,
 }
 
-/// Where questions are asked, as rankings and errors name it.
+/// A store that questions are asked of, as rankings and errors name it.
 struct Place<'a> {
     store: &'a str,
     granularity: Option<Granularity>,
     bed: &'a Bed,
-    /// What a memory is called, by its key.
+    /// The name of a memory, by its key.
     names: &'a HashMap<String, String>,
     /// The topics of what is called so; empty of LongMemEval's.
     topics: &'a HashMap<String, Vec<String>>,
@@ -422,7 +422,7 @@ impl Run<'_> {
             true => here.ranked(&recall(FILLING, floor, false)?.0),
             false => ranked.clone(),
         };
-        // What a floor costs is seen in what is found without one.
+        // The cost of a floor is seen in what is found without one.
         let open = match floor > 0.0 {
             true => &recall(limit, 0.0, false)?.0,
             false => &answer,
@@ -517,7 +517,7 @@ mod tests {
             {
                 "cosine": 3,
                 "transcript": true,
-                "features": { "words": 0.123_456_7, "speaker": 1, "note": "text" },
+                "features": { "text": 0.123_456_7, "speaker": 1, "window": "none" },
                 "with_window": 0.25,
             },
         ], "answered": { "cosine": 0.5, "speaker": false } });
@@ -527,7 +527,7 @@ mod tests {
         let mut answer: RecallAnswer = serde_json::from_value(answer).expect("an answer");
         let expected = [
             ("speaker", 1.0),
-            ("words", 0.12346),
+            ("text", 0.12346),
             ("fit.cosine", 0.5),
             ("fit.own", 0.25),
             ("fit.speaker", 0.0),

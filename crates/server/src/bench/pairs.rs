@@ -13,7 +13,7 @@ use crate::json;
 use crate::limits::{self, KEY_LEN_MAX, QUERY_LEN_MAX};
 use crate::service::next_line;
 
-/// What stands for a category where none is given.
+/// The category of questions that have none.
 pub(super) const NO_CATEGORY: &str = "none";
 
 /// Reads the questions of a file, with the place of each: `FILE:LINE`.

@@ -10,7 +10,7 @@ use crate::service::{Recorded, Service};
 /// settings. Nothing is recorded.
 ///
 /// # Errors
-/// Where the store cannot be read, or the model of `other` cannot embed it.
+/// If the store cannot be read, or the model of `other` cannot embed it.
 pub fn bench_replay(
     now: &Service,
     other: Option<&Service>,
@@ -18,7 +18,7 @@ pub fn bench_replay(
     progress: &dyn Progress,
 ) -> Result<ReplayBenchReport> {
     for service in [Some(now), other].into_iter().flatten() {
-        // What a model has no vectors of yet would be compared with the built-in one's.
+        // Versions that a model has no vectors of yet would be compared with those of the built-in one.
         service.embed_for_reading(progress)?;
     }
     let (recorded, withheld) = now.recorded_recalls(most)?;

@@ -12,10 +12,10 @@ const ANY_AT: [usize; 3] = [1, 5, 10];
 const EVIDENCE_AT: usize = 10;
 /// Resamples of the bootstrap. More make the ends of an interval steadier.
 const RESAMPLES: usize = 1_000;
-/// Where resamples begin: the same questions have the same intervals.
+/// The seed of resamples: the same questions have the same intervals.
 const SEED: u64 = 20_261_126;
 
-/// What one question came to: `any@k`, then `evidence@10`, then the reciprocal rank.
+/// The measures of one question: `any@k`, then `evidence@10`, then the reciprocal rank.
 type Figures = [f64; ANY_AT.len() + 2];
 
 /// The questions of a set, one by one.

@@ -46,7 +46,7 @@ pub(super) struct Pending {
     fits: Vec<f64>,
     /// Bytes of the whole question, if a part of it counted.
     whole_len: Option<u64>,
-    /// What the log's files were like.
+    /// How the log's files looked.
     read: Rewritten,
 }
 
@@ -278,7 +278,7 @@ impl Service {
         ))
     }
 
-    /// What is told of the best of what was found, where nothing of it is shown.
+    /// The best result as it is told of where none is shown.
     fn told_nearest(
         &self,
         views: &Views,
@@ -440,7 +440,7 @@ fn explain(
         "answered": answered(&found.answered),
         "vectors": found.searched.as_ref().map(searched),
         "ranking": ranking.settings().into_iter().collect::<BTreeMap<_, _>>(),
-        // What came by a link has no score to explain.
+        // A result that a link brought has no score to explain.
         "results": shown.iter().map(|shown| shown.found.map(|at| {
             let confirmed = ranking.for_confirmations(shown.hit.memory.confirmations);
             explained(&found.hits[at], ranking, confirmed)
@@ -484,7 +484,7 @@ fn explained(hit: &FoundHit, ranking: &Ranking, confirmed: f64) -> Value {
     })
 }
 
-/// Which way the vectors of the files were searched, and what that was chosen by.
+/// How the vectors of the files were searched, and why so.
 fn searched(searched: &Searched) -> Value {
     let sizes = &searched.sizes;
     let (by, wanted) = match searched.plan {

@@ -32,6 +32,10 @@ mod text;
 mod ui;
 mod when;
 
+/// A server gives back what it took while it built views; the C library's heaps keep it.
+#[global_allocator]
+static HEAP: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> std::process::ExitCode {
     signals::ignore_file_size_limit();
     entry::run(std::env::args_os().collect()).into()

@@ -19,7 +19,7 @@ use crate::{input, memory_view, text, when};
 Examples:
   icm recall where do invoices live
   icm recall retry policy -t payments/ --at yesterday
-  icm recall what was decided -i high --since 2026-10-01 --until 2026-10-31")]
+  icm recall deploys on a Friday -i high --since 2026-08-01 --until 2026-10-31")]
 pub(crate) struct RecallArgs {
     /// Words to look for; quotes are not needed, and `-` is the text on stdin
     #[arg(required = true)]

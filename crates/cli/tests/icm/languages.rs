@@ -22,6 +22,7 @@ fn check(name: &str) {
     let set = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let set = set.join(name);
     if !set.is_dir() {
+        #[allow(clippy::print_stderr)]
         eprintln!("SKIPPED: {} is not there", set.display());
         return;
     }

@@ -16,7 +16,7 @@ const ALIKE_LEAST: f32 = 0.35;
 /// One common gram is chance: `tea`, `team`.
 const SHARED_LEAST: u8 = 2;
 /// Words of one stem are at least so alike.
-const STEM_ALIKE: f32 = 0.7;
+pub(crate) const STEM_ALIKE: f32 = 0.7;
 /// Words of a question that are compared, at most: the rarest.
 pub(crate) const WORDS_MAX: usize = 64;
 

@@ -55,7 +55,7 @@ mod traits;
 pub(crate) use analyze::has_prose;
 pub use analyze::word_places;
 pub use coverage::Coverage;
-pub(crate) use coverage::Likeness;
+pub(crate) use coverage::{Likeness, STEM_ALIKE};
 pub use error::TextError;
 pub(crate) use index::CLOSED_META;
 pub use index::{TextIndex, TextWriter};

@@ -346,6 +346,20 @@ impl Prepared<'_> {
         words.map(|(word, rarity)| (word, *rarity)).collect()
     }
 
+    /// The terms of each of [`Prepared::words`], as bits of what matched.
+    pub(crate) fn bits_of_words(&self) -> Vec<u64> {
+        let bits_of = |word: &QuestionWord| {
+            let is_its = |term: &QueryTerm| match term.field {
+                TextField::Exact => term.term == word.text,
+                field => field == word.field && term.term == word.stem,
+            };
+            let terms = self.terms.iter().take(64).enumerate();
+            let bits = terms.filter(|(_, term)| is_its(term));
+            bits.fold(0, |bits, (bit, _)| bits | 1 << bit)
+        };
+        self.words.iter().map(|(word, _)| bits_of(word)).collect()
+    }
+
     /// The documents that hold now.
     pub(crate) fn docs(&self) -> u64 {
         self.stats.docs

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::forward::{self, Entry};
 use crate::ranking::{self, Answered, Features, Nearness, Span, length_share};
 use crate::rows::{Facts, topic_tag};
-use crate::text::{Coverage, Found, InScope, Likeness, Prepared, Traits};
+use crate::text::{Coverage, Found, InScope, Likeness, Prepared, STEM_ALIKE, Traits};
 
 /// The scope that is nobody's own.
 const GLOBAL: &str = "global";
@@ -43,6 +43,8 @@ pub(super) struct Candidates<'a> {
     pub(super) allowed: Option<Vec<u64>>,
     /// The words of the query, if texts are compared with them.
     coverage: Option<Coverage<'a>>,
+    /// See [`Prepared::bits_of_words`]; none if texts are not compared with the words.
+    bits: Vec<u64>,
     /// Each version that was looked at, compared with the query.
     texts: RefCell<FxHashMap<u64, Text>>,
     all: Vec<Candidate>,
@@ -142,6 +144,10 @@ impl<'a> Candidates<'a> {
                 let enough = WORDS_ENOUGH * prepared.rarity_of_one();
                 Coverage::new(&prepared.words(), enough)
             }),
+            bits: match compares {
+                true => prepared.bits_of_words(),
+                false => Vec::new(),
+            },
             texts: RefCell::default(),
             all: Vec::new(),
         })
@@ -156,7 +162,8 @@ impl<'a> Candidates<'a> {
         let speakers = self.prepared.speakers(&found)?;
         let scopes = self.scopes_of(&found)?;
         for ((found, speaker), scope) in found.into_iter().zip(speakers).zip(scopes) {
-            let text = self.text(found.ordinal)?;
+            let mut text = self.text(found.ordinal)?;
+            self.count_matched(&mut text, found.scored.matched);
             let near = match self.meaning {
                 Some(meaning) => meaning.of(found.ordinal)?,
                 None => Near::default(),
@@ -190,6 +197,21 @@ impl<'a> Candidates<'a> {
             });
         }
         Ok(())
+    }
+
+    /// Counts the words of the question that a version has in its topic or among its keywords, too.
+    fn count_matched(&self, text: &mut Text, matched: u64) {
+        let lacks = |(bits, alike): (&u64, &f32)| matched & bits != 0 && *alike < STEM_ALIKE;
+        if !self.bits.iter().zip(text.likeness.iter()).any(lacks) {
+            return;
+        }
+        let words = self
+            .bits
+            .iter()
+            .zip(Rc::make_mut(&mut text.likeness).iter_mut());
+        for (_, alike) in words.filter(|(bits, _)| matched & *bits != 0) {
+            *alike = alike.max(STEM_ALIKE);
+        }
     }
 
     /// How near the scope of each is.

@@ -395,6 +395,33 @@ fn a_short_word_finds_its_plural_and_the_other_way_round() {
 }
 
 #[test]
+fn a_word_of_the_topic_or_a_keyword_counts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = service(folder.path());
+    store(&service, "pets", &["Biscuit sleeps under the desk"]);
+    store(&service, "team", &["Deploys need two approvals"]);
+    let request = StoreRequest {
+        topic: "plans".to_owned(),
+        content: "We stay with PostgreSQL".to_owned(),
+        keywords: vec!["database".to_owned()],
+        ..StoreRequest::default()
+    };
+    service
+        .store(&Caller::default(), request)
+        .expect("it stores");
+    for (query, first) in [
+        ("pet", "Biscuit sleeps under the desk"),
+        ("which pets are there", "Biscuit sleeps under the desk"),
+        ("database", "We stay with PostgreSQL"),
+    ] {
+        let answer = recall(&service, query);
+        let best = answer.results.first();
+        let best = best.and_then(|best| best.memory.content.as_deref());
+        assert_eq!(best, Some(first), "{query}");
+    }
+}
+
+#[test]
 fn a_label_before_a_note_is_nobody_who_speaks() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = service(folder.path());

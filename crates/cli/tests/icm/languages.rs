@@ -1,6 +1,8 @@
 //! The built-in meaning against none, on sets in other languages. They lie beside the project where it is worked on; without
 //! them each test says that it skips.
 
+#![allow(clippy::print_stderr)]
+
 use std::path::Path;
 
 use serde_json::Value;
@@ -22,7 +24,6 @@ fn check(name: &str) {
     let set = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let set = set.join(name);
     if !set.is_dir() {
-        #[allow(clippy::print_stderr)]
         eprintln!("SKIPPED: {} is not there", set.display());
         return;
     }

@@ -492,37 +492,31 @@ mod tests {
             importance: Importance::High.code(),
             ..turn(0.5, 0.25)
         };
-        let ranking = Ranking::default();
-        let shares = ranking.shares(&features);
-        let sum: f64 = shares.iter().map(|share| share.share).sum();
-        assert_eq!(ranking.score(&features), sum);
-        for share in shares.iter().filter(|share| share.weight != 0.0) {
-            assert!(
-                (share.share * SCALE - share.weight * share.value).abs() < 1e-9,
-                "{share:?}"
-            );
+        let all = Ranking::default().score(&features);
+        let off: [(fn(&mut Ranking), f64); 13] = [
+            (|ranking| ranking.text = 0.0, 0.5 * 1.5),
+            (|ranking| ranking.coverage = 0.0, 0.5 * 4.0),
+            (|ranking| ranking.meaning = 0.0, 0.25 * 1.5),
+            (|ranking| ranking.window = 0.0, 0.25 * 4.0),
+            (|ranking| ranking.answers = 0.0, 0.5 * 2.0),
+            (|ranking| ranking.speaker = 0.0, 1.0),
+            (|ranking| ranking.asks = 0.0, -0.75),
+            (|ranking| ranking.length = 0.0, 0.5),
+            (|ranking| ranking.when = 0.0, 1.4),
+            (|ranking| ranking.identifier = 0.0, 7.0),
+            (|ranking| ranking.importance = 0.0, 0.5 * 0.35),
+            // Those of notes count nothing here.
+            (|ranking| ranking.notes_text = 0.0, 0.0),
+            (|ranking| ranking.notes_window = 0.0, 0.0),
+        ];
+        let sum: f64 = off.iter().map(|(_, share)| share).sum();
+        assert!((all - sum / 7.0).abs() < 1e-9, "{all}");
+        for (at, (switch_off, share)) in off.into_iter().enumerate() {
+            let mut ranking = Ranking::default();
+            switch_off(&mut ranking);
+            let gone = all - ranking.score(&features);
+            assert!((gone - share / 7.0).abs() < 1e-9, "weight {at}: {gone}");
         }
-        let counts: Vec<&str> = shares
-            .iter()
-            .filter(|share| share.share != 0.0)
-            .map(|share| share.name)
-            .collect();
-        assert_eq!(
-            counts,
-            [
-                "text",
-                "coverage",
-                "meaning",
-                "window",
-                "answers",
-                "speaker",
-                "asks",
-                "length",
-                "when",
-                "identifier",
-                "importance"
-            ]
-        );
         assert_eq!(Ranking::TEXT.score(&features), features.text);
         assert_eq!(Ranking::MEANING.score(&features), features.meaning);
     }

@@ -45,6 +45,7 @@ fn request() -> RecallRequest {
     RecallRequest {
         query: "apple".into(),
         limit: Some(50),
+        floor: Some(0.0),
         ..RecallRequest::default()
     }
 }

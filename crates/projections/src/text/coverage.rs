@@ -1,9 +1,9 @@
 //! How much of a question's words a text has, word by word.
 //!
 //! Two words are as alike as their sets of four letters in a row: with a mark at either end, `_invoice_` and `_invoices_`
-//! share five of six and seven (Dice's coefficient 0.77). No stemmer is needed for it, so it works for endings and compounds of any
-//! language written with letters. Words of one stem are alike, too: of short ones (`bug`, `bugs`) the letters say too little. Pairs of
-//! ideographs are the same or not.
+//! share five of six and seven (Dice's coefficient 0.77). That holds for endings and compounds of any language written with letters.
+//! Words of one stem are alike, too: of short ones (`bug`, `bugs`) the letters say too little. Pairs of ideographs are the same or
+//! not.
 
 use std::cell::RefCell;
 

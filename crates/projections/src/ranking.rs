@@ -493,7 +493,8 @@ mod tests {
             ..turn(0.5, 0.25)
         };
         let all = Ranking::default().score(&features);
-        let off: [(fn(&mut Ranking), f64); 13] = [
+        type SwitchOff = fn(&mut Ranking);
+        let off: [(SwitchOff, f64); 13] = [
             (|ranking| ranking.text = 0.0, 0.5 * 1.5),
             (|ranking| ranking.coverage = 0.0, 0.5 * 4.0),
             (|ranking| ranking.meaning = 0.0, 0.25 * 1.5),

@@ -8,7 +8,6 @@ mod error;
 mod file;
 pub mod fold;
 mod forward;
-mod lately;
 pub mod ranking;
 mod rows;
 mod table;

@@ -163,16 +163,11 @@ impl StaticEmbedder {
         let mut left = MAX_TOKENS;
         // Who embeds beside others does without.
         let mut met = self.met.try_lock().ok();
-        let add = rows::ways().next().expect("one that runs everywhere");
         tokens(text, self, met.as_deref_mut(), |row| {
             let row = row as usize;
             let from = HEADER_LEN + row * self.dim;
             let numbers = &self.bytes[from..from + self.dim];
-            // SAFETY: only what runs here is among the ways.
-            #[allow(unsafe_code)]
-            unsafe {
-                add(&mut sum, numbers, self.scale(row));
-            }
+            rows::add_row(&mut sum, numbers, self.scale(row));
             left -= 1;
             left > 0
         });

@@ -4,15 +4,17 @@
 //! (`[CLS]`) is text. Which characters are control, mark or punctuation is Unicode's to say, and newer
 //! versions say more; a test holds thousands of texts against the reference.
 
+use std::num::NonZeroUsize;
+
+use lru::LruCache;
+use rustc_hash::FxBuildHasher;
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
-use crate::lately::Lately;
-
 /// A longer word is unknown as a whole; in characters.
 const MAX_WORD_LEN_CHARS: usize = 100;
-/// Words whose tokens are remembered, at least: about half a megabyte, and at most twice that.
-const WORDS: usize = 8_192;
+/// Words whose tokens are remembered: at most one megabyte.
+const WORDS: NonZeroUsize = NonZeroUsize::new(16_384).expect("not zero");
 /// What a token that continues a word begins with.
 pub(super) const CONTINUES: &[u8] = b"##";
 
@@ -24,9 +26,15 @@ pub(super) trait Vocabulary {
     fn unknown(&self) -> u32;
 }
 
-/// The tokens of words met lately: most words of a text were met before.
-#[derive(Debug, Default)]
-pub(super) struct Met(Lately<Box<[u8]>, Box<[u32]>, WORDS>);
+/// The tokens of recent words: most words of a text were met before.
+#[derive(Debug)]
+pub(super) struct Met(LruCache<Box<[u8]>, Box<[u32]>, FxBuildHasher>);
+
+impl Default for Met {
+    fn default() -> Met {
+        Met(LruCache::with_hasher(WORDS, FxBuildHasher))
+    }
+}
 
 /// Gives the tokens of `text` to `take`, in order, until that returns `false`. Costs time in
 /// proportion to the text. `met`, if it is at hand, is of the same vocabulary.
@@ -140,8 +148,10 @@ impl<'m> Word<'m> {
         let go_on = match &mut self.met {
             _ if self.chars > MAX_WORD_LEN_CHARS => all(&[vocabulary.unknown()]),
             Some(met) => {
-                let make = || (word.into(), cutter.cut(word, vocabulary).into());
-                met.0.with(word, make, |pieces| all(pieces))
+                if !met.0.contains(word) {
+                    met.0.put(word.into(), cutter.cut(word, vocabulary).into());
+                }
+                all(met.0.get(word).expect("put above"))
             }
             None => all(cutter.cut(word, vocabulary)),
         };

@@ -17,10 +17,12 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::num::NonZeroUsize;
 use std::ops::Range;
 
+use lru::LruCache;
 use rust_stemmers::{Algorithm, Stemmer};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -28,7 +30,6 @@ use super::emoji;
 use super::language::{Language, is_function_pair};
 use super::marks::Marks;
 use super::stopwords::is_stopword;
-use crate::lately::Lately;
 
 /// Most terms of a query: a question of two thousand words finds as well by half of them, and the rest costs.
 pub(crate) const QUERY_TERMS_MAX: usize = 1_000;
@@ -36,8 +37,8 @@ pub(crate) const QUERY_TERMS_MAX: usize = 1_000;
 const LANGUAGE_WORDS_MAX: usize = 64;
 /// Longest term in bytes; longer ones are cut at a character.
 pub(crate) const TERM_LEN_MAX: usize = 64;
-/// Stems that a thread remembers, at least: half a megabyte, and at most twice that.
-const STEMS: usize = 8_192;
+/// Stems that a thread remembers: at most one megabyte.
+const STEMS_MAX: NonZeroUsize = NonZeroUsize::new(16_384).expect("not zero");
 /// A number of so many digits is no year, amount or hour.
 const IDENTIFIER_DIGITS: usize = 5;
 /// A word of more runs of letters and digits than this is an id or a hash: found whole only.
@@ -54,17 +55,17 @@ pub(crate) enum TextField {
 
 /// The terms of one document, each as often as it occurs.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct DocTerms {
+pub struct DocTerms {
     pub(crate) body: Terms,
     pub(crate) exact: Terms,
     /// Words as written and their parts, folded, and characters of scripts without spaces: what a [`Question`] compares its own with.
-    pub(crate) words: Terms,
+    pub words: Terms,
 }
 
 /// A list of terms, one a line: terms have no line breaks and are not empty.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Terms {
-    pub(crate) lines: String,
+pub struct Terms {
+    pub lines: String,
     pub(crate) count: u32,
 }
 
@@ -179,9 +180,9 @@ pub(crate) struct Question {
 
 /// A word of a query, or a pair of characters of a script without spaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct QuestionWord {
+pub struct QuestionWord {
     /// As texts have it among their words.
-    pub(crate) text: String,
+    pub text: String,
     /// The term by which it is known how rare it is: of its stem.
     pub(crate) stem: String,
     /// The field of that.
@@ -353,7 +354,7 @@ pub(crate) fn is_identifier(word: &str) -> bool {
 }
 
 /// Whether a text has a word that means something: one that is no identifier and no number.
-pub(crate) fn has_prose(text: &str) -> bool {
+pub fn has_prose(text: &str) -> bool {
     let words = text.split_whitespace();
     let mut words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
     words.any(|word| word.chars().any(char::is_alphabetic) && !is_identifier(word))
@@ -408,16 +409,21 @@ pub(super) fn with_stem(word: &str, take: &mut dyn FnMut(&str)) {
     } else {
         return take(word);
     };
-    let make = || {
+    STEMS.with_borrow_mut(|stems| {
+        if let Some(stem) = stems.get(word) {
+            return take(stem);
+        }
         let stem = Stemmer::create(algorithm).stem(word);
-        (word.into(), stem.as_ref().into())
-    };
-    MET.with_borrow_mut(|met| met.with(word, make, |stem| take(stem)));
+        take(&stem);
+        stems.put(word.into(), stem.as_ref().into());
+    });
 }
 
+type Stems = LruCache<Box<str>, Box<str>, FxBuildHasher>;
+
 thread_local! {
-    /// Stems of the words met lately: most words of a text were met before.
-    static MET: RefCell<Lately<Box<str>, Box<str>, STEMS>> = RefCell::default();
+    /// Stems of recent words: most words of a text were met before.
+    static STEMS: RefCell<Stems> = RefCell::new(LruCache::with_hasher(STEMS_MAX, FxBuildHasher));
 }
 
 fn fold_unicode(text: &str) -> String {

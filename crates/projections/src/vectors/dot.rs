@@ -1,154 +1,60 @@
 //! The dot product of a row and a query, in whole numbers: the same on every machine.
 //!
-//! The best that the processor has is chosen when the program runs. A row is int8 and a query int16,
-//! because the instructions widen int8 to int16 anyway: the finer query costs nothing.
+//! A row is int8 and a query int16: processors widen int8 to int16 anyway, so the finer query costs nothing.
 
-/// A way to compute the product.
-#[derive(Clone, Copy)]
-pub(super) struct Dot {
-    /// May only be called where the processor has what it was compiled for, like the next one.
-    compute: unsafe fn(&[u8], &[i16]) -> i32,
-    between: unsafe fn(&[u8], &[u8]) -> i32,
+/// The sum over the signed bytes of `row` times the numbers of `query`. Both are of one length, and 128 · length · the
+/// largest number of `query` is less than 2³¹.
+pub(super) fn dot(row: &[u8], query: &[i16]) -> i32 {
+    widest(row, query)
 }
 
-impl Dot {
-    /// The fastest that runs here.
-    pub(super) fn best() -> Dot {
-        Dot::all()[0]
-    }
+/// The sum over the signed bytes of one row times those of another. Both are of one length, less than 2¹⁷.
+pub(super) fn dot_of_rows(row: &[u8], other: &[u8]) -> i32 {
+    widest(row, other)
+}
 
-    /// All that run here, the fastest first. The last one runs everywhere (SSE2 on x86-64, NEON on
-    /// 64-bit ARM).
-    pub(super) fn all() -> Vec<Dot> {
-        let mut all = Vec::new();
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
-            all.push(Dot {
-                compute: avx2,
-                between: avx2_between,
-            });
-        }
-        all.push(Dot {
-            compute: portable,
-            between: portable_between,
-        });
-        all
-    }
+/// A number of a vector.
+trait Number: Copy {
+    fn widened(self) -> i32;
+}
 
-    /// The sum over bytes of `row`, which are signed, times numbers of `query`. Both are of one
-    /// length, and 128 · length · the largest number of `query` is less than 2³¹.
-    #[inline]
-    #[allow(unsafe_code)]
-    pub(super) fn of(self, row: &[u8], query: &[i16]) -> i32 {
-        // SAFETY: only `all` makes one that wants more than every processor has, after it asked.
-        unsafe { (self.compute)(row, query) }
-    }
-
-    /// The sum over signed bytes of one row times those of another. Both are of one length, less than 2¹⁷.
-    #[inline]
-    #[allow(unsafe_code)]
-    pub(super) fn between(self, row: &[u8], other: &[u8]) -> i32 {
-        // SAFETY: as above.
-        unsafe { (self.between)(row, other) }
+impl Number for u8 {
+    fn widened(self) -> i32 {
+        i32::from(self.cast_signed())
     }
 }
 
-/// How far ahead of the row that is being looked at the memory is asked for what comes; in bytes. The
-/// processor sees by itself what is read in a row, but not beyond the end of a page.
-const AHEAD_LEN: usize = 4_096;
-
-/// Asks the memory for what lies [`AHEAD_LEN`] after the beginning of `row`, and as much as `row` is long.
-#[inline]
-pub(super) fn prefetch(row: &[u8]) {
-    prefetch_from(row.as_ptr().wrapping_add(AHEAD_LEN), row.len());
+impl Number for i16 {
+    fn widened(self) -> i32 {
+        i32::from(self)
+    }
 }
 
-/// Asks the memory for `row`.
-#[inline]
-pub(super) fn prefetch_row(row: &[u8]) {
-    prefetch_from(row.as_ptr(), row.len());
-}
-
-#[inline]
+/// The sum by the widest instructions that this processor has.
 #[allow(unsafe_code)]
-fn prefetch_from(start: *const u8, len: usize) {
+fn widest<N: Number>(row: &[u8], other: &[N]) -> i32 {
     #[cfg(target_arch = "x86_64")]
-    for line in (0..len).step_by(64) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint, which nothing comes of where there is no such memory.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(line).cast()) };
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2, the only condition of the function.
+        return unsafe { sum_avx2(row, other) };
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (start, len);
+    sum(row, other)
 }
 
-fn portable(row: &[u8], query: &[i16]) -> i32 {
-    let products = row
-        .iter()
-        .zip(query)
-        .map(|(byte, number)| i32::from(byte.cast_signed()) * i32::from(*number));
-    products.sum()
+/// The same loop, compiled for 256-bit instructions: a scan takes half as long.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn sum_avx2<N: Number>(row: &[u8], other: &[N]) -> i32 {
+    sum(row, other)
 }
 
-fn portable_between(row: &[u8], other: &[u8]) -> i32 {
+#[inline(always)]
+fn sum<N: Number>(row: &[u8], other: &[N]) -> i32 {
     let products = row
         .iter()
         .zip(other)
-        .map(|(a, b)| i32::from(a.cast_signed()) * i32::from(b.cast_signed()));
+        .map(|(byte, number)| byte.widened() * number.widened());
     products.sum()
-}
-
-/// Sixteen products an instruction; compiled for AVX2, the loop above makes do with eight.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-#[allow(unsafe_code)]
-fn avx2(row: &[u8], query: &[i16]) -> i32 {
-    use std::arch::x86_64::{
-        __m256i, _mm_loadu_si128, _mm256_add_epi32, _mm256_cvtepi8_epi16, _mm256_loadu_si256,
-        _mm256_madd_epi16, _mm256_setzero_si256, _mm256_storeu_si256,
-    };
-    let step = |sum: __m256i, row: &[u8; 16], query: &[i16; 16]| {
-        // SAFETY: the arrays are as long as what is loaded; neither load wants alignment.
-        let (row, query) = unsafe {
-            let row = _mm_loadu_si128(row.as_ptr().cast());
-            (row, _mm256_loadu_si256(query.as_ptr().cast()))
-        };
-        _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_cvtepi8_epi16(row), query))
-    };
-    let (row, row_rest) = row.as_chunks::<16>();
-    let (query, query_rest) = query.as_chunks::<16>();
-    let mut sum = _mm256_setzero_si256();
-    for (row, query) in row.iter().zip(query) {
-        sum = step(sum, row, query);
-    }
-    let mut sums = [0_i32; 8];
-    // SAFETY: as above.
-    unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast(), sum) };
-    sums.iter().sum::<i32>() + portable(row_rest, query_rest)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-#[allow(unsafe_code)]
-fn avx2_between(row: &[u8], other: &[u8]) -> i32 {
-    use std::arch::x86_64::{
-        _mm_loadu_si128, _mm256_add_epi32, _mm256_cvtepi8_epi16, _mm256_madd_epi16,
-        _mm256_setzero_si256, _mm256_storeu_si256,
-    };
-    let load = |bytes: &[u8; 16]| {
-        // SAFETY: the array is as long as what is loaded, and the load wants no alignment.
-        _mm256_cvtepi8_epi16(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
-    };
-    let (row, row_rest) = row.as_chunks::<16>();
-    let (other, other_rest) = other.as_chunks::<16>();
-    let mut sum = _mm256_setzero_si256();
-    for (row, other) in row.iter().zip(other) {
-        sum = _mm256_add_epi32(sum, _mm256_madd_epi16(load(row), load(other)));
-    }
-    let mut sums = [0_i32; 8];
-    // SAFETY: the array is as long as what is stored, and the store wants no alignment.
-    unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast(), sum) };
-    sums.iter().sum::<i32>() + portable_between(row_rest, other_rest)
 }
 
 #[cfg(test)]
@@ -171,13 +77,12 @@ mod tests {
             pairs in proptest::collection::vec((any::<u8>(), any::<i16>()), 0..512),
         ) {
             let (row, query): (Vec<u8>, Vec<i16>) = pairs.into_iter().unzip();
-            for (at, dot) in Dot::all().into_iter().enumerate() {
-                prop_assert_eq!(dot.of(&row, &query), plain(&row, &query), "way {}", at);
-                let other: Vec<u8> = query.iter().map(|number| *number as u8).collect();
-                let wide: Vec<i16> = other.iter().map(|byte| i16::from(*byte as i8)).collect();
-                let between = dot.between(&row, &other);
-                prop_assert_eq!(between, plain(&row, &wide), "between, way {}", at);
-            }
+            prop_assert_eq!(dot(&row, &query), plain(&row, &query));
+            prop_assert_eq!(sum(&row, &query), plain(&row, &query));
+            let other: Vec<u8> = query.iter().map(|number| *number as u8).collect();
+            let wide: Vec<i16> = other.iter().map(|byte| i16::from(*byte as i8)).collect();
+            prop_assert_eq!(dot_of_rows(&row, &other), plain(&row, &wide));
+            prop_assert_eq!(sum(&row, &other), plain(&row, &wide));
         }
     }
 
@@ -186,9 +91,8 @@ mod tests {
         for (len, level) in [(1, i16::MAX), (511, i16::MAX), (4_096, 4_095)] {
             for (byte, sign) in [(0x80, 1), (0x80, -1), (0x7f, 1), (0x7f, -1)] {
                 let (row, query) = (vec![byte; len], vec![level * sign; len]);
-                for dot in Dot::all() {
-                    assert_eq!(dot.of(&row, &query), plain(&row, &query), "{len} {byte}");
-                }
+                assert_eq!(dot(&row, &query), plain(&row, &query), "{len} {byte}");
+                assert_eq!(sum(&row, &query), plain(&row, &query), "{len} {byte}");
             }
         }
     }

@@ -18,7 +18,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use usearch::{Index, IndexOptions, MetricKind, ScalarKind};
 
-use super::dot::prefetch_row;
 use super::format::bad;
 use super::links::Links;
 use super::matrix::{Matrix, Query};
@@ -259,9 +258,8 @@ impl Graph {
     /// [fits](Graph::fits).
     pub(super) fn places(&self, rows: &Matrix, query: &Query, wanted: usize) -> Vec<u64> {
         let row = |place: u32| rows.row(place.into());
-        let soon = |place| prefetch_row(row(place).0);
         let cosine = |place| rows.cosine_of(row(place), query);
-        let found = (self.links).nearest(wanted, EXPANSION_SEARCH, soon, cosine);
+        let found = (self.links).nearest(wanted, EXPANSION_SEARCH, cosine);
         found.into_iter().map(u64::from).collect()
     }
 }

@@ -103,7 +103,6 @@ impl Links {
         &self,
         wanted: usize,
         breadth: usize,
-        soon: impl Fn(u32),
         cosine: impl Fn(u32) -> f32,
     ) -> Vec<u32> {
         let Some((lowest, above)) = self.levels.split_first().filter(|_| wanted > 0) else {
@@ -114,7 +113,6 @@ impl Links {
         for level in above.iter().rev() {
             loop {
                 let neighbours = level.of(start.1);
-                neighbours.iter().for_each(|place| soon(*place));
                 let nearest = neighbours.iter().map(|place| step(*place)).max();
                 match nearest.filter(|nearest| nearest.0 > start.0) {
                     Some(nearer) => start = nearer,
@@ -142,7 +140,6 @@ impl Links {
             }
             new.clear();
             new.extend(lowest.of(from.1).iter().filter(|place| is_new(**place)));
-            new.iter().for_each(|place| soon(*place));
             for found in new.iter().map(|place| step(*place)) {
                 if best.len() < breadth {
                     best.push(Reverse(found));

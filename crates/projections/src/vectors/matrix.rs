@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::dot::{Dot, prefetch};
+use super::dot::{dot, dot_of_rows};
 use super::format::{
     HEADER_LEN, MAX_DIM, Row, bad, check_header, encode_row, file_len, header, row_len,
 };
@@ -38,7 +38,7 @@ impl Query {
             (1..=MAX_DIM).contains(&vector.len()),
             "a vector has 1 to {MAX_DIM} numbers"
         );
-        // So fine that no product with a row leaves i32: see `Dot::of`.
+        // So fine that no product with a row leaves i32: see `dot`.
         let levels = (i32::MAX / 128 / vector.len() as i32).min(i32::from(i16::MAX)) as f32;
         let max = vector.iter().fold(0.0_f32, |max, x| max.max(x.abs()));
         let scale = max / levels;
@@ -68,7 +68,6 @@ pub struct Matrix {
     dim: usize,
     /// Rows that belong to the checkpoint; the file may hold more.
     count: u64,
-    dot: Dot,
 }
 
 impl Matrix {
@@ -92,7 +91,6 @@ impl Matrix {
             backing: Backing::Mapped(Arc::new(map)),
             dim,
             count,
-            dot: Dot::best(),
         })
     }
 
@@ -109,7 +107,6 @@ impl Matrix {
             backing: Backing::Owned(header(model, dim).to_vec()),
             dim,
             count: 0,
-            dot: Dot::best(),
         }
     }
 
@@ -172,7 +169,6 @@ impl Matrix {
                 backing: Backing::Mapped(Arc::clone(map)),
                 dim: self.dim,
                 count,
-                dot: self.dot,
             }),
             _ => None,
         }
@@ -261,12 +257,12 @@ impl Matrix {
     }
 
     pub(super) fn cosine_of(&self, row: Row<'_>, query: &Query) -> f32 {
-        self.dot.of(row.numbers(), &query.numbers) as f32 * (row.scale() * query.scale)
+        dot(row.numbers(), &query.numbers) as f32 * (row.scale() * query.scale)
     }
 
     /// The cosine of two rows.
     pub(super) fn cosine_between(&self, row: Row<'_>, other: Row<'_>) -> f32 {
-        let product = self.dot.between(row.numbers(), other.numbers());
+        let product = dot_of_rows(row.numbers(), other.numbers());
         product as f32 * (row.scale() * other.scale())
     }
 
@@ -396,7 +392,6 @@ impl Matrix {
         // The worst on top, so that it is the first to go.
         let mut nearest: BinaryHeap<Reverse<Found<'_>>> = BinaryHeap::new();
         for row in rows {
-            prefetch(row.0);
             let cosine = self.cosine_of(row, query);
             let full = nearest.len() >= limit;
             let is_farther = |worst: &Reverse<Found<'_>>| cosine < worst.0.cosine;

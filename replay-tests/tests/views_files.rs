@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use icm_log::Log;
 use icm_log::disk::RealDisk;
-use icm_projections::embed::{Embedder, StaticEmbedder};
 use icm_projections::{Views, ViewsState, inspect};
 use icm_server::api::{Caller, ListRequest, Memory, NoProgress, RecallRequest};
+use icm_vectors::embed::{Embedder, StaticEmbedder};
 use replay_tests::folder::{self, Files};
 use replay_tests::judge;
 use replay_tests::rng::Rng;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use icm_projections::embed::{EmbedError, Embedder};
+use icm_vectors::embed::{EmbedError, Embedder};
 
 use crate::endpoint::{Endpoint, EndpointEmbedder};
 use crate::onnx::FastEmbedder;

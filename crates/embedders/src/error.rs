@@ -2,7 +2,7 @@
 
 use std::io;
 
-use icm_projections::embed::EmbedError;
+use icm_vectors::embed::EmbedError;
 
 /// Why a model was not installed, chosen or removed.
 #[derive(Debug, thiserror::Error)]

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use icm_embedders::{Choice, FastEmbedder, Opened, Pooling, Source, Store, Watch, install, open};
-use icm_projections::embed::Embedder;
+use icm_vectors::embed::Embedder;
 
 fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os("ICM_TEST_MODEL").map(PathBuf::from);

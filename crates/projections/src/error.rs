@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use icm_log::LogError;
 use thiserror::Error;
 
-use crate::text::TextError;
+use icm_text::TextError;
+use icm_vectors::VectorError;
 
 /// Why a view could not be used.
 #[derive(Debug, Error)]
@@ -48,6 +49,30 @@ impl From<TextError> for ViewError {
         ViewError::Unusable {
             view: "text",
             why: error.to_string(),
+        }
+    }
+}
+
+impl From<VectorError> for ViewError {
+    fn from(error: VectorError) -> Self {
+        match error {
+            VectorError::Io {
+                doing,
+                path,
+                source,
+            } => ViewError::Io {
+                doing,
+                path,
+                source,
+            },
+            VectorError::Unusable { why } => ViewError::Unusable {
+                view: "vectors",
+                why,
+            },
+            other => ViewError::Unusable {
+                view: "vectors",
+                why: other.to_string(),
+            },
         }
     }
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Result, ViewError, io};
 use crate::file::write_at;
-use crate::text::{Analysed, Traits};
+use icm_text::{Analysed, Traits};
 
 /// Names of the two files within a generation.
 pub(crate) const FORWARD_FILE: &str = "forward";
@@ -320,7 +320,7 @@ pub(crate) fn damaged(ordinal: u64) -> ViewError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Doc;
+    use icm_text::Doc;
 
     fn doc(ordinal: u64, content: &str) -> Analysed {
         Analysed::of(&Doc {

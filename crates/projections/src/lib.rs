@@ -3,7 +3,6 @@
 //! Everything here can be deleted and comes back the same from the log. Only [`fold`] reads events;
 //! rows, text and vectors follow row versions. This crate never knows MCP, sockets or the clock.
 
-pub mod embed;
 mod error;
 mod file;
 pub mod fold;
@@ -11,14 +10,11 @@ mod forward;
 pub mod ranking;
 mod rows;
 mod table;
-pub mod text;
-pub mod vectors;
 mod views;
 
 pub use error::{Result, ViewError};
 pub use rows::{FactFilter, Facts, Row, Rows};
 pub use table::{Table, TopicCount};
-pub use text::{keyword_fits, word_places};
 pub use views::{
     ALL_IDS, AskedModel, Embedded, GraphJob, Inspected, ModelId, Progress, RecallHit, RecallQuery,
     Recalled, TopicTag, Unembedded, Views, ViewsState, inspect, topic_fits,

@@ -250,7 +250,7 @@ pub struct Features {
     pub text: f64,
     /// The share of the question's words that it has, by their rarity; a word that is like one of them counts by as much as
     /// it is. Of a long question as much as ten words that are in one memory alone are all. See
-    /// [`Coverage`](crate::text::Coverage).
+    /// [`Coverage`](icm_text::Coverage).
     pub coverage: f64,
     /// The cosine with the question, as a share of the way from the farthest candidate to the nearest, times how well the
     /// model knows the question's words.

@@ -4,11 +4,11 @@
 mod tests;
 mod wire;
 
-use icm_projections::vectors::MAX_DIM;
+use icm_vectors::MAX_DIM;
 use std::time::{Duration, Instant};
 
 use backon::{BackoffBuilder, ExponentialBuilder};
-use icm_projections::embed::{EmbedError, Embedder};
+use icm_vectors::embed::{EmbedError, Embedder};
 use ureq::Agent;
 
 use crate::onnx::plain_name;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-use icm_projections::embed::EmbedError;
+use icm_vectors::embed::EmbedError;
 use serde::Deserialize;
 use ureq::Agent;
 

@@ -11,7 +11,7 @@ mod tests;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use icm_projections::embed::Embedder;
+use icm_vectors::embed::Embedder;
 
 use crate::catalogue::{Known, known, prefixes};
 use crate::error::ModelError;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use icm_projections::embed::EmbedError;
+use icm_vectors::embed::EmbedError;
 use serde_json::Value;
 
 use super::record::{FileNote, Pooling, Traits};
@@ -27,7 +27,7 @@ const MODELS: [&str; 7] = [
     "onnx/model_int8.onnx",
 ];
 /// More than any model has.
-pub(crate) const DIM_MAX: usize = icm_projections::vectors::MAX_DIM;
+pub(crate) const DIM_MAX: usize = icm_vectors::MAX_DIM;
 /// Tokens that are read where the folder does not say how many.
 const TOKENS_MAX: usize = 512;
 /// What a graph has that measures the range of what goes through it.

@@ -14,7 +14,7 @@ use fastembed::{
     InitOptionsUserDefined, QuantizationMode, TextEmbedding, TokenizerFiles,
     UserDefinedEmbeddingModel,
 };
-use icm_projections::embed::{EmbedError, Embedder};
+use icm_vectors::embed::{EmbedError, Embedder};
 
 pub(crate) use folder::TOKENIZER;
 pub use record::{Pooling, Record};

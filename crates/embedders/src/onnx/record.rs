@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use icm_projections::embed::EmbedError;
+use icm_vectors::embed::EmbedError;
 use serde::{Deserialize, Serialize};
 
 use super::folder;

@@ -22,7 +22,7 @@ use crate::fold::{Closed, Folder, Tally};
 use crate::forward::{Forward, ForwardSink, ForwardWriter};
 use crate::rows::{self, Facts, OPEN, Row, Rows, topic_tag};
 use crate::table::{self, Table};
-use crate::text::{Analysed, TextIndex};
+use icm_text::{Analysed, TextIndex};
 
 /// Told how far a rebuild is: as if so many events were done with.
 pub type Progress<'a> = &'a mut dyn FnMut(u64);

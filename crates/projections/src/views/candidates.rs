@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::forward::{self, Entry};
 use crate::ranking::{self, Answered, Features, Nearness, Span, length_share};
 use crate::rows::{Facts, topic_tag};
-use crate::text::{Coverage, Found, InScope, Likeness, Prepared, STEM_ALIKE, Traits};
+use icm_text::{Coverage, Found, InScope, Likeness, Prepared, STEM_ALIKE, Traits};
 
 /// The scope that is nobody's own.
 const GLOBAL: &str = "global";

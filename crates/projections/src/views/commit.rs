@@ -20,7 +20,7 @@ use crate::fold::Folder;
 use crate::forward::{Forward, ForwardWriter};
 use crate::rows::{self, Rows};
 use crate::table::{self, Table};
-use crate::text::{Analysed, TextWriter};
+use icm_text::{Analysed, TextWriter};
 
 /// Told of each step of a commit that is done: a test looks at what lies there then.
 type Steps<'a> = &'a mut dyn FnMut(&'static str);

@@ -20,8 +20,8 @@ use super::{
 };
 use crate::error::{Result, io};
 use crate::forward::Forward;
-use crate::text::{CLOSED_META, TextError, TextIndex};
 use crate::{rows, table};
+use icm_text::{CLOSED_META, TextError, TextIndex};
 
 /// The mark; it holds how the closed tier was, which is published a moment before the live one.
 pub(super) const MARK: &str = "committing";

@@ -20,8 +20,8 @@ use super::manifest::Note;
 use super::meaning::Cosines;
 use super::{Place, Views};
 use crate::error::{Result, io};
-use crate::vectors::{Matrix, MatrixWriter};
 use icm_log::Rewritten;
+use icm_vectors::{Matrix, MatrixWriter};
 
 /// Folder within a generation: three files a model.
 pub(super) const MODELS_DIR: &str = "models";
@@ -35,9 +35,9 @@ const SCALE_TEXTS_MIN: usize = 8;
 /// The name of a model's vectors, and how many numbers they have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModelId<'a> {
-    /// As [`Embedder::model`](crate::embed::Embedder::model).
+    /// As [`Embedder::model`](icm_vectors::embed::Embedder::model).
     pub name: &'a str,
-    /// As [`Embedder::dim`](crate::embed::Embedder::dim).
+    /// As [`Embedder::dim`](icm_vectors::embed::Embedder::dim).
     pub dim: usize,
 }
 
@@ -128,10 +128,11 @@ impl Files {
         let in_file = Matrix::count_in(len, model.dim);
         let noted = Note::read(&self.note, &self.rows).filter(|count| *count <= in_file);
         let rows = |count| Matrix::open(&self.rows, model.name, model.dim, count);
-        match noted {
-            Some(count) => rows(count.min(most)),
-            None => rows(rows(in_file)?.whole_prefix().min(most)),
-        }
+        let count = match noted {
+            Some(count) => count,
+            None => rows(in_file)?.whole_prefix(),
+        };
+        Ok(rows(count.min(most))?)
     }
 }
 

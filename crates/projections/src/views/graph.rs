@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use super::meaning::{embedder, file_in};
 use super::{Place, Views};
-use crate::embed::Embedder;
 use crate::error::{Result, ViewError, io};
-use crate::vectors::{Graph, Matrix};
+use icm_vectors::embed::Embedder;
+use icm_vectors::{Graph, Matrix, VectorError};
 
 /// Of the rows so many percent are to be covered; the rest is scanned.
 const COVERED_MIN_PERCENT: u64 = 80;
@@ -123,7 +123,7 @@ fn open(path: &Path, rows: &Matrix) -> Option<Graph> {
     match Graph::open(path, rows) {
         Ok(graph) => Some(graph),
         Err(error) => {
-            if let ViewError::Unusable { .. } = error {
+            if let VectorError::Unusable { .. } = error {
                 tracing::debug!(%error, "the graph of the vectors is made anew");
                 let _ = fs::remove_file(path);
             }

@@ -16,7 +16,7 @@ use crate::fold::Tally;
 use crate::forward::Forward;
 use crate::rows::Rows;
 use crate::table::Table;
-use crate::text::TextIndex;
+use icm_text::TextIndex;
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq)]

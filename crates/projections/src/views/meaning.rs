@@ -13,12 +13,12 @@ use super::manifest::{Manifest, Part};
 use super::tail::{Tail, overlay_version};
 use super::walk::each_filed;
 use super::{OPEN_WAIT, Place, VERSIONS, Views};
-use crate::embed::{Embedder, StaticEmbedder};
 use crate::error::{Result, ViewError, io};
 use crate::fold::Version;
 use crate::rows::Rows;
 use crate::table::Table;
-use crate::vectors::{Centred, Graph, Matrix, MatrixWriter, Query, Searched};
+use icm_vectors::embed::{Embedder, StaticEmbedder};
+use icm_vectors::{Centred, Graph, Matrix, MatrixWriter, Query, Searched};
 
 /// Folder within a generation: a file a model.
 pub(super) const VECTORS_DIR: &str = "vectors";
@@ -61,12 +61,17 @@ fn open(generation: &Path, manifest: &Manifest, count: u64) -> Result<Matrix> {
     if Matrix::count_in(len, embedder().dim()) < count {
         return Err(bad("has too few rows"));
     }
-    Matrix::open(&path, embedder().model(), embedder().dim(), count)
+    Ok(Matrix::open(
+        &path,
+        embedder().model(),
+        embedder().dim(),
+        count,
+    )?)
 }
 
 /// Whether the file is as it was left, and every row whole.
 pub(super) fn check(generation: &Path, manifest: &Manifest, count: u64) -> Result<()> {
-    open(generation, manifest, count)?.check()
+    Ok(open(generation, manifest, count)?.check()?)
 }
 
 /// Whether there is a file that could be the one; with `whole` looks at every row.
@@ -74,7 +79,7 @@ pub(super) fn inspect(generation: &Path, count: u64, whole: bool) -> Result<()> 
     let (_, path) = file_in(generation);
     let rows = Matrix::open(&path, embedder().model(), embedder().dim(), count)?;
     match whole {
-        true => rows.check(),
+        true => Ok(rows.check()?),
         false => Ok(()),
     }
 }
@@ -92,7 +97,11 @@ pub(super) fn keep_whole(generation: &Path, count: u64) {
 fn create(generation: &Path) -> Result<MatrixWriter> {
     create_private(&generation.join(VECTORS_DIR))?;
     let (_, path) = file_in(generation);
-    MatrixWriter::create(&path, embedder().model(), embedder().dim())
+    Ok(MatrixWriter::create(
+        &path,
+        embedder().model(),
+        embedder().dim(),
+    )?)
 }
 
 /// Takes the rows of a generation that is being built.
@@ -114,7 +123,7 @@ impl Sink {
     pub(super) fn add(&mut self, ordinal: u64, version: &Version) -> Result<()> {
         let vector = embed(version);
         match self {
-            Sink::File(writer) => writer.append(ordinal, &vector),
+            Sink::File(writer) => Ok(writer.append(ordinal, &vector)?),
             Sink::Memory(rows) => {
                 rows.push(ordinal, &vector);
                 Ok(())
@@ -162,7 +171,7 @@ impl Tail {
         let (model, dim) = (embedder().model(), embedder().dim());
         let mut writer = MatrixWriter::open(&path, model, dim, count)?;
         writer.append_all(&self.vectors())?;
-        writer.flush().map(|_| ())
+        Ok(writer.flush().map(|_| ())?)
     }
 }
 

@@ -35,9 +35,8 @@ use crate::fold::{FOLD_VERSION, Folder, Tally};
 use crate::forward::{FORWARD_FILE, FORWARD_INDEX, Forward};
 use crate::rows::Rows;
 use crate::table::Table;
-use crate::text::TextIndex;
-use crate::vectors::{Graph, Matrix};
-pub(crate) use home::replace;
+use icm_text::TextIndex;
+use icm_vectors::{Graph, Matrix};
 
 use home::Home;
 use manifest::{Look, Manifest, Part};

@@ -14,10 +14,10 @@ use crate::error::{Result, ViewError};
 use crate::fold::Version;
 use crate::ranking::{Answered, Features, Ranking, known_share};
 use crate::rows::{FactFilter, Facts, topic_tag};
-use crate::text::{
+use icm_text::{
     InScope, Prepared, Sight, Sought, TextAnswer, TextFilter, TextQuery, Words, has_prose,
 };
-use crate::vectors::Searched;
+use icm_vectors::Searched;
 
 /// A question, and how it is answered.
 #[derive(Debug, Clone, Copy, Default)]

@@ -13,14 +13,14 @@ use super::waypoints::Both;
 use super::{Checkpoint, Views};
 use crate::error::{Result, ViewError};
 use crate::fold::{Base, EntityId, Folder, Schedule, Version};
-use crate::text::{self, Doc};
+use icm_text::{self, Doc};
 
 /// Events since the checkpoint.
 #[derive(Default)]
 pub(super) struct Tail {
     pub(super) folder: Folder,
     pub(super) cursor: Option<Cursor>,
-    pub(super) text: text::Tail,
+    pub(super) text: icm_text::Tail,
     pub(super) vectors: TailVectors,
     /// Its topics in their order, as far as they were asked for.
     pub(super) steps: Newer,
@@ -44,7 +44,7 @@ impl Tail {
         Tail {
             folder: Folder::new(base.tally.clone()),
             cursor: Some(base.cursor),
-            text: text::Tail::new(),
+            text: icm_text::Tail::new(),
             vectors: TailVectors::default(),
             steps: Newer::default(),
             waypoints: Both::default(),
@@ -177,7 +177,7 @@ pub(super) fn overlay_version(
     Some(&versions[index])
 }
 
-fn add_to(tail: &mut text::Tail, ordinal: u64, version: &Version) {
+fn add_to(tail: &mut icm_text::Tail, ordinal: u64, version: &Version) {
     with_doc(ordinal, version, |doc| tail.add(doc));
 }
 

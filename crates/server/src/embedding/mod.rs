@@ -5,7 +5,7 @@ mod cache;
 use std::fmt;
 use std::sync::Arc;
 
-use icm_projections::embed::{EmbedError, Embedder};
+use icm_vectors::embed::{EmbedError, Embedder};
 
 pub(crate) use cache::Cache;
 

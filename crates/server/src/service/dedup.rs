@@ -8,7 +8,7 @@ use icm_log::SubjectId;
 use icm_log::facts::Relation;
 use icm_projections::Views;
 use icm_projections::fold::Version;
-use icm_projections::text::{Sought, Words, similarity_ppm};
+use icm_text::{Sought, Words, similarity_ppm};
 
 use super::link::{linked_event, observed};
 use super::write::{Change, Checked, Command, receipt, store_in};

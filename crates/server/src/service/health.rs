@@ -9,8 +9,8 @@ use std::rc::Rc;
 use icm_log::facts::{Importance, Relation};
 use icm_log::{Position, SubjectId};
 use icm_projections::fold::{Version, day_of};
-use icm_projections::text::{SIGNATURE_BANDS, Words};
 use icm_projections::{ALL_IDS, Views, topic_fits};
+use icm_text::{SIGNATURE_BANDS, Words};
 
 use super::{Ask, HINT_OVER, Service};
 use crate::api::{

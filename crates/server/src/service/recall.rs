@@ -6,11 +6,11 @@ use icm_log::facts::{MemoryRecalled, Recalled};
 use icm_log::{EventId, Kind, NewEvent, Position, Rewritten, SubjectId, payload};
 use icm_projections::fold::{Family, Version};
 use icm_projections::ranking::{Answered, Ranking};
-use icm_projections::vectors::{Plan, Searched};
 use icm_projections::{
-    FactFilter, Facts, RecallHit as FoundHit, RecallQuery, Recalled as Found, Views, keyword_fits,
-    topic_fits,
+    FactFilter, Facts, RecallHit as FoundHit, RecallQuery, Recalled as Found, Views, topic_fits,
 };
+use icm_text::keyword_fits;
+use icm_vectors::{Plan, Searched};
 use serde_json::{Value, json};
 
 use super::basis::At;

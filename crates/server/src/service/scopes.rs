@@ -4,7 +4,7 @@
 //! session's, its parents' (`session:a` of `session:a/b`) and its children's. Nothing of a project or
 //! session beside it, unless that is asked for.
 
-use icm_projections::text::InScope;
+use icm_text::InScope;
 
 use super::write::Scope;
 use crate::api::Caller;

@@ -3,9 +3,9 @@
 use std::sync::mpsc;
 use std::sync::{Mutex, PoisonError};
 
-use icm_projections::embed::{EmbedError, Embedder};
 use icm_server::api::NoProgress;
 use icm_server::{Model, Summarizer};
+use icm_vectors::embed::{EmbedError, Embedder};
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! `icm_memory_recall`
 
-use icm_projections::word_places;
+use icm_text::word_places;
 use serde::Serialize;
 use serde_json::json;
 

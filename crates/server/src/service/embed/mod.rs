@@ -6,10 +6,10 @@ mod tests;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use icm_projections::embed::{EmbedError, Embedder, StaticEmbedder};
 use icm_projections::ranking::Ranking;
-use icm_projections::vectors::MAX_DIM;
 use icm_projections::{AskedModel, Embedded, ModelId, Unembedded};
+use icm_vectors::MAX_DIM;
+use icm_vectors::embed::{EmbedError, Embedder, StaticEmbedder};
 
 use super::{Service, locked};
 use crate::api::{EmbedReport, EmbedStatus, Progress};

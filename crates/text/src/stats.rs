@@ -11,7 +11,7 @@ use super::collect::{postings, seek};
 use super::index::norm_ids;
 use super::schema::fields;
 use super::{Tail, TextError, TextIndex};
-use crate::text::error::Doing;
+use crate::error::Doing;
 
 /// Tokens by field: a sum of lengths as tantivy keeps them with each document (exact up to 40,
 /// coarser beyond), so that a document can be taken out again without its text.

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use icm_projections::vectors::{Graph, Matrix, MatrixWriter, Query};
+use icm_vectors::{Graph, Matrix, MatrixWriter, Query};
 
 const DIM: usize = 256;
 const QUERIES: usize = 200;

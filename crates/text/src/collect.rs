@@ -71,7 +71,7 @@ impl Ord for Candidate {
 
 /// Where a candidate is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub enum Place {
     /// A document of a tier.
     Tier {
         tier: usize,
@@ -269,9 +269,9 @@ impl Search<'_> {
 
 /// A document's score, and which of the terms it holds, by their bits.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Scored {
-    pub(crate) score: f64,
-    pub(crate) matched: u64,
+pub struct Scored {
+    pub score: f64,
+    pub matched: u64,
 }
 
 /// Scores documents one by one: always the same sum in the same order, so that the answer

@@ -159,7 +159,7 @@ impl Tail {
     }
 
     /// A copy, which shares the documents. What a search asks is made again where it is needed: a commit has no need of it.
-    pub(crate) fn copied(&self) -> Self {
+    pub fn copied(&self) -> Self {
         Tail {
             docs: self.docs.clone(),
             ended: self.ended.clone(),
@@ -175,7 +175,7 @@ impl Tail {
     }
 
     /// Takes the documents that `other` has too from there: those may be analysed already.
-    pub(crate) fn share(&mut self, other: &Tail) {
+    pub fn share(&mut self, other: &Tail) {
         for doc in &mut self.docs {
             let there = other.ordinals.get(&doc.doc.ordinal);
             let there = there.map(|at| &other.docs[*at as usize]);
@@ -225,7 +225,7 @@ impl Tail {
 
     /// Does some of what searches and commits ask, ahead of them: analyses so many documents, and where somebody searches,
     /// or `all` is to be done, adds as many to what is searched. Whether there is more of it.
-    pub(crate) fn analyse_ahead(&self, most: usize, all: bool) -> bool {
+    pub fn analyse_ahead(&self, most: usize, all: bool) -> bool {
         let mut done = self.analysed.get().max(self.searched.borrow().docs);
         for doc in self.docs.iter().skip(done).take(most) {
             doc.analysed();
@@ -276,7 +276,7 @@ impl Tail {
     }
 
     /// How many versions were closed.
-    pub(crate) fn closed_len(&self) -> usize {
+    pub fn closed_len(&self) -> usize {
         self.closed.len()
     }
 
@@ -296,7 +296,7 @@ impl Tail {
     }
 
     /// The document of an ordinal, as it was analysed.
-    pub(crate) fn analysed(&self, ordinal: u64) -> Option<&Analysed> {
+    pub fn analysed(&self, ordinal: u64) -> Option<&Analysed> {
         let at = *self.ordinals.get(&ordinal)?;
         Some(self.docs[at as usize].analysed())
     }

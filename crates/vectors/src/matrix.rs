@@ -9,7 +9,8 @@ use super::dot::{dot, dot_of_rows};
 use super::format::{
     HEADER_LEN, MAX_DIM, Row, bad, check_header, encode_row, file_len, header, row_len,
 };
-use crate::error::{Result, io};
+use crate::error::Result;
+use crate::file;
 
 /// A version near a query.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -77,12 +78,8 @@ impl Matrix {
     /// # Errors
     /// `Unusable` for a file that is too short, damaged in its header, of another format, model or
     /// dimension; `Io` for one that cannot be read.
-    #[allow(unsafe_code)]
     pub fn open(path: &Path, model: &str, dim: usize, count: u64) -> Result<Matrix> {
-        let file = crate::file::open(path).map_err(io("opening", path))?;
-        // SAFETY: the file is only ever appended to, and written over beyond `count`, where nothing
-        // is read. Nobody truncates a file that is in use, they replace it.
-        let map = unsafe { memmap2::Mmap::map(&file) }.map_err(io("mapping", path))?;
+        let map = file::map(path)?;
         check_header(&map, model, dim)?;
         if (map.len() as u64) < file_len(dim, count) {
             return Err(bad("it is too short"));
@@ -215,7 +212,7 @@ impl Matrix {
     }
 
     /// Rows that a file of `len` bytes has room for.
-    pub(crate) fn count_in(len: u64, dim: usize) -> u64 {
+    pub fn count_in(len: u64, dim: usize) -> u64 {
         len.saturating_sub(HEADER_LEN as u64) / row_len(dim) as u64
     }
 
@@ -427,7 +424,7 @@ impl Matrix {
     }
 }
 
-fn damaged(row: Row<'_>) -> crate::ViewError {
+fn damaged(row: Row<'_>) -> crate::VectorError {
     bad(format!("the row of ordinal {} is damaged", row.ordinal()))
 }
 

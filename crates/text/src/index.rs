@@ -33,7 +33,7 @@ const HEAP_BYTES_A_BYTE: u64 = 10;
 /// The most, as a build from nothing needs: few large segments make every later search cheaper.
 const HEAP_BYTES_MAX: usize = 100_000_000;
 /// What says how far the closed tier goes; it is replaced in one step.
-pub(crate) const CLOSED_META: &str = "closed/meta.json";
+pub const CLOSED_META: &str = "closed/meta.json";
 /// A hit decompresses one block of stored fields, so they are small.
 const STORE_BLOCK_BYTES: usize = 4_096;
 /// Blocks of stored fields kept decompressed, for each segment.
@@ -99,7 +99,7 @@ impl TextIndex {
     }
 
     /// The same for who knows that nobody writes: tiers that do not belong together are `Torn` at once.
-    pub(crate) fn open_unwritten(dir: &Path) -> Result<Self, TextError> {
+    pub fn open_unwritten(dir: &Path) -> Result<Self, TextError> {
         Self::open_waiting(dir, 1)
     }
 
@@ -207,12 +207,12 @@ impl TextIndex {
     }
 
     /// The same for a build from nothing.
-    pub(crate) fn build_writer(&self) -> Result<TextWriter, TextError> {
+    pub fn build_writer(&self) -> Result<TextWriter, TextError> {
         self.writer_with(HEAP_BYTES_MAX)
     }
 
     /// The same for about so many documents, from so many bytes of the log.
-    pub(crate) fn writer_of(&self, docs: usize, len_bytes: u64) -> Result<TextWriter, TextError> {
+    pub fn writer_of(&self, docs: usize, len_bytes: u64) -> Result<TextWriter, TextError> {
         let by_len = usize::try_from(len_bytes.saturating_mul(HEAP_BYTES_A_BYTE));
         let by_docs = docs.saturating_mul(HEAP_BYTES_A_DOC);
         let heap_bytes = by_docs.max(by_len.unwrap_or(usize::MAX));
@@ -256,18 +256,18 @@ impl TextIndex {
     }
 
     /// Takes what another one has kept of its segments: those that both have need not be asked again.
-    pub(crate) fn inherit(&mut self, before: &mut TextIndex) {
+    pub fn inherit(&mut self, before: &mut TextIndex) {
         self.parts.inherit(&before.parts);
         self.parts.keep(self.live_searcher().segment_readers());
     }
 
     /// Takes over what another one knows of the homes of its segments' documents.
-    pub(crate) fn share_homes(&self, other: &TextIndex) {
+    pub fn share_homes(&self, other: &TextIndex) {
         self.parts.share_homes(&other.parts);
     }
 
     /// Gets ready what stores ask for, so that none has to wait for it.
-    pub(crate) fn sort_homes(&self) -> Result<(), TextError> {
+    pub fn sort_homes(&self) -> Result<(), TextError> {
         let live = self.live_searcher();
         (self.parts.sort_homes(live.segment_readers())).doing("sorting documents")
     }
@@ -297,7 +297,7 @@ impl TextIndex {
     }
 
     /// The same of those files whose name, with the tier before it, is one of those that are asked for.
-    pub(crate) fn validate_those(&self, which: &dyn Fn(&str) -> bool) -> Result<u64, TextError> {
+    pub fn validate_those(&self, which: &dyn Fn(&str) -> bool) -> Result<u64, TextError> {
         let mut checked = 0;
         let mut files = Vec::new();
         for (name, tier) in [("live", &self.live), ("closed", &self.closed)] {
@@ -468,7 +468,7 @@ impl TextWriter {
     }
 
     /// As `add_live`.
-    pub(crate) fn add_live_analysed(&mut self, doc: &Analysed) {
+    pub fn add_live_analysed(&mut self, doc: &Analysed) {
         if let Err(error) = self.try_add_live(doc) {
             self.error.get_or_insert(error);
         }
@@ -480,7 +480,7 @@ impl TextWriter {
     }
 
     /// As `add_closed`.
-    pub(crate) fn add_closed_analysed(&mut self, doc: &Analysed) {
+    pub fn add_closed_analysed(&mut self, doc: &Analysed) {
         if let Err(error) = self.try_add_closed(doc) {
             self.error.get_or_insert(error);
         }
@@ -557,7 +557,7 @@ impl TextWriter {
     }
 
     /// The same, with a word between its steps.
-    pub(crate) fn commit_in_steps(
+    pub fn commit_in_steps(
         mut self,
         checkpoint: &str,
         done: &mut dyn FnMut(&'static str),

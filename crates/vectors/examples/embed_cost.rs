@@ -10,8 +10,8 @@ use std::fs;
 use std::hint::black_box;
 use std::time::Instant;
 
-use icm_projections::embed::{Embedder, StaticEmbedder};
-use icm_projections::vectors::{Matrix, MatrixWriter, Query};
+use icm_vectors::embed::{Embedder, StaticEmbedder};
+use icm_vectors::{Matrix, MatrixWriter, Query};
 
 const DIM: usize = 256;
 const ROUNDS: usize = 7;

@@ -4,13 +4,13 @@
 //! built-in one, [`StaticEmbedder`], is a table inside the binary: no model is loaded, no network asked.
 //!
 //! ```
-//! use icm_projections::embed::{Embedder, StaticEmbedder};
+//! use icm_vectors::embed::{Embedder, StaticEmbedder};
 //!
 //! let embedder = StaticEmbedder::built_in();
 //! let vectors = embedder.embed(&["the name of the pet", "our dog is called Biscuit", "a failed build"])?;
 //! let cosine = |a: usize, b: usize| vectors[a].iter().zip(&vectors[b]).map(|(x, y)| x * y).sum::<f32>();
 //! assert!(cosine(0, 1) > cosine(0, 2));
-//! # Ok::<(), icm_projections::embed::EmbedError>(())
+//! # Ok::<(), icm_vectors::embed::EmbedError>(())
 //! ```
 
 mod error;

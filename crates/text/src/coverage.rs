@@ -16,7 +16,7 @@ const ALIKE_LEAST: f32 = 0.35;
 /// One common gram is chance: `tea`, `team`.
 const SHARED_LEAST: u8 = 2;
 /// Words of one stem are at least so alike.
-pub(crate) const STEM_ALIKE: f32 = 0.7;
+pub const STEM_ALIKE: f32 = 0.7;
 /// Words of a question that are compared, at most: the rarest.
 pub(crate) const WORDS_MAX: usize = 64;
 
@@ -51,11 +51,11 @@ struct Met<'a> {
 }
 
 /// How alike the words of a text are to each word of the question, at most; 0 to 1 each.
-pub(crate) type Likeness = Box<[f32]>;
+pub type Likeness = Box<[f32]>;
 
 impl<'a> Coverage<'a> {
     /// Of words with their rarities, at most [`WORDS_MAX`]. A text whose words come to `enough` has all of them.
-    pub(crate) fn new(words: &[(&QuestionWord, f64)], enough: f64) -> Coverage<'a> {
+    pub fn new(words: &[(&QuestionWord, f64)], enough: f64) -> Coverage<'a> {
         let mut coverage = Coverage {
             rarities: words.iter().map(|(_, rarity)| *rarity).collect(),
             all: words.iter().map(|(_, rarity)| *rarity).sum(),
@@ -90,7 +90,7 @@ impl<'a> Coverage<'a> {
     }
 
     /// The likeness of a text with these words.
-    pub(crate) fn likeness(&self, words: impl Iterator<Item = &'a str>) -> Likeness {
+    pub fn likeness(&self, words: impl Iterator<Item = &'a str>) -> Likeness {
         let mut best = vec![0.0_f32; self.rarities.len()].into_boxed_slice();
         let met = &mut *self.met.borrow_mut();
         for word in words {
@@ -151,7 +151,7 @@ impl<'a> Coverage<'a> {
     }
 
     /// The share of the question's words that a text has, by their rarity; 0 to 1.
-    pub(crate) fn share(&self, likeness: &[f32]) -> f64 {
+    pub fn share(&self, likeness: &[f32]) -> f64 {
         match self.all.min(self.enough) {
             enough if enough > 0.0 => (self.told(likeness) / enough).min(1.0),
             _ => 0.0,
@@ -166,7 +166,7 @@ impl<'a> Coverage<'a> {
 
     /// How much the vector of the question is of what it asks: less than 1 for one that is long, by the square of the share
     /// that is enough of it.
-    pub(crate) fn meaning_share(&self) -> f64 {
+    pub fn meaning_share(&self) -> f64 {
         match self.all > self.enough {
             true => (self.enough / self.all).powi(2),
             false => 1.0,

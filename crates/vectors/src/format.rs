@@ -1,6 +1,6 @@
 //! The bytes of a file of vectors: see the module.
 
-use crate::error::ViewError;
+use crate::error::VectorError;
 
 /// The most numbers in a vector.
 pub const MAX_DIM: usize = 4_096;
@@ -13,11 +13,8 @@ pub(super) const ROW_HEAD_LEN: usize = 16;
 const SCALE_AT: usize = 8;
 const CHECK_AT: usize = 12;
 
-pub(super) fn bad(why: impl Into<String>) -> ViewError {
-    ViewError::Unusable {
-        view: "vectors",
-        why: why.into(),
-    }
+pub(super) fn bad(why: impl Into<String>) -> VectorError {
+    VectorError::Unusable { why: why.into() }
 }
 
 pub(super) fn row_len(dim: usize) -> usize {
@@ -50,7 +47,7 @@ pub(super) fn model_hash(header: &[u8]) -> [u8; 32] {
 }
 
 /// Whether a file that begins with `bytes` has vectors of this model and dimension.
-pub(super) fn check_header(bytes: &[u8], model: &str, dim: usize) -> Result<(), ViewError> {
+pub(super) fn check_header(bytes: &[u8], model: &str, dim: usize) -> Result<(), VectorError> {
     let Some(found) = bytes.get(..HEADER_LEN) else {
         return Err(bad("it is too short"));
     };

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::*;
-use crate::vectors::links::Links;
-use crate::vectors::{Graph, Plan};
+use crate::links::Links;
+use crate::{Graph, Plan};
 
 /// As recall asks.
 const LIMIT: usize = 64;
@@ -314,6 +314,6 @@ fn a_graph_of_other_rows_is_refused() {
     unusable(Graph::open(&path, &another));
     assert!(matches!(
         Graph::open(&path.with_extension("none"), &matrix),
-        Err(ViewError::Io { .. })
+        Err(VectorError::Io { .. })
     ));
 }

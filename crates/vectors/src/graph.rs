@@ -21,7 +21,8 @@ use usearch::{Index, IndexOptions, MetricKind, ScalarKind};
 use super::format::bad;
 use super::links::Links;
 use super::matrix::{Matrix, Query};
-use crate::error::{Result, ViewError, io};
+use crate::error::{Result, VectorError};
+use crate::file;
 
 const MAGIC: &[u8; 8] = b"ICMGRAPH";
 /// Rises whenever a graph is made otherwise, and with the major version of usearch.
@@ -92,12 +93,9 @@ impl Graph {
     /// # Errors
     /// `Unusable` for a file that is damaged in any way, of another format, or of other rows; `Io` for one that
     /// cannot be read.
-    #[allow(unsafe_code)]
     pub fn open(path: &Path, rows: &Matrix) -> Result<Graph> {
         let mut graph = Graph::new(rows)?;
-        let file = crate::file::open(path).map_err(io("opening", path))?;
-        // SAFETY: nobody writes to a file of this name: they replace it.
-        let map = unsafe { memmap2::Mmap::map(&file) }.map_err(io("mapping", path))?;
+        let map = file::map(path)?;
         let (header, body) = map
             .split_at_checked(HEADER_LEN)
             .ok_or_else(|| bad("its graph is too short"))?;
@@ -127,7 +125,7 @@ impl Graph {
         let body = self.body.bytes();
         assert!(!body.is_empty(), "it was grown or read, and nothing since");
         let header = self.header(self.covered, body);
-        crate::views::replace(path, &[&header, body].concat())
+        file::replace(path, &[&header, body].concat())
     }
 
     fn header(&self, covered: u64, body: &[u8]) -> [u8; HEADER_LEN] {
@@ -284,6 +282,6 @@ fn place_bytes(place: u32) -> [i8; PLACE_LEN] {
     place.to_le_bytes().map(u8::cast_signed)
 }
 
-fn failed(error: impl std::fmt::Display) -> ViewError {
+fn failed(error: impl std::fmt::Display) -> VectorError {
     bad(format!("its graph fails: {error}"))
 }

@@ -118,7 +118,8 @@ mod tests {
 
     #[test]
     fn a_graph_is_made_where_it_is_used() {
-        let asked = crate::ranking::Ranking::default().candidates;
+        // As many as a recall asks for by default.
+        let asked = 64;
         let most_covered = |rows| plan(rows, rows * 4 / 5, asked, None, 1.0);
         let wanted = 3 * asked;
         assert_eq!(most_covered(GRAPH_ROWS_MIN), Plan::Graph { wanted });

@@ -100,22 +100,24 @@ impl Home {
 
 /// A document after analysis: what the tail counts and the index takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Analysed {
+pub struct Analysed {
     pub(crate) ordinal: u64,
     /// The terms of everything that a query may ask for.
-    pub(crate) terms: DocTerms,
+    pub terms: DocTerms,
     /// The terms that filters match.
     pub(crate) filters: Terms,
     /// Its topic, and that with its scope.
     pub(crate) homes: [Home; 2],
     /// Of its content.
     pub(crate) marks: Marks,
-    pub(crate) traits: Traits,
+    /// Traits of its content.
+    pub traits: Traits,
     pub(crate) stored: Vec<u8>,
 }
 
 impl Analysed {
-    pub(crate) fn of(doc: &Doc<'_>) -> Analysed {
+    /// Analyses a version: the costly part of indexing it.
+    pub fn of(doc: &Doc<'_>) -> Analysed {
         let (terms, marks) = doc_terms(doc);
         Analysed {
             ordinal: doc.ordinal,

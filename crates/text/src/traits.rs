@@ -8,15 +8,15 @@ const SPEAKER_WORDS_MAX: usize = 3;
 
 /// Of one text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Traits {
+pub struct Traits {
     /// Stands for the name it begins with, as in `Ada: …`; 0 where it begins with none.
-    pub(crate) speaker: u32,
+    pub speaker: u32,
     /// Characters.
-    pub(crate) chars: u32,
+    pub chars: u32,
     /// It ends with a question mark.
-    pub(crate) asks: bool,
+    pub asks: bool,
     /// It has a word of time: a day, a month, `yesterday`, `ago`.
-    pub(crate) tells_time: bool,
+    pub tells_time: bool,
 }
 
 impl Traits {

@@ -22,7 +22,7 @@
 //! searched faster: [`Matrix::nearest`] chooses.
 //!
 //! ```
-//! use icm_projections::vectors::{Matrix, MatrixWriter, Query};
+//! use icm_vectors::{Matrix, MatrixWriter, Query};
 //!
 //! # let dir = tempfile::tempdir()?;
 //! let path = dir.path().join("vectors");
@@ -40,6 +40,9 @@
 
 mod centred;
 mod dot;
+pub mod embed;
+mod error;
+mod file;
 mod format;
 mod graph;
 mod links;
@@ -51,6 +54,7 @@ mod tests;
 mod write;
 
 pub use centred::Centred;
+pub use error::{Result, VectorError};
 pub use format::MAX_DIM;
 pub use graph::Graph;
 pub use matrix::{Matrix, Near, Query};

@@ -9,7 +9,7 @@
 //! moment of a query is the caller's `visible`, asked by ordinal.
 //!
 //! ```
-//! use icm_projections::text::{Doc, Tail, TextFilter, TextIndex, TextQuery};
+//! use icm_text::{Doc, Tail, TextFilter, TextIndex, TextQuery};
 //!
 //! let mut index = TextIndex::in_memory()?;
 //! let doc = |ordinal, content| Doc { ordinal, content, topic: "build", stored: b"1", ..Doc::default() };
@@ -27,7 +27,7 @@
 //! assert_eq!(answer.hits[0].ordinal, 0);
 //! assert_eq!(answer.hits[0].matched, ["linkers", "main.rs", "main", "rs"]);
 //! assert_eq!(answer.hits[1].ordinal, 1);
-//! # Ok::<(), icm_projections::text::TextError>(())
+//! # Ok::<(), icm_text::TextError>(())
 //! ```
 
 mod analyze;
@@ -52,21 +52,21 @@ mod tail;
 mod tests;
 mod traits;
 
-pub(crate) use analyze::has_prose;
+pub use analyze::has_prose;
 pub use analyze::word_places;
 pub use coverage::Coverage;
-pub(crate) use coverage::{Likeness, STEM_ALIKE};
+pub use coverage::{Likeness, STEM_ALIKE};
 pub use error::TextError;
-pub(crate) use index::CLOSED_META;
+pub use index::CLOSED_META;
 pub use index::{TextIndex, TextWriter};
 pub use near::Sought;
-pub(crate) use schema::Analysed;
+pub use schema::Analysed;
 pub use schema::keyword_fits;
-pub(crate) use search::{Found, Prepared, Sight};
+pub use search::{Found, Prepared, Sight};
 pub use search::{Hit, InScope, TermUse, TextAnswer, TextFilter, TextQuery};
 pub use similar::{SIGNATURE_BANDS, Words, similarity_ppm};
 pub use tail::Tail;
-pub(crate) use traits::Traits;
+pub use traits::Traits;
 
 /// One content version to index.
 #[derive(Debug, Clone, Copy, Default)]

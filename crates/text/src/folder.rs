@@ -1,6 +1,6 @@
 //! Where an index lives: a folder, also one that cannot be written.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -110,7 +110,7 @@ struct ReadFile {
 
 impl ReadFile {
     fn open(path: &Path, name: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
-        let opened = crate::file::open(path).and_then(|file| {
+        let opened = open_file(path).and_then(|file| {
             let len = file.metadata()?.len() as usize;
             Ok(ReadFile { file, len })
         });
@@ -133,9 +133,27 @@ impl HasLen for ReadFile {
 impl FileHandle for ReadFile {
     fn read_bytes(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
         let mut bytes = vec![0; range.len()];
-        crate::file::read_at(&self.file, &mut bytes, range.start as u64)?;
+        read_at(&self.file, &mut bytes, range.start as u64)?;
         Ok(OwnedBytes::new(bytes))
     }
+}
+
+/// Opens a regular file: opening a pipe would wait for ever.
+fn open_file(path: &Path) -> io::Result<File> {
+    match fs::metadata(path)?.is_file() {
+        true => File::open(path),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file")),
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
+}
+
+#[cfg(not(unix))]
+fn read_at(_: &File, _: &mut [u8], _: u64) -> io::Result<()> {
+    unreachable!("elsewhere stored documents are mapped")
 }
 
 fn is_read_only(error: &io::Error) -> bool {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 
 use super::{Centred, MAX_DIM, Matrix, MatrixWriter, Near, Query};
-use crate::ViewError;
+use crate::VectorError;
 
 const MODEL: &str = "a-model";
 
@@ -74,12 +74,9 @@ fn scratch() -> Scratch {
     }
 }
 
-fn unusable(result: Result<impl Sized, ViewError>) -> String {
+fn unusable(result: Result<impl Sized, VectorError>) -> String {
     match result {
-        Err(ViewError::Unusable { view, why }) => {
-            assert_eq!(view, "vectors");
-            why
-        }
+        Err(VectorError::Unusable { why }) => why,
         Err(other) => panic!("another error: {other}"),
         Ok(_) => panic!("it was taken"),
     }
@@ -351,7 +348,7 @@ fn a_file_of_something_else_is_refused() {
     assert_eq!(why, "another version of icm wrote it");
     assert!(matches!(
         Matrix::open(&file.path.with_extension("none"), MODEL, 2, 0),
-        Err(ViewError::Io { .. })
+        Err(VectorError::Io { .. })
     ));
 }
 

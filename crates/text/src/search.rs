@@ -168,7 +168,7 @@ impl TextIndex {
 
     /// Returns the rarest words of a text that documents hold, as they are written, at most `most`: identifiers first, and
     /// the rarest first of each kind. A word is rare as an identifier is.
-    pub(crate) fn rare_words(
+    pub fn rare_words(
         &self,
         tail: &Tail,
         text: &str,
@@ -196,7 +196,7 @@ impl TextIndex {
     }
 
     /// Looks the words of a query up: what the answer says of them, without hits yet.
-    pub(crate) fn prepare<'a>(
+    pub fn prepare<'a>(
         &'a self,
         tail: &'a Tail,
         query: &TextQuery<'_>,
@@ -254,15 +254,15 @@ impl TextIndex {
 
 /// A caller's sight of versions, by their ordinals.
 #[derive(Clone, Copy)]
-pub(crate) struct Sight<'a> {
+pub struct Sight<'a> {
     /// Whether one may be in the answer.
-    pub(crate) visible: &'a dyn Fn(u64) -> bool,
+    pub visible: &'a dyn Fn(u64) -> bool,
     /// Which of equally good ones stands first: the one whose number is smaller.
-    pub(crate) tie: &'a dyn Fn(u64) -> u128,
+    pub tie: &'a dyn Fn(u64) -> u128,
 }
 
 /// A query against the collection of this moment.
-pub(crate) struct Prepared<'a> {
+pub struct Prepared<'a> {
     tiers: Vec<Searcher>,
     tail: &'a Tail,
     terms: Vec<QueryTerm>,
@@ -280,12 +280,15 @@ pub(crate) struct Prepared<'a> {
 
 /// A candidate with its final score.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Found {
-    pub(crate) scored: Scored,
-    pub(crate) ordinal: u64,
+pub struct Found {
+    /// Its score, and which words of the query it has.
+    pub scored: Scored,
+    /// The version.
+    pub ordinal: u64,
     /// See [`Sight::tie`].
-    pub(crate) tie: u128,
-    pub(crate) place: Place,
+    pub tie: u128,
+    /// The document in an index, or in the tail.
+    pub place: Place,
 }
 
 impl Prepared<'_> {
@@ -300,7 +303,7 @@ impl Prepared<'_> {
 
     /// About as [`Prepared::best`], for less: a word that is looked for by its stem finds by that alone, and as
     /// it was written counts only for what is found.
-    pub(crate) fn promising(&self, limit: usize) -> Result<Vec<Found>, TextError> {
+    pub fn promising(&self, limit: usize) -> Result<Vec<Found>, TextError> {
         let stems = self.terms.iter().filter(|t| t.field == TextField::Body);
         let stemmed: FxHashSet<&str> = stems.map(|term| term.word.as_str()).collect();
         // Of a long query only the rarest terms are left, so a word may have lost its stem.
@@ -313,7 +316,7 @@ impl Prepared<'_> {
 
     /// The documents of these versions with their scores, 0 where no word matches. A version that
     /// has no document in what is searched is left out.
-    pub(crate) fn score(&self, ordinals: &[u64]) -> Result<Vec<Found>, TextError> {
+    pub fn score(&self, ordinals: &[u64]) -> Result<Vec<Found>, TextError> {
         let mut candidates = Vec::with_capacity(ordinals.len());
         let mut filed = Vec::with_capacity(ordinals.len());
         for &ordinal in ordinals {
@@ -336,18 +339,18 @@ impl Prepared<'_> {
     }
 
     /// The words of the query that a document holds, as they were written.
-    pub(crate) fn matched_words(&self, found: &Found) -> Vec<String> {
+    pub fn matched_words(&self, found: &Found) -> Vec<String> {
         matched_words(&self.terms, found.scored.matched)
     }
 
     /// The words of the query that say something, with their rarities.
-    pub(crate) fn words(&self) -> Vec<(&QuestionWord, f64)> {
+    pub fn words(&self) -> Vec<(&QuestionWord, f64)> {
         let words = self.words.iter();
         words.map(|(word, rarity)| (word, *rarity)).collect()
     }
 
     /// The terms of each of [`Prepared::words`], as bits of what matched.
-    pub(crate) fn bits_of_words(&self) -> Vec<u64> {
+    pub fn bits_of_words(&self) -> Vec<u64> {
         let bits_of = |word: &QuestionWord| {
             let is_its = |term: &QueryTerm| match term.field {
                 TextField::Exact => term.term == word.text,
@@ -361,27 +364,27 @@ impl Prepared<'_> {
     }
 
     /// The documents that hold now.
-    pub(crate) fn docs(&self) -> u64 {
+    pub fn docs(&self) -> u64 {
         self.stats.docs
     }
 
     /// The rarity of a word that one document has.
-    pub(crate) fn rarity_of_one(&self) -> f64 {
+    pub fn rarity_of_one(&self) -> f64 {
         rarity(&self.stats, 1)
     }
 
     /// Whether the query asks for a time.
-    pub(crate) fn asks_when(&self) -> bool {
+    pub fn asks_when(&self) -> bool {
         self.asks_when
     }
 
     /// Whether a document holds a rare identifier of the query.
-    pub(crate) fn has_identifier(&self, found: &Found) -> bool {
+    pub fn has_identifier(&self, found: &Found) -> bool {
         found.scored.matched & self.identifiers != 0
     }
 
     /// Whether the query names who speaks in each of these documents.
-    pub(crate) fn speakers(&self, found: &[Found]) -> Result<Vec<bool>, TextError> {
+    pub fn speakers(&self, found: &[Found]) -> Result<Vec<bool>, TextError> {
         let words = self
             .terms
             .iter()
@@ -391,7 +394,7 @@ impl Prepared<'_> {
     }
 
     /// Whether each of these documents is of one of these scopes.
-    pub(crate) fn of_scopes(
+    pub fn of_scopes(
         &self,
         scopes: &[InScope<'_>],
         found: &[Found],
@@ -549,7 +552,7 @@ impl Prepared<'_> {
     }
 
     /// The versions that the filters let through, ascending; `None` where that is all of them.
-    pub(crate) fn allowed(&self) -> Result<Option<Vec<u64>>, TextError> {
+    pub fn allowed(&self) -> Result<Option<Vec<u64>>, TextError> {
         if self.filters.is_empty() {
             return Ok(None);
         }
@@ -574,7 +577,7 @@ impl Prepared<'_> {
     }
 
     /// The bytes given with a document.
-    pub(crate) fn stored(&self, place: Place) -> Result<Vec<u8>, TextError> {
+    pub fn stored(&self, place: Place) -> Result<Vec<u8>, TextError> {
         stored(&self.tiers, self.tail, place)
     }
 }

@@ -147,7 +147,7 @@ impl TextIndex {
     /// whatever they share. Who asked compares them. `visible` is asked, by ordinal, about each. What was stored with each.
     /// Costs a step of a few nanoseconds for each version of the topic and scope, or one for each of the topic that has
     /// such a word.
-    pub(crate) fn near(
+    pub fn near(
         &self,
         tail: &Tail,
         sought: &Sought<'_>,

@@ -1,0 +1,46 @@
+//! Opening, mapping and replacing files.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+
+use memmap2::Mmap;
+
+use crate::error::{Result, io};
+
+/// Maps a whole file.
+///
+/// # Errors
+/// `Io`, also for a path that is no regular file: opening a pipe would wait for ever.
+#[allow(unsafe_code)]
+pub(crate) fn map(path: &Path) -> Result<Mmap> {
+    let open = || match fs::metadata(path)?.is_file() {
+        true => File::open(path),
+        false => Err(io::Error::new(ErrorKind::InvalidInput, "it is no file")),
+    };
+    let file = open().map_err(io("opening", path))?;
+    // SAFETY: files of vectors are appended to, beyond the rows that any reader looks at; files of graphs are replaced.
+    // No process of icm truncates either while it may be mapped.
+    unsafe { Mmap::map(&file) }.map_err(io("mapping", path))
+}
+
+/// Puts `bytes` in the place of a file in one step. Nothing is synced: the file can be made again.
+///
+/// # Errors
+/// `Io`; then the file is as it was.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let beside = path.with_extension("tmp");
+    match fs::remove_file(&beside) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(io("removing", &beside)(error));
+        }
+        _ => {}
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&beside).map_err(io("creating", &beside))?;
+    file.write_all(bytes).map_err(io("writing", &beside))?;
+    fs::rename(&beside, path).map_err(io("renaming", &beside))
+}

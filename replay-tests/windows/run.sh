@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds icm for Windows with MinGW, and lets three servers of it share a store under Wine: one of them is killed.
 #   rustup target add x86_64-pc-windows-gnu; apt-get install g++-mingw-w64-x86-64-posix wine64
-# No part of `.ci/run`: the build alone takes as long as all of that.
+# A step of `.ci/all`: the build alone takes as long as all of `.ci/run`.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

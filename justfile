@@ -1,8 +1,12 @@
-# The steps of .ci/run by name. `just --list` shows them.
+# Names for the scripts in .ci, which say what they do. `just --list` shows the names.
 
 # Everything that must hold before a change lands.
 ci:
     bash .ci/run
+
+# That, and what takes longer: every step, or those that are named.
+all *steps:
+    bash .ci/all {{ steps }}
 
 # Formats all code.
 format:
@@ -10,17 +14,16 @@ format:
 
 # Lints, with warnings denied.
 lint:
-    cargo clippy --workspace --all-targets --locked -- -D warnings
+    bash .ci/checks lints
 
-# Every test, or those with a word in their name.
-test word='':
-    cargo nextest run --workspace -E 'test({{ word }})'
+# Every test, or those with one of the words in their name.
+test *words:
+    bash .ci/checks tests {{ words }}
 
 # Writes the files that tests compare anew.
 frozen:
-    ICM_UPDATE_SNAPSHOTS=1 cargo test --workspace -- as_checked_in as_before has_help
-    cargo run -p replay-tests --bin schemas
+    bash .ci/frozen
 
-# Licences, sources and bans of all dependencies; needs cargo-deny.
+# Licences, sources and bans of all dependencies.
 deny:
-    cargo deny check bans licenses sources
+    bash .ci/dependencies

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use icm_api::{Caller, NoProgress};
 use icm_log::env::Env;
-use icm_server::api::{Caller, NoProgress};
-use icm_server::{Ground, OpenOptions, Service, SystemEnv};
+use icm_service::{Ground, OpenOptions, Service, SystemEnv};
 
 const DAY_MS: u64 = 86_400_000;
 

@@ -14,7 +14,7 @@ use icm_log::{
     Batch, CommandId, Durability, Kind, Log, NewEvent, RequestKey, SessionId, SubjectId, hash,
     payload,
 };
-use icm_server::SystemEnv;
+use icm_service::SystemEnv;
 use replay_tests::rng::Rng;
 
 const MEMOIR: &str = "big";

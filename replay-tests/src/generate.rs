@@ -1,7 +1,7 @@
 //! Random scripts for proptest. They shrink to the shortest script that still fails, which is
 //! printed as a script: paste it into a test.
 
-use icm_server::api::{Importance, OnSimilar, Sort};
+use icm_api::{Importance, OnSimilar, Sort};
 use proptest::prelude::*;
 use proptest::sample::select;
 

@@ -12,6 +12,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use icm_api::{ExportSince, ListRequest, NoProgress};
 use icm_log::bundle::Since;
 use icm_log::facts::{self, Facts, Importance, ScopeKind, Trust};
 use icm_log::head::{Head, HeadFields};
@@ -21,7 +22,6 @@ use icm_log::{
     ActorId, CommandId, Cursor, Durability, EventId, Kind, Log, NewEvent, OriginId, Position,
     RequestKey, ScopeId, Seq, SessionId, SubjectId, Time, hash, payload,
 };
-use icm_server::api::{ExportSince, ListRequest, NoProgress};
 use serde_json::{Value, json};
 
 use crate::env::{START_MS, SimEnv};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use icm_server::api::{ListRequest, Memory, NoProgress, RecallAnswer, RecallRequest, StoreRequest};
+use icm_api::{ListRequest, Memory, NoProgress, RecallAnswer, RecallRequest, StoreRequest};
 use proptest::test_runner::Config;
 
 use crate::generate::EVERYWHERE;
@@ -391,7 +391,7 @@ impl Judge {
             request_id: Some(format!("request {number}")),
             ..StoreRequest::default()
         };
-        let caller = icm_server::api::Caller {
+        let caller = icm_api::Caller {
             actor: "user".to_owned(),
             ..Default::default()
         };
@@ -404,7 +404,7 @@ impl Judge {
             let again = store(&self.run, "one").map_err(|error| error.to_string())?;
             differ("the receipt of a repeated request", &again, &first)?;
             match store(&self.run, "two") {
-                Err(icm_server::ServiceError::Conflict { .. }) => {}
+                Err(icm_api::error::ServiceError::Conflict { .. }) => {}
                 other => return Err(format!("other content under a used request id: {other:?}")),
             }
         }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use icm_server::api::{Action, Basis, Importance, ListRequest, Memory, Trust};
+use icm_api::{Action, Basis, Importance, ListRequest, Memory, Trust};
 
 use crate::script::{Command, Run};
 

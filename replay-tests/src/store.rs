@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use icm_api::error::Result;
+use icm_api::{DecayPolicy, Dedup, OnSimilar};
 use icm_log::disk::{Disk, RealDisk};
-use icm_server::api::{DecayPolicy, Dedup, OnSimilar};
-use icm_server::{Ground, OpenOptions, Result, Service};
+use icm_service::{Ground, OpenOptions, Service};
 use jiff::tz::TimeZone;
 
 use crate::env::SimEnv;

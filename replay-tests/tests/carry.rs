@@ -6,12 +6,13 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use icm_log::disk::RealDisk;
-use icm_log::{Cursor, EventId, Kind, Log, OriginId};
-use icm_server::api::{
+use icm_api::error::ServiceError;
+use icm_api::{
     Caller, ExportSince, ListRequest, NoProgress, RedactRequest, StoreRequest, UndoRequest,
 };
-use icm_server::{ExportFile, Service, ServiceError};
+use icm_log::disk::RealDisk;
+use icm_log::{Cursor, EventId, Kind, Log, OriginId};
+use icm_service::{ExportFile, Service};
 use icm_sync::{Folder, SyncOptions, sync};
 use proptest::prelude::*;
 use replay_tests::env::SimEnv;
@@ -86,7 +87,7 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 /// A command may find that there is nothing for it to do, but not that something is wrong.
-fn may_refuse<T>(done: icm_server::Result<T>) {
+fn may_refuse<T>(done: icm_api::error::Result<T>) {
     if let Err(error) = done {
         let refused = matches!(
             error,
@@ -227,7 +228,7 @@ impl World {
             Part::All => ExportSince::Start,
             Part::Lacking => {
                 let heads = self.open(to).heads().expect("it reads");
-                let line = |head: icm_server::api::OriginHead| {
+                let line = |head: icm_api::OriginHead| {
                     format!("{} {} {}\n", head.origin, head.seq, head.head)
                 };
                 ExportSince::Heads(heads.into_iter().map(line).collect())

@@ -5,14 +5,15 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use icm_log::disk::RealDisk;
-use icm_log::facts::{MemoryRecalled, Recalled};
-use icm_log::{Cursor, Durability, Kind, Log, NewEvent, SubjectId};
-use icm_server::api::{
+use icm_api::error::ServiceError;
+use icm_api::{
     Caller, Conflict, ConflictsRequest, ExportSince, Importance, LinkRequest, ListRequest,
     NoProgress, RecallRequest, SettleRequest, Sort, StoreRequest, UndoRequest, UpdateRequest,
 };
-use icm_server::{ExportFile, Service, ServiceError};
+use icm_log::disk::RealDisk;
+use icm_log::facts::{MemoryRecalled, Recalled};
+use icm_log::{Cursor, Durability, Kind, Log, NewEvent, SubjectId};
+use icm_service::{ExportFile, Service};
 use proptest::prelude::*;
 use replay_tests::env::SimEnv;
 use replay_tests::{folder, judge, logbed, store};
@@ -99,7 +100,7 @@ struct Machine {
 }
 
 /// A command may find that there is nothing for it to do, but not that something is wrong.
-fn may_refuse<T>(done: icm_server::Result<T>) {
+fn may_refuse<T>(done: icm_api::error::Result<T>) {
     if let Err(error) = done {
         let refused = matches!(
             error,
@@ -310,7 +311,7 @@ impl Machine {
             told.sort_unstable();
             assert_eq!(told, open);
             // Some things are looked for where one memory is asked for.
-            let one = icm_server::api::Memory {
+            let one = icm_api::Memory {
                 often_together: Vec::new(),
                 conflicts: Vec::new(),
                 ..one

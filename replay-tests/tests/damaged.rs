@@ -6,16 +6,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use icm_api::error::ServiceError;
+use icm_api::{
+    Caller, NoProgress, RecallRequest, RedactRequest, RepairAnswer, RepairRequest, StoreRequest,
+};
 use icm_log::acked::{ACKED_FILE, SLOT_OFFSETS, Slot};
 use icm_log::disk::RealDisk;
 use icm_log::facts::{ImportedRange, LogImported};
 use icm_log::record::{self, Body, Parsed, SALT_LEN};
 use icm_log::segment::HEADER_LEN;
 use icm_log::{Durability, EventId, Kind, Log, NewEvent, OriginId, Seq, SubjectId};
-use icm_server::api::{
-    Caller, NoProgress, RecallRequest, RedactRequest, RepairAnswer, RepairRequest, StoreRequest,
-};
-use icm_server::{Service, ServiceError};
+use icm_service::Service;
 use replay_tests::env::SimEnv;
 use replay_tests::folder::{self, Files};
 use replay_tests::logbed;

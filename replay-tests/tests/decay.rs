@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use icm_api::NoProgress;
 use icm_log::disk::RealDisk;
 use icm_log::env::Env;
 use icm_log::facts::MemoryDecayed;
 use icm_log::{Durability, Kind, Log, NewEvent, SubjectId};
-use icm_server::api::NoProgress;
 use proptest::prelude::*;
 use replay_tests::judge;
 use replay_tests::logbed;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use icm_api::{Caller, NoProgress, RecallAnswer, RecallRequest, StoreRequest};
 use icm_projections::ranking::Ranking;
-use icm_server::api::{Caller, NoProgress, RecallAnswer, RecallRequest, StoreRequest};
-use icm_server::{OpenOptions, Service};
+use icm_service::{OpenOptions, Service};
 
 const MEMORIES: usize = 2_400;
 const ROWS_MIN: u64 = 600;

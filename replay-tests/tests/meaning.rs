@@ -6,11 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use icm_projections::ranking::Ranking;
-use icm_server::api::{
+use icm_api::{
     Caller, Importance, ListRequest, NoProgress, RecallRequest, RedactRequest, StoreRequest, Trust,
 };
-use icm_server::{OpenOptions, Service};
+use icm_projections::ranking::Ranking;
+use icm_service::{OpenOptions, Service};
 use icm_vectors::embed::{Embedder, StaticEmbedder};
 use replay_tests::script::Run;
 

@@ -5,11 +5,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use icm_server::api::{
+use icm_api::error::ServiceError;
+use icm_api::{
     Caller, ConceptLinkRequest, ConceptRequest, DefinitionStatus, ExportSince, InspectRequest,
     LabelRequest, MemoirRequest, NoProgress, StoreRequest, UndoRequest, WholeConcept,
 };
-use icm_server::{ExportFile, Service, ServiceError};
+use icm_service::{ExportFile, Service};
 use proptest::prelude::*;
 use replay_tests::env::SimEnv;
 use replay_tests::{folder, judge, store};
@@ -74,7 +75,7 @@ struct Machine {
 }
 
 /// A command may find that there is nothing for it to do, but not that something is wrong.
-fn may_refuse<T>(done: icm_server::Result<T>) {
+fn may_refuse<T>(done: icm_api::error::Result<T>) {
     if let Err(error) = done {
         let refused = matches!(
             error,

@@ -10,6 +10,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use icm_api::{
+    Caller, ConsolidateRequest, DecayRequest, LinkRequest, ListRequest, Memory, NoProgress,
+    PruneRequest, RecallRequest, StoreRequest, UndoRequest, UpdateRequest, VerifyReport, Version,
+};
 use icm_log::disk::RealDisk;
 use icm_log::env::Env;
 use icm_log::facts::{
@@ -22,11 +26,7 @@ use icm_log::{
     Seq, SubjectId, Waypoint, Waypoints, hash, payload,
 };
 use icm_projections::Views;
-use icm_server::Service;
-use icm_server::api::{
-    Caller, ConsolidateRequest, DecayRequest, LinkRequest, ListRequest, Memory, NoProgress,
-    PruneRequest, RecallRequest, StoreRequest, UndoRequest, UpdateRequest, VerifyReport, Version,
-};
+use icm_service::Service;
 use proptest::prelude::*;
 use replay_tests::env::SimEnv;
 use replay_tests::{folder, judge, logbed, store};
@@ -350,7 +350,7 @@ impl Machine {
                 request.topic = Some(TOPICS[*topic].to_owned());
             })?,
             Op::Weigh { pick } => self.update(*pick, |request| {
-                request.importance = Some(icm_server::api::Importance::Critical);
+                request.importance = Some(icm_api::Importance::Critical);
             })?,
             Op::Words { pick, words } => self.update(*pick, |request| {
                 let words = words.iter().map(|word| WORDS[*word].to_owned());
@@ -389,7 +389,7 @@ impl Machine {
                     scope: None,
                     keep_originals: false,
                     allow_secret: false,
-                    trust: icm_server::api::Trust::User,
+                    trust: icm_api::Trust::User,
                     request_id: None,
                 };
                 let _ = self.service().consolidate(&caller, &request);

@@ -5,9 +5,10 @@ use std::io::BufReader;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
-use icm_server::Service;
-use icm_server::api::{Caller, ExportSince, NoProgress, StoreRequest, UndoRequest};
-use icm_server::{ExportFile, Result};
+use icm_api::error::Result;
+use icm_api::{Caller, ExportSince, NoProgress, StoreRequest, UndoRequest};
+use icm_service::ExportFile;
+use icm_service::Service;
 use icm_sync::{Peer, SyncAnswer, SyncOptions, meet, serve};
 use replay_tests::env::SimEnv;
 use replay_tests::store;

@@ -5,10 +5,10 @@ use std::io::{BufRead, Cursor};
 use std::path::Path;
 use std::sync::Arc;
 
-use icm_server::Service;
-use icm_server::api::{
+use icm_api::{
     Caller, ImportReport, Importance, ListRequest, Memory, NoProgress, Source, StoreRequest, Trust,
 };
+use icm_service::Service;
 use proptest::prelude::*;
 use replay_tests::env::SimEnv;
 use replay_tests::{judge, store};
@@ -121,7 +121,7 @@ fn memory() -> impl Strategy<Value = StoreRequest> {
                     trust,
                     keywords,
                     raw_excerpt,
-                    occurred_at: occurred_ms.map(icm_server::when::rfc3339_signed),
+                    occurred_at: occurred_ms.map(icm_api::when::rfc3339_signed),
                     metadata,
                     source,
                     allow_secret: true,
@@ -182,7 +182,7 @@ fn exports(service: &Service) -> Vec<(&'static str, Vec<(String, String)>)> {
     let mut folder = Vec::new();
     let put = &mut |name: &str, text: &str| {
         folder.push((name.to_owned(), text.to_owned()));
-        Ok::<(), icm_server::ServiceError>(())
+        Ok::<(), icm_api::error::ServiceError>(())
     };
     service
         .export_markdown_files(None, put)
@@ -210,7 +210,7 @@ proptest! {
         let list = first.list(&ListRequest::default()).expect("it lists");
         if let [one, two, ..] = &list[..] {
             let update = |id: &str, content: Option<&str>, topic: Option<&str>| {
-                let request = icm_server::api::UpdateRequest {
+                let request = icm_api::UpdateRequest {
                     id: id.to_owned(),
                     content: content.map(str::to_owned),
                     topic: topic.map(str::to_owned),

@@ -4,11 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use icm_server::api::{
+use icm_api::{
     Caller, ExportSince, ListRequest, LogImportAnswer, NoProgress, Receipt, RedactRequest,
     StoreRequest, UndoRequest,
 };
-use icm_server::{ExportFile, Service};
+use icm_service::{ExportFile, Service};
 use replay_tests::env::SimEnv;
 use replay_tests::folder::{self, Files};
 use replay_tests::store;

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use icm_server::api::{
+use icm_api::{
     Caller, ExportSince, NoProgress, RecallRequest, RedactRequest, StoreRequest, VerifyReport,
 };
-use icm_server::{ExportFile, Service};
+use icm_service::{ExportFile, Service};
 use proptest::prelude::*;
 use replay_tests::env::SimEnv;
 use replay_tests::{judge, store};

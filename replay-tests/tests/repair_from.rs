@@ -3,11 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use icm_api::{Caller, ExportSince, NoProgress, RedactRequest, RepairRequest, StoreRequest};
 use icm_log::acked::ACKED_FILE;
-use icm_server::api::{
-    Caller, ExportSince, NoProgress, RedactRequest, RepairRequest, StoreRequest,
-};
-use icm_server::{ExportFile, Service};
+use icm_service::{ExportFile, Service};
 use replay_tests::env::SimEnv;
 use replay_tests::logbed::Seen;
 use replay_tests::repair::{self, STORE, check, fill, records, segments, spares};

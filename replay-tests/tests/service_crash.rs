@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use icm_api::{Caller, ListRequest, NoProgress, RecallRequest, StoreRequest};
 use icm_log::disk::Disk;
 use icm_log::{Durability, Log};
-use icm_server::Service;
-use icm_server::api::{Caller, ListRequest, NoProgress, RecallRequest, StoreRequest};
+use icm_service::Service;
 use replay_tests::env::SimEnv;
 use replay_tests::logbed;
 use replay_tests::simdisk::{CrashPlan, Names, SimDisk, Writes};

@@ -4,16 +4,40 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Each crate with those of the workspace that it may use. A crate that is not listed may not exist.
-const MAY_USE: [(&str, &[&str]); 9] = [
+const MAY_USE: [(&str, &[&str]); 13] = [
     ("log", &[]),
     ("text", &[]),
     ("vectors", &[]),
     ("projections", &["log", "text", "vectors"]),
     ("embedders", &["vectors"]),
-    ("server", &["log", "text", "vectors", "projections"]),
-    ("sync", &["log", "server"]),
-    ("objects", &["server", "sync"]),
-    ("cli", &["embedders", "server", "objects", "sync"]),
+    ("guard", &[]),
+    ("api", &["guard", "log", "projections"]),
+    (
+        "service",
+        &["api", "guard", "log", "projections", "text", "vectors"],
+    ),
+    ("bench", &["api", "guard", "projections", "service"]),
+    ("sync", &["api", "log", "service"]),
+    ("objects", &["api", "sync"]),
+    (
+        "server",
+        &["api", "guard", "log", "projections", "service", "text"],
+    ),
+    (
+        "cli",
+        &[
+            "api",
+            "bench",
+            "embedders",
+            "guard",
+            "log",
+            "objects",
+            "projections",
+            "server",
+            "service",
+            "sync",
+        ],
+    ),
 ];
 
 /// The crates of the workspace that a manifest names among the dependencies of the product, tests left out.

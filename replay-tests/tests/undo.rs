@@ -1,7 +1,7 @@
 //! Undo: invariant 25, and what an undo must leave alone.
 
 use expect_test::expect;
-use icm_server::api::{Caller, ListRequest, Memory, NoProgress, UndoRequest};
+use icm_api::{Caller, ListRequest, Memory, NoProgress, UndoRequest};
 use proptest::prelude::*;
 use replay_tests::generate;
 use replay_tests::judge;
@@ -41,7 +41,7 @@ fn verified(run: &Run) -> Result<Option<String>, TestCaseError> {
     Ok(report.state_hash)
 }
 
-fn undo(run: &Run, events: &[&str], last: Option<usize>) -> icm_server::Result<String> {
+fn undo(run: &Run, events: &[&str], last: Option<usize>) -> icm_api::error::Result<String> {
     let request = UndoRequest {
         events: events.iter().map(|event| (*event).to_owned()).collect(),
         last,

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use icm_api::{Caller, StoreRequest};
 use icm_log::disk::RealDisk;
 use icm_log::{Cursor, Log};
 use icm_projections::{ViewError, Views};
-use icm_server::api::{Caller, StoreRequest};
 use replay_tests::env::SimEnv;
 use replay_tests::store;
 

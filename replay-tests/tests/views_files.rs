@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use icm_api::{Caller, ListRequest, Memory, NoProgress, RecallRequest};
 use icm_log::Log;
 use icm_log::disk::RealDisk;
 use icm_projections::{Views, ViewsState, inspect};
-use icm_server::api::{Caller, ListRequest, Memory, NoProgress, RecallRequest};
 use icm_vectors::embed::{Embedder, StaticEmbedder};
 use replay_tests::folder::{self, Files};
 use replay_tests::judge;

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use icm_api::{
+    Action, Caller, ExportSince, ListRequest, LogImportAnswer, NoProgress, RecallRequest,
+    RedactRequest, RepairRequest, StoreRequest,
+};
 use icm_log::bundle::Bundle;
 use icm_log::disk::{Disk, OpenMode, RealDisk};
 use icm_log::facts::LogRedacted;
 use icm_log::{Durability, EventId, Kind, Log, NewEvent, SubjectId, payload};
-use icm_server::api::{
-    Action, Caller, ExportSince, ListRequest, LogImportAnswer, NoProgress, RecallRequest,
-    RedactRequest, RepairRequest, StoreRequest,
-};
-use icm_server::{ExportFile, Service};
+use icm_service::{ExportFile, Service};
 use replay_tests::env::SimEnv;
 use replay_tests::{folder, logbed, store};
 
@@ -325,7 +325,7 @@ fn a_command_decides_by_what_is_there_now() {
     let id = store(&warm, "one");
     assert_eq!(contents(&warm), ["one"]);
     redact(&world.open("a"), &id);
-    let request = icm_server::api::UpdateRequest {
+    let request = icm_api::UpdateRequest {
         id: id.clone(),
         content: Some("one".to_owned()),
         ..Default::default()

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use icm_api::Caller;
+use icm_api::error::ServiceError;
 use icm_embedders::{Choice, EmbedError, Opened, Store};
-use icm_server::api::Caller;
-use icm_server::{AskOwner, Left, Model, OpenOptions, Service, ServiceError};
+use icm_server::AskOwner;
+use icm_service::{Left, Model, OpenOptions, Service};
 
 use crate::args::GlobalArgs;
 use crate::background;
@@ -152,7 +154,8 @@ impl App {
         if dir.is_file() {
             return Err(not_a_folder(&dir, &origin));
         }
-        let mut service = (self.service_of(open, dir, &self.config, read_only)?).asking_owner(asks);
+        let peer = icm_server::owner::peer(&dir, asks);
+        let mut service = (self.service_of(open, dir, &self.config, read_only)?).asking(peer);
         if origin == Origin::Default {
             // A folder that is icm's by name, whatever else a platform keeps in it.
             service = service.in_any_folder();
@@ -168,7 +171,7 @@ impl App {
 
     fn service_of(
         &self,
-        open: impl FnOnce(OpenOptions) -> icm_server::Result<Service>,
+        open: impl FnOnce(OpenOptions) -> icm_api::error::Result<Service>,
         dir: PathBuf,
         config: &Config,
         read_only: bool,

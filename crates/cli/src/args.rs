@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
-use icm_server::api::{Importance, Trust};
+use icm_api::{Importance, Trust};
 
 use crate::app::App;
 use crate::commands as c;

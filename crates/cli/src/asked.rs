@@ -1,6 +1,6 @@
 //! Commands that show what they would do, ask, and then do what was shown.
 
-use icm_server::Service;
+use icm_service::Service;
 use serde::Serialize;
 
 use crate::app::App;

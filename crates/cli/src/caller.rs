@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use icm_server::api::Caller;
-use icm_server::limits::{ACTOR_LEN_MAX, SOURCE_LEN_MAX, label};
+use icm_api::Caller;
+use icm_api::limits::{ACTOR_LEN_MAX, SOURCE_LEN_MAX, label};
 
 use crate::error::CliError;
 use crate::project;

@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use directories::{BaseDirs, ProjectDirs};
+use icm_api::Summarizer;
+use icm_api::{DecayPolicy, Dedup, OnSimilar};
 use icm_embedders::MAX_DIM;
 use icm_embedders::{Choice, Endpoint};
-use icm_server::Ranking;
-use icm_server::Summarizer;
-use icm_server::api::{DecayPolicy, Dedup, OnSimilar};
-use icm_server::secrets::{Action, Policy};
+use icm_guard::secrets::{Action, Policy};
+use icm_projections::ranking::Ranking;
 use toml::Value;
 
 use crate::error::CliError;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use icm_server::{ServiceError, io_hint, plain};
+use icm_api::error::{ServiceError, io_hint, plain};
 use serde::Serialize;
 
 use crate::text;

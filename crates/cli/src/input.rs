@@ -4,8 +4,10 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
-use icm_server::limits::CONTENT_LEN_MAX;
-use icm_server::{BUNDLE_MAGIC, ExportFile, ServiceError};
+use icm_api::error::ServiceError;
+use icm_api::limits::CONTENT_LEN_MAX;
+use icm_log::bundle::BUNDLE_MAGIC;
+use icm_service::ExportFile;
 
 use crate::error::CliError;
 

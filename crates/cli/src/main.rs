@@ -1,6 +1,6 @@
 //! `icm`: the command line.
 //!
-//! It turns arguments into requests to [`icm_server::Service`] and answers into text or JSON. It
+//! It turns arguments into requests to [`icm_service::Service`] and answers into text or JSON. It
 //! must never know how the log lies on disk or how an index works. Every command is one file
 //! under `commands/`, whose argument struct's doc comment is its help, and reads as: resolve what
 //! was meant, do it, report.

@@ -3,8 +3,8 @@
 //! Recalled text is data, not words of ours: it stands behind a bar, cleaned, line by line.
 
 use anstyle::Style;
-use icm_server::ID_LEN;
-use icm_server::api::{Importance, Memory, Receipt, Similar};
+use icm_api::ids::ID_LEN;
+use icm_api::{Importance, Memory, Receipt, Similar};
 
 use crate::app::App;
 use crate::columns::{self, Cell};
@@ -215,7 +215,7 @@ pub(crate) fn print_receipt(ui: &Ui, receipt: &Receipt) -> Result<(), CliError> 
 fn print_similar(ui: &Ui, receipt: &Receipt, similar: &Similar) -> Result<(), CliError> {
     let (old, new) = (text::one_line(&similar.id), text::one_line(&receipt.id));
     let score = format!("({:.2})", similar.score);
-    if receipt.action == icm_server::api::Action::Updated {
+    if receipt.action == icm_api::Action::Updated {
         ui.line(format_args!(
             "it said nearly the same {} and was updated; `icm undo {}` takes that back",
             ui.paint(DIM, &score),
@@ -248,7 +248,7 @@ fn importance_style(importance: Importance) -> Style {
 }
 
 fn action(receipt: &Receipt) -> &'static str {
-    use icm_server::api::Action;
+    use icm_api::Action;
     match receipt.action {
         Action::Stored => "stored",
         Action::Updated => "updated",

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use icm_server::sanitize::escape_json;
+use icm_guard::sanitize::escape_json;
 
 use crate::error::CliError;
 use crate::text;

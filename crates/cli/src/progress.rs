@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use icm_server::api::Progress;
+use icm_api::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::ui::Ui;

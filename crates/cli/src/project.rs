@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use icm_server::limits::{self, SOURCE_LEN_MAX};
+use icm_api::limits;
+use icm_api::limits::SOURCE_LEN_MAX;
 
 const MARKER: &str = ".icm-project";
 /// How long git may take.

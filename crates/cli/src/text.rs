@@ -1,9 +1,9 @@
 //! Making text fit for a terminal: clean, one line, wrapped, cut.
 //!
 //! What comes out of the store was written by anybody, so nothing reaches a terminal without
-//! [`icm_server::sanitize::clean`].
+//! [`icm_guard::sanitize::clean`].
 
-use icm_server::sanitize::clean;
+use icm_guard::sanitize::clean;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The text without what steers a terminal or cannot be seen.
@@ -114,7 +114,7 @@ fn wrap_line(line: &str, columns: usize, lines: &mut Vec<String>) {
 }
 
 /// Places in chains, as a person reads them.
-pub(crate) fn places(places: &[icm_server::api::ChainPlace]) -> String {
+pub(crate) fn places(places: &[icm_api::ChainPlace]) -> String {
     let named = places.iter();
     let named = named.map(|place| format!("{} from seq {}", place.origin, place.seq));
     named.collect::<Vec<_>>().join(", ")

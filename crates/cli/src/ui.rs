@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
 use anstyle::{AnsiColor, Style};
-use icm_server::sanitize::escape_json;
+use icm_guard::sanitize::escape_json;
 use jiff::Timestamp;
 use serde::Serialize;
 

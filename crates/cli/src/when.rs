@@ -1,6 +1,7 @@
 //! Times for people.
 
-use icm_server::when::{self, time_ago};
+use icm_api::when;
+use icm_api::when::time_ago;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 

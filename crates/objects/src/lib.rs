@@ -4,7 +4,7 @@
 //! Credentials come from the environment variables that the tools of each provider read, never from a file of icm.
 //!
 //! ```no_run
-//! # fn example() -> icm_server::Result<()> {
+//! # fn example() -> icm_api::error::Result<()> {
 //! let target = icm_objects::Objects::open("s3://bucket/icm")?;
 //! # let _: &dyn icm_sync::Target = &target;
 //! # Ok(())
@@ -20,7 +20,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::sync::Arc;
 
-use icm_server::{Result, ServiceError};
+use icm_api::error::{Result, ServiceError};
 use icm_sync::Target;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};

@@ -12,7 +12,6 @@
 //! It never writes anything but JSON lines to its output, and its own diagnostics go to `tracing`.
 
 mod complete;
-pub(crate) mod frame;
 mod line;
 mod offer;
 mod progress;
@@ -28,7 +27,6 @@ mod transport;
 mod watch;
 mod words;
 
-pub(crate) use frame::Frame;
 pub(crate) use line::parse_body;
 pub use offer::Offer;
 pub(crate) use server::{FollowUp, Server, short_name};
@@ -44,9 +42,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::api::Caller;
-use crate::error::{Result, ServiceError};
-use crate::service::Service;
+use icm_api::Caller;
+use icm_api::error::{Result, ServiceError};
+use icm_service::Service;
 use transport::LineTransport;
 
 /// How long work after the last answer may take once the client is gone.

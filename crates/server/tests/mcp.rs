@@ -23,9 +23,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use icm_server::api::{Action, Caller, LogRequest, StoreRequest, Trust};
+use icm_api::{Action, Caller, LogRequest, StoreRequest, Trust};
 use icm_server::mcp::{ANSWER_MAX_BYTES, INSTRUCTIONS, McpOptions, Offer, serve, tool_list};
-use icm_server::{OpenOptions, Service};
+use icm_service::{OpenOptions, Service};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines};
 use tokio::task::JoinHandle;
@@ -282,7 +282,7 @@ fn read_only_lists_only_tools_that_read() {
 struct Client {
     input: Option<DuplexStream>,
     output: Lines<BufReader<DuplexStream>>,
-    serving: JoinHandle<icm_server::Result<()>>,
+    serving: JoinHandle<icm_api::error::Result<()>>,
     service: Arc<Service>,
     next_id: u64,
     /// Metadata of every request, for the stateless protocol.
@@ -1575,13 +1575,13 @@ struct Ago;
 
 impl icm_log::env::Env for Ago {
     fn now_ms(&self) -> u64 {
-        icm_server::SystemEnv.now_ms() - 3 * 86_400_000
+        icm_service::SystemEnv.now_ms() - 3 * 86_400_000
     }
     fn fill_random(&self, bytes: &mut [u8]) {
-        icm_server::SystemEnv.fill_random(bytes);
+        icm_service::SystemEnv.fill_random(bytes);
     }
     fn machine_id(&self) -> Option<String> {
-        icm_server::SystemEnv.machine_id()
+        icm_service::SystemEnv.machine_id()
     }
 }
 
@@ -1593,9 +1593,9 @@ async fn three_days_later() -> Client {
         lock_wait: Duration::from_secs(10),
         read_only: false,
     };
-    let ground = icm_server::Ground {
+    let ground = icm_service::Ground {
         env: Arc::new(Ago),
-        ..icm_server::Ground::system()
+        ..icm_service::Ground::system()
     };
     let before = Service::open_on(options, ground).expect("a store");
     let request = StoreRequest {

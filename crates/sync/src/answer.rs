@@ -1,6 +1,6 @@
 //! What a sync did.
 
-use icm_server::api::{ChainPlace, LogImportAnswer};
+use icm_api::{ChainPlace, LogImportAnswer};
 use serde::Serialize;
 
 use crate::index::Listed;

@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Seek};
 
+use icm_api::Progress;
+use icm_api::error::{Result, ServiceError};
 use icm_log::bundle::{ChainRange, Exported};
-use icm_server::api::Progress;
-use icm_server::{ExportFile, Result, Service, ServiceError};
+use icm_service::{ExportFile, Service};
 
 /// How long a bundle is, in bytes, unless somebody wants shorter ones.
 pub(crate) const BUNDLE_LEN: u64 = 32 << 20;

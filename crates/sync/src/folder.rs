@@ -4,7 +4,7 @@ use std::fs::{self, DirBuilder, File};
 use std::io::{self, ErrorKind, Read, Seek};
 use std::path::{Path, PathBuf};
 
-use icm_server::{Result, ServiceError};
+use icm_api::error::{Result, ServiceError};
 
 use crate::target::{Target, UNFINISHED};
 

@@ -10,9 +10,9 @@
 //! events, and those of machines whose files went.
 //!
 //! ```no_run
-//! use icm_server::api::{Caller, NoProgress};
+//! use icm_api::{Caller, NoProgress};
 //! use icm_sync::{Folder, SyncOptions, sync};
-//! # fn example(service: &icm_server::Service) -> icm_server::Result<()> {
+//! # fn example(service: &icm_service::Service) -> icm_api::error::Result<()> {
 //! let target = Folder::open("/home/me/Sync/icm".as_ref(), service.dir())?;
 //! let answer = sync(service, &Caller::default(), &target, SyncOptions::default(), &NoProgress)?;
 //! println!("{} events came", answer.received.events);
@@ -37,8 +37,9 @@ mod pull;
 mod ssh;
 mod target;
 
-use icm_server::api::{Caller, Progress};
-use icm_server::{Result, Service};
+use icm_api::error::Result;
+use icm_api::{Caller, Progress};
+use icm_service::Service;
 
 use export::BUNDLE_LEN;
 

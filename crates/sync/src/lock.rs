@@ -4,7 +4,8 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use icm_server::{Result, Service, ServiceError};
+use icm_api::error::{Result, ServiceError};
+use icm_service::Service;
 
 /// Beside the lock of the log. The folder for what may be deleted is deleted by a redaction, also by one that a sync brings.
 const LOCK: &str = "sync.lock";

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
+use icm_api::Progress;
+use icm_api::error::Result;
 use icm_log::OriginId;
 use icm_log::bundle::{ChainRange, Exported};
-use icm_server::api::Progress;
-use icm_server::{Result, Service};
+use icm_service::Service;
 
 use crate::SyncOptions;
 use crate::answer::{Reason, Refused, SyncAnswer};

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::io::{self, Read};
 
+use icm_api::error::{Result, ServiceError};
+use icm_api::{Caller, Progress};
 use icm_log::OriginId;
 use icm_log::bundle::ChainRange;
 use icm_log::learn::Lacking;
-use icm_server::api::{Caller, Progress};
-use icm_server::{ExportFile, Result, Service, ServiceError};
+use icm_service::{ExportFile, Service};
 
 use crate::answer::{Reason, Refused, SyncAnswer};
 use crate::export::Export;

@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use icm_server::{Result, ServiceError};
+use icm_api::error::{Result, ServiceError};
 
 /// How the URLs begin.
 const SCHEME: &str = "ssh://";

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 
-use icm_server::Result;
+use icm_api::error::Result;
 
 /// How the name of a file begins that is not all there yet: whoever was stopped may have left one.
 pub(crate) const UNFINISHED: &str = ".icm-";

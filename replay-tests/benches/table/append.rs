@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use icm_log::disk::RealDisk;
 use icm_log::{Durability, Log, SubjectId};
-use icm_server::SystemEnv;
+use icm_service::SystemEnv;
 
 use crate::clock::p50;
 use crate::{Target, data, fresh, row};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use icm_server::Service;
-use icm_server::api::{Caller, RecallRequest};
+use icm_api::{Caller, RecallRequest};
+use icm_service::Service;
 
 use crate::clock::{cpu_s, p50};
 use crate::data::{self, AGED, Text, VERSIONS};

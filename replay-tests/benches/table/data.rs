@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use icm_api::NoProgress;
 use icm_log::disk::RealDisk;
 use icm_log::env::Env;
 use icm_log::facts::{self, Importance, Recalled, ScopeKind, Trust, fields};
@@ -12,8 +13,7 @@ use icm_log::{
     Batch, CommandId, Durability, EventId, Kind, Log, Name, NewEvent, Position, RequestKey,
     ScopeId, SessionId, SubjectId, Writer, payload,
 };
-use icm_server::api::NoProgress;
-use icm_server::{OpenOptions, Service, SystemEnv};
+use icm_service::{OpenOptions, Service, SystemEnv};
 use replay_tests::env::SimEnv;
 use replay_tests::rng::Rng;
 

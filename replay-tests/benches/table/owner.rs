@@ -8,8 +8,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use icm_server::api::{Caller, StoreRequest};
-use icm_server::{AskOwner, OpenOptions, Service, ServiceError};
+use icm_api::error::ServiceError;
+use icm_api::{Caller, StoreRequest};
+use icm_server::AskOwner;
+use icm_service::{OpenOptions, Service};
 use serde_json::Value;
 
 use crate::clock::{self, cpu_of, p50};
@@ -88,7 +90,7 @@ fn client(store: &Path) -> Service {
         read_only: false,
     };
     let service = Service::open(options).expect("it opens");
-    service.asking_owner(AskOwner::All)
+    service.asking(icm_server::owner::peer(store, AskOwner::All))
 }
 
 fn caller() -> Caller {

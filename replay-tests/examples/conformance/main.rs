@@ -22,10 +22,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use icm_server::api::Caller;
+use icm_api::Caller;
 use icm_server::http::{HttpOptions, serve_handler};
-use icm_server::mcp::{self, McpOptions};
-use icm_server::{OpenOptions, Service};
+use icm_server::mcp;
+use icm_server::mcp::McpOptions;
+use icm_service::{OpenOptions, Service};
 
 use handler::Fixtures;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use icm_log::env::random_16;
-use icm_server::SystemEnv;
+use icm_service::SystemEnv;
 use rmcp::model::{
     ClientCapabilities, ErrorData, InputRequests, InputRequiredResult, InputResponses,
 };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use icm_server::api::{Importance, OnSimilar, Sort, Trust};
+use icm_api::{Importance, OnSimilar, Sort, Trust};
 
 /// A script: commands in order.
 #[derive(Clone, Default, PartialEq, Eq)]

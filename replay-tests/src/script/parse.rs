@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use icm_server::api::{Importance, OnSimilar, Sort, Trust};
+use icm_api::{Importance, OnSimilar, Sort, Trust};
 
 use super::command::{Command, Damage, Script};
 

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use icm_server::ServiceError;
-use icm_server::api::{
+use icm_api::error::ServiceError;
+use icm_api::{
     DecayAction, DecayReceipt, Direction, LogEntry, Memory, RecallAnswer, Receipt, TopicSummary,
     UndoAction, UndoAnswer, VerifyReport, Version,
 };
 
 use super::command::{importance_name, trust_name};
-use icm_server::api::{Action, Importance, Trust};
+use icm_api::{Action, Importance, Trust};
 
 /// What ids are called.
 #[derive(Debug, Default, Clone)]

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use icm_server::Service;
-use icm_server::api::{
+use icm_api::{
     Basis, Caller, ConsolidateRequest, DecayRequest, Dedup, LinkRequest, ListRequest, LogRequest,
     Memory, NoProgress, PruneRequest, RecallRequest, Receipt, StoreRequest, Trust,
     TurnTopicRequest, UndoRequest, UpdateRequest,
 };
+use icm_service::Service;
 
 use super::command::{Command, Damage};
 use super::render::{self, Aliases};
@@ -178,7 +178,7 @@ impl Run {
             .collect()
     }
 
-    fn answer(&mut self, command: &Command) -> icm_server::Result<String> {
+    fn answer(&mut self, command: &Command) -> icm_api::error::Result<String> {
         let service = self
             .service
             .as_ref()

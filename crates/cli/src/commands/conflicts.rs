@@ -2,7 +2,7 @@
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
-use icm_server::api::{Conflict, ConflictOf, ConflictValue, ConflictsRequest, SettleRequest};
+use icm_api::{Conflict, ConflictOf, ConflictValue, ConflictsRequest, SettleRequest};
 use serde_json::Value;
 
 use crate::app::App;

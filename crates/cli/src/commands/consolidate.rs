@@ -1,10 +1,8 @@
 //! `icm consolidate`
 
 use clap::Args;
-use icm_server::Summarizer;
-use icm_server::api::{
-    ConsolidatePreview, ConsolidateRequest, MadeSummary, Summary, SummaryBy, Trust,
-};
+use icm_api::Summarizer;
+use icm_api::{ConsolidatePreview, ConsolidateRequest, MadeSummary, Summary, SummaryBy, Trust};
 
 use crate::app::App;
 use crate::args::{ImportanceArg, words};

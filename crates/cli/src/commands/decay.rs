@@ -1,7 +1,7 @@
 //! `icm decay`
 
 use clap::Args;
-use icm_server::api::{DecayAction, DecayReceipt, DecayRequest, TickAhead};
+use icm_api::{DecayAction, DecayReceipt, DecayRequest, TickAhead};
 
 use crate::app::App;
 use crate::args::share;

@@ -1,7 +1,7 @@
 //! `icm diff`
 
 use clap::Args;
-use icm_server::api::{
+use icm_api::{
     Basis, Concept, Diff, DiffOp, DiffPiece, DiffRequest, GraphDiff, Memoir, Memory, MemoryChange,
     MemoryLink,
 };

@@ -1,8 +1,9 @@
 //! `icm doctor`
 
 use clap::Args;
-use icm_server::api::{Check, CheckStatus, Checkup};
-use icm_server::{Ground, Model, Service};
+use icm_api::{Check, CheckStatus, Checkup};
+use icm_server::owner::Owners;
+use icm_service::{Ground, Model, Service};
 
 use crate::app::App;
 use crate::columns::{self, Cell};
@@ -29,7 +30,7 @@ pub(crate) fn run(args: DoctorArgs, app: &App) -> Result<Outcome, CliError> {
     match app.db() {
         Ok((dir, _)) => {
             let bar = Bar::new(&app.ui);
-            let checkup = Service::doctor(&dir, args.full, &Ground::system(), &bar);
+            let checkup = Service::doctor(&dir, args.full, &Ground::system(), &Owners, &bar);
             drop(bar);
             damaged = checkup.damaged;
             checks.extend(checkup.checks);
@@ -82,7 +83,7 @@ fn model(app: &App) -> Check {
         Ok(Model::Other(embedder)) => (CheckStatus::Ok, embedder.model().to_owned(), None),
         Ok(Model::Unusable(error)) => (
             CheckStatus::Problem,
-            icm_server::plain(error),
+            icm_api::error::plain(error),
             Some("icm model use static".to_owned()),
         ),
     };

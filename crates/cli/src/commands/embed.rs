@@ -1,7 +1,7 @@
 //! `icm embed`
 
 use clap::Args;
-use icm_server::api::EmbedStatus;
+use icm_api::EmbedStatus;
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};

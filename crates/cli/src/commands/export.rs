@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use icm_server::Service;
+use icm_service::Service;
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_server::api::{Receipt, TurnTopicAnswer, TurnTopicRequest};
+use icm_api::{Receipt, TurnTopicAnswer, TurnTopicRequest};
 
 use super::topics::below;
 use crate::app::App;

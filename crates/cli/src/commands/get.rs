@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_server::api::{Direction, Memory};
+use icm_api::{Direction, Memory};
 
 use crate::app::App;
 use crate::columns;

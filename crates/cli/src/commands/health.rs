@@ -1,7 +1,7 @@
 //! `icm health`
 
 use clap::Args;
-use icm_server::api::{FindingKind, Found, Health, HealthFinding, HealthRequest};
+use icm_api::{FindingKind, Found, Health, HealthFinding, HealthRequest};
 
 use super::topics::below;
 use crate::app::App;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_server::api::{Memory, Version};
+use icm_api::{Memory, Version};
 
 use crate::app::App;
 use crate::error::{CliError, ErrorKind, Outcome};

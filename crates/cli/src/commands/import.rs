@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use icm_server::api::{Caller, ImportReport, NoProgress, Progress};
-use icm_server::{STDIN, Service};
+use icm_api::{Caller, ImportReport, NoProgress, Progress};
+use icm_service::{STDIN, Service};
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
@@ -125,7 +125,7 @@ type Import = fn(
     Vec<(String, Box<dyn BufRead>)>,
     bool,
     &dyn Progress,
-) -> icm_server::Result<ImportReport>;
+) -> icm_api::error::Result<ImportReport>;
 
 /// The files, and in place of a folder its Markdown files, by name; nothing hidden.
 fn markdown_files(paths: Vec<PathBuf>) -> Result<Vec<PathBuf>, CliError> {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_server::api::{LinkReceipt, LinkRequest};
+use icm_api::{LinkReceipt, LinkRequest};
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};
@@ -64,7 +64,7 @@ pub(crate) fn run(args: LinkArgs, app: &App) -> Result<Outcome, CliError> {
 
 /// Says what became of a link.
 pub(super) fn report(receipt: &LinkReceipt, done: &str, app: &App) -> Result<Outcome, CliError> {
-    use icm_server::api::Action;
+    use icm_api::Action;
     let ui = &app.ui;
     if ui.json {
         ui.json(receipt)?;

@@ -1,7 +1,7 @@
 //! `icm list`
 
 use clap::{Args, ValueEnum};
-use icm_server::api::{ListRequest, Sort};
+use icm_api::{ListRequest, Sort};
 
 use super::topics::below;
 use crate::app::App;

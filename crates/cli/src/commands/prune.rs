@@ -1,8 +1,8 @@
 //! `icm prune`
 
 use clap::Args;
-use icm_server::Service;
-use icm_server::api::{Caller, PruneAnswer, PruneRequest, PrunedPause};
+use icm_api::{Caller, PruneAnswer, PruneRequest, PrunedPause};
+use icm_service::Service;
 
 use super::decay;
 use crate::app::App;

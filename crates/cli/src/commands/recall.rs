@@ -1,7 +1,7 @@
 //! `icm recall`
 
 use clap::Args;
-use icm_server::api::{Nearest, RecallAnswer, RecallHit, RecallRequest};
+use icm_api::{Nearest, RecallAnswer, RecallHit, RecallRequest};
 use serde_json::Value;
 
 use crate::app::App;

@@ -1,7 +1,7 @@
 //! `icm recall-context`
 
 use clap::{Args, ValueEnum};
-use icm_server::api::{ContextRequest, RecallRequest};
+use icm_api::{ContextRequest, RecallRequest};
 
 use crate::app::App;
 use crate::args::{ImportanceArg, Results, share};

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_server::Service;
-use icm_server::api::{Caller, RedactAnswer, RedactRequest};
+use icm_api::{Caller, RedactAnswer, RedactRequest};
+use icm_service::Service;
 
 use crate::app::App;
 use crate::asked::{self, Asked, Go, Put, Question};

@@ -1,7 +1,7 @@
 //! `icm replay`
 
 use clap::Args;
-use icm_server::api::{Basis, ListRequest, Memory, RecallRequest};
+use icm_api::{Basis, ListRequest, Memory, RecallRequest};
 use serde::Serialize;
 
 use crate::app::App;

@@ -31,7 +31,7 @@ pub(crate) struct RestoreArgs {
 pub(crate) fn run(args: RestoreArgs, app: &App) -> Result<Outcome, CliError> {
     let (dir, _) = app.db()?;
     let bar = Bar::new(&app.ui);
-    let receipt = icm_server::restore(&args.file, &dir, &bar)?;
+    let receipt = icm_service::restore(&args.file, &dir, &bar)?;
     drop(bar);
 
     if app.ui.json {

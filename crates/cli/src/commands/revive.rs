@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_server::api::{Receipt, Turn, TurnTopicRequest};
+use icm_api::{Receipt, Turn, TurnTopicRequest};
 
 use super::forget::below_it;
 use crate::app::App;

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use icm_server::mcp::{self, McpOptions, Offer};
+use icm_server::mcp;
+use icm_server::mcp::{McpOptions, Offer};
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};

@@ -1,7 +1,7 @@
 //! `icm stats`
 
 use clap::Args;
-use icm_server::api::Stats;
+use icm_api::Stats;
 
 use crate::app::App;
 use crate::columns;

@@ -1,7 +1,7 @@
 //! `icm store`
 
 use clap::Args;
-use icm_server::api::{Source, StoreRequest, Trust};
+use icm_api::{Source, StoreRequest, Trust};
 
 use crate::app::App;
 use crate::args::{ImportanceArg, words};
@@ -92,7 +92,7 @@ pub(crate) fn run(args: StoreArgs, app: &App) -> Result<Outcome, CliError> {
 }
 
 fn json_object(text: &str) -> Result<serde_json::Value, CliError> {
-    let value = icm_server::json::parse(text)
+    let value = icm_guard::json::parse(text)
         .map_err(|why| CliError::invalid(format!("`--metadata`: {why}")))?;
     if !value.is_object() {
         return Err(CliError::invalid("`--metadata` is not a JSON object")

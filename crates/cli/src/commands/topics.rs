@@ -1,7 +1,7 @@
 //! `icm topics`
 
 use clap::Args;
-use icm_server::api::{TopicNode, TopicsRequest};
+use icm_api::{TopicNode, TopicsRequest};
 
 use crate::app::App;
 use crate::args::how_many;

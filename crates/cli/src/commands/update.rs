@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_server::api::UpdateRequest;
+use icm_api::UpdateRequest;
 
 use crate::app::App;
 use crate::args::{ImportanceArg, words};

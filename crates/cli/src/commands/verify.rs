@@ -1,7 +1,7 @@
 //! `icm verify`
 
 use clap::Args;
-use icm_server::api::{OriginHead, VerifyReport};
+use icm_api::{OriginHead, VerifyReport};
 
 use crate::app::App;
 use crate::columns::{self, Cell, Step};

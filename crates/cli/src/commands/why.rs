@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_server::api::{Why, WhyEvent, WhyRecall};
+use icm_api::{Why, WhyEvent, WhyRecall};
 
 use crate::app::App;
 use crate::args::how_many;

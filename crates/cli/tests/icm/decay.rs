@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use icm_api::{Caller, Importance, StoreRequest};
 use icm_log::env::Env;
-use icm_server::api::{Caller, Importance, StoreRequest};
-use icm_server::{Ground, OpenOptions, Service, SystemEnv};
+use icm_service::{Ground, OpenOptions, Service, SystemEnv};
 
 use crate::world::World;
 

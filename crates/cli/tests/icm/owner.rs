@@ -9,8 +9,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use icm_server::api::{Caller, StoreRequest};
-use icm_server::{AskOwner, OpenOptions, Service, ServiceError};
+use icm_api::error::ServiceError;
+use icm_api::{Caller, StoreRequest};
+use icm_server::AskOwner;
+use icm_service::{OpenOptions, Service};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -132,7 +134,9 @@ impl Load {
             lock_wait: Duration::from_secs(20),
             read_only: false,
         });
-        let service = service.expect("it opens").asking_owner(AskOwner::Writes);
+        let service = service
+            .expect("it opens")
+            .asking(icm_server::owner::peer(&self.store, AskOwner::Writes));
         let mut acknowledged = Vec::new();
         for round in 0.. {
             if self.stop.load(Ordering::Relaxed) {

@@ -24,9 +24,9 @@ use super::metrics::Metrics;
 use super::names::{LOOPBACK, Origin, host_and_port, host_name};
 use super::refusal::Refusal;
 use super::{BODY_MAX_BYTES, HttpOptions, Token};
-use crate::error::{Result, ServiceError};
 use crate::mcp::FollowUp;
-use crate::service::Service;
+use icm_api::error::{Result, ServiceError};
+use icm_service::Service;
 
 /// How long a client may take for the body of a request.
 const BODY_WAIT: Duration = Duration::from_secs(30);

@@ -15,7 +15,7 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
 use super::refusal::Refusal;
-use crate::service::Service;
+use icm_service::Service;
 
 /// Upper bounds of the classes of durations, in seconds.
 const CLASSES: [f64; 11] = [

@@ -36,11 +36,12 @@ use tokio_util::task::TaskTracker;
 
 pub use token::Token;
 
-use crate::api::Caller;
-use crate::error::{Result, ServiceError, plain};
-use crate::mcp::{self, FollowUp, McpOptions, Server};
-use crate::service::Service;
+use crate::mcp;
+use crate::mcp::{FollowUp, McpOptions, Server};
 use gate::Gate;
+use icm_api::Caller;
+use icm_api::error::{Result, ServiceError, plain};
+use icm_service::Service;
 
 /// Largest body of a request.
 const BODY_MAX_BYTES: usize = 1 << 20;

@@ -6,8 +6,8 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use crate::error::ServiceError;
-use crate::sanitize::clean_line;
+use icm_api::error::ServiceError;
+use icm_guard::sanitize::clean_line;
 
 /// Why a request is not answered.
 #[derive(Debug)]

@@ -14,13 +14,14 @@ use serde_json::{Map, Value, json};
 
 use super::refusal::Refusal;
 use super::{is_json, openapi};
-use crate::api::{Caller, LogRequest, NoProgress, RecallRequest, StoreRequest, Trust};
-use crate::error::ServiceError;
-use crate::limits::RECALL_LIMIT_MAX;
 use crate::mcp::schema::{Args, Kind, Param};
-use crate::mcp::tools::{self, Call, clean_value};
+use crate::mcp::tools;
+use crate::mcp::tools::{Call, clean_value};
 use crate::mcp::{FollowUp, McpOptions, short_name};
-use crate::service::Service;
+use icm_api::error::ServiceError;
+use icm_api::limits::RECALL_LIMIT_MAX;
+use icm_api::{Caller, LogRequest, NoProgress, RecallRequest, StoreRequest, Trust};
+use icm_service::Service;
 
 /// Longest texts of an answer: a program has no context to save.
 const TEXTS_MAX_BYTES: usize = 8 << 20;
@@ -266,7 +267,7 @@ fn object(
         ));
     }
     let text = std::str::from_utf8(body).map_err(|_| Refusal::bad("the body is not UTF-8"))?;
-    let mut given = match crate::json::parse(text) {
+    let mut given = match icm_guard::json::parse(text) {
         Ok(Value::Object(given)) => given,
         Ok(_) => return Err(Refusal::bad("the body is no JSON object")),
         Err(error) => return Err(Refusal::bad(format!("the body: {error}"))),

@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
-use crate::error::{Result, ServiceError};
+use icm_api::error::{Result, ServiceError};
 
 /// Shortest one that is taken: anybody who can connect may guess.
 const LEN_MIN: usize = 16;

@@ -3,10 +3,10 @@
 use rmcp::model::{CompletionInfo, Reference};
 
 use super::prompts;
-use crate::api::TopicsRequest;
-use crate::error::{Result, ServiceError};
-use crate::sanitize::clean_line;
-use crate::service::Service;
+use icm_api::TopicsRequest;
+use icm_api::error::{Result, ServiceError};
+use icm_guard::sanitize::clean_line;
+use icm_service::Service;
 
 /// What an argument names.
 enum What {

@@ -8,7 +8,7 @@ use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
 use super::schema::half_a_character;
-use crate::json::lone_surrogates;
+use icm_guard::json::lone_surrogates;
 
 /// Most answers given to one line (a batch names many ids).
 const REPLIES_MAX: usize = 100;

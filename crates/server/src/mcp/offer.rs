@@ -2,7 +2,7 @@
 //! changes under one.
 
 use super::tools::TOOLS;
-use crate::error::{Result, ServiceError};
+use icm_api::error::{Result, ServiceError};
 
 /// Whether a set holds the tool of a name.
 type Holds = fn(&str) -> bool;

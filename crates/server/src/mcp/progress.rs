@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::api::Progress;
+use icm_api::Progress;
 
 /// The shortest time between two words.
 const EVERY: Duration = Duration::from_millis(100);

@@ -4,9 +4,9 @@ use rmcp::model::{Prompt, PromptArgument, PromptMessage, Role};
 
 use super::McpOptions;
 use super::resources::{framed, of_topic, shown_max};
-use crate::api::{Caller, ContextRequest, ListRequest, RecallRequest, Sort};
-use crate::error::{Result, ServiceError};
-use crate::service::Service;
+use icm_api::error::{Result, ServiceError};
+use icm_api::{Caller, ContextRequest, ListRequest, RecallRequest, Sort};
+use icm_service::Service;
 
 /// Memories that a prompt shows where nothing says which.
 const NEWEST: usize = 20;

@@ -5,7 +5,7 @@
 //! icm://memory/{id}   icm://memory/{id}@{position}   icm://topic/{topic}   icm://memoir/{name}
 //! ```
 //!
-//! Whatever comes out of the store stands in the [frame](super::frame) that marks it as data; no stored text
+//! Whatever comes out of the store stands in the [frame](icm_guard::frame) that marks it as data; no stored text
 //! gets into names, titles and descriptions.
 
 use jiff::tz::TimeZone;
@@ -13,14 +13,14 @@ use percent_encoding::percent_decode_str;
 use rmcp::model::{Resource, ResourceTemplate};
 
 use super::McpOptions;
-use super::frame::{Frame, bounded, fair_cap};
 use super::schema::Args;
 use super::tools::{Call, Tool};
-use crate::api::{Caller, GraphFormat, ListRequest, Memory, NoProgress};
-use crate::error::{Result, ServiceError};
-use crate::sanitize::clean_line;
-use crate::service::Service;
-use crate::when;
+use icm_api::error::{Result, ServiceError};
+use icm_api::when;
+use icm_api::{Caller, GraphFormat, ListRequest, Memory, NoProgress};
+use icm_guard::frame::{Frame, bounded, fair_cap};
+use icm_guard::sanitize::clean_line;
+use icm_service::Service;
 
 /// What clients may listen to.
 pub(super) const LOG: &str = "icm://log";

@@ -28,18 +28,22 @@ use tokio_util::sync::CancellationToken;
 
 use super::offer;
 use super::progress::Watched;
-use super::resources::{self, Named};
+use super::resources;
+use super::resources::Named;
 use super::schema::Args;
 use super::session::session_in;
 use super::tools::{Call, Reply, TOOLS, Tool};
-use super::watch::{self, Subscribed};
+use super::watch;
+use super::watch::Subscribed;
 use super::words::{bounded, explained};
-use super::{INSTRUCTIONS, McpOptions, complete, frame, prompts};
-use crate::api::{Caller, Progress};
-use crate::clients::{self, AGENT};
-use crate::error::ServiceError;
-use crate::sanitize::{clean, clean_line};
-use crate::service::Service;
+use super::{INSTRUCTIONS, McpOptions, complete, prompts};
+use icm_api::clients;
+use icm_api::clients::AGENT;
+use icm_api::error::ServiceError;
+use icm_api::{Caller, Progress};
+use icm_guard::frame;
+use icm_guard::sanitize::{clean, clean_line};
+use icm_service::Service;
 
 /// The list of tools is a constant of the program and its options.
 const LIST_TTL_MS: u64 = 3_600_000;
@@ -815,7 +819,7 @@ mod tests {
     use crate::mcp::Offer;
     use crate::mcp::tools::Hints;
     use crate::mcp::transport::LineTransport;
-    use crate::service::OpenOptions;
+    use icm_service::OpenOptions;
 
     static BROKEN: Tool = Tool {
         name: "broken",

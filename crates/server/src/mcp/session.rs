@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::limits::{SOURCE_LEN_MAX, label};
+use icm_api::limits::{SOURCE_LEN_MAX, label};
 
 /// Returns the agent's session that a request names in its `_meta`, as Codex does. A name that is no session of ours
 /// (too long, with control characters) counts as none.

@@ -29,13 +29,14 @@ use std::sync::Arc;
 use rmcp::model::{MetaObject, ToolAnnotations};
 use serde_json::{Value, json};
 
-use super::frame::Frame;
-use super::schema::{self, Args, Kind, Param};
+use super::schema;
+use super::schema::{Args, Kind, Param};
 use super::{McpOptions, server};
-use crate::api::{Action, Basis, Caller, Crowded, Progress, Receipt, Similar};
-use crate::error::ServiceError;
-use crate::sanitize::{clean, clean_line};
-use crate::service::Service;
+use icm_api::error::ServiceError;
+use icm_api::{Action, Basis, Caller, Crowded, Progress, Receipt, Similar};
+use icm_guard::frame::Frame;
+use icm_guard::sanitize::{clean, clean_line};
+use icm_service::Service;
 
 /// Every tool, in the order of their names.
 pub(super) static TOOLS: [&Tool; 30] = [

@@ -21,7 +21,8 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 
-use super::line::{self, IdFinder, Parsed};
+use super::line;
+use super::line::{IdFinder, Parsed};
 
 /// Longest line that is read.
 pub(super) const LINE_MAX_BYTES: usize = 4 << 20;

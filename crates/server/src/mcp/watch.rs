@@ -7,7 +7,7 @@ use std::time::Duration;
 use icm_log::EventId;
 use tokio::task::AbortHandle;
 
-use crate::service::Service;
+use icm_service::Service;
 
 /// How often the log is looked at while somebody listens: a look costs a few microseconds.
 const EVERY: Duration = Duration::from_millis(200);

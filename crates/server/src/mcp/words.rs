@@ -3,8 +3,8 @@
 
 use super::schema::Kind;
 use super::tools::Tool;
-use crate::error::ServiceError;
-use crate::sanitize::clean_line;
+use icm_api::error::ServiceError;
+use icm_guard::sanitize::clean_line;
 
 /// Longest line of an error.
 const LINE_MAX_BYTES: usize = 1_000;

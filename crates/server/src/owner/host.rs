@@ -17,14 +17,16 @@ use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
+use super::PROTOCOL;
 use super::conversation::{NEWS_MAX, converse};
 use super::door::{Listener, Pass, Stream, passes, taken};
 use super::place::Claim;
-use super::queue::{self, Queue};
-use super::{PROTOCOL, Params};
-use crate::api::{Caller, LogEntry, LogRequest, RecallRequest, Receipt};
-use crate::error::{Result, ServiceError};
-use crate::service::{Service, Write};
+use super::queue;
+use super::queue::Queue;
+use icm_api::error::{Result, ServiceError};
+use icm_api::{Caller, LogEntry, LogRequest, RecallRequest, Receipt};
+use icm_service::peer::PeerParams;
+use icm_service::{Service, Write};
 
 /// How often a process looks for a store that is not there yet.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -407,8 +409,8 @@ impl Host {
     fn asked<Q: DeserializeOwned>(
         &self,
         params: &RpcParams<'_>,
-    ) -> std::result::Result<Params<Q>, ErrorObjectOwned> {
-        let asked: Params<Q> = params.parse()?;
+    ) -> std::result::Result<PeerParams<Q>, ErrorObjectOwned> {
+        let asked: PeerParams<Q> = params.parse()?;
         if asked.terms == self.terms {
             return Ok(asked);
         }

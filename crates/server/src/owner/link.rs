@@ -6,14 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::door::{Stream, connected, notice};
 use super::reader::Reader;
-use super::{AskOwner, Forwarded, LINE_MAX_BYTES, Params, fill_in};
-use crate::api::Caller;
-use crate::holder::is_stopped;
+use super::{AskOwner, LINE_MAX_BYTES};
+use icm_service::holder::is_stopped;
+use icm_service::peer::{Peer, PeerState};
 
 /// An answer that takes longer may be none: the owner is asked whether it is there at all.
 const PATIENCE: Duration = Duration::from_millis(30);
@@ -55,14 +54,6 @@ struct Connection {
     last_id: u64,
 }
 
-/// An owner, as somebody else sees it.
-pub(crate) struct Seen {
-    pub(crate) pid: u32,
-    /// The program's.
-    pub(crate) version: String,
-    pub(crate) answers: bool,
-}
-
 /// What came back.
 #[derive(Deserialize)]
 struct Reply {
@@ -77,57 +68,6 @@ impl Link {
             store: store.to_owned(),
             asks,
             held: Mutex::default(),
-        }
-    }
-
-    /// Whether such requests are to be asked of an owner.
-    pub(crate) fn is_for<R: Forwarded>(&self) -> bool {
-        match self.asks {
-            AskOwner::Nothing => false,
-            AskOwner::Writes => R::WRITES,
-            AskOwner::All => true,
-        }
-    }
-
-    /// The owner's answer, if there is an owner and it has one. Without one the caller does the work itself:
-    /// if the owner has done it after all, the log knows the request again.
-    pub(crate) fn ask<R: Forwarded, A: DeserializeOwned>(
-        &self,
-        terms: &str,
-        caller: &Caller,
-        request: &mut R,
-    ) -> Option<A> {
-        let mut connection = self.connection()?;
-        fill_in(request)?;
-        let params = Params {
-            terms: terms.to_owned(),
-            caller: caller.clone(),
-            request: &*request,
-        };
-        let params = serde_json::value::to_raw_value(&params).ok()?;
-        let mut answer = connection.call(R::METHOD, &params, || self.is_alive());
-        // The owner went with the question, if it did.
-        let gone = Instant::now();
-        // Again and again: one that is being killed takes connections until its socket is closed, too.
-        while answer.as_ref().is_err_and(is_gone) {
-            self.held().free.clear();
-            let Some(next) = self.next_owner(gone) else {
-                break;
-            };
-            connection = next;
-            answer = connection.call(R::METHOD, &params, || self.is_alive());
-        }
-        match answer {
-            Ok(reply) => {
-                self.keep(connection);
-                let answer = serde_json::from_str(reply.result?.get()).ok();
-                tracing::debug!(method = R::METHOD, "the owner of the store answered");
-                answer
-            }
-            Err(error) => {
-                self.failed(&error);
-                None
-            }
         }
     }
 
@@ -147,32 +87,17 @@ impl Link {
     }
 
     /// What the owner of this store says of itself; without a word from it, whose notice it is.
-    pub(crate) fn look(store: &Path) -> Option<Seen> {
+    pub(crate) fn look(store: &Path) -> Option<PeerState> {
         let owner = notice(store)?;
         let link = Link::to(store, AskOwner::All);
         let answer = link
             .connect()
             .and_then(|mut connection| connection.sign_of_life("hello").ok()?.result);
-        Some(Seen {
+        Some(PeerState::Announced {
             pid: owner.pid,
             version: owner.version,
             answers: answer.is_some(),
         })
-    }
-
-    /// Leaves it to the owner to take what is new in the log into the views. Whether there is one that does.
-    pub(crate) fn leave_views(&self) -> bool {
-        if self.asks == AskOwner::Nothing {
-            return false;
-        }
-        let Some(mut connection) = self.connection() else {
-            return false;
-        };
-        let told = connection.call("grown", RawValue::NULL, || self.is_alive());
-        if let Err(error) = &told {
-            self.failed(error);
-        }
-        told.is_ok_and(|reply| reply.result.is_some())
     }
 
     fn keep(&self, connection: Connection) {
@@ -246,9 +171,74 @@ impl Link {
     fn is_stopped(&self) -> bool {
         notice(&self.store).is_some_and(|owner| is_stopped(owner.pid))
     }
+}
 
-    /// Lets the next request ask the owner, even if it did not answer just now, unless it is seen to be stopped.
-    pub(crate) fn ask_again(&self) {
+impl Peer for Link {
+    fn is_for(&self, writes: bool) -> bool {
+        match self.asks {
+            AskOwner::Nothing => false,
+            AskOwner::Writes => writes,
+            AskOwner::All => true,
+        }
+    }
+
+    fn ask(
+        &self,
+        method: &str,
+        params: &mut dyn FnMut() -> Option<Box<RawValue>>,
+    ) -> Option<Box<RawValue>> {
+        let mut connection = self.connection()?;
+        let params = params()?;
+        let mut answer = connection.call(method, &params, || self.is_alive());
+        // The owner went with the question, if it did.
+        let gone = Instant::now();
+        // Again and again: one that is being killed takes connections until its socket is closed, too.
+        while answer.as_ref().is_err_and(is_gone) {
+            self.held().free.clear();
+            let Some(next) = self.next_owner(gone) else {
+                break;
+            };
+            connection = next;
+            answer = connection.call(method, &params, || self.is_alive());
+        }
+        match answer {
+            Ok(reply) => {
+                self.keep(connection);
+                let answer = reply.result?;
+                tracing::debug!(method, "the owner of the store answered");
+                Some(answer)
+            }
+            Err(error) => {
+                self.failed(&error);
+                None
+            }
+        }
+    }
+
+    fn leave_views(&self) -> bool {
+        if self.asks == AskOwner::Nothing {
+            return false;
+        }
+        let Some(mut connection) = self.connection() else {
+            return false;
+        };
+        let told = connection.call("grown", RawValue::NULL, || self.is_alive());
+        if let Err(error) = &told {
+            self.failed(error);
+        }
+        told.is_ok_and(|reply| reply.result.is_some())
+    }
+
+    fn is_of_another(&self) -> bool {
+        self.asks != AskOwner::Nothing && !self.held().is_own
+    }
+
+    fn left_unanswered(&self) -> bool {
+        let held = self.held();
+        held.again.is_some() && !held.is_own
+    }
+
+    fn ask_again(&self) {
         let held = self.held();
         if held.again.is_none() || held.is_own {
             return;
@@ -257,17 +247,6 @@ impl Link {
         if !self.is_stopped() {
             self.held().again = None;
         }
-    }
-
-    /// Whether the owner did not answer what it was asked a moment ago.
-    pub(crate) fn left_unanswered(&self) -> bool {
-        let held = self.held();
-        held.again.is_some() && !held.is_own
-    }
-
-    /// Whether another process may be the owner, now or soon.
-    pub(crate) fn is_of_another(&self) -> bool {
-        self.asks != AskOwner::Nothing && !self.held().is_own
     }
 }
 
@@ -425,11 +404,16 @@ mod tests {
             asked
         });
         let link = Link::to(&store, AskOwner::All);
-        let mut request = crate::api::StoreRequest::default();
-        let answer: Option<String> = link.ask("terms", &Caller::default(), &mut request);
-        assert_eq!(answer.as_deref(), Some("done"));
-        // With the key that the first one was asked with.
-        let key = request.request_id.expect("it was given a key");
-        assert!(answering.join().expect("it answers").contains(&key));
+        let mut made = 0;
+        let answer = link.ask("store", &mut || {
+            made += 1;
+            serde_json::value::to_raw_value("key of the request").ok()
+        });
+        let answer = answer.expect("an answer");
+        assert_eq!(answer.get(), "\"done\"");
+        // The next owner is asked with what the first one was asked with.
+        assert_eq!(made, 1);
+        let asked = answering.join().expect("it answers");
+        assert!(asked.contains("key of the request"), "{asked}");
     }
 }

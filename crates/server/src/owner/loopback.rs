@@ -13,7 +13,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::{Deserialize, Serialize};
 
 use super::PROTOCOL;
-use super::place::{self, FOLDER, OWNER};
+use super::place;
+use super::place::{FOLDER, OWNER};
 
 pub(super) use std::net::TcpStream as Stream;
 pub(super) use tokio::net::TcpListener as Listener;

@@ -23,18 +23,15 @@ mod door;
 #[allow(dead_code)]
 mod loopback;
 
-use serde::{Deserialize, Serialize};
-
-use crate::api::{Caller, RecallRequest, StoreRequest, UpdateRequest};
-
-#[cfg(unix)]
-pub(crate) use door::is_socket_of;
-pub(crate) use door::what_bars;
 #[cfg(all(unix, fuzzing))]
 pub use host::fuzzed;
 pub(crate) use host::keep;
-pub(crate) use link::Link;
-pub(crate) use place::is_taken;
+use link::Link;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use icm_service::peer::{NoPeer, Peer, PeerState, PeerWatch};
 
 /// What this program speaks on the socket. Another number is another language.
 const PROTOCOL: u32 = 1;
@@ -53,57 +50,31 @@ pub enum AskOwner {
     All,
 }
 
-/// The parameters of every method that works.
-#[derive(Debug, Serialize, Deserialize)]
-struct Params<R> {
-    /// Digest of the program and of what its user has set: an owner that has it otherwise says no.
-    terms: String,
-    caller: Caller,
-    request: R,
-}
-
-/// A request that an owner may be asked.
-pub(crate) trait Forwarded: Serialize {
-    /// The method.
-    const METHOD: &'static str;
-    /// Whether it writes.
-    const WRITES: bool;
-    /// Its idempotency key.
-    fn request_id(&mut self) -> Option<&mut Option<String>>;
-}
-
-/// Gives a request a key that nobody else has, if it has room for one and none yet. `None` where there is no chance.
-pub(crate) fn fill_in<R: Forwarded>(request: &mut R) -> Option<()> {
-    if let Some(id) = request.request_id()
-        && id.is_none()
-    {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).ok()?;
-        *id = Some(format!("{:032x}", u128::from_le_bytes(bytes)));
-    }
-    Some(())
-}
-
-impl Forwarded for StoreRequest {
-    const METHOD: &'static str = "store";
-    const WRITES: bool = true;
-    fn request_id(&mut self) -> Option<&mut Option<String>> {
-        Some(&mut self.request_id)
+/// The way to the owner of a store, for [`Service::asking`](icm_service::Service::asking).
+pub fn peer(store: &Path, asks: AskOwner) -> Arc<dyn Peer> {
+    match asks {
+        AskOwner::Nothing => Arc::new(NoPeer),
+        asks => Arc::new(Link::to(store, asks)),
     }
 }
 
-impl Forwarded for UpdateRequest {
-    const METHOD: &'static str = "update";
-    const WRITES: bool = true;
-    fn request_id(&mut self) -> Option<&mut Option<String>> {
-        Some(&mut self.request_id)
-    }
-}
+/// The owners of stores as the doctor sees them.
+#[derive(Debug, Clone, Copy)]
+pub struct Owners;
 
-impl Forwarded for RecallRequest {
-    const METHOD: &'static str = "recall";
-    const WRITES: bool = false;
-    fn request_id(&mut self) -> Option<&mut Option<String>> {
-        None
+impl PeerWatch for Owners {
+    fn state(&self, dir: &Path) -> PeerState {
+        if let Some(why) = door::what_bars(dir) {
+            return PeerState::Barred(why);
+        }
+        // An owner that was killed leaves its notice behind.
+        match place::is_taken(dir).then(|| Link::look(dir)).flatten() {
+            None => PeerState::None,
+            Some(seen) => seen,
+        }
+    }
+
+    fn is_socket_of(&self, dir: &Path, path: &Path) -> bool {
+        door::is_socket_of(dir, path)
     }
 }

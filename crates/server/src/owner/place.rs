@@ -4,7 +4,8 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::door::{self, Door, Listener, Pass};
+use super::door;
+use super::door::{Door, Listener, Pass};
 
 /// Folder in the store's.
 pub(super) const FOLDER: &str = "sock";

@@ -9,9 +9,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use std::{io, panic, thread};
 
-use crate::api::{Caller, Receipt};
-use crate::error::{Result, ServiceError};
-use crate::service::{OwnWay, Prepared, Service, Write};
+use icm_api::error::{Result, ServiceError};
+use icm_api::{Caller, Receipt};
+use icm_service::{OwnWay, Prepared, Service, Write};
 
 /// One decides while the other waits for its sync.
 const THREADS: usize = 2;
@@ -337,13 +337,18 @@ fn tell(answers: Vec<Answer>, receipts: Result<Vec<Done>>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::StoreRequest;
-    use crate::service::tests::service;
+    use icm_api::StoreRequest;
+    use icm_service::OpenOptions;
 
     #[test]
     fn what_was_written_is_made_ready_for_a_recall_once_nothing_comes() {
         let folder = tempfile::tempdir().expect("a folder");
-        let service = Arc::new(service(folder.path()));
+        let options = OpenOptions {
+            dir: folder.path().to_owned(),
+            lock_wait: Duration::from_secs(5),
+            read_only: false,
+        };
+        let service = Arc::new(Service::open(options).expect("it opens"));
         let queue = Queue::new(Arc::clone(&service)).expect("threads");
         for n in 0..1_200_u32 {
             // None is near another: those would be searched for.

@@ -10,7 +10,8 @@ use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 
 use super::PROTOCOL;
-use super::place::{self, FOLDER, OWNER};
+use super::place;
+use super::place::{FOLDER, OWNER};
 
 pub(super) use std::os::unix::net::UnixStream as Stream;
 pub(super) use tokio::net::UnixListener as Listener;

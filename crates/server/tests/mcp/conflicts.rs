@@ -1,7 +1,7 @@
 //! What a model is told of what machines wrote beside each other.
 
-use icm_server::ExportFile;
-use icm_server::api::{ExportSince, NoProgress, UpdateRequest};
+use icm_api::{ExportSince, NoProgress, UpdateRequest};
+use icm_service::ExportFile;
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! The least fit of a result, and how each says what it was found by.
 
-use icm_server::api::Trust;
+use icm_api::Trust;
 use serde_json::json;
 
 use super::{COMPACT, Client, EVERYTHING};

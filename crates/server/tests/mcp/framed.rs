@@ -1,6 +1,6 @@
 //! Text that a model gets: marked as data in every client, and no longer than it takes.
 
-use icm_server::api::Trust;
+use icm_api::Trust;
 use icm_server::mcp::{ANSWER_MAX_BYTES, McpOptions, Offer};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! What a model is told of links, and of topics that have something only below them.
 
-use icm_server::api::LinkRequest;
+use icm_api::LinkRequest;
 
 use super::*;
 

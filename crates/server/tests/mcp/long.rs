@@ -3,8 +3,9 @@
 use std::sync::mpsc;
 use std::sync::{Mutex, PoisonError};
 
-use icm_server::api::NoProgress;
-use icm_server::{Model, Summarizer};
+use icm_api::NoProgress;
+use icm_api::Summarizer;
+use icm_service::Model;
 use icm_vectors::embed::{EmbedError, Embedder};
 
 use super::*;
@@ -127,7 +128,7 @@ async fn a_summary_that_nobody_waits_for_is_not_made() {
     // It would wait for the command.
     let (rest, store) = client.end().await;
     assert!(rest.iter().all(|it| it["id"] != id), "{rest:?}");
-    let list = store.service.list(&icm_server::api::ListRequest::default());
+    let list = store.service.list(&icm_api::ListRequest::default());
     assert_eq!(list.expect("it lists").len(), 300);
 }
 

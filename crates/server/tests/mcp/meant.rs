@@ -194,7 +194,7 @@ async fn a_recall_goes_on_where_it_ended() {
         asked["cursor"] = next.into();
     }
     assert_eq!(pages, [10, 10, 5]);
-    let all = client.service.list(&icm_server::api::ListRequest {
+    let all = client.service.list(&icm_api::ListRequest {
         topic: Some("t".into()),
         ..Default::default()
     });
@@ -225,11 +225,11 @@ async fn pages_hold_every_hit_whatever_links_and_confirmations_say() {
         client.ok("icm_memory_link", link).await;
     }
     for n in 0..12 {
-        let caller = icm_server::api::Caller {
+        let caller = icm_api::Caller {
             actor: format!("agent:{n}"),
             ..Default::default()
         };
-        let again = icm_server::api::StoreRequest {
+        let again = icm_api::StoreRequest {
             topic: "t".into(),
             content: "Fact 13 of the garden".into(),
             ..Default::default()

@@ -1,6 +1,6 @@
 //! What is too long for one reply: every page of it.
 
-use icm_server::api::{ConceptLinkRequest, ConceptRequest, MemoirRequest};
+use icm_api::{ConceptLinkRequest, ConceptRequest, MemoirRequest};
 
 use super::*;
 

@@ -2,8 +2,9 @@
 
 use std::io::{BufRead, Write};
 
+use icm_api::error::{Result, ServiceError};
 use icm_log::bundle::ChainRange;
-use icm_server::{ExportFile, Result, ServiceError};
+use icm_service::ExportFile;
 use serde::de::DeserializeOwned;
 
 use super::wire::{self, Answer, Ask, BUNDLE_LEN_MAX, BundleHead, FORMAT, Given, Held, Hello};

@@ -6,10 +6,11 @@ mod wire;
 
 use std::collections::BTreeSet;
 
+use icm_api::error::{Result, ServiceError};
+use icm_api::{Caller, ChainPlace, LogImportAnswer, Progress};
 use icm_log::bundle::ChainRange;
 use icm_log::learn::Lacking;
-use icm_server::api::{Caller, ChainPlace, LogImportAnswer, Progress};
-use icm_server::{Result, Service, ServiceError};
+use icm_service::Service;
 
 use crate::answer::{Reason, Refused, SyncAnswer};
 use crate::export::Export;

@@ -2,10 +2,11 @@
 
 use std::io::{BufRead, Seek, Write};
 
+use icm_api::error::{Result, ServiceError};
+use icm_api::{Caller, NoProgress};
 use icm_log::OriginId;
 use icm_log::bundle::Exported;
-use icm_server::api::{Caller, NoProgress};
-use icm_server::{ExportFile, Result, Service, ServiceError};
+use icm_service::{ExportFile, Service};
 
 use super::wire::{self, Answer, Ask, BUNDLE_LEN_MAX, BundleHead, FORMAT, Given, Held, Hello};
 use crate::export::{BUNDLE_LEN, Export, spooling, temporary};

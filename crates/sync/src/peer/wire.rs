@@ -2,9 +2,9 @@
 
 use std::io::{BufRead, Read, Write};
 
+use icm_api::LogImportAnswer;
+use icm_api::error::{Result, ServiceError};
 use icm_log::bundle::ChainRange;
-use icm_server::api::LogImportAnswer;
-use icm_server::{Result, ServiceError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 

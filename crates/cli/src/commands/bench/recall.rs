@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use icm_server::api::{
+use icm_api::{
     BenchReport, BenchRequest, Figure, Granularity, Ranking, Scores, SetScores, Share, Signal,
 };
-use icm_server::bench_recall;
+use icm_bench::bench_recall;
 
 use crate::app::App;
 use crate::args::how_many_results;

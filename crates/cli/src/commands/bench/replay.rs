@@ -1,8 +1,8 @@
 //! `icm bench replay`
 
 use clap::Args;
-use icm_server::api::{Agreement, Recalled, ReplayBenchReport};
-use icm_server::bench_replay;
+use icm_api::{Agreement, Recalled, ReplayBenchReport};
+use icm_bench::bench_replay;
 
 use crate::app::App;
 use crate::args::how_many;

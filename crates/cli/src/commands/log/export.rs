@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use icm_server::api::{ExportSince, LogExported};
+use icm_api::{ExportSince, LogExported};
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};

@@ -1,13 +1,13 @@
 //! `icm log --follow`
 
-use icm_server::api::LogRequest;
+use icm_api::LogRequest;
 
 use super::{WIDTHS, row};
 use crate::app::App;
 use crate::columns;
 use crate::error::{CliError, Outcome};
-use icm_server::ID_LEN;
-use icm_server::api::LogEntry;
+use icm_api::LogEntry;
+use icm_api::ids::ID_LEN;
 
 /// Events that are shown first where nobody says how many.
 const FIRST: usize = 10;

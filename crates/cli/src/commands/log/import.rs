@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use icm_server::api::LogImportAnswer;
+use icm_api::LogImportAnswer;
 
 use crate::app::App;
 use crate::commands::conflicts;

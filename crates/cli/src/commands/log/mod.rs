@@ -9,8 +9,8 @@ mod show;
 mod verify;
 
 use clap::{Args, Subcommand};
-use icm_server::ID_LEN;
-use icm_server::api::{LogEntry, LogRequest};
+use icm_api::ids::ID_LEN;
+use icm_api::{LogEntry, LogRequest};
 
 use crate::app::App;
 use crate::args::how_many;

@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use icm_server::api::{
-    Caller, RepairAnswer, RepairBeside, RepairGone, RepairPayload, RepairRequest,
-};
-use icm_server::{Service, Spare};
+use icm_api::{Caller, RepairAnswer, RepairBeside, RepairGone, RepairPayload, RepairRequest};
+use icm_log::repair::Spare;
+use icm_service::Service;
 
 use crate::app::App;
 use crate::asked::{self, Asked, Go, Put, Question};

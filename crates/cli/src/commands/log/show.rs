@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_server::api::EventDetail;
+use icm_api::EventDetail;
 use serde_json::Value;
 
 use crate::app::App;

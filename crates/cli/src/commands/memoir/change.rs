@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_server::api::{MemoirRequest, ShowRequest};
+use icm_api::{MemoirRequest, ShowRequest};
 
 use super::report;
 use crate::app::App;

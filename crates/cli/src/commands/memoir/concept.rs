@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_server::api::{ConceptRequest, LabelRequest};
+use icm_api::{ConceptRequest, LabelRequest};
 
 use super::report;
 use crate::app::App;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
-use icm_server::api::GraphFormat;
+use icm_api::GraphFormat;
 use serde_json::json;
 
 use crate::app::App;

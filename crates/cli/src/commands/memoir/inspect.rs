@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_server::api::{Definition, DefinitionStatus, Direction, InspectRequest, Inspected};
+use icm_api::{Definition, DefinitionStatus, Direction, InspectRequest, Inspected};
 
 use super::{print_concept, share};
 use crate::app::App;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_server::api::{Action, ConceptLinkRequest, GraphReceipt};
+use icm_api::{Action, ConceptLinkRequest, GraphReceipt};
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};

@@ -23,7 +23,7 @@ pub(crate) fn run(args: ListArgs, app: &App) -> Result<Outcome, CliError> {
         app.ui.json(&list)?;
         return Ok(Outcome::Fine);
     }
-    let row = |memoir: &icm_server::api::Memoir| {
+    let row = |memoir: &icm_api::Memoir| {
         vec![
             Cell::new(&memoir.name).style(TOPIC),
             Cell::new(memoir.concepts.to_string()).right(),

@@ -10,7 +10,7 @@ mod search;
 mod show;
 
 use clap::{Args, Subcommand};
-use icm_server::api::{Action, Concept, GraphReceipt};
+use icm_api::{Action, Concept, GraphReceipt};
 
 use crate::app::App;
 use crate::error::{CliError, Outcome};

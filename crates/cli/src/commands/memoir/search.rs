@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_server::api::{ConceptHit, ConceptSearchRequest};
+use icm_api::{ConceptHit, ConceptSearchRequest};
 
 use super::print_concept;
 use crate::app::App;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use icm_server::api::ShowRequest;
+use icm_api::ShowRequest;
 
 use super::{print_concept, print_definition, share};
 use crate::app::App;

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use icm_server::Service;
-use icm_server::http::{self, HttpOptions, Token};
+use icm_server::http;
+use icm_server::http::{HttpOptions, Token};
 use icm_server::mcp::McpOptions;
+use icm_service::Service;
 
 use crate::app::App;
 use crate::error::CliError;

@@ -8,7 +8,7 @@ use std::io::{BufReader, BufWriter, IsTerminal};
 use std::time::Duration;
 
 use clap::Args;
-use icm_server::api::{NoProgress, Progress};
+use icm_api::{NoProgress, Progress};
 use icm_sync::{Glance, Peer, SyncAnswer, SyncOptions};
 
 use crate::app::App;

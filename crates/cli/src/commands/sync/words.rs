@@ -1,6 +1,6 @@
 //! What a sync did, in words.
 
-use icm_server::api::ChainPlace;
+use icm_api::ChainPlace;
 use icm_sync::{Reason, Refused, SyncAnswer};
 
 use crate::app::App;

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{AS_OF, Call, Hints, Kind, Param, Reply, Tool, clean_value, count, dated, short};
-use crate::api::{Conflict, ConflictValue, ConflictsRequest};
-use crate::error::ServiceError;
-use crate::mcp::frame::Frame;
 use crate::mcp::schema::Args;
-use crate::sanitize::clean_line;
+use icm_api::error::ServiceError;
+use icm_api::{Conflict, ConflictValue, ConflictsRequest};
+use icm_guard::frame::Frame;
+use icm_guard::sanitize::clean_line;
 
 /// Conflicts that one reply tells of.
 const CONFLICTS_MAX: usize = 20;

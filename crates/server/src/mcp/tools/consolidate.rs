@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use super::{Call, Hints, Kind, Param, Reply, Tool, count};
-use crate::api::{ConsolidateRequest, Summary, SummaryBy, Trust};
-use crate::error::ServiceError;
-use crate::mcp::frame::Frame;
 use crate::mcp::schema::Args;
-use crate::sanitize::clean;
+use icm_api::error::ServiceError;
+use icm_api::{ConsolidateRequest, Summary, SummaryBy, Trust};
+use icm_guard::frame::Frame;
+use icm_guard::sanitize::clean;
 
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_consolidate",

@@ -1,9 +1,9 @@
 //! `icm_memory_decay`
 
 use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value, count, short};
-use crate::api::{DecayAction, DecayReceipt, DecayRequest, TickAhead};
-use crate::error::ServiceError;
 use crate::mcp::schema::Args;
+use icm_api::error::ServiceError;
+use icm_api::{DecayAction, DecayReceipt, DecayRequest, TickAhead};
 
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_decay",

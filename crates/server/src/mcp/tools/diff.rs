@@ -4,11 +4,11 @@ use serde_json::{Map, Value, json};
 
 use super::memoir::diff::graph_diff;
 use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value};
-use crate::api::{Diff, DiffOp, DiffRequest, Memory, MemoryChange};
-use crate::error::ServiceError;
-use crate::mcp::frame::{Frame, cut, fair_cap};
 use crate::mcp::schema::Args;
-use crate::sanitize::{clean, clean_line};
+use icm_api::error::ServiceError;
+use icm_api::{Diff, DiffOp, DiffRequest, Memory, MemoryChange};
+use icm_guard::frame::{Frame, cut, fair_cap};
+use icm_guard::sanitize::{clean, clean_line};
 
 /// Memories that one reply tells of.
 const MEMORIES_MAX: usize = 30;

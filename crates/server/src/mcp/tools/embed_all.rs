@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{Call, Hints, Kind, Param, Reply, Tool, count};
-use crate::error::ServiceError;
 use crate::mcp::schema::Args;
+use icm_api::error::ServiceError;
 
 /// How long one call goes on; the batch that is begun then is finished.
 const CALL_MAX: Duration = Duration::from_secs(20);

@@ -1,8 +1,8 @@
 //! `icm_memory_forget`
 
 use super::{Call, Hints, Kind, Param, Reply, Tool};
-use crate::error::ServiceError;
 use crate::mcp::schema::Args;
+use icm_api::error::ServiceError;
 
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_forget",

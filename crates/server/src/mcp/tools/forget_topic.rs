@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value, count, short};
-use crate::api::TurnTopicRequest;
-use crate::error::ServiceError;
-use crate::mcp::frame::Frame;
 use crate::mcp::schema::Args;
-use crate::sanitize::clean_line;
+use icm_api::TurnTopicRequest;
+use icm_api::error::ServiceError;
+use icm_guard::frame::Frame;
+use icm_guard::sanitize::clean_line;
 
 /// Memories that a preview shows, and bytes of each.
 const SHOWN: usize = 10;

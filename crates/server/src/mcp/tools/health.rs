@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value, count};
-use crate::api::{FindingKind, Found, HealthRequest};
-use crate::error::ServiceError;
-use crate::mcp::frame::Frame;
 use crate::mcp::schema::Args;
-use crate::sanitize::clean_line;
+use icm_api::error::ServiceError;
+use icm_api::{FindingKind, Found, HealthRequest};
+use icm_guard::frame::Frame;
+use icm_guard::sanitize::clean_line;
 
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_health",

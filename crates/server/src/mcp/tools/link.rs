@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::{Call, Hints, Kind, Param, Reply, Tool, short};
-use crate::api::{Action, LinkRequest};
-use crate::error::ServiceError;
 use crate::mcp::schema::Args;
+use icm_api::error::ServiceError;
+use icm_api::{Action, LinkRequest};
 
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_link",

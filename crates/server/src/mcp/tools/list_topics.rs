@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use super::{AS_OF, Call, Hints, Kind, Param, Reply, Tool, dated, name_cursor, name_of};
-use crate::api::TopicsRequest;
-use crate::error::ServiceError;
-use crate::mcp::frame::Frame;
 use crate::mcp::schema::Args;
-use crate::sanitize::clean_line;
+use icm_api::TopicsRequest;
+use icm_api::error::ServiceError;
+use icm_guard::frame::Frame;
+use icm_guard::sanitize::clean_line;
 
 /// Topics of one reply.
 const PAGE: usize = 200;

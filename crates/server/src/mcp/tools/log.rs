@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 
 use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value};
-use crate::api::{LogEntry, LogRequest, Version, WhyRecall};
-use crate::error::ServiceError;
-use crate::ids::event_prefix;
-use crate::mcp::frame::{Frame, cut, end_within, fair_cap, framed_len};
 use crate::mcp::schema::Args;
-use crate::sanitize::{clean, clean_line};
+use icm_api::error::ServiceError;
+use icm_api::ids::event_prefix;
+use icm_api::{LogEntry, LogRequest, Version, WhyRecall};
+use icm_guard::frame::{Frame, cut, end_within, fair_cap, framed_len};
+use icm_guard::sanitize::{clean, clean_line};
 
 const LIMIT_DEFAULT: u64 = 20;
 const LIMIT_MAX: u64 = 200;

@@ -4,11 +4,11 @@ use serde_json::json;
 
 use super::decay::ahead;
 use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value, count, short};
-use crate::api::{PruneAnswer, PruneRequest, PrunedPause};
-use crate::error::ServiceError;
-use crate::mcp::frame::Frame;
 use crate::mcp::schema::Args;
-use crate::sanitize::clean_line;
+use icm_api::error::ServiceError;
+use icm_api::{PruneAnswer, PruneRequest, PrunedPause};
+use icm_guard::frame::Frame;
+use icm_guard::sanitize::clean_line;
 
 /// Bytes that a preview shows of a memory.
 const SHOWN_MAX_BYTES: usize = 200;

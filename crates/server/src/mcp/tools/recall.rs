@@ -7,13 +7,13 @@ use serde_json::json;
 use super::{
     AS_OF, Call, FLOOR, Hints, Kind, Param, Reply, SINCE, Tool, UNTIL, clean_value, cleaned,
 };
-use crate::api::{Importance, RecallHit, RecallRequest, Source, Trust, Via};
-use crate::cursor::Cursor;
-use crate::error::ServiceError;
-use crate::found_by::{FOUND_BY_BYTES, fit, found_by, nothing_fits};
-use crate::mcp::frame::{Frame, cut, excerpt, fair_cap, framed_len, without_tag};
 use crate::mcp::schema::Args;
-use crate::sanitize::clean_line;
+use icm_api::cursor::Cursor;
+use icm_api::error::ServiceError;
+use icm_api::found_by::{FOUND_BY_BYTES, fit, found_by, nothing_fits};
+use icm_api::{Importance, RecallHit, RecallRequest, Source, Trust, Via};
+use icm_guard::frame::{Frame, cut, excerpt, fair_cap, framed_len, without_tag};
+use icm_guard::sanitize::clean_line;
 
 const LIMIT_MAX: u64 = 50;
 const LIMIT_DEFAULT: u64 = 10;

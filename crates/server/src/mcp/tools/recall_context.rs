@@ -3,13 +3,13 @@
 use serde_json::json;
 
 use super::{AS_OF, Call, FLOOR, Hints, Kind, Param, Reply, SINCE, Tool, UNTIL, clean_value};
-use crate::api::{ContextRequest, RecallRequest};
-use crate::error::ServiceError;
-use crate::found_by::nothing_fits;
-use crate::mcp::frame::without_tag;
 use crate::mcp::schema::Args;
-use crate::sanitize::clean_line;
-use crate::tokens;
+use icm_api::error::ServiceError;
+use icm_api::found_by::nothing_fits;
+use icm_api::tokens;
+use icm_api::{ContextRequest, RecallRequest};
+use icm_guard::frame::without_tag;
+use icm_guard::sanitize::clean_line;
 
 const BUDGET_DEFAULT: u64 = 1_000;
 /// What clients take of one reply has room for it.

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{AS_OF, Call, Hints, Reply, Tool, count, dated};
-use crate::api::ViewProgress;
-use crate::error::ServiceError;
 use crate::mcp::schema::Args;
+use icm_api::ViewProgress;
+use icm_api::error::ServiceError;
 
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_stats",

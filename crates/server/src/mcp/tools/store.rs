@@ -1,9 +1,9 @@
 //! `icm_memory_store`
 
 use super::{ALLOW_SECRET, Call, Hints, IMPORTANCE, Kind, Param, Reply, Tool};
-use crate::api::{StoreRequest, Trust};
-use crate::error::ServiceError;
 use crate::mcp::schema::Args;
+use icm_api::error::ServiceError;
+use icm_api::{StoreRequest, Trust};
 
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_store",

@@ -5,11 +5,11 @@ use std::fmt::Write;
 use serde_json::json;
 
 use super::{Call, Hints, Kind, Param, Reply, Tool, clean_value, count, short};
-use crate::api::{UndoAction, UndoAnswer, UndoRequest};
-use crate::error::ServiceError;
-use crate::mcp::frame::Frame;
 use crate::mcp::schema::Args;
-use crate::sanitize::clean_line;
+use icm_api::error::ServiceError;
+use icm_api::{UndoAction, UndoAnswer, UndoRequest};
+use icm_guard::frame::Frame;
+use icm_guard::sanitize::clean_line;
 
 /// Changes that a reply lists.
 const CHANGES_MAX: usize = 50;

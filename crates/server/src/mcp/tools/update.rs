@@ -1,9 +1,9 @@
 //! `icm_memory_update`
 
 use super::{ALLOW_SECRET, Call, Hints, IMPORTANCE, Kind, Param, Reply, Tool};
-use crate::api::UpdateRequest;
-use crate::error::ServiceError;
 use crate::mcp::schema::Args;
+use icm_api::UpdateRequest;
+use icm_api::error::ServiceError;
 
 pub(super) static TOOL: Tool = Tool {
     name: "icm_memory_update",

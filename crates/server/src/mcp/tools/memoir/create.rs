@@ -1,9 +1,9 @@
 //! `icm_memoir_create`
 
 use super::{ADDS, ALLOW_SECRET, Call, Kind, Param, Reply, Tool};
-use crate::api::MemoirRequest;
-use crate::error::ServiceError;
 use crate::mcp::schema::Args;
+use icm_api::MemoirRequest;
+use icm_api::error::ServiceError;
 
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "icm_memoir_create",

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::clean_value;
-use crate::api::{Concept, ConceptLink, GraphChange, GraphDiff, Memoir};
-use crate::mcp::frame::{Frame, cut};
-use crate::sanitize::clean_line;
+use icm_api::{Concept, ConceptLink, GraphChange, GraphDiff, Memoir};
+use icm_guard::frame::{Frame, cut};
+use icm_guard::sanitize::clean_line;
 
 /// Entries of each list that are shown.
 const SHOWN: usize = 10;

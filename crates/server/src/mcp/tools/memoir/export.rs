@@ -3,12 +3,12 @@
 use serde_json::json;
 
 use super::{AFTER, AS_OF, Call, Kind, MEMOIR, Param, READS, Reply, Tool};
-use crate::api::GraphFormat;
-use crate::cursor::Cursor;
-use crate::error::ServiceError;
-use crate::mcp::frame::{Frame, end_within};
 use crate::mcp::schema::Args;
 use crate::mcp::tools::cleaned;
+use icm_api::GraphFormat;
+use icm_api::cursor::Cursor;
+use icm_api::error::ServiceError;
+use icm_guard::frame::{Frame, end_within};
 
 /// What goes on, for errors.
 const WHAT: &str = "an export";

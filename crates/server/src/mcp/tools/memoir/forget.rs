@@ -1,8 +1,8 @@
 //! `icm_memoir_forget`
 
 use super::{Call, Hints, Kind, MEMOIR, Param, Reply, Tool};
-use crate::error::ServiceError;
 use crate::mcp::schema::Args;
+use icm_api::error::ServiceError;
 
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "icm_memoir_forget",

@@ -8,11 +8,11 @@ use super::{
     AFTER, AS_OF, CONCEPT, Call, Kind, MEMOIR, Param, READS, Reply, Tool, concepts, dated, line,
     more, structured,
 };
-use crate::api::{ConceptLink, DefinitionStatus, InspectRequest, Inspected};
-use crate::error::ServiceError;
-use crate::mcp::frame::Frame;
 use crate::mcp::schema::Args;
-use crate::sanitize::clean_line;
+use icm_api::error::ServiceError;
+use icm_api::{ConceptLink, DefinitionStatus, InspectRequest, Inspected};
+use icm_guard::frame::Frame;
+use icm_guard::sanitize::clean_line;
 
 /// Concepts around one that are looked at.
 const AROUND: usize = 200;

@@ -1,9 +1,9 @@
 //! `icm_memoir_link`
 
 use super::{ADDS, Call, Hints, Kind, MEMOIR, Param, Reply, Tool};
-use crate::api::ConceptLinkRequest;
-use crate::error::ServiceError;
 use crate::mcp::schema::Args;
+use icm_api::ConceptLinkRequest;
+use icm_api::error::ServiceError;
 
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "icm_memoir_link",

@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use super::{AFTER, AS_OF, Call, READS, Reply, Tool, concept_count, dated, more, structured};
-use crate::error::ServiceError;
-use crate::mcp::frame::Frame;
 use crate::mcp::schema::Args;
-use crate::sanitize::clean_line;
+use icm_api::error::ServiceError;
+use icm_guard::frame::Frame;
+use icm_guard::sanitize::clean_line;
 
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "icm_memoir_list",

@@ -20,12 +20,12 @@ use super::{
     ALLOW_SECRET, AS_OF, Call, FLOOR, Hints, Kind, Param, Reply, Tool, clean_value, count, dated,
     name_cursor, short,
 };
-use crate::api::{Action, Concept, ConceptHit, ConceptRequest, ConceptSearchRequest, GraphReceipt};
-use crate::error::ServiceError;
-use crate::found_by::{fit, found_by, nothing_fits};
-use crate::mcp::frame::Frame;
 use crate::mcp::schema::Args;
-use crate::sanitize::clean_line;
+use icm_api::error::ServiceError;
+use icm_api::found_by::{fit, found_by, nothing_fits};
+use icm_api::{Action, Concept, ConceptHit, ConceptRequest, ConceptSearchRequest, GraphReceipt};
+use icm_guard::frame::Frame;
+use icm_guard::sanitize::clean_line;
 
 const ADDS: Hints = Hints {
     read_only: false,

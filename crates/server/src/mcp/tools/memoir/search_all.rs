@@ -1,8 +1,8 @@
 //! `icm_memoir_search_all`
 
 use super::{AFTER, AS_OF, Call, FLOOR, LABEL, LIMIT, QUERY, READS, Reply, Tool};
-use crate::error::ServiceError;
 use crate::mcp::schema::Args;
+use icm_api::error::ServiceError;
 
 pub(in crate::mcp::tools) static TOOL: Tool = Tool {
     name: "icm_memoir_search_all",

@@ -4,12 +4,12 @@ use super::{
     AFTER, AS_OF, Call, Kind, Param, READS, Reply, Tool, concept_count, concepts, dated, more,
     structured,
 };
-use crate::api::ShowRequest;
-use crate::error::ServiceError;
-use crate::mcp::frame::Frame;
 use crate::mcp::schema::Args;
 use crate::mcp::tools::count;
-use crate::sanitize::clean_line;
+use icm_api::ShowRequest;
+use icm_api::error::ServiceError;
+use icm_guard::frame::Frame;
+use icm_guard::sanitize::clean_line;
 
 /// Concepts of a page.
 const PAGE: usize = 100;

@@ -1,0 +1,385 @@
+//! The errors of the service. The fronts add exit codes and colours, nothing else.
+
+use std::io::{self, ErrorKind};
+
+use icm_log::LogError;
+use icm_projections::ViewError;
+use thiserror::Error;
+
+use crate::limits::VIEWS_WAIT;
+
+/// Why a command or a query failed. The text is one line and says what to do next where that is
+/// known; [`ServiceError::hint`] gives it apart.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ServiceError {
+    /// An argument is not acceptable.
+    #[error("{message}")]
+    Invalid {
+        /// What is wrong, naming the limit.
+        message: String,
+        /// What to do.
+        hint: Option<String>,
+    },
+    /// What was asked for is fine, but there is nothing that it could be done to: it was forgotten, was
+    /// not there yet, or there is no more of it.
+    #[error("{message}")]
+    Nothing {
+        /// Of what there is nothing.
+        message: String,
+        /// Where to look.
+        hint: String,
+    },
+    /// A text holds a secret; nothing was written. The secret itself is never repeated.
+    #[error("the {field} holds what looks like a secret ({rule}): it was not stored")]
+    Secret {
+        /// `content`, `topic`, …
+        field: String,
+        /// Name of the rule that found it.
+        rule: &'static str,
+    },
+    /// No such memory, event, …
+    #[error("no {what} {id}")]
+    NotFound {
+        /// `memory`, `event`, `topic`.
+        what: &'static str,
+        /// As given.
+        id: String,
+        /// The nearest ones.
+        nearest: Vec<String>,
+    },
+    /// A prefix fits several.
+    #[error("{what} {prefix} is ambiguous: {}", .matches.join(", "))]
+    Ambiguous {
+        /// `memory`, `event`.
+        what: &'static str,
+        /// As given.
+        prefix: String,
+        /// What it fits, at most ten.
+        matches: Vec<String>,
+    },
+    /// What was shown and agreed to is not what would be done now.
+    #[error("the memories have changed since this was shown: nothing was done")]
+    OtherPlan,
+    /// The same request id with other content.
+    #[error("request id {request_id} was already used for other content")]
+    Conflict {
+        /// As given.
+        request_id: String,
+    },
+    /// Another process holds the lock.
+    #[error("the store is busy: another process has been writing for more than {waited_ms} ms")]
+    Busy {
+        /// How long it was waited for.
+        waited_ms: u64,
+    },
+    /// The process that holds the lock is stopped; reads go on.
+    #[error(
+        "the store can only be read: process {pid}, which holds its lock, is stopped{}",
+        if *.asked { "; what it was asked it may do once it goes on" } else { "" }
+    )]
+    Stopped {
+        /// The process.
+        pid: u32,
+        /// Whether this was asked of the owner before, which has not answered: it may be done all the same.
+        asked: bool,
+    },
+    /// The store is damaged; reads of what is whole go on.
+    #[error("the log is damaged: {what}")]
+    Damaged {
+        /// Where and how.
+        what: String,
+    },
+    /// Written by a newer icm.
+    #[error("the store was written by a newer icm: {what}")]
+    NewerFormat {
+        /// What is too new.
+        what: String,
+    },
+    /// A backup is cut, changed or damaged; nothing was restored of it.
+    #[error("the backup {file} is damaged: {why}")]
+    BadBackup {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// An export of a log is cut, changed or damaged; nothing of it was taken.
+    #[error("{why}")]
+    BadExport {
+        /// Which, and what is wrong with it.
+        why: String,
+    },
+    /// An export of a log does not join up with this store; nothing of it was taken.
+    #[error("{why}")]
+    DoesNotFit {
+        /// What is missing, or contradicts.
+        why: String,
+    },
+    /// The store cannot be written.
+    #[error("the store cannot be written: {why}")]
+    ReadOnly {
+        /// Why.
+        why: String,
+    },
+    /// The disk is full; the command did not happen and nothing is lost.
+    #[error("{why}")]
+    NoSpace {
+        /// Which disk.
+        why: String,
+    },
+    /// The operating system said no.
+    #[error("{doing}: {source}")]
+    Io {
+        /// What was being done, with the path.
+        doing: String,
+        /// The error.
+        source: io::Error,
+    },
+    /// An import failed after some of its lines were taken; those stay.
+    #[error("{}; {taken} are in already", plain(.source))]
+    ImportEnded {
+        /// How many lines or memories are in.
+        taken: String,
+        /// Why it failed.
+        source: Box<ServiceError>,
+    },
+    /// A bug of ours; the store is untouched.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+impl ServiceError {
+    /// An argument error without a hint.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        ServiceError::Invalid {
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// What was named is not there (any more, or yet); what to do.
+    pub fn nothing(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        ServiceError::Nothing {
+            message: message.into(),
+            hint: hint.into(),
+        }
+    }
+
+    /// An argument error that says what to do.
+    pub fn invalid_with(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        ServiceError::Invalid {
+            message: message.into(),
+            hint: Some(hint.into()),
+        }
+    }
+
+    /// What to do next, if anything.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            ServiceError::Invalid { hint, .. } => hint.clone(),
+            ServiceError::Nothing { hint, .. } => Some(hint.clone()),
+            ServiceError::Secret { field, .. } if is_of_caller(field) => Some(format!(
+                "the log would keep it: give another {field}, or see `[secrets]` in the config file"
+            )),
+            ServiceError::Secret { .. } => Some(
+                "the log would keep it: say where it is kept instead, or store it anyway with \
+                 `--allow-secret`"
+                    .into(),
+            ),
+            ServiceError::NotFound { what, nearest, id } => {
+                let number = id.trim_start_matches('0');
+                if matches!(nearest.as_slice(), [near] if near.strip_prefix('@') == Some(number)) {
+                    Some(format!("did you mean the position `@{number}`?"))
+                } else if nearest.is_empty() {
+                    Some(match *what {
+                        "memory" if id.starts_with('@') => {
+                            format!("that is a position: see `icm log show {id}`")
+                        }
+                        "event" => "list events with `icm log`".into(),
+                        "memoir" => "list memoirs with `icm memoir list`".into(),
+                        "concept" => "list concepts with `icm memoir show`".into(),
+                        _ => "list memories with `icm list`, search with `icm recall`".into(),
+                    })
+                } else {
+                    Some(format!("nearest: {}", nearest.join(", ")))
+                }
+            }
+            ServiceError::Ambiguous { matches, .. } => {
+                let position = matches.iter().find(|name| name.starts_with('@'));
+                Some(match position {
+                    Some(position) => format!("give more characters, or `{position}` for the position"),
+                    None => "give more characters".into(),
+                })
+            }
+            ServiceError::OtherPlan => Some("look again, then say so again".into()),
+            ServiceError::Conflict { .. } => Some("use a new request id for new content".into()),
+            ServiceError::Busy { .. } => {
+                Some("try again; `icm doctor` says which process holds the lock".into())
+            }
+            ServiceError::Stopped { pid, asked } => Some(format!(
+                "let it go on with `kill -CONT {pid}`, or end it with `kill -KILL {pid}`, then {}",
+                match asked {
+                    true => "see whether it was done before you try again",
+                    false => "try again",
+                }
+            )),
+            ServiceError::Damaged { .. } => {
+                Some("what is whole can still be read; `icm log repair` sets the rest aside".into())
+            }
+            ServiceError::BadBackup { .. } => {
+                Some("nothing was restored: use another backup, or copy this one again".into())
+            }
+            ServiceError::BadExport { .. } => {
+                Some("nothing was taken: write it again with `icm log export`".into())
+            }
+            ServiceError::DoesNotFit { .. } => Some(
+                "nothing was taken: export all of it with `icm log export` on a machine that has it"
+                    .into(),
+            ),
+            ServiceError::NewerFormat { .. } => Some("update icm; reading still works".into()),
+            ServiceError::NoSpace { .. } => {
+                Some("nothing was lost; free some space (or see `ulimit -f`) and try again".into())
+            }
+            ServiceError::ReadOnly { why } if why.contains("`icm log repair`") => None,
+            ServiceError::ReadOnly { why } if why.contains(icm_log::STORE_FILE) => {
+                Some("`icm log repair` makes a new one; reads still work".into())
+            }
+            ServiceError::ReadOnly { .. } => {
+                Some("make it writable, or name another store with `--db`; reads still work".into())
+            }
+            ServiceError::Io { source, .. } => io_hint(source).map(str::to_owned),
+            ServiceError::ImportEnded { source, .. } => {
+                let again = "run the import again: it goes on after them";
+                Some(match source.hint() {
+                    Some(hint) => format!("{hint}; {again}"),
+                    None => again.into(),
+                })
+            }
+            ServiceError::Internal(_) => None,
+        }
+    }
+}
+
+/// What to do about an error of the operating system, if anything.
+pub fn io_hint(source: &io::Error) -> Option<&'static str> {
+    Some(match source.kind() {
+        io::ErrorKind::NotFound => "see whether the path is right, with `ls`",
+        io::ErrorKind::InvalidData => {
+            "a store holds plain files only: move it away, and see `icm verify`"
+        }
+        io::ErrorKind::PermissionDenied => {
+            "see who owns it with `ls -l`, or name another store with `--db`"
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free some space and try again"
+        }
+        io::ErrorKind::FileTooLarge => "see `ulimit -f`, or write it to another file system",
+        _ => return None,
+    })
+}
+
+/// Fields that no single write can allow: they name the caller in all of them.
+fn is_of_caller(field: &str) -> bool {
+    ["actor", "session", "client", "project"].contains(&field)
+}
+
+/// Shorthand.
+pub type Result<T> = std::result::Result<T, ServiceError>;
+
+/// What was said, without the operating system's `(os error 2)`, which says nothing to people.
+pub fn plain(error: impl std::fmt::Display) -> String {
+    let mut text = error.to_string();
+    while let Some(start) = text.find(" (os error ") {
+        let Some(len) = text[start..].find(')') else {
+            break;
+        };
+        text.replace_range(start..=start + len, "");
+    }
+    text
+}
+
+impl From<LogError> for ServiceError {
+    fn from(error: LogError) -> ServiceError {
+        match error {
+            LogError::Busy { waited_ms } => ServiceError::Busy { waited_ms },
+            LogError::NewerFormat { what } => ServiceError::NewerFormat { what },
+            LogError::NoSpace { .. } => ServiceError::NoSpace {
+                why: error.to_string(),
+            },
+            LogError::NotWritable { .. } => ServiceError::ReadOnly { why: plain(error) },
+            LogError::Io {
+                doing,
+                path,
+                source,
+            } => ServiceError::Io {
+                doing: format!("{doing} {}", path.display()),
+                source,
+            },
+            LogError::TooLarge { .. } | LogError::NotAStore { .. } => {
+                ServiceError::invalid(error.to_string())
+            }
+            LogError::BadBundle { .. } | LogError::TooTangled { .. } => ServiceError::BadExport {
+                why: error.to_string(),
+            },
+            LogError::Gaps(_) => ServiceError::DoesNotFit {
+                why: error.to_string(),
+            },
+            LogError::StaleCursor { .. } => ServiceError::Internal(error.to_string()),
+            LogError::Damaged { .. } => ServiceError::Damaged {
+                what: error.to_string(),
+            },
+            other => ServiceError::Internal(other.to_string()),
+        }
+    }
+}
+
+impl From<ViewError> for ServiceError {
+    fn from(error: ViewError) -> ServiceError {
+        match error {
+            ViewError::Log(error) => error.into(),
+            ViewError::Stopped { why } => ServiceError::Damaged { what: why },
+            ViewError::Busy => ServiceError::Busy {
+                waited_ms: VIEWS_WAIT.as_millis() as u64,
+            },
+            ViewError::Io {
+                doing,
+                path,
+                source,
+            } if matches!(
+                source.kind(),
+                ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem
+            ) =>
+            {
+                ServiceError::ReadOnly {
+                    why: format!("{}: {doing} failed: {}", path.display(), plain(source)),
+                }
+            }
+            ViewError::Io {
+                doing,
+                path,
+                source,
+            } => ServiceError::Io {
+                doing: format!("{doing} {}", path.display()),
+                source,
+            },
+            other => ServiceError::Internal(other.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn numbers_of_errors_are_left_out() {
+        for (said, expected) in [
+            ("a: No such file (os error 2)", "a: No such file"),
+            ("x (os error 2) and y (os error 30).", "x and y."),
+            ("cut (os error 2", "cut (os error 2"),
+        ] {
+            assert_eq!(plain(said), expected);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! How a line about a result says what the search found it by.
+
+use icm_guard::sanitize::clean_line;
+
+/// Bytes of words that a line shows; more costs each result of an answer so many tokens.
+const WORDS_MAX_BYTES: usize = 60;
+
+/// Most bytes of what [`found_by`] returns, about.
+pub const FOUND_BY_BYTES: usize = WORDS_MAX_BYTES + 20;
+
+/// Returns `matched a, b and 3 more`, or `near in meaning` where no word matched. The words come from the query; they
+/// are cleaned, and those that a short line has no room for are counted.
+pub fn found_by(matched: &[String]) -> String {
+    if matched.is_empty() {
+        return "near in meaning".to_owned();
+    }
+    let mut said = String::from("matched ");
+    let room = said.len() + WORDS_MAX_BYTES;
+    for (at, word) in matched.iter().enumerate() {
+        let word = clean_line(word);
+        let between = if at == 0 { "" } else { ", " };
+        if said.len() + between.len() + word.len() <= room {
+            said.push_str(between);
+            said.push_str(&word);
+            continue;
+        }
+        let more = matched.len() - at;
+        match at {
+            0 => said.push_str(&count(more)),
+            _ => said.push_str(&format!(" and {more} more")),
+        }
+        break;
+    }
+    said
+}
+
+/// `1 long word`
+fn count(words: usize) -> String {
+    match words {
+        1 => "1 long word".to_owned(),
+        _ => format!("{words} words"),
+    }
+}
+
+/// Returns `fit 0.83`.
+pub fn fit(fit: f64) -> String {
+    format!("fit {fit:.2}")
+}
+
+/// Returns the line for a model that got nothing, because all that was found lies below the floor. The nearest is an
+/// id: no stored text is in the line.
+pub fn nothing_fits(nearest: &str, its_fit: f64) -> String {
+    format!(
+        "nothing fits; nearest: {nearest} ({}); ask with other words, or floor 0 to see everything",
+        fit(its_fit)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(words: &[&str]) -> String {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        found_by(&words)
+    }
+
+    #[test]
+    fn a_line_shows_as_many_words_as_it_has_room_for() {
+        assert_eq!(said(&[]), "near in meaning");
+        assert_eq!(said(&["pool"]), "matched pool");
+        assert_eq!(said(&["pool", "size"]), "matched pool, size");
+        let (thirty, long) = ("a".repeat(30), "b".repeat(61));
+        assert_eq!(
+            said(&[&thirty, &thirty, "c", "d"]),
+            format!("matched {thirty} and 3 more")
+        );
+        assert_eq!(said(&[&long]), "matched 1 long word");
+        assert_eq!(said(&[&long, "c"]), "matched 2 words");
+        assert_eq!(said(&["a\u{202e}b\nc"]), "matched ab c");
+        for words in 1..100 {
+            let many = vec!["fifteen letters".to_owned(); words];
+            assert!(found_by(&many).len() <= FOUND_BY_BYTES, "{words}");
+        }
+    }
+}

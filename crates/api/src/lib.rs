@@ -1,0 +1,84 @@
+//! The requests, answers, errors and limits of icm.
+//!
+//! Every front (command line, MCP, HTTP) speaks these types, so the shapes that `--json` prints and the structured
+//! output of an MCP tool are the same by construction. Beside them stand the texts that all fronts read and write alike:
+//! ids ([`ids`]), moments ([`when`]), memories as Markdown ([`markdown`]).
+//!
+//! This crate never opens a store, and knows neither a terminal nor a protocol.
+//!
+//! ```
+//! use icm_api::StoreRequest;
+//! use icm_api::limits::CONTENT_LEN_MAX;
+//!
+//! let request = StoreRequest { topic: "build".to_owned(), content: "Tests need a database".to_owned(), ..Default::default() };
+//! assert!(request.content.len() <= CONTENT_LEN_MAX);
+//! ```
+
+mod bench;
+mod care;
+pub mod clients;
+mod conflicts;
+mod consolidate;
+pub mod cursor;
+mod decay;
+mod embed;
+pub mod error;
+mod exchange;
+pub mod found_by;
+mod graph;
+mod health;
+pub mod ids;
+pub mod limits;
+mod log;
+pub mod markdown;
+mod memory;
+mod past;
+mod recall;
+mod redact;
+pub mod tokens;
+mod topics;
+mod turn;
+mod undo;
+pub mod when;
+
+pub use bench::*;
+pub use care::*;
+pub use conflicts::*;
+pub use consolidate::*;
+pub use decay::*;
+pub use embed::*;
+pub use exchange::*;
+pub use graph::*;
+pub use health::*;
+pub use log::*;
+pub use memory::*;
+pub use past::*;
+pub use recall::*;
+pub use redact::*;
+pub use topics::*;
+pub use turn::*;
+pub use undo::*;
+
+/// Told how long work goes on. Silent unless somebody watches.
+pub trait Progress: Sync {
+    /// A new phase of `total` steps (`None`: unknown).
+    fn start(&self, phase: &str, total: Option<u64>);
+    /// `steps` more are done.
+    fn advance(&self, steps: u64);
+    /// The phase ended.
+    fn finish(&self);
+    /// Whoever asked has given up: what can be left undone is.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// Nobody watches.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct NoProgress;
+
+impl Progress for NoProgress {
+    fn start(&self, _: &str, _: Option<u64>) {}
+    fn advance(&self, _: u64) {}
+    fn finish(&self) {}
+}

@@ -1,0 +1,289 @@
+//! Points in time as users write them.
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp, Zoned};
+
+use crate::error::{Result, ServiceError};
+use crate::ids::event_prefix;
+
+/// What `--at` names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum When {
+    /// `@123`.
+    Position(u64),
+    /// Start of an event id.
+    Event(String),
+    /// Milliseconds since the epoch, inclusive.
+    Time(u64),
+}
+
+const FORMS: &str = "write RFC 3339 (2026-11-02T10:00:00Z), a date, `today`, `yesterday`, \
+                     `2h ago`, `@123` or an event id";
+
+/// For what is no moment of the log.
+const MOMENTS: &str = "write RFC 3339 (2026-11-02T10:00:00Z), a date, `today`, `yesterday` or \
+                       `2h ago`";
+
+fn invalid(text: &str) -> ServiceError {
+    let hint = position_meant(text).unwrap_or_else(|| FORMS.to_owned());
+    ServiceError::invalid_with(format!("`{text}` is no point in time"), hint)
+}
+
+/// The question to ask who wrote a number where a position has an `@`.
+pub fn position_meant(text: &str) -> Option<String> {
+    let number = text.trim().trim_start_matches('0');
+    let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| format!("did you mean the position `@{number}`?"))
+}
+
+fn ms_of(timestamp: Timestamp, text: &str) -> Result<u64> {
+    u64::try_from(timestamp.as_millisecond())
+        .map_err(|_| ServiceError::invalid_with(format!("`{text}` is before 1970"), FORMS))
+}
+
+/// The last millisecond of a day.
+fn end_of(date: Date, zone: &TimeZone, text: &str) -> Result<i64> {
+    let next = date.tomorrow().map_err(|_| invalid(text))?;
+    let start = next.to_zoned(zone.clone()).map_err(|_| invalid(text))?;
+    Ok(start.timestamp().as_millisecond() - 1)
+}
+
+fn start_of(date: Date, zone: &TimeZone, text: &str) -> Result<i64> {
+    let start = date.to_zoned(zone.clone()).map_err(|_| invalid(text))?;
+    Ok(start.timestamp().as_millisecond())
+}
+
+/// Which moment of a day a date means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DayMeans {
+    /// Its last: for "as of".
+    End,
+    /// Its first: for "since" and for when something happened.
+    Start,
+}
+
+/// Reads a point in time. `now_ms` is the clock, `zone` the user's.
+pub fn parse(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> Result<When> {
+    let text = text.trim();
+    if let Some(position) = text.strip_prefix('@') {
+        return position
+            .parse()
+            .map(When::Position)
+            .map_err(|_| invalid(text));
+    }
+    if let Some(ms) = parse_ms(text, now_ms, zone, day)? {
+        let ms = u64::try_from(ms)
+            .map_err(|_| ServiceError::invalid_with(format!("`{text}` is before 1970"), FORMS))?;
+        return Ok(When::Time(ms));
+    }
+    event_prefix(text)
+        .map(When::Event)
+        .ok_or_else(|| invalid(text))
+}
+
+/// Reads a moment, milliseconds since the epoch; `None` when the text is none.
+pub fn parse_ms(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> Result<Option<i64>> {
+    let text = text.trim();
+    let now = Timestamp::from_millisecond(i64::try_from(now_ms).unwrap_or(i64::MAX))
+        .map_err(|_| invalid(text))?;
+    let now: Zoned = now.to_zoned(zone.clone());
+    let of_day = |date: Date| match day {
+        DayMeans::End => end_of(date, zone, text),
+        DayMeans::Start => start_of(date, zone, text),
+    };
+    match text.to_ascii_lowercase().as_str() {
+        "now" => return Ok(Some(now.timestamp().as_millisecond())),
+        "today" if day == DayMeans::End => return Ok(Some(now.timestamp().as_millisecond())),
+        "today" => return of_day(now.date()).map(Some),
+        "yesterday" => {
+            let date = now.date().yesterday().map_err(|_| invalid(text))?;
+            return of_day(date).map(Some);
+        }
+        _ => {}
+    }
+    if let Some(span) = ago(text) {
+        let then = now
+            .checked_sub(span.map_err(|()| invalid(text))?)
+            .map_err(|_| invalid(text))?;
+        return Ok(Some(then.timestamp().as_millisecond()));
+    }
+    if let Ok(timestamp) = text.parse::<Timestamp>() {
+        return Ok(Some(timestamp.as_millisecond()));
+    }
+    if let Ok(zoned) = text.parse::<Zoned>() {
+        return Ok(Some(zoned.timestamp().as_millisecond()));
+    }
+    let plain_date = text.len() <= 10 && !text.contains([':', 'T', 't', ' ']);
+    if plain_date
+        && text.contains('-')
+        && let Ok(date) = text.parse::<Date>()
+    {
+        // A date that is today means now where its end is meant.
+        if date == now.date() && day == DayMeans::End {
+            return Ok(Some(now.timestamp().as_millisecond()));
+        }
+        return of_day(date).map(Some);
+    }
+    if text.contains('-')
+        && let Ok(local) = text.parse::<DateTime>()
+    {
+        let zoned = local.to_zoned(zone.clone()).map_err(|_| invalid(text))?;
+        return Ok(Some(zoned.timestamp().as_millisecond()));
+    }
+    Ok(None)
+}
+
+/// `2h ago`, `3 days ago`, `1d12h ago`.
+fn ago(text: &str) -> Option<std::result::Result<Span, ()>> {
+    let span = text
+        .strip_suffix("ago")
+        .or_else(|| text.strip_suffix("AGO"))?
+        .trim();
+    Some(span.parse::<Span>().map_err(|_| ()).and_then(|span| {
+        if span.is_negative() {
+            Err(())
+        } else {
+            Ok(span)
+        }
+    }))
+}
+
+/// RFC 3339 in UTC, milliseconds.
+pub fn rfc3339(ms: u64) -> String {
+    i64::try_from(ms).map_or_else(|_| "?".to_owned(), rfc3339_signed)
+}
+
+/// RFC 3339 in UTC, milliseconds, also before 1970.
+pub fn rfc3339_signed(ms: i64) -> String {
+    match Timestamp::from_millisecond(ms) {
+        Ok(timestamp) if ms % 1_000 == 0 => format!("{timestamp:.0}"),
+        Ok(timestamp) => format!("{timestamp:.3}"),
+        Err(_) => "?".to_owned(),
+    }
+}
+
+/// As [`parse`], for texts that can only be moments; milliseconds since the epoch.
+pub fn parse_moment(text: &str, now_ms: u64, zone: &TimeZone, day: DayMeans) -> Result<i64> {
+    parse_ms(text, now_ms, zone, day)?.ok_or_else(|| {
+        let message = format!("`{text}` is no point in time");
+        ServiceError::invalid_with(message, MOMENTS)
+    })
+}
+
+/// Returns the day in `zone` that an RFC 3339 time lies in, as `2026-11-02`; what is no time comes back as it is.
+pub fn day(at: &str, zone: &TimeZone) -> String {
+    match at.parse::<Timestamp>() {
+        Ok(time) => time.to_zoned(zone.clone()).date().to_string(),
+        Err(_) => at.to_owned(),
+    }
+}
+
+/// Returns the name of a zone for people: `Europe/Berlin`, `UTC` (for `Etc/UTC`, too), or its offset at a moment where it has none.
+pub fn zone_name(zone: &TimeZone, now_ms: u64) -> String {
+    if let Some(name) = zone.iana_name() {
+        return name.strip_prefix("Etc/").unwrap_or(name).to_owned();
+    }
+    let now = Timestamp::from_millisecond(i64::try_from(now_ms).unwrap_or(i64::MAX));
+    format!("UTC{}", zone.to_offset(now.unwrap_or(Timestamp::MAX)))
+}
+
+/// How long ago an RFC 3339 time was: `just now`, `3 min ago`, `5 h ago`, `12 days ago`; beyond
+/// two months, or in the future, the day in `zone`. `None` for what is no time.
+pub fn time_ago(now: Timestamp, at: &str, zone: &TimeZone) -> Option<String> {
+    let then = at.parse::<Timestamp>().ok()?;
+    let seconds = now.as_second() - then.as_second();
+    Some(match seconds {
+        // A clock that runs a little ahead is no news.
+        -60..5 => "just now".to_owned(),
+        5..60 => format!("{seconds} s ago"),
+        60..3_600 => format!("{} min ago", seconds / 60),
+        3_600..172_800 => format!("{} h ago", seconds / 3_600),
+        172_800..5_184_000 => format!("{} days ago", seconds / 86_400),
+        _ => day(at, zone),
+    })
+}
+
+/// The clock's time for messages.
+pub fn checked_ms(timestamp: Timestamp) -> Result<u64> {
+    ms_of(timestamp, "now")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2026-11-21T12:00:00Z.
+    const NOW: u64 = 1_795_262_400_000;
+
+    fn check(text: &str, expect: &str) {
+        let zone = TimeZone::UTC;
+        let got = match parse(text, NOW, &zone, DayMeans::End) {
+            Ok(When::Position(position)) => format!("@{position}"),
+            Ok(When::Event(event)) => format!("event {event}"),
+            Ok(When::Time(ms)) => rfc3339(ms),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(got, expect, "{text}");
+    }
+
+    #[test]
+    fn a_number_may_be_meant_as_a_position() {
+        let hint = |text| invalid(text).hint().unwrap_or_default();
+        assert_eq!(hint("15"), "did you mean the position `@15`?");
+        assert!(hint("15x").contains("RFC 3339"));
+    }
+
+    #[test]
+    fn days_are_those_of_the_zone() {
+        let los_angeles = TimeZone::fixed(jiff::tz::offset(-8));
+        let tokyo = TimeZone::fixed(jiff::tz::offset(9));
+        let late = "2026-11-21T07:30:00Z";
+        assert_eq!(day(late, &los_angeles), "2026-11-20");
+        assert_eq!(day(late, &TimeZone::UTC), "2026-11-21");
+        assert_eq!(day("2026-11-20T15:00:00.5Z", &tokyo), "2026-11-21");
+        assert_eq!(day("1969-12-31T23:00:00Z", &tokyo), "1970-01-01");
+        assert_eq!(day("?", &tokyo), "?");
+        let ago =
+            |at: &str, zone| time_ago("2026-11-21T12:00:00Z".parse().expect("a time"), at, zone);
+        assert_eq!(
+            ago("2026-01-05T02:00:00Z", &los_angeles).as_deref(),
+            Some("2026-01-04")
+        );
+        assert_eq!(ago(late, &los_angeles).as_deref(), Some("4 h ago"));
+        assert_eq!(ago("?", &los_angeles), None);
+    }
+
+    #[test]
+    fn a_zone_has_a_name_or_an_offset() {
+        assert_eq!(zone_name(&TimeZone::UTC, NOW), "UTC");
+        assert_eq!(
+            zone_name(&TimeZone::fixed(jiff::tz::offset(-8)), NOW),
+            "UTC-08"
+        );
+        if let Ok(berlin) = TimeZone::get("Europe/Berlin") {
+            assert_eq!(zone_name(&berlin, NOW), "Europe/Berlin");
+        }
+    }
+
+    #[test]
+    fn what_users_write() {
+        check("@12", "@12");
+        check("@x", "`@x` is no point in time");
+        check("2026-11-02T10:00:00Z", "2026-11-02T10:00:00Z");
+        check("2026-11-02T10:00:00+02:00", "2026-11-02T08:00:00Z");
+        check("2026-11-02", "2026-11-02T23:59:59.999Z");
+        check("2026-11-21", "2026-11-21T12:00:00Z");
+        check("yesterday", "2026-11-20T23:59:59.999Z");
+        check("today", "2026-11-21T12:00:00Z");
+        check("now", "2026-11-21T12:00:00Z");
+        check("2h ago", "2026-11-21T10:00:00Z");
+        check("3 days ago", "2026-11-18T12:00:00Z");
+        check("2026-11-02 10:00", "2026-11-02T10:00:00Z");
+        check("3f2a99", "event 3f2a99");
+        check("15", "`15` is no point in time");
+        check("last week", "`last week` is no point in time");
+        check("1969-01-01", "`1969-01-01` is before 1970");
+        check("", "`` is no point in time");
+    }
+}

@@ -1,0 +1,20 @@
+//! The guard of icm: what may come in, and what goes out.
+//!
+//! Texts on their way into the log are looked through for [`secrets`]. Stored text on its way to a model is cleaned
+//! ([`sanitize`]) and set into a frame that marks it as data ([`frame`]). JSON is read strictly ([`json`]).
+//!
+//! Everything here is a function of texts. This crate never knows stores, events, requests or the clock.
+//!
+//! ```
+//! use icm_guard::secrets::find;
+//!
+//! let token = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
+//! assert!(!find(&format!("the token is {token}")).is_empty());
+//! assert!(find("the token lies in the vault").is_empty());
+//! ```
+
+pub mod frame;
+pub mod json;
+pub mod sanitize;
+pub mod secrets;
+pub mod shell;

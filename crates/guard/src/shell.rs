@@ -1,0 +1,59 @@
+//! Words as one types them into a shell.
+
+use std::borrow::Cow;
+
+use crate::sanitize::clean_line;
+
+/// A word that every shell of the family of `sh` takes as it is; what cannot be seen, or would not
+/// be shown, is written as bash, zsh and ksh read it.
+pub fn word(text: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+:@".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return Cow::Borrowed(text);
+    }
+    if clean_line(text) == text {
+        return Cow::Owned(format!("'{}'", text.replace('\'', r"'\''")));
+    }
+    let mut word = "$'".to_owned();
+    for c in text.chars() {
+        match c {
+            '\'' | '\\' => word.extend(['\\', c]),
+            _ if c == ' ' || c.is_ascii_graphic() || c.is_alphanumeric() => word.push(c),
+            _ => word.push_str(&format!("\\U{:08x}", u32::from(c))),
+        }
+    }
+    word.push('\'');
+    Cow::Owned(word)
+}
+
+/// An option with its value; in one word where the value would be taken for an option.
+pub fn option(long: &str, short: char, value: &str) -> String {
+    match value.starts_with('-') {
+        true => format!("--{long}={}", word(value)),
+        false => format!("-{short} {}", word(value)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_shell_would_read_is_quoted() {
+        for (text, expected) in [
+            ("a/b-c", "a/b-c"),
+            ("/home/me/.local/icm", "/home/me/.local/icm"),
+            ("", "''"),
+            ("two  words", "'two  words'"),
+            ("it's; rm", r"'it'\''s; rm'"),
+            ("/$HOME", "'/$HOME'"),
+            ("~", "'~'"),
+            ("a\u{200b}'b", r"$'a\U0000200b\'b'"),
+            ("a\nb", r"$'a\U0000000ab'"),
+        ] {
+            assert_eq!(word(text), expected);
+        }
+        assert_eq!(option("topic", 't', "a b"), "-t 'a b'");
+        assert_eq!(option("topic", 't', "-x"), "--topic=-x");
+    }
+}

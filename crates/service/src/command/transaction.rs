@@ -1,0 +1,236 @@
+//! The store while one thread holds it for writing: it decides one command after another there, and all of
+//! them share a sync.
+
+use std::cell::RefCell;
+use std::sync::MutexGuard;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use icm_log::env::random_16;
+use icm_log::{CommandId, Durability, LOCK_FILE, Log, RequestKey, Writer, hash};
+use icm_projections::Views;
+
+use super::RequestKeyOf;
+use crate::command::batch::{Command, actor_of, check_caller};
+use crate::command::secrets::Guard;
+use crate::holder::Holder;
+use crate::service::{Ask, Service, locked};
+use icm_api::Caller;
+use icm_api::error::{Result, ServiceError};
+
+/// How long the lock is waited for at a time: then it is looked who holds it.
+pub(crate) const LOCK_LOOK: Duration = Duration::from_millis(20);
+/// How long the views are left to others before the lock is waited for again.
+const TURN_OF_OTHERS: Duration = Duration::from_millis(1);
+
+/// Whose command it is, and its idempotency key.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub caller: &'a Caller,
+    /// Its id, where several holds are one command.
+    pub id: Option<CommandId>,
+    pub request: RequestKeyOf<'a>,
+}
+
+/// The lock, and the views that have seen everything before it.
+pub(crate) struct Held<'a> {
+    service: &'a Service,
+    views: MutexGuard<'a, Option<Views>>,
+    writer: Option<Writer<'a>>,
+    wrote: bool,
+    /// The views' files were looked at since the lock was taken.
+    looked: bool,
+}
+
+/// What was decided, and is not yet durable. Others may decide meanwhile.
+pub(crate) struct Decided<'a> {
+    service: &'a Service,
+    writer: Option<Writer<'a>>,
+    wrote: bool,
+}
+
+impl Service {
+    /// Takes the lock and runs a command on views that have seen everything; what it appended is
+    /// durable when this returns.
+    pub(crate) fn command<T>(
+        &self,
+        caller: &Caller,
+        id: Option<CommandId>,
+        request: RequestKeyOf<'_>,
+        run: impl Fn(&mut Command<'_>, &Views) -> std::result::Result<T, Ask>,
+    ) -> Result<T> {
+        let asked = Asked {
+            caller,
+            id,
+            request,
+        };
+        self.command_within(self.options.lock_wait, asked, run)
+    }
+
+    /// The same for who does not wait for the lock as long as that.
+    pub(crate) fn command_within<'a, T>(
+        &'a self,
+        wait: Duration,
+        asked: Asked<'a>,
+        run: impl Fn(&mut Command<'_>, &Views) -> std::result::Result<T, Ask>,
+    ) -> Result<T> {
+        self.refuse_read_only()?;
+        self.check_caller(asked.caller)?;
+        self.refuse_foreign_folder()?;
+        let mut held = self.hold(wait)?;
+        let answer = held.run(asked, run)?;
+        held.release().commit()?;
+        Ok(answer)
+    }
+
+    /// Who calls can be named in the log.
+    pub(crate) fn check_caller(&self, caller: &Caller) -> Result<()> {
+        check_caller(caller)?;
+        Guard::new(&self.secrets, false).caller(caller)
+    }
+
+    /// Takes the lock, waiting that long for other processes. Who asks of the views has a turn again and again
+    /// meanwhile.
+    pub(crate) fn hold(&self, wait: Duration) -> Result<Held<'_>> {
+        self.until_free(wait, |wait| {
+            let mut views = locked(&self.views);
+            let mut writer = self.begin(wait)?;
+            // What was begun, be it while the lock was waited for, is finished before this command. It needs the lock itself.
+            while self.log.redaction_pending() {
+                drop(writer);
+                let is_finished = self.resume_redaction(&mut views)?;
+                writer = self.begin(wait)?;
+                if !is_finished {
+                    break;
+                }
+            }
+            Ok(Held {
+                service: self,
+                views,
+                writer: Some(writer),
+                wrote: false,
+                looked: false,
+            })
+        })
+    }
+
+    /// Takes the lock of the log, waiting that long for whoever has it.
+    pub(crate) fn begin(&self, wait: Duration) -> Result<Writer<'_>> {
+        let writer = self.log.begin(&*self.ground.env, wait);
+        writer.map_err(|error| self.explained(error))
+    }
+
+    /// Tries to take the lock, a while each time, until it is had or `wait` is over. Who holds it and is stopped is not
+    /// waited for: that may last for hours.
+    ///
+    /// # Errors
+    /// `Busy`, `Stopped`, and what `attempt` fails with for another reason.
+    pub(crate) fn until_free<T>(
+        &self,
+        wait: Duration,
+        mut attempt: impl FnMut(Duration) -> Result<T>,
+    ) -> Result<T> {
+        let begun = Instant::now();
+        loop {
+            let left = wait.saturating_sub(begun.elapsed());
+            match attempt(left.min(LOCK_LOOK)) {
+                Err(ServiceError::Busy { .. }) => {}
+                other => return other,
+            }
+            if let Some(holder) = Holder::stopped(&self.dir().join(LOCK_FILE)) {
+                let (pid, asked) = (holder.pid, false);
+                return Err(ServiceError::Stopped { pid, asked });
+            }
+            let waited = begun.elapsed();
+            if waited >= wait {
+                let waited_ms = waited.as_millis() as u64;
+                return Err(ServiceError::Busy { waited_ms });
+            }
+            thread::sleep(TURN_OF_OTHERS);
+        }
+    }
+}
+
+impl<'a> Held<'a> {
+    /// Runs one command. Where it fails after others did not, they stay decided.
+    pub(crate) fn run<T>(
+        &mut self,
+        asked: Asked<'a>,
+        run: impl Fn(&mut Command<'_>, &Views) -> std::result::Result<T, Ask>,
+    ) -> Result<T> {
+        let service = self.service;
+        let writer = self.writer.take().ok_or_else(lost)?;
+        let request = match asked.request.0 {
+            Some(text) => hash::request_key(&writer.secret(), actor_of(asked.caller), text),
+            None => RequestKey::ZERO,
+        };
+        let new_id = || CommandId(random_16(&*service.ground.env));
+        let command = RefCell::new(Command {
+            service,
+            writer,
+            id: asked.id.unwrap_or_else(new_id),
+            caller: asked.caller,
+            request,
+            named: false,
+            appended: false,
+        });
+        let stale: fn(&Views, &Log) -> bool = match self.looked {
+            false => Views::are_stale_for_commands,
+            true => |_, _| false,
+        };
+        let answer = service.with_held_views(&mut self.views, stale, |views| {
+            if let Some(newer) = &views.tally().newer {
+                return Err(ServiceError::NewerFormat {
+                    what: newer.clone(),
+                }
+                .into());
+            }
+            if let Some(why) = views.stopped() {
+                return Err(ServiceError::Damaged {
+                    what: why.to_owned(),
+                }
+                .into());
+            }
+            let mut command = command.borrow_mut();
+            if command.appended {
+                // Views that failed after the append were not asked: they are a bug of ours.
+                let why = "a view failed after the command was written".to_owned();
+                return Err(ServiceError::Internal(why).into());
+            }
+            run(&mut command, views)
+        });
+        let command = command.into_inner();
+        self.wrote |= command.appended;
+        self.writer = Some(command.writer);
+        self.looked = true;
+        answer
+    }
+
+    /// Lets others decide.
+    pub(crate) fn release(self) -> Decided<'a> {
+        Decided {
+            service: self.service,
+            writer: self.writer,
+            wrote: self.wrote,
+        }
+    }
+}
+
+impl Decided<'_> {
+    /// Ends the writing: durable when it returns.
+    pub(crate) fn commit(self) -> Result<()> {
+        let writer = self.writer.ok_or_else(lost)?;
+        writer.commit(Durability::Synced)?;
+        if self.wrote {
+            self.service.wrote.store(true, Ordering::Relaxed);
+            self.service.written.notify_one();
+        }
+        Ok(())
+    }
+}
+
+/// A command that panicked took the lock with it.
+fn lost() -> ServiceError {
+    ServiceError::Internal("the lock was lost".to_owned())
+}

@@ -1,0 +1,283 @@
+//! What is open of a row: from its writers, and what their events say.
+
+use std::collections::BTreeMap;
+
+use icm_log::facts::{Facts, fields};
+use icm_log::{ActorId, Event, EventId, Kind};
+use icm_projections::fold::{Family, Stamp, Version, Writer, as_written, changed, written_by};
+use serde_json::{Map, Value};
+
+use crate::memoir as graph;
+use icm_api::when::rfc3339_signed;
+
+/// What somebody can settle of a memory. A name is never in conflict (it makes one memory of two), and where a
+/// text came from goes with the text.
+pub(super) const OF_MEMORY: u32 = fields::TOPIC
+    | fields::CONTENT
+    | fields::RAW_EXCERPT
+    | fields::IMPORTANCE
+    | fields::SCOPE
+    | fields::OCCURRED_AT
+    | fields::METADATA;
+
+pub(super) fn settleable(family: Family) -> u32 {
+    match family {
+        Family::Memory => OF_MEMORY,
+        Family::Memoir => fields::CONTENT,
+        Family::Concept => fields::CONTENT | fields::CONFIDENCE,
+    }
+}
+
+/// Fields that more than one event holds, whether they say the same or not.
+pub(super) fn held_twice(version: &Version) -> u32 {
+    let (mut once, mut twice) = (0, 0);
+    for writer in &version.writers {
+        twice |= once & writer.fields;
+        once |= writer.fields;
+    }
+    twice & settleable(version.family())
+}
+
+/// The writes that whoever forgot it may not have known of: nothing came after them.
+pub(super) fn unseen(version: &Version) -> impl Iterator<Item = &Writer> {
+    let heads = version.heads();
+    let writers = version.writers.iter();
+    writers.filter(move |writer| {
+        heads.len() > 1
+            && writer.fields & settleable(version.family()) != 0
+            && heads.contains(&writer.stamp.event)
+    })
+}
+
+/// Whether there may be a conflict: what was written tells.
+pub(super) fn may_conflict(version: &Version) -> bool {
+    match version.is_alive() {
+        true => held_twice(version) != 0,
+        false => version.is_forgotten() && !version.is_part() && unseen(version).next().is_some(),
+    }
+}
+
+/// What an event wrote, as a row.
+pub(super) struct Said {
+    pub(super) writer: Writer,
+    pub(super) actor: ActorId,
+    pub(super) row: Version,
+    /// It stored the memory, so it speaks of every field.
+    pub(super) stores: bool,
+}
+
+impl Said {
+    pub(super) fn of(event: &Event<'_>, row: &Version) -> Said {
+        let stamp = Stamp {
+            time: event.head.time(),
+            origin: event.head.origin(),
+            event: event.id,
+        };
+        let held = row.writers.iter().find(|writer| writer.stamp == stamp);
+        let writer = held.copied().unwrap_or(Writer { stamp, fields: 0 });
+        Said {
+            writer,
+            actor: event.head.actor(),
+            row: as_written(row, writer.fields, event),
+            stores: matches!(
+                event.head.kind(),
+                Kind::MEMORY_STORED
+                    | Kind::MEMORY_CONSOLIDATED
+                    | Kind::MEMOIR_CREATED
+                    | Kind::CONCEPT_ADDED
+            ),
+        }
+    }
+
+    pub(super) fn is_withheld(&self, field: u32) -> bool {
+        self.row.withheld & field != 0
+    }
+
+    /// Whether it says nothing that can be told: what stored a memory does not even tell which fields it gave,
+    /// but there was a text.
+    pub(super) fn is_mute(&self, field: u32) -> bool {
+        self.is_withheld(field) && self.stores && field != fields::CONTENT
+    }
+}
+
+/// A field of a row for which several values were written.
+pub(crate) struct Open {
+    pub(super) field: u32,
+    pub(super) shown: Said,
+    pub(super) others: Vec<Said>,
+}
+
+impl Open {
+    pub(super) fn all(&self) -> impl Iterator<Item = &Said> {
+        std::iter::once(&self.shown).chain(&self.others)
+    }
+
+    pub(super) fn by(&self, event: EventId) -> Option<&Said> {
+        self.all().find(|said| said.writer.stamp.event == event)
+    }
+
+    pub(super) fn newest(&self) -> Stamp {
+        let stamps = self.others.iter().map(|said| said.writer.stamp);
+        stamps.fold(self.shown.writer.stamp, Stamp::max)
+    }
+}
+
+impl Said {
+    /// What it wrote, by the names of the fields.
+    pub(super) fn values(&self) -> Map<String, Value> {
+        let family = self.row.family();
+        let mut values = Map::new();
+        for field in bits(self.writer.fields & settleable(family)) {
+            let value = value_of(&self.row, field);
+            if !value.is_null() {
+                values.insert(field_name(family, field).to_owned(), value);
+            }
+        }
+        values
+    }
+}
+
+/// The events that may say something of what is open in a row.
+pub(super) fn asked(row: &Version) -> Vec<EventId> {
+    match row.is_alive() {
+        false => row.heads().to_vec(),
+        true => {
+            let twice = held_twice(row);
+            let writers = row.writers.iter().filter(|it| it.fields & twice != 0);
+            writers.map(|writer| writer.stamp.event).collect()
+        }
+    }
+}
+
+pub(super) fn forgets(event: &Event<'_>) -> bool {
+    matches!(
+        Facts::of(&event.head),
+        Ok(Facts::Forgotten(_) | Facts::Pruned(_) | Facts::Consolidated(_))
+    )
+}
+
+/// What is open in a row, from what its events say.
+pub(super) fn open_in(row: &Version, said: &BTreeMap<Stamp, Said>) -> Vec<Open> {
+    if !row.is_alive() {
+        return forgotten_beside(row, said).into_iter().collect();
+    }
+    bits(held_twice(row))
+        .filter_map(|field| {
+            let holds = |it: &&Said| it.writer.fields & field != 0 && !it.is_mute(field);
+            // The largest stamp is shown.
+            let mut said = said.values().rev().filter(holds);
+            let shown = said.next()?;
+            let others: Vec<Said> = said
+                .filter(|other| differ(shown, other, field))
+                .map(Said::again)
+                .collect();
+            (!others.is_empty()).then(|| Open {
+                field,
+                shown: shown.again(),
+                others,
+            })
+        })
+        .collect()
+}
+
+/// Of a row that was forgotten while somebody else wrote it.
+pub(super) fn forgotten_beside(row: &Version, said: &BTreeMap<Stamp, Said>) -> Option<Open> {
+    let unseen: Vec<EventId> = unseen(row).map(|writer| writer.stamp.event).collect();
+    let wrote = |it: &&Said| unseen.contains(&it.writer.stamp.event);
+    let shown = said.values().rev().find(|it| it.writer.fields == 0)?;
+    let others: Vec<Said> = said.values().rev().filter(wrote).map(Said::again).collect();
+    (!others.is_empty()).then(|| Open {
+        field: changed::ALIVE,
+        shown: shown.again(),
+        others,
+    })
+}
+
+impl Said {
+    fn again(&self) -> Said {
+        Said {
+            row: self.row.clone(),
+            ..*self
+        }
+    }
+}
+
+/// Whether two events say different things of a field. Of two texts that are gone nothing can be chosen.
+pub(super) fn differ(one: &Said, other: &Said, field: u32) -> bool {
+    match (one.is_withheld(field), other.is_withheld(field)) {
+        (true, true) => false,
+        (false, false) => value_of(&one.row, field) != value_of(&other.row, field),
+        _ => true,
+    }
+}
+
+/// What an event wrote that none of these rows shows: the text, and other fields by name. What is withheld is
+/// not told.
+pub(crate) fn not_shown(
+    event: &Event<'_>,
+    held: &Version,
+    shown: &[&Version],
+) -> (Option<String>, Map<String, Value>) {
+    let family = held.family();
+    let wrote = written_by(event) & settleable(family);
+    let row = as_written(held, wrote, event);
+    let is_shown = |field| {
+        let value = value_of(&row, field);
+        value.is_null() || shown.iter().any(|it| value_of(it, field) == value)
+    };
+    let mut text = None;
+    let mut others = Map::new();
+    for field in bits(wrote).filter(|field| !is_shown(*field)) {
+        match field {
+            fields::CONTENT => text = row.content.clone(),
+            _ => _ = others.insert(field_name(family, field).to_owned(), value_of(&row, field)),
+        }
+    }
+    (text, others)
+}
+
+pub(super) fn bits(set: u32) -> impl Iterator<Item = u32> {
+    (0..u32::BITS)
+        .map(|bit| 1 << bit)
+        .filter(move |bit| set & bit != 0)
+}
+
+/// What a field is called, of a memory, a memoir or a concept.
+pub(super) fn field_name(family: Family, field: u32) -> &'static str {
+    match (family, field) {
+        (_, changed::ALIVE) => "forgotten",
+        (Family::Memoir, fields::CONTENT) => "description",
+        (Family::Concept, fields::CONTENT) => "definition",
+        (_, fields::CONFIDENCE) => "confidence",
+        _ => {
+            let name = fields::NAMES.iter().find(|(bit, _)| *bit == field);
+            name.map_or("", |(_, name)| name)
+        }
+    }
+}
+
+/// A field of a row as JSON; `null` where it is withheld.
+pub(super) fn value_of(row: &Version, field: u32) -> Value {
+    let text = |text: &Option<String>| text.clone().map_or(Value::Null, Value::String);
+    if row.withheld & field != 0 {
+        return Value::Null;
+    }
+    match field {
+        fields::TOPIC => text(&row.topic),
+        fields::CONTENT => text(&row.content),
+        fields::RAW_EXCERPT => text(&row.raw_excerpt),
+        fields::IMPORTANCE => {
+            Value::String(icm_api::Importance::from(row.importance).name().to_owned())
+        }
+        fields::SCOPE => Value::String(row.scope_text()),
+        fields::OCCURRED_AT => text(&row.occurred_at_ms.map(rfc3339_signed)),
+        fields::METADATA => (row.metadata.as_deref())
+            .and_then(|json| serde_json::from_str(json).ok())
+            .unwrap_or_default(),
+        fields::CONFIDENCE => {
+            let ppm = row.graph.map_or(0, |graph| graph.confidence_ppm);
+            graph::confidence(ppm).into()
+        }
+        _ => Value::Null,
+    }
+}

@@ -1,0 +1,177 @@
+//! Settling what is open: choosing one of the values that were written, and writing it for all.
+
+use icm_log::EventId;
+use icm_log::facts::fields;
+use icm_projections::Views;
+use icm_projections::fold::{EntityId, Family, Version, changed};
+
+use super::Disputed;
+use super::open::{Open, Said, field_name};
+use crate::command::{Choice, RequestKeyOf, receipt, settled, still_forgotten};
+use crate::service::{Ask, Service};
+use icm_api::error::{Result, ServiceError};
+use icm_api::ids::id_text;
+use icm_api::{Action, Caller, SettleReceipt, SettleRequest};
+
+impl Service {
+    /// Settles what is open of a memory, a memoir or a concept: an ordinary change that names all that was
+    /// written, so it holds on every machine that learns of it, and can be undone.
+    ///
+    /// # Errors
+    /// `NotFound`; `Nothing` where nothing is in conflict, or what is chosen is withheld.
+    pub fn settle_conflict(
+        &self,
+        caller: &Caller,
+        request: &SettleRequest,
+    ) -> Result<SettleReceipt> {
+        self.refuse_unknown(&request.id)?;
+        self.command(caller, None, RequestKeyOf(None), |command, views| {
+            let entity = self.find_any(views, &request.id)?;
+            let newest = views.tally().position;
+            let disputed = self.open_of(views, &[entity], newest)?.pop();
+            let Some(Disputed { row, mut open, .. }) = disputed else {
+                return Err(self.no_conflict(views, entity)?.into());
+            };
+            let name = |open: &Open| field_name(row.family(), open.field);
+            if let Some(unknown) = (request.fields.iter())
+                .find(|field| open.iter().all(|open| name(open) != field.as_str()))
+            {
+                let names: Vec<_> = open.iter().map(name).collect();
+                return Err(ServiceError::nothing(
+                    format!("`{unknown}` of {} is in no conflict", id_text(row.id)),
+                    format!("in conflict: {}; see `icm conflicts`", names.join(", ")),
+                )
+                .into());
+            }
+            if !request.fields.is_empty() {
+                open.retain(|open| request.fields.iter().any(|field| name(open) == field));
+            }
+            let taken = match &request.take {
+                Some(given) => Some(self.taken(views, &open, given)?),
+                None => None,
+            };
+            // What the event did not write stays open.
+            if let Some(event) = taken {
+                open.retain(|open| open.by(event).is_some());
+            }
+            let mut choices = Vec::with_capacity(open.len());
+            for open in &open {
+                let said = taken.and_then(|event| open.by(event));
+                let said = said.unwrap_or(&open.shown);
+                if open.field == changed::ALIVE && said.writer.stamp != open.shown.writer.stamp {
+                    return Err(forgotten(&row).into());
+                }
+                if said.is_withheld(open.field) {
+                    return Err(withheld(&row, open, said).into());
+                }
+                choices.push(Choice {
+                    field: open.field,
+                    row: &said.row,
+                    written: said.writer.fields,
+                });
+            }
+            let (event, action) = match open[0].field {
+                changed::ALIVE => (still_forgotten(&row), Action::Forgotten),
+                _ => {
+                    let (event, digest) = settled(&row, &choices);
+                    if digest != row.name {
+                        self.refuse_taken_name(views, &row, digest)?;
+                    }
+                    (event, Action::Updated)
+                }
+            };
+            let moved = choices.iter().find(|choice| choice.field == fields::TOPIC);
+            let topic = moved.and_then(|choice| choice.row.topic.clone());
+            let appended = command.append(views, vec![event])?;
+            Ok(SettleReceipt {
+                receipt: receipt(&row, appended[0], action, topic),
+                settled: open.iter().map(|open| name(open).to_owned()).collect(),
+            })
+        })
+    }
+
+    /// The one of the events that wrote what is open which a user means.
+    fn taken(
+        &self,
+        views: &Views,
+        open: &[Open],
+        given: &str,
+    ) -> std::result::Result<EventId, Ask> {
+        let prefix = given.trim().to_ascii_lowercase();
+        let mut events: Vec<EventId> = (open.iter().flat_map(Open::all))
+            .map(|said| said.writer.stamp.event)
+            .collect();
+        events.sort_unstable();
+        events.dedup();
+        let mut fit = events
+            .iter()
+            .filter(|event| event.to_string().starts_with(&prefix));
+        if let (Some(event), None) = (fit.next().filter(|_| !prefix.is_empty()), fit.next()) {
+            return Ok(*event);
+        }
+        let position = self.event_named(views, given)?;
+        let mut named = None;
+        views.events_at(&self.log, &[position], &mut |event| named = Some(event.id))?;
+        let found = named.filter(|event| events.contains(event));
+        found.ok_or_else(|| {
+            ServiceError::nothing(
+                format!("event {given} wrote nothing of what is in conflict"),
+                "`icm conflicts` shows the events that did",
+            )
+            .into()
+        })
+    }
+
+    fn no_conflict(
+        &self,
+        views: &Views,
+        entity: EntityId,
+    ) -> std::result::Result<ServiceError, Ask> {
+        let row = views.version_at(entity, views.tally().position)?;
+        let id = id_text(row.map_or(entity, |row| row.id));
+        Ok(ServiceError::nothing(
+            format!("nothing of {id} is in conflict"),
+            "`icm conflicts` lists what is",
+        ))
+    }
+}
+
+fn withheld(row: &Version, open: &Open, said: &Said) -> ServiceError {
+    let id = id_text(row.id);
+    let name = field_name(row.family(), open.field);
+    let event = said.writer.stamp.event.to_string();
+    let other = open.all().find(|it| !it.is_withheld(open.field));
+    let hint = match other {
+        Some(other) => format!(
+            "take another one: `icm conflicts settle {id} --field {name} --take {}`",
+            &other.writer.stamp.event.to_string()[..12]
+        ),
+        None => "write it anew: `icm update`".to_owned(),
+    };
+    ServiceError::nothing(
+        format!(
+            "the {name} of {id} that event {} wrote is withheld",
+            &event[..12]
+        ),
+        hint,
+    )
+}
+
+/// That what was written meanwhile is not taken as long as it is forgotten.
+fn forgotten(row: &Version) -> ServiceError {
+    let id = id_text(row.id);
+    let shown = |text: &Option<String>| text.clone().unwrap_or_default();
+    let way = match row.family() {
+        Family::Memory => format!("icm revive {id}"),
+        Family::Memoir => format!("icm memoir revive '{}'", shown(&row.topic)),
+        Family::Concept => format!(
+            "icm memoir revive-concept -m '{}' -n '{}'",
+            shown(&row.topic),
+            shown(&row.key)
+        ),
+    };
+    ServiceError::nothing(
+        format!("{id} is forgotten"),
+        format!("`{way}` brings it back with what was written meanwhile"),
+    )
+}

@@ -1,0 +1,430 @@
+//! What became of the memories between two moments.
+
+pub(crate) mod links;
+
+use std::collections::BTreeSet;
+use std::mem::take;
+use std::ops::ControlFlow;
+
+use icm_log::{Position, hash};
+use icm_projections::fold::{Schedule, Version};
+use icm_projections::{ALL_IDS, ViewError, Views, topic_fits};
+use serde_json::{Map, Value};
+use similar::{DiffableStr as _, TextDiff};
+
+use crate::history::basis::At;
+use crate::memory::present::memory;
+use crate::service::{Ask, Service};
+use crate::upkeep::decay::decimal;
+use icm_api::error::{Result, ServiceError};
+use icm_api::{Diff, DiffOp, DiffPiece, DiffRequest, GraphDiff, Memory, MemoryChange};
+
+/// What two states of a memory are compared by, as in its JSON.
+const FIELDS: [&str; 12] = [
+    "topic",
+    "content",
+    "raw_excerpt",
+    "importance",
+    "weight",
+    "keywords",
+    "scope",
+    "key",
+    "trust",
+    "source",
+    "occurred_at",
+    "metadata",
+];
+
+impl Service {
+    /// How the memories at one moment differ from those at an earlier one. Walks the memories once,
+    /// and with a session the events in between.
+    pub fn diff(&self, request: &DiffRequest) -> Result<Diff> {
+        self.with_views(|views| self.diff_in(views, request))
+    }
+
+    fn diff_in(&self, views: &Views, request: &DiffRequest) -> std::result::Result<Diff, Ask> {
+        let from = self.at_or_nothing(views, &request.from)?;
+        let to = self.at(views, request.to.as_deref(), None)?;
+        if from.position > to.position {
+            return Err(backwards(request, from, to).into());
+        }
+        if request.memoir.is_some() && (request.topic.is_some() || request.session.is_some()) {
+            return Err(ServiceError::invalid_with(
+                "a memoir is compared as a whole",
+                "give a memoir alone, or a topic and a session",
+            )
+            .into());
+        }
+        let mut diff = Diff {
+            from: from.to_basis(),
+            to: to.to_basis(),
+            added: Vec::new(),
+            changed: Vec::new(),
+            forgotten: Vec::new(),
+            revived: Vec::new(),
+            linked: Vec::new(),
+            unlinked: Vec::new(),
+            graph: GraphDiff::default(),
+            faded: 0,
+        };
+        if let Some(memoir) = &request.memoir {
+            diff.graph = self.graph_diff(views, from, to, Some(memoir))?;
+            return Ok(diff);
+        }
+        let topic = self.topic_filter_if_any(views, request.topic.as_deref())?;
+        let request = &DiffRequest {
+            topic,
+            ..request.clone()
+        };
+        for (before, after) in self.moved(views, request, from, to, &mut diff.faded)? {
+            self.compare(views, &mut diff, before.as_ref(), &after, [from, to])?;
+        }
+        self.compare_memory_links(views, request, &mut diff, [from, to])?;
+        let by_topic = |a: &Memory, b: &Memory| (&a.topic, &a.id).cmp(&(&b.topic, &b.id));
+        diff.graph = match request.topic.is_none() && request.session.is_none() {
+            true => self.graph_diff(views, from, to, None)?,
+            false => GraphDiff::default(),
+        };
+        diff.added.sort_by(by_topic);
+        diff.forgotten.sort_by(by_topic);
+        diff.revived.sort_by(by_topic);
+        (diff.changed).sort_by(|a, b| (&a.topic, &a.id).cmp(&(&b.topic, &b.id)));
+        Ok(diff)
+    }
+
+    /// The memories that have another version at `to` than at `from`, with both; and how many of the
+    /// others have faded.
+    fn moved(
+        &self,
+        views: &Views,
+        request: &DiffRequest,
+        from: At,
+        to: At,
+        faded: &mut u64,
+    ) -> std::result::Result<Vec<(Option<Version>, Version)>, Ask> {
+        let session = match &request.session {
+            Some(session) => Some(self.events_of(views, session, from, to)?),
+            None => None,
+        };
+        let topic = request.topic.as_deref();
+        let fits = |version: &Version| {
+            let held = version.topic.as_deref().unwrap_or_default();
+            topic.is_none_or(|asked| topic_fits(asked, held))
+        };
+        let schedules = [
+            views.schedule_at(from.position)?,
+            views.schedule_at(to.position)?,
+        ];
+        let fades = session.is_none() && schedules[0] != schedules[1];
+        // A version that already held then is no difference, but for what time took of its weight.
+        let mut entities = Vec::new();
+        let mut look = |entity, version: &Version| -> std::result::Result<(), ViewError> {
+            if version.from > from.position {
+                entities.push((entity, version.clone()));
+            } else if fades && version.is_alive() && fits(version) {
+                let weight = |schedule: &Schedule, at: At| {
+                    views.weight_by(schedule, &self.log, entity, version, at.position)
+                };
+                let [was, is] = [weight(&schedules[0], from)?, weight(&schedules[1], to)?];
+                *faded += u64::from(was != is);
+            }
+            Ok(())
+        };
+        match topic {
+            Some(topic) => {
+                for entity in views.members(topic)? {
+                    if let Some(version) = views.version_at(entity, to.position)? {
+                        look(entity, &version)?;
+                    }
+                }
+            }
+            None => views.each_at(ALL_IDS, to.position, false, &mut |entity, version| {
+                look(entity, version)?;
+                Ok(true)
+            })?,
+        }
+        let mut moved = Vec::new();
+        for (entity, after) in entities {
+            let before = views.version_at(entity, from.position)?;
+            if !fits(&after) && !before.as_ref().is_some_and(fits) {
+                continue;
+            }
+            if let Some(events) = &session {
+                let versions = views.versions(entity, to.position)?;
+                if !versions
+                    .iter()
+                    .any(|version| events.contains(&version.from))
+                {
+                    continue;
+                }
+            }
+            moved.push((before, after));
+        }
+        Ok(moved)
+    }
+
+    /// Positions of the events of a session after `from`, up to `to`.
+    fn events_of(
+        &self,
+        views: &Views,
+        session: &str,
+        from: At,
+        to: At,
+    ) -> std::result::Result<BTreeSet<Position>, Ask> {
+        let session = hash::session_id(session);
+        let mut events = BTreeSet::new();
+        let after = Position(from.position.0.saturating_add(1));
+        let cursor = self.log.cursor_before(after, views)?;
+        self.log.scan(&cursor, &mut |event| {
+            if event.position > to.position {
+                return ControlFlow::Break(());
+            }
+            if event.position >= after && event.head.session() == session {
+                events.insert(event.position);
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(events)
+    }
+
+    fn compare(
+        &self,
+        views: &Views,
+        diff: &mut Diff,
+        before: Option<&Version>,
+        after: &Version,
+        [from, to]: [At; 2],
+    ) -> std::result::Result<(), Ask> {
+        let lived = before.is_some_and(Version::is_alive);
+        match (lived, after.is_alive()) {
+            // Stored and forgotten in between, or forgotten all along.
+            (false, false) => return Ok(()),
+            (true, false) => {
+                let forgotten = self.memory_at(views, after, to.position)?;
+                diff.forgotten.push(forgotten);
+                return Ok(());
+            }
+            (false, true) => {
+                let memory = self.memory_at(views, after, to.position)?;
+                match before {
+                    None => diff.added.push(memory),
+                    Some(_) => diff.revived.push(memory),
+                }
+            }
+            (true, true) => {}
+        }
+        if let Some(before) = before {
+            let entity = views.resolve(after.id)?;
+            let state = |version: &Version, at: At| -> std::result::Result<Memory, Ask> {
+                let weight_ppm = views.weight_at(&self.log, entity, version, at.position)?;
+                Ok(Memory {
+                    weight: decimal(weight_ppm),
+                    ..memory(version, (0, None))
+                })
+            };
+            let (old, new) = (state(before, from)?, state(after, to)?);
+            diff.changed.extend(change(old, new));
+        }
+        Ok(())
+    }
+}
+
+/// What differs between two states of a memory, if anything does.
+fn change(old: Memory, new: Memory) -> Option<MemoryChange> {
+    Some(differences(old, new)).filter(|change| !change.fields.is_empty())
+}
+
+fn differences(old: Memory, new: Memory) -> MemoryChange {
+    let content_diff = match (&old.content, &new.content) {
+        (Some(old), Some(new)) if old != new => words(old, new),
+        _ => Vec::new(),
+    };
+    let (topic, id) = (new.topic.clone(), new.id.clone());
+    let [mut old, mut new] = [old, new].map(|memory| match serde_json::to_value(memory) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    });
+    let value = |fields: &mut Map<String, Value>, name| fields.remove(name).unwrap_or_default();
+    let mut change = MemoryChange {
+        id,
+        topic,
+        fields: Vec::new(),
+        before: Map::new(),
+        after: Map::new(),
+        content_diff,
+    };
+    for name in FIELDS {
+        let (old, new) = (value(&mut old, name), value(&mut new, name));
+        if old != new {
+            change.fields.push(name.to_owned());
+            change.before.insert(name.to_owned(), old);
+            change.after.insert(name.to_owned(), new);
+        }
+    }
+    change
+}
+
+/// The difference between two texts, word by word. The pieces that are no insertions make up the
+/// old text, those that are no deletions the new one.
+///
+/// Only words are compared: what two texts have in common would else be the blanks.
+pub(crate) fn words(old: &str, new: &str) -> Vec<DiffPiece> {
+    let [(old_words, old_blanks), (new_words, new_blanks)] = [old, new].map(split);
+    let mut pieces = Pieces::default();
+    for change in TextDiff::from_slices(&old_words, &new_words).iter_all_changes() {
+        let old = change.old_index().map(|n| (old_words[n], old_blanks[n]));
+        let new = change.new_index().map(|n| (new_words[n], new_blanks[n]));
+        match (old, new) {
+            (Some((word, old)), Some((_, new))) => {
+                pieces.equal(word);
+                match old == new {
+                    true => pieces.equal(old),
+                    false => pieces.differ(old, new),
+                }
+            }
+            (old, new) => {
+                let ((old, old_blank), (new, new_blank)) =
+                    (old.unwrap_or_default(), new.unwrap_or_default());
+                pieces.differ(old, new);
+                pieces.differ(old_blank, new_blank);
+            }
+        }
+    }
+    pieces.settle();
+    pieces.list
+}
+
+/// The words of a text, and the blanks after each. The first word is none: it has the blanks that
+/// the text begins with.
+fn split(text: &str) -> (Vec<&str>, Vec<&str>) {
+    let (mut words, mut blanks) = (vec![""], Vec::new());
+    let (mut start, mut at) = (0, 0);
+    for token in text.tokenize_unicode_words() {
+        if !token.chars().all(char::is_whitespace) {
+            blanks.push(&text[start..at]);
+            words.push(token);
+            start = at + token.len();
+        }
+        at += token.len();
+    }
+    blanks.push(&text[start..]);
+    (words, blanks)
+}
+
+/// Pieces as they are found: between two that are equal one deletion and one insertion.
+#[derive(Default)]
+struct Pieces {
+    list: Vec<DiffPiece>,
+    old: String,
+    new: String,
+}
+
+impl Pieces {
+    fn equal(&mut self, text: &str) {
+        self.settle();
+        self.push(DiffOp::Equal, text);
+    }
+
+    fn differ(&mut self, old: &str, new: &str) {
+        self.old.push_str(old);
+        self.new.push_str(new);
+    }
+
+    fn settle(&mut self) {
+        let (old, new) = (take(&mut self.old), take(&mut self.new));
+        // A blank that ends both is common.
+        let blank = &old[old.trim_end().len()..];
+        let common = match !blank.is_empty() && new[new.trim_end().len()..] == *blank {
+            true => blank,
+            false => "",
+        };
+        self.push(DiffOp::Delete, &old[..old.len() - common.len()]);
+        self.push(DiffOp::Insert, &new[..new.len() - common.len()]);
+        self.push(DiffOp::Equal, common);
+    }
+
+    fn push(&mut self, op: DiffOp, text: &str) {
+        match self.list.last_mut() {
+            _ if text.is_empty() => {}
+            Some(last) if last.op == op => last.text.push_str(text),
+            _ => self.list.push(DiffPiece {
+                op,
+                text: text.to_owned(),
+            }),
+        }
+    }
+}
+
+fn backwards(request: &DiffRequest, from: At, to: At) -> ServiceError {
+    let later = request.to.as_deref().unwrap_or("now");
+    ServiceError::invalid_with(
+        format!(
+            "`{}` (@{}) is after `{later}` (@{})",
+            request.from, from.position, to.position
+        ),
+        "give the earlier moment first",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(pieces: &[DiffPiece], without: DiffOp) -> String {
+        let kept = pieces.iter().filter(|piece| piece.op != without);
+        kept.map(|piece| piece.text.as_str()).collect()
+    }
+
+    #[test]
+    fn pieces_make_up_both_texts() {
+        for (old, new, pieces) in [
+            (
+                "Invoices live in PostgreSQL",
+                "Invoices live in MySQL now",
+                3,
+            ),
+            ("a b c", "a c", 3),
+            ("", "new", 1),
+            ("old", "", 1),
+            ("Привет, мир", "Привет, весь мир", 3),
+            ("東京に住む", "大阪に住む", 3),
+            ("one\r\ntwo", "one\ntwo", 4),
+            // Blanks are nothing that two texts have in common.
+            ("one fact about plums", "plums are red now", 3),
+            ("one two three", "uno due tre", 2),
+            (" a  b ", "a b", 6),
+            ("我喜欢吃苹果", "我喜欢吃梨子", 3),
+            ("   ", " ", 2),
+            ("", "", 0),
+        ] {
+            let found = words(old, new);
+            assert_eq!(text(&found, DiffOp::Insert), old);
+            assert_eq!(text(&found, DiffOp::Delete), new);
+            assert_eq!(found.len(), pieces, "{found:?}");
+            assert!(found.windows(2).all(|two| two[0].op != two[1].op));
+        }
+    }
+
+    /// Two texts of the largest size that have their letters in common and little else: where the
+    /// cost were that of all pairs this would not end.
+    #[test]
+    fn the_longest_texts_are_compared() {
+        let mut state = 1_u64;
+        let mut letters = || {
+            let mut text = String::new();
+            while text.len() < 64 * 1024 {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                text.push(char::from(b'a' + (state >> 33) as u8 % 26));
+                text.push(' ');
+            }
+            text
+        };
+        let (old, new) = (letters(), letters());
+        let found = words(&old, &new);
+        assert_eq!(text(&found, DiffOp::Insert), old);
+        assert_eq!(text(&found, DiffOp::Delete), new);
+        assert!(found.len() > 100);
+    }
+}

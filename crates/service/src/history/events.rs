@@ -1,0 +1,555 @@
+//! The log, for people and scripts.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use icm_log::facts::{Facts, Hole, UndoneRange};
+use icm_log::record::Body;
+use icm_log::{Event, Kind, Position, SubjectId, hash, payload};
+use icm_projections::Views;
+use icm_projections::fold::Link;
+use serde_json::Value;
+
+use crate::memory::link::relation_text;
+use crate::memory::present::field_names;
+use crate::service::{Ask, Service};
+use crate::upkeep::decay::{day_text, decimal};
+use icm_api::clients::same_actor;
+use icm_api::error::{Result, ServiceError};
+use icm_api::ids::id_text;
+use icm_api::limits;
+use icm_api::when;
+use icm_api::when::{DayMeans, When, rfc3339};
+use icm_api::{EventDetail, LogEntry, LogRequest};
+
+/// How often a log that is followed is looked at: a look costs a few microseconds.
+const FOLLOW_EVERY: Duration = Duration::from_millis(100);
+
+/// A request, resolved.
+struct Filter {
+    kind: Option<String>,
+    memory: Option<BTreeSet<SubjectId>>,
+    topic: Option<BTreeSet<SubjectId>>,
+    memoir: Option<BTreeSet<SubjectId>>,
+    actor: Option<String>,
+    session: Option<icm_log::SessionId>,
+    since_ms: Option<u64>,
+    since: Option<Position>,
+    until_ms: Option<u64>,
+    until: Option<Position>,
+}
+
+impl Service {
+    /// Calls `each` for every event that fits, until it says false. Returns how many were given
+    /// out.
+    pub fn log(&self, request: &LogRequest, each: &mut dyn FnMut(LogEntry) -> bool) -> Result<u64> {
+        let (filter, names) = self.with_views(|views| {
+            let filter = self.resolve_filter(views, request)?;
+            Ok((filter, views.tally().actors.clone()))
+        })?;
+        let limit = request.limit.map_or(u64::MAX, |limit| limit as u64);
+        let mut given = 0;
+        let mut visit = |event: &Event<'_>| {
+            let actor = names
+                .get(&event.head.actor())
+                .cloned()
+                .unwrap_or_else(|| event.head.actor().to_string());
+            if given >= limit {
+                return ControlFlow::Break(());
+            }
+            if !filter.fits(event, &actor) {
+                return ControlFlow::Continue(());
+            }
+            given += 1;
+            match each(self.entry_of(event, actor)) {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        };
+        if request.oldest_first {
+            let after = request.cursor.unwrap_or(0);
+            let from = self
+                .log
+                .cursor_before(Position(after.saturating_add(1)), &())?;
+            self.log
+                .scan(&from, &mut |event| match event.position.0 > after {
+                    true => visit(event),
+                    false => ControlFlow::Continue(()),
+                })?;
+        } else {
+            let from = request
+                .cursor
+                .map(|cursor| Position(cursor.saturating_sub(1)));
+            self.log.scan_back(from, &mut visit)?;
+        }
+        Ok(given)
+    }
+
+    /// Position of the newest event; 0 while there is none.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub fn newest_position(&self) -> Result<u64> {
+        self.log.refresh()?;
+        Ok(self.log.tip().map_or(0, |tip| tip.position.0))
+    }
+
+    /// Whether events can be asked for like that: what cannot is told before anything is waited for.
+    ///
+    /// # Errors
+    /// As [`Service::log`].
+    pub fn check_log(&self, request: &LogRequest) -> Result<()> {
+        self.with_views(|views| self.resolve_filter(views, request).map(|_| ()))
+    }
+
+    /// Calls `each` for every event that fits and comes after a position, or after now, as it is appended by
+    /// whichever process, until it or `go_on` says no. Looks a few times a second.
+    ///
+    /// # Errors
+    /// As [`Service::log`].
+    pub fn follow_log(
+        &self,
+        request: &LogRequest,
+        after: Option<u64>,
+        go_on: &dyn Fn() -> bool,
+        each: &mut dyn FnMut(LogEntry) -> bool,
+    ) -> Result<()> {
+        let now = self.newest_position()?;
+        let mut seen = after.unwrap_or(now);
+        self.check_log(request)?;
+        while go_on() {
+            let there = self.newest_position()?;
+            if there <= seen {
+                std::thread::sleep(FOLLOW_EVERY);
+                continue;
+            }
+            let request = LogRequest {
+                oldest_first: true,
+                limit: None,
+                cursor: Some(seen),
+                ..request.clone()
+            };
+            let mut wanted = true;
+            self.log(&request, &mut |entry| {
+                // A later one comes with the next look, with its neighbours.
+                if entry.position > there {
+                    return false;
+                }
+                wanted = each(entry);
+                wanted
+            })?;
+            if !wanted {
+                break;
+            }
+            seen = there;
+        }
+        Ok(())
+    }
+
+    fn resolve_filter(
+        &self,
+        views: &Views,
+        request: &LogRequest,
+    ) -> std::result::Result<Filter, Ask> {
+        if let Some(kind) = &request.kind
+            && Kind::parse(kind).is_none()
+            && !icm_log::kind::KINDS
+                .iter()
+                .any(|row| family_of(row.name) == kind)
+        {
+            let kinds = icm_log::kind::KINDS
+                .iter()
+                .filter(|row| row.status == icm_log::kind::Status::Written);
+            let kinds: Vec<_> = kinds.map(|row| row.name).collect();
+            return Err(ServiceError::invalid_with(
+                format!("`{kind}` is no kind of event"),
+                format!("kinds: {}; or a family, such as `memory`", kinds.join(", ")),
+            )
+            .into());
+        }
+        if let Some(actor) = &request.actor {
+            limits::label("the actor", actor, limits::ACTOR_LEN_MAX)?;
+        }
+        let moment = |text: &Option<String>, day| match text {
+            None => Ok((None, None)),
+            Some(text) => match when::parse(text, self.now_ms(), &self.zone(), day)
+                .map_err(|error| self.without_its_secrets(error))?
+            {
+                When::Time(ms) => Ok((Some(ms), None)),
+                When::Position(position) => Ok((None, Some(Position(position)))),
+                When::Event(prefix) => {
+                    Ok::<_, ServiceError>((None, Some(self.find_event(&prefix)?)))
+                }
+            },
+        };
+        let (since_ms, since) = moment(&request.since, DayMeans::Start)?;
+        let (until_ms, until) = moment(&request.until, DayMeans::End)?;
+        Ok(Filter {
+            kind: request.kind.clone(),
+            memory: match &request.id {
+                Some(id) => Some(ids_of(views, [self.find_any(views, id)?])?),
+                None => None,
+            },
+            topic: match &request.topic {
+                Some(topic) => {
+                    let topic = self.topic_filter(views, topic)?;
+                    Some(ids_of(views, views.members(&topic)?)?)
+                }
+                None => None,
+            },
+            memoir: match &request.memoir {
+                Some(memoir) => Some(ids_of(views, self.members_of_memoir(views, memoir)?)?),
+                None => None,
+            },
+            actor: request.actor.clone(),
+            session: request.session.as_deref().map(hash::session_id),
+            since_ms,
+            since,
+            until_ms,
+            until,
+        })
+    }
+
+    /// Everything about one event; `event` is the start of an id, or `@position`.
+    pub fn log_show(&self, event: &str) -> Result<EventDetail> {
+        let (position, names) = self.with_views(|views| {
+            let position = self.event_named(views, event)?;
+            Ok((position, views.tally().actors.clone()))
+        })?;
+        let mut detail = None;
+        self.log.scan_back(Some(position), &mut |event| {
+            if event.position == position {
+                let actor = names
+                    .get(&event.head.actor())
+                    .cloned()
+                    .unwrap_or_else(|| event.head.actor().to_string());
+                detail = Some(self.detail_of(event, actor));
+            }
+            ControlFlow::Break(())
+        })?;
+        detail.ok_or_else(|| ServiceError::NotFound {
+            what: "event",
+            id: event.to_owned(),
+            nearest: self
+                .log
+                .tip()
+                .map(|tip| format!("@{}", tip.position))
+                .into_iter()
+                .collect(),
+        })
+    }
+
+    pub(crate) fn entry_of(&self, event: &Event<'_>, actor: String) -> LogEntry {
+        let mut entry = entry_of(event, actor);
+        if let Ok(Facts::Unlinked) = Facts::of(&event.head)
+            && let Some(link) = self.link_taken(event)
+        {
+            let other = id_text(link.to);
+            let relation = relation_text(&link);
+            entry.summary = match entry.summary.as_str() {
+                "" => format!("{relation} {other}"),
+                reason => format!("{relation} {other}: {reason}"),
+            };
+            entry.facts = serde_json::json!({ "other": other, "relation": relation });
+        }
+        entry
+    }
+
+    /// A link that an event takes away; all that it names have the same ends and relation. Nothing where
+    /// none of them is known here.
+    fn link_taken(&self, event: &Event<'_>) -> Option<Link> {
+        let named: Vec<_> = event.head.refs().collect();
+        let found = self.with_views(|views| {
+            for event in &named {
+                if let Some(link) = views.link_by(*event)? {
+                    return Ok(Some(link));
+                }
+            }
+            Ok(None)
+        });
+        // The event itself is told of all the same.
+        found.ok().flatten()
+    }
+
+    fn detail_of(&self, event: &Event<'_>, actor: String) -> EventDetail {
+        let head = &event.head;
+        let segment = event
+            .place
+            .path
+            .strip_prefix(&self.options.dir)
+            .unwrap_or(event.place.path);
+        EventDetail {
+            entry: self.entry_of(event, actor),
+            prev: head.prev().to_string(),
+            refs: head.refs().map(|id| id.to_string()).collect(),
+            batch: (head.batch_index(), head.batch_count()),
+            commitment: icm_log::to_hex(&head.commitment()),
+            head_len_bytes: head.bytes().len() as u64,
+            payload_len_bytes: event.body.payload().map_or(0, <[u8]>::len) as u64,
+            segment: segment.display().to_string(),
+            offset_bytes: event.place.offset,
+        }
+    }
+}
+
+/// Every id that these memories are known under.
+fn ids_of(
+    views: &Views,
+    entities: impl IntoIterator<Item = SubjectId>,
+) -> std::result::Result<BTreeSet<SubjectId>, Ask> {
+    let mut ids = BTreeSet::new();
+    for entity in entities {
+        ids.extend(views.ids_of(entity)?);
+    }
+    Ok(ids)
+}
+
+fn family_of(name: &str) -> &str {
+    name.split('.').next().unwrap_or(name)
+}
+
+impl Filter {
+    fn fits(&self, event: &Event<'_>, actor: &str) -> bool {
+        let head = &event.head;
+        let ms = head.time().ms();
+        let name = head.kind().name();
+        self.kind
+            .as_deref()
+            .is_none_or(|kind| kind == name || kind == family_of(&name))
+            && (self.actor.as_deref()).is_none_or(|wanted| same_actor(wanted, actor))
+            && self.session.is_none_or(|session| session == head.session())
+            && self.since_ms.is_none_or(|since| ms >= since)
+            && self.since.is_none_or(|since| event.position >= since)
+            && self.until_ms.is_none_or(|until| ms <= until)
+            && self.until.is_none_or(|until| event.position <= until)
+            && self
+                .memory
+                .as_ref()
+                .is_none_or(|ids| concerns(event, |id| ids.contains(&id)))
+            && [&self.topic, &self.memoir].iter().all(|of| {
+                of.as_ref()
+                    .is_none_or(|ids| concerns(event, |id| ids.contains(&id)))
+            })
+    }
+}
+
+/// Whether an event is about, or showed, a memory that fits.
+fn concerns(event: &Event<'_>, fits: impl Fn(SubjectId) -> bool) -> bool {
+    if fits(event.head.subject()) {
+        return true;
+    }
+    match Facts::of(&event.head) {
+        Ok(Facts::Recalled(facts)) => facts.results.iter().any(|shown| fits(shown.id)),
+        Ok(Facts::Consolidated(facts)) => facts.covers.iter().any(|covered| fits(covered.id)),
+        Ok(Facts::Pruned(facts)) => facts.covers.iter().any(|covered| fits(covered.id)),
+        Ok(Facts::Linked(facts)) => fits(facts.other),
+        _ => false,
+    }
+}
+
+fn entry_of(event: &Event<'_>, actor: String) -> LogEntry {
+    let head = &event.head;
+    let facts = Facts::of(head).unwrap_or(Facts::Opaque);
+    let payload = event
+        .body
+        .payload()
+        .and_then(payload::to_json)
+        .unwrap_or(Value::Null);
+    let family = head.kind().name();
+    let about_memory =
+        matches!(family_of(&family), "memory" | "memoir" | "concept") && !head.subject().is_zero();
+    LogEntry {
+        position: event.position.0,
+        event: event.id.to_string(),
+        kind: head.kind().name(),
+        at: rfc3339(head.time().ms()),
+        origin: head.origin().to_string(),
+        seq: head.seq().0,
+        subject: about_memory.then(|| id_text(head.subject())),
+        actor,
+        session: (!head.session().is_zero()).then(|| head.session().to_string()),
+        command: head.command().to_string(),
+        summary: summary_of(&facts, &payload),
+        facts: readable(facts.to_json(), &facts),
+        payload,
+        body: match event.body {
+            Body::Present { .. } => "present",
+            Body::Withheld => "withheld",
+            Body::Damaged => "damaged",
+        }
+        .to_owned(),
+    }
+}
+
+/// Facts with memory ids as users write them and fields by name.
+fn readable(mut json: Value, facts: &Facts) -> Value {
+    if let Facts::Recalled(recalled) = facts
+        && let Some(results) = json.get_mut("results").and_then(Value::as_array_mut)
+    {
+        for (result, shown) in results.iter_mut().zip(&recalled.results) {
+            result["id"] = Value::String(id_text(shown.id));
+        }
+    }
+    if let Facts::Redacted(redacted) = facts
+        && let Some(object) = json.as_object_mut()
+    {
+        let ids: Vec<_> = redacted.subjects.iter().map(|id| id_text(*id)).collect();
+        object.insert("subjects".to_owned(), ids.into());
+    }
+    let covered = match facts {
+        Facts::Consolidated(facts) => &facts.covers[..],
+        Facts::Pruned(facts) => &facts.covers,
+        _ => &[],
+    };
+    if let Some(covers) = json.get_mut("covers").and_then(Value::as_array_mut) {
+        for (cover, covered) in covers.iter_mut().zip(covered) {
+            cover["id"] = Value::String(id_text(covered.id));
+        }
+    }
+    if let Facts::Linked(linked) = facts {
+        json["other"] = Value::String(id_text(linked.other));
+        if let Some(name) = linked.relation.name() {
+            json["relation"] = Value::String(name.to_owned());
+        }
+    }
+    if let Facts::ConceptAdded(added) = facts {
+        json["memoir"] = Value::String(id_text(added.memoir));
+    }
+    let written = match facts {
+        Facts::Stored(facts) => Some(facts.fields),
+        Facts::Updated(facts) => Some(facts.fields),
+        Facts::MemoirCreated(facts) => Some(facts.fields),
+        Facts::MemoirDescribed(facts) => Some(facts.fields),
+        Facts::ConceptAdded(facts) => Some(facts.fields),
+        Facts::ConceptRefined(facts) => Some(facts.fields),
+        _ => None,
+    };
+    if let (Some(fields), Some(object)) = (written, json.as_object_mut()) {
+        object.insert("fields".to_owned(), field_names(fields).into());
+    }
+    json
+}
+
+fn summary_of(facts: &Facts, payload: &Value) -> String {
+    let text = |field: &str| {
+        payload
+            .get(field)
+            .and_then(Value::as_str)
+            .unwrap_or("(withheld)")
+    };
+    match facts {
+        Facts::Stored(_) if payload.is_null() => "(withheld)".to_owned(),
+        Facts::Stored(_) => format!("[{}] {}", text("topic"), text("content")),
+        Facts::Consolidated(facts) => format!(
+            "[{}] {} memories: {}",
+            text("topic"),
+            facts.covers.len(),
+            text("content")
+        ),
+        Facts::Updated(facts) => {
+            let mut parts: Vec<String> = field_names(facts.fields)
+                .into_iter()
+                .filter(|name| name != "content")
+                .map(|name| match name.as_str() {
+                    "topic" => format!("topic: {}", text("topic")),
+                    "importance" => match facts.importance {
+                        Some(importance) => format!(
+                            "importance: {}",
+                            icm_api::Importance::from(importance).name()
+                        ),
+                        None => name,
+                    },
+                    _ => name,
+                })
+                .collect();
+            let added = payload.get("keywords_added").and_then(Value::as_array);
+            let added: Vec<String> = (added.into_iter().flatten())
+                .filter_map(Value::as_str)
+                .map(|word| format!("+{word}"))
+                .collect();
+            match (added.is_empty(), facts.removed.len()) {
+                (true, 0) => {}
+                (true, 1) => parts.push("keywords: 1 taken away".to_owned()),
+                (true, removed) => parts.push(format!("keywords: {removed} taken away")),
+                (false, 0) => parts.push(format!("keywords: {}", added.join(" "))),
+                (false, removed) => parts.push(format!(
+                    "keywords: {}, {removed} taken away",
+                    added.join(" ")
+                )),
+            }
+            if facts.fields & icm_log::facts::fields::CONTENT != 0 {
+                parts.push(format!("content: {}", text("content")));
+            }
+            parts.join(", ")
+        }
+        Facts::MemoirCreated(_) if payload.is_null() => "(withheld)".to_owned(),
+        Facts::MemoirCreated(_) => format!("[{}] {}", text("name"), text("description")),
+        Facts::MemoirDescribed(_) => format!("description: {}", text("description")),
+        Facts::ConceptAdded(_) if payload.is_null() => "(withheld)".to_owned(),
+        Facts::ConceptAdded(_) => format!(
+            "[{}] {}: {}",
+            text("memoir"),
+            text("name"),
+            text("definition")
+        ),
+        Facts::ConceptRefined(_) => format!("definition: {}", text("definition")),
+        Facts::ConceptLabelled(_) => {
+            let labels = payload.get("labels").and_then(Value::as_array);
+            let labels = labels.into_iter().flatten().filter_map(Value::as_str);
+            let labels: Vec<String> = labels.map(|label| format!("+{label}")).collect();
+            format!("labels: {}", labels.join(" "))
+        }
+        Facts::ConceptUnlabelled(facts) => match facts.removed.len() {
+            1 => "labels: 1 taken away".to_owned(),
+            removed => format!("labels: {removed} taken away"),
+        },
+        Facts::Recalled(facts) => {
+            format!("\"{}\" showed {}", text("query"), facts.results.len())
+        }
+        Facts::Decayed(facts) => format!(
+            "to {}, {} % a day",
+            day_text(facts.as_of_day),
+            decimal(facts.rate_ppm) * 100.0
+        ),
+        Facts::Pruned(facts) => {
+            let memories = match facts.covers.len() {
+                1 => "1 memory".to_owned(),
+                memories => format!("{memories} memories"),
+            };
+            format!("{memories} below {}", decimal(facts.threshold_ppm))
+        }
+        Facts::Linked(facts) => {
+            let relation = (facts.relation.name()).unwrap_or_else(|| text("relation"));
+            format!("{relation} {}", id_text(facts.other))
+        }
+        Facts::Forgotten(_) | Facts::Revived(_) | Facts::Unlinked => payload
+            .get("reason")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned(),
+        Facts::OriginStarted(_) => text("program").to_owned(),
+        Facts::ActorNamed => text("name").to_owned(),
+        Facts::Imported(facts) => match facts.count() {
+            1 => "1 event".to_owned(),
+            events => format!("{events} events"),
+        },
+        Facts::Repaired(facts) => match facts.holes.iter().map(Hole::count).sum() {
+            1_u64 => "1 event is gone".to_owned(),
+            events => format!("{events} events are gone"),
+        },
+        Facts::Redacted(facts) => match facts.subjects.len() {
+            0 => "single events".to_owned(),
+            1 => "1 memory".to_owned(),
+            memories => format!("{memories} memories"),
+        },
+        Facts::Undone(facts) => {
+            let len = |range: &UndoneRange| range.to_seq.0 - range.from_seq.0 + 1;
+            match facts.ranges.iter().map(len).sum() {
+                1_u64 => format!("1 event: {}", text("selector")),
+                events => format!("{events} events: {}", text("selector")),
+            }
+        }
+        Facts::Opaque => "a kind that this version does not know".to_owned(),
+    }
+}

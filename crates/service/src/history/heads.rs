@@ -1,0 +1,84 @@
+//! The newest event of every chain, as text that a person can keep: a line each of origin, seq and event id.
+
+use icm_log::{EventId, OriginId, Seq};
+
+use crate::service::Service;
+use icm_api::OriginHead;
+use icm_api::error::{Result, ServiceError};
+
+/// Where a chain was.
+pub(crate) type Place = (OriginId, Seq, EventId);
+
+/// The lines of `icm log heads`; empty ones and those that begin with `#` say nothing.
+///
+/// # Errors
+/// `Invalid` names the first line that is none.
+pub(crate) fn parse(text: &str) -> Result<Vec<Place>> {
+    let lines = text.lines().map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let place = |line: &str| {
+        place(line).ok_or_else(|| {
+            ServiceError::invalid_with(
+                format!("`{line}` is no line of `icm log heads`"),
+                "give the file that `icm log heads` was written to",
+            )
+        })
+    };
+    lines.map(place).collect()
+}
+
+fn place(line: &str) -> Option<Place> {
+    let mut words = line.split_whitespace();
+    let origin = OriginId::parse_hex(words.next()?)?;
+    let seq = Seq(words.next()?.parse().ok()?);
+    let event = EventId::parse_hex(words.next()?)?;
+    Some((origin, seq, event))
+}
+
+impl Service {
+    /// The chains that this store has written, the newest last: after a restore or a move a store writes another one.
+    ///
+    /// # Errors
+    /// Where the log cannot be read.
+    pub fn own_chains(&self) -> Result<Vec<OriginId>> {
+        self.log.refresh()?;
+        Ok(self.log.own_chains())
+    }
+
+    /// The one chain whose origin begins so.
+    pub(crate) fn find_origin(&self, prefix: &str) -> Result<OriginId> {
+        let given = prefix.to_ascii_lowercase();
+        let all: Vec<String> = self.heads()?.into_iter().map(|head| head.origin).collect();
+        let fits = |origin: &&String| !given.is_empty() && origin.starts_with(&given);
+        let found: Vec<String> = all.iter().filter(fits).cloned().collect();
+        match found.as_slice() {
+            [origin] => Ok(OriginId::parse_hex(origin).expect("an origin is one")),
+            [] => Err(ServiceError::NotFound {
+                what: "origin",
+                id: prefix.to_owned(),
+                nearest: all,
+            }),
+            _ => Err(ServiceError::Ambiguous {
+                what: "origin",
+                prefix: prefix.to_owned(),
+                matches: found,
+            }),
+        }
+    }
+
+    /// The newest event of every chain.
+    pub fn heads(&self) -> Result<Vec<OriginHead>> {
+        self.log.refresh()?;
+        let own = self.log.origin();
+        let heads = self.log.heads()?;
+        Ok(heads
+            .into_iter()
+            .map(|tip| OriginHead {
+                origin: tip.origin.to_string(),
+                seq: tip.seq.0,
+                head: tip.event.to_string(),
+                own: own == Some(tip.origin),
+            })
+            .collect())
+    }
+}

@@ -1,0 +1,10 @@
+//! The past: which moment an answer is computed at, what changed, by whom, and taking it back.
+
+pub(crate) mod basis;
+pub(crate) mod conflicts;
+pub(crate) mod diff;
+pub(crate) mod events;
+pub(crate) mod heads;
+pub(crate) mod pauses;
+pub(crate) mod undo;
+pub(crate) mod why;

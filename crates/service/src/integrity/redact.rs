@@ -1,0 +1,558 @@
+//! Redaction: taking texts out of every byte under the store, while the log still verifies.
+//!
+//! A marker is written, then the event, then the bodies go out of the log, then the views go. Whoever
+//! opens the store while the marker is there does the rest.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use icm_log::disk::OpenMode;
+use icm_log::facts::{Facts, LogRedacted};
+use icm_log::record::Body;
+use icm_log::redact::Blanked;
+use icm_log::{
+    Cursor, Event, EventId, Kind, NewEvent, OriginId, Position, RequestKey, SubjectId, Writer,
+    hash, payload,
+};
+use icm_projections::fold::Version;
+use icm_projections::{ViewError, Views};
+use serde_json::Value;
+
+use crate::command::RequestKeyOf;
+use crate::embedding::Cache;
+use crate::integrity::leak_search::Needle;
+use crate::integrity::store_folder as place;
+use crate::service::{Ask, Service, locked};
+use icm_api::error::{Result, ServiceError};
+use icm_api::ids::id_text;
+use icm_api::limits;
+use icm_api::when::rfc3339;
+use icm_api::{Caller, RedactAnswer, RedactEvent, RedactMemory, RedactRequest};
+
+/// How long somebody who builds views is waited for.
+const WIPE_WAIT: Duration = Duration::from_secs(30);
+/// Single events that an answer lists; it counts all of them.
+const EVENTS_MAX: usize = 100;
+
+/// What lies beyond a store's reach, told with every receipt.
+const OUT_OF_REACH: [&str; 4] = [
+    "exports, backups and other copies that were made before: redact or delete them too",
+    "answers that were given before: what agents and terminals keep of them",
+    "snapshots and free blocks of the file system or the disk",
+    "the digests that stay in the log: names of memories with a key, scopes, sessions",
+];
+
+/// Nothing is left to be done, as it was begun by an earlier run.
+fn is_idle(answer: &RedactAnswer) -> bool {
+    answer.events == 0 && answer.torn.is_empty()
+}
+
+/// What is to be redacted.
+struct Plan {
+    /// Every id of the memories.
+    subjects: BTreeSet<SubjectId>,
+    singles: Vec<EventId>,
+    /// Files that hold the text, relative to the store.
+    torn: Vec<PathBuf>,
+    answer: RedactAnswer,
+}
+
+impl Service {
+    /// Takes the texts of memories or single events out of the store, or says what that would take.
+    ///
+    /// # Errors
+    /// `Invalid` when nothing is named; `Nothing` when nothing matches, or is redacted already.
+    pub fn redact(&self, caller: &Caller, request: &RedactRequest) -> Result<RedactAnswer> {
+        check(request)?;
+        if self.is_empty()? {
+            return Err(nothing());
+        }
+        // Before anything is changed, a store that is a copy given its own origin included.
+        let look = self.with_views(|views| Ok(self.redact_plan(views, request)?.answer))?;
+        if request.dry_run || is_idle(&look) {
+            return Ok(look);
+        }
+        let reason = request
+            .reason
+            .as_deref()
+            .map(|text| self.without_secret(text));
+        let (answer, event) =
+            self.command(caller, None, RequestKeyOf(None), |command, views| {
+                let plan = self.redact_plan(views, request)?;
+                if is_idle(&plan.answer) {
+                    return Ok((plan.answer, None));
+                }
+                let subjects: Vec<_> = plan.subjects.iter().copied().collect();
+                if (request.plan.as_ref()).is_some_and(|agreed| *agreed != plan.answer.plan) {
+                    return Err(ServiceError::OtherPlan.into());
+                }
+                let mut subjects = subjects.chunks(LogRedacted::SUBJECTS_MAX);
+                let mut singles = plan.singles.chunks(icm_log::head::REFS_MAX);
+                let mut events = Vec::new();
+                // Nothing is redacted where only files of `torn/` hold the text.
+                loop {
+                    let (subjects, refs) = (subjects.next(), singles.next());
+                    if plan.answer.events == 0 || (subjects.is_none() && refs.is_none()) {
+                        break;
+                    }
+                    let (subjects, refs) = (subjects.unwrap_or_default(), refs.unwrap_or_default());
+                    events.push(redacted(refs, subjects, reason.as_deref()));
+                }
+                let key = self.redaction_key(request)?;
+                command.begin_redaction(key.unwrap_or(RequestKey::ZERO))?;
+                command.remove_torn(&plan.torn)?;
+                let mut appended = None;
+                if !events.is_empty() {
+                    appended = command.append(views, events)?.last().copied();
+                }
+                Ok((plan.answer, appended))
+            })?;
+        if is_idle(&answer) {
+            return Ok(answer);
+        }
+        let torn = answer.torn.len() as u64;
+        let blanked = self.finish_redaction(&mut locked(&self.views))?;
+        let unknown = unknown(&blanked).into_iter();
+        Ok(RedactAnswer {
+            out_of_reach: unknown.chain(answer.out_of_reach).collect(),
+            dry_run: false,
+            event: event.map(|event| event.event.to_string()),
+            position: event.map(|event| event.position.0),
+            blanked_events: blanked.events,
+            segments: blanked.segments,
+            torn_removed: torn + blanked.torn,
+            ..answer
+        })
+    }
+
+    /// What names a request in the marker of a redaction, so that it is known when it is run again; none
+    /// while there is no store.
+    fn redaction_key(&self, request: &RedactRequest) -> Result<Option<RequestKey>> {
+        let asked = serde_json::to_string(&(&request.targets, &request.pattern));
+        let asked = asked.map_err(|error| ServiceError::Internal(error.to_string()))?;
+        let secret = self.log.secret();
+        Ok(secret.map(|secret| hash::request_key(&secret, "icm redact", &asked)))
+    }
+
+    /// As [`Service::resume_redaction`], for who copies the log.
+    pub(crate) fn finish_what_was_begun(&self) -> Result<()> {
+        match self.resume_redaction(&mut locked(&self.views))? {
+            true => Ok(()),
+            false => Err(ServiceError::invalid_with(
+                "a redaction that was begun is not finished",
+                "`icm doctor` says what is in its way",
+            )),
+        }
+    }
+
+    /// Does what is left of a redaction that was begun, if one was. False where that cannot be done
+    /// now: the views on disk are not to be used until it is.
+    pub(crate) fn resume_redaction(&self, held: &mut Option<Views>) -> Result<bool> {
+        if self.options.read_only || !self.log.redaction_pending() {
+            return Ok(true);
+        }
+        locked(&self.begun).extend(self.log.redaction_request());
+        let begun = self.until_free(self.options.lock_wait, |wait| self.begin(wait));
+        let blanked = begun.and_then(|writer| {
+            // Another process may have finished it while the lock was waited for.
+            match self.log.redaction_pending() {
+                true => self.clean(held, writer),
+                false => Ok(Blanked::default()),
+            }
+        });
+        let blanked = match blanked {
+            Ok(blanked) => blanked,
+            Err(
+                error @ (ServiceError::Busy { .. }
+                | ServiceError::Stopped { .. }
+                | ServiceError::Damaged { .. }
+                | ServiceError::NewerFormat { .. }
+                | ServiceError::ReadOnly { .. }),
+            ) => {
+                self.notice(format!(
+                    "a redaction or a repair waits to be finished: {error}"
+                ));
+                return Ok(false);
+            }
+            Err(error) => return Err(error),
+        };
+        if blanked.looked_everywhere {
+            for line in unknown(&blanked) {
+                self.notice(line);
+            }
+            self.notice(match blanked.events {
+                0 => "finished a redaction that was begun".to_owned(),
+                1 => "finished a redaction that was begun: 1 event cleaned".to_owned(),
+                events => format!("finished a redaction that was begun: {events} events cleaned"),
+            });
+        } else if blanked != Blanked::default() {
+            self.notice("finished a repair that was begun".to_owned());
+        }
+        Ok(true)
+    }
+
+    /// Takes all that is redacted out of the log, and what may have come from it away.
+    pub(crate) fn finish_redaction(&self, held: &mut Option<Views>) -> Result<Blanked> {
+        let writer = self.until_free(self.options.lock_wait, |wait| self.begin(wait))?;
+        self.clean(held, writer)
+    }
+
+    fn clean(&self, held: &mut Option<Views>, mut writer: Writer<'_>) -> Result<Blanked> {
+        // Where the log is damaged the views are cleaned all the same.
+        let blanked = writer.blank(&self.log.redacted()?);
+        *held = None;
+        Views::wipe(&self.views_dir(), WIPE_WAIT)?;
+        remove_cache(&self.cache_dir())?;
+        let mut blanked = blanked?;
+        if blanked.looked_everywhere {
+            blanked.unknown.extend(place::not_ours(&self.options.dir));
+        }
+        writer.end_redaction()?;
+        Ok(blanked)
+    }
+
+    fn redact_plan(
+        &self,
+        views: &Views,
+        request: &RedactRequest,
+    ) -> std::result::Result<Plan, Ask> {
+        let newest = views.tally().position;
+        let mut entities = BTreeSet::new();
+        let mut singles = BTreeSet::new();
+        for target in &request.targets {
+            match self.find_any(views, target) {
+                Ok(entity) if !target.trim().starts_with('@') => {
+                    entities.insert(entity);
+                }
+                Err(error @ Ask::Service(ServiceError::Ambiguous { .. })) => return Err(error),
+                _ => {
+                    let place = self.event_named(views, target).map_err(neither)?;
+                    singles.insert(place);
+                }
+            }
+        }
+        let mut subjects: BTreeSet<SubjectId> = BTreeSet::new();
+        let mut found: BTreeMap<EventId, (Position, RedactEvent)> = BTreeMap::new();
+        let mut touched: BTreeMap<SubjectId, u64> = BTreeMap::new();
+        let mut summaries = BTreeSet::new();
+        let (mut bodies, mut all) = (0, 0_u64);
+        let (mut already, mut withheld) = (None, Vec::new());
+        let needle = request.pattern.as_deref().map(Needle::new);
+        let torn = match &needle {
+            Some(needle) => self.log.torn_with(&|bytes| needle.is_in_bytes(bytes))?,
+            None => Vec::new(),
+        };
+        self.log.scan(&Cursor::START, &mut |event| {
+            let head = &event.head;
+            let of = |id| match views.resolve(id) {
+                Ok(entity) => entities.contains(&entity),
+                Err(_) => false,
+            };
+            // What is damaged may still be read by eye.
+            let there = event.body != Body::Withheld;
+            all += u64::from(there);
+            let about = concerns(event, of);
+            if about && !head.kind().name().starts_with("log.") && !head.subject().is_zero() {
+                subjects.insert(head.subject());
+            }
+            let covers = match Facts::of(head) {
+                Ok(Facts::Consolidated(facts)) => facts.covers,
+                _ => Vec::new(),
+            };
+            if !about && covers.iter().any(|covered| of(covered.id)) {
+                summaries.insert(head.subject());
+            }
+            let matches = match (&needle, event.body) {
+                (Some(needle), Body::Present { payload, .. }) => holds(payload, needle),
+                (Some(needle), Body::Damaged) => self.holds_damaged(event, needle),
+                _ => false,
+            };
+            let single = singles.contains(&event.position) || matches;
+            bodies += u64::from((about || single) && there);
+            if singles.contains(&event.position) && !there {
+                already = Some(event.position);
+            }
+            if (about || single) && !there {
+                withheld.push((head.origin(), event.id));
+            }
+            if single && !about {
+                let event = (
+                    event.position,
+                    RedactEvent {
+                        event: event.id.to_string(),
+                        position: event.position.0,
+                        kind: head.kind().name(),
+                        at: rfc3339(head.time().ms()),
+                    },
+                );
+                found.insert(head.id(), event);
+            }
+            if (about || single) && !head.subject().is_zero() {
+                *touched.entry(head.subject()).or_default() += 1;
+            }
+            ControlFlow::Continue(())
+        })?;
+        if !withheld.is_empty() {
+            // What a repair found gone may come back, unless a redaction names it.
+            let about_all = withheld.len();
+            let named = self.log.redacted()?;
+            let is_named = |(origin, id): &(OriginId, EventId)| {
+                named.get(origin).is_some_and(|named| named.contains(id))
+            };
+            withheld.retain(is_named);
+            bodies += (about_all - withheld.len()) as u64;
+        }
+        let done: BTreeSet<EventId> = withheld.into_iter().map(|(_, id)| id).collect();
+        found.retain(|id, _| !done.contains(id));
+        // Run again after it was killed, a redaction finds its work done.
+        if bodies == 0 && torn.is_empty() && !self.was_begun(request)? {
+            return Err(match already {
+                Some(position) => {
+                    already_redacted(format!("event @{position} is redacted already"))
+                }
+                None if !entities.is_empty() => {
+                    already_redacted("these memories are redacted already".to_owned())
+                }
+                None => nothing(),
+            }
+            .into());
+        }
+        let mut memories: BTreeMap<String, RedactMemory> = BTreeMap::new();
+        for (id, events) in touched {
+            let entity = views.resolve(id)?;
+            let Some(version) = views.version_at(entity, newest)? else {
+                continue;
+            };
+            let whole = entities.contains(&entity);
+            let memory = memories
+                .entry(id_text(version.id))
+                .or_insert_with(|| redact_memory(&version, whole));
+            memory.events += events;
+        }
+        let mut listed: Vec<_> = found.values().cloned().collect();
+        listed.sort_by_key(|(position, _)| *position);
+        let singles: Vec<EventId> = {
+            let mut ids: Vec<_> = found
+                .iter()
+                .map(|(id, (position, _))| (*position, *id))
+                .collect();
+            ids.sort_unstable();
+            ids.into_iter().map(|(_, id)| id).collect()
+        };
+        let planned = serde_json::to_vec(&(&subjects, &singles, bodies, torn.len()));
+        let planned = planned.map_err(|error| ServiceError::Internal(error.to_string()))?;
+        let answer = RedactAnswer {
+            dry_run: true,
+            plan: blake3::hash(&planned).to_hex()[..16].to_owned(),
+            event: None,
+            position: None,
+            events: bodies,
+            share: bodies as f64 / all.max(1) as f64,
+            memories: memories.into_values().collect(),
+            single_events_total: listed.len() as u64,
+            single_events: listed
+                .into_iter()
+                .map(|(_, event)| event)
+                .take(EVENTS_MAX)
+                .collect(),
+            summaries: summaries.into_iter().map(id_text).collect(),
+            blanked_events: 0,
+            segments: 0,
+            torn: torn.iter().map(|path| path.display().to_string()).collect(),
+            torn_removed: 0,
+            out_of_reach: OUT_OF_REACH.map(str::to_owned).to_vec(),
+        };
+        Ok(Plan {
+            subjects,
+            singles,
+            torn,
+            answer,
+        })
+    }
+
+    /// Whether this process has finished what the same request had begun.
+    fn was_begun(&self, request: &RedactRequest) -> Result<bool> {
+        let key = self.redaction_key(request)?;
+        Ok(key.is_some_and(|key| locked(&self.begun).contains(&key)))
+    }
+
+    /// Whether what is left of a damaged payload holds a text.
+    fn holds_damaged(&self, event: &Event<'_>, needle: &Needle) -> bool {
+        let place = &event.place;
+        let mut bytes = vec![0; place.len];
+        let file = self.disk().open(place.path, OpenMode::Read);
+        let read = file.and_then(|file| file.read_at(&mut bytes, place.offset));
+        // What cannot be read cannot be told either; the walk has just read it.
+        read.is_ok_and(|read| needle.is_in_bytes(&bytes[..read]))
+    }
+}
+
+fn redact_memory(version: &Version, whole: bool) -> RedactMemory {
+    RedactMemory {
+        id: id_text(version.id),
+        topic: version
+            .topic
+            .clone()
+            .unwrap_or_else(|| "(withheld)".to_owned()),
+        whole,
+        events: 0,
+    }
+}
+
+/// Whether an event is about a memory that fits, or showed it.
+fn concerns(event: &Event<'_>, fits: impl Fn(SubjectId) -> bool) -> bool {
+    let subject = event.head.subject();
+    let of_log = event.head.kind().name().starts_with("log.");
+    if !subject.is_zero() && !of_log && fits(subject) {
+        return true;
+    }
+    match Facts::of(&event.head) {
+        Ok(Facts::Recalled(facts)) => facts.results.iter().any(|shown| fits(shown.id)),
+        _ => false,
+    }
+}
+
+/// Whether a payload holds this text: in a value, or within the JSON of its metadata. The names of its
+/// fields are everywhere the same, and no secret.
+fn holds(payload: &[u8], needle: &Needle) -> bool {
+    let Some(Value::Object(fields)) = payload::to_json(payload) else {
+        // Nothing that this version can read: the bytes as they stand.
+        return needle.is_in_bytes(payload);
+    };
+    let metadata = fields.get("metadata").and_then(Value::as_str);
+    let metadata = metadata.and_then(|text| serde_json::from_str(text).ok());
+    metadata.is_some_and(|metadata| value_holds(&metadata, needle))
+        || fields
+            .iter()
+            .any(|(name, value)| match (name.as_str(), value) {
+                ("source", Value::Object(source)) => {
+                    source.values().any(|value| value_holds(value, needle))
+                }
+                _ => value_holds(value, needle),
+            })
+}
+
+fn value_holds(value: &Value, needle: &Needle) -> bool {
+    match value {
+        Value::String(text) => needle.is_in(text),
+        Value::Array(items) => items.iter().any(|item| value_holds(item, needle)),
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(name, item)| needle.is_in(name) || value_holds(item, needle)),
+        _ => false,
+    }
+}
+
+fn check(request: &RedactRequest) -> Result<()> {
+    if let Some(pattern) = &request.pattern {
+        if pattern.is_empty() {
+            return Err(ServiceError::invalid_with(
+                "an empty text is in every event: nothing was redacted",
+                "give the TEXT that is to go to `--match`, or `-` and the text on stdin",
+            ));
+        }
+        limits::text("the pattern", pattern, limits::CONTENT_LEN_MAX)?;
+    }
+    if let Some(reason) = &request.reason {
+        limits::text("the reason", reason, limits::SOURCE_LEN_MAX)?;
+    }
+    if let (Some(pattern), Some(reason)) = (&request.pattern, &request.reason)
+        && reason.contains(pattern.as_str())
+    {
+        return Err(ServiceError::invalid_with(
+            "the reason holds the very text that is to go, and the reason stays",
+            "give another reason",
+        ));
+    }
+    match (&request.pattern, request.targets.is_empty()) {
+        (Some(_), false) => Err(ServiceError::invalid(
+            "name memories and events, or give `--match`, not both",
+        )),
+        (None, true) => Err(ServiceError::invalid_with(
+            "nothing was named to be redacted",
+            "name a MEMORY or an EVENT (`@12`, the beginning of an id), or give `--match TEXT`",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Where an event is not found no memory was either.
+fn neither(error: Ask) -> Ask {
+    match error {
+        Ask::Service(ServiceError::NotFound { id, nearest, .. }) => ServiceError::NotFound {
+            what: "memory or event",
+            id,
+            nearest,
+        }
+        .into(),
+        other => other,
+    }
+}
+
+fn already_redacted(message: String) -> ServiceError {
+    ServiceError::Nothing {
+        message,
+        hint: "`icm log --kind log.redacted` lists redactions".to_owned(),
+    }
+}
+
+fn nothing() -> ServiceError {
+    ServiceError::Nothing {
+        message: "nothing in the store holds that".to_owned(),
+        hint: "`icm log` and `icm recall` show what there is".to_owned(),
+    }
+}
+
+/// The event that says what is redacted.
+pub(crate) fn redacted(
+    singles: &[EventId],
+    subjects: &[SubjectId],
+    reason: Option<&str>,
+) -> NewEvent {
+    NewEvent {
+        kind: Kind::LOG_REDACTED,
+        subject: SubjectId::ZERO,
+        refs: singles.to_vec(),
+        facts: LogRedacted {
+            subjects: subjects.to_vec(),
+        }
+        .encode(),
+        payload: payload::encode(&payload::LogRedacted { reason }),
+    }
+}
+
+/// What lies in the store's folder and may hold a text, for a person to judge.
+pub(crate) fn unknown(blanked: &Blanked) -> Vec<String> {
+    let line = |path: &PathBuf| {
+        let what = match path.starts_with("torn") {
+            true => "set aside earlier",
+            false => "no file of the store",
+        };
+        let path = path.display();
+        format!("{path}: {what}, and it may hold the text: delete it if nobody needs it")
+    };
+    blanked.unknown.iter().map(line).collect()
+}
+
+/// Whatever lies there goes; of a link what icm keeps where it leads, too.
+fn remove_cache(cache: &Path) -> Result<()> {
+    let removed = match cache.symlink_metadata() {
+        Ok(found) if found.is_dir() => std::fs::remove_dir_all(cache),
+        Ok(found) if found.is_symlink() && cache.is_dir() => {
+            Cache::wipe_in(cache).and_then(|()| std::fs::remove_file(cache))
+        }
+        Ok(_) => std::fs::remove_file(cache),
+        Err(error) => Err(error),
+    };
+    match removed {
+        Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(ViewError::Io {
+            doing: "removing",
+            path: cache.to_owned(),
+            source,
+        }
+        .into()),
+        _ => Ok(()),
+    }
+}

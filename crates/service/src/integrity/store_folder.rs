@@ -1,0 +1,216 @@
+//! Whether a folder may hold a store.
+
+use std::fs::Metadata;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use icm_log::Refusal;
+
+use crate::service::Service;
+use icm_api::error::{Result, ServiceError, plain};
+
+/// What icm itself puts into a store's folder, or keeps beside it where a platform has one folder for
+/// both, and what operating systems leave in any folder. Other files are somebody's.
+const OURS: [&str; 21] = [
+    "store.toml",
+    "store.new",
+    "acked",
+    "redacting",
+    "redacting.new",
+    "repairing",
+    "repairing.new",
+    "rewritten",
+    "rewritten.new",
+    "log",
+    "torn",
+    "lock",
+    "sync.lock",
+    "views",
+    "cache",
+    "models",
+    "lib",
+    "sock",
+    "config.toml",
+    ".DS_Store",
+    "lost+found",
+];
+
+/// Whether something of this name belongs into a store's folder.
+pub(crate) fn is_name_of_ours(name: &str) -> bool {
+    OURS.contains(&name)
+}
+
+/// What lies in a store's folder and is none of its files, relative to it.
+pub(crate) fn not_ours(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let names = entries.map(|entry| PathBuf::from(entry.file_name()));
+    let is_ours = |name: &PathBuf| name.to_str().is_some_and(is_name_of_ours);
+    let mut others: Vec<PathBuf> = names.filter(|name| !is_ours(name)).collect();
+    others.sort();
+    others
+}
+
+/// Refuses what cannot be a store's folder.
+pub(crate) fn check(dir: &Path) -> Result<()> {
+    if let Err(error) = dir.metadata() {
+        if let Ok(target) = dir.read_link() {
+            return Err(ServiceError::invalid_with(
+                format!(
+                    "{} is a symbolic link to {}, which cannot be reached: {}",
+                    dir.display(),
+                    target.display(),
+                    plain(error)
+                ),
+                "make that folder, or give another one with `--db` or `ICM_DB`",
+            ));
+        }
+        if error.kind() == io::ErrorKind::NotADirectory {
+            return Err(ServiceError::invalid_with(
+                format!("{} lies below a file", dir.display()),
+                "give the store's folder with `--db` or `ICM_DB`",
+            ));
+        }
+        return Ok(());
+    }
+    if !dir.is_dir() {
+        return Err(ServiceError::invalid_with(
+            format!("{} is a file, not a store", dir.display()),
+            "give the store's folder with `--db` or `ICM_DB`",
+        ));
+    }
+    let log = dir.join("log");
+    if log.exists() && !log.is_dir() {
+        return Err(ServiceError::invalid_with(
+            format!(
+                "{} is no store: its `log` is a file, not a folder of events",
+                dir.display()
+            ),
+            "give another folder with `--db` or `ICM_DB`",
+        ));
+    }
+    Ok(())
+}
+
+/// A pipe, socket or device below a folder: opening one as a file may wait for ever.
+pub(crate) fn odd_file_below(dir: &Path) -> Option<PathBuf> {
+    for entry in std::fs::read_dir(dir).ok()?.flatten() {
+        let path = entry.path();
+        let kind = entry.file_type().ok()?;
+        if kind.is_dir() {
+            if let Some(odd) = odd_file_below(&path) {
+                return Some(odd);
+            }
+        } else if kind.is_symlink() {
+            // Not followed into folders, which may lead back here.
+            let odd = |target: &Metadata| !target.is_file() && !target.is_dir();
+            if path.metadata().is_ok_and(|target| odd(&target)) {
+                return Some(path);
+            }
+        } else if !kind.is_file() {
+            return Some(path);
+        }
+    }
+    None
+}
+
+impl Service {
+    /// Refuses a folder that can be no store, or that holds something else: whoever puts a model into a
+    /// store that is not there yet asks first.
+    ///
+    /// # Errors
+    /// As the first write would fail.
+    pub fn check_folder(&self) -> Result<()> {
+        check(&self.options.dir)?;
+        self.refuse_foreign_folder()
+    }
+
+    /// False where there is no store, nor what is left of one.
+    pub fn is_there(&self) -> bool {
+        ["store.toml", "log"]
+            .iter()
+            .any(|name| self.options.dir.join(name).exists())
+    }
+
+    /// True while nothing was ever stored here.
+    pub(crate) fn is_empty(&self) -> Result<bool> {
+        if self.log.tip().is_some() {
+            return Ok(false); // what is in the log stays there
+        }
+        self.log.refresh()?;
+        Ok(self.log.tip().is_none() && self.log.origin().is_none() && self.log.refusal().is_none())
+    }
+
+    /// Refuses to make a store of a folder that holds something else.
+    pub(crate) fn refuse_foreign_folder(&self) -> Result<()> {
+        if self.any_folder || !self.is_empty()? {
+            return Ok(());
+        }
+        let dir = &self.options.dir;
+        let Ok(entries) = self.ground.disk.read_dir(dir) else {
+            return Ok(());
+        };
+        let foreign = entries
+            .iter()
+            .map(|entry| entry.name.as_str())
+            .filter(|name| !self.is_ours(name))
+            .min();
+        match foreign {
+            None => Ok(()),
+            Some(name) => Err(ServiceError::invalid_with(
+                format!(
+                    "{} is not a store and not empty (it holds `{}`): nothing is written into it",
+                    dir.display(),
+                    icm_guard::sanitize::clean_line(name)
+                ),
+                format!(
+                    "give a folder of its own, for instance `--db {}`",
+                    dir.join("icm").display()
+                ),
+            )),
+        }
+    }
+
+    /// Whether icm makes what has this name in a store's folder, with what is in it.
+    fn is_ours(&self, name: &str) -> bool {
+        let path = self.options.dir.join(name);
+        let below = |fits: &dyn Fn(&str) -> bool| {
+            let entries = self.ground.disk.read_dir(&path);
+            entries.is_ok_and(|entries| entries.iter().all(|entry| fits(&entry.name)))
+        };
+        match name {
+            "log" => below(&|chain| {
+                chain.len() == 32 && chain.bytes().all(|byte| byte.is_ascii_hexdigit())
+            }),
+            "views" => below(&|view| {
+                let generation = view.strip_prefix('g').is_some_and(|number| {
+                    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+                });
+                generation || ["current", "current.tmp", "lock", "build.lock"].contains(&view)
+            }),
+            // Both are names that others use, too.
+            "models" => below(&|model| {
+                model.starts_with('.') || path.join(model).join("model.toml").is_file()
+            }),
+            "lib" => below(&|file| file.contains("onnxruntime")),
+            "torn" => below(&|bytes| bytes.ends_with(".torn") || bytes.ends_with(".new")),
+            _ => is_name_of_ours(name),
+        }
+    }
+
+    /// What to say where `store.toml` keeps a store from being written.
+    pub(crate) fn explained(&self, error: icm_log::LogError) -> ServiceError {
+        let Some(Refusal::NoStoreFile { why }) = self.log.refusal() else {
+            return error.into();
+        };
+        let dir = &self.options.dir;
+        let hint = match self.log.tip() {
+            Some(_) => "put it back from a backup; or have a new one made: `icm log repair`",
+            None => "put it back from a backup; if nothing was ever stored here, remove it",
+        };
+        let why = why.replace("its store.toml", "store.toml");
+        ServiceError::invalid_with(
+            format!("the store {} cannot be written: {why}", dir.display()),
+            hint,
+        )
+    }
+}

@@ -1,0 +1,242 @@
+//! Looking after a store: verify, rebuild.
+
+use icm_log::verify::{Report, Severity};
+use icm_projections::fold::fold_afresh;
+use icm_projections::{ViewError, Views};
+
+use crate::history::heads;
+pub(crate) use crate::service::{Service, VIEWS_WAIT, locked};
+use icm_api::error::{Result, ServiceError, plain};
+use icm_api::{Finding, OriginHead, Progress, RebuildReport, VerifyReport};
+
+impl Service {
+    /// The chain alone. `expect` is text that [`Service::heads`] was printed as earlier: today's log
+    /// must still contain that history.
+    pub fn log_verify(
+        &self,
+        expect: Option<&str>,
+        progress: &dyn Progress,
+    ) -> Result<VerifyReport> {
+        self.steady(
+            || self.log_verify_once(expect, progress),
+            |report| !report.ok,
+        )
+    }
+
+    fn log_verify_once(
+        &self,
+        expect: Option<&str>,
+        progress: &dyn Progress,
+    ) -> Result<VerifyReport> {
+        self.log.refresh()?;
+        progress.start("verifying the log", Some(self.log.len_bytes()?));
+        let report = self.log.verify(&mut |bytes| progress.advance(bytes))?;
+        progress.finish();
+        let mut verified = verify_report(&report);
+        if let Some(expect) = expect {
+            self.check_expected(expect, &mut verified)?;
+        }
+        Ok(verified)
+    }
+
+    fn check_expected(&self, expect: &str, report: &mut VerifyReport) -> Result<()> {
+        let expected = heads::parse(expect)?;
+        if expected.is_empty() {
+            return Err(ServiceError::invalid(
+                "the file expects nothing: it names no head",
+            ));
+        }
+        for (origin, seq, event) in expected {
+            if !self.log.has_event(origin, seq, event)? {
+                report.ok = false;
+                report.findings.push(Finding {
+                    code: "history_changed".to_owned(),
+                    severity: "damage".to_owned(),
+                    message: format!("event {seq} of {origin} is not the one that was expected"),
+                    file: None,
+                    seq: Some(seq.0),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The chain, every byte of the views' files, and a fresh fold of the log against what the
+    /// views say. Views that turn out to be wrong are rebuilt.
+    pub fn verify(&self, progress: &dyn Progress) -> Result<VerifyReport> {
+        self.steady(|| self.verify_once(progress), |report| !report.ok)
+    }
+
+    fn verify_once(&self, progress: &dyn Progress) -> Result<VerifyReport> {
+        // What is left of a redaction would change the log in between.
+        self.resume_redaction(&mut locked(&self.views))?;
+        let mut report = self.log_verify_once(None, progress)?;
+        if self.log.tip().is_none() {
+            return Ok(report);
+        }
+        let mut held = locked(&self.views);
+        let events = report.events;
+        let fold = || {
+            progress.start("folding the log afresh", Some(events));
+            let mut done = 0;
+            let folded = fold_afresh(&self.log, &mut |events| {
+                progress.advance(events.saturating_sub(done));
+                done = events;
+            });
+            progress.finish();
+            folded
+        };
+        let mut fresh = match fold() {
+            Ok(tally) => tally,
+            // The chain's findings say where the log cannot be read.
+            Err(_) if !report.ok => return Ok(report),
+            Err(error) => return Err(error.into()),
+        };
+        report.state_hash = Some(fresh.state_hash().to_string());
+        let (checked, shown) = {
+            let looked = crate::service::guarded(|| {
+                let views = self.current_views(&mut held, Views::are_stale)?;
+                Ok((views.check(), views.tally().clone()))
+            });
+            match looked {
+                Ok(looked) => looked,
+                Err(crate::service::Ask::Service(error)) => return Err(error),
+                Err(crate::service::Ask::View(error)) => {
+                    self.rebuild_after(&mut held, &error, &mut report)?;
+                    return Ok(report);
+                }
+            }
+        };
+        if shown.position != fresh.position {
+            // Somebody appended between the fold and the look at the views.
+            fresh = fold()?;
+            report.state_hash = Some(fresh.state_hash().to_string());
+        }
+        let wrong = match checked {
+            Err(error @ ViewError::Unusable { .. }) => Some(error),
+            Err(error) => return Err(error.into()),
+            Ok(()) if shown.position == fresh.position && !shown.agrees(&fresh) => {
+                Some(ViewError::Unusable {
+                    view: "table",
+                    why: "it disagrees with a fresh fold of the log".to_owned(),
+                })
+            }
+            Ok(()) => None,
+        };
+        if let Some(error) = wrong {
+            self.rebuild_after(&mut held, &error, &mut report)?;
+        }
+        Ok(report)
+    }
+
+    /// Rebuilds views that verify found wrong, and says so: nothing is lost with a view.
+    fn rebuild_after(
+        &self,
+        held: &mut Option<Views>,
+        error: &ViewError,
+        report: &mut VerifyReport,
+    ) -> Result<()> {
+        *held = None;
+        let (views, in_memory) = self.build()?;
+        *held = Some(views);
+        let said = error.to_string();
+        let message = match in_memory {
+            None => format!("{}: rebuilt from the log", plain(said)),
+            // One reason is enough where the disk alone is in the way.
+            Some(reason) if said.contains(" (os error ") => {
+                format!("the views on disk were not checked: {reason}")
+            }
+            Some(reason) => format!(
+                "{}; the views are kept in memory for this run: {reason}",
+                plain(said)
+            ),
+        };
+        report.findings.push(Finding {
+            code: "view_rebuilt".to_owned(),
+            severity: "notice".to_owned(),
+            message,
+            file: Some("views".to_owned()),
+            seq: None,
+        });
+        Ok(())
+    }
+
+    /// Builds all views from the log alone.
+    pub fn rebuild(&self, progress: &dyn Progress) -> Result<RebuildReport> {
+        self.steady(|| self.rebuild_once(progress), |_| false)
+    }
+
+    fn rebuild_once(&self, progress: &dyn Progress) -> Result<RebuildReport> {
+        if self.options.read_only {
+            return Err(ServiceError::ReadOnly {
+                why: "it was opened read-only".to_owned(),
+            });
+        }
+        let start = std::time::Instant::now();
+        self.log.refresh()?;
+        let Some(tip) = self.log.tip() else {
+            return Err(ServiceError::invalid_with(
+                format!("{} holds no memories yet", self.options.dir.display()),
+                "store one with `icm store`, or name another store with `--db`",
+            ));
+        };
+        progress.start("rebuilding the views", Some(tip.position.0));
+        let mut held = locked(&self.views);
+        *held = None;
+        let mut done = 0;
+        let views = Views::rebuild(&self.views_dir(), &self.log, VIEWS_WAIT, &mut |events| {
+            progress.advance(events - done);
+            done = events;
+        })?;
+        progress.finish();
+        let tally = views.tally().clone();
+        *held = Some(views);
+        Ok(RebuildReport {
+            events: tally.events,
+            memories: tally.memories,
+            positions: tally.position.0,
+            state_hash: tally.state_hash().to_string(),
+            seconds: start.elapsed().as_secs_f64(),
+        })
+    }
+}
+
+pub(crate) fn verify_report(report: &Report) -> VerifyReport {
+    VerifyReport {
+        ok: report.ok(),
+        events: report.events,
+        positions: report.positions.0,
+        origins: report
+            .heads
+            .iter()
+            .map(|head| OriginHead {
+                origin: head.origin.to_string(),
+                seq: head.seq.0,
+                head: head.event.to_string(),
+                own: head.own,
+            })
+            .collect(),
+        state_hash: None,
+        missing_bodies: report.missing_bodies,
+        findings: report
+            .findings
+            .iter()
+            .map(|finding| Finding {
+                code: finding.code.clone(),
+                severity: match finding.severity {
+                    Severity::Notice => "notice",
+                    Severity::Newer => "newer",
+                    Severity::Damage => "damage",
+                }
+                .to_owned(),
+                message: match finding.case {
+                    Some(case) => format!("{} (case {case:?})", finding.message),
+                    None => finding.message.clone(),
+                },
+                // What is said of the store as a whole has no file.
+                file: Some(finding.file.display().to_string()).filter(|file| !file.is_empty()),
+                seq: finding.seq.map(|seq| seq.0),
+            })
+            .collect(),
+    }
+}

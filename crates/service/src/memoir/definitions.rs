@@ -1,0 +1,239 @@
+//! What concepts were ever said to mean: a function of the events about them, however they came.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use icm_log::facts::{Facts, fields};
+use icm_log::{ActorId, Event, EventId, Kind, Position, SubjectId, payload};
+use icm_projections::Views;
+use icm_projections::fold::{EntityId, InChain, Stamp, Undos, Version, canonical_order};
+
+use super::confidence;
+use crate::service::{Ask, Service};
+use icm_api::when::rfc3339;
+use icm_api::{Definition, DefinitionStatus};
+
+/// An event that says what a concept means, or how sure that is.
+struct Said {
+    subject: SubjectId,
+    stamp: Stamp,
+    place: InChain,
+    actor: ActorId,
+    refs: Vec<EventId>,
+    adds: bool,
+    /// It gives a definition, not a confidence alone.
+    defines: bool,
+    text: Option<String>,
+    confidence_ppm: Option<u32>,
+}
+
+impl Said {
+    fn of(event: &Event<'_>) -> Option<Said> {
+        let (written, confidence_ppm) = match Facts::of(&event.head) {
+            Ok(Facts::ConceptAdded(facts)) => (facts.fields, facts.confidence_ppm),
+            Ok(Facts::ConceptRefined(facts)) => (facts.fields, facts.confidence_ppm),
+            _ => return None,
+        };
+        let adds = event.head.kind() == Kind::CONCEPT_ADDED;
+        let bytes = event.body.payload();
+        let text = match adds {
+            true => bytes
+                .and_then(|bytes| payload::decode::<payload::ConceptAdded<'_>>(bytes).ok())
+                .map(|payload| payload.definition),
+            false => bytes
+                .and_then(|bytes| payload::decode::<payload::ConceptRefined<'_>>(bytes).ok())
+                .and_then(|payload| payload.definition),
+        };
+        Some(Said {
+            subject: event.head.subject(),
+            stamp: Stamp {
+                time: event.head.time(),
+                origin: event.head.origin(),
+                event: event.id,
+            },
+            place: InChain::of(event),
+            actor: event.head.actor(),
+            refs: event.head.refs().collect(),
+            adds,
+            defines: written & fields::CONTENT != 0,
+            text: text.map(str::to_owned),
+            confidence_ppm: (written & fields::CONFIDENCE != 0).then_some(confidence_ppm),
+        })
+    }
+}
+
+impl Service {
+    /// What these concepts, as of a position, were said to mean up to it. Reads each of the events once; of one
+    /// that was only added the row says it.
+    pub(super) fn definitions(
+        &self,
+        views: &Views,
+        concepts: &BTreeMap<EntityId, Version>,
+        position: Position,
+    ) -> std::result::Result<BTreeMap<EntityId, Vec<Definition>>, Ask> {
+        let mut definitions = BTreeMap::new();
+        let mut positions = Vec::new();
+        for (entity, version) in concepts {
+            let is_new = version.graph.is_some_and(|graph| graph.revision == 1)
+                && holder(version) == Some(version.stamp.event)
+                && views.tally().undos == 0;
+            // One that was added twice, on two machines, was defined twice.
+            if is_new && views.ids_of(*entity)?.len() == 1 {
+                definitions.insert(*entity, vec![self.as_added(views, version)]);
+                continue;
+            }
+            positions.extend(views.touched(*entity)?);
+        }
+        positions.retain(|touched| *touched <= position);
+        positions.sort_unstable();
+        positions.dedup();
+        let mut said = Vec::new();
+        views.events_at(&self.log, &positions, &mut |event| {
+            said.extend(Said::of(event));
+        })?;
+        let mut by_concept: BTreeMap<EntityId, Vec<Said>> = BTreeMap::new();
+        for said in said {
+            let entity = views.resolve(said.subject)?;
+            by_concept.entry(entity).or_default().push(said);
+        }
+        let undos = match views.tally().undos {
+            0 => Undos::default(),
+            _ => views.undos()?.as_of(position),
+        };
+        for (entity, said) in by_concept {
+            if let Some(version) = concepts.get(&entity) {
+                let told = self.told(views, said, version, &undos);
+                definitions.insert(entity, told);
+            }
+        }
+        Ok(definitions)
+    }
+
+    /// The one definition of a concept that was added and nothing else.
+    fn as_added(&self, views: &Views, version: &Version) -> Definition {
+        let confidence_ppm = version.graph.map_or(0, |graph| graph.confidence_ppm);
+        Definition {
+            revision: 1,
+            definition: version.content.clone(),
+            confidence: confidence(confidence_ppm),
+            at: rfc3339(version.stamp.time.ms()),
+            actor: self.actor_name(views, version.actor),
+            event: version.stamp.event.to_string(),
+            status: DefinitionStatus::Holds,
+            undone_by: None,
+        }
+    }
+
+    /// What the events about one concept come to.
+    fn told(
+        &self,
+        views: &Views,
+        said: Vec<Said>,
+        version: &Version,
+        undos: &Undos,
+    ) -> Vec<Definition> {
+        let said = in_order(said);
+        let undone_by: Vec<Option<EventId>> = said
+            .iter()
+            .map(|it| undos.in_force(&it.place))
+            .map(|undos| undos.map(|undo| undo.event).min())
+            .collect();
+        // Those that have a say in what the concept means: not the undone, nor what refines nothing.
+        let mut counts = Vec::with_capacity(said.len());
+        let mut added = false;
+        for (it, undone_by) in said.iter().zip(&undone_by) {
+            added |= it.adds && undone_by.is_none();
+            counts.push(added && undone_by.is_none());
+        }
+        let defining: BTreeMap<EventId, usize> = (0..said.len())
+            .filter(|at| counts[*at] && said[*at].defines)
+            .map(|at| (said[at].stamp.event, at))
+            .collect();
+        // Which definition each of them was written upon.
+        let upon: Vec<Option<usize>> = said.iter().map(|it| upon(it, &said, &defining)).collect();
+        let replaced: BTreeSet<usize> = defining.values().filter_map(|at| upon[*at]).collect();
+        let holder = holder(version).and_then(|event| defining.get(&event).copied());
+
+        let mut definitions: Vec<Definition> = Vec::with_capacity(said.len());
+        let (mut revision, mut sure, mut newest, mut holds) = (0, 0, None, None);
+        for (at, it) in said.iter().enumerate() {
+            let speaks_of = match it.defines {
+                true => Some(at),
+                false => upon[at].or(newest),
+            };
+            let here = match it.adds {
+                true => revision.max(1),
+                false => revision + 1,
+            };
+            let sure_here = it.confidence_ppm.unwrap_or(sure);
+            if counts[at] {
+                (revision, sure) = (here, sure_here);
+                if it.defines {
+                    newest = Some(at);
+                }
+                if speaks_of == holder {
+                    holds = Some(at);
+                }
+            }
+            let status = match (undone_by[at].is_some(), counts[at]) {
+                (true, _) => DefinitionStatus::Undone,
+                (_, true) if speaks_of == holder => DefinitionStatus::Replaced,
+                (_, true) if speaks_of.is_some_and(|of| replaced.contains(&of)) => {
+                    DefinitionStatus::Replaced
+                }
+                _ => DefinitionStatus::Lost,
+            };
+            definitions.push(Definition {
+                revision: here,
+                definition: speaks_of.and_then(|of| said[of].text.clone()),
+                confidence: confidence(sure_here),
+                at: rfc3339(it.stamp.time.ms()),
+                actor: self.actor_name(views, it.actor),
+                event: it.stamp.event.to_string(),
+                status,
+                undone_by: undone_by[at].map(|undo| undo.to_string()),
+            });
+        }
+        if let Some(at) = holds {
+            definitions[at].status = DefinitionStatus::Holds;
+        }
+        definitions
+    }
+}
+
+fn in_order(said: Vec<Said>) -> Vec<Said> {
+    let stamps: Vec<Stamp> = said.iter().map(|it| it.stamp).collect();
+    let places: BTreeMap<EventId, usize> = stamps.iter().map(|it| it.event).zip(0..).collect();
+    let named = |it: &Said| {
+        let named: BTreeSet<usize> = it
+            .refs
+            .iter()
+            .filter_map(|event| places.get(event).copied())
+            .collect();
+        named.into_iter().collect()
+    };
+    let before: Vec<Vec<usize>> = said.iter().map(named).collect();
+    let mut said: Vec<Option<Said>> = said.into_iter().map(Some).collect();
+    let order = canonical_order(&stamps, &before);
+    order.into_iter().filter_map(|at| said[at].take()).collect()
+}
+
+/// The definition that was shown to whoever wrote an event: the largest of those it names that no
+/// other one of them replaced.
+fn upon(it: &Said, said: &[Said], defining: &BTreeMap<EventId, usize>) -> Option<usize> {
+    let seen = it.refs.iter().filter_map(|event| defining.get(event));
+    let seen: Vec<usize> = seen.copied().collect();
+    let replaced = |at: &usize| {
+        let event = said[*at].stamp.event;
+        seen.iter().any(|other| said[*other].refs.contains(&event))
+    };
+    let shown = seen.iter().filter(|at| !replaced(at));
+    shown.max_by_key(|at| said[**at].stamp).copied()
+}
+
+/// The event whose definition a concept shows.
+fn holder(version: &Version) -> Option<EventId> {
+    let writers = version.writers.iter();
+    let writers = writers.filter(|writer| writer.fields & fields::CONTENT != 0);
+    let shown = writers.map(|writer| writer.stamp).max();
+    shown.map(|stamp| stamp.event)
+}

@@ -1,0 +1,107 @@
+//! What undo chooses and says of memoirs and concepts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use icm_log::EventId;
+use icm_projections::Views;
+use icm_projections::fold::{Change, EntityId, Family, Version};
+
+use super::diff::{FIELDS, fields_of};
+use super::{concept, shown};
+use crate::service::{Ask, Service};
+use icm_api::ids::id_text;
+use icm_api::when::rfc3339;
+use icm_api::{MemoirRow, UndoAction, UndoLink, UndoRow};
+
+/// A memoir or a concept as it stands.
+pub(crate) fn graph_row(version: &Version) -> UndoRow {
+    match version.family() {
+        // A concept has the name of its memoir where a memory has its topic.
+        Family::Concept => UndoRow::Concept(Box::new(concept(version, version))),
+        _ => UndoRow::Memoir(Box::new(MemoirRow {
+            id: id_text(version.id),
+            name: shown(version.topic.as_ref()),
+            description: version.content.clone(),
+            created_at: rfc3339(version.created_ms),
+            updated_at: rfc3339(version.updated_ms),
+            forgotten: version.is_forgotten(),
+        })),
+    }
+}
+
+/// Names of the fields of a memoir or a concept that differ.
+pub(crate) fn graph_fields(before: &Version, after: &Version) -> Vec<String> {
+    let [old, new] = [before, after].map(fields_of);
+    let names = FIELDS.into_iter().chain(["revision"]);
+    names
+        .filter(|name| old.get(*name) != new.get(*name))
+        .map(str::to_owned)
+        .collect()
+}
+
+impl Service {
+    /// A memoir with all that is or was in it.
+    pub(crate) fn members_of_memoir(
+        &self,
+        views: &Views,
+        given: &str,
+    ) -> std::result::Result<Vec<EntityId>, Ask> {
+        let newest = views.tally().position;
+        let (memoir, _) = self.any_memoir_at(views, given, newest)?;
+        let mut members = vec![memoir];
+        let concepts = self.all_concepts_at(views, memoir, newest)?;
+        members.extend(concepts.into_iter().map(|(entity, _)| entity));
+        Ok(members)
+    }
+
+    /// The links that are hidden with concepts that an undo hides, or come back with them, by concept. Each is
+    /// told of once, and none whose own event is undone.
+    pub(crate) fn links_with(
+        &self,
+        views: &Views,
+        changes: &[Change],
+    ) -> std::result::Result<BTreeMap<EntityId, Vec<UndoLink>>, Ask> {
+        let newest = views.tally().position;
+        let by_entity: BTreeMap<EntityId, &Change> = changes
+            .iter()
+            .map(|change| (change.entity, change))
+            .collect();
+        let links = changes.iter().flat_map(|change| &change.links);
+        let mut told: BTreeSet<EventId> = links.map(|link| link.event).collect();
+        let mut with: BTreeMap<EntityId, Vec<UndoLink>> = BTreeMap::new();
+        for change in changes {
+            let (lived, lives) = (change.before.is_alive(), change.after.is_alive());
+            if change.after.family() != Family::Concept || lived == lives {
+                continue;
+            }
+            for edge in self.edges_at(views, change.entity, newest)? {
+                let out = edge.from == change.entity;
+                let other = if out { edge.to } else { edge.from };
+                let version = match by_entity.get(&other) {
+                    Some(other) if lives => Some(other.after.clone()),
+                    Some(other) => Some(other.before.clone()),
+                    None => views.version_at(other, newest)?,
+                };
+                let Some(other) = version.filter(Version::is_alive) else {
+                    continue;
+                };
+                if told.insert(edge.event) {
+                    let other_id = id_text(other.id);
+                    let own_id = id_text(change.after.id);
+                    with.entry(change.entity).or_default().push(UndoLink {
+                        action: match lives {
+                            true => UndoAction::Back,
+                            false => UndoAction::Gone,
+                        },
+                        relation: edge.relation,
+                        from: (!out).then(|| other_id.clone()),
+                        to: if out { other_id } else { own_id },
+                        name: Some(shown(other.key.as_ref())),
+                        event: edge.event.to_string(),
+                    });
+                }
+            }
+        }
+        Ok(with)
+    }
+}

@@ -1,0 +1,604 @@
+//! Commands that change memoirs and concepts.
+
+use icm_log::facts::{
+    CONFIDENCE_MAX_PPM, ConceptAdded, ConceptRefined, MemoirCreated, MemoirDescribed, MemoryLinked,
+    Relation, fields,
+};
+use icm_log::{Appended, Kind, Name, NewEvent, SubjectId, hash, payload};
+use icm_projections::Views;
+use icm_projections::fold::{EntityId, Version};
+
+use super::label::{checked_labels, labelled};
+use super::{confidence, receipt, shown, unchanged};
+use crate::command::secrets::Guard;
+use crate::command::{Command, RequestKeyOf, turned};
+use crate::service::{Ask, Service};
+use icm_api::error::{Result, ServiceError};
+use icm_api::ids::id_text;
+use icm_api::limits;
+use icm_api::limits::{CONTENT_LEN_MAX, KEY_LEN_MAX, TOPIC_LEN_MAX};
+use icm_api::{Action, Caller, ConceptRequest, GraphReceipt, MemoirRequest};
+
+/// How sure a new concept is.
+const CONFIDENCE_FIRST_PPM: u32 = 500_000;
+/// How much surer a refinement makes it.
+const CONFIDENCE_STEP_PPM: u32 = 100_000;
+/// Sources that one command may name.
+const SOURCES_MAX: usize = 100;
+
+/// An event and its position, as receipts have them.
+type Place = (String, u64);
+
+fn place(appended: &Appended) -> Place {
+    (appended.event.to_string(), appended.position.0)
+}
+
+/// What a concept command asks for, looked at.
+struct Checked {
+    memoir: String,
+    name: String,
+    definition: Option<String>,
+    labels: Vec<String>,
+    confidence_ppm: Option<u32>,
+}
+
+impl Service {
+    /// Creates a memoir. One whose creation was undone comes back, with the concepts that are in it.
+    ///
+    /// # Errors
+    /// `Invalid` for a name that is taken, by a deleted memoir too; `Secret`.
+    pub fn memoir_create(&self, caller: &Caller, request: &MemoirRequest) -> Result<GraphReceipt> {
+        let (name, description, warnings) = self.check_memoir(request)?;
+        let answer = self.command(caller, None, RequestKeyOf(None), |command, views| {
+            let digest = hash::memoir_name(&name);
+            let newest = views.tally().position;
+            let (known, concepts) = match views.named(digest)? {
+                Some(entity) => (
+                    views.version_at(entity, newest)?,
+                    self.concept_count(views, entity, newest)?,
+                ),
+                None => (None, 0),
+            };
+            if let Some(known) = known.as_ref().filter(|known| !known.hidden) {
+                return Err(taken(known).into());
+            }
+            // What was undone and is created again is the same memoir.
+            let (id, refs) = match &known {
+                Some(hidden) => (hidden.id, hidden.observed()),
+                None => (command.new_id(), Vec::new()),
+            };
+            let event = NewEvent {
+                kind: Kind::MEMOIR_CREATED,
+                subject: id,
+                refs,
+                facts: MemoirCreated {
+                    fields: fields::TOPIC | fields::CONTENT | fields::SOURCE,
+                    causal_length: 1,
+                    name: digest,
+                }
+                .encode(),
+                payload: payload::encode(&payload::MemoirCreated {
+                    name: &name,
+                    description: &description,
+                    source: source_of(caller),
+                }),
+            };
+            let appended = command.append(views, vec![event])?;
+            let (event, position) = place(&appended[0]);
+            Ok(GraphReceipt {
+                id: id_text(id),
+                event,
+                position,
+                action: match &known {
+                    Some(_) => Action::Revived,
+                    None => Action::Stored,
+                },
+                memoir: name.clone(),
+                name: None,
+                relation: None,
+                to: None,
+                revision: None,
+                confidence: None,
+                concepts: known.is_some().then_some(concepts),
+                warnings: Vec::new(),
+            })
+        })?;
+        Ok(GraphReceipt { warnings, ..answer })
+    }
+
+    /// Gives a memoir another description.
+    ///
+    /// # Errors
+    /// `NotFound` and `Invalid` for a memoir that is not there; `Secret`.
+    pub fn memoir_describe(
+        &self,
+        caller: &Caller,
+        request: &MemoirRequest,
+    ) -> Result<GraphReceipt> {
+        let (name, description, warnings) = self.check_memoir(request)?;
+        self.refuse_no_memoirs(&name)?;
+        let answer = self.command(caller, None, RequestKeyOf(None), |command, views| {
+            let (_, memoir) = self.memoir_at(views, &name, views.tally().position)?;
+            if memoir.content.as_deref() == Some(&description) {
+                return Ok(unchanged(&memoir, None));
+            }
+            let event = NewEvent {
+                kind: Kind::MEMOIR_DESCRIBED,
+                subject: memoir.id,
+                refs: memoir.observed(),
+                facts: MemoirDescribed {
+                    fields: fields::CONTENT,
+                }
+                .encode(),
+                payload: payload::encode(&payload::MemoirDescribed {
+                    description: Some(&description),
+                }),
+            };
+            let appended = command.append(views, vec![event])?;
+            Ok(receipt(&memoir, None, place(&appended[0]), Action::Updated))
+        })?;
+        Ok(GraphReceipt { warnings, ..answer })
+    }
+
+    /// Deletes a memoir: its concepts and links are hidden with it until it is revived.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn memoir_forget(&self, caller: &Caller, name: &str) -> Result<GraphReceipt> {
+        self.turn_memoir(caller, name, Kind::MEMOIR_FORGOTTEN)
+    }
+
+    /// Brings a deleted memoir back, with its concepts and links.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn memoir_revive(&self, caller: &Caller, name: &str) -> Result<GraphReceipt> {
+        self.turn_memoir(caller, name, Kind::MEMOIR_REVIVED)
+    }
+
+    fn turn_memoir(&self, caller: &Caller, name: &str, kind: Kind) -> Result<GraphReceipt> {
+        self.refuse_no_memoirs(name)?;
+        self.command(caller, None, RequestKeyOf(None), |command, views| {
+            let newest = views.tally().position;
+            let (entity, memoir) = self.any_memoir_at(views, name, newest)?;
+            let concepts = Some(self.concept_count(views, entity, newest)?);
+            let receipt = match turn(command, views, &memoir, kind)? {
+                Some((event, action)) => receipt(&memoir, None, event, action),
+                None => unchanged(&memoir, None),
+            };
+            Ok(GraphReceipt {
+                concepts,
+                ..receipt
+            })
+        })
+    }
+
+    /// Adds a concept to a memoir. One that was deleted comes back with what is said of it now.
+    ///
+    /// # Errors
+    /// `Invalid` where the memoir has the concept already; `NotFound`; `Secret`.
+    pub fn concept_add(&self, caller: &Caller, request: &ConceptRequest) -> Result<GraphReceipt> {
+        let (checked, warnings) = self.check_concept(request)?;
+        if checked.definition.is_none() {
+            return Err(ServiceError::invalid_with(
+                "no definition was given",
+                "say what the concept means",
+            ));
+        }
+        self.refuse_no_memoirs(&checked.memoir)?;
+        let answer = self.command(caller, None, RequestKeyOf(None), |command, views| {
+            let memoir = self.memoir_at(views, &checked.memoir, views.tally().position)?;
+            let known = match self.concept_named(views, &memoir, &checked.name)? {
+                Some(entity) => views.version_at(entity, views.tally().position)?,
+                None => None,
+            };
+            let sources = self.sources(views, &request.sources)?;
+            match known {
+                Some(known) if known.is_alive() => Err(known_already(&memoir.1, &known).into()),
+                Some(known) if known.is_forgotten() => {
+                    let mut events = vec![turned(&known, Kind::CONCEPT_REVIVED)];
+                    events.push(refined(caller, &known, &checked, CONFIDENCE_FIRST_PPM));
+                    events.extend(labelled(&known, &checked.labels, &[]));
+                    events.extend(self.links_to(views, &known, &sources)?);
+                    let appended = command.append(views, events)?;
+                    Ok(after(
+                        &memoir.1,
+                        &known,
+                        &checked,
+                        place(&appended[0]),
+                        Action::Revived,
+                    ))
+                }
+                known => {
+                    let id = known
+                        .as_ref()
+                        .map_or_else(|| command.new_id(), |known| known.id);
+                    let refs = known.as_ref().map_or_else(Vec::new, Version::observed);
+                    let confidence_ppm = checked.confidence_ppm.unwrap_or(CONFIDENCE_FIRST_PPM);
+                    let mut events =
+                        vec![added(caller, &memoir.1, &checked, confidence_ppm, id, refs)];
+                    events.extend(sources.iter().map(|source| taken_from(id, *source)));
+                    let appended = command.append(views, events)?;
+                    let (event, position) = place(&appended[0]);
+                    Ok(GraphReceipt {
+                        id: id_text(id),
+                        event,
+                        position,
+                        action: Action::Stored,
+                        memoir: shown(memoir.1.topic.as_ref()),
+                        name: Some(checked.name.clone()),
+                        relation: None,
+                        to: None,
+                        revision: Some(1),
+                        confidence: Some(confidence(confidence_ppm)),
+                        concepts: None,
+                        warnings: Vec::new(),
+                    })
+                }
+            }
+        })?;
+        Ok(GraphReceipt { warnings, ..answer })
+    }
+
+    /// Gives a concept another definition, labels and sources on top, another confidence, or some of these;
+    /// what it said before stays in its history.
+    ///
+    /// # Errors
+    /// `NotFound`, `Nothing` for a concept that was deleted, `Invalid` where nothing is given; `Secret`.
+    pub fn concept_refine(
+        &self,
+        caller: &Caller,
+        request: &ConceptRequest,
+    ) -> Result<GraphReceipt> {
+        let (checked, warnings) = self.check_concept(request)?;
+        let says = checked.definition.is_some() || checked.confidence_ppm.is_some();
+        if !says && checked.labels.is_empty() && request.sources.is_empty() {
+            return Err(ServiceError::invalid_with(
+                "nothing to refine is named",
+                "give at least one of definition, labels, sources and confidence",
+            ));
+        }
+        self.refuse_no_memoirs(&checked.memoir)?;
+        let answer = self.command(caller, None, RequestKeyOf(None), |command, views| {
+            let newest = views.tally().position;
+            let memoir = self.memoir_at(views, &checked.memoir, newest)?;
+            let (_, known) = self.concept_at(views, &memoir, &checked.name, newest)?;
+            let sources = self.sources(views, &request.sources)?;
+            let sources = self.links_to(views, &known, &sources)?;
+            let labels = labelled(&known, &checked.labels, &[]);
+            let was = known.graph.map_or(0, |row| row.confidence_ppm);
+            let given = checked.definition.as_deref();
+            let same = given.is_none() || given == known.content.as_deref();
+            let sure = checked.confidence_ppm.unwrap_or(match same {
+                true => was,
+                false => (was + CONFIDENCE_STEP_PPM).min(CONFIDENCE_MAX_PPM),
+            });
+            let mut events = Vec::new();
+            if !same || sure != was {
+                events.push(refined(caller, &known, &checked, sure));
+            }
+            events.extend(labels.into_iter().chain(sources));
+            if events.is_empty() {
+                return Ok(unchanged(&memoir.1, Some(&known)));
+            }
+            let defined = !same || sure != was;
+            let appended = command.append(views, events)?;
+            let first = place(&appended[0]);
+            let receipt = receipt(&memoir.1, Some(&known), first, Action::Updated);
+            let revision = known.graph.map_or(0, |row| row.revision);
+            Ok(GraphReceipt {
+                revision: Some(revision + u32::from(defined)),
+                confidence: Some(confidence(sure)),
+                ..receipt
+            })
+        })?;
+        Ok(GraphReceipt { warnings, ..answer })
+    }
+
+    /// Deletes a concept; its links are hidden with it until it is revived.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn concept_forget(
+        &self,
+        caller: &Caller,
+        memoir: &str,
+        name: &str,
+    ) -> Result<GraphReceipt> {
+        self.turn_concept(caller, memoir, name, Kind::CONCEPT_FORGOTTEN)
+    }
+
+    /// Brings a deleted concept back.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn concept_revive(
+        &self,
+        caller: &Caller,
+        memoir: &str,
+        name: &str,
+    ) -> Result<GraphReceipt> {
+        self.turn_concept(caller, memoir, name, Kind::CONCEPT_REVIVED)
+    }
+
+    fn turn_concept(
+        &self,
+        caller: &Caller,
+        memoir: &str,
+        name: &str,
+        kind: Kind,
+    ) -> Result<GraphReceipt> {
+        self.refuse_no_memoirs(memoir)?;
+        self.command(caller, None, RequestKeyOf(None), |command, views| {
+            let newest = views.tally().position;
+            let memoir = self.memoir_at(views, memoir, newest)?;
+            let (_, concept) = self.any_concept_at(views, &memoir, name, newest)?;
+            Ok(match turn(command, views, &concept, kind)? {
+                Some((event, action)) => receipt(&memoir.1, Some(&concept), event, action),
+                None => unchanged(&memoir.1, Some(&concept)),
+            })
+        })
+    }
+
+    fn check_memoir(&self, request: &MemoirRequest) -> Result<(String, String, Vec<String>)> {
+        let name = limits::visible_name("the memoir's name", &request.name, TOPIC_LEN_MAX)?;
+        if name.ends_with('/') {
+            return Err(ServiceError::invalid_with(
+                format!("the memoir's name `{name}` ends with `/`"),
+                "leave that out",
+            ));
+        }
+        limits::optional_text("the description", &request.description, CONTENT_LEN_MAX)?;
+        let mut description = request.description.clone();
+        let mut guard = Guard::new(&self.secrets, request.allow_secret);
+        guard.graph(&name, "description", Some(&mut description), &mut [])?;
+        Ok((name, description, guard.warnings()))
+    }
+
+    fn check_concept(&self, request: &ConceptRequest) -> Result<(Checked, Vec<String>)> {
+        let name = limits::visible_name("the concept's name", &request.name, KEY_LEN_MAX)?;
+        let mut definition = request.definition.clone();
+        if let Some(definition) = &definition {
+            limits::text("the definition", definition, CONTENT_LEN_MAX)?;
+        }
+        let mut labels = checked_labels(&request.labels)?;
+        let mut guard = Guard::new(&self.secrets, request.allow_secret);
+        let text = definition.as_mut();
+        guard.graph(&name, "definition", text, &mut labels)?;
+        let confidence_ppm = match request.confidence {
+            None => None,
+            Some(given) if (0.0..=1.0).contains(&given) => {
+                Some((given * f64::from(CONFIDENCE_MAX_PPM)).round() as u32)
+            }
+            Some(given) => {
+                return Err(ServiceError::invalid(format!(
+                    "the confidence is {given}, it must be from 0 to 1"
+                )));
+            }
+        };
+        if request.sources.len() > SOURCES_MAX {
+            return Err(ServiceError::invalid(format!(
+                "{} sources were given, the limit is {SOURCES_MAX}",
+                request.sources.len()
+            )));
+        }
+        let checked = Checked {
+            memoir: request.memoir.clone(),
+            name,
+            definition,
+            labels,
+            confidence_ppm,
+        };
+        Ok((checked, guard.warnings()))
+    }
+
+    /// An empty store has no memoir, and asking for one does not make it a store.
+    pub(super) fn refuse_no_memoirs(&self, name: &str) -> Result<()> {
+        match self.is_empty()? {
+            false => Ok(()),
+            true => Err(ServiceError::NotFound {
+                what: "memoir",
+                id: name.to_owned(),
+                nearest: Vec::new(),
+            }),
+        }
+    }
+
+    /// The living memories that are named as sources.
+    fn sources(&self, views: &Views, given: &[String]) -> std::result::Result<Vec<SubjectId>, Ask> {
+        let mut sources = Vec::new();
+        for id in given {
+            let id = self.living(views, id)?.id;
+            if !sources.contains(&id) {
+                sources.push(id);
+            }
+        }
+        Ok(sources)
+    }
+
+    /// The events that name sources of a concept which it does not have yet.
+    fn links_to(
+        &self,
+        views: &Views,
+        concept: &Version,
+        sources: &[SubjectId],
+    ) -> std::result::Result<Vec<NewEvent>, Ask> {
+        let entity = views.resolve(concept.id)?;
+        let known = self.source_ids(views, entity, views.tally().position)?;
+        let mut events = Vec::new();
+        for source in sources {
+            if !known.contains(&views.resolve(*source)?) {
+                events.push(taken_from(concept.id, *source));
+            }
+        }
+        Ok(events)
+    }
+
+    /// The memories that a concept is taken from, to be seen or not.
+    pub(super) fn source_ids(
+        &self,
+        views: &Views,
+        concept: EntityId,
+        position: icm_log::Position,
+    ) -> std::result::Result<Vec<EntityId>, Ask> {
+        let mut sources = Vec::new();
+        for link in views.links_at(concept, position)? {
+            if link.relation == Relation::DERIVED_FROM && views.resolve(link.from)? == concept {
+                sources.push(views.resolve(link.to)?);
+            }
+        }
+        sources.sort_unstable();
+        sources.dedup();
+        Ok(sources)
+    }
+}
+
+/// Forgets or revives a row; nothing where it is so already.
+fn turn(
+    command: &mut Command<'_>,
+    views: &Views,
+    version: &Version,
+    kind: Kind,
+) -> std::result::Result<Option<(Place, Action)>, Ask> {
+    if version.hidden {
+        return Err(ServiceError::invalid_with(
+            "what stored it is undone",
+            "undo the undo: see `icm log --kind log.undone`",
+        )
+        .into());
+    }
+    let revives = matches!(kind, Kind::MEMOIR_REVIVED | Kind::CONCEPT_REVIVED);
+    if version.is_alive() == revives {
+        return Ok(None);
+    }
+    let appended = command.append(views, vec![turned(version, kind)])?;
+    let action = match revives {
+        true => Action::Revived,
+        false => Action::Forgotten,
+    };
+    Ok(Some((place(&appended[0]), action)))
+}
+
+fn after(
+    memoir: &Version,
+    known: &Version,
+    checked: &Checked,
+    event: Place,
+    action: Action,
+) -> GraphReceipt {
+    let sure = checked.confidence_ppm.unwrap_or(CONFIDENCE_FIRST_PPM);
+    GraphReceipt {
+        revision: known.graph.map(|row| row.revision + 1),
+        confidence: Some(confidence(sure)),
+        ..receipt(memoir, Some(known), event, action)
+    }
+}
+
+fn source_of(caller: &Caller) -> payload::SourceText<'_> {
+    payload::SourceText {
+        agent: (!caller.actor.is_empty()).then_some(caller.actor.as_str()),
+        client: caller.client.as_deref(),
+        session: caller.session.as_deref(),
+        project: caller.project.as_deref(),
+        file: None,
+    }
+}
+
+fn added(
+    caller: &Caller,
+    memoir: &Version,
+    checked: &Checked,
+    confidence_ppm: u32,
+    id: SubjectId,
+    refs: Vec<icm_log::EventId>,
+) -> NewEvent {
+    let memoir_name = memoir.topic.as_deref().unwrap_or_default();
+    NewEvent {
+        kind: Kind::CONCEPT_ADDED,
+        subject: id,
+        refs,
+        facts: ConceptAdded {
+            fields: fields::TOPIC
+                | fields::KEY
+                | fields::CONTENT
+                | fields::SOURCE
+                | fields::CONFIDENCE,
+            causal_length: 1,
+            confidence_ppm,
+            label_count: checked.labels.len() as u16,
+            memoir: memoir.id,
+            name: match memoir_name {
+                "" => Name::ZERO,
+                _ => hash::concept_name(memoir_name, &checked.name),
+            },
+        }
+        .encode(),
+        payload: payload::encode(&payload::ConceptAdded {
+            memoir: memoir_name,
+            name: &checked.name,
+            definition: checked.definition.as_deref().unwrap_or_default(),
+            labels: checked.labels.iter().map(String::as_str).collect(),
+            source: source_of(caller),
+        }),
+    }
+}
+
+fn refined(caller: &Caller, known: &Version, checked: &Checked, default_ppm: u32) -> NewEvent {
+    NewEvent {
+        kind: Kind::CONCEPT_REFINED,
+        subject: known.id,
+        refs: known.observed(),
+        facts: ConceptRefined {
+            fields: match checked.definition {
+                Some(_) => fields::CONTENT | fields::SOURCE | fields::CONFIDENCE,
+                None => fields::CONFIDENCE,
+            },
+            confidence_ppm: checked.confidence_ppm.unwrap_or(default_ppm),
+        }
+        .encode(),
+        payload: payload::encode(&payload::ConceptRefined {
+            definition: checked.definition.as_deref(),
+            source: match checked.definition {
+                Some(_) => source_of(caller),
+                None => payload::SourceText::default(),
+            },
+        }),
+    }
+}
+
+/// A concept is taken from a memory.
+fn taken_from(concept: SubjectId, memory: SubjectId) -> NewEvent {
+    NewEvent {
+        kind: Kind::CONCEPT_LINKED,
+        subject: concept,
+        refs: Vec::new(),
+        facts: MemoryLinked {
+            other: memory,
+            relation: Relation::DERIVED_FROM,
+        }
+        .encode(),
+        payload: payload::encode(&payload::MemoryLinked::default()),
+    }
+}
+
+fn taken(known: &Version) -> ServiceError {
+    let name = shown(known.topic.as_ref());
+    match known.is_alive() {
+        true => ServiceError::invalid_with(
+            format!("there is a memoir `{name}` already"),
+            format!("`icm memoir describe -n '{name}' -d …` changes what it is about"),
+        ),
+        false => ServiceError::invalid_with(
+            format!("memoir `{name}` was deleted, and its name is kept for it"),
+            format!("bring it back with its concepts: `icm memoir revive '{name}'`"),
+        ),
+    }
+}
+
+fn known_already(memoir: &Version, known: &Version) -> ServiceError {
+    let (memoir, name) = (shown(memoir.topic.as_ref()), shown(known.key.as_ref()));
+    ServiceError::invalid_with(
+        format!("memoir `{memoir}` has a concept `{name}` already"),
+        format!("`icm memoir refine -m '{memoir}' -n '{name}' -d …` changes its definition"),
+    )
+}

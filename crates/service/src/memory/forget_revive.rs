@@ -1,0 +1,170 @@
+//! Forgetting and bringing back: memories that were named, and whole topics, as they were shown.
+
+use std::collections::BTreeSet;
+
+use icm_log::Kind;
+use icm_projections::Views;
+use icm_projections::fold::Version;
+
+use crate::command::{Command, RequestKeyOf, newest_of_topic, receipt, turned, unchanged};
+use crate::history::undo::hidden_error;
+use crate::service::{Ask, Service};
+use icm_api::error::{Result, ServiceError};
+use icm_api::limits::{TOPIC_LEN_MAX, text};
+use icm_api::{Action, Caller, Receipt, Turn, TurnTopicAnswer, TurnTopicRequest};
+
+impl Service {
+    /// Forgets memories: they become tombstones that `revive` brings back.
+    pub fn forget(&self, caller: &Caller, ids: &[String]) -> Result<Vec<Receipt>> {
+        self.turn_named(caller, ids, Turn::Forget)
+    }
+
+    /// Brings a forgotten memory back.
+    pub fn revive(&self, caller: &Caller, id: &str) -> Result<Receipt> {
+        let mut receipts = self.revive_all(caller, &[id.to_owned()])?;
+        receipts
+            .pop()
+            .ok_or_else(|| ServiceError::Internal("no receipt".to_owned()))
+    }
+
+    /// Brings forgotten memories back, in one command.
+    pub fn revive_all(&self, caller: &Caller, ids: &[String]) -> Result<Vec<Receipt>> {
+        self.turn_named(caller, ids, Turn::Revive)
+    }
+
+    fn turn_named(&self, caller: &Caller, ids: &[String], to: Turn) -> Result<Vec<Receipt>> {
+        let Some(first) = ids.first() else {
+            return Err(ServiceError::invalid("no memory was named"));
+        };
+        self.refuse_unknown(first)?;
+        self.command(caller, None, RequestKeyOf(None), |command, views| {
+            let mut versions: Vec<Version> = Vec::new();
+            let mut met = BTreeSet::new();
+            for id in ids {
+                let version = self.newest(views, id)?;
+                if version.hidden {
+                    return Err(hidden_error(&version).into());
+                }
+                if version.is_part() {
+                    return Err(ServiceError::NotFound {
+                        what: "memory",
+                        id: id.clone(),
+                        nearest: Vec::new(),
+                    }
+                    .into());
+                }
+                if met.insert(version.id) {
+                    versions.push(version);
+                }
+            }
+            turn_all(command, views, &versions, to)
+        })
+    }
+
+    /// Forgets all living memories of a topic, or revives all forgotten ones, in one command, however
+    /// many they are, or says which they would be. Up to 16,384 of them (of 32 MiB of events) turn
+    /// together or not at all; more go in as few such steps as will do.
+    ///
+    /// # Errors
+    /// `OtherPlan` where what would be done is no longer what was shown.
+    pub fn turn_topic(
+        &self,
+        caller: &Caller,
+        request: &TurnTopicRequest,
+    ) -> Result<TurnTopicAnswer> {
+        // With a `/` more than a topic can be long.
+        text("the topic", &request.topic, TOPIC_LEN_MAX + 1)?;
+        let look = |views: &Views| -> std::result::Result<_, Ask> {
+            let topic = self.topic_filter(views, &request.topic)?;
+            let request = &TurnTopicRequest {
+                topic,
+                ..request.clone()
+            };
+            let mut versions = newest_of_topic(views, &request.topic)?;
+            versions.retain(match request.to {
+                Turn::Forget => Version::is_alive,
+                Turn::Revive => Version::is_forgotten,
+            });
+            versions.sort_by_key(|version| version.id);
+            let answer = self.turning(views, request, &versions)?;
+            Ok((answer, versions))
+        };
+        if request.dry_run || self.is_empty()? {
+            return self.with_views(|views| Ok(look(views)?.0));
+        }
+        self.command(caller, None, RequestKeyOf(None), |command, views| {
+            let (mut answer, versions) = look(views)?;
+            let other = |plan: &String| *plan != answer.plan;
+            if request.plan.as_ref().is_some_and(other) {
+                return Err(ServiceError::OtherPlan.into());
+            }
+            answer.receipts = turn_all(command, views, &versions, request.to)?;
+            if let Some(last) = answer.receipts.last() {
+                answer.event = Some(last.event.clone());
+                answer.position = Some(last.position);
+            }
+            Ok(answer)
+        })
+    }
+
+    fn turning(
+        &self,
+        views: &Views,
+        request: &TurnTopicRequest,
+        versions: &[Version],
+    ) -> std::result::Result<TurnTopicAnswer, Ask> {
+        let mut plan = blake3::Hasher::new();
+        plan.update(request.topic.as_bytes());
+        let mut topics = std::collections::BTreeSet::new();
+        for version in versions {
+            plan.update(&version.id.0);
+            plan.update(&version.stamp.event.0);
+            topics.insert(version.topic.as_deref());
+        }
+        let shown = match request.dry_run {
+            true => request.shown,
+            false => 0,
+        };
+        let newest = views.tally().position;
+        let shown = versions.iter().rev().take(shown);
+        let shown: std::result::Result<Vec<_>, Ask> = shown
+            .map(|version| self.memory_at(views, version, newest))
+            .collect();
+        Ok(TurnTopicAnswer {
+            dry_run: request.dry_run,
+            topic: request.topic.clone(),
+            plan: plan.finalize().to_hex()[..16].to_owned(),
+            memories: versions.len() as u64,
+            topics: topics.len() as u64,
+            shown: shown?,
+            event: None,
+            position: None,
+            receipts: Vec::new(),
+        })
+    }
+}
+
+/// Forgets or revives memories; those that are so already stay as they are.
+fn turn_all(
+    command: &mut Command<'_>,
+    views: &Views,
+    versions: &[Version],
+    to: Turn,
+) -> std::result::Result<Vec<Receipt>, Ask> {
+    let (alive, kind, action) = match to {
+        Turn::Forget => (true, Kind::MEMORY_FORGOTTEN, Action::Forgotten),
+        Turn::Revive => (false, Kind::MEMORY_REVIVED, Action::Revived),
+    };
+    let turns = |version: &&Version| version.is_alive() == alive;
+    let events = versions.iter().filter(turns);
+    let events = events.map(|version| turned(version, kind));
+    let mut appended = command.append_all(views, events)?.into_iter();
+    let receipts = versions.iter().map(|version| match turns(&version) {
+        true => {
+            let event = appended.next().expect("one event for each turned memory");
+            receipt(version, event, action, None)
+        }
+        false => unchanged(version),
+    });
+    Ok(receipts.collect())
+}

@@ -1,0 +1,363 @@
+//! Links between memories: adding them, taking them away, and showing them with a memory.
+
+use std::collections::BTreeSet;
+
+use icm_log::facts::{MemoryLinked, Relation};
+use icm_log::head::REFS_MAX;
+use icm_log::{ActorId, EventId, Kind, NewEvent, Position, SessionId, SubjectId, hash, payload};
+use icm_projections::Views;
+use icm_projections::fold::{Family, Link, Version};
+
+use crate::command::secrets::Guard;
+use crate::command::{Command, RequestKeyOf, receipt, unchanged};
+use crate::service::{Ask, Service};
+use icm_api::error::{Result, ServiceError};
+use icm_api::ids::id_text;
+use icm_api::limits;
+use icm_api::{Action, Caller, Direction, LinkReceipt, LinkRequest, Receipt, Related};
+
+/// What a link is made of once it is checked.
+pub(crate) type Checked = (Relation, Option<String>, Vec<String>);
+
+/// Relations that a caller may give.
+const GIVEN: [Relation; 5] = [
+    Relation::RELATED,
+    Relation::SUPERSEDES,
+    Relation::CONTRADICTS,
+    Relation::DERIVED_FROM,
+    Relation::SIMILAR_TO,
+];
+
+impl Service {
+    /// Links a memory to another one; one that is there already stays as it is.
+    ///
+    /// # Errors
+    /// `Invalid` for a relation there is none of, a memory and itself, and ends that are forgotten
+    /// or undone; `NotFound` and `Ambiguous` for ids.
+    pub fn link(&self, caller: &Caller, request: &LinkRequest) -> Result<LinkReceipt> {
+        let (relation, reason, warnings) = self.check_link(request)?;
+        let mut answer = self.command(caller, None, RequestKeyOf(None), |command, views| {
+            let from = self.living(views, &request.from)?;
+            let to = self.living(views, &request.to)?;
+            refuse_self(&from, &to)?;
+            let there = self.links_between(views, &from, &to, relation)?;
+            if let Some(link) = there.first() {
+                let mut receipt = unchanged(&from);
+                receipt.event = link.event.to_string();
+                receipt.position = link.position.0;
+                return Ok(link_receipt(receipt, &to, relation));
+            }
+            let event = NewEvent {
+                refs: observed(&[&from, &to]),
+                ..linked_event(from.id, to.id, relation, reason.as_deref(), None)
+            };
+            let appended = command.append(views, vec![event])?;
+            let receipt = receipt(&from, appended[0], Action::Linked, None);
+            Ok(link_receipt(receipt, &to, relation))
+        })?;
+        answer.receipt.warnings.extend(warnings);
+        Ok(answer)
+    }
+
+    /// Takes the links from a memory to another one away that have this relation.
+    ///
+    /// # Errors
+    /// As [`Service::link`], but for ends that are forgotten.
+    pub fn unlink(&self, caller: &Caller, request: &LinkRequest) -> Result<LinkReceipt> {
+        let (relation, reason, warnings) = self.check_link(request)?;
+        let mut answer = self.command(caller, None, RequestKeyOf(None), |command, views| {
+            let from = self.newest(views, &request.from)?;
+            let to = self.newest(views, &request.to)?;
+            refuse_self(&from, &to)?;
+            let there = self.links_between(views, &from, &to, relation)?;
+            let named: Vec<EventId> = there.iter().map(|link| link.event).collect();
+            if named.is_empty() {
+                return Ok(link_receipt(unchanged(&from), &to, relation));
+            }
+            let events = named.chunks(REFS_MAX).map(|named| NewEvent {
+                kind: Kind::MEMORY_UNLINKED,
+                subject: from.id,
+                refs: named.to_vec(),
+                facts: Vec::new(),
+                payload: payload::encode(&payload::MemoryForgotten {
+                    reason: reason.as_deref(),
+                }),
+            });
+            let appended = command.append(views, events.collect())?;
+            let receipt = receipt(&from, appended[0], Action::Unlinked, None);
+            Ok(link_receipt(receipt, &to, relation))
+        })?;
+        answer.receipt.warnings.extend(warnings);
+        Ok(answer)
+    }
+
+    /// The relation, the reason as it is written, and what is to be told of it.
+    fn check_link(&self, request: &LinkRequest) -> Result<Checked> {
+        let given = request.relation.trim();
+        let relation = Relation::parse(&given.replace('-', "_"));
+        let Some(relation) = relation.filter(|relation| GIVEN.contains(relation)) else {
+            let names: Vec<_> = GIVEN.iter().filter_map(|known| known.name()).collect();
+            return Err(ServiceError::invalid_with(
+                format!("`{given}` is no relation"),
+                format!("relations: {}", names.join(", ")),
+            ));
+        };
+        if let Some(reason) = &request.reason {
+            limits::text("the reason", reason, limits::RAW_EXCERPT_LEN_MAX)?;
+        }
+        self.refuse_unknown(&request.from)?;
+        let mut reason = request.reason.clone();
+        let mut guard = Guard::new(&self.secrets, request.allow_secret);
+        guard.reason(reason.as_mut())?;
+        Ok((relation, reason, guard.warnings()))
+    }
+
+    /// The links that hold between two memories and have this relation, oldest first.
+    fn links_between(
+        &self,
+        views: &Views,
+        from: &Version,
+        to: &Version,
+        relation: Relation,
+    ) -> std::result::Result<Vec<Link>, Ask> {
+        let (from, to) = (views.resolve(from.id)?, views.resolve(to.id)?);
+        let mut links = Vec::new();
+        for link in views.links_at(from, views.tally().position)? {
+            let ends = (views.resolve(link.from)?, views.resolve(link.to)?);
+            if ends == (from, to) && link.relation == relation {
+                links.push(link);
+            }
+        }
+        Ok(links)
+    }
+
+    /// The links of a memory, as of a position: the others by id, each once a relation and direction, and
+    /// none while it or the memory itself is not to be seen.
+    pub(crate) fn links_of(
+        &self,
+        views: &Views,
+        version: &Version,
+        position: Position,
+        sees: &dyn Fn(&Version) -> bool,
+    ) -> std::result::Result<Links, Ask> {
+        let (mut linked, mut again) = (Vec::new(), Vec::new());
+        if views.tally().links == 0 || !version.is_alive() {
+            return Ok(Links::default());
+        }
+        let entity = views.resolve(version.id)?;
+        let mut shown = BTreeSet::new();
+        let mut links = views.links_at(entity, position)?;
+        // Of several events that say the same every machine shows the same one.
+        links.sort_unstable_by_key(|link| (link.origin, link.seq, link.event));
+        for link in links {
+            let (from, to) = (views.resolve(link.from)?, views.resolve(link.to)?);
+            let (direction, other) = match from == entity {
+                true => (Direction::Out, to),
+                false => (Direction::In, from),
+            };
+            if from == to {
+                // Stored once more; or of two memories that have turned out to be one.
+                if link.relation == Relation::SIMILAR_TO {
+                    again.push(Voice {
+                        session: link.session,
+                        actor: link.actor,
+                    });
+                }
+                continue;
+            }
+            let relation = relation_text(&link);
+            if !shown.insert((from, to, relation.clone())) {
+                continue;
+            }
+            let other = views.version_at(other, position)?;
+            // A concept that is taken from the memory is none.
+            let fits = |other: &Version| {
+                other.is_alive() && other.family() == Family::Memory && sees(other)
+            };
+            if let Some(other) = other.filter(fits) {
+                linked.push(Linked {
+                    related: Related {
+                        id: id_text(other.id),
+                        relation,
+                        direction,
+                        event: link.event.to_string(),
+                    },
+                    other,
+                });
+            }
+        }
+        linked.sort_by(|a: &Linked, b| {
+            let (a, b) = (&a.related, &b.related);
+            (&a.id, &a.relation, a.direction).cmp(&(&b.id, &b.relation, b.direction))
+        });
+        Ok(Links {
+            others: linked,
+            again,
+        })
+    }
+
+    /// What is there already is stored once more: nothing changes, but that somebody else confirms it, which
+    /// is noted once each of them.
+    pub(crate) fn confirmed(
+        &self,
+        command: &mut Command<'_>,
+        views: &Views,
+        version: &Version,
+        request_digest: Option<&str>,
+    ) -> std::result::Result<Receipt, Ask> {
+        let who = command.voice();
+        let links = self.links_of(views, version, views.tally().position, &|_| true)?;
+        if !who.is_other_than(Voice::of(version)) || links.again.iter().any(|it| it.is(who)) {
+            return Ok(unchanged(version));
+        }
+        let id = version.id;
+        let link = payload::MemoryLinked {
+            request_digest,
+            ..payload::MemoryLinked::default()
+        };
+        let event = NewEvent {
+            refs: observed(&[version]),
+            payload: payload::encode(&link),
+            ..linked_event(id, id, Relation::SIMILAR_TO, None, None)
+        };
+        let appended = command.append(views, vec![event])?;
+        Ok(Receipt {
+            confirmed: true,
+            ..receipt(version, appended[0], Action::Unchanged, None)
+        })
+    }
+}
+
+/// The links of a memory.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Links {
+    /// Those to and from others.
+    pub(crate) others: Vec<Linked>,
+    /// Who stored it once more.
+    again: Vec<Voice>,
+}
+
+/// Who says something: a session, or an actor where no session is known; the same actor is another one only from
+/// session to session.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Voice {
+    pub(crate) session: SessionId,
+    pub(crate) actor: ActorId,
+}
+
+impl Voice {
+    fn of(version: &Version) -> Voice {
+        let session = version.source.session.as_deref();
+        Voice {
+            session: session.map_or(SessionId::ZERO, hash::session_id),
+            actor: version.author,
+        }
+    }
+
+    fn is_other_than(self, author: Voice) -> bool {
+        let known = self.session != SessionId::ZERO && author.session != SessionId::ZERO;
+        match known {
+            true => self.session != author.session,
+            false => self.actor != author.actor,
+        }
+    }
+
+    fn key(self) -> (SessionId, Option<ActorId>) {
+        let actor = (self.session == SessionId::ZERO).then_some(self.actor);
+        (self.session, actor)
+    }
+
+    fn is(self, other: Voice) -> bool {
+        self.key() == other.key()
+    }
+}
+
+/// A memory that one is linked to or from.
+#[derive(Debug, Clone)]
+pub(crate) struct Linked {
+    pub(crate) related: Related,
+    pub(crate) other: Version,
+}
+
+/// How many others confirm a memory: those that stored it once more, whose own memory says nearly the same, or was
+/// derived from it.
+pub(crate) fn confirmations(version: &Version, links: &Links) -> u64 {
+    let author = Voice::of(version);
+    let confirming = links.others.iter().filter(|linked| {
+        let Related {
+            relation,
+            direction,
+            ..
+        } = &linked.related;
+        relation == "similar_to" || (relation == "derived_from" && *direction == Direction::In)
+    });
+    let others = confirming.map(|linked| Voice::of(&linked.other));
+    let voices = others.chain(links.again.iter().copied());
+    let voices: BTreeSet<_> = voices
+        .filter(|voice| voice.is_other_than(author))
+        .map(Voice::key)
+        .collect();
+    voices.len() as u64
+}
+
+/// The event that links one memory to another.
+pub(crate) fn linked_event(
+    from: SubjectId,
+    to: SubjectId,
+    relation: Relation,
+    reason: Option<&str>,
+    score_ppm: Option<u32>,
+) -> NewEvent {
+    NewEvent {
+        kind: Kind::MEMORY_LINKED,
+        subject: from,
+        refs: Vec::new(),
+        facts: MemoryLinked {
+            other: to,
+            relation,
+        }
+        .encode(),
+        payload: payload::encode(&payload::MemoryLinked {
+            relation: None,
+            reason,
+            score_ppm,
+            request_digest: None,
+        }),
+    }
+}
+
+/// The newest events about these memories.
+pub(crate) fn observed(versions: &[&Version]) -> Vec<EventId> {
+    let events: BTreeSet<_> = (versions.iter())
+        .flat_map(|version| version.heads().iter().copied())
+        .collect();
+    events.into_iter().collect()
+}
+
+/// A relation by its name, in words, or by its number.
+pub(crate) fn relation_text(link: &Link) -> String {
+    match (link.relation.name(), &link.words) {
+        (Some(name), _) => name.to_owned(),
+        (None, Some(words)) => words.clone(),
+        (None, None) if link.relation == Relation::IN_WORDS => "(withheld)".to_owned(),
+        (None, None) => format!("relation {}", link.relation.0),
+    }
+}
+
+fn refuse_self(from: &Version, to: &Version) -> Result<()> {
+    match from.id == to.id {
+        false => Ok(()),
+        true => Err(ServiceError::invalid_with(
+            format!("{} cannot be linked to itself", id_text(from.id)),
+            "name two memories",
+        )),
+    }
+}
+
+fn link_receipt(receipt: icm_api::Receipt, to: &Version, relation: Relation) -> LinkReceipt {
+    LinkReceipt {
+        receipt,
+        relation: relation.name().unwrap_or_default().to_owned(),
+        to: id_text(to.id),
+    }
+}

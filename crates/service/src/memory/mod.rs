@@ -1,0 +1,8 @@
+//! Memories: storing, changing, forgetting, linking and looking them up.
+
+pub(crate) mod forget_revive;
+pub(crate) mod link;
+pub(crate) mod near_duplicates;
+pub(crate) mod present;
+pub(crate) mod read;
+pub(crate) mod store;

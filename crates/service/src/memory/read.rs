@@ -1,0 +1,268 @@
+//! Queries that look things up.
+
+use icm_log::{ActorId, Kind, Position, SubjectId};
+use icm_projections::fold::{self, InChain};
+use icm_projections::{ALL_IDS, Views, topic_fits};
+use serde_json::Map;
+
+use crate::command::Scope;
+use crate::history::conflicts::not_shown;
+use crate::memory::present::{field_names, memory};
+use crate::recall::scopes::scope_fits;
+use crate::service::{Ask, Service};
+use icm_api::error::{Result, ServiceError};
+use icm_api::ids::id_text;
+use icm_api::when::rfc3339;
+use icm_api::{ListRequest, Memory, Sort, Version};
+
+/// The newest recalls of a memory that say what is often recalled with it.
+const RECALLS: usize = 200;
+
+impl Service {
+    /// One memory, living or forgotten, now or as of a moment.
+    pub fn get(&self, id: &str, at: Option<&str>) -> Result<Memory> {
+        self.with_views(|views| {
+            let at = self.at(views, at, None)?;
+            let entity = self.find_memory(views, id)?;
+            match views.version_at(entity, at.position)? {
+                Some(version) => Ok(Memory {
+                    conflicts: self.conflicting(views, &version, at.position)?,
+                    consolidated_into: self.consolidated_into(views, &version)?,
+                    often_together: match version.is_alive() {
+                        true => {
+                            self.often_together(views, entity, at.position, RECALLS, &|_| true)?
+                        }
+                        false => Vec::new(),
+                    },
+                    ..self.memory_at(views, &version, at.position)?
+                }),
+                None => Err(ServiceError::nothing(
+                    format!(
+                        "memory {} was not stored yet at @{}",
+                        id_text(entity),
+                        at.position
+                    ),
+                    format!("see `icm history {}`", id_text(entity)),
+                )
+                .into()),
+            }
+        })
+    }
+
+    /// Memories, newest first unless told otherwise.
+    pub fn list(&self, request: &ListRequest) -> Result<Vec<Memory>> {
+        self.with_views(|views| {
+            let topic = self.topic_filter_if_any(views, request.topic.as_deref())?;
+            let request = ListRequest {
+                topic,
+                ..request.clone()
+            };
+            self.list_in(views, &request)
+        })
+    }
+
+    fn list_in(
+        &self,
+        views: &Views,
+        request: &ListRequest,
+    ) -> std::result::Result<Vec<Memory>, Ask> {
+        let position = self.at(views, request.at.as_deref(), None)?.position;
+        let limit = request.limit.unwrap_or(usize::MAX);
+        let scope = match &request.scope {
+            Some(scope) => Some(Scope::parse(Some(scope))?.to_text()),
+            None => None,
+        };
+        // A row may be keyed by another id than the one that it is shown under, on every machine by
+        // one of its own.
+        let keyed = views.tally().aliases == 0;
+        let sorted = request.sort == Sort::Created && keyed;
+        let mut versions: Vec<fold::Version> = Vec::new();
+        let wanted = |version: &fold::Version| {
+            let topic = version.topic.as_deref().unwrap_or_default();
+            (version.is_alive()
+                || (request.forgotten && version.is_forgotten() && !version.is_part()))
+                && request
+                    .topic
+                    .as_deref()
+                    .is_none_or(|asked| topic_fits(asked, topic))
+                && (scope.as_ref()).is_none_or(|asked| scope_fits(asked, &version.scope_text()))
+        };
+        match &request.topic {
+            Some(topic) => {
+                for entity in views.members(topic)?.into_iter().rev() {
+                    versions.extend(views.version_at(entity, position)?.filter(wanted));
+                    if sorted && versions.len() >= limit {
+                        break;
+                    }
+                }
+            }
+            None => views.each_at(ALL_IDS, position, true, &mut |_, version| {
+                if wanted(version) {
+                    versions.push(version.clone());
+                }
+                Ok(!sorted || versions.len() < limit)
+            })?,
+        }
+        if !keyed {
+            versions.sort_by_key(|version| std::cmp::Reverse(version.id));
+        }
+        // Only what is shown is made whole.
+        let entity = |version: &fold::Version| views.resolve(version.id);
+        match request.sort {
+            Sort::Created => {}
+            Sort::Weight => {
+                let mut weighed = Vec::with_capacity(versions.len());
+                for version in versions {
+                    let at = entity(&version)?;
+                    let ppm = views.weight_at(&self.log, at, &version, position)?;
+                    weighed.push(((ppm, version.importance), version));
+                }
+                versions = largest_first(weighed);
+            }
+            Sort::Accessed => {
+                let mut recalled = Vec::with_capacity(versions.len());
+                for version in versions {
+                    let (_, last_ms) = views.accesses_at(&self.log, entity(&version)?, position)?;
+                    recalled.push((last_ms, version));
+                }
+                versions = largest_first(recalled);
+            }
+        }
+        versions.truncate(limit);
+        let memories = versions.iter();
+        memories
+            .map(|version| self.memory_at(views, version, position))
+            .collect()
+    }
+
+    /// Every version of a memory, oldest first.
+    pub fn history(&self, id: &str) -> Result<Vec<Version>> {
+        self.with_views(|views| {
+            let entity = self.find_any(views, id)?;
+            let newest = views.tally().position;
+            let versions = views.versions(entity, newest)?;
+            let mut history = Vec::with_capacity(versions.len());
+            for (index, version) in versions.iter().enumerate() {
+                let until = versions.get(index + 1).map(|next| next.from);
+                let end = until.map_or(newest, |until| Position(until.0 - 1));
+                history.push(Version {
+                    position: version.from.0,
+                    until: until.map(|until| until.0),
+                    event: version.stamp.event.to_string(),
+                    kind: version.kind().name(),
+                    at: rfc3339(version.stamp.time.ms()),
+                    actor: self.actor_name(views, version.actor),
+                    changed: field_names(version.changed),
+                    memory: Memory {
+                        consolidated_into: self.consolidated_into(views, version)?,
+                        ..self.memory_at(views, version, end)?
+                    },
+                    not_shown: None,
+                    not_shown_fields: Map::new(),
+                    undone_at: None,
+                });
+            }
+            let open = match versions.last() {
+                Some(version) => self.conflicting(views, version, newest)?,
+                None => Vec::new(),
+            };
+            self.add_not_shown(views, entity, &versions, &mut history)?;
+            self.mark_undone(views, &mut history)?;
+            if let Some(last) = history.last_mut() {
+                last.memory.conflicts = open;
+            }
+            Ok(history)
+        })
+    }
+
+    /// Says of each event that is undone where: an undo that changes no row leaves no version.
+    fn mark_undone(&self, views: &Views, history: &mut [Version]) -> std::result::Result<(), Ask> {
+        if views.tally().undos == 0 {
+            return Ok(());
+        }
+        let undos = views.undos()?;
+        let mut positions: Vec<Position> = history
+            .iter()
+            .map(|version| Position(version.position))
+            .collect();
+        positions.dedup();
+        views.events_at(&self.log, &positions, &mut |event| {
+            let undo = undos.in_force(&InChain::of(event)).next();
+            let Some(undo) = undo else { return };
+            let id = event.id.to_string();
+            let of_event = history.iter_mut().filter(|version| version.event == id);
+            of_event.for_each(|version| version.undone_at = Some(undo.position.0));
+        })?;
+        Ok(())
+    }
+
+    /// Adds the events whose values no version shows, as the versions that they did not become.
+    fn add_not_shown(
+        &self,
+        views: &Views,
+        entity: SubjectId,
+        versions: &[fold::Version],
+        history: &mut Vec<Version>,
+    ) -> std::result::Result<(), Ask> {
+        let shown = |position: &Position| versions.iter().any(|version| version.from == *position);
+        let mut positions = views.touched(entity)?;
+        positions.retain(|position| !shown(position));
+        let mut lost = Vec::new();
+        views.events_at(&self.log, &positions, &mut |event| {
+            if versions.iter().any(|it| it.stamp.event == event.id) {
+                return;
+            }
+            // As it stood once the event was known: with an import that is at its end.
+            let after = (versions.iter().rev()).find(|held| held.from <= event.position);
+            let Some(held) = after.or(versions.first()) else {
+                return;
+            };
+            // What came and won shows from the end of its import on.
+            let next = versions.iter().find(|next| next.from > event.position);
+            let next = next.filter(|next| next.kind() == Kind::LOG_IMPORTED);
+            let shown: Vec<_> = [Some(held), next].into_iter().flatten().collect();
+            let (text, fields) = not_shown(event, held, &shown);
+            if text.is_none() && fields.is_empty() {
+                return;
+            }
+            lost.push((
+                held,
+                Version {
+                    position: event.position.0,
+                    until: None,
+                    event: event.id.to_string(),
+                    kind: event.head.kind().name(),
+                    at: rfc3339(event.head.time().ms()),
+                    actor: self.actor_name(views, event.head.actor()),
+                    changed: Vec::new(),
+                    memory: memory(held, (0, None)),
+                    not_shown: text,
+                    not_shown_fields: fields,
+                    undone_at: None,
+                },
+            ));
+        })?;
+        for (held, version) in lost {
+            let at = Position(version.position).max(held.from);
+            history.push(Version {
+                memory: self.memory_at(views, held, at)?,
+                ..version
+            });
+        }
+        history.sort_by_key(|version| version.position);
+        Ok(())
+    }
+
+    /// What an actor is called, or its id.
+    pub(crate) fn actor_name(&self, views: &Views, actor: ActorId) -> String {
+        views
+            .actor(actor)
+            .map_or_else(|| actor.to_string(), str::to_owned)
+    }
+}
+
+/// Those of one key stay as they were.
+fn largest_first<K: Ord>(mut keyed: Vec<(K, fold::Version)>) -> Vec<fold::Version> {
+    keyed.sort_by(|a, b| b.0.cmp(&a.0));
+    keyed.into_iter().map(|(_, version)| version).collect()
+}

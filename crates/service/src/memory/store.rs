@@ -1,0 +1,509 @@
+//! Storing and changing memories, one or many at once.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use icm_log::Name;
+use icm_log::facts::ScopeKind;
+use icm_projections::Views;
+use icm_projections::fold::Version;
+
+use crate::command::batch::Command;
+use crate::command::secrets::Guard;
+use crate::command::transaction::{Asked, Decided, LOCK_LOOK};
+use crate::command::{
+    Change, Checked, RequestKeyOf, Scope, digest_of, first_receipt, receipt, request_shape,
+    unchanged, update_shape,
+};
+use crate::peer::{Forwarded, fill_in};
+use crate::service::{Ask, Service, locked};
+use icm_api::error::{Result, ServiceError};
+use icm_api::ids::id_text;
+use icm_api::limits;
+use icm_api::limits::{CONTENT_LEN_MAX, KEY_LEN_MAX, RAW_EXCERPT_LEN_MAX};
+use icm_api::when;
+use icm_api::when::DayMeans;
+use icm_api::{Action, Caller, Crowded, Receipt, StoreRequest, UpdateRequest};
+
+/// What somebody wants written.
+#[derive(Debug)]
+pub enum Write {
+    /// A new memory.
+    Store(StoreRequest),
+    /// A change of a memory.
+    Update(UpdateRequest),
+}
+
+/// Has a write done elsewhere in this process. `None` where it was not decided.
+pub type OwnWay = Arc<dyn Fn(Caller, Write) -> Option<Result<Receipt>> + Send + Sync>;
+
+/// What somebody wants written, looked at.
+pub struct Prepared {
+    what: What,
+    request_id: Option<String>,
+    warnings: Vec<String>,
+}
+
+enum What {
+    Store(Box<Checked>),
+    Update { id: String, change: Box<Change> },
+}
+
+/// What was decided of many; see [`Service::decide_all`].
+pub struct Receipts<'a> {
+    receipts: Vec<Result<Receipt>>,
+    decided: Decided<'a>,
+}
+
+impl Receipts<'_> {
+    /// The receipts, once all that they tell of is durable.
+    ///
+    /// # Errors
+    /// Where that fails: then none of them counts.
+    pub fn commit(self) -> Result<Vec<Result<Receipt>>> {
+        self.decided.commit()?;
+        Ok(self.receipts)
+    }
+}
+
+impl Service {
+    /// Stores a memory; with a key that its topic has already, updates that one.
+    pub fn store(&self, caller: &Caller, request: StoreRequest) -> Result<Receipt> {
+        self.ask_or_write(caller, request, Write::Store)
+    }
+
+    /// Changes a memory.
+    pub fn update(&self, caller: &Caller, request: UpdateRequest) -> Result<Receipt> {
+        self.ask_or_write(caller, request, Write::Update)
+    }
+
+    /// Asks the owner, where there is one; else does it here. Who holds the lock meanwhile may have become the
+    /// owner: then that one is asked again, and not its lock waited for.
+    fn ask_or_write<R: Forwarded + Clone>(
+        &self,
+        caller: &Caller,
+        mut request: R,
+        wrap: fn(R) -> Write,
+    ) -> Result<Receipt> {
+        let begun = Instant::now();
+        loop {
+            if let Some(receipt) = self.ask_owner(caller, &mut request) {
+                return Ok(receipt);
+            }
+            if let Some(done) = self.queue_own(caller, &mut request, wrap) {
+                return done;
+            }
+            self.read_log()?;
+            // An owner waits for the lock as long as this process would.
+            let left = self.options.lock_wait.saturating_sub(begun.elapsed());
+            let wait = match self.peer.is_of_another() {
+                true => left.min(LOCK_LOOK),
+                false => left,
+            };
+            match self.write(caller, wrap(request.clone()), wait) {
+                // An owner that did not answer may hold it, and go on by now.
+                Err(ServiceError::Busy { .. }) if wait < left => self.peer.ask_again(),
+                Err(ServiceError::Busy { .. }) => {
+                    let waited_ms = begun.elapsed().as_millis() as u64;
+                    return Err(ServiceError::Busy { waited_ms });
+                }
+                Err(ServiceError::Stopped { pid, .. }) => {
+                    let asked = self.peer.left_unanswered();
+                    return Err(ServiceError::Stopped { pid, asked });
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Has a write done with those that others ask this process for, if it is the owner. `None` where it was not decided.
+    fn queue_own<R: Forwarded + Clone>(
+        &self,
+        caller: &Caller,
+        request: &mut R,
+        wrap: fn(R) -> Write,
+    ) -> Option<Result<Receipt>> {
+        let way = locked(&self.own_way).clone()?;
+        // It may have been done all the same, and is asked for again then.
+        fill_in(request)?;
+        way(caller.clone(), wrap(request.clone()))
+    }
+
+    fn write(&self, caller: &Caller, write: Write, wait: Duration) -> Result<Receipt> {
+        let prepared = self.prepare_write(caller, write)?;
+        if let What::Update { id, .. } = &prepared.what {
+            self.refuse_unknown(id)?;
+        }
+        let asked = Asked {
+            caller,
+            id: None,
+            request: prepared.request(),
+        };
+        self.command_within(wait, asked, |command, views| {
+            self.decide(command, views, &prepared)
+        })
+    }
+
+    /// Decides one after another under one hold of the store. One that fails is not written; the others are,
+    /// once the receipts are committed.
+    ///
+    /// # Errors
+    /// Where the store cannot be written at all.
+    pub fn decide_all<'a>(&'a self, writes: &'a [(Caller, Prepared)]) -> Result<Receipts<'a>> {
+        self.refuse_read_only()?;
+        self.refuse_foreign_folder()?;
+        let mut held = self.hold(self.options.lock_wait)?;
+        let receipts = writes.iter().map(|(caller, prepared)| {
+            self.check_caller(caller)?;
+            let asked = Asked {
+                caller,
+                id: None,
+                request: prepared.request(),
+            };
+            held.run(asked, |command, views| {
+                self.decide(command, views, prepared)
+            })
+        });
+        let receipts = receipts.collect();
+        Ok(Receipts {
+            receipts,
+            decided: held.release(),
+        })
+    }
+
+    /// Looks at what somebody wants written, but not at the store.
+    pub fn prepare_write(&self, caller: &Caller, write: Write) -> Result<Prepared> {
+        match write {
+            Write::Store(mut request) => {
+                let warnings = self.guard_store(&mut request)?;
+                let checked = self.check_store(caller, &request)?;
+                Ok(Prepared {
+                    what: What::Store(Box::new(checked)),
+                    request_id: request.request_id,
+                    warnings,
+                })
+            }
+            Write::Update(mut request) => {
+                let mut guard = Guard::new(&self.secrets, request.allow_secret);
+                guard.update(&mut request)?;
+                let change = Self::check_update(&request)?;
+                Ok(Prepared {
+                    what: What::Update {
+                        id: request.id,
+                        change: Box::new(change),
+                    },
+                    request_id: request.request_id,
+                    warnings: guard.warnings(),
+                })
+            }
+        }
+    }
+
+    fn decide(
+        &self,
+        command: &mut Command<'_>,
+        views: &Views,
+        prepared: &Prepared,
+    ) -> std::result::Result<Receipt, Ask> {
+        let receipt = match &prepared.what {
+            What::Store(checked) => self.decide_store(command, views, checked, prepared.request()),
+            What::Update { id, change } => {
+                self.decide_update(command, views, id, change, prepared.request())
+            }
+        }?;
+        Ok(Receipt {
+            warnings: prepared.warnings.clone(),
+            ..receipt
+        })
+    }
+
+    fn decide_store(
+        &self,
+        command: &mut Command<'_>,
+        views: &Views,
+        checked: &Checked,
+        request: RequestKeyOf<'_>,
+    ) -> std::result::Result<Receipt, Ask> {
+        if let Some(receipt) = first_receipt(command, views, &checked.request_digest, request)? {
+            let similar = self.similar_of_first(views, checked, &receipt)?;
+            return Ok(Receipt { similar, ..receipt });
+        }
+        let receipt = self.store_once(command, views, checked)?;
+        let crowded = self.crowded(views, checked, &receipt)?;
+        Ok(Receipt { crowded, ..receipt })
+    }
+
+    fn decide_update(
+        &self,
+        command: &mut Command<'_>,
+        views: &Views,
+        id: &str,
+        change: &Change,
+        request: RequestKeyOf<'_>,
+    ) -> std::result::Result<Receipt, Ask> {
+        if let Some(receipt) = first_receipt(command, views, &change.request_digest, request)? {
+            return Ok(receipt);
+        }
+        let before = self.living(views, id)?;
+        let name = change.name_after(&before);
+        self.refuse_taken_name(views, &before, name)?;
+        let open = self.open_fields(views, &before, views.tally().position)?;
+        match change.event_settling(&before, open) {
+            Some(event) => {
+                let topic = change.topic.clone();
+                let appended = command.append(views, vec![event])?;
+                Ok(receipt(&before, appended[0], Action::Updated, topic))
+            }
+            None => Ok(unchanged(&before)),
+        }
+    }
+
+    /// Two memories of one name are one: a move that would make them so is refused.
+    pub(crate) fn refuse_taken_name(
+        &self,
+        views: &Views,
+        before: &Version,
+        name: Name,
+    ) -> std::result::Result<(), Ask> {
+        let own = views.resolve(before.id)?;
+        let Some(other) = views.named(name)?.filter(|other| *other != own) else {
+            return Ok(());
+        };
+        let hint = "update that one and forget this one, or keep the topic as it is";
+        Err(ServiceError::invalid_with(
+            format!(
+                "the topic has (or had) another memory with that key, {}",
+                id_text(other)
+            ),
+            format!("{hint}; storing the topic and key anew brings a forgotten one back"),
+        )
+        .into())
+    }
+
+    fn check_update(request: &UpdateRequest) -> Result<Change> {
+        Ok(Change {
+            topic: match &request.topic {
+                Some(topic) => Some(limits::topic(topic)?),
+                None => None,
+            },
+            content: match &request.content {
+                Some(content) => {
+                    limits::text("the content", content, CONTENT_LEN_MAX)?;
+                    Some(content.clone())
+                }
+                None => None,
+            },
+            importance: request.importance.map(Into::into),
+            keywords: match &request.keywords {
+                Some(words) => Some(limits::keywords(words)?),
+                None => None,
+            },
+            scope: match &request.scope {
+                Some(scope) => Some(Scope::parse(Some(scope))?),
+                None => None,
+            },
+            request_digest: digest_of(&request.request_id, &update_shape(request))?,
+            ..Change::default()
+        })
+    }
+
+    pub(crate) fn check_store(&self, caller: &Caller, request: &StoreRequest) -> Result<Checked> {
+        limits::text("the content", &request.content, CONTENT_LEN_MAX)?;
+        let raw_excerpt = request.raw_excerpt.clone().filter(|text| !text.is_empty());
+        if let Some(text) = &raw_excerpt {
+            limits::optional_text("the raw excerpt", text, RAW_EXCERPT_LEN_MAX)?;
+        }
+        let key = match &request.key {
+            Some(key) => Some(limits::name("the key", key, KEY_LEN_MAX)?),
+            None => None,
+        };
+        let now = self.now_ms();
+        let occurred_at_ms = match &request.occurred_at {
+            Some(text) => Some(
+                when::parse_moment(text, now, &self.zone(), DayMeans::Start)
+                    .map_err(|error| self.without_its_secrets(error))?,
+            ),
+            None => None,
+        };
+        let metadata = match &request.metadata {
+            Some(value) => Some(limits::metadata(value)?),
+            None => None,
+        };
+        Ok(Checked {
+            topic: limits::topic(&request.topic)?,
+            content: request.content.clone(),
+            importance: request.importance.map(Into::into),
+            keywords: limits::keywords(&request.keywords)?,
+            raw_excerpt,
+            key,
+            occurred_at_ms,
+            source: self.check_source(caller, &request.source)?,
+            metadata,
+            scope: Scope::parse(request.scope.as_deref())?,
+            trust: request.trust.into(),
+            nth_line: None,
+            carried: None,
+            request_digest: digest_of(&request.request_id, &request_shape(request))?,
+        })
+    }
+
+    /// That the topic of a new memory has many of its scope with it. `views` have not seen it.
+    fn crowded(
+        &self,
+        views: &Views,
+        checked: &Checked,
+        receipt: &Receipt,
+    ) -> std::result::Result<Option<Crowded>, Ask> {
+        if self.hint_over == 0 || receipt.action != Action::Stored {
+            return Ok(None);
+        }
+        let all = views.living_in(&receipt.topic, None)?;
+        if all < self.hint_over {
+            return Ok(None);
+        }
+        let scope = checked.scope.to_text();
+        let mut here = views.living_in(&receipt.topic, Some(&scope))?;
+        let tally = views.tally();
+        if checked.scope.kind == ScopeKind::Global && tally.memoirs + tally.concepts > 0 {
+            // The concepts of a memoir of that name are counted, too, all global; the table knows how
+            // many others there are.
+            here -= here.min(all.saturating_sub(views.listed(&receipt.topic)?.0));
+        }
+        Ok((here >= self.hint_over).then(|| Crowded {
+            memories: here + 1,
+            scope: (here < all).then_some(scope),
+        }))
+    }
+
+    /// Sees to the secrets of a store; what is to be told of them.
+    pub(crate) fn guard_store(&self, request: &mut StoreRequest) -> Result<Vec<String>> {
+        let mut guard = Guard::new(&self.secrets, request.allow_secret);
+        guard.store(request)?;
+        Ok(guard.warnings())
+    }
+}
+
+impl Prepared {
+    fn request(&self) -> RequestKeyOf<'_> {
+        RequestKeyOf(self.request_id.as_deref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::tests::service;
+
+    fn memory(content: &str) -> StoreRequest {
+        StoreRequest {
+            topic: "t".to_owned(),
+            content: content.to_owned(),
+            ..StoreRequest::default()
+        }
+    }
+
+    /// Decides these under one hold; what became of each, and the position that it was written at.
+    fn done(service: &Service, writes: Vec<Write>) -> Vec<Result<(Action, u64)>> {
+        let prepared = writes.into_iter().map(|write| {
+            let caller = Caller::default();
+            let prepared = service.prepare_write(&caller, write).expect("it is fine");
+            (caller, prepared)
+        });
+        let prepared: Vec<_> = prepared.collect();
+        let receipts = service.decide_all(&prepared).expect("they are decided");
+        let receipts = receipts.commit().expect("they are durable");
+        let fates = receipts.into_iter();
+        fates
+            .map(|receipt| receipt.map(|receipt| (receipt.action, receipt.position)))
+            .collect()
+    }
+
+    #[test]
+    fn each_of_many_sees_what_was_decided_before_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = service(folder.path());
+        let first = service
+            .store(&Caller::default(), memory("one"))
+            .expect("it stores");
+        let keyed = StoreRequest {
+            request_id: Some("again".to_owned()),
+            ..memory("two words")
+        };
+        let update = |id: &str, content: &str| {
+            Write::Update(UpdateRequest {
+                id: id.to_owned(),
+                content: Some(content.to_owned()),
+                ..UpdateRequest::default()
+            })
+        };
+        let fates = done(
+            &service,
+            vec![
+                Write::Store(keyed.clone()),
+                update(&first.id, "one, changed"),
+                update("01ZZZZZZZZZZZZZZZZZZZZZZZZ", "nobody's"),
+                Write::Store(keyed),
+                Write::Store(memory("one, changed")),
+                Write::Store(memory("three")),
+            ],
+        );
+        let at = |fate: &Result<(Action, u64)>| *fate.as_ref().expect("it is done");
+        let before = first.position;
+        assert_eq!(at(&fates[0]), (Action::Stored, before + 1));
+        assert_eq!(at(&fates[1]), (Action::Updated, before + 2));
+        assert!(matches!(fates[2], Err(ServiceError::NotFound { .. })));
+        // The same request and the same text were there already, from the same hold.
+        assert_eq!(at(&fates[3]), (Action::Stored, before + 1));
+        assert_eq!(at(&fates[4]), (Action::Unchanged, before + 2));
+        assert_eq!(at(&fates[5]), (Action::Stored, before + 3));
+        let kept = service.list(&icm_api::ListRequest::default());
+        assert_eq!(kept.expect("it lists").len(), 3);
+    }
+
+    #[test]
+    fn a_text_is_found_among_many_of_one_pattern() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let service = service(folder.path());
+        let words = [
+            "deployment",
+            "production",
+            "environment",
+            "configuration",
+            "successfully",
+            "verification",
+            "integration",
+            "monitoring",
+            "dashboards",
+            "responsible",
+            "engineering",
+            "department",
+            "documentation",
+            "registration",
+            "certificate",
+            "authentication",
+            "infrastructure",
+            "availability",
+            "performance",
+            "measurement",
+        ];
+        let text = |n: usize| format!("run {n} by Ann: {}", words.join(" "));
+        let store = |n| {
+            service
+                .store(&Caller::default(), memory(&text(n)))
+                .expect("it stores")
+        };
+        let receipts: Vec<Receipt> = (0..20).map(store).collect();
+        assert!(
+            receipts
+                .iter()
+                .all(|receipt| receipt.action == Action::Stored)
+        );
+        for n in [0, 7, 19] {
+            let again = store(n);
+            assert_eq!(
+                (again.action, &again.id),
+                (Action::Unchanged, &receipts[n].id)
+            );
+        }
+    }
+}

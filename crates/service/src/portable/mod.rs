@@ -1,0 +1,7 @@
+//! What leaves a store and comes in: JSON lines, Markdown, bundles of events, CloudEvents, backups.
+
+pub(crate) mod backup;
+pub(crate) mod cloudevents;
+pub(crate) mod exchange;
+pub(crate) mod export;
+pub(crate) mod import;

@@ -1,0 +1,185 @@
+//! Memories as part of a prompt: what a recall finds, within a budget of tokens, marked as data.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::service::Service;
+use icm_api::error::{Result, ServiceError};
+use icm_api::found_by::found_by;
+use icm_api::tokens;
+use icm_api::when::time_ago;
+use icm_api::{
+    Caller, Context, ContextRequest, Importance, RecallAnswer, RecallHit, RecallRequest, Trust,
+};
+use icm_guard::frame::Frame;
+use icm_guard::sanitize::clean_line;
+
+/// Results that are looked at unless a limit is given.
+const LIMIT_DEFAULT: usize = 20;
+const BUDGET_MIN: usize = 50;
+const BUDGET_MAX: usize = 1_000_000;
+/// The least of a text that is worth showing when the rest does not fit, in bytes.
+const PART_MIN_BYTES: usize = 120;
+/// What a cut text says of what is missing, about, in bytes.
+const CUT_MARK_BYTES: usize = 40;
+
+/// A text that is being filled.
+struct Filled {
+    text: String,
+    /// Places of the results in it.
+    shown: Vec<usize>,
+    left_out: usize,
+}
+
+/// The moment that ages are told from, and the zone of days.
+struct Now {
+    time: Timestamp,
+    zone: TimeZone,
+}
+
+impl Service {
+    /// The memories that fit a query, as part of a prompt. The recall is noted with what the text shows.
+    ///
+    /// What is superseded is left out; what contradicts one another stands together. The last memory may be
+    /// cut to what is left of the budget. The text is empty if nothing that was found reaches the floor.
+    ///
+    /// # Errors
+    /// As [`Service::recall`], and `Invalid` for a budget out of bounds.
+    pub fn recall_context(&self, caller: &Caller, request: &ContextRequest) -> Result<Context> {
+        let ContextRequest {
+            recall,
+            budget,
+            markdown,
+        } = request;
+        if !(BUDGET_MIN..=BUDGET_MAX).contains(budget) {
+            return Err(ServiceError::invalid(format!(
+                "the budget is {budget} tokens, it must be from {BUDGET_MIN} to {BUDGET_MAX}"
+            )));
+        }
+        let recall = RecallRequest {
+            limit: recall.limit.or(Some(LIMIT_DEFAULT)),
+            together: true,
+            ..recall.clone()
+        };
+        let now = i64::try_from(self.now_ms()).unwrap_or(i64::MAX);
+        let now = Now {
+            time: Timestamp::from_millisecond(now).unwrap_or(Timestamp::MAX),
+            zone: self.zone(),
+        };
+        let mut filled = None;
+        let answer = self.recall_shown(caller, &recall, |answer| {
+            let text = fill(answer, *budget, *markdown, &now);
+            filled.insert(text).shown.clone()
+        })?;
+        let filled = filled.ok_or_else(|| ServiceError::Internal("nothing was chosen".into()))?;
+        let mut results: Vec<Option<RecallHit>> = answer.results.into_iter().map(Some).collect();
+        let shown = filled.shown.iter();
+        Ok(Context {
+            basis: answer.basis,
+            scope: answer.scope,
+            budget: *budget,
+            tokens: tokens::estimate(&filled.text),
+            text: filled.text,
+            left_out: filled.left_out,
+            results: shown.filter_map(|place| results[*place].take()).collect(),
+            nearest: answer.nearest,
+            often_together: answer.often_together,
+            note: answer.note,
+        })
+    }
+}
+
+/// Takes results into the text as long as they fit.
+fn fill(answer: &RecallAnswer, budget: usize, markdown: bool, now: &Now) -> Filled {
+    let most = tokens::bytes(budget);
+    let places: BTreeMap<&str, usize> = (0..)
+        .zip(&answer.results)
+        .map(|(place, hit)| (&*hit.memory.id, place))
+        .collect();
+    // Of two that supersede each other the first one stands.
+    let is_superseded = |place: usize, hit: &RecallHit| match &hit.superseded_by {
+        Some(by) => places.get(&**by).is_none_or(|by| *by < place),
+        None => false,
+    };
+    let mut frame = Frame::new();
+    let (mut shown, mut left_out) = (Vec::new(), 0);
+    let mut full = false;
+    for (place, hit) in answer.results.iter().enumerate() {
+        if is_superseded(place, hit) {
+            continue;
+        }
+        if full {
+            left_out += 1;
+            continue;
+        }
+        let (head, tail) = around(hit, markdown, now);
+        let content = hit.memory.content.as_deref().unwrap_or("(withheld)");
+        let item = (&*head, content, &*tail);
+        let room = most.saturating_sub(frame.len_bytes() + head.len() + tail.len());
+        let part = room.saturating_sub(CUT_MARK_BYTES);
+        if frame.item_within(item, usize::MAX, most) {
+            shown.push(place);
+        } else {
+            full = true;
+            match part >= PART_MIN_BYTES && frame.item_within(item, part, most) {
+                true => shown.push(place),
+                false => left_out += 1,
+            }
+        }
+    }
+    let text = match shown.is_empty() {
+        true => String::new(),
+        false => frame.finish(),
+    };
+    Filled {
+        text,
+        shown,
+        left_out,
+    }
+}
+
+/// What stands before and behind the text of a memory.
+fn around(hit: &RecallHit, markdown: bool, now: &Now) -> (String, String) {
+    let memory = &hit.memory;
+    let topic = clean_line(&memory.topic);
+    let ago = |at: &str| time_ago(now.time, at, &now.zone).unwrap_or_default();
+    let of = ago(memory.occurred_at.as_ref().unwrap_or(&memory.created_at));
+    let updated = ago(&memory.updated_at);
+    let mut about = match memory.updated_at == memory.created_at || updated == of {
+        true => vec![of],
+        false => vec![of, format!("updated {updated}")],
+    };
+    if memory.importance != Importance::Medium {
+        about.push(memory.importance.name().to_owned());
+    }
+    if memory.trust == Trust::External {
+        about.push("external".to_owned());
+    }
+    if hit.elsewhere {
+        about.push(format!("of {}", clean_line(&memory.scope)));
+    }
+    if hit.expanded {
+        about.push("related".to_owned());
+    }
+    if hit.via.is_none() {
+        about.push(found_by(&hit.matched));
+    }
+    if !hit.contradicts.is_empty() {
+        about.push(format!("contradicts {}", hit.contradicts.join(", ")));
+    }
+    match markdown {
+        false => (
+            format!("{} [{topic}] ", memory.id),
+            format!(" ({})", about.join(", ")),
+        ),
+        true => {
+            about.push(format!("`{}`", memory.id));
+            (
+                format!("- **{topic}** "),
+                format!(" _({})_", about.join(", ")),
+            )
+        }
+    }
+}

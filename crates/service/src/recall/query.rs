@@ -1,0 +1,508 @@
+//! Recall: the search that the log records.
+
+use std::collections::BTreeMap;
+
+use icm_log::facts::{MemoryRecalled, Recalled};
+use icm_log::{EventId, Kind, NewEvent, Position, Rewritten, SubjectId, payload};
+use icm_projections::fold::{Family, Version};
+use icm_projections::ranking::{Answered, Ranking};
+use icm_projections::{
+    FactFilter, Facts, RecallHit as FoundHit, RecallQuery, Recalled as Found, Views, topic_fits,
+};
+use icm_text::keyword_fits;
+use icm_vectors::{Plan, Searched};
+use serde_json::{Value, json};
+
+use crate::history::basis::At;
+use crate::recall::link_expansion::{Follow, Shown};
+use crate::recall::question::notes;
+use crate::recall::scopes::Scopes;
+use crate::service::{Ask, Service, locked};
+use crate::upkeep::embed::Asked;
+use icm_api::error::{Result, ServiceError};
+use icm_api::limits;
+use icm_api::limits::{KEYWORD_LEN_MAX, RECALL_LIMIT_MAX, SCOPE_LEN_MAX, TOPIC_LEN_MAX};
+use icm_api::when::{DayMeans, parse_moment};
+use icm_api::{Caller, Importance, Nearest, RecallAnswer, RecallHit, RecallRequest, Trust};
+use icm_guard::sanitize::clean_line;
+
+/// Results of a recall that says nothing of their number.
+pub(crate) const LIMIT_DEFAULT: usize = 10;
+
+/// Characters of a text of which only the beginning is told.
+const EXCERPT_CHARS: usize = 80;
+
+/// The newest recalls of the first result that say what is often recalled with it: each is read from the log.
+const TOGETHER_RECALLS: usize = 20;
+
+/// A recall whose answer is out and that is not in the log yet.
+pub(crate) struct Pending {
+    caller: Caller,
+    request: RecallRequest,
+    facts: FactFilter,
+    scopes: Vec<String>,
+    basis: (Position, EventId),
+    results: Vec<SubjectId>,
+    /// The fit of each of them.
+    fits: Vec<f64>,
+    /// Bytes of the whole question, if a part of it counted.
+    whole_len: Option<u64>,
+    /// How the log's files looked.
+    read: Rewritten,
+}
+
+impl Service {
+    /// Recall with another ranking than the measured one.
+    #[must_use]
+    pub fn with_ranking(mut self, ranking: Ranking) -> Service {
+        self.ranking = ranking;
+        self
+    }
+
+    /// Memories that fit the query, best first, now or as of a moment. With `request.record` the
+    /// recall is noted; [`Service::record_recalls`] writes it once the answer is out.
+    pub fn recall(&self, caller: &Caller, request: &RecallRequest) -> Result<RecallAnswer> {
+        if let Some(answer) = self.ask_owner(caller, &mut request.clone()) {
+            return Ok(answer);
+        }
+        self.read_log()?;
+        self.recall_shown(caller, request, |answer| {
+            (0..answer.results.len()).collect()
+        })
+    }
+
+    /// The same, of which those results are recorded that are shown, as `shown` says by their places.
+    pub(crate) fn recall_shown(
+        &self,
+        caller: &Caller,
+        request: &RecallRequest,
+        shown: impl FnOnce(&RecallAnswer) -> Vec<usize>,
+    ) -> Result<RecallAnswer> {
+        let limit = request.limit.unwrap_or(LIMIT_DEFAULT);
+        if !(1..=RECALL_LIMIT_MAX).contains(&limit) {
+            return Err(ServiceError::invalid(format!(
+                "the limit is {limit}, it must be from 1 to {RECALL_LIMIT_MAX}"
+            )));
+        }
+        if request.offset >= RECALL_LIMIT_MAX {
+            return Err(ServiceError::invalid_with(
+                format!("a recall shows the best {RECALL_LIMIT_MAX} memories at most"),
+                "ask for an earlier page, or with other words",
+            ));
+        }
+        let limit = limit.min(RECALL_LIMIT_MAX - request.offset);
+        check_floor(request.floor)?;
+        // A longer one fits nothing, and the record would keep it for ever.
+        for (what, given, max) in [
+            ("the topic", &request.topic, TOPIC_LEN_MAX + "/".len()),
+            ("the keyword", &request.keyword, KEYWORD_LEN_MAX),
+            ("the scope", &request.scope, SCOPE_LEN_MAX),
+        ] {
+            limits::optional_text(what, given.as_deref().unwrap_or_default(), max)?;
+        }
+        let scopes = Scopes::of(caller, request.scope.as_deref())?;
+        let facts = self.fact_filter(request)?;
+        let question = self.what_counts(&request.query)?;
+        let asked = self.ask_model(&question.text);
+        let request = &RecallRequest {
+            query: question.text.to_string(),
+            no_links: request.no_links || !self.links,
+            ..request.clone()
+        };
+        let (request, (mut answer, at, ids)) = self.with_views(|views| {
+            let request = RecallRequest {
+                topic: self.topic_filter_if_any(views, request.topic.as_deref())?,
+                ..request.clone()
+            };
+            let found = self.recall_in(views, &request, limit, facts, &scopes, &asked)?;
+            Ok((request, found))
+        })?;
+        let request = &request;
+        answer.note = notes(question.note(), answer.note);
+        let places = shown(&answer);
+        if request.record && at.position.0 > 0 && !self.options.read_only {
+            locked(&self.pending).push(Pending {
+                caller: caller.clone(),
+                request: self.without_secrets(request),
+                facts,
+                scopes: self.without_secret_each(scopes.to_record()),
+                basis: (at.position, at.event),
+                results: places.iter().map(|place| ids[*place]).collect(),
+                fits: places
+                    .iter()
+                    .map(|place| answer.results[*place].fit)
+                    .collect(),
+                whole_len: question.whole_len,
+                read: self.log.rewritten(),
+            });
+        }
+        Ok(answer)
+    }
+
+    /// Of which memories the facts will do. Bounds given as dates are of whole days.
+    fn fact_filter(&self, request: &RecallRequest) -> Result<FactFilter> {
+        let moment = |text: &Option<String>, day| match text {
+            Some(text) => parse_moment(text, self.now_ms(), &self.zone(), day).map(Some),
+            None => Ok(None),
+        };
+        let filter = FactFilter {
+            family: Family::Memory,
+            importance: request.importance.map(Into::into),
+            trust: request.trust.map(Into::into),
+            since_ms: moment(&request.since, DayMeans::Start)?,
+            until_ms: moment(&request.until, DayMeans::End)?,
+        };
+        match (filter.since_ms, filter.until_ms) {
+            (Some(since), Some(until)) if since > until => Err(ServiceError::invalid(format!(
+                "nothing is both since {} and until {}",
+                request.since.as_deref().unwrap_or_default().trim(),
+                request.until.as_deref().unwrap_or_default().trim(),
+            ))),
+            _ => Ok(filter),
+        }
+    }
+
+    /// The request as the log may keep it.
+    fn without_secrets(&self, request: &RecallRequest) -> RecallRequest {
+        let mut request = request.clone();
+        let mask = |text: &mut String| {
+            if let Some(masked) = self.secrets.masked(text) {
+                *text = masked;
+            }
+        };
+        mask(&mut request.query);
+        for text in [&mut request.topic, &mut request.keyword, &mut request.scope] {
+            text.iter_mut().for_each(mask);
+        }
+        request
+    }
+
+    fn without_secret_each(&self, texts: Vec<String>) -> Vec<String> {
+        let masked = |text: String| self.secrets.masked(&text).unwrap_or(text);
+        texts.into_iter().map(masked).collect()
+    }
+
+    pub(crate) fn recall_in(
+        &self,
+        views: &Views,
+        request: &RecallRequest,
+        limit: usize,
+        facts: FactFilter,
+        scopes: &Scopes,
+        asked: &Asked,
+    ) -> std::result::Result<(RecallAnswer, At, Vec<SubjectId>), Ask> {
+        let at = self.at(views, request.at.as_deref(), request.happened_by.as_deref())?;
+        let [seen, own, kin] = scopes.asked();
+        let query = RecallQuery {
+            text: &request.query,
+            topic: request.topic.as_deref(),
+            keyword: request.keyword.as_deref(),
+            scopes: &seen,
+            own: &own,
+            kin: &kin,
+            facts,
+            without: &[],
+            // One more tells whether there are more.
+            limit: request.offset + limit + 1,
+            floor: request.floor.unwrap_or(self.ranking.floor),
+            ranking: asked.ranking(self.ranking),
+            model: asked.model(),
+        };
+        let mut found = views.recall(&query, at.position)?;
+        let is_more = found.hits.len() > request.offset + limit;
+        found.hits.truncate(request.offset + limit);
+        found.hits.drain(..request.offset.min(found.hits.len()));
+        let mut shown = Vec::with_capacity(found.hits.len());
+        let sees = |version: &Version| scopes.sees(&version.scope_text());
+        for (place, hit) in found.hits.iter().enumerate() {
+            let links = self.links_of(views, &hit.version, at.position, &sees)?;
+            let memory = self.memory_with(views, &hit.version, &links, at.position)?;
+            let confirmed = query.ranking.for_confirmations(memory.confirmations);
+            shown.push(Shown {
+                hit: RecallHit {
+                    score: f64::from(hit.score) + confirmed,
+                    fit: thousandths(hit.fit),
+                    matched: hit.matched.clone(),
+                    elsewhere: scopes.is_elsewhere(&memory.scope),
+                    ..RecallHit::of(memory)
+                },
+                id: hit.version.id,
+                linked: links.others,
+                found: Some(place),
+            });
+        }
+        // Those of one score stay in the order in which they were found.
+        shown.sort_by(|a, b| b.hit.score.total_cmp(&a.hit.score));
+        if !request.no_links && shown.iter().any(|shown| !shown.linked.is_empty()) {
+            let follow = Follow {
+                service: self,
+                views,
+                position: at.position,
+                scopes,
+                passes: &|version| sees(version) && meets(version, &query),
+                limit,
+            };
+            shown = follow.follow(shown)?;
+        }
+        let nearest = match &found.nearest {
+            Some(hit) => Some(self.told_nearest(views, hit, &at, &sees)?),
+            None => None,
+        };
+        let next = next_offset(request.offset, found.hits.len(), is_more, &shown);
+        let explain = request
+            .explain
+            .then(|| explain(&found, &shown, &query, views, &at));
+        let ids = shown.iter().map(|shown| shown.id).collect();
+        let often_together = match shown.first().filter(|_| request.together) {
+            Some(first) => {
+                let is_new = |version: &Version| {
+                    sees(version) && shown.iter().all(|shown| shown.id != version.id)
+                };
+                let entity = views.resolve(first.id)?;
+                self.often_together(views, entity, at.position, TOGETHER_RECALLS, &is_new)?
+            }
+            None => Vec::new(),
+        };
+        Ok((
+            RecallAnswer {
+                basis: at.to_basis(),
+                scope: scopes.shown(),
+                next,
+                often_together,
+                results: shown.into_iter().map(|shown| shown.hit).collect(),
+                nearest,
+                note: asked.note(),
+                explain,
+            },
+            at,
+            ids,
+        ))
+    }
+
+    /// The best result as it is told of where none is shown.
+    fn told_nearest(
+        &self,
+        views: &Views,
+        hit: &FoundHit,
+        at: &At,
+        sees: &dyn Fn(&Version) -> bool,
+    ) -> std::result::Result<Nearest, Ask> {
+        let links = self.links_of(views, &hit.version, at.position, sees)?;
+        let memory = self.memory_with(views, &hit.version, &links, at.position)?;
+        Ok(Nearest {
+            id: memory.id,
+            fit: thousandths(hit.fit),
+            topic: memory.topic,
+            content: memory.content.as_deref().map(beginning),
+        })
+    }
+
+    /// Writes the `memory.recalled` events of answers that are out, unless another process keeps
+    /// the lock: an answer never waits for its record, and a record is no reason to fail.
+    pub fn record_recalls(&self) {
+        let pending = std::mem::take(&mut *locked(&self.pending));
+        if pending.is_empty() {
+            return;
+        }
+        // With the first of them: the views do not follow in between.
+        let mut tick = self.tick_due();
+        for recall in pending {
+            if let Err(error) = self.record(&recall, tick.take()) {
+                tracing::debug!(%error, "a recall was not recorded");
+            }
+        }
+    }
+
+    fn record(&self, recall: &Pending, tick: Option<NewEvent>) -> Result<()> {
+        let first = u16::try_from(recall.request.offset + 1).unwrap_or(u16::MAX);
+        let results = (first..)
+            .zip(&recall.results)
+            .map(|(rank, id)| Recalled { id: *id, rank })
+            .collect();
+        let facts = MemoryRecalled {
+            basis_position: recall.basis.0,
+            basis_event: recall.basis.1,
+            results,
+        };
+        let request = &recall.request;
+        let payload = payload::MemoryRecalled {
+            query: &request.query,
+            topic: request.topic.as_deref(),
+            keyword: request.keyword.as_deref(),
+            scope: request.scope.as_deref(),
+            scopes: recall.scopes.iter().map(String::as_str).collect(),
+            links: !request.no_links,
+            limit: request.limit.and_then(|limit| u32::try_from(limit).ok()),
+            importance: request.importance.map(Importance::name),
+            trust: request.trust.map(Trust::name),
+            since_ms: recall.facts.since_ms,
+            until_ms: recall.facts.until_ms,
+            query_len: recall.whole_len,
+            floor_ppm: request.floor.map(ppm),
+            fits_ppm: recall.fits.iter().copied().map(ppm).collect(),
+        };
+        let event = NewEvent {
+            kind: Kind::MEMORY_RECALLED,
+            subject: SubjectId::ZERO,
+            refs: Vec::new(),
+            facts: facts.encode(),
+            payload: payload::encode(&payload),
+        };
+        let events = tick.into_iter().chain([event]).collect();
+        self.append_lazily(&recall.caller, events, &recall.read)
+    }
+}
+
+/// Returns the `offset` of the next answer: behind the hits that this one shows. What links brought in may have taken
+/// the place of some, and the next answer begins with the first of those.
+fn next_offset(offset: usize, hits: usize, is_more: bool, shown: &[Shown]) -> Option<usize> {
+    let is_shown = |place: &usize| shown.iter().any(|shown| shown.found == Some(*place));
+    let next = match (0..hits).find(|place| !is_shown(place)) {
+        // An answer that shows no hit at all would be asked for again and again.
+        Some(place) => Some(offset + place.max(1)),
+        None => is_more.then_some(offset + hits),
+    };
+    next.filter(|next| *next < RECALL_LIMIT_MAX)
+}
+
+/// Refuses a floor that no fit can be measured by.
+///
+/// # Errors
+/// `Invalid` for a number that is not from 0 to 1.
+pub(crate) fn check_floor(floor: Option<f64>) -> Result<()> {
+    match floor.filter(|floor| !(0.0..=1.0).contains(floor)) {
+        Some(floor) => Err(ServiceError::invalid_with(
+            format!("the floor is {floor}, it must be from 0 to 1"),
+            "0 shows everything that is found",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// A fit as answers show it.
+pub(crate) fn thousandths(fit: f64) -> f64 {
+    (fit * 1e3).round() / 1e3
+}
+
+/// A share as the log keeps it.
+fn ppm(share: f64) -> u32 {
+    (share.clamp(0.0, 1.0) * 1e6).round() as u32
+}
+
+/// The beginning of a text on one line.
+fn beginning(text: &str) -> String {
+    let line = clean_line(text);
+    match line.char_indices().nth(EXCERPT_CHARS) {
+        None => line.into_owned(),
+        Some(_) => line.chars().take(EXCERPT_CHARS - 1).chain(['…']).collect(),
+    }
+}
+
+/// Whether a version meets what a recall asks for beside its words and scopes.
+fn meets(version: &Version, query: &RecallQuery<'_>) -> bool {
+    let topic = version.topic.as_deref().unwrap_or_default();
+    let has = |wanted: &str| {
+        let mut keywords = version.keywords.iter().filter_map(|it| it.text.as_deref());
+        keywords.any(|keyword| keyword_fits(wanted, keyword))
+    };
+    query.topic.is_none_or(|asked| topic_fits(asked, topic))
+        && query.keyword.is_none_or(has)
+        && query.facts.fits(&Facts::of(version))
+}
+
+/// How an answer came about. `results` are in the order of the answer's.
+fn explain(
+    found: &Found,
+    shown: &[Shown],
+    query: &RecallQuery<'_>,
+    views: &Views,
+    at: &At,
+) -> Value {
+    let (text, ranking) = (&found.text, &query.ranking);
+    json!({
+        "text": {
+            "ranking": "BM25 over the words of the query, any of which may match",
+            "documents": text.stats_docs,
+            "in_memory": text.tail_docs,
+            "terms": text.terms.iter().map(|term| json!({
+                "word": term.word,
+                "term": term.term,
+                "exact": term.exact,
+                "documents": term.doc_freq,
+                "boost": f64::from(term.boost),
+            })).collect::<Vec<_>>(),
+        },
+        "model": query.model.map(|asked| json!({
+            "id": asked.id.name,
+            "embedded": found.asked.map(|embedded| embedded.done),
+            "versions": found.asked.map(|embedded| embedded.of),
+        })),
+        "words_known": found.known,
+        "answered": answered(&found.answered),
+        "vectors": found.searched.as_ref().map(searched),
+        "ranking": ranking.settings().into_iter().collect::<BTreeMap<_, _>>(),
+        // A result that a link brought has no score to explain.
+        "results": shown.iter().map(|shown| shown.found.map(|at| {
+            let confirmed = ranking.for_confirmations(shown.hit.memory.confirmations);
+            explained(&found.hits[at], ranking, confirmed)
+        })).collect::<Vec<_>>(),
+        "views_at": views.base_position().0,
+        "basis": at.position.0,
+    })
+}
+
+/// The evidence that the question is answered at all.
+fn answered(answered: &Answered) -> Value {
+    json!({
+        "value": answered.value(),
+        "coverage": answered.coverage,
+        "with_window": answered.with_window,
+        "cosine": answered.cosine,
+        "known": answered.known,
+        "memories": answered.memories,
+        "speaker": answered.speaker,
+        "identifier": answered.identifier,
+        "transcript": answered.transcript,
+        "chosen_model": answered.chosen_model,
+    })
+}
+
+/// The features and shares of a result.
+fn explained(hit: &FoundHit, ranking: &Ranking, confirmed: f64) -> Value {
+    let features = &hit.features;
+    let shares = ranking.shares(features);
+    let values = shares.iter().map(|share| (share.name, share.value));
+    let shares = shares.iter().filter(|share| share.share != 0.0);
+    let shares = shares.map(|share| (share.name, share.share));
+    let confirmed = Some(("confirmed", confirmed)).filter(|(_, share)| *share != 0.0);
+    json!({
+        "transcript": features.transcript,
+        "features": values.collect::<BTreeMap<_, _>>(),
+        "shares": shares.chain(confirmed).collect::<BTreeMap<_, _>>(),
+        "with_window": features.with_window(),
+        "cosine": hit.cosine.map(f64::from),
+        "scope": features.scope.name(),
+    })
+}
+
+/// How the vectors of the files were searched, and why so.
+fn searched(searched: &Searched) -> Value {
+    let sizes = &searched.sizes;
+    let (by, wanted) = match searched.plan {
+        Plan::Graph { wanted } if !searched.fell_back => ("graph", Some(wanted)),
+        Plan::List => ("list", None),
+        _ => ("scan", None),
+    };
+    json!({
+        "by": by,
+        "rows": sizes.rows,
+        "covered": sizes.covered,
+        "listed": sizes.listed,
+        "visible": sizes.visible,
+        "wanted": wanted,
+        "fell_back": searched.fell_back,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! Recalls that the log has recorded, asked again.
+
+use std::ops::ControlFlow;
+
+use icm_log::facts::Facts;
+use icm_log::record::Body;
+use icm_log::{Event, Kind, payload};
+use icm_projections::FactFilter;
+use icm_projections::fold::Family;
+use serde::de::DeserializeOwned;
+
+use crate::recall::scopes::Scopes;
+use crate::service::Service;
+use icm_api::error::Result;
+use icm_api::ids::id_text;
+use icm_api::{RecallAnswer, RecallRequest, Recalled};
+
+/// A recall of this store's own log.
+pub struct Recorded {
+    /// The event.
+    pub position: u64,
+    /// What was asked, and as of when.
+    pub request: RecallRequest,
+    facts: FactFilter,
+    scopes: Scopes,
+    /// What was shown.
+    pub results: Vec<Recalled>,
+}
+
+impl Service {
+    /// The newest `most` recalls that this store has recorded, newest first, and how many more say no
+    /// longer what was asked. Those of other machines are of other bases.
+    pub fn recorded_recalls(&self, most: usize) -> Result<(Vec<Recorded>, u64)> {
+        self.with_views(|_| Ok(()))?;
+        let (mut found, mut withheld) = (Vec::new(), 0);
+        self.log.scan_back(None, &mut |event| {
+            if !event.own || event.head.kind() != Kind::MEMORY_RECALLED {
+                return ControlFlow::Continue(());
+            }
+            if found.len() >= most {
+                return ControlFlow::Break(());
+            }
+            match recorded(event) {
+                Some(recall) => found.push(recall),
+                None => withheld += 1,
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok((found, withheld))
+    }
+
+    /// Asks a recorded recall again, at its basis.
+    pub fn recall_again(&self, recall: &Recorded) -> Result<RecallAnswer> {
+        let asked = self.ask_model(&recall.request.query);
+        let limit = recall
+            .request
+            .limit
+            .unwrap_or(crate::recall::query::LIMIT_DEFAULT);
+        let answer = self.with_views(|views| {
+            self.recall_in(
+                views,
+                &recall.request,
+                limit,
+                recall.facts,
+                &recall.scopes,
+                &asked,
+            )
+        })?;
+        Ok(answer.0)
+    }
+}
+
+/// `None` where its payload is not there or cannot be read.
+fn recorded(event: &Event<'_>) -> Option<Recorded> {
+    let Body::Present { payload, .. } = event.body else {
+        return None;
+    };
+    let Facts::Recalled(facts) = Facts::of(&event.head).ok()? else {
+        return None;
+    };
+    let asked: payload::MemoryRecalled<'_> = payload::decode(payload).ok()?;
+    let owned = |text: Option<&str>| text.map(str::to_owned);
+    let filter = FactFilter {
+        family: Family::Memory,
+        importance: asked.importance.and_then(named),
+        trust: asked.trust.and_then(named),
+        since_ms: asked.since_ms,
+        until_ms: asked.until_ms,
+    };
+    let results = facts.results.iter().map(|result| Recalled {
+        id: id_text(result.id),
+        content: None,
+    });
+    Some(Recorded {
+        position: event.position.0,
+        request: RecallRequest {
+            query: asked.query.to_owned(),
+            topic: owned(asked.topic),
+            keyword: owned(asked.keyword),
+            scope: owned(asked.scope),
+            limit: asked.limit.map(|limit| limit as usize),
+            at: Some(format!("@{}", facts.basis_position)),
+            no_links: !asked.links,
+            floor: asked.floor_ppm.map(|ppm| f64::from(ppm) / 1e6),
+            ..RecallRequest::default()
+        },
+        facts: filter,
+        scopes: Scopes::recorded(&asked.scopes, asked.scope),
+        results: results.collect(),
+    })
+}
+
+/// What a name stands for, as JSON has it.
+fn named<T: DeserializeOwned>(name: &str) -> Option<T> {
+    serde_json::from_value(name.into()).ok()
+}

@@ -1,0 +1,3 @@
+//! The views in use: bringing them up to the log.
+
+pub(crate) mod settle;

@@ -1,0 +1,184 @@
+//! A command of the user's that makes a summary, such as a model on this machine.
+
+use std::io::{ErrorKind, Read, Write};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use icm_api::error::{Result, ServiceError, plain};
+use icm_api::limits::CONTENT_LEN_MAX;
+use icm_api::{Progress, Summarizer};
+use icm_guard::sanitize::clean_line;
+
+/// Bytes that are kept of what it says on stderr.
+const SAID_LEN_MAX: usize = 64 * 1_024;
+/// Characters of its last line that an error repeats.
+const SAID_SHOWN: usize = 200;
+/// How often somebody looks whether it is done.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Runs a summarizer on a text; returns what it answers, trimmed. Nothing of it outlives the time it has.
+///
+/// # Errors
+/// `Invalid` when it cannot be started, takes too long, ends with another code than 0, or answers
+/// nothing, more than 64 KiB, or no Unicode.
+pub(crate) fn run(
+    summarizer: &Summarizer,
+    input: String,
+    progress: &dyn Progress,
+) -> Result<String> {
+    let failed = |why: String| {
+        ServiceError::invalid_with(
+            format!("the summarizer {why}: nothing was changed"),
+            "see `[summarizer]` in the config file; `--summary` gives one, `--rules` makes one",
+        )
+    };
+    let mut child = shell(&summarizer.command)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| failed(format!("cannot be started ({})", plain(error))))?;
+    let (Some(mut stdin), Some(stdout), Some(stderr)) =
+        (child.stdin.take(), child.stdout.take(), child.stderr.take())
+    else {
+        return Err(ServiceError::Internal("a child without pipes".to_owned()));
+    };
+    // Nobody waits for the one that writes: a command need not read all, or anything.
+    thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let answer = collected(stdout, CONTENT_LEN_MAX + 1);
+    let said = collected(stderr, SAID_LEN_MAX);
+    let until = Instant::now() + summarizer.timeout;
+    let left = || until.saturating_duration_since(Instant::now());
+    let mut answered = None;
+    let status = loop {
+        // What says too much need not say it all.
+        answered = answered.or_else(|| answer.try_recv().ok());
+        let too_long = |answer: &Vec<u8>| answer.len() > CONTENT_LEN_MAX;
+        if answered.as_ref().is_some_and(too_long) {
+            stop(&mut child);
+            return Err(failed(too_much()));
+        }
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if progress.is_cancelled() => {
+                stop(&mut child);
+                return Err(failed("was called off".to_owned()));
+            }
+            Ok(None) if !left().is_zero() => thread::sleep(LOOK.min(left())),
+            Ok(None) => {
+                // It may have ended meanwhile; either way it is waited for.
+                stop(&mut child);
+                let seconds = summarizer.timeout.as_secs_f64();
+                return Err(failed(format!("took longer than {seconds} seconds")));
+            }
+            Err(error) => return Err(failed(format!("was lost ({})", plain(error)))),
+        }
+    };
+    // What it started may hold its pipes open: that is not waited for longer than it has.
+    if !status.success() {
+        let said = said.recv_timeout(left().min(Duration::from_secs(1)));
+        let said = said.unwrap_or_default();
+        let said = String::from_utf8_lossy(&said);
+        let last = said
+            .lines()
+            .rev()
+            .map(clean_line)
+            .find(|line| !line.trim().is_empty());
+        let last: String = last
+            .unwrap_or_default()
+            .trim()
+            .chars()
+            .take(SAID_SHOWN)
+            .collect();
+        let code = status
+            .code()
+            .map_or("by a signal".to_owned(), |code| format!("with {code}"));
+        let last = if last.is_empty() {
+            last
+        } else {
+            format!(" ({last})")
+        };
+        return Err(failed(format!("ended {code}{last}")));
+    }
+    let answer = match answered {
+        Some(answer) => answer,
+        None => answer.recv_timeout(left()).map_err(|_| {
+            stop(&mut child);
+            failed("left its output open".to_owned())
+        })?,
+    };
+    if answer.len() > CONTENT_LEN_MAX {
+        return Err(failed(too_much()));
+    }
+    let answer = String::from_utf8(answer);
+    let answer = answer.map_err(|_| failed("answered something that is no UTF-8".to_owned()))?;
+    match answer.trim() {
+        "" => Err(failed("answered nothing".to_owned())),
+        answer => Ok(answer.to_owned()),
+    }
+}
+
+fn too_much() -> String {
+    format!("answered more than {} KiB", CONTENT_LEN_MAX / 1_024)
+}
+
+fn shell(command: &str) -> Command {
+    let (shell, flag) = match cfg!(windows) {
+        true => ("cmd", "/C"),
+        false => ("sh", "-c"),
+    };
+    let mut shell = Command::new(shell);
+    shell.arg(flag).arg(command);
+    // A group of its own, so that all that it starts can be ended with it.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut shell, 0);
+    shell
+}
+
+/// Ends a command and all that it has started. It may have ended meanwhile; either way it is waited for.
+fn stop(child: &mut std::process::Child) {
+    #[cfg(unix)]
+    if let Some(group) = i32::try_from(child.id())
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
+    {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// What comes out of a pipe until it is closed, and no more than `most` bytes of it; the rest is read
+/// and dropped, so that nobody is held up.
+fn collected(mut pipe: impl Read + Send + 'static, most: usize) -> mpsc::Receiver<Vec<u8>> {
+    let (done, collected) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // Whoever asked may have given up.
+        let send = |bytes: &mut Vec<u8>| _ = done.send(std::mem::take(bytes));
+        let mut full = false;
+        let mut chunk = vec![0; 16 * 1_024];
+        loop {
+            match pipe.read(&mut chunk) {
+                Ok(0) => break,
+                // The rest is read all the same, so that nobody is kept from saying it.
+                Ok(_) if full => {}
+                Ok(n) => {
+                    bytes.extend_from_slice(&chunk[..n.min(most - bytes.len())]);
+                    full = bytes.len() == most;
+                    if full {
+                        send(&mut bytes);
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => break,
+            }
+        }
+        if !full {
+            send(&mut bytes);
+        }
+    });
+    collected
+}

@@ -1,0 +1,486 @@
+//! Embedding by another model than the built-in one: behind the answers, a batch at a time.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use icm_projections::ranking::Ranking;
+use icm_projections::{AskedModel, Embedded, ModelId, Unembedded};
+use icm_vectors::MAX_DIM;
+use icm_vectors::embed::{EmbedError, Embedder, StaticEmbedder};
+
+use crate::embedding::{Cache, Model};
+use crate::service::{Service, locked};
+use icm_api::error::{Result, ServiceError, plain};
+use icm_api::{EmbedReport, EmbedStatus, Progress};
+
+/// Texts that the model is asked for at once.
+const BATCH: usize = 64;
+/// So few texts without a vector a recall has embedded before it answers.
+const AT_ONCE: u64 = 32;
+/// How long nobody asks again, in milliseconds, after a model could not be used: a server that is down
+/// should not make every answer wait.
+const AGAIN_MS: u64 = 30_000;
+
+/// What the model says of a query.
+pub(crate) enum Asked {
+    /// The built-in one is asked.
+    BuiltIn,
+    /// Words are all there is; why, if the user has to know.
+    Words(Option<String>),
+    /// Another model's vector.
+    Vector(Arc<dyn Embedder>, Vec<f32>),
+}
+
+impl Asked {
+    /// A ranking as far as it can be followed.
+    pub(crate) fn ranking(&self, ranking: Ranking) -> Ranking {
+        match self {
+            Asked::Words(_) => Ranking {
+                meaning: 0.0,
+                ..ranking
+            },
+            _ => ranking,
+        }
+    }
+
+    /// What the user has to know of it.
+    pub(crate) fn note(&self) -> Option<String> {
+        match self {
+            Asked::Words(note) => note.clone(),
+            _ => None,
+        }
+    }
+
+    /// The other model and what it says.
+    pub(crate) fn model(&self) -> Option<AskedModel<'_>> {
+        match self {
+            Asked::Vector(embedder, vector) => Some(AskedModel {
+                id: id(&**embedder),
+                query: vector,
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// That the model could not be used.
+#[derive(Default)]
+pub(crate) struct Failed {
+    /// What the user was told.
+    told: Option<String>,
+    /// That the user was told how much is not embedded.
+    told_lag: bool,
+    /// It gave the vector of a query, last time.
+    answers: bool,
+    /// When a question had no vector, in milliseconds since 1970.
+    at_ms: Option<u64>,
+    /// And when memories had none, which is no reason not to ask.
+    batch_at_ms: Option<u64>,
+}
+
+impl Failed {
+    fn tell(&mut self, error: &EmbedError, so: &str) -> Option<String> {
+        let mut line = format!("{}; {so}", plain(error));
+        if let EmbedError::Unavailable {
+            hint: Some(hint), ..
+        } = error
+        {
+            line = format!("{line} ({hint})");
+        }
+        if self.told.as_ref() == Some(&line) {
+            return None;
+        }
+        self.told = Some(line.clone());
+        Some(line)
+    }
+}
+
+fn id(embedder: &dyn Embedder) -> ModelId<'_> {
+    ModelId {
+        name: embedder.model(),
+        dim: embedder.dim(),
+    }
+}
+
+impl Service {
+    /// Embeds with another model than the built-in one, or with none.
+    #[must_use]
+    pub fn with_model(mut self, model: Model) -> Service {
+        self.model = match model {
+            Model::Other(embedder) if !(1..=MAX_DIM).contains(&embedder.dim()) => {
+                let why = format!(
+                    "its vectors have {} numbers, and 1 to {MAX_DIM} can be kept",
+                    embedder.dim()
+                );
+                Model::Unusable(Arc::new(wrong(&embedder, why)))
+            }
+            model => model,
+        };
+        self
+    }
+
+    /// The vector of a query. Where the model cannot be used the answer is of words alone, and says so
+    /// once.
+    pub(crate) fn ask_model(&self, query: &str) -> Asked {
+        let embedder = match &self.model {
+            Model::BuiltIn => return Asked::BuiltIn,
+            Model::None => return Asked::Words(None),
+            Model::Unusable(error) => return Asked::Words(self.model_failed(error)),
+            Model::Other(embedder) => embedder,
+        };
+        if self.is_lately(locked(&self.failed).at_ms) {
+            return Asked::Words(None);
+        }
+        let vector = embedder.embed_query(query);
+        let vector =
+            match vector.and_then(|vector| check_vector(&vector, embedder).map(|()| vector)) {
+                Ok(vector) => vector,
+                Err(error) => return Asked::Words(self.model_failed(&error)),
+            };
+        locked(&self.failed).answers = true;
+        // What there is to embed at once is in the answer then; else it is ranked by the built-in model.
+        if !self.options.read_only {
+            let near = embedder.is_near() && !self.failed_lately();
+            let few = if near { AT_ONCE } else { 0 };
+            match self.embed_some(embedder, Some(few)) {
+                Ok(embedded) => self.tell_lag(embedder, embedded),
+                Err(line) => line.into_iter().for_each(|line| self.notice(line)),
+            }
+        }
+        Asked::Vector(embedder.clone(), vector)
+    }
+
+    /// Says once that the model is not done.
+    fn tell_lag(&self, embedder: &Arc<dyn Embedder>, embedded: Embedded) {
+        let left = embedded.of.saturating_sub(embedded.done);
+        let told = &mut locked(&self.failed).told_lag;
+        if left > AT_ONCE && !std::mem::replace(told, true) {
+            self.notice(format!(
+                "{} has embedded {} of {} versions; the others are found by their words and by the \
+                 built-in model until `icm embed` has done them",
+                embedder.model(),
+                embedded.done,
+                embedded.of
+            ));
+        }
+    }
+
+    fn is_lately(&self, at_ms: Option<u64>) -> bool {
+        let now = self.now_ms();
+        at_ms.is_some_and(|at| (at..at.saturating_add(AGAIN_MS)).contains(&now))
+    }
+
+    /// Whether the model is left alone for a while.
+    fn failed_lately(&self) -> bool {
+        let (at_ms, batch_at_ms) = {
+            let failed = locked(&self.failed);
+            (failed.at_ms, failed.batch_at_ms)
+        };
+        self.is_lately(at_ms) || self.is_lately(batch_at_ms)
+    }
+
+    /// Remembers that the model could not be used; the line to tell the user, unless it was told.
+    fn model_failed(&self, error: &EmbedError) -> Option<String> {
+        let now = self.now_ms();
+        let mut failed = locked(&self.failed);
+        failed.at_ms = Some(now);
+        failed.answers = false;
+        failed.tell(error, "memories are found by their words alone")
+    }
+
+    /// Remembers that memories could not be embedded; the line to tell the user, unless it was told.
+    fn batch_failed(&self, error: &EmbedError) -> Option<String> {
+        let now = self.now_ms();
+        let mut failed = locked(&self.failed);
+        failed.batch_at_ms = Some(now);
+        failed.tell(
+            error,
+            "what it has not embedded is found by words and by the built-in model",
+        )
+    }
+    /// What a process that has asked a server does after its answer: the last few texts.
+    pub fn embed_last(&self) {
+        if let Model::Other(embedder) = &self.model
+            && !embedder.is_near()
+            && locked(&self.failed).answers
+            && !self.options.read_only
+        {
+            // Whoever asks next is told what is wrong.
+            let _ = self.embed_some(embedder, Some(AT_ONCE));
+        }
+    }
+
+    /// Embeds one batch of what has no vector yet, if the model is not the built-in one; whether there
+    /// is more. For the time between answers.
+    pub fn embed_behind(&self) -> bool {
+        let Model::Other(embedder) = &self.model else {
+            return false;
+        };
+        if self.options.read_only || self.failed_lately() || !self.is_there() {
+            return false;
+        }
+        let more = match self.embed_some(embedder, None) {
+            Ok(embedded) => embedded.done < embedded.of,
+            Err(line) => {
+                line.into_iter().for_each(|line| self.notice(line));
+                false
+            }
+        };
+        if !more {
+            // Others may need it.
+            *locked(&self.cache) = None;
+        }
+        more
+    }
+
+    /// One batch; with `few`, nothing if there are more texts than that. Where the model fails, the line
+    /// that tells it, if it was not told.
+    fn embed_some(
+        &self,
+        embedder: &Arc<dyn Embedder>,
+        few: Option<u64>,
+    ) -> std::result::Result<Embedded, Option<String>> {
+        match self.embed_batch(embedder, few) {
+            Ok((embedded, _)) => Ok(embedded),
+            Err(Stopped::Model(error)) => Err(self.batch_failed(&error)),
+            // Whoever asks next finds out what is wrong with the store, and says so.
+            Err(Stopped::Store(error)) => {
+                tracing::debug!(%error, "nothing was embedded");
+                Ok(Embedded { done: 0, of: 0 })
+            }
+        }
+    }
+
+    /// The texts that come next, as vectors in the views. Nobody waits for the views meanwhile.
+    fn embed_batch(
+        &self,
+        embedder: &Arc<dyn Embedder>,
+        few: Option<u64>,
+    ) -> std::result::Result<(Embedded, u64), Stopped> {
+        let id = id(&**embedder);
+        let (embedded, batch) = self.with_views(|views| {
+            let embedded = views.embedded(id);
+            let left = embedded.of - embedded.done.min(embedded.of);
+            match left > 0 && few.is_none_or(|few| left <= few) {
+                true => Ok((embedded, Some(views.unembedded(id, BATCH)?))),
+                false => Ok((embedded, None)),
+            }
+        })?;
+        let Some(batch) = batch.filter(|batch| !batch.texts.is_empty()) else {
+            return Ok((embedded, 0));
+        };
+        let vectors = self.vectors(embedder, &batch).map_err(Stopped::Model)?;
+        let now = self.with_views(|views| {
+            views.add_vectors(id, &batch, &vectors);
+            Ok(views.embedded(id))
+        })?;
+        Ok((now, batch.texts.len() as u64))
+    }
+
+    /// Vectors from the cache, or else from the model.
+    fn vectors(
+        &self,
+        embedder: &Arc<dyn Embedder>,
+        batch: &Unembedded,
+    ) -> std::result::Result<Vec<Vec<f32>>, EmbedError> {
+        let texts: Vec<&str> = batch.texts.iter().map(String::as_str).collect();
+        let (model, dim) = (embedder.model(), embedder.dim());
+        let known = self.with_cache(|cache| cache.get(model, dim, &texts));
+        let mut known = known.unwrap_or_else(|| vec![None; texts.len()]);
+        let missing: Vec<usize> = (0..texts.len()).filter(|at| known[*at].is_none()).collect();
+        if missing.is_empty() {
+            return Ok(known.into_iter().flatten().collect());
+        }
+        let asked: Vec<&str> = missing.iter().map(|at| texts[*at]).collect();
+        // Nothing is held meanwhile: it may take long.
+        let given = embedder.embed(&asked)?;
+        for vector in &given {
+            check_vector(vector, embedder)?;
+        }
+        if given.len() != asked.len() {
+            let (given, asked) = (given.len(), asked.len());
+            let why = format!("vectors given: {given}, texts: {asked}");
+            return Err(wrong(embedder, why));
+        }
+        let kept = given.iter().map(Vec::as_slice);
+        self.with_cache(|cache| cache.put(model, asked.into_iter().zip(kept)));
+        for (at, vector) in missing.into_iter().zip(&given) {
+            // As the cache will give it back: an answer is the same with it and without.
+            known[at] = Some(Cache::rounded(vector));
+        }
+        Ok(known.into_iter().flatten().collect())
+    }
+
+    /// Looks into the cache; `None` where there is none, or another process has it.
+    fn with_cache<T>(&self, look: impl FnOnce(&Cache) -> T) -> Option<T> {
+        let mut cache = locked(&self.cache);
+        if cache.as_ref().is_some_and(|cache| !cache.is_there()) {
+            *cache = None;
+        }
+        if cache.is_none() && !self.options.read_only && self.is_there() {
+            *cache = Cache::open(&self.cache_dir());
+        }
+        cache.as_ref().map(look)
+    }
+
+    /// Embeds whatever has no vector of the model yet.
+    pub fn embed(&self, progress: &dyn Progress) -> Result<EmbedReport> {
+        self.embed_for(progress, None)
+    }
+
+    /// The same, for so long; the batch that is begun then is finished.
+    pub fn embed_for(
+        &self,
+        progress: &dyn Progress,
+        most: Option<Duration>,
+    ) -> Result<EmbedReport> {
+        let embedder = match &self.model {
+            Model::Other(embedder) => embedder,
+            Model::Unusable(error) => return Err(model_error(error)),
+            Model::BuiltIn | Model::None => {
+                return Ok(EmbedReport {
+                    new: 0,
+                    status: self.embed_status()?,
+                });
+            }
+        };
+        if self.options.read_only {
+            return Err(ServiceError::ReadOnly {
+                why: "it was opened read-only".to_owned(),
+            });
+        }
+        let stopped = |stopped| match stopped {
+            Stopped::Store(error) => error,
+            Stopped::Model(error) => model_error(&error),
+        };
+        self.bring_views_to_disk()?;
+        let status = self.embed_status()?;
+        progress.start("embedding", Some(status.versions - status.embedded));
+        let mut new = 0;
+        let begun = Instant::now();
+        loop {
+            let (now, added) = self.embed_batch(embedder, None).map_err(stopped)?;
+            new += added;
+            progress.advance(added);
+            let is_late = most.is_some_and(|most| begun.elapsed() >= most);
+            if added == 0 || now.done >= now.of || is_late || progress.is_cancelled() {
+                break;
+            }
+        }
+        progress.finish();
+        *locked(&self.cache) = None;
+        if !self.with_views(|views| Ok(views.keeps_vectors(id(&**embedder))))? {
+            let dir = self.views_dir();
+            return Err(ServiceError::ReadOnly {
+                why: format!("the vectors cannot be written below {}", dir.display()),
+            });
+        }
+        Ok(EmbedReport {
+            new,
+            status: self.embed_status()?,
+        })
+    }
+
+    /// Embeds what is left, unless nothing may be written: then it is answered with what there is.
+    pub fn embed_for_reading(&self, progress: &dyn Progress) -> Result<()> {
+        match (&self.model, self.options.read_only) {
+            (Model::Other(_) | Model::Unusable(_), false) => self.embed(progress).map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Files for the vectors to lie in, also where the store is so small that there are none.
+    fn bring_views_to_disk(&self) -> Result<()> {
+        let in_memory = self.with_views(|views| Ok(!views.are_on_disk()))?;
+        if in_memory && self.is_there() {
+            let mut held = locked(&self.views);
+            *held = None;
+            *held = Some(self.build()?.0);
+        }
+        Ok(())
+    }
+
+    /// How far the model is.
+    pub fn embed_status(&self) -> Result<EmbedStatus> {
+        let versions = self.with_views(|views| Ok(views.tally().next_ordinal))?;
+        Ok(match &self.model {
+            Model::None => EmbedStatus {
+                model: "none".to_owned(),
+                dim: 0,
+                versions,
+                embedded: 0,
+            },
+            Model::BuiltIn => {
+                let built_in = StaticEmbedder::built_in();
+                EmbedStatus {
+                    model: built_in.model().to_owned(),
+                    dim: built_in.dim(),
+                    versions,
+                    embedded: versions,
+                }
+            }
+            Model::Unusable(error) => return Err(model_error(error)),
+            Model::Other(embedder) => {
+                let id = id(&**embedder);
+                let embedded = self.with_views(|views| {
+                    views.unembedded(id, 0)?;
+                    Ok(views.embedded(id))
+                })?;
+                EmbedStatus {
+                    model: id.name.to_owned(),
+                    dim: id.dim,
+                    versions: embedded.of,
+                    embedded: embedded.done,
+                }
+            }
+        })
+    }
+}
+
+/// Why a batch was not embedded.
+enum Stopped {
+    Store(ServiceError),
+    Model(EmbedError),
+}
+
+impl From<ServiceError> for Stopped {
+    fn from(error: ServiceError) -> Stopped {
+        Stopped::Store(error)
+    }
+}
+
+fn model_error(error: &EmbedError) -> ServiceError {
+    match error {
+        EmbedError::Unavailable {
+            hint: Some(hint), ..
+        } => ServiceError::invalid_with(plain(error), hint.clone()),
+        _ => ServiceError::invalid(plain(error)),
+    }
+}
+
+fn wrong(embedder: &Arc<dyn Embedder>, why: String) -> EmbedError {
+    EmbedError::Unavailable {
+        model: embedder.model().to_owned(),
+        why,
+        hint: None,
+    }
+}
+
+/// Whoever made the model may be wrong about it.
+fn check_vector(
+    vector: &[f32],
+    embedder: &Arc<dyn Embedder>,
+) -> std::result::Result<(), EmbedError> {
+    let (found, dim) = (vector.len(), embedder.dim());
+    if vector.iter().any(|number| !number.is_finite()) {
+        return Err(wrong(embedder, "it gave a number that is none".to_owned()));
+    }
+    if found != dim {
+        let why = format!("it gave a vector of {found} numbers instead of {dim}");
+        return Err(wrong(embedder, why));
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! The parts of a consolidation of many memories: its summary covers them as it covers the memories,
+//! and who asks about the summary is told of memories alone.
+
+use icm_log::facts::Facts;
+use icm_log::{CommandId, Kind, Position, SubjectId};
+use icm_projections::Views;
+
+use crate::command::NEWEST;
+use crate::service::{Ask, Service};
+
+impl Service {
+    /// The summary that a part belongs to, which the same command stored; any other id is its own.
+    pub(crate) fn summary_of(
+        &self,
+        views: &Views,
+        id: SubjectId,
+        command: CommandId,
+    ) -> std::result::Result<SubjectId, Ask> {
+        let entity = views.resolve(id)?;
+        let versions = views.versions(entity, NEWEST)?;
+        let mut covered = versions.iter().filter(|version| {
+            version.kind() == Kind::MEMORY_CONSOLIDATED && version.is_forgotten()
+        });
+        let Some(covered) = covered.next() else {
+            return Ok(entity);
+        };
+        let (by, _) = self.consolidation_at(views, covered.from, command)?;
+        Ok(views.resolve(by.unwrap_or(entity))?)
+    }
+
+    /// What a consolidation covers, with what its parts cover in their place; in the order of ids.
+    pub(crate) fn without_parts(
+        &self,
+        views: &Views,
+        covers: Vec<SubjectId>,
+        command: CommandId,
+    ) -> std::result::Result<Vec<SubjectId>, Ask> {
+        let mut memories = Vec::with_capacity(covers.len());
+        for id in covers {
+            let first = views
+                .versions(views.resolve(id)?, NEWEST)?
+                .into_iter()
+                .next();
+            let stored = first.filter(|first| first.kind() == Kind::MEMORY_CONSOLIDATED);
+            let (part, covers) = match stored {
+                Some(stored) => self.consolidation_at(views, stored.from, command)?,
+                None => (None, Vec::new()),
+            };
+            match part {
+                Some(_) => memories.extend(covers),
+                None => memories.push(id),
+            }
+        }
+        memories.sort_unstable();
+        Ok(memories)
+    }
+
+    /// The consolidation of a command that stands at a position: its summary, and what it covers.
+    fn consolidation_at(
+        &self,
+        views: &Views,
+        position: Position,
+        command: CommandId,
+    ) -> std::result::Result<(Option<SubjectId>, Vec<SubjectId>), Ask> {
+        let mut found = (None, Vec::new());
+        views.events_at(&self.log, &[position], &mut |event| {
+            if event.head.command() == command
+                && let Ok(Facts::Consolidated(facts)) = Facts::of(&event.head)
+            {
+                let covers = facts.covers.iter().map(|covered| covered.id);
+                found = (Some(event.head.subject()), covers.collect());
+            }
+        })?;
+        Ok(found)
+    }
+}

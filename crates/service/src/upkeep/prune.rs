@@ -1,0 +1,225 @@
+//! Prune: forgetting what has faded, in one command that undo takes back whole.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use icm_log::facts::{Covered, Importance, MemoryPruned};
+use icm_log::head::REFS_MAX;
+use icm_log::{EventId, Kind, NewEvent, SubjectId};
+use icm_projections::fold::{Schedule, Version, day_of};
+use icm_projections::{ALL_IDS, Views};
+
+use crate::command::{RequestKeyOf, next_length};
+use crate::history::pauses::{EventDays, Pause};
+use crate::service::{Ask, Service};
+use crate::upkeep::decay::{day_text, decimal, share};
+use icm_api::error::{Result, ServiceError};
+use icm_api::ids::id_text;
+use icm_api::{Caller, PruneAnswer, PruneRequest, PrunedPause};
+
+/// Memories that an answer shows; it counts all of them.
+const FIRST: usize = 10;
+/// Memories that one event names. Few enough that it also names the newest events of each: then the
+/// fold has nothing to look up, and an undo little to look through.
+const EVENT_MEMORIES: usize = 256;
+const _: () = assert!(EVENT_MEMORIES <= MemoryPruned::COVERS_MAX && EVENT_MEMORIES <= REFS_MAX);
+
+/// A memory that has faded.
+struct Faded {
+    weight_ppm: u32,
+    id: SubjectId,
+    causal_length: u32,
+    heads: Vec<EventId>,
+    importance: Importance,
+    created_day: u32,
+}
+
+impl Service {
+    /// Forgets the living memories of medium and low importance that have faded, or says which. Every
+    /// one of them goes; none of high importance or critical does.
+    ///
+    /// # Errors
+    /// `Invalid` for a threshold that is not from 0 to 1; `OtherPlan` when it would be others than
+    /// those that were agreed to.
+    pub fn prune(&self, caller: &Caller, request: &PruneRequest) -> Result<PruneAnswer> {
+        let threshold_ppm = match request.threshold {
+            Some(threshold) => share("threshold", threshold)?,
+            None => self.decay.prune_threshold_ppm,
+        };
+        if request.dry_run || self.is_empty()? {
+            return self.with_views(|views| {
+                let (answer, _) = self.prune_plan(views, threshold_ppm, true)?;
+                Ok(answer)
+            });
+        }
+        self.command(caller, None, RequestKeyOf(None), |command, views| {
+            let (mut answer, mut faded) = self.prune_plan(views, threshold_ppm, false)?;
+            let other = |plan: &String| *plan != answer.plan;
+            if request.plan.as_ref().is_some_and(other) {
+                return Err(ServiceError::OtherPlan.into());
+            }
+            faded.sort_unstable_by_key(|faded| faded.id);
+            let chunks = chunks_of(&faded).into_iter();
+            let events = chunks.map(|chunk| pruned(threshold_ppm, chunk));
+            let appended = command.append_all(views, events)?;
+            answer.event = appended.last().map(|last| last.event.to_string());
+            answer.position = appended.last().map(|last| last.position.0);
+            Ok(answer)
+        })
+    }
+
+    fn prune_plan(
+        &self,
+        views: &Views,
+        threshold_ppm: u32,
+        dry_run: bool,
+    ) -> std::result::Result<(PruneAnswer, Vec<Faded>), Ask> {
+        let newest = views.tally().position;
+        let mut faded: Vec<Faded> = Vec::new();
+        // Without ticks every weight is the full one.
+        if views.tally().ticks > 0 {
+            views.each_at(ALL_IDS, newest, false, &mut |entity, version| {
+                if version.is_alive() && version.importance <= Importance::Medium {
+                    let weight_ppm = views.weight_at(&self.log, entity, version, newest)?;
+                    if weight_ppm < threshold_ppm {
+                        faded.push(Faded::of(version, weight_ppm));
+                    }
+                }
+                Ok(true)
+            })?;
+        }
+        faded.sort_unstable_by_key(|faded| (faded.weight_ppm, faded.id));
+        let ids = faded.iter().map(|faded| id_text(faded.id));
+        let mut answer = PruneAnswer {
+            dry_run,
+            plan: String::new(),
+            threshold: decimal(threshold_ppm),
+            memories: faded.len() as u64,
+            ids: ids.collect(),
+            first: Vec::with_capacity(FIRST.min(faded.len())),
+            ahead: self.ticks_ahead(views)?,
+            pauses: self.pauses_of(views, &faded, threshold_ppm)?,
+            event: None,
+            position: None,
+        };
+        for faded in faded.iter().take(FIRST) {
+            let entity = views.resolve(faded.id)?;
+            if let Some(version) = views.version_at(entity, newest)? {
+                answer.first.push(self.memory_at(views, &version, newest)?);
+            }
+        }
+        answer.plan = plan_of(threshold_ppm, &faded);
+        Ok((answer, faded))
+    }
+
+    /// The memories that the longest pause since they were stored takes below the threshold of itself, by pause.
+    fn pauses_of(
+        &self,
+        views: &Views,
+        faded: &[Faded],
+        threshold_ppm: u32,
+    ) -> std::result::Result<Vec<PrunedPause>, Ask> {
+        if faded.is_empty() {
+            return Ok(Vec::new());
+        }
+        let Ok(days) = EventDays::read(&self.log, day_of(self.now_ms())) else {
+            // Damage to the log is told elsewhere, and keeps nobody from a preview.
+            return Ok(Vec::new());
+        };
+        let schedule = views.schedule_at(views.tally().position)?;
+        let mut longest: BTreeMap<u32, Option<Pause>> = BTreeMap::new();
+        let mut pauses: BTreeMap<Pause, Vec<String>> = BTreeMap::new();
+        for faded in faded {
+            let since = faded.created_day;
+            let pause = *longest
+                .entry(since)
+                .or_insert_with(|| days.longest_since(since));
+            if let Some(pause) =
+                pause.filter(|pause| faded.goes_by(*pause, &schedule, threshold_ppm))
+            {
+                pauses.entry(pause).or_default().push(id_text(faded.id));
+            }
+        }
+        let pauses = pauses.into_iter().map(|(pause, ids)| PrunedPause {
+            from: day_text(pause.from_day),
+            to: day_text(pause.to_day),
+            ids,
+        });
+        Ok(pauses.collect())
+    }
+}
+
+impl Faded {
+    /// Whether it would go if it had lived through this pause alone, and would stay if there had been none.
+    fn goes_by(&self, pause: Pause, schedule: &Schedule, threshold_ppm: u32) -> bool {
+        let Some(last_day) = schedule.last_day() else {
+            return false;
+        };
+        let weight_of = |days: u32| {
+            let created_day = last_day.saturating_sub(days);
+            schedule.weight_ppm(created_day, self.importance, &[])
+        };
+        let age_days = last_day.saturating_sub(self.created_day);
+        weight_of(pause.days()) < threshold_ppm
+            && weight_of(age_days.saturating_sub(pause.days())) >= threshold_ppm
+    }
+
+    fn of(version: &Version, weight_ppm: u32) -> Faded {
+        Faded {
+            weight_ppm,
+            id: version.id,
+            causal_length: next_length(version),
+            heads: version.heads().to_vec(),
+            importance: version.importance,
+            created_day: day_of(version.created_ms),
+        }
+    }
+}
+
+/// Tells one plan from another.
+fn plan_of(threshold_ppm: u32, faded: &[Faded]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&threshold_ppm.to_le_bytes());
+    let ids: BTreeSet<SubjectId> = faded.iter().map(|faded| faded.id).collect();
+    ids.iter().for_each(|id| _ = hasher.update(&id.0));
+    hasher.finalize().to_hex()[..16].to_owned()
+}
+
+/// Divides them into events that have room to name the newest events of each.
+fn chunks_of(mut faded: &[Faded]) -> Vec<&[Faded]> {
+    let mut chunks = Vec::with_capacity(faded.len() / EVENT_MEMORIES + 1);
+    while !faded.is_empty() {
+        let mut refs = 0;
+        let fits = |faded: &&Faded| {
+            refs += faded.heads.len();
+            refs <= REFS_MAX
+        };
+        let len = faded.iter().take(EVENT_MEMORIES).take_while(fits).count();
+        let (chunk, rest) = faded.split_at(len.max(1));
+        chunks.push(chunk);
+        faded = rest;
+    }
+    chunks
+}
+
+fn pruned(threshold_ppm: u32, faded: &[Faded]) -> NewEvent {
+    let covers = faded.iter().map(|faded| Covered {
+        id: faded.id,
+        causal_length: faded.causal_length,
+    });
+    let facts = MemoryPruned {
+        threshold_ppm,
+        covers: covers.collect(),
+    };
+    let heads: BTreeSet<EventId> = faded
+        .iter()
+        .flat_map(|faded| &faded.heads)
+        .copied()
+        .collect();
+    NewEvent {
+        kind: Kind::MEMORY_PRUNED,
+        subject: SubjectId::ZERO,
+        refs: heads.into_iter().take(REFS_MAX).collect(),
+        facts: facts.encode(),
+        payload: icm_log::payload::encode(&icm_log::payload::Nothing {}),
+    }
+}

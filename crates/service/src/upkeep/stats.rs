@@ -1,0 +1,202 @@
+//! The store in numbers.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use icm_log::facts::{Importance, ScopeKind, Trust};
+use icm_log::{Kind, Position};
+use icm_projections::{ALL_IDS, Views};
+
+use crate::service::{Ask, Service};
+use icm_api::error::Result;
+use icm_api::when::rfc3339;
+use icm_api::{ByImportance, ByScope, ByTrust, PartSizes, Stats, ViewProgress};
+
+/// What a pass over the memories counts.
+#[derive(Default)]
+struct Living {
+    importance: ByImportance,
+    scope: ByScope,
+    trust: ByTrust,
+    memories: u64,
+    forgotten: u64,
+    topics: HashSet<String>,
+    weight_ppm: u64,
+    oldest_ms: Option<u64>,
+    newest_ms: Option<u64>,
+}
+
+/// What is counted in the log.
+struct Told {
+    events: u64,
+    recalls: u64,
+    first_ms: Option<u64>,
+    last_ms: Option<u64>,
+}
+
+impl Service {
+    /// The whole store in numbers, as of a moment. Reads every memory; of an earlier moment the log up
+    /// to there, too.
+    pub fn stats(&self, at: Option<&str>) -> Result<Stats> {
+        let log_bytes = self.log.len_bytes()?;
+        let dir = &self.options.dir;
+        let bytes = folder_len(dir);
+        let [cache, torn, models] =
+            ["cache", "torn", "models"].map(|part| folder_len(&dir.join(part)));
+        self.with_views(|views| {
+            let tally = views.tally();
+            let (table_bytes, text_bytes, vectors_bytes) = views.sizes();
+            let at = self.at(views, at, None)?;
+            let (memoirs, concepts) = self.graph_counts(views, at.position)?;
+            let told = match at.is_now {
+                true => Told {
+                    events: tally.events,
+                    recalls: tally.recalls,
+                    first_ms: tally.first_ms,
+                    last_ms: tally.last_ms,
+                },
+                false => self.told_until(at.position)?,
+            };
+            let progress = |view: &str, bytes| ViewProgress {
+                view: view.to_owned(),
+                position: views.base_position().0,
+                behind: views.tail_len(),
+                bytes,
+            };
+            let living = self.living_in_numbers(views, at.position)?;
+            let mut sizes = PartSizes {
+                log: log_bytes,
+                table: table_bytes,
+                text: text_bytes,
+                vectors: vectors_bytes,
+                cache,
+                torn,
+                models,
+                other: 0,
+            };
+            sizes.other = bytes.saturating_sub(sizes.sum());
+            Ok(Stats {
+                basis: at.to_basis(),
+                by_importance: living.importance,
+                by_scope: living.scope,
+                by_trust: living.trust,
+                mean_weight: (living.memories > 0)
+                    .then(|| living.weight_ppm as f64 / living.memories as f64 / 1e6),
+                oldest_at: living.oldest_ms.map(rfc3339),
+                newest_at: living.newest_ms.map(rfc3339),
+                recalls: told.recalls,
+                sizes,
+                memories: living.memories,
+                forgotten: living.forgotten,
+                topics: living.topics.len() as u64,
+                memoirs,
+                concepts,
+                events: told.events,
+                bytes,
+                log_bytes,
+                positions: at.position.0,
+                store: self.options.dir.clone(),
+                // Without a readable `store.toml` it is that of the chain that is read.
+                origin: (self.log.origin())
+                    .or_else(|| self.log.tip().map(|tip| tip.origin))
+                    .map(|origin| origin.to_string()),
+                first_event_at: told.first_ms.map(rfc3339),
+                last_event_at: told.last_ms.map(rfc3339),
+                views: vec![
+                    progress("table", table_bytes),
+                    progress("text", text_bytes),
+                    progress("vectors", vectors_bytes),
+                ],
+            })
+        })
+    }
+
+    /// What the log holds up to a position.
+    fn told_until(&self, position: Position) -> std::result::Result<Told, Ask> {
+        let mut told = Told {
+            events: 0,
+            recalls: 0,
+            first_ms: None,
+            last_ms: None,
+        };
+        let from = self.log.cursor_before(Position(1), &())?;
+        self.log.scan(&from, &mut |event| {
+            if event.position > position {
+                return ControlFlow::Break(());
+            }
+            let ms = event.head.time().ms();
+            told.events += 1;
+            told.recalls += u64::from(event.head.kind() == Kind::MEMORY_RECALLED);
+            told.first_ms = Some(told.first_ms.map_or(ms, |first| first.min(ms)));
+            told.last_ms = told.last_ms.max(Some(ms));
+            ControlFlow::Continue(())
+        })?;
+        Ok(told)
+    }
+
+    fn living_in_numbers(
+        &self,
+        views: &Views,
+        position: Position,
+    ) -> std::result::Result<Living, Ask> {
+        let mut living = Living::default();
+        let mut failed = None;
+        views.each_at(ALL_IDS, position, false, &mut |_, version| {
+            if !version.is_alive() {
+                living.forgotten += u64::from(version.is_forgotten() && !version.is_part());
+                return Ok(true);
+            }
+            living.memories += 1;
+            let topic = version.topic.as_deref().unwrap_or_default();
+            if !living.topics.contains(topic) {
+                living.topics.insert(topic.to_owned());
+            }
+            *match version.importance {
+                Importance::Low => &mut living.importance.low,
+                Importance::Medium => &mut living.importance.medium,
+                Importance::High => &mut living.importance.high,
+                Importance::Critical => &mut living.importance.critical,
+            } += 1;
+            *match version.scope_kind {
+                ScopeKind::Global => &mut living.scope.global,
+                ScopeKind::Project => &mut living.scope.project,
+                ScopeKind::Session => &mut living.scope.session,
+            } += 1;
+            *match version.trust {
+                Trust::User => &mut living.trust.user,
+                Trust::Agent => &mut living.trust.agent,
+                Trust::External => &mut living.trust.external,
+            } += 1;
+            let ms = version.created_ms;
+            living.oldest_ms = Some(living.oldest_ms.map_or(ms, |oldest| oldest.min(ms)));
+            living.newest_ms = Some(living.newest_ms.map_or(ms, |newest| newest.max(ms)));
+            match self.weight_ppm_at(views, version, position) {
+                Ok(weight) => living.weight_ppm += u64::from(weight),
+                Err(error) => failed = Some(error),
+            }
+            Ok(failed.is_none())
+        })?;
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(living),
+        }
+    }
+}
+
+/// Bytes of the files below a folder.
+fn folder_len(dir: &std::path::Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(dir) else {
+        return 0;
+    };
+    entries
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let metadata = entry.metadata().ok()?;
+            Some(if metadata.is_dir() {
+                folder_len(&entry.path())
+            } else {
+                metadata.len()
+            })
+        })
+        .sum()
+}

@@ -7,7 +7,7 @@ use clap::error::ErrorKind as ClapKind;
 use crate::app::App;
 use crate::args::Command;
 use crate::error::{CliError, Outcome};
-use crate::{error, logging, panic, question, quick};
+use crate::{error, logging, panic, question};
 
 /// Runs `icm` with these arguments, the program's name first, and returns its exit code.
 pub(crate) fn run(arguments: Vec<OsString>) -> u8 {
@@ -30,12 +30,9 @@ pub(crate) fn run(arguments: Vec<OsString>) -> u8 {
 }
 
 fn parse_and_run(arguments: Vec<OsString>, json: bool) -> Result<Outcome, CliError> {
-    let cli = match quick::parse(&arguments) {
-        Some(cli) => cli,
-        None => match question::parse(&arguments) {
-            Ok(cli) => cli,
-            Err(error) => return usage(&error, &arguments, json),
-        },
+    let cli = match question::parse(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error, &arguments, json),
     };
     logging::init(cli.global.verbose, cli.command.logs())?;
     let mut global = cli.global;

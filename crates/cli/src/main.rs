@@ -26,7 +26,6 @@ mod panic;
 mod progress;
 mod project;
 mod question;
-mod quick;
 mod signals;
 mod text;
 mod ui;

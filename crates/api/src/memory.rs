@@ -256,7 +256,8 @@ pub struct Similar {
 }
 
 /// What a store does where its topic says nearly the same already.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum OnSimilar {
     /// Both are kept, and linked.
     #[default]

@@ -15,7 +15,7 @@ use icm_service::{Left, Model, OpenOptions, Service};
 use crate::args::GlobalArgs;
 use crate::background;
 use crate::caller;
-use crate::config::{self, ColorWhen, Config};
+use crate::config::{self, Config};
 use crate::error::{CliError, ErrorKind, Outcome};
 use crate::project;
 use crate::ui::Ui;
@@ -85,9 +85,8 @@ impl App {
             Err(error) if global.tolerates_config => (Config::default(), Some(error)),
             other => (other?, None),
         };
-        let color = config.output_color.unwrap_or(ColorWhen::Auto);
         Ok(App {
-            ui: Ui::new(global.json, global.quiet, color),
+            ui: Ui::new(global.json, global.quiet, config.output.color),
             global,
             config,
             config_problem,
@@ -181,18 +180,14 @@ impl App {
             lock_wait: LOCK_WAIT,
             read_only,
         })?;
-        let service = service
-            .with_secrets(config.secrets()?)
-            .with_dedup(config.dedup())
-            .with_decay(config.decay)
-            .with_summarizer(config.summarizer());
-        let service = match config.consolidate_hint_over {
-            Some(memories) => service.with_hint_over(memories),
-            None => service,
-        };
         Ok(service
+            .with_secrets(config.secrets()?)
+            .with_dedup(config.dedup)
+            .with_decay(config.decay)
+            .with_summarizer(config.summarizer())
+            .with_hint_over(config.consolidate.hint_over)
             .with_ranking(config.ranking)
-            .with_links(config.recall_links.unwrap_or(true))
+            .with_links(config.recall.links)
             .with_model(self.model(config)?))
     }
 

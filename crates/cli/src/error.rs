@@ -91,6 +91,12 @@ impl CliError {
         self
     }
 
+    /// Names the file, flag or line in front of the message.
+    pub(crate) fn at(mut self, place: &str) -> Self {
+        self.message = format!("{place}: {}", self.message);
+        self
+    }
+
     pub(crate) fn of_kind(mut self, kind: ErrorKind) -> Self {
         self.kind = kind;
         self

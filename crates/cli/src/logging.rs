@@ -28,8 +28,8 @@ pub(crate) fn init(verbose: u8, wanted: Wanted<'_>) -> Result<(), CliError> {
         (Some(directives), _) => directives,
         (None, 0) if wanted.dir.is_none() && !wanted.warnings => return Ok(()),
         (None, 0) if wanted.dir.is_none() => "warn,rmcp=error".into(),
-        (None, 0 | 1) => "warn,icm=info,icm_server=info,icm_projections=info,icm_log=info".into(),
-        (None, 2) => "info,icm=debug,icm_server=debug,icm_projections=debug,icm_log=debug".into(),
+        (None, 0 | 1) => "warn,icm=info".into(),
+        (None, 2) => "info,icm=debug".into(),
         (None, _) => "trace".into(),
     };
     let filter = EnvFilter::try_new(&directives).map_err(|e| {

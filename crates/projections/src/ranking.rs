@@ -6,6 +6,7 @@
 //! best among the candidates, so it can be low for all of them.
 
 use icm_log::facts::Importance;
+use serde::{Deserialize, Serialize};
 
 /// Divides every sum, so that a memory with the whole question scores about 1.
 const SCALE: f64 = 7.0;
@@ -14,7 +15,8 @@ const SCALE: f64 = 7.0;
 ///
 /// They are round numbers. `docs/benchmarks/recall.md` has what each is worth, and what `tools/rank` finds on one half of the sets is no
 /// better on the other.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Ranking {
     /// [`Features::text`] in transcripts: rare words, and short texts that have them.
     pub text: f64,

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::app::{App, Origin};
 use crate::caller;
 use crate::columns::{self, Cell};
-use crate::config::{ColorWhen, KEYS, TEMPLATE, TIMEOUT_S};
+use crate::config::template;
 use crate::error::{CliError, Outcome};
 use crate::ui::DIM;
 
@@ -48,6 +48,16 @@ struct Setting {
     from: String,
 }
 
+impl Setting {
+    fn new(key: &'static str, value: impl Into<serde_json::Value>, from: Origin) -> Setting {
+        Setting {
+            key,
+            value: value.into(),
+            from: from.to_string(),
+        }
+    }
+}
+
 fn show(app: &App) -> Result<Outcome, CliError> {
     let settings = settings(app)?;
     if app.ui.json {
@@ -73,135 +83,31 @@ fn show(app: &App) -> Result<Outcome, CliError> {
     Ok(Outcome::Fine)
 }
 
+/// Returns the config file, each of its keys, and what else decides what is written.
 fn settings(app: &App) -> Result<Vec<Setting>, CliError> {
-    let mut settings = Vec::new();
-    let mut add = |key, value, from: Origin| {
-        settings.push(Setting {
-            key,
-            value,
-            from: from.to_string(),
-        });
-    };
     let (file, origin) = app.config_path().unzip();
     let file = file.map(|path| path.to_string_lossy().into_owned());
-    add("config", file.into(), origin.unwrap_or(Origin::Default));
-    let (db, origin) = app.db()?;
-    add("db", db.to_string_lossy().into(), origin);
+    let origin = origin.unwrap_or(Origin::Default);
+    let mut settings = vec![Setting::new("config", file, origin)];
+    let (db, db_from) = app.db()?;
+    settings.extend(app.config.values().map(|(key, value)| match key.name {
+        "db" => Setting::new("db", db.to_string_lossy(), db_from.clone()),
+        name if app.config.has(name) => Setting::new(name, value, Origin::File),
+        name => Setting::new(name, value, Origin::Default),
+    }));
 
-    let config = &app.config;
-    let from = |set: bool| if set { Origin::File } else { Origin::Default };
-    add(
-        "recall.limit",
-        config.recall_limit.unwrap_or(10).into(),
-        from(config.recall_limit.is_some()),
-    );
-    add(
-        "recall.record",
-        config.recall_record.unwrap_or(true).into(),
-        from(config.recall_record.is_some()),
-    );
-    add(
-        "recall.links",
-        config.recall_links.unwrap_or(true).into(),
-        from(config.recall_links.is_some()),
-    );
-    for (name, value) in config.ranking.settings() {
-        let is_this = |key: &&str| key.strip_prefix("ranking.") == Some(name);
-        let key = KEYS.iter().copied().find(is_this);
-        let key = key.expect("every setting of a ranking is a key");
-        let value = match name {
-            "candidates" | "nearest" | "expand" => (value as u64).into(),
-            _ => value.into(),
-        };
-        add(key, value, from(config.ranking_given.contains(key)));
-    }
-    let model = config.embedding_model.clone().unwrap_or_default();
-    add(
-        "embedding.model",
-        model.to_string().into(),
-        from(config.embedding_model.is_some()),
-    );
-    for (key, value) in [
-        ("embedding.url", &config.embedding_url),
-        ("embedding.endpoint_model", &config.embedding_endpoint_model),
-        ("embedding.key_env", &config.embedding_key_env),
-    ] {
-        add(key, value.clone().into(), from(value.is_some()));
-    }
-    let dim = config.embedding_dim;
-    add("embedding.dim", dim.into(), from(dim.is_some()));
-    let timeout_s = config.embedding_timeout_s;
-    add(
-        "embedding.timeout_s",
-        timeout_s.unwrap_or(TIMEOUT_S).into(),
-        from(timeout_s.is_some()),
-    );
-    let secrets = config.secrets_action;
-    add(
-        "secrets.action",
-        secrets.unwrap_or_default().name().into(),
-        from(secrets.is_some()),
-    );
-    add(
-        "secrets.allow",
-        config.secrets_allow.clone().unwrap_or_default().into(),
-        from(config.secrets_allow.is_some()),
-    );
-    add(
-        "dedup.similar",
-        config.dedup_similar.unwrap_or(0.85).into(),
-        from(config.dedup_similar.is_some()),
-    );
-    add(
-        "dedup.on_similar",
-        config.dedup_on_similar.unwrap_or_default().name().into(),
-        from(config.dedup_on_similar.is_some()),
-    );
-    let decay = &config.decay;
-    let part = |ppm: u32| (f64::from(ppm) / 1e6).into();
-    for (key, value) in [
-        ("decay.auto", decay.auto.into()),
-        ("decay.rate", part(decay.rate_ppm)),
-        ("decay.critical", part(decay.critical_ppm)),
-        ("decay.high", part(decay.high_ppm)),
-        ("decay.medium", part(decay.medium_ppm)),
-        ("decay.low", part(decay.low_ppm)),
-        ("decay.prune_threshold", part(decay.prune_threshold_ppm)),
-    ] {
-        add(key, value, from(config.decay_given.contains(key)));
-    }
-    add(
-        "consolidate.hint_over",
-        config.consolidate_hint_over.unwrap_or(7).into(),
-        from(config.consolidate_hint_over.is_some()),
-    );
-    add(
-        "summarizer.command",
-        config.summarizer_command.clone().into(),
-        from(config.summarizer_command.is_some()),
-    );
-    add(
-        "summarizer.timeout_s",
-        config.summarizer_timeout().as_secs_f64().into(),
-        from(config.summarizer_timeout_s.is_some()),
-    );
-    add(
-        "output.color",
-        config.output_color.unwrap_or(ColorWhen::Auto).name().into(),
-        from(config.output_color.is_some()),
-    );
-
-    // Not settings of the file, but what else decides what is written.
     let caller = app.caller()?;
     let named = |name: Option<&'static str>| name.map_or(Origin::Default, Origin::Env);
-    add("actor", caller.actor.into(), named(caller::actor()?.0));
     let session_from = caller::session()?.map(|(name, _)| name);
-    add("session", caller.session.into(), named(session_from));
     let project_from = match caller.project {
         Some(_) => Origin::Folder,
         None => Origin::Default,
     };
-    add("project", caller.project.into(), project_from);
+    settings.extend([
+        Setting::new("actor", caller.actor, named(caller::actor()?.0)),
+        Setting::new("session", caller.session, named(session_from)),
+        Setting::new("project", caller.project, project_from),
+    ]);
     Ok(settings)
 }
 
@@ -223,7 +129,7 @@ fn init(app: &App) -> Result<Outcome, CliError> {
             .with_hint("edit it, or see what is in force with `icm config show`"),
         _ => failed(e),
     })?;
-    file.write_all(TEMPLATE.as_bytes()).map_err(failed)?;
+    file.write_all(template().as_bytes()).map_err(failed)?;
 
     if app.ui.json {
         app.ui

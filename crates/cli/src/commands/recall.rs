@@ -77,10 +77,7 @@ pub(crate) struct RecallArgs {
 }
 
 pub(crate) fn run(args: RecallArgs, app: &App) -> Result<Outcome, CliError> {
-    let limit = args
-        .limit
-        .map(|limit| limit.within(&app.ui))
-        .or(app.config.recall_limit);
+    let limit = args.limit.map(|limit| limit.within(&app.ui));
     let caller = app.caller_here()?;
     let request = RecallRequest {
         query: query(&args.query)?,
@@ -91,12 +88,12 @@ pub(crate) fn run(args: RecallArgs, app: &App) -> Result<Outcome, CliError> {
         trust: args.trust.map(Into::into),
         since: given(args.since),
         until: given(args.until),
-        limit,
+        limit: limit.or(Some(app.config.recall.limit)),
         offset: args.offset,
         at: args.at,
         happened_by: args.happened_by,
         floor: args.floor,
-        record: !args.no_record && app.config.recall_record.unwrap_or(true),
+        record: !args.no_record && app.config.recall.record,
         explain: args.explain,
         together: true,
         no_links: args.no_links,

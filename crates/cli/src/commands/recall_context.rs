@@ -78,7 +78,7 @@ pub(crate) fn run(args: RecallContextArgs, app: &App) -> Result<Outcome, CliErro
             limit: args.limit.map(|limit| limit.within(&app.ui)),
             at: args.at,
             floor: args.floor,
-            record: !args.no_record && app.config.recall_record.unwrap_or(true),
+            record: !args.no_record && app.config.recall.record,
             no_links: args.no_links,
             ..RecallRequest::default()
         },

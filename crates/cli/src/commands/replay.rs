@@ -62,7 +62,7 @@ pub(crate) fn run(args: ReplayArgs, app: &App) -> Result<Outcome, CliError> {
             query: recall::query(&args.query)?,
             topic: args.topic,
             scope,
-            limit: limit.or(app.config.recall_limit),
+            limit: limit.or(Some(app.config.recall.limit)),
             at: Some(args.at),
             floor: args.floor,
             record: false,

@@ -1,45 +1,193 @@
+use std::path::Path;
+
 use super::*;
 
 fn parse(text: &str) -> Result<Config, CliError> {
     Config::parse(text, Path::new("/etc/icm/config.toml"))
 }
 
-#[test]
-fn the_template_says_nothing() {
-    assert_eq!(parse(TEMPLATE).unwrap(), Config::default());
+/// Returns the template without the sign of a comment before each setting.
+fn template_with_its_values() -> String {
+    let template = template();
+    let lines = template.lines().map(|line| match line.strip_prefix("# ") {
+        Some(setting) if setting.contains(" = ") => setting,
+        _ => line,
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the text of a file with one key.
+fn file(key: &keys::Key, value: impl std::fmt::Display) -> String {
+    match key.split() {
+        ("", field) => format!("{field} = {value}"),
+        (section, field) => format!("[{section}]\n{field} = {value}"),
+    }
 }
 
 #[test]
-fn the_template_with_its_values_is_valid_and_names_every_key() {
-    let text = TEMPLATE
-        .lines()
-        .map(|line| match line.strip_prefix("# ") {
-            Some(setting) if setting.contains(" = ") => setting,
-            _ => line,
-        })
-        .collect::<Vec<_>>()
-        .join("\n");
-    let config = parse(&text).unwrap();
-    assert!(config.db.is_some());
-    assert_eq!(config.recall_limit, Some(10));
-    assert_eq!(config.recall_record, Some(true));
-    assert_eq!(config.secrets_action, Some(Action::Refuse));
-    assert_eq!(config.secrets_allow, Some(Vec::new()));
-    assert_eq!(config.dedup_similar, Some(0.85));
-    assert_eq!(config.dedup_on_similar, Some(OnSimilar::Link));
-    assert_eq!(config.dedup(), Dedup::default());
-    assert_eq!(config.ranking, Ranking::default());
-    assert_eq!(config.ranking_given.len(), 20);
-    assert_eq!(config.decay, DecayPolicy::default());
-    assert_eq!(config.decay_given.len(), 7);
-    assert_eq!(config.output_color, Some(ColorWhen::Auto));
-    assert_eq!(config.embedding_model, Some(ModelName::Static));
-    assert_eq!(config.embedding_timeout_s, Some(TIMEOUT_S));
-    let endpoint = config.endpoint().unwrap();
+fn the_template_says_nothing() {
+    let config = parse(&template()).unwrap();
+    assert!(!KEYS.iter().any(|key| config.has(key.name)));
+    let given = Table::new();
+    assert_eq!(Config { given, ..config }, Config::default());
+}
+
+#[test]
+fn the_template_has_every_key_with_its_default() {
+    let config = parse(&template_with_its_values()).unwrap();
+    for ((key, value), (_, default)) in config.values().zip(Config::default().values()) {
+        assert!(config.has(key.name), "{}", key.name);
+        assert!(!value.is_null(), "{}", key.name);
+        assert_eq!(default.is_null(), key.example.is_some(), "{}", key.name);
+        if !default.is_null() {
+            assert_eq!(value, default, "{}", key.name);
+        }
+    }
+    assert!(config.endpoint().is_ok());
+}
+
+#[test]
+fn the_table_has_every_field_and_no_other_key() {
+    let fields = serde_json::to_value(Config::default()).unwrap();
+    let mut names = Vec::new();
+    for (name, value) in fields.as_object().unwrap() {
+        match value.as_object() {
+            Some(section) => names.extend(section.keys().map(|field| format!("{name}.{field}"))),
+            None => names.push(name.clone()),
+        }
+    }
+    let mut known: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+    known.sort_unstable();
+    names.sort_unstable();
+    assert_eq!(known, names);
+
+    let mut sections: Vec<&str> = KEYS.iter().map(|key| key.split().0).collect();
+    sections.dedup();
+    let described = table::SECTIONS.iter().map(|(section, _)| *section);
+    let described: Vec<&str> = std::iter::once("").chain(described).collect();
+    assert_eq!(sections, described);
+}
+
+#[test]
+fn bounds_and_words_of_the_table_are_those_of_the_fields() {
+    let (mut accepted, mut refused) = (0, 0);
+    let mut check = |key: &keys::Key, value: String, is_one: bool| {
+        let read = parse(&file(key, &value));
+        assert_eq!(read.is_ok(), is_one, "{} = {value}: {read:?}", key.name);
+        *(if is_one { &mut accepted } else { &mut refused }) += 1;
+    };
+    for key in KEYS {
+        match key.takes {
+            keys::Takes::Bool => {
+                check(key, "true".into(), true);
+                check(key, "false".into(), true);
+                check(key, "1".into(), false);
+            }
+            keys::Takes::Whole(min, max) => {
+                let max = max.min(i64::MAX as u64);
+                check(key, min.to_string(), true);
+                check(key, max.to_string(), true);
+                check(key, (min as i64 - 1).to_string(), false);
+                check(key, format!("{min}.5"), false);
+                if let Some(above) = (max as i64).checked_add(1) {
+                    check(key, above.to_string(), false);
+                }
+            }
+            keys::Takes::Number(min, max) => {
+                check(key, format!("{min:?}"), true);
+                check(key, format!("{max}"), true);
+                check(key, format!("{:?}", min - 1e-6), false);
+                check(key, format!("{:?}", max + 1e-6), false);
+                check(key, "nan".into(), false);
+                check(key, "'1'".into(), false);
+            }
+            keys::Takes::OneOf(words) => {
+                for word in words {
+                    check(key, format!("'{word}'"), true);
+                }
+                check(key, "'?'".into(), false);
+                let table: Table = file(key, "'?'").parse().unwrap();
+                let error = table.try_into::<Config>().unwrap_err();
+                let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+                let all = format!("expected one of {}", words.join(", "));
+                assert!(error.message().ends_with(&all), "{error}");
+            }
+            keys::Takes::Text { .. } => {
+                check(key, key.example.unwrap_or("'static'").into(), true);
+                check(key, "''".into(), false);
+                check(key, "3".into(), false);
+            }
+            keys::Takes::Texts(_) => {
+                check(key, "['a', 'b']".into(), true);
+                check(key, "'a'".into(), false);
+                check(key, "['a', 1]".into(), false);
+            }
+        }
+    }
+    assert!(accepted > 80 && refused > 120, "{accepted} {refused}");
+}
+
+#[test]
+fn an_error_names_the_line_and_the_nearest_key() {
+    for (text, said) in [
+        (
+            "[recall]\n\nlimit = 0",
+            ", line 3: `recall.limit` must be a number from 1 to 1000",
+        ),
+        (
+            "[recall]\nlimits = 3",
+            ", line 2: unknown key `recall.limits`; nearest: `recall.limit`",
+        ),
+        (
+            "# x\ndbs = 'x'",
+            ", line 2: unknown key `dbs`; nearest: `db`",
+        ),
+        (
+            "[recal]\nlimit = 3",
+            ", line 1: unknown key `recal`; nearest: `recall`",
+        ),
+        (
+            "recall = 3",
+            "unknown key `recall`; `recall` is a section: write `[recall]`",
+        ),
+        ("x = 3", "unknown key `x`; known keys: `db`, `recall.limit`"),
+        ("recall.limit = 0", ", line 1: `recall.limit`"),
+        (
+            "[secrets]\naction = 'off'\nallow = ['(']",
+            ", line 3: `secrets.allow` must be a list",
+        ),
+        (
+            "db = 'x'\n[ranking]\ntext = 0\nnotes_text = 0\nmeaning = 0",
+            ", line 2: `ranking.text`",
+        ),
+    ] {
+        let error = parse(text).unwrap_err().said();
+        assert!(error.contains(said), "{text}: {error}");
+    }
+}
+
+#[test]
+fn settings_go_before_the_file_and_their_paths_start_elsewhere() {
+    let config = parse("db = 'x'\n[recall]\nlimit = 3\n[embedding]\nmodel = './m'").unwrap();
+    let with = |settings: &[&str]| {
+        let settings: Vec<String> = settings.iter().map(|text| text.to_string()).collect();
+        config.with(&settings)
+    };
+    let same = with(&[]).unwrap();
+    assert_eq!(same, config);
+    let other = with(&["ranking.floor = 0.5", "embedding.model=./m"]).unwrap();
+    assert_eq!(other.ranking.floor, 0.5);
+    assert_eq!(other.recall.limit, 3);
+    assert_eq!(other.db, config.db);
+    assert_eq!(other.embedding.model, ModelName::Folder("./m".into()));
+    let error = with(&["ranking.floor=2"]).unwrap_err().said();
     assert!(
-        endpoint.dim.is_some() && endpoint.key_env.is_some(),
-        "{endpoint:?}"
+        error.starts_with("config --set: `ranking.floor` must be"),
+        "{error}"
     );
+    let error = with(&["ranking.neighbors=1"]).unwrap_err().said();
+    assert!(error.contains("nearest: `ranking.neighbours`"), "{error}");
+    assert!(with(&["recall.limit=1"]).is_err());
 }
 
 #[test]
@@ -148,7 +296,7 @@ fn dedup_is_read() {
             similar_ppm,
             on_similar,
         };
-        assert_eq!(parse(text).unwrap().dedup(), wanted, "{text}");
+        assert_eq!(parse(text).unwrap().dedup, wanted, "{text}");
     }
 }
 

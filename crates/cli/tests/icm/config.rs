@@ -79,10 +79,17 @@ fn mistakes_are_named() {
         ("[recall]\nlimit = 'many'\n", "a number from 1 to 1000"),
         ("[output]\ncolor = 'blue'\n", "\"auto\""),
         ("db = \n", "line 1"),
+        (
+            "\n[recall]\nlimit = 0\n",
+            "icm.toml, line 3: `recall.limit`",
+        ),
     ] {
         world.write("icm.toml", text);
         world.icm(["list", "--config", "icm.toml"]).fails(2, words);
     }
+    world.write("icm.toml", "[recall]\nlimits = 3\n");
+    let error = world.icm(["list", "--config", "icm.toml"]).ends(2).err;
+    assert!(error.contains("hint: nearest: `recall.limit`"), "{error}");
     world.write("icm.toml", "nonsense = 1\n");
     let error = world.icm(["list", "--config", "icm.toml"]).ends(2).err;
     for key in [

@@ -10,11 +10,13 @@ mod rules;
 mod shape;
 
 use regex::RegexSet;
+use serde::{Deserialize, Serialize};
 
 pub use find::{Found, find};
 
 /// What happens to a write that holds a secret.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Action {
     /// The write is refused.
     #[default]
@@ -25,21 +27,6 @@ pub enum Action {
     Mask,
     /// Nobody looks.
     Off,
-}
-
-impl Action {
-    /// Every action, the default first.
-    pub const ALL: [Action; 4] = [Action::Refuse, Action::Warn, Action::Mask, Action::Off];
-
-    /// As it is written in a config file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Action::Refuse => "refuse",
-            Action::Warn => "warn",
-            Action::Mask => "mask",
-            Action::Off => "off",
-        }
-    }
 }
 
 /// What is done about secrets, and what is none.

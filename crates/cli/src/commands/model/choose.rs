@@ -57,10 +57,12 @@ pub(crate) fn run(args: ModelUseArgs, app: &App) -> Result<Outcome, CliError> {
                 .with_hint("`icm model use endpoint …`"),
         );
     }
+    if args.model.is_empty() {
+        return Err(CliError::invalid("no model is named").with_hint(SEE));
+    }
     let working = std::env::current_dir().unwrap_or_default();
     // As the shell means it: relative to the working folder, not to the config file.
-    let name = ModelName::parse(&args.model, &working.join("config.toml"));
-    let name = name.ok_or_else(|| CliError::invalid("no model is named").with_hint(SEE))?;
+    let name = ModelName::from(args.model).within(&working);
     let (model, dim) = match name {
         ModelName::Static | ModelName::None => (name.to_string(), None),
         ModelName::Endpoint => {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, Item, Table, Value};
 
 use crate::app::App;
-use crate::config::{Config, TEMPLATE};
+use crate::config::{Config, template};
 use crate::error::CliError;
 use crate::output::{self, Readers};
 
@@ -56,7 +56,7 @@ impl Changes {
     fn applied(&self, path: &Path) -> Result<String, CliError> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
-            Err(e) if e.kind() == ErrorKind::NotFound => TEMPLATE.to_owned(),
+            Err(e) if e.kind() == ErrorKind::NotFound => template(),
             Err(e) => return Err(CliError::io(format!("cannot read {}", path.display()), &e)),
         };
         self.apply(&text).ok_or_else(|| {
@@ -152,11 +152,11 @@ mod tests {
 
     #[test]
     fn the_template_takes_it_below_its_heading() {
-        let changed = model("b").apply(TEMPLATE).unwrap();
+        let changed = model("b").apply(&template()).unwrap();
         assert!(
             changed.contains("[embedding]\nmodel = \"b\"\n"),
             "{changed}"
         );
-        assert_eq!(changed.replace("model = \"b\"\n", ""), TEMPLATE);
+        assert_eq!(changed.replace("model = \"b\"\n", ""), template());
     }
 }

@@ -101,7 +101,7 @@ fn rows(app: &App) -> Result<Vec<Row>, CliError> {
             name: "endpoint".into(),
             kind: "endpoint",
             in_use: in_use == ModelName::Endpoint,
-            dim: app.config.embedding_dim,
+            dim: app.config.embedding.dim,
             problem: (app.config.endpoint().err())
                 .filter(|_| in_use == ModelName::Endpoint)
                 .map(|error| error.said()),

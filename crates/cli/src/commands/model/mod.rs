@@ -56,7 +56,7 @@ fn store(app: &App) -> Result<Store, CliError> {
 
 /// What the config file chooses.
 fn chosen(app: &App) -> ModelName {
-    app.config.embedding_model.clone().unwrap_or_default()
+    app.config.embedding.model.clone()
 }
 
 /// Whether the config file chooses the installed model of this name.

@@ -1,0 +1,320 @@
+//! The table of keys: bounds and descriptions of everything that a config file may set.
+
+use icm_embedders::MAX_DIM;
+
+use super::keys::{Key, Takes};
+
+use Takes::{Bool, Number, OneOf, Text, Texts, Whole};
+
+const WEIGHT: Takes = Number(0.0, 100.0);
+const SHARE: Takes = Number(0.0, 1.0);
+
+/// A larger count would make a recall read more memories than a store of usual size has.
+const COUNT_MAX: u64 = 10_000;
+
+/// The sections, in the order of [`KEYS`], with what their keys are about.
+pub(crate) const SECTIONS: &[(&str, &str)] = &[
+    ("recall", "How `icm recall` answers."),
+    (
+        "ranking",
+        "How much each feature of a memory counts in a recall; 0 switches a feature off. `icm \
+         bench recall` measures other values. A transcript is a topic in which at least two \
+         names (`Ada: …`) come back; everything else is a note.",
+    ),
+    ("embedding", "The model that turns texts into vectors."),
+    (
+        "secrets",
+        "Passwords, tokens and keys in texts that are to be stored.",
+    ),
+    (
+        "dedup",
+        "Texts that say nearly the same as another text of their topic.",
+    ),
+    ("decay", "How memories that nobody recalls fade."),
+    ("consolidate", "Topics with many memories."),
+    ("summarizer", "The program that writes summaries."),
+    ("output", "Texts on the terminal."),
+];
+
+/// Every key, in the order in which keys are shown.
+pub(crate) const KEYS: &[Key] = &[
+    key(
+        "db",
+        text("a path", is_not_empty),
+        "The store's folder if neither `--db` nor `ICM_DB` names one. `~/` is the home folder; a \
+         relative path starts at the folder of this file.",
+    )
+    .example("\"~/memory\""),
+    key(
+        "recall.limit",
+        Whole(1, 1_000),
+        "Results of a recall without `-l`.",
+    ),
+    key(
+        "recall.record",
+        Bool,
+        "Whether recalls become events of the log. `--no-record` leaves out one recall.",
+    ),
+    key(
+        "recall.links",
+        Bool,
+        "Whether links change the order: a superseded memory comes after its successor, \
+         contradicting memories come together, and related memories are added.",
+    ),
+    key(
+        "ranking.text",
+        WEIGHT,
+        "Rare words in common with the query, in transcripts.",
+    ),
+    key(
+        "ranking.notes_text",
+        WEIGHT,
+        "Rare words in common with the query, in notes.",
+    ),
+    key(
+        "ranking.coverage",
+        WEIGHT,
+        "Share of the query's words that a memory has, whatever their endings. Rare words \
+         count more.",
+    ),
+    key(
+        "ranking.meaning",
+        WEIGHT,
+        "Nearness of meaning, as far as the model knows the query's language.",
+    ),
+    key(
+        "ranking.window",
+        WEIGHT,
+        "Words of the three memories before and after in the topic, in transcripts.",
+    ),
+    key(
+        "ranking.notes_window",
+        WEIGHT,
+        "Words of the three memories before and after in the topic, in notes.",
+    ),
+    key(
+        "ranking.neighbours",
+        WEIGHT,
+        "Fit of the memories before and after a note.",
+    ),
+    key(
+        "ranking.answers",
+        WEIGHT,
+        "Following a question that fits, in transcripts.",
+    ),
+    key(
+        "ranking.speaker",
+        WEIGHT,
+        "Being said by a person whom the query names, in transcripts.",
+    ),
+    key(
+        "ranking.asks",
+        WEIGHT,
+        "Being a question, in transcripts. This weight is subtracted.",
+    ),
+    key(
+        "ranking.length",
+        WEIGHT,
+        "Length of a turn, in transcripts.",
+    ),
+    key(
+        "ranking.when",
+        WEIGHT,
+        "Words of time in a turn of a transcript, if the query asks when.",
+    ),
+    key(
+        "ranking.identifier",
+        WEIGHT,
+        "A rare identifier of the query, such as `E0382` or `src/main.rs`.",
+    ),
+    key(
+        "ranking.importance",
+        WEIGHT,
+        "Importance. A critical memory gains all of it and a high one half; a low one loses \
+         half.",
+    ),
+    key(
+        "ranking.scope",
+        WEIGHT,
+        "Being of the current project or session, as far as the memory fits. Memories of a \
+         parent or child session gain a third; memories of another project lose a sixth.",
+    ),
+    key(
+        "ranking.confirmed",
+        WEIGHT,
+        "Confirmations by others: times the natural logarithm of one more than their number.",
+    ),
+    key(
+        "ranking.floor",
+        SHARE,
+        "Least fit of a result. A recall leaves out what fits less; 0 shows everything.",
+    ),
+    key(
+        "ranking.candidates",
+        Whole(1, COUNT_MAX),
+        "Memories that are scored because of their words. More memories find a little more \
+         and take longer.",
+    ),
+    key(
+        "ranking.nearest",
+        Whole(0, COUNT_MAX),
+        "Memories that are scored because of their meaning.",
+    ),
+    key(
+        "ranking.expand",
+        Whole(0, COUNT_MAX),
+        "Best candidates whose neighbours in the topic are scored, too.",
+    ),
+    key(
+        "embedding.model",
+        text(
+            "\"static\", \"none\", \"endpoint\", an installed model or a folder; see `icm model list`",
+            is_not_empty,
+        ),
+        "`static` is in the program and made for English. `none` recalls by words alone. \
+         `endpoint` is a server, see `url`. `icm model use` writes this key.",
+    ),
+    key(
+        "embedding.url",
+        text("the address of a server", is_not_empty),
+        "A server that speaks OpenAI's `/v1/embeddings`.",
+    )
+    .example("\"http://localhost:11434\""),
+    key(
+        "embedding.endpoint_model",
+        text("the server's name for a model", is_not_empty),
+        "The model to ask the server for.",
+    )
+    .example("\"nomic-embed-text\""),
+    key(
+        "embedding.key_env",
+        text(
+            "the name of an environment variable, not the key",
+            is_variable,
+        ),
+        "Holds the server's key. Without this setting no key is sent.",
+    )
+    .example("\"ICM_EMBEDDING_KEY\""),
+    key(
+        "embedding.dim",
+        Whole(1, MAX_DIM as u64),
+        "Numbers in each vector of the server. `icm model use endpoint` asks the server and \
+         writes this key.",
+    )
+    .example("768"),
+    key(
+        "embedding.timeout_s",
+        Number(0.1, 600.0),
+        "Seconds that a request to the server may take. A recall gives up after 3.",
+    ),
+    key(
+        "secrets.action",
+        OneOf(&["refuse", "warn", "mask", "off"]),
+        "Refuse a text with a secret, store it with a warning, mask the secret in it, or \
+         don't look. With `mask`, a name with a secret is refused.",
+    ),
+    key(
+        "secrets.allow",
+        Texts("a list of regular expressions"),
+        "A secret that one of them matches is stored as any text.",
+    ),
+    key(
+        "dedup.similar",
+        SHARE,
+        "Likeness from which a new text is similar to an older one of its topic. 0 looks for \
+         the very same text only.",
+    ),
+    key(
+        "dedup.on_similar",
+        OneOf(&["link", "update", "off"]),
+        "Link the new text to the older one, write it into the older one, or store it without \
+         looking.",
+    ),
+    key(
+        "decay.auto",
+        Bool,
+        "Whether the first recall of a day lets memories fade. `icm decay` does it by hand.",
+    ),
+    key(
+        "decay.rate",
+        SHARE,
+        "Share of its weight that a memory of medium importance loses in a day without a \
+         recall.",
+    ),
+    key(
+        "decay.critical",
+        WEIGHT,
+        "Factor of the rate for critical memories.",
+    ),
+    key(
+        "decay.high",
+        WEIGHT,
+        "Factor of the rate for memories of high importance.",
+    ),
+    key(
+        "decay.medium",
+        WEIGHT,
+        "Factor of the rate for memories of medium importance.",
+    ),
+    key(
+        "decay.low",
+        WEIGHT,
+        "Factor of the rate for memories of low importance.",
+    ),
+    key(
+        "decay.prune_threshold",
+        SHARE,
+        "`icm prune` forgets memories of medium and low importance below this weight.",
+    ),
+    key(
+        "consolidate.hint_over",
+        Whole(0, u64::MAX),
+        "A store suggests `icm consolidate` if its topic has more memories of one scope than \
+         this. 0 switches that off.",
+    ),
+    key(
+        "summarizer.command",
+        text("a command line that reads stdin", is_not_blank),
+        "Writes the summary of `icm consolidate` to stdout; the memories come on stdin. \
+         Without a command, rules make the summary.",
+    )
+    .example("\"ollama run llama3.2\""),
+    key(
+        "summarizer.timeout_s",
+        Number(0.1, 3_600.0),
+        "Seconds that the command may take.",
+    ),
+    key(
+        "output.color",
+        OneOf(&["auto", "always", "never"]),
+        "When to use colours. `auto` is on a terminal if `NO_COLOR` is not set.",
+    ),
+];
+
+const fn key(name: &'static str, takes: Takes, about: &'static str) -> Key {
+    Key {
+        name,
+        takes,
+        about,
+        example: None,
+    }
+}
+
+const fn text(named: &'static str, is_one: fn(&str) -> bool) -> Takes {
+    Text { named, is_one }
+}
+
+fn is_not_empty(text: &str) -> bool {
+    !text.is_empty()
+}
+
+fn is_not_blank(text: &str) -> bool {
+    !text.trim().is_empty()
+}
+
+fn is_variable(text: &str) -> bool {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    !text.is_empty()
+        && text.chars().all(is_of_name)
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+}

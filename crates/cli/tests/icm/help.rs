@@ -138,6 +138,10 @@ fn completions_for_every_shell() {
         let run = world.icm(["completions", shell]).ok();
         assert!(run.out.contains("recall"), "{shell}");
         assert!(run.out.contains("heads"), "{shell}");
+        // Scripts for the other shells complete no values.
+        if ["bash", "zsh", "fish"].contains(&shell) {
+            assert!(run.out.contains("ranking.floor="), "{shell}");
+        }
     }
     world.icm(["completions", "tcsh"]).fails(2, "tcsh");
     assert!(!world.store().exists());

@@ -2,6 +2,7 @@
 
 mod recall;
 mod replay;
+mod setting;
 
 use clap::{Args, Subcommand};
 

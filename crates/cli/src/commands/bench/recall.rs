@@ -9,6 +9,7 @@ use icm_api::{
 };
 use icm_bench::bench_recall;
 
+use super::setting::SettingParser;
 use crate::app::App;
 use crate::args::how_many_results;
 use crate::columns::{self, Cell};
@@ -83,7 +84,7 @@ pub(crate) struct BenchRecallArgs {
     #[arg(long)]
     no_foreign: bool,
     /// A setting to try, as in the config file
-    #[arg(long = "set", value_name = "KEY=VALUE")]
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = SettingParser, hide_possible_values = true)]
     settings: Vec<String>,
     /// Write what each question found, with the features of each result, one JSON line each
     #[arg(long, value_name = "FILE")]

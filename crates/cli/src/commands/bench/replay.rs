@@ -4,6 +4,7 @@ use clap::Args;
 use icm_api::{Agreement, Recalled, ReplayBenchReport};
 use icm_bench::bench_replay;
 
+use super::setting::SettingParser;
 use crate::app::App;
 use crate::args::how_many;
 use crate::columns::{self, Cell};
@@ -26,7 +27,7 @@ Examples:
   icm bench replay --set embedding.model=all-MiniLM-L6-v2 --last 200")]
 pub(crate) struct BenchReplayArgs {
     /// A setting to try, as in the config file
-    #[arg(long = "set", value_name = "KEY=VALUE")]
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = SettingParser, hide_possible_values = true)]
     settings: Vec<String>,
     /// Only so many recalls, the newest
     #[arg(long, value_name = "N", value_parser = how_many)]

@@ -24,7 +24,6 @@ pub mod redact;
 pub mod redacted;
 pub mod repair;
 mod rewritten;
-mod room;
 mod runs;
 mod scan;
 pub mod schema;
@@ -35,6 +34,7 @@ mod torn;
 pub mod verify;
 mod walk;
 mod writer;
+mod zero_tail;
 
 pub use chain::LOG_DIR;
 pub use error::{Gap, LogError, Result};

@@ -16,9 +16,9 @@ use crate::id::{OriginId, Seq};
 use crate::recover::{self, Examined, Tip, TipPlace, Trouble};
 use crate::repair::REPAIRING_FILE;
 use crate::rewritten::Rewritten;
-use crate::room::{self, OpenSegment, SegmentLook};
 use crate::store_file::{STORE_FILE, StoreFile};
 use crate::walk;
+use crate::zero_tail;
 
 /// Name of the lock file in the store's folder.
 pub const LOCK_FILE: &str = "lock";
@@ -91,7 +91,7 @@ pub(crate) struct State {
 pub(crate) struct Looks {
     store: Stamp,
     chain: Stamp,
-    segment: SegmentLook,
+    segment: Stamp,
     /// The segment.
     path: PathBuf,
 }
@@ -104,7 +104,7 @@ pub(crate) struct Hold {
     /// A thread decides and appends; others wait for it, but not for its sync.
     pub(crate) turn: bool,
     pub(crate) since: Option<std::time::Instant>,
-    pub(crate) file: Option<OpenSegment>,
+    pub(crate) file: Option<Arc<dyn DiskFile>>,
     pub(crate) acked: Option<Arc<dyn DiskFile>>,
     pub(crate) acked_generation: u64,
     /// Newest seq of the own chain known durable.
@@ -343,7 +343,7 @@ impl Log {
         let segment = |tip: &Option<TipPlace>| tip.as_ref().map(|place| place.segment.clone());
         let unmoved = place(&state.tip) == place(&tip);
         let same_file = before.is_some_and(|before| {
-            let of = |looks: &Looks| (looks.segment.identity(), looks.chain);
+            let of = |looks: &Looks| (looks.segment.identity, looks.chain);
             looks.as_ref().map(of) == Some(of(&before))
         });
         if !(unmoved && same_file) {
@@ -386,7 +386,7 @@ impl Log {
         let place = state.tip.as_ref().filter(|place| place.tip.origin == own)?;
         let stamp = |path: &Path| self.disk.stamp(path).ok().flatten();
         let (chain, settled) = stamp(&chain::dir_of(&self.dir, own))?;
-        // A new segment shows in the folder, an append in the length or where there was room; slots are only hints.
+        // A new segment changes the folder's time, an append the segment's length. Slots are only hints.
         Some(Looks {
             store: stamp(&self.dir.join(STORE_FILE))?.0,
             chain,
@@ -396,24 +396,22 @@ impl Log {
         .filter(|_| settled)
     }
 
-    fn look_at_segment(&self, state: &State, place: &TipPlace) -> Option<SegmentLook> {
-        let open = state.hold.file.as_ref();
-        if let Some(look) = open.and_then(|segment| segment.look(place.end)) {
-            return Some(look);
-        }
+    /// Returns the stamp of the tip's segment; `None` if something follows the tip.
+    fn look_at_segment(&self, state: &State, place: &TipPlace) -> Option<Stamp> {
         let path = &place.segment.path;
-        let (stamp, file) = match open {
-            Some(segment) => (segment.file().stamp().ok()?, Some(segment.file())),
-            None => (self.disk.stamp(path).ok()??.0, None),
+        let open = state.hold.file.as_ref();
+        let stamp = match open {
+            Some(file) => file.stamp().ok()?,
+            None => self.disk.stamp(path).ok()??.0,
         };
         if stamp.len > place.end {
-            let is_room = match file {
-                Some(file) => room::is_room(&**file, place.end),
-                None => room::is_room(&*self.disk.open(path, OpenMode::Read).ok()?, place.end),
+            let file = match open {
+                Some(file) => Arc::clone(file),
+                None => self.disk.open(path, OpenMode::Read).ok()?,
             };
-            is_room.then_some(())?;
+            zero_tail::starts_at(&*file, place.end).then_some(())?;
         }
-        Some(SegmentLook::Stamp(stamp))
+        Some(stamp)
     }
 
     /// How the files look after this process wrote to the log: nobody else can have.

@@ -14,8 +14,9 @@ use crate::record::{self, FRAME_LEN, Parsed, Record, Shape};
 /// Bytes read at first, and at most.
 const CHUNK_LENS: (usize, usize) = (16 * 1_024, 128 * 1_024);
 
-/// So often bytes that are no record are looked at before they count as such, the second time at once.
+/// Reads of bytes that don't parse before they count as no record. More of them give a writer more time to finish a record.
 const LOOKS_MAX: u32 = 4;
+/// Pause before the third read; the one before the fourth is twice as long. The second read follows at once.
 const BETWEEN_LOOKS: Duration = Duration::from_micros(100);
 
 /// What a step of a scan met.
@@ -49,7 +50,7 @@ pub(crate) struct SegmentScan {
     ahead: Option<Shape>,
     /// Read nothing at or beyond this offset.
     limit: u64,
-    /// That is where the file ended.
+    /// `limit` is the length that the file had.
     to_end: bool,
     /// Bytes read next, at least; grows, as whoever read on so far will read on.
     chunk: usize,
@@ -162,7 +163,8 @@ impl SegmentScan {
                 Parsed::Newer => return Ok(Step::Newer { offset }),
                 Parsed::End | Parsed::Short { .. } if self.rest_is_zero()? => return Ok(Step::End),
                 _ if looks == LOOKS_MAX => return Ok(Step::Bad { offset }),
-                // It may be written just now: zeros that were read a moment ago are none any more, and the file is longer.
+                // A reader without the lock can see a record half written. It can also hold zeros in its buffer over
+                // which a writer of an earlier version has written since, or which a writer has cut.
                 _ => {
                     self.read_anew(offset)?;
                     thread::sleep(BETWEEN_LOOKS * (looks - 1));

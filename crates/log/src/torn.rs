@@ -44,7 +44,8 @@ impl Log {
         }
         state.hold.file = None;
         if !bytes.is_empty() {
-            // Room is no bytes of anybody's, and a record may end with zeros: all of it is kept.
+            // Zeros at the end are not counted: an earlier version may have written them ahead. The file in `torn/`
+            // keeps them, since a record may end with zeros.
             let last = bytes.iter().rposition(|byte| *byte != 0);
             state.notices.push(format!(
                 "set {} unacknowledged bytes aside in {} ({}: {})",

@@ -302,7 +302,7 @@ impl Log {
             parts: state.parts.clone(),
             tip: state.tip.clone(),
             segments: state.segments.clone(),
-            file: (state.hold.file.as_ref()).map(|segment| Arc::clone(segment.file())),
+            file: state.hold.file.clone(),
             holes: self.explainer(
                 origins_of(&state.parts),
                 state.tip.as_ref().map(|place| place.tip.event),

@@ -22,9 +22,9 @@ use crate::log::{LOCK_FILE, Log, Refusal, State};
 use crate::payload;
 use crate::record::{self, FRAME_LEN, PAYLOAD_LEN_MAX, SALT_LEN, SECOND_CHECK_LEN};
 use crate::recover::{Tip, TipPlace};
-use crate::room::OpenSegment;
 use crate::segment::{HEADER_LEN, SEGMENT_LEN_TARGET, SegmentHeader, SegmentName};
 use crate::store_file::StoreFile;
+use crate::zero_tail;
 
 /// Most events of a batch.
 pub const BATCH_EVENTS_MAX: usize = 16_384;
@@ -699,7 +699,7 @@ impl Log {
         let (segment, offset) = match place {
             Some(place) if goes_on => {
                 let (segment, offset) = (place.segment.clone(), place.end);
-                self.write_after(state, &segment.path, bytes, (offset, last_offset))?;
+                self.write_after(state, &segment.path, bytes, offset)?;
                 (segment, offset)
             }
             _ => {
@@ -707,9 +707,7 @@ impl Log {
                     let path = place.segment.path.clone();
                     let end = place.end;
                     let file = self.open_segment(state, &path, end)?;
-                    if let Some(segment) = &mut state.hold.file {
-                        segment.give_back_room(end);
-                    }
+                    zero_tail::cut(&*file, end).map_err(at("truncating", &path))?;
                     if let Err(why) = self.sync_segment(&*file) {
                         state.hold.poisoned = Some(Arc::clone(&why));
                         return Err(sync_failed(&path, &why));
@@ -751,8 +749,8 @@ impl Log {
         path: &std::path::Path,
         end: u64,
     ) -> Result<Arc<dyn DiskFile>> {
-        if let Some(segment) = &state.hold.file {
-            return Ok(Arc::clone(segment.file()));
+        if let Some(file) = &state.hold.file {
+            return Ok(Arc::clone(file));
         }
         let file = self
             .disk
@@ -787,7 +785,7 @@ impl Log {
                     .map_err(at("syncing", &dir))?;
             }
         }
-        state.hold.file = Some(OpenSegment::new(Arc::clone(&file)));
+        state.hold.file = Some(Arc::clone(&file));
         Ok(file)
     }
 
@@ -815,15 +813,15 @@ impl Log {
         state: &mut State,
         path: &std::path::Path,
         bytes: &[u8],
-        (offset, last_offset): (u64, usize),
+        offset: u64,
     ) -> Result<()> {
-        self.open_segment(state, path, offset)?;
-        let segment = state.hold.file.as_mut().expect("it was opened");
-        let Err(error) = segment.append(bytes, offset, last_offset) else {
+        let file = self.open_segment(state, path, offset)?;
+        zero_tail::cut(&*file, offset).map_err(at("truncating", path))?;
+        let Err(error) = file.write_at(bytes, offset) else {
             return Ok(());
         };
-        // Nothing of a failed append stays; where even that fails, the tail is set aside by whoever writes next.
-        if segment.cut(offset).is_err() {
+        // Nothing of a failed append stays. If the cut fails, too, the next writer sets the tail aside.
+        if file.truncate(offset).is_err() {
             state.hold.file = None;
         }
         Err(at("writing", path)(error))
@@ -858,7 +856,7 @@ impl Log {
             let _ = self.disk.remove_file(&path);
             return Err(at("creating", &path)(error));
         }
-        state.hold.file = Some(OpenSegment::new(file));
+        state.hold.file = Some(file);
         state.hold.durable = tip.seq;
         state.segments = None;
         Ok(chain::SegmentFile { name, path })

@@ -642,8 +642,8 @@ pub fn cloudevents(files: &Files) -> Vec<u8> {
     out
 }
 
-/// Where golden stores are built and read.
-const STORE: &str = "/golden/store";
+/// Folder of the simulated disk in which golden stores are built and read.
+pub const STORE: &str = "/golden/store";
 
 /// Names of the golden stores that today's code can build.
 pub const STORES: [&str; 9] = [
@@ -657,6 +657,22 @@ pub const STORES: [&str; 9] = [
     "carried",
     "answered",
 ];
+
+/// Names of the golden stores that only earlier versions wrote. `zero-tail` was written by `icm serve` of 0.1.0 before
+/// its release: zeros up to 64 KiB follow its last record. Its fingerprint was replaced by zeros, as in a backup.
+pub const OLD_STORES: [&str; 1] = ["zero-tail"];
+
+/// Names of all golden stores.
+pub fn store_names() -> impl Iterator<Item = &'static str> {
+    STORES.into_iter().chain(OLD_STORES)
+}
+
+/// Files of a golden store, without the notes about it.
+pub fn store(name: &str) -> Files {
+    let mut files = crate::folder::read(&dir().join("stores").join(name));
+    take_notes(&mut files);
+    files
+}
 
 /// Builds a store.
 ///

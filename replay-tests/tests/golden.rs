@@ -2,12 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use icm_log::bundle::Bundle;
 use icm_log::disk::{Disk, OpenMode};
+use icm_log::env::Env;
+use icm_log::record::{self, Parsed};
+use icm_log::{Durability, Log, StoreFile};
+use replay_tests::env::SimEnv;
 use replay_tests::simdisk::SimDisk;
-use replay_tests::{folder, golden};
+use replay_tests::{folder, golden, logbed};
 use serde_json::Value;
 
 fn names_in(dir: &Path) -> BTreeSet<String> {
@@ -28,8 +33,6 @@ fn json(path: &Path) -> Value {
 
 /// Names of samples that today's code no longer writes, newest version or not.
 const OLD_SAMPLES: [&str; 0] = [];
-/// Names of stores that today's code no longer builds.
-const OLD_STORES: [&str; 0] = [];
 
 #[test]
 fn every_event_sample_is_read_as_it_always_was() {
@@ -82,11 +85,7 @@ fn todays_code_writes_the_samples() {
 #[test]
 fn every_store_is_read_as_it_always_was() {
     let dir = golden::dir().join("stores");
-    let expected: BTreeSet<_> = golden::STORES
-        .iter()
-        .chain(&OLD_STORES)
-        .map(|name| (*name).to_owned())
-        .collect();
+    let expected: BTreeSet<_> = golden::store_names().map(str::to_owned).collect();
     assert_eq!(
         names_in(&dir),
         expected,
@@ -134,11 +133,12 @@ fn todays_code_builds_the_stores() {
 #[test]
 fn every_bundle_is_what_it_always_was() {
     let dir = golden::dir().join("bundles");
-    let expected: BTreeSet<_> = golden::STORES.map(|name| format!("{name}.icmx")).into();
+    let expected: BTreeSet<_> = golden::store_names()
+        .map(|name| format!("{name}.icmx"))
+        .collect();
     assert_eq!(names_in(&dir), expected);
-    for name in golden::STORES {
-        let mut files = folder::read(&golden::dir().join("stores").join(name));
-        golden::take_notes(&mut files);
+    for name in golden::store_names() {
+        let files = golden::store(name);
         let bytes = fs::read(dir.join(format!("{name}.icmx"))).expect("it is read");
         assert!(
             golden::export(&files) == bytes,
@@ -157,14 +157,68 @@ fn every_bundle_is_what_it_always_was() {
 #[test]
 fn every_event_is_told_as_it_always_was() {
     let dir = golden::dir().join("cloudevents");
-    let expected: BTreeSet<_> = golden::STORES.map(|name| format!("{name}.jsonl")).into();
+    let expected: BTreeSet<_> = golden::store_names()
+        .map(|name| format!("{name}.jsonl"))
+        .collect();
     assert_eq!(names_in(&dir), expected);
-    for name in golden::STORES {
-        let mut files = folder::read(&golden::dir().join("stores").join(name));
-        golden::take_notes(&mut files);
+    for name in golden::store_names() {
+        let files = golden::store(name);
         let before = fs::read_to_string(dir.join(format!("{name}.jsonl"))).expect("it is read");
         let today = String::from_utf8(golden::cloudevents(&files)).expect("it is text");
         assert_eq!(today, before, "the events of {name}");
         assert!(today.lines().count() > 2, "{name}");
     }
+}
+
+/// Earlier versions wrote zeros ahead of the log's end. Such a store opens and verifies (see above); its first append
+/// cuts the zeros.
+#[test]
+fn the_zeros_of_an_earlier_version_are_read_and_the_next_append_cuts_them() {
+    let store = Path::new(golden::STORE);
+    let files = golden::store("zero-tail");
+    let is_segment = |path: &&PathBuf| path.extension().is_some_and(|end| end == "icmlog");
+    let segments: Vec<_> = files.keys().filter(is_segment).collect();
+    assert_eq!(segments.len(), 1);
+    let bytes = &files[segments[0]];
+    let last = bytes.iter().rposition(|byte| *byte != 0);
+    let end = last.expect("a record") + 1;
+    assert!(bytes.len() == 65_536 && end < 4_096, "{end}");
+
+    let disk = SimDisk::new();
+    disk.hold(store, &files);
+    let open = || Log::open(Arc::new(disk.clone()), store).expect("it opens");
+    let env = SimEnv::new(0);
+    env.advance_ms(365 * 24 * 60 * 60 * 1_000);
+    let log = open();
+    // The store has always lain on this machine: the append goes on with its chain.
+    let folder = disk.identity(store).expect("a folder");
+    let machine = env.machine_id().expect("a machine");
+    let digest = blake3::hash(format!("icm fingerprint v1\n{machine}\n{folder}").as_bytes());
+    let store_file = StoreFile {
+        origin: log.origin().expect("an origin"),
+        fingerprint: icm_log::to_hex(&digest.as_bytes()[..16]),
+        secret: log.secret().expect("a secret"),
+        continues: None,
+        older: Vec::new(),
+    };
+    store_file.write(&disk, store).expect("it is written");
+    drop(log);
+
+    let segment = store.join(segments[0]);
+    let log = open();
+    let before = log.verify(&mut |_| {}).expect("it verifies");
+    assert_eq!((before.events, before.findings.len()), (10, 0));
+    assert_eq!(&disk.contents(&segment), bytes, "reading changes no byte");
+    let event = logbed::numbered(1, 50);
+    logbed::append(&log, &env, vec![event], Durability::Synced).expect("it appends");
+    let after = disk.contents(&segment);
+    assert_eq!(after[..end], bytes[..end]);
+    let record = &after[end..];
+    let Parsed::Record(shape) = record::parse(record) else {
+        panic!("a record stands where the zeros began");
+    };
+    assert_eq!(shape.record_len(), record.len(), "nothing follows it");
+    let report = open().verify(&mut |_| {}).expect("it verifies");
+    assert_eq!((report.events, report.findings.len()), (11, 0));
+    assert!(log.take_notices().is_empty());
 }

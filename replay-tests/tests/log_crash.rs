@@ -1,11 +1,11 @@
 //! Invariant 2: what was acknowledged survives a failure of any disk operation and a power cut
 //! after any of them, and what is recovered is a prefix of what was written. Invariant 7 on the way.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use icm_log::disk::Disk;
 use replay_tests::logbed::{Bed, Step, WORKLOAD};
-use replay_tests::simdisk::{CrashPlan, SimDisk};
+use replay_tests::simdisk::{CrashPlan, Op, OpKind, SimDisk};
 
 /// A disk with the folder in which the store's folder will be made.
 fn disk() -> SimDisk {
@@ -118,4 +118,86 @@ fn folders_above_the_store_are_durable_too() {
     let mut bed = Bed::new();
     bed.run(&[Step::Append(1, 10)]);
     crash_everyhow(&bed, 2, "a store two new folders deep");
+}
+
+/// What runs on a store that an earlier version left: it wrote zeros ahead of the log's end.
+const OVER_ZEROS: &[Step] = &[
+    Step::Append(1, 40),
+    Step::Lazy(2, 5_000),
+    Step::Append(1, 300),
+];
+
+/// Zeros that an earlier version left, up to the next multiple of 64 KiB.
+const ZEROS_TO: usize = 64 * 1_024;
+
+fn segment_on(disk: &SimDisk) -> PathBuf {
+    let is_segment = |path: &PathBuf| path.extension().is_some_and(|end| end == "icmlog");
+    let segments: Vec<_> = disk.files().into_iter().filter(is_segment).collect();
+    assert_eq!(segments.len(), 1);
+    segments[0].clone()
+}
+
+/// A store whose segment ends in zeros.
+fn with_zeros() -> Bed {
+    let mut bed = Bed::on(disk());
+    bed.run(&[Step::Append(1, 40), Step::Append(2, 200)]);
+    let path = segment_on(&bed.disk);
+    let mut bytes = bed.disk.contents(&path);
+    bytes.resize(ZEROS_TO, 0);
+    // A new disk: what it holds is durable, and its operations are counted from 1.
+    let disk = bed.disk.kill();
+    disk.put(&path, &bytes);
+    bed.disk = disk.kill();
+    bed.restart(bed.tried.clone());
+    bed
+}
+
+#[test]
+fn power_fails_after_every_operation_of_an_append_over_zeros() {
+    let mut whole = with_zeros();
+    whole.run(OVER_ZEROS);
+    assert!(whole.errors.is_empty(), "{:?}", whole.errors);
+    assert_eq!(whole.check(&whole.disk.kill()), Ok(5));
+    let bytes = whole.disk.contents(segment_on(&whole.disk));
+    assert!(bytes.len() < ZEROS_TO, "the zeros were cut");
+    let trace = whole.disk.trace();
+    let cut = |op: &Op| op.kind == OpKind::Truncate;
+    assert_eq!(trace.iter().filter(|op| cut(op)).count(), 1);
+    let (mut checked, mut cuts) = (0, 0);
+    for n in 1..=trace.len() {
+        if n > 1 && !trace[n - 2].kind.changes() {
+            continue;
+        }
+        let mut bed = with_zeros();
+        bed.disk.power_off_at(n as u64);
+        bed.run(OVER_ZEROS);
+        let what = format!("the power fails before operation {n}");
+        checked += crash_everyhow(&bed, 8, &what);
+        cuts += 1;
+    }
+    assert!(
+        cuts > 5 && checked > 300,
+        "{cuts} cuts, {checked} stores looked at"
+    );
+}
+
+#[test]
+fn every_operation_of_an_append_over_zeros_fails_once() {
+    let mut whole = with_zeros();
+    whole.run(OVER_ZEROS);
+    let mut failed = 0;
+    for n in 1..=whole.disk.op_count() {
+        let mut bed = with_zeros();
+        bed.disk.seed_faults(n);
+        bed.disk.fail_at(n);
+        bed.run(OVER_ZEROS);
+        failed += usize::from(!bed.errors.is_empty());
+        bed.disk.heal();
+        let what = format!("operation {n} fails");
+        if let Err(why) = bed.check_contents(&bed.disk.kill()) {
+            panic!("{what}: {why}\n{}", bed.disk.trace_text());
+        }
+        crash_everyhow(&bed, 2, &what);
+    }
+    assert!(failed > 10, "{failed} failures were noticed");
 }

@@ -1,0 +1,150 @@
+//! Batches: what is appended, and its ceilings.
+
+use crate::error::{LogError, Result};
+use crate::facts;
+use crate::head::{FACTS_LEN_MAX, HEAD_FIXED_LEN, REFS_MAX};
+use crate::id::{ActorId, CommandId, EventId, Position, RequestKey, SessionId, SubjectId, Time};
+use crate::kind::Kind;
+use crate::payload;
+use crate::record::{FRAME_LEN, PAYLOAD_LEN_MAX, SALT_LEN, SECOND_CHECK_LEN};
+use crate::store_file::StoreFile;
+
+/// Most events of a batch.
+pub const BATCH_EVENTS_MAX: usize = 16_384;
+/// Most bytes of a batch.
+pub const BATCH_LEN_MAX: usize = 32 * 1_024 * 1_024;
+
+/// An event to be appended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewEvent {
+    /// What happened.
+    pub kind: Kind,
+    /// What it is about.
+    pub subject: SubjectId,
+    /// Events observed; at most 1,024.
+    pub refs: Vec<EventId>,
+    /// Encoded facts.
+    pub facts: Vec<u8>,
+    /// Encoded payload.
+    pub payload: Vec<u8>,
+}
+
+impl NewEvent {
+    /// Bytes of its record: what it takes of a batch's [`BATCH_LEN_MAX`].
+    pub fn record_len(&self) -> usize {
+        let head = HEAD_FIXED_LEN + self.refs.len() * 32 + self.facts.len();
+        FRAME_LEN + head + SECOND_CHECK_LEN + SALT_LEN + self.payload.len()
+    }
+}
+
+/// Events that stand or fall together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch<'a> {
+    /// Shared by all batches of one command.
+    pub command: CommandId,
+    /// Name of the actor; see [`Writer::actor`].
+    pub actor: &'a str,
+    /// Session or zero.
+    pub session: SessionId,
+    /// Request key or zero; goes into the first event.
+    pub request: RequestKey,
+    /// At least one.
+    pub events: Vec<NewEvent>,
+}
+
+/// An event that was appended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Appended {
+    /// Its id.
+    pub event: EventId,
+    /// Its position.
+    pub position: Position,
+    /// Its time.
+    pub time: Time,
+}
+
+pub(super) fn check_ceilings(batch: &Batch<'_>) -> Result<()> {
+    let over = |what, len, max| Err(LogError::TooLarge { what, len, max });
+    if batch.events.len() > BATCH_EVENTS_MAX {
+        return over(
+            "number of events in a batch",
+            batch.events.len(),
+            BATCH_EVENTS_MAX,
+        );
+    }
+    let mut len: usize = 0;
+    for event in &batch.events {
+        len = len.saturating_add(event.payload.len() + event.facts.len());
+        if event.refs.len() > REFS_MAX {
+            return over("number of refs", event.refs.len(), REFS_MAX);
+        }
+        if event.facts.len() > FACTS_LEN_MAX {
+            return over("length of facts", event.facts.len(), FACTS_LEN_MAX);
+        }
+        if event.payload.len() > PAYLOAD_LEN_MAX {
+            return over("length of a payload", event.payload.len(), PAYLOAD_LEN_MAX);
+        }
+    }
+    if len > BATCH_LEN_MAX {
+        return over("length of a batch", len, BATCH_LEN_MAX);
+    }
+    Ok(())
+}
+
+/// The first batch of an origin.
+pub(super) fn origin_batch<'b>(store: &StoreFile, batch: &Batch<'b>, actor: ActorId) -> Batch<'b> {
+    let program = concat!("icm ", env!("CARGO_PKG_VERSION"));
+    let started = NewEvent {
+        kind: Kind::LOG_ORIGIN_STARTED,
+        subject: SubjectId::ZERO,
+        refs: store
+            .continues
+            .map(|continues| continues.event)
+            .into_iter()
+            .collect(),
+        facts: facts::LogOriginStarted {
+            continues: store.continues,
+        }
+        .encode(),
+        payload: payload::encode(&payload::LogOriginStarted { program }),
+    };
+    Batch {
+        command: batch.command,
+        actor: batch.actor,
+        session: batch.session,
+        request: RequestKey::ZERO,
+        events: vec![started, actor_named(actor, batch.actor)],
+    }
+}
+
+/// The event that names an actor.
+pub fn actor_named(actor: ActorId, name: &str) -> NewEvent {
+    NewEvent {
+        kind: Kind::LOG_ACTOR_NAMED,
+        subject: SubjectId(actor.0),
+        refs: Vec::new(),
+        facts: Vec::new(),
+        payload: payload::encode(&payload::LogActorNamed { name }),
+    }
+}
+
+/// Most positions that one import may take.
+pub(crate) const POSITIONS_MAX: u64 = u32::MAX as u64;
+
+/// Positions that an event's imported ranges take before its own.
+pub(super) fn imported_count(event: &NewEvent) -> Result<u64> {
+    if event.kind != Kind::LOG_IMPORTED {
+        return Ok(0);
+    }
+    // The writer's own facts; a reader would refuse what does not decode.
+    let facts = facts::LogImported::decode(&event.facts);
+    let count = facts.map_or(u64::MAX, |facts| facts.count());
+    if count > POSITIONS_MAX {
+        return Err(LogError::TooLarge {
+            what: "number of imported events",
+            len: usize::try_from(count).unwrap_or(usize::MAX),
+            max: usize::try_from(POSITIONS_MAX).unwrap_or(usize::MAX),
+        });
+    }
+    Ok(count)
+}

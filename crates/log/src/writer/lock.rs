@@ -1,0 +1,133 @@
+//! The right to append: the lock among processes, and the turn among the threads of one.
+
+use std::io;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::Writer;
+use crate::disk::DiskLock;
+use crate::env::Env;
+use crate::error::{LogError, Result, at};
+use crate::log::{LOCK_FILE, Log};
+
+/// Threads that come later than this after the lock was taken wait until it was free once, so that
+/// other processes get their turn.
+const HOLD_MAX: Duration = Duration::from_millis(50);
+
+impl Log {
+    /// Takes the lock, waiting up to `wait` for other processes, sees what they appended and sets a
+    /// torn tail aside. Makes the folder a store when it is absent or empty.
+    ///
+    /// # Errors
+    /// `Busy`; `Damaged` or `NewerFormat` when writes are refused; `NotWritable`, `NoSpace`, `Io`.
+    pub fn begin<'a>(&'a self, env: &'a dyn Env, wait: Duration) -> Result<Writer<'a>> {
+        let writer = self.acquire(env, wait)?;
+        let mut state = self.lock_state();
+        let prepared = writer.prepare(&mut state);
+        // Before the writer goes: it takes the state itself.
+        drop(state);
+        prepared.map(|()| writer)
+    }
+
+    /// Takes the lock and the turn, whatever state the log is in.
+    pub(crate) fn acquire<'a>(&'a self, env: &'a dyn Env, wait: Duration) -> Result<Writer<'a>> {
+        let start = Instant::now();
+        if self.known_by.is_some() {
+            return Err(LogError::NotWritable {
+                path: self.dir.clone(),
+                why: "it was opened as another machine knew it".to_owned(),
+            });
+        }
+        let mut state = self.lock_state();
+        self.check_that_it_is_there(&state)?;
+        loop {
+            let shared = state.hold.lock.is_some();
+            let too_long = state
+                .hold
+                .since
+                .is_some_and(|since| since.elapsed() > HOLD_MAX);
+            if shared && !too_long && !state.hold.turn && state.hold.poisoned.is_none() {
+                break;
+            }
+            if shared {
+                if start.elapsed() > wait {
+                    return Err(LogError::Busy {
+                        waited_ms: wait.as_millis() as u64,
+                    });
+                }
+                let left = wait
+                    .saturating_sub(start.elapsed())
+                    .max(Duration::from_millis(1));
+                state = self.wait(state, left);
+                continue;
+            }
+            if let Some(lock) = self.try_lock()? {
+                state.hold.lock = Some(lock);
+                state.hold.since = Some(Instant::now());
+                break;
+            }
+            if start.elapsed() > wait {
+                return Err(LogError::Busy {
+                    waited_ms: wait.as_millis() as u64,
+                });
+            }
+            drop(state);
+            let pause = Duration::from_millis(if start.elapsed().as_millis() < 20 {
+                1
+            } else {
+                5
+            });
+            thread::sleep(pause);
+            state = self.lock_state();
+        }
+        state.hold.holders += 1;
+        state.hold.turn = true;
+        Ok(Writer {
+            log: self,
+            env,
+            has_turn: true,
+            appended: None,
+        })
+    }
+
+    fn try_lock(&self) -> Result<Option<Box<dyn DiskLock>>> {
+        let path = self.dir.join(LOCK_FILE);
+        match self.disk.try_lock(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.disk
+                    .create_dir_all(&self.dir)
+                    .map_err(at("creating", &self.dir))?;
+                self.disk.try_lock(&path).map_err(at("locking", &path))
+            }
+            other => other.map_err(at("locking", &path)),
+        }
+    }
+}
+
+impl Drop for Writer<'_> {
+    fn drop(&mut self) {
+        let log = self.log;
+        let mut state = log.lock_state();
+        if self.has_turn {
+            state.hold.turn = false;
+        }
+        state.hold.holders -= 1;
+        if state.hold.holders == 0 {
+            log.note_acked(&mut state);
+            // Nobody else can have written meanwhile.
+            let whole = !state.hold.failed && state.hold.poisoned.is_none();
+            if state.hold.appended && whole && state.trouble.is_none() && state.refusal.is_none() {
+                let before = state.hold.looked.take();
+                state.looks = log.looks_after_writing(&state, before);
+            }
+            state.hold.looked = None;
+            (state.hold.appended, state.hold.failed) = (false, false);
+            if state.hold.poisoned.is_some() {
+                state.hold.epoch += 1;
+            }
+            state.hold.lock = None;
+            state.hold.since = None;
+        }
+        log.tell(&state);
+    }
+}

@@ -1,0 +1,118 @@
+//! Appending. Whoever holds the lock of the store may append; threads of one process share the
+//! lock and one sync (group commit).
+
+mod batch;
+mod commit;
+mod encoder;
+mod lock;
+mod open_segment;
+mod prepare;
+
+use crate::env::Env;
+use crate::error::Result;
+use crate::hash;
+use crate::id::{ActorId, Seq};
+use crate::log::Log;
+use crate::recover::Tip;
+
+pub(crate) use batch::POSITIONS_MAX;
+pub use batch::{Appended, BATCH_EVENTS_MAX, BATCH_LEN_MAX, Batch, NewEvent, actor_named};
+use batch::{check_ceilings, origin_batch};
+pub(crate) use commit::sync_failed;
+pub use commit::{Durability, LAZY_MAX};
+use encoder::Encoder;
+
+/// A clock that shows more than this before the newest own event makes a new origin.
+pub const SKEW_MAX_MS: u64 = 24 * 60 * 60 * 1_000;
+
+/// Ranges that one import has room for.
+pub(crate) const RANGES_MAX: usize = 2_730;
+
+/// The right to append. Other writers, threads and processes, wait while it is held; readers of the
+/// same [`Log`] do not.
+pub struct Writer<'a> {
+    pub(crate) log: &'a Log,
+    pub(crate) env: &'a dyn Env,
+    /// This thread's turn among those of the process; given up while a commit waits for the disk.
+    has_turn: bool,
+    appended: Option<Seq>,
+}
+
+impl Writer<'_> {
+    /// Gives the store a new origin and says why.
+    pub(crate) fn mint(&mut self, why: &str) -> Result<()> {
+        let mut state = self.log.lock_state();
+        self.log.mint(&mut state, self.env, Some(why))
+    }
+
+    /// The newest event, before anything this writer appends.
+    pub fn tip(&self) -> Option<Tip> {
+        self.log.tip()
+    }
+
+    /// The secret for keyed hashes.
+    pub fn secret(&self) -> [u8; 32] {
+        self.log.secret().expect("a writer has minted a store")
+    }
+
+    /// The id of an actor in this store.
+    pub fn actor(&self, name: &str) -> ActorId {
+        hash::actor_id(&self.secret(), name)
+    }
+
+    /// Whether the next append starts the origin's chain; it then names its actor itself.
+    pub fn starts_origin(&self) -> bool {
+        let state = self.log.lock_state();
+        let own = state.store.as_ref().map(|store| store.origin);
+        state.tip.as_ref().map(|place| place.tip.origin) != own
+    }
+
+    /// Appends a batch; it counts only once [`Writer::commit`] returned. When it fails nothing was
+    /// appended.
+    ///
+    /// # Errors
+    /// `TooLarge` for an event or batch beyond its ceilings, `NoSpace`, `NotWritable`, `Io`.
+    ///
+    /// # Panics
+    /// When the batch has no events.
+    pub fn append(&mut self, batch: &Batch<'_>) -> Result<Vec<Appended>> {
+        assert!(!batch.events.is_empty(), "a batch has at least one event");
+        check_ceilings(batch)?;
+        let actor = self.actor(batch.actor);
+        let starts = self.starts_origin();
+        let (log, env) = (self.log, self.env);
+        let mut state = log.lock_state();
+        let store = state.store.clone().expect("a writer has minted a store");
+        let mut encoder = Encoder {
+            store: &store,
+            env,
+            tip: state.tip.as_ref().map(|place| place.tip),
+            synced: state.hold.durable,
+            bytes: Vec::new(),
+            last: None,
+            appended: Vec::new(),
+        };
+        if starts {
+            encoder.encode(&origin_batch(&store, batch, actor), actor)?;
+        }
+        let skip = encoder.appended.len();
+        encoder.encode(batch, actor)?;
+        let Encoder {
+            bytes,
+            last,
+            mut appended,
+            ..
+        } = encoder;
+        let (tip, offset_in_bytes, first) = last.expect("a batch has at least one event");
+        if let Some(looks) = state.looks.take() {
+            state.hold.looked = Some(looks);
+        }
+        state.hold.appended = true;
+        let written = log.write(&mut state, &bytes, tip, offset_in_bytes, first);
+        state.hold.failed |= written.is_err();
+        written?;
+        drop(state);
+        self.appended = Some(tip.seq);
+        Ok(appended.split_off(skip))
+    }
+}

@@ -1,0 +1,132 @@
+//! How the files look, which says whether anybody changed the log since it was last read.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{Log, State};
+use crate::chain;
+use crate::disk::{OpenMode, Stamp};
+use crate::error::{LogError, Result};
+use crate::recover::TipPlace;
+use crate::store_file::STORE_FILE;
+use crate::zero_tail;
+
+/// How the files look that say whether anybody changed the log since it was last read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Looks {
+    store: Stamp,
+    chain: Stamp,
+    segment: Stamp,
+    /// The segment.
+    path: PathBuf,
+}
+
+impl Log {
+    /// Reads what has changed; false when nothing has.
+    pub(crate) fn refresh_state(&self, state: &mut State) -> Result<bool> {
+        // Taken before the files are read, so that a change meanwhile shows the next time.
+        self.look_whether_rewritten(state)?;
+        let looks = self.looks(state);
+        if looks.is_some() && looks == state.looks {
+            return Ok(false);
+        }
+        self.check_that_it_is_there(state)?;
+        let before = state.looks.take();
+        let tip = state.tip.clone();
+        state.hold.acked = None;
+        self.read_state(state)?;
+        let place = |tip: &Option<TipPlace>| {
+            let place = tip.as_ref()?;
+            Some((place.segment.clone(), place.tip.event, place.end))
+        };
+        let segment = |tip: &Option<TipPlace>| tip.as_ref().map(|place| place.segment.clone());
+        let unmoved = place(&state.tip) == place(&tip);
+        let same_file = before.is_some_and(|before| {
+            let of = |looks: &Looks| (looks.segment.identity, looks.chain);
+            looks.as_ref().map(of) == Some(of(&before))
+        });
+        if !(unmoved && same_file) {
+            // This process does not vouch for what others appended: whoever syncs the segment next
+            // opens it anew and writes again what is not known durable.
+            state.hold.file = None;
+        }
+        if segment(&state.tip) == segment(&tip)
+            && state.trouble.is_none()
+            && state.refusal.is_none()
+        {
+            state.looks = looks;
+        }
+        Ok(true)
+    }
+
+    /// A store that was read and is gone was moved or removed: nothing is to be written in its place.
+    pub(crate) fn check_that_it_is_there(&self, state: &State) -> Result<()> {
+        if state.store.is_none() || state.tip.is_none() {
+            return Ok(());
+        }
+        let is_there = |name: &str| matches!(self.disk.stamp(&self.dir.join(name)), Ok(Some(_)));
+        match is_there(STORE_FILE) || is_there(chain::LOG_DIR) {
+            true => Ok(()),
+            false => Err(LogError::Io {
+                doing: "reading",
+                path: self.dir.clone(),
+                source: std::io::Error::new(
+                    std::io::ErrorKind::NotFound,
+                    "the store was moved or removed while it was open; start again with its new place",
+                ),
+            }),
+        }
+    }
+
+    /// How the files look now; `None` where that tells nothing: there is no own event yet, or a
+    /// change is so young that another one may look the same.
+    pub(crate) fn looks(&self, state: &State) -> Option<Looks> {
+        let own = state.store.as_ref()?.origin;
+        let place = state.tip.as_ref().filter(|place| place.tip.origin == own)?;
+        let stamp = |path: &Path| self.disk.stamp(path).ok().flatten();
+        let (chain, settled) = stamp(&chain::dir_of(&self.dir, own))?;
+        // A new segment changes the folder's time, an append the segment's length. Slots are only hints.
+        Some(Looks {
+            store: stamp(&self.dir.join(STORE_FILE))?.0,
+            chain,
+            segment: self.look_at_segment(state, place)?,
+            path: place.segment.path.clone(),
+        })
+        .filter(|_| settled)
+    }
+
+    /// Returns the stamp of the tip's segment; `None` if something follows the tip.
+    fn look_at_segment(&self, state: &State, place: &TipPlace) -> Option<Stamp> {
+        let path = &place.segment.path;
+        let open = state.hold.file.as_ref();
+        let stamp = match open {
+            Some(file) => file.stamp().ok()?,
+            None => self.disk.stamp(path).ok()??.0,
+        };
+        if stamp.len > place.end {
+            let file = match open {
+                Some(file) => Arc::clone(file),
+                None => self.disk.open(path, OpenMode::Read).ok()?,
+            };
+            zero_tail::starts_at(&*file, place.end).then_some(())?;
+        }
+        Some(stamp)
+    }
+
+    /// How the files look after this process wrote to the log: nobody else can have.
+    pub(crate) fn looks_after_writing(
+        &self,
+        state: &State,
+        before: Option<Looks>,
+    ) -> Option<Looks> {
+        let place = state.tip.as_ref()?;
+        let same = |looks: &Looks| state.segments.is_some() && looks.path == place.segment.path;
+        let Some(before) = before.filter(same) else {
+            return self.looks(state);
+        };
+        Some(Looks {
+            segment: self.look_at_segment(state, place)?,
+            ..before
+        })
+    }
+}

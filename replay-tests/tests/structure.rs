@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Each crate with those of the workspace that it may use. A crate that is not listed may not exist.
-const MAY_USE: [(&str, &[&str]); 13] = [
-    ("log", &[]),
+const MAY_USE: [(&str, &[&str]); 14] = [
+    ("event", &[]),
+    ("log", &["event"]),
     ("text", &[]),
     ("vectors", &[]),
     ("projections", &["log", "text", "vectors"]),

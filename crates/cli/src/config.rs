@@ -18,11 +18,11 @@ mod tests;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use icm_embedders::{Choice, Endpoint};
+use icm_api::Summarizer;
 use icm_api::{DecayPolicy, Dedup, OnSimilar};
+use icm_embedders::{Choice, Endpoint};
 use icm_guard::secrets::{Action, Policy};
 use icm_projections::ranking::Ranking;
-use icm_api::Summarizer;
 use serde::{Deserialize, Serialize, Serializer};
 use toml::Table;
 

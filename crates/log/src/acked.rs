@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::disk::{self, Disk, DiskFile, OpenMode};
 use crate::error::{Result, at};
-use crate::id::{EventId, OriginId, Seq};
+use icm_event::id::{EventId, OriginId, Seq};
 
 /// File name.
 pub const ACKED_FILE: &str = "acked";

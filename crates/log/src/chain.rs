@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::disk::Disk;
 use crate::error::{Result, at};
-use crate::id::{OriginId, Seq};
-use crate::segment::SegmentName;
+use icm_event::id::{OriginId, Seq};
+use icm_event::segment::SegmentName;
 
 /// Folder of all chains, below the store.
 pub const LOG_DIR: &str = "log";

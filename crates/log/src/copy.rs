@@ -11,11 +11,11 @@ use crate::acked::{self, ACKED_FILE};
 use crate::chain;
 use crate::disk::{self, OpenMode};
 use crate::error::{LogError, Result, at};
-use crate::id::OriginId;
 use crate::log::{Log, TORN_DIR};
 use crate::recover::{Tip, TipPlace};
-use crate::segment::SegmentName;
 use crate::store_file::{STORE_FILE, StoreFile};
+use icm_event::id::OriginId;
+use icm_event::segment::SegmentName;
 
 /// What `fingerprint` says in a copy: no machine and folder have it, so the next write to the copy
 /// mints an origin wherever it lies.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::cases::Case;
-use crate::id::{OriginId, Seq};
+use icm_event::id::{OriginId, Seq};
 
 /// Why the log could not do what was asked.
 #[derive(Debug, Error)]

@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use crate::chain;
 use crate::disk::Disk;
 use crate::error::Result;
-use crate::facts::{Facts, Hole};
-use crate::id::{EventId, OriginId, Position, Seq};
-use crate::kind::Kind;
 use crate::log::Log;
 use crate::scan::{SegmentScan, Step};
-use crate::segment::HEADER_LEN;
+use icm_event::facts::{Facts, Hole};
+use icm_event::id::{EventId, OriginId, Position, Seq};
+use icm_event::kind::Kind;
+use icm_event::segment::HEADER_LEN;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -47,7 +47,7 @@ pub(crate) struct Holes {
 
 impl Holes {
     /// What a head says, if it is that of a repair.
-    pub(crate) fn note(&mut self, head: &crate::head::Head<'_>, own: &[OriginId]) {
+    pub(crate) fn note(&mut self, head: &icm_event::head::Head<'_>, own: &[OriginId]) {
         if head.kind() != Kind::LOG_REPAIRED {
             return;
         }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use crate::env::{Env, random_16};
 use crate::error::{Result, at};
-use crate::facts::Continues;
-use crate::id::{OriginId, Seq};
 use crate::log::{Log, State};
 use crate::store_file::StoreFile;
 use crate::walk;
 use crate::writer::{SKEW_MAX_MS, sync_failed};
+use icm_event::facts::Continues;
+use icm_event::id::{OriginId, Seq};
 
 impl Log {
     /// Mints an origin where there is none, where the store is a copy of the one it was minted for,
@@ -59,7 +59,7 @@ impl Log {
             (None, None) => env.fill_random(&mut secret),
         }
         let store = StoreFile {
-            origin: crate::OriginId(random_16(env)),
+            origin: icm_event::OriginId(random_16(env)),
             fingerprint,
             secret,
             continues: Log::continues(state),
@@ -107,7 +107,7 @@ impl Log {
             .map_err(at("reading", &self.dir))?;
         let machine = env.machine_id().unwrap_or_default();
         let digest = blake3::hash(format!("icm fingerprint v1\n{machine}\n{folder}").as_bytes());
-        Ok(crate::id::to_hex(&digest.as_bytes()[..16]))
+        Ok(icm_event::id::to_hex(&digest.as_bytes()[..16]))
     }
 }
 

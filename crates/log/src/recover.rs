@@ -8,14 +8,14 @@ use crate::cases::{self, Case, Observation, RecordState, SlotState};
 use crate::chain::{self, SegmentFile};
 use crate::disk::{Disk, OpenMode};
 use crate::error::{Result, at};
-use crate::hash;
-use crate::head::{Head, HeadError};
 use crate::holes::{Explainer, Gap};
-use crate::id::{EventId, OriginId, Position, Seq, Time};
-use crate::kind::Kind;
-use crate::record::{self, Body, FRAME_LEN, Parsed, RECORD_LEN_MAX};
 use crate::scan::{self, SegmentScan, Step};
-use crate::segment::{HEADER_LEN, HeaderError, SegmentHeader};
+use icm_event::hash;
+use icm_event::head::{Head, HeadError};
+use icm_event::id::{EventId, OriginId, Position, Seq, Time};
+use icm_event::kind::Kind;
+use icm_event::record::{self, Body, FRAME_LEN, Parsed, RECORD_LEN_MAX};
+use icm_event::segment::{HEADER_LEN, HeaderError, SegmentHeader};
 
 /// The newest event of a chain that belongs to a whole batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 use crate::chain;
 use crate::disk;
 use crate::error::{LogError, Result, at};
-use crate::hash;
-use crate::id::{EventId, OriginId, RequestKey, Seq};
 use crate::log::{Log, TORN_DIR};
-use crate::record::{self, Body, Parsed, Record};
 use crate::scan::{SegmentScan, Step};
-use crate::segment::{HEADER_LEN, SegmentHeader};
 use crate::writer::Writer;
+use icm_event::hash;
+use icm_event::id::{EventId, OriginId, RequestKey, Seq};
+use icm_event::record::{self, Body, Parsed, Record};
+use icm_event::segment::{HEADER_LEN, SegmentHeader};
 
 /// Name of the marker.
 pub const REDACTING_FILE: &str = "redacting";

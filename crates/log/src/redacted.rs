@@ -10,13 +10,13 @@ use std::collections::{HashMap, HashSet};
 
 use crate::chain;
 use crate::error::Result;
-use crate::facts::{Facts, ImportedRange};
-use crate::head::Head;
-use crate::id::{EventId, Name, OriginId, Seq, SubjectId};
-use crate::kind::Kind;
 use crate::log::Log;
 use crate::redact::Redacted;
 use crate::runs;
+use icm_event::facts::{Facts, ImportedRange};
+use icm_event::head::Head;
+use icm_event::id::{EventId, Name, OriginId, Seq, SubjectId};
+use icm_event::kind::Kind;
 
 /// Codes of the families of memories, memoirs and concepts, without the critical bit.
 const FAMILIES: std::ops::RangeInclusive<u16> = 0x0100..=0x03ff;

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use crate::chain;
 use crate::disk::Disk;
 use crate::error::{LogError, Result};
-use crate::facts::Hole;
-use crate::head::{Head, HeadError};
-use crate::id::{EventId, OriginId, Seq};
-use crate::record::Record;
 use crate::scan::{SegmentScan, Step};
-use crate::segment::HEADER_LEN;
+use icm_event::facts::Hole;
+use icm_event::head::{Head, HeadError};
+use icm_event::id::{EventId, OriginId, Seq};
+use icm_event::record::Record;
+use icm_event::segment::HEADER_LEN;
 
 /// Consecutive events of one chain.
 #[derive(Debug, Clone, PartialEq, Eq)]

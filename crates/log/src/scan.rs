@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use crate::disk::{Disk, DiskFile, OpenMode};
 use crate::error::{Result, at};
-use crate::hash;
-use crate::id::EventId;
-use crate::record::{self, FRAME_LEN, Parsed, Record, Shape};
+use icm_event::hash;
+use icm_event::id::EventId;
+use icm_event::record::{self, FRAME_LEN, Parsed, Record, Shape};
 
 /// Bytes read at first, and at most.
 const CHUNK_LENS: (usize, usize) = (16 * 1_024, 128 * 1_024);

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::disk::{self, Disk};
 use crate::error::{LogError, Result, at};
-use crate::facts::Continues;
-use crate::head::FORMAT;
-use crate::id::{EventId, OriginId, Seq, from_hex, to_hex};
+use icm_event::facts::Continues;
+use icm_event::head::FORMAT;
+use icm_event::id::{EventId, OriginId, Seq, from_hex, to_hex};
 
 /// File name.
 pub const STORE_FILE: &str = "store.toml";

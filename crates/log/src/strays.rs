@@ -8,7 +8,7 @@ use crate::chain;
 use crate::disk::DirEntry;
 use crate::error::{Result, at};
 use crate::log::Log;
-use crate::segment::SegmentName;
+use icm_event::segment::SegmentName;
 
 /// Such a file or folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -16,16 +16,16 @@ use crate::cases::{Action, Case};
 use crate::chain::{self, SegmentFile};
 use crate::disk::OpenMode;
 use crate::error::{LogError, Result, at};
-use crate::facts::{Facts, ImportedRange};
-use crate::head::HeadError;
 use crate::holes::{Explained, Holes};
-use crate::id::{EventId, OriginId, Position, Seq, Time};
 use crate::log::{Log, origins_of};
-use crate::record::Body;
 use crate::recover::{self, Trouble};
 use crate::redacted::Redactions;
 use crate::scan::{SegmentScan, Step};
-use crate::segment::{HEADER_LEN, HeaderError, SegmentHeader};
+use icm_event::facts::{Facts, ImportedRange};
+use icm_event::head::HeadError;
+use icm_event::id::{EventId, OriginId, Position, Seq, Time};
+use icm_event::record::Body;
+use icm_event::segment::{HEADER_LEN, HeaderError, SegmentHeader};
 
 use branch::Ends;
 
@@ -712,8 +712,8 @@ impl Verify<'_> {
 
     fn body(
         &mut self,
-        record: &crate::record::Record<'_>,
-        head: &crate::head::Head<'_>,
+        record: &icm_event::record::Record<'_>,
+        head: &icm_event::head::Head<'_>,
         path: &Path,
         offset: u64,
         walked: bool,

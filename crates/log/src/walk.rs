@@ -16,17 +16,17 @@ use crate::cases::Case;
 use crate::chain::{self, SegmentFile};
 use crate::disk::{Disk, DiskFile};
 use crate::error::{LogError, Result};
-use crate::facts::{Continues, Facts};
-use crate::head::Head;
 use crate::holes::{Explainer, Gap};
-use crate::id::{EventId, OriginId, Position, Seq, Time};
-use crate::kind::Kind;
 use crate::log::{Log, State, origins_of};
-use crate::record::{Body, Record};
 use crate::recover::{Tip, TipPlace, tip_of};
 use crate::scan::{SegmentScan, Step, read_one};
-use crate::segment::HEADER_LEN;
 use crate::store_file::StoreFile;
+use icm_event::facts::{Continues, Facts};
+use icm_event::head::Head;
+use icm_event::id::{EventId, OriginId, Position, Seq, Time};
+use icm_event::kind::Kind;
+use icm_event::record::{Body, Record};
+use icm_event::segment::HEADER_LEN;
 
 use foreign::Reached;
 
@@ -461,7 +461,7 @@ impl Walk<'_> {
         };
         let same = read_one(self.disk, &segment.path, cursor.offset, |record| {
             record.seq() == cursor.seq
-                && crate::hash::event_id(record.head) == cursor.event
+                && icm_event::hash::event_id(record.head) == cursor.event
                 && record.parse_head().is_ok_and(|head| fits(&head))
         })?;
         Ok(same == Some(true))
@@ -608,7 +608,8 @@ impl Walk<'_> {
             scan = self.scan(part.origin, segment, cursor.offset)?;
             let holds = match scan.step()? {
                 Step::Record { record, .. } => {
-                    record.seq() == cursor.seq && crate::hash::event_id(record.head) == cursor.event
+                    record.seq() == cursor.seq
+                        && icm_event::hash::event_id(record.head) == cursor.event
                 }
                 _ => false,
             };

@@ -6,10 +6,10 @@ use std::ops::ControlFlow;
 use super::Since;
 use super::plan::Part;
 use crate::error::Result;
-use crate::id::{EventId, OriginId};
 use crate::log::Log;
-use crate::record::Body;
 use crate::walk::{Cursor, Event};
+use icm_event::id::{EventId, OriginId};
+use icm_event::record::Body;
 
 /// What was handed out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -72,5 +72,5 @@ impl Log {
 fn ids_of(part: &Part) -> impl Iterator<Item = EventId> {
     let stretches = part.stretches.iter();
     let seqs = stretches.flat_map(|(from, to)| from.0..=to.0);
-    seqs.filter_map(|seq| part.run.id_at(crate::id::Seq(seq)))
+    seqs.filter_map(|seq| part.run.id_at(icm_event::id::Seq(seq)))
 }

@@ -6,13 +6,13 @@ use super::mark::{self, Mark};
 use super::plan::{Part, Since};
 use super::{Bundle, ChainRange, Exported};
 use crate::error::{LogError, Result, at};
-use crate::hash;
-use crate::id::{EventId, OriginId, Seq};
 use crate::log::Log;
-use crate::record::{self, Body, Record, SALT_LEN};
 use crate::redacted::Redactions;
 use crate::runs::Run;
 use crate::scan::{SegmentScan, Step};
+use icm_event::hash;
+use icm_event::id::{EventId, OriginId, Seq};
+use icm_event::record::{self, Body, Record, SALT_LEN};
 
 /// Bytes between two reports of progress.
 const PROGRESS_LEN: u64 = 1_024 * 1_024;

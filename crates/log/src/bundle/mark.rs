@@ -1,7 +1,7 @@
 //! The header of a bundle and the marks between its records.
 
-use crate::head::FORMAT;
-use crate::id::{EventId, OriginId, Seq};
+use icm_event::head::FORMAT;
+use icm_event::id::{EventId, OriginId, Seq};
 
 /// What a bundle starts with. The CR LF and ^Z in it show a file that went through a text-mode copy.
 pub const MAGIC: [u8; 8] = *b"\x89ICX\r\n\x1a\n";

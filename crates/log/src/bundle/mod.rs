@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::disk::DiskFile;
 use crate::error::{LogError, Result};
-use crate::id::{EventId, OriginId, Seq};
-use crate::record::Record;
 use crate::repair::Spare;
 use crate::scan::{SegmentScan, Step};
+use icm_event::id::{EventId, OriginId, Seq};
+use icm_event::record::Record;
 
 pub use events::ExportedEvents;
 pub use mark::MAGIC as BUNDLE_MAGIC;

@@ -4,14 +4,14 @@ use super::ChainRange;
 use crate::chain;
 use crate::disk::OpenMode;
 use crate::error::{Result, at};
-use crate::facts::{Facts, Hole};
-use crate::head::Head;
-use crate::id::{EventId, OriginId, Position, Seq};
-use crate::kind::Kind;
 use crate::log::Log;
 use crate::redacted::Redactions;
 use crate::runs::{self, Run};
 use crate::walk::Walked;
+use icm_event::facts::{Facts, Hole};
+use icm_event::head::Head;
+use icm_event::id::{EventId, OriginId, Position, Seq};
+use icm_event::kind::Kind;
 
 /// Parts of chains that are held and that `since` does not say are there already.
 pub(super) struct Plan {

@@ -8,12 +8,12 @@ use super::mark::{self, HEADER_LEN, HeaderError, MARK_LEN, Mark};
 use super::{Bundle, BundleRange};
 use crate::disk::DiskFile;
 use crate::error::{LogError, Result, at};
-use crate::facts::Facts;
-use crate::hash;
-use crate::head::{Head, HeadError};
-use crate::id::{CommandId, EventId, OriginId, Seq, Time};
-use crate::record::{self, Body, FRAME_LEN, Parsed, Record};
 use crate::recover::newer_kind;
+use icm_event::facts::Facts;
+use icm_event::hash;
+use icm_event::head::{Head, HeadError};
+use icm_event::id::{CommandId, EventId, OriginId, Seq, Time};
+use icm_event::record::{self, Body, FRAME_LEN, Parsed, Record};
 
 /// Bytes read at once.
 const CHUNK_LEN: usize = 256 * 1_024;

@@ -8,16 +8,16 @@ use crate::bundle::ChainRange;
 use crate::chain;
 use crate::disk::Disk;
 use crate::error::Result;
-use crate::facts::{Facts, Hole, ImportedRange};
-use crate::head::Head;
-use crate::id::{EventId, OriginId, Seq};
-use crate::kind::Kind;
 use crate::log::Log;
-use crate::record::Body;
 use crate::recover::{Tip, tip_of};
 use crate::redacted::Redactions;
 use crate::runs::{self, Run};
 use crate::walk::{Part, Walked};
+use icm_event::facts::{Facts, Hole, ImportedRange};
+use icm_event::head::Head;
+use icm_event::id::{EventId, OriginId, Seq};
+use icm_event::kind::Kind;
+use icm_event::record::Body;
 
 /// A body that is not there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, HashMap};
 use super::plan::Plan;
 use crate::bundle::Bundle;
 use crate::error::{LogError, Result};
-use crate::facts::{Facts, UndoneRange};
-use crate::head::Head;
-use crate::id::{EventId, OriginId, Seq};
-use crate::kind::Kind;
+use icm_event::facts::{Facts, UndoneRange};
+use icm_event::head::Head;
+use icm_event::id::{EventId, OriginId, Seq};
+use icm_event::kind::Kind;
 
 /// Pieces that one chain may be in: it is cut where it branches, and where events are gone.
 const RUNS_MAX: usize = 4_096;

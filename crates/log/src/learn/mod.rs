@@ -16,10 +16,10 @@ use serde::Serialize;
 
 use crate::bundle::{Bundle, ChainRange};
 use crate::error::{Gap, Result};
-use crate::facts::LogImported;
-use crate::id::{EventId, OriginId, Seq, SubjectId};
 use crate::log::Log;
 use crate::writer::Writer;
+use icm_event::facts::LogImported;
+use icm_event::id::{EventId, OriginId, Seq, SubjectId};
 
 /// A place where a chain branches: two events of one origin have one seq.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -7,15 +7,15 @@ use super::limits::Undos;
 use super::{Fork, Learned};
 use crate::bundle::{Bundle, BundleRange};
 use crate::error::{Gap, LogError, Result};
-use crate::facts::{Facts, Hole};
-use crate::head::Head;
-use crate::id::{EventId, OriginId, Seq, SubjectId};
-use crate::kind::Kind;
 use crate::log::Log;
-use crate::record::Body;
 use crate::redacted::Redactions;
 use crate::runs;
 use crate::writer::SKEW_MAX_MS;
+use icm_event::facts::{Facts, Hole};
+use icm_event::head::Head;
+use icm_event::id::{EventId, OriginId, Seq, SubjectId};
+use icm_event::kind::Kind;
+use icm_event::record::Body;
 
 /// Consecutive events of a bundle that are not held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,9 +7,9 @@ use super::plan::{Piece, Plan};
 use super::walked::{cut, hangs_on};
 use crate::bundle::Bundle;
 use crate::error::{Gap, Result};
-use crate::facts::{Facts, Hole, UndoneRange};
-use crate::id::{EventId, OriginId, Seq};
-use crate::kind::Kind;
+use icm_event::facts::{Facts, Hole, UndoneRange};
+use icm_event::id::{EventId, OriginId, Seq};
+use icm_event::kind::Kind;
 
 /// An undo that is brought.
 struct Undo {

@@ -5,9 +5,9 @@ use super::Fork;
 use super::plan::{Piece, Plan};
 use crate::bundle::Bundle;
 use crate::error::{Gap, Result};
-use crate::id::{EventId, Seq};
 use crate::runs::Run;
 use crate::walk::Part;
+use icm_event::id::{EventId, Seq};
 
 /// What becomes of a piece within a walked chain.
 enum Verdict {

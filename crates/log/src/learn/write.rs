@@ -11,17 +11,17 @@ use crate::bundle::Bundle;
 use crate::chain;
 use crate::disk::{self, OpenMode};
 use crate::error::{Result, at};
-use crate::facts::{ImportedRange, LogImported};
-use crate::head::FORMAT;
-use crate::id::{EventId, OriginId, Seq};
 use crate::log::Log;
-use crate::record::{self, Body, FRAME_LEN, Parsed, Record, SALT_LEN};
 use crate::recover;
 use crate::redacted::Redactions;
 use crate::runs::{self, Run};
 use crate::scan::{SegmentScan, Step};
-use crate::segment::{HEADER_LEN, SEGMENT_LEN_TARGET, SegmentHeader, SegmentName};
 use crate::writer::{POSITIONS_MAX, RANGES_MAX, Writer};
+use icm_event::facts::{ImportedRange, LogImported};
+use icm_event::head::FORMAT;
+use icm_event::id::{EventId, OriginId, Seq};
+use icm_event::record::{self, Body, FRAME_LEN, Parsed, Record, SALT_LEN};
+use icm_event::segment::{HEADER_LEN, SEGMENT_LEN_TARGET, SegmentHeader, SegmentName};
 
 /// Where a piece goes on from what is held.
 struct Target {

@@ -6,9 +6,9 @@ use crate::cases::Case;
 use crate::chain::{self, SegmentFile};
 use crate::disk::OpenMode;
 use crate::error::{LogError, Result, at};
-use crate::id::{EventId, OriginId, Seq};
 use crate::recover::{self, Examined, Tip};
 use crate::walk;
+use icm_event::id::{EventId, OriginId, Seq};
 
 impl Log {
     /// The newest event of every chain under the store, own and foreign, as far as whole batches

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::{Log, State};
 use crate::error::Result;
-use crate::id::OriginId;
 use crate::recover::Tip;
 use crate::walk;
+use icm_event::id::OriginId;
 
 /// Another machine, as far as can be told here what it knew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

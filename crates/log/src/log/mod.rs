@@ -13,12 +13,12 @@ use std::time::Duration;
 
 use crate::disk::Disk;
 use crate::error::Result;
-use crate::facts::Continues;
 use crate::holes::KnownHoles;
-use crate::id::OriginId;
 use crate::recover::Tip;
 use crate::rewritten::Rewritten;
 use crate::walk;
+use icm_event::facts::Continues;
+use icm_event::id::OriginId;
 
 pub use known_by::{KnownBy, Unknown};
 pub(crate) use looks::Looks;

@@ -7,11 +7,11 @@ use crate::acked;
 use crate::cases::{Action, Case};
 use crate::chain;
 use crate::error::{LogError, Result};
-use crate::id::Seq;
 use crate::recover::{self, Examined, Trouble};
 use crate::repair::REPAIRING_FILE;
 use crate::store_file::StoreFile;
 use crate::walk;
+use icm_event::id::Seq;
 
 impl Log {
     pub(super) fn read_state(&self, state: &mut State) -> Result<()> {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cases::Case;
 use crate::error::LogError;
-use crate::id::Seq;
+use icm_event::id::Seq;
 
 /// Why writes are refused; reads of what is whole go on.
 #[derive(Debug, Clone, PartialEq, Eq)]

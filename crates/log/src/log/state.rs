@@ -6,11 +6,11 @@ use super::{Looks, Refusal};
 use crate::acked;
 use crate::chain::SegmentFile;
 use crate::disk::{DiskFile, DiskLock};
-use crate::id::Seq;
 use crate::recover::{TipPlace, Trouble};
 use crate::rewritten::Rewritten;
 use crate::store_file::StoreFile;
 use crate::walk;
+use icm_event::id::Seq;
 
 /// What this process knows of the log.
 pub(crate) struct State {

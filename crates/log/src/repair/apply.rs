@@ -12,11 +12,11 @@ use crate::acked::ACKED_FILE;
 use crate::chain;
 use crate::disk::{self, Disk, OpenMode};
 use crate::error::{LogError, Result, at};
-use crate::id::OriginId;
 use crate::log::{Log, TORN_DIR};
-use crate::record::{self, Body, Parsed, SALT_LEN};
 use crate::scan::Step;
 use crate::store_file::STORE_FILE;
+use icm_event::id::OriginId;
+use icm_event::record::{self, Body, Parsed, SALT_LEN};
 
 /// A new segment that is on its way: where it lies, and where it belongs.
 struct Begun {
@@ -195,8 +195,8 @@ fn is_leftover(name: &str) -> bool {
     match parts[..] {
         [segment, n, "new"] => {
             let number = !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit());
-            let segment = format!("{segment}.{}", crate::segment::EXTENSION);
-            number && crate::segment::SegmentName::parse(&segment).is_some()
+            let segment = format!("{segment}.{}", icm_event::segment::EXTENSION);
+            number && icm_event::segment::SegmentName::parse(&segment).is_some()
         }
         _ => false,
     }

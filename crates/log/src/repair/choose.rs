@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::salvage::{Run, SourceKind};
-use crate::id::{EventId, Seq};
+use icm_event::id::{EventId, Seq};
 
 /// Pieces before one that are looked at for the one that it goes on from.
 const LOOK_BACK: usize = 256;
@@ -116,7 +116,7 @@ pub(super) fn choose(pieces: &[Run], anchors: &[(Seq, EventId)]) -> Vec<usize> {
 mod tests {
     use super::super::salvage::Edge;
     use super::*;
-    use crate::id::{OriginId, Position, Time};
+    use icm_event::id::{OriginId, Position, Time};
 
     /// A piece whose events are told apart by a branch.
     fn piece(source: usize, from: u64, to: u64, base: u8, branch: u8) -> Run {

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::plan::{Aside, ChainPlan, Slice, Target};
 use super::salvage::{NoBody, Run, Salvaged, Source, SourceKind};
 use crate::error::Result;
-use crate::id::{EventId, Seq};
 use crate::scan::Step;
-use crate::segment::{HEADER_LEN, SEGMENT_LEN_TARGET, SegmentHeader, SegmentName};
+use icm_event::id::{EventId, Seq};
+use icm_event::segment::{HEADER_LEN, SEGMENT_LEN_TARGET, SegmentHeader, SegmentName};
 
 /// Pieces with the same key hold the same events.
 pub(super) type Key = (Seq, Seq, EventId, EventId);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::disk::{self, Disk};
 use crate::error::{Result, at};
-use crate::id::{EventId, OriginId, Seq};
+use icm_event::id::{EventId, OriginId, Seq};
 
 /// Name of the marker.
 pub const REPAIRING_FILE: &str = "repairing";

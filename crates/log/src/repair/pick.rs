@@ -6,9 +6,9 @@ use super::choose::choose;
 use super::salvage::{Run, Salvaged, SourceKind};
 use crate::acked::Slot;
 use crate::error::Result;
-use crate::facts::ImportedRange;
-use crate::head::PLACE_MAX;
-use crate::id::{EventId, OriginId, Seq};
+use icm_event::facts::ImportedRange;
+use icm_event::head::PLACE_MAX;
+use icm_event::id::{EventId, OriginId, Seq};
 
 /// What a chain is to this machine.
 #[derive(Debug, Clone)]

@@ -8,10 +8,10 @@ use super::layout::{Bodies, key, lay_out, roll};
 use super::pick::{Known, Picked, Role};
 use super::salvage::{Edge, NoBody, Run, Salvaged};
 use crate::error::Result;
-use crate::facts::Hole;
 use crate::holes::Gap;
-use crate::id::{EventId, OriginId, Seq};
-use crate::segment::{SegmentHeader, SegmentName};
+use icm_event::facts::Hole;
+use icm_event::id::{EventId, OriginId, Seq};
+use icm_event::segment::{SegmentHeader, SegmentName};
 
 /// A stretch of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

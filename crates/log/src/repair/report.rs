@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::disk::DiskFile;
-use crate::id::{EventId, OriginId, Position, Seq, SubjectId, Time};
-use crate::kind::Kind;
+use icm_event::id::{EventId, OriginId, Position, Seq, SubjectId, Time};
+use icm_event::kind::Kind;
 
 /// Records from elsewhere that may stand in for what is gone: of one chain, consecutive, back to
 /// back from `start` to `end` of a file.

@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use crate::disk::{Disk, DiskFile, OpenMode};
 use crate::error::{LogError, Result, at};
-use crate::facts::{Continues, Facts};
-use crate::head::{Head, HeadError};
 use crate::holes::Holes;
-use crate::id::{EventId, OriginId, Position, Seq, SubjectId, Time};
-use crate::kind::Kind;
-use crate::record::{self, Body, FRAME_LEN, Parsed, RECORD_LEN_MAX, Record};
 use crate::recover::newer_kind;
 use crate::scan::{SegmentScan, Step};
-use crate::segment::{HEADER_LEN, HeaderError, SegmentHeader, SegmentName};
+use icm_event::facts::{Continues, Facts};
+use icm_event::head::{Head, HeadError};
+use icm_event::id::{EventId, OriginId, Position, Seq, SubjectId, Time};
+use icm_event::kind::Kind;
+use icm_event::record::{self, Body, FRAME_LEN, Parsed, RECORD_LEN_MAX, Record};
+use icm_event::segment::{HEADER_LEN, HeaderError, SegmentHeader, SegmentName};
 
 /// Where records may come from; the earlier ones are taken before the later ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::pick::{Known, Picked, Role};
 use super::salvage::{NoBody, Run, Salvaged, SourceKind};
 use crate::error::Result;
-use crate::head::Head;
-use crate::id::{EventId, OriginId, Seq};
-use crate::record::Body;
 use crate::redacted::Redactions;
 use crate::scan::Step;
+use icm_event::head::Head;
+use icm_event::id::{EventId, OriginId, Seq};
+use icm_event::record::Body;
 
 /// Such events of a chain, in its order.
 #[derive(Debug, Default)]

@@ -6,12 +6,12 @@ use super::{Severity, Verify};
 use crate::cases::Case;
 use crate::chain;
 use crate::error::Result;
-use crate::head::Head;
-use crate::id::{EventId, OriginId, Seq};
-use crate::record::Body;
 use crate::scan::{SegmentScan, Step};
-use crate::segment::HEADER_LEN;
 use crate::walk;
+use icm_event::head::Head;
+use icm_event::id::{EventId, OriginId, Seq};
+use icm_event::record::Body;
+use icm_event::segment::HEADER_LEN;
 
 impl Verify<'_> {
     /// A body that is withheld and that no redaction names was lost otherwise.

@@ -4,9 +4,9 @@
 use super::{Expect, Severity, Verify};
 use crate::chain::SegmentFile;
 use crate::error::Result;
-use crate::id::Seq;
 use crate::scan::read_one;
-use crate::segment::HEADER_LEN;
+use icm_event::id::Seq;
+use icm_event::segment::HEADER_LEN;
 
 /// Where the segments read so far end.
 #[derive(Default)]

@@ -7,13 +7,13 @@ use super::{Expect, Severity, Verify, Withheld};
 use crate::cases::Case;
 use crate::chain::{self, SegmentFile};
 use crate::error::Result;
-use crate::facts::LogRepaired;
-use crate::hash;
-use crate::head::Head;
 use crate::holes::{Explained, Gap, Holes};
-use crate::id::{OriginId, Position, Seq};
 use crate::scan::read_one;
-use crate::segment::HEADER_LEN;
+use icm_event::facts::LogRepaired;
+use icm_event::hash;
+use icm_event::head::Head;
+use icm_event::id::{OriginId, Position, Seq};
+use icm_event::segment::HEADER_LEN;
 
 /// A name for people: enough digits to tell a handful of machines apart.
 fn short(origin: OriginId) -> String {

@@ -8,11 +8,11 @@ use super::{Each, Place, Walk, event_of, newer, place_of, read_head};
 use crate::cases::Case;
 use crate::chain::SegmentFile;
 use crate::error::{LogError, Result};
-use crate::facts::Facts;
-use crate::id::{EventId, Position, Seq};
-use crate::kind::Kind;
 use crate::scan::{Step, read_one};
-use crate::segment::HEADER_LEN;
+use icm_event::facts::Facts;
+use icm_event::id::{EventId, Position, Seq};
+use icm_event::kind::Kind;
+use icm_event::segment::HEADER_LEN;
 
 impl Walk<'_> {
     /// What is whole of a damaged segment is handed out, and then said that it is damaged: what

@@ -9,8 +9,8 @@ use super::Part;
 use crate::chain::{self, SegmentFile};
 use crate::disk::Disk;
 use crate::error::Result;
-use crate::id::{EventId, OriginId, Seq};
 use crate::runs::{self, Run};
+use icm_event::id::{EventId, OriginId, Seq};
 
 /// The segments of this machine's branches, by what lay there when it was looked: to tell them takes a pass over the chain.
 #[derive(Default)]

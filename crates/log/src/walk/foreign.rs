@@ -6,11 +6,11 @@ use std::ops::ControlFlow;
 use super::{Each, Splice, Walk, Waypoint, event_of, place_of, read_head};
 use crate::chain::{self, SegmentFile};
 use crate::error::Result;
-use crate::facts::ImportedRange;
-use crate::id::{EventId, OriginId, Position, Seq};
 use crate::runs;
 use crate::scan::{SegmentScan, Step, read_one};
-use crate::segment::HEADER_LEN;
+use icm_event::facts::ImportedRange;
+use icm_event::id::{EventId, OriginId, Position, Seq};
+use icm_event::segment::HEADER_LEN;
 
 /// Where the last range of each chain ended: the next one is likely to go on from there.
 #[derive(Default)]
@@ -115,8 +115,8 @@ impl Walk<'_> {
         };
         let path = &stretches[place].segment.path;
         let prev = read_one(self.disk, path, cursor.offset, |record| {
-            let same =
-                record.seq() == cursor.seq && crate::hash::event_id(record.head) == cursor.event;
+            let same = record.seq() == cursor.seq
+                && icm_event::hash::event_id(record.head) == cursor.event;
             same.then(|| record.prev())
         })?;
         let Some(prev) = prev.flatten() else {

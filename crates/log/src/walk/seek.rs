@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 use super::{Cursor, Each, Event, Walk, event_of, place_of, read_head};
 use crate::chain::{SegmentFile, holding};
 use crate::error::{LogError, Result};
-use crate::head::Head;
-use crate::id::{EventId, OriginId, Position, Seq, Time};
 use crate::recover::{Tip, tip_of};
 use crate::scan::read_one;
-use crate::segment::HEADER_LEN;
+use icm_event::head::Head;
+use icm_event::id::{EventId, OriginId, Position, Seq, Time};
+use icm_event::segment::HEADER_LEN;
 
 /// A place that was noted when the walk came by. With some of them a search reads a few events,
 /// without one it reads a segment from its start; the answer is the same.

@@ -1,13 +1,15 @@
 //! Batches: what is appended, and its ceilings.
 
 use crate::error::{LogError, Result};
-use crate::facts;
-use crate::head::{FACTS_LEN_MAX, HEAD_FIXED_LEN, REFS_MAX};
-use crate::id::{ActorId, CommandId, EventId, Position, RequestKey, SessionId, SubjectId, Time};
-use crate::kind::Kind;
-use crate::payload;
-use crate::record::{FRAME_LEN, PAYLOAD_LEN_MAX, SALT_LEN, SECOND_CHECK_LEN};
 use crate::store_file::StoreFile;
+use icm_event::facts;
+use icm_event::head::{FACTS_LEN_MAX, HEAD_FIXED_LEN, REFS_MAX};
+use icm_event::id::{
+    ActorId, CommandId, EventId, Position, RequestKey, SessionId, SubjectId, Time,
+};
+use icm_event::kind::Kind;
+use icm_event::payload;
+use icm_event::record::{FRAME_LEN, PAYLOAD_LEN_MAX, SALT_LEN, SECOND_CHECK_LEN};
 
 /// Most events of a batch.
 pub const BATCH_EVENTS_MAX: usize = 16_384;

@@ -3,12 +3,12 @@
 use super::batch::{Appended, BATCH_LEN_MAX, Batch, imported_count};
 use crate::env::Env;
 use crate::error::{LogError, Result};
-use crate::hash;
-use crate::head::HeadFields;
-use crate::id::{ActorId, EventId, Position, RequestKey, Seq, Time};
-use crate::record::{self, SALT_LEN};
 use crate::recover::Tip;
 use crate::store_file::StoreFile;
+use icm_event::hash;
+use icm_event::head::HeadFields;
+use icm_event::id::{ActorId, EventId, Position, RequestKey, Seq, Time};
+use icm_event::record::{self, SALT_LEN};
 
 /// Turns batches into the bytes of records.
 pub(super) struct Encoder<'s> {

@@ -10,10 +10,10 @@ mod prepare;
 
 use crate::env::Env;
 use crate::error::Result;
-use crate::hash;
-use crate::id::{ActorId, Seq};
 use crate::log::Log;
 use crate::recover::Tip;
+use icm_event::hash;
+use icm_event::id::{ActorId, Seq};
 
 pub(crate) use batch::POSITIONS_MAX;
 pub use batch::{Appended, BATCH_EVENTS_MAX, BATCH_LEN_MAX, Batch, NewEvent, actor_named};

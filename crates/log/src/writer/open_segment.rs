@@ -8,12 +8,12 @@ use super::commit::sync_failed;
 use crate::chain;
 use crate::disk::{DiskFile, OpenMode};
 use crate::error::{Result, at};
-use crate::head::FORMAT;
-use crate::id::{EventId, Seq};
 use crate::log::{Log, State};
 use crate::recover::{Tip, TipPlace};
-use crate::segment::{HEADER_LEN, SEGMENT_LEN_TARGET, SegmentHeader, SegmentName};
 use crate::zero_tail;
+use icm_event::head::FORMAT;
+use icm_event::id::{EventId, Seq};
+use icm_event::segment::{HEADER_LEN, SEGMENT_LEN_TARGET, SegmentHeader, SegmentName};
 
 impl Log {
     /// Writes encoded records after the tip, or into a new segment.

@@ -2,8 +2,8 @@
 
 use super::Writer;
 use crate::error::{LogError, Result};
-use crate::id::Seq;
 use crate::log::{Refusal, State};
+use icm_event::id::Seq;
 
 /// Tails that are set aside before an append; each leaves the log shorter.
 const SET_ASIDE_MAX: usize = 8;

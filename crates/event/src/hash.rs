@@ -62,7 +62,7 @@ pub fn commitment(body: &[u8]) -> [u8; 32] {
 }
 
 /// Hashes a bundle, piece by piece.
-pub(crate) fn bundle_hasher() -> blake3::Hasher {
+pub fn bundle_hasher() -> blake3::Hasher {
     blake3::Hasher::new_keyed(&key_of(CONTEXT_BUNDLE))
 }
 

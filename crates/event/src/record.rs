@@ -91,7 +91,7 @@ impl<'a> Record<'a> {
     }
 
     /// Whether it comes directly after `before` in the same chain, as far as the two say.
-    pub(crate) fn follows(&self, before: &Record<'_>) -> bool {
+    pub fn follows(&self, before: &Record<'_>) -> bool {
         self.seq().0 == before.seq().0.wrapping_add(1)
             && head::origin_bytes(self.head) == head::origin_bytes(before.head)
     }

@@ -29,7 +29,6 @@ pub struct SegmentHeader {
 
 /// Why bytes are no segment header.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
 pub enum HeaderError {
     /// Too few bytes, wrong magic, or a failing check.
     #[error("not the header of a segment")]

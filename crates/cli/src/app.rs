@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use icm_api::Caller;
 use icm_api::error::ServiceError;
-use icm_embedders::{Choice, EmbedError, Opened, Store};
 use icm_server::AskOwner;
-use icm_service::{Left, Model, OpenOptions, Service};
+use icm_service::{Left, OpenOptions, Service};
 
 use crate::args::GlobalArgs;
 use crate::background;
@@ -189,43 +188,6 @@ impl App {
             .with_ranking(config.ranking)
             .with_links(config.recall.links)
             .with_model(self.model(config)?))
-    }
-
-    /// What embeds, as a configuration says. One that cannot be used is no reason to fail before it is
-    /// needed. A model that this store does not have may be in the usual one.
-    pub(crate) fn model(&self, config: &Config) -> Result<Model, CliError> {
-        let choice = match config.embedding() {
-            Ok(choice) => choice,
-            Err(error) => {
-                let error = EmbedError::Unavailable {
-                    model: "endpoint".to_owned(),
-                    why: error.said(),
-                    hint: Some(
-                        "or go back to the built-in one with `icm model use static`".to_owned(),
-                    ),
-                };
-                return Ok(Model::Unusable(Arc::new(error)));
-            }
-        };
-        let opened = icm_embedders::open(&choice, &self.models_of(&choice)?);
-        Ok(match opened {
-            Ok(Opened::BuiltIn) => Model::BuiltIn,
-            Ok(Opened::None) => Model::None,
-            Ok(Opened::Model(embedder)) => Model::Other(embedder),
-            Err(error) => Model::Unusable(Arc::new(error)),
-        })
-    }
-
-    /// The store whose models a choice means: this one, or the usual one where this one has no model of the name.
-    pub(crate) fn models_of(&self, choice: &Choice) -> Result<PathBuf, CliError> {
-        let here = self.db()?.0;
-        let Choice::Installed(name) = choice else {
-            return Ok(here);
-        };
-        let has = |dir: &PathBuf| Store::of(dir).name_of(name).is_some();
-        let usual = config::default_db().ok().flatten();
-        let usual = usual.filter(|usual| !has(&here) && has(usual));
-        Ok(usual.unwrap_or(here))
     }
 
     /// Who is calling.

@@ -120,7 +120,9 @@ pub(crate) enum Command {
     Sync(c::sync::SyncArgs),
     Backup(c::backup::BackupArgs),
     Restore(c::restore::RestoreArgs),
+    #[cfg(feature = "bench")]
     Bench(c::bench::BenchArgs),
+    #[cfg(feature = "models")]
     Model(c::model::ModelArgs),
     Serve(c::serve::ServeArgs),
     Config(c::config::ConfigArgs),
@@ -186,7 +188,9 @@ impl Command {
             Command::Sync(args) => c::sync::run(args, app),
             Command::Backup(args) => c::backup::run(args, app),
             Command::Restore(args) => c::restore::run(args, app),
+            #[cfg(feature = "bench")]
             Command::Bench(args) => c::bench::run(args, app),
+            #[cfg(feature = "models")]
             Command::Model(args) => c::model::run(args, app),
             Command::Serve(args) => c::serve::run(args, app),
             Command::Config(args) => c::config::run(args, app),

@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use icm_api::Summarizer;
 use icm_api::{DecayPolicy, Dedup, OnSimilar};
+#[cfg(feature = "models")]
 use icm_embedders::{Choice, Endpoint};
 use icm_guard::secrets::{Action, Policy};
 use icm_projections::ranking::Ranking;
@@ -205,6 +206,7 @@ impl Config {
     }
 
     /// Returns the embedder that a store is to be recalled with.
+    #[cfg(feature = "models")]
     pub(crate) fn embedding(&self) -> Result<Choice, CliError> {
         Ok(match self.embedding.model.clone() {
             ModelName::Static => Choice::BuiltIn,
@@ -216,6 +218,7 @@ impl Config {
     }
 
     /// Returns the server of `[embedding]`.
+    #[cfg(feature = "models")]
     pub(crate) fn endpoint(&self) -> Result<Endpoint, CliError> {
         let embedding = &self.embedding;
         let needed = |value: &Option<String>, key: &str, example: &str| {

@@ -192,3 +192,10 @@ pub(crate) fn report(error: &CliError, json: bool) {
         let _ = writeln!(stderr, "{cyan}hint:{cyan:#} {hint}");
     }
 }
+
+/// The error of what a lean build leaves out.
+#[cfg(not(all(feature = "http", feature = "models", feature = "objects")))]
+pub(crate) fn not_in_this_build(what: &str) -> CliError {
+    CliError::invalid(format!("this build of icm has no {what}"))
+        .with_hint("install icm with its default features")
+}

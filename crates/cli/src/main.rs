@@ -21,6 +21,7 @@ mod error;
 mod input;
 mod logging;
 mod memory_view;
+mod models;
 mod output;
 mod panic;
 mod progress;

@@ -83,6 +83,7 @@ impl Progress for Bar {
     }
 }
 
+#[cfg(feature = "models")]
 impl icm_embedders::Watch for Bar {
     fn phase(&self, what: &str, total_bytes: Option<u64>) {
         match total_bytes {

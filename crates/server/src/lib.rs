@@ -5,6 +5,7 @@
 //!
 //! Stores are opened and asked through `icm-service` alone. This crate never knows a terminal or how arguments are parsed.
 
+#[cfg(feature = "http")]
 pub mod http;
 pub mod mcp;
 pub mod owner;

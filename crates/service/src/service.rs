@@ -198,7 +198,11 @@ impl Service {
             notices: Mutex::new(Vec::new()),
             pending: Mutex::new(Vec::new()),
             new_ids: NewIds::default(),
-            graph_rows_min: GRAPH_ROWS_MIN,
+            graph_rows_min: if cfg!(feature = "graph") {
+                GRAPH_ROWS_MIN
+            } else {
+                u64::MAX
+            },
             graphless: Mutex::new(None),
             settled: Mutex::new(None),
             settling: AtomicBool::new(false),

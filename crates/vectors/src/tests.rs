@@ -1,5 +1,6 @@
 //! The exact search against a plain one, and files that are not what they should be.
 
+#[cfg(feature = "graph")]
 mod graph;
 
 use std::fs;

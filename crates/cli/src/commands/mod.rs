@@ -1,6 +1,7 @@
 //! One file a command. The argument struct's doc comment is the help.
 
 pub(crate) mod backup;
+#[cfg(feature = "bench")]
 pub(crate) mod bench;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -22,6 +23,7 @@ pub(crate) mod list;
 pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod memoir;
+#[cfg(feature = "models")]
 pub(crate) mod model;
 pub(crate) mod prune;
 pub(crate) mod rebuild;

@@ -1,6 +1,6 @@
 //! The table of keys: bounds and descriptions of everything that a config file may set.
 
-use icm_embedders::MAX_DIM;
+use icm_vectors::MAX_DIM;
 
 use super::keys::{Key, Takes};
 

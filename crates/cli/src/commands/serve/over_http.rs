@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use icm_server::http;
-use icm_server::http::{HttpOptions, Token};
+#[cfg(feature = "http")]
+use icm_server::http::{self, HttpOptions, Token};
 use icm_server::mcp::McpOptions;
 use icm_service::Service;
 
@@ -71,6 +71,7 @@ impl HttpArgs {
         self.print_unit.is_some()
     }
 
+    #[cfg(feature = "http")]
     pub(super) fn serve(
         &self,
         app: &App,
@@ -103,6 +104,7 @@ impl HttpArgs {
     }
 
     /// What would keep a server with these options from starting, as far as that is known now.
+    #[cfg(feature = "http")]
     pub(super) fn check(&self) -> Result<(), CliError> {
         let Some(listen) = self.http else {
             return Ok(());
@@ -126,6 +128,7 @@ impl HttpArgs {
         })?)
     }
 
+    #[cfg(feature = "http")]
     fn token(&self, app: &App) -> Result<Option<Token>, CliError> {
         if let Some(path) = &self.token_file {
             let (token, is_new) = Token::of_file(path)?;
@@ -152,5 +155,17 @@ impl HttpArgs {
             }
             Err(std::env::VarError::NotPresent) => Ok(None),
         }
+    }
+}
+
+/// A build without HTTP takes the same options, to say how to get it.
+#[cfg(not(feature = "http"))]
+impl HttpArgs {
+    pub(super) fn serve(&self, _: &App, _: Arc<Service>, _: McpOptions) -> Result<(), CliError> {
+        self.check()
+    }
+
+    pub(super) fn check(&self) -> Result<(), CliError> {
+        Err(crate::error::not_in_this_build("HTTP"))
     }
 }

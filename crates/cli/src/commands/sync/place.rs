@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use icm_objects::{Objects, SCHEMES};
 use icm_sync::{Address, Folder, Target};
 
 use crate::error::CliError;
@@ -56,10 +55,15 @@ impl Place {
             );
         }
         match path.split_once("://") {
-            Some((scheme, _)) if SCHEMES.contains(&scheme) => Ok(Place::Files {
-                target: Box::new(Objects::open(path)?),
+            #[cfg(feature = "objects")]
+            Some((scheme, _)) if icm_objects::SCHEMES.contains(&scheme) => Ok(Place::Files {
+                target: Box::new(icm_objects::Objects::open(path)?),
                 folder: None,
             }),
+            #[cfg(not(feature = "objects"))]
+            Some(("az" | "gs" | "http" | "https" | "s3", _)) => {
+                Err(crate::error::not_in_this_build("object stores"))
+            }
             Some((scheme, _)) if !Path::new(path).exists() => Err(CliError::invalid(format!(
                 "`{scheme}://` is no target that icm knows"
             ))

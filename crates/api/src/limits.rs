@@ -1,13 +1,9 @@
 //! Ceilings on what callers may give, and the checks that name them.
 
-use std::time::Duration;
-
 use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Result, ServiceError};
 
-/// How long an answer waits for the views' files while another process writes them.
-pub const VIEWS_WAIT: Duration = Duration::from_secs(10);
 /// Bytes of a memory's content.
 pub const CONTENT_LEN_MAX: usize = 64 * 1_024;
 /// Bytes of a verbatim excerpt.

@@ -22,9 +22,9 @@ use crate::memory::store::OwnWay;
 use crate::peer::{Forwarded, NoPeer, Peer, PeerParams, fill_in};
 use crate::system::SystemEnv;
 use icm_api::Summarizer;
+pub(crate) use icm_api::error::VIEWS_WAIT;
 use icm_api::error::{Result, ServiceError, plain};
 use icm_api::ids::NewIds;
-pub(crate) use icm_api::limits::VIEWS_WAIT;
 use icm_api::{Caller, DecayPolicy, Dedup};
 use icm_guard::secrets::Policy;
 

@@ -4,6 +4,7 @@ use icm_api::{ChainPlace, LogImportAnswer};
 use serde::Serialize;
 
 use crate::index::Listed;
+use crate::refused::Refused;
 
 /// What a sync did, or would do.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -91,33 +92,4 @@ pub struct Sent {
     pub held_back: Vec<ChainPlace>,
     /// Origins of whose events some are damaged or missing here: what comes after them was left out.
     pub incomplete: Vec<String>,
-}
-
-/// A file that was left alone.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Refused {
-    /// The machine that wrote it.
-    pub writer: String,
-    /// Its name.
-    pub file: String,
-    /// Why, for a person.
-    pub why: String,
-    /// Why.
-    pub reason: Reason,
-}
-
-/// Why a file was left alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reason {
-    /// It is not what was written: its machine has to write it again.
-    Changed,
-    /// A newer version of icm wrote it.
-    Newer,
-    /// It, or all of it, is not there yet.
-    NotThere,
-    /// It cannot be read.
-    Unreadable,
-    /// It goes on from events that neither this store nor the target has.
-    Apart,
 }

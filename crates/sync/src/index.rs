@@ -5,7 +5,7 @@ use icm_log::bundle::ChainRange;
 use icm_log::{OriginId, Seq};
 use serde::{Deserialize, Serialize};
 
-use crate::answer::Reason;
+use crate::refused::Reason;
 
 /// Name of the file.
 pub(crate) const INDEX: &str = "index";

@@ -34,6 +34,7 @@ mod lock;
 mod peer;
 mod publish;
 mod pull;
+mod refused;
 mod ssh;
 mod target;
 
@@ -43,9 +44,10 @@ use icm_service::Service;
 
 use export::BUNDLE_LEN;
 
-pub use answer::{Reason, Refused, Sent, SyncAnswer, Taken};
+pub use answer::{Sent, SyncAnswer, Taken};
 pub use folder::Folder;
 pub use peer::{Peer, meet, serve};
+pub use refused::{Reason, Refused};
 pub use ssh::{Address, Connection};
 pub use target::Target;
 

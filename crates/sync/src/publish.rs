@@ -10,10 +10,11 @@ use icm_log::bundle::{ChainRange, Exported};
 use icm_service::Service;
 
 use crate::SyncOptions;
-use crate::answer::{Reason, Refused, SyncAnswer};
+use crate::answer::SyncAnswer;
 use crate::export::{Export, spooling, temporary};
 use crate::index::{INDEX, Index, Listed, is_name, name_of};
 use crate::pull::fetched;
+use crate::refused::{Reason, Refused};
 use crate::target::{Target, UNFINISHED};
 
 /// A bundle is written anew together with what is new, once that is half as long: so there are few, and an event is

@@ -10,9 +10,10 @@ use icm_log::bundle::ChainRange;
 use icm_log::learn::Lacking;
 use icm_service::{ExportFile, Service};
 
-use crate::answer::{Reason, Refused, SyncAnswer};
+use crate::answer::SyncAnswer;
 use crate::export::Export;
 use crate::index::{INDEX, Index, Listed, events_of, name_of};
+use crate::refused::{Reason, Refused};
 use crate::target::Target;
 
 /// Longest index that is read: a hundred thousand bundles.

@@ -12,8 +12,9 @@ use icm_log::bundle::ChainRange;
 use icm_log::learn::Lacking;
 use icm_service::Service;
 
-use crate::answer::{Reason, Refused, SyncAnswer};
+use crate::answer::SyncAnswer;
 use crate::export::Export;
+use crate::refused::{Reason, Refused};
 use crate::{SyncOptions, lock};
 
 use wire::Given;

@@ -1,6 +1,6 @@
 //! The models of one store: `models/NAME/` and `lib/`.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -97,7 +97,7 @@ impl Store {
     /// Where there is none of the name, or the folder cannot be removed.
     pub fn remove(&self, name: &str) -> Result<u64, ModelError> {
         let _lock = match self.models.is_dir() {
-            true => Some(crate::install::lock(&self.models)?),
+            true => Some(lock(&self.models)?),
             false => None,
         };
         let name = self.name_of(name).ok_or_else(|| self.unknown(name))?;
@@ -159,6 +159,23 @@ impl Store {
             .into_iter()
             .map(|entry| entry.name)
             .collect()
+    }
+}
+
+/// One at a time changes the models of a store.
+pub(crate) fn lock(models: &Path) -> Result<File, ModelError> {
+    let path = models.join(".lock");
+    let mut options = File::options();
+    let file = options.write(true).create(true).truncate(false).open(&path);
+    let file = file.map_err(ModelError::io("opening", &path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(fs::TryLockError::WouldBlock) => Err(ModelError::Refused {
+            what: "another process is installing or removing a model here".into(),
+            hint: "try again once it is done".into(),
+        }),
+        // Where the file system knows no locks whoever comes last wins.
+        Err(fs::TryLockError::Error(_)) => Ok(file),
     }
 }
 

@@ -16,7 +16,7 @@ use icm_vectors::embed::Embedder;
 use crate::catalogue::{Known, known, prefixes};
 use crate::error::ModelError;
 use crate::onnx::{FastEmbedder, Pooling, Record, TOKENIZER, Traits, library, path_in};
-use crate::store::{STAGING, Store, is_name, make_private};
+use crate::store::{STAGING, Store, is_name, lock, make_private};
 
 /// What is installed where no name is given.
 pub const DEFAULT_MODEL: &str = "all-MiniLM-L6-v2";
@@ -286,23 +286,6 @@ fn copy(files: impl Iterator<Item = (PathBuf, String)>, folder: &Path) -> Result
         fs::copy(&from, &to).map_err(ModelError::io("copying", &from))?;
     }
     Ok(())
-}
-
-/// One at a time changes the models of a store.
-pub(crate) fn lock(models: &Path) -> Result<File, ModelError> {
-    let path = models.join(".lock");
-    let mut options = File::options();
-    let file = options.write(true).create(true).truncate(false).open(&path);
-    let file = file.map_err(ModelError::io("opening", &path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(fs::TryLockError::WouldBlock) => Err(ModelError::Refused {
-            what: "another process is installing or removing a model here".into(),
-            hint: "try again once it is done".into(),
-        }),
-        // Where the file system knows no locks whoever comes last wins.
-        Err(fs::TryLockError::Error(_)) => Ok(file),
-    }
 }
 
 /// Removes what killed installations left; called under the lock, so nobody works there.

@@ -5,9 +5,10 @@ use std::io;
 use std::path::Path;
 
 use icm_vectors::embed::EmbedError;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::record::{FileNote, Pooling, Traits};
+use super::file_note::FileNote;
 
 /// What every model has beside its weights.
 pub(crate) const TOKENIZER: [&str; 4] = [
@@ -32,6 +33,24 @@ pub(crate) const DIM_MAX: usize = icm_vectors::MAX_DIM;
 const TOKENS_MAX: usize = 512;
 /// What a graph has that measures the range of what goes through it.
 const DYNAMIC: &[u8] = b"DynamicQuantizeLinear";
+
+/// How the vectors of a text's tokens become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pooling {
+    /// Their mean.
+    Mean,
+    /// The first one.
+    Cls,
+}
+
+/// What a folder does not say by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Traits {
+    pub(crate) pooling: Pooling,
+    pub(crate) query_prefix: String,
+    pub(crate) passage_prefix: String,
+}
 
 /// What was found.
 pub(crate) struct Found {

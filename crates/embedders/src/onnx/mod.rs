@@ -1,5 +1,6 @@
 //! ONNX models that run on this machine, by fastembed.
 
+mod file_note;
 mod folder;
 pub(crate) mod library;
 mod record;
@@ -16,9 +17,10 @@ use fastembed::{
 };
 use icm_vectors::embed::{EmbedError, Embedder};
 
-pub(crate) use folder::TOKENIZER;
-pub use record::{Pooling, Record};
-pub(crate) use record::{Traits, path_in, plain_name};
+pub use folder::Pooling;
+pub(crate) use folder::{TOKENIZER, Traits};
+pub use record::Record;
+pub(crate) use record::{path_in, plain_name};
 
 use crate::unit::{is_blank, unit};
 

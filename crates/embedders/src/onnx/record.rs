@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use icm_vectors::embed::EmbedError;
 use serde::{Deserialize, Serialize};
 
-use super::folder;
+use super::file_note::FileNote;
+use super::folder::{self, Pooling, Traits};
 
 /// The record's name in the folder.
 pub(crate) const RECORD: &str = "model.toml";
@@ -15,16 +16,6 @@ pub(crate) const RECORD: &str = "model.toml";
 const FORMAT: u32 = 1;
 /// Longer than any record.
 const RECORD_BYTES_MAX: u64 = 1 << 20;
-
-/// How the vectors of a text's tokens become one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Pooling {
-    /// Their mean.
-    Mean,
-    /// The first one.
-    Cls,
-}
 
 /// What is known of a model without loading it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,24 +46,6 @@ pub struct Record {
     pub(crate) weights: String,
     /// All files, by name.
     pub(crate) files: Vec<FileNote>,
-}
-
-/// A file of a model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct FileNote {
-    /// Below the folder, with `/`.
-    pub(crate) name: String,
-    pub(crate) len_bytes: u64,
-    pub(crate) blake3: String,
-}
-
-/// What a folder does not say by itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Traits {
-    pub(crate) pooling: Pooling,
-    pub(crate) query_prefix: String,
-    pub(crate) passage_prefix: String,
 }
 
 impl Record {
@@ -184,46 +157,6 @@ impl Record {
                 self.name
             ),
         )
-    }
-}
-
-impl FileNote {
-    pub(crate) fn of(folder: &Path, name: &str) -> io::Result<FileNote> {
-        let mut hasher = blake3::Hasher::new();
-        let mut file = fs::File::open(folder.join(name))?;
-        let len_bytes = io::copy(&mut file, &mut hasher)?;
-        Ok(FileNote {
-            name: name.to_owned(),
-            len_bytes,
-            blake3: hasher.finalize().to_hex().to_string(),
-        })
-    }
-
-    fn check_len(&self, folder: &Path) -> Result<(), String> {
-        match fs::metadata(folder.join(&self.name)) {
-            Ok(there) if there.len() == self.len_bytes && there.is_file() => Ok(()),
-            Ok(there) => Err(format!(
-                "{} has {} bytes, not {}",
-                self.name,
-                there.len(),
-                self.len_bytes
-            )),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Err(format!("{} is missing", self.name))
-            }
-            Err(error) => Err(format!("{} cannot be read: {error}", self.name)),
-        }
-    }
-
-    /// The bytes, if they are the ones that were noted.
-    pub(crate) fn read(&self, folder: &Path) -> Result<Vec<u8>, String> {
-        self.check_len(folder)?;
-        let bytes = fs::read(folder.join(&self.name))
-            .map_err(|error| format!("{} cannot be read: {error}", self.name))?;
-        if blake3::hash(&bytes).to_hex().as_str() != self.blake3 {
-            return Err(format!("{} was changed", self.name));
-        }
-        Ok(bytes)
     }
 }
 

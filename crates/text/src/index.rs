@@ -10,19 +10,18 @@ use std::time::Duration;
 use tantivy::directory::RamDirectory;
 use tantivy::directory::error::LockError;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
-use tantivy::schema::IndexRecordOption;
 use tantivy::{
-    Directory, DocId, DocSet, Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy,
-    Searcher, SegmentReader, TERMINATED, TantivyError, Term,
+    Directory, DocId, Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Searcher,
+    TantivyError, Term,
 };
 
 use super::Doc;
-use super::analyze::TextField;
 use super::error::{Doing, TextError};
 use super::folder::Folder;
 use super::parts::{Kept, Parts};
 use super::schema::{Analysed, ORDINAL, VERSION, fields, tokenizers};
-use super::stats::Tokens;
+use super::segment::{Location, deleted_docs, find, norm_ids};
+use super::tokens::Tokens;
 
 /// What a writer holds in memory before it writes a segment: the least that tantivy takes.
 const WRITER_HEAP_BYTES: usize = 15_000_000;
@@ -50,13 +49,6 @@ pub struct TextIndex {
     /// See [`TextIndex::deleted`].
     deleted: OnceLock<[Vec<Vec<DocId>>; 2]>,
     parts: Parts,
-}
-
-/// Where a document is within a tier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Location {
-    pub(crate) segment: usize,
-    pub(crate) doc: DocId,
 }
 
 /// One index. Its reader is reloaded by hand, and has no thread.
@@ -643,77 +635,4 @@ fn parse_payload(live_opstamp: u64, payload: &str) -> Result<Commit, TextError> 
     parse().ok_or_else(|| TextError::Format {
         found: payload.lines().next().unwrap_or_default().to_owned(),
     })
-}
-
-/// Where the document of a version is.
-fn find(tier: &Searcher, ordinal: u64) -> Result<Option<Location>, TextError> {
-    let mut found = None;
-    find_all(tier, &[ordinal], &mut |_, at| found = Some(at))?;
-    Ok(found)
-}
-
-/// Hands out where the documents of versions are, for those that are in this tier.
-pub(crate) fn find_all(
-    tier: &Searcher,
-    wanted: &[u64],
-    take: &mut dyn FnMut(u64, Location),
-) -> Result<(), TextError> {
-    for (segment, reader) in tier.segment_readers().iter().enumerate() {
-        let ordinals = reader
-            .fast_fields()
-            .u64(ORDINAL)
-            .doing("reading ordinals")?;
-        let held = ordinals.min_value()..=ordinals.max_value();
-        let mut index = None;
-        for ordinal in wanted.iter().filter(|ordinal| held.contains(ordinal)) {
-            let index = match &index {
-                Some(index) => index,
-                None => {
-                    let opened = reader.inverted_index(fields().ordinal);
-                    &*index.insert(opened.doing("looking for a version")?)
-                }
-            };
-            let term = Term::from_field_u64(fields().ordinal, *ordinal);
-            let docs = index
-                .read_postings(&term, IndexRecordOption::Basic)
-                .map_err(TantivyError::from)
-                .doing("looking for a version")?;
-            let Some(mut docs) = docs else { continue };
-            while docs.doc() != TERMINATED {
-                let doc = docs.doc();
-                if reader
-                    .alive_bitset()
-                    .is_none_or(|alive| alive.is_alive(doc))
-                {
-                    take(*ordinal, Location { segment, doc });
-                    break;
-                }
-                docs.advance();
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The lengths of a document's text fields, as tantivy keeps them.
-pub(crate) fn norm_ids(reader: &SegmentReader, doc: DocId) -> tantivy::Result<[u8; 2]> {
-    let mut ids = [0; 2];
-    for field in [TextField::Body, TextField::Exact] {
-        let norms = reader.get_fieldnorms_reader(fields().text(field))?;
-        ids[field as usize] = norms.fieldnorm_id(doc);
-    }
-    Ok(ids)
-}
-
-fn deleted_docs(reader: &SegmentReader) -> Vec<DocId> {
-    let mut deleted = Vec::new();
-    if let Some(alive) = reader.alive_bitset() {
-        let mut next = 0;
-        for doc in alive.iter_alive() {
-            deleted.extend(next..doc);
-            next = doc + 1;
-        }
-        deleted.extend(next..reader.max_doc());
-    }
-    deleted
 }

@@ -31,6 +31,7 @@
 //! ```
 
 mod analyze;
+mod candidate;
 mod collect;
 mod count;
 mod coverage;
@@ -44,16 +45,19 @@ mod near;
 mod parts;
 mod schema;
 mod search;
+mod segment;
 mod similar;
 mod stats;
 mod stopwords;
 mod tail;
 #[cfg(test)]
 mod tests;
+mod tokens;
 mod traits;
 
 pub use analyze::has_prose;
 pub use analyze::word_places;
+pub use collect::Sight;
 pub use coverage::Coverage;
 pub use coverage::{Likeness, STEM_ALIKE};
 pub use error::TextError;
@@ -62,7 +66,7 @@ pub use index::{TextIndex, TextWriter};
 pub use near::Sought;
 pub use schema::Analysed;
 pub use schema::keyword_fits;
-pub use search::{Found, Prepared, Sight};
+pub use search::{Found, Prepared};
 pub use search::{Hit, InScope, TermUse, TextAnswer, TextFilter, TextQuery};
 pub use similar::{SIGNATURE_BANDS, Words, similarity_ppm};
 pub use tail::Tail;

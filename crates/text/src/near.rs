@@ -8,12 +8,13 @@ use tantivy::{DocSet, SegmentReader, TERMINATED, Term};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::analyze::{TextField, plain_words};
-use super::collect::{Place, postings, seek};
+use super::candidate::Place;
 use super::error::{Doing, TextError};
 use super::marks::Marks;
 use super::parts::{Kept, Part};
 use super::schema::{Home, fields, topic_is};
 use super::search::stored;
+use super::segment::{postings, seek};
 use super::similar::Words;
 use super::stopwords::is_stopword;
 use super::{Tail, TextIndex};

@@ -98,6 +98,9 @@ impl Home {
     }
 }
 
+/// Filter terms, one of which a document has to hold; none may hold two.
+pub(crate) type AnyOf = Vec<String>;
+
 /// A document after analysis: what the tail counts and the index takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Analysed {

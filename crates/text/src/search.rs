@@ -13,17 +13,18 @@ use tantivy::{DocAddress, Searcher, TantivyDocument, Term};
 use super::analyze::{
     Kind, QUERY_TERMS_MAX, QueryTerm, Question, QuestionWord, TextField, is_identifier, query_terms,
 };
-use super::collect::{
-    Best, Candidate, Place, Scored, Search, WeightedTerm, all_ordinals, passing, postings,
-    score_docs, seek,
-};
+use super::candidate::{Best, Candidate, Place, Scored};
+use super::collect::{Search, Sight, WeightedTerm, all_ordinals, passing, score_docs};
 use super::coverage::WORDS_MAX;
 use super::error::{Doing, TextError};
-use super::index::{Location, find_all};
-use super::schema::{fields, keyword_is, scope_is, scope_under, speaker_is, topic_is, topic_under};
+use super::index::TextIndex;
+use super::schema::{
+    AnyOf, fields, keyword_is, scope_is, scope_under, speaker_is, topic_is, topic_under,
+};
+use super::segment::{Location, find_all, postings, seek};
 use super::stats::{CollectionStats, term_of};
 use super::stopwords::is_stopword;
-use super::{Tail, TextIndex};
+use super::tail::Tail;
 
 /// Terms of a query that are searched for: the weightiest of those that are looked up.
 const SEARCH_TERMS_MAX: usize = 64;
@@ -83,9 +84,6 @@ impl InScope<'_> {
         }
     }
 }
-
-/// Filter terms, one of which a document has to hold; none may hold two.
-pub(super) type AnyOf = Vec<String>;
 
 /// A version that matches.
 #[derive(Debug, Clone, PartialEq)]
@@ -250,15 +248,6 @@ impl TextIndex {
         };
         Ok((answer, prepared))
     }
-}
-
-/// A caller's sight of versions, by their ordinals.
-#[derive(Clone, Copy)]
-pub struct Sight<'a> {
-    /// Whether one may be in the answer.
-    pub visible: &'a dyn Fn(u64) -> bool,
-    /// Which of equally good ones stands first: the one whose number is smaller.
-    pub tie: &'a dyn Fn(u64) -> u128,
 }
 
 /// A query against the collection of this moment.

@@ -1,44 +1,17 @@
 //! One set of collection statistics for every tier.
 
 use rustc_hash::FxHashMap;
-use tantivy::fieldnorm::FieldNormReader;
 use tantivy::query::{Bm25StatisticsProvider, Bm25Weight};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Searcher, SegmentReader, Term};
 
 use super::analyze::{QueryTerm, TextField};
-use super::collect::{postings, seek};
-use super::index::norm_ids;
+use super::error::{Doing, TextError};
+use super::index::TextIndex;
 use super::schema::fields;
-use super::{Tail, TextError, TextIndex};
-use crate::error::Doing;
-
-/// Tokens by field: a sum of lengths as tantivy keeps them with each document (exact up to 40,
-/// coarser beyond), so that a document can be taken out again without its text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Tokens(pub(crate) [u64; 2]);
-
-impl Tokens {
-    /// Counts a document in.
-    pub(crate) fn add(&mut self, norm_ids: [u8; 2]) {
-        for (sum, id) in self.0.iter_mut().zip(norm_ids) {
-            *sum += u64::from(FieldNormReader::id_to_fieldnorm(id));
-        }
-    }
-
-    /// Counts a document out.
-    pub(crate) fn remove(&mut self, norm_ids: [u8; 2]) {
-        for (sum, id) in self.0.iter_mut().zip(norm_ids) {
-            *sum = sum.saturating_sub(u64::from(FieldNormReader::id_to_fieldnorm(id)));
-        }
-    }
-
-    fn add_all(&mut self, other: Tokens) {
-        for (sum, more) in self.0.iter_mut().zip(other.0) {
-            *sum += more;
-        }
-    }
-}
+use super::segment::{norm_ids, postings, seek};
+use super::tail::Tail;
+use super::tokens::Tokens;
 
 /// What BM25 needs to know of a collection: of the versions that hold now, wherever they are,
 /// and whatever moment is asked about, so that scores compare across tiers.

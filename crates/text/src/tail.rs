@@ -7,14 +7,15 @@ use std::sync::{Arc, OnceLock};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tantivy::query::Bm25Weight;
 
+use super::Doc;
 use super::analyze::TextField;
-use super::collect::Scored;
-use super::index::{Location, TextIndex};
+use super::candidate::Scored;
+use super::error::TextError;
+use super::index::TextIndex;
 use super::marks::Marks;
-use super::schema::{Analysed, Home, marks_of};
-use super::search::AnyOf;
-use super::stats::Tokens;
-use super::{Doc, TextError};
+use super::schema::{Analysed, AnyOf, Home, marks_of};
+use super::segment::Location;
+use super::tokens::Tokens;
 
 /// Documents that wait to be analysed, at most: whoever searches first does that, in some 0.4 s. As many as a server lets
 /// the tail grow to, and those that come while that is taken into the views, so that no store waits for it.

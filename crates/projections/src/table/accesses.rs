@@ -11,7 +11,7 @@
 
 use icm_log::Position;
 
-use super::read::unreadable;
+use super::unreadable;
 use crate::error::Result;
 use crate::fold::Access;
 

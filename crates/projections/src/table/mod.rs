@@ -9,6 +9,8 @@ mod write;
 
 use redb::TableDefinition;
 
+use crate::error::ViewError;
+
 pub use read::{Table, TopicCount};
 pub(crate) use write::{flush, flush_keeping_last, go_back};
 
@@ -65,4 +67,11 @@ fn member_key(topic: &str, entity: icm_log::SubjectId) -> Vec<u8> {
     key.push(0);
     key.extend_from_slice(&entity.0);
     key
+}
+
+fn unreadable(what: &'static str) -> ViewError {
+    ViewError::Unusable {
+        view: "table",
+        why: format!("an unreadable {what}"),
+    }
 }

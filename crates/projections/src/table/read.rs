@@ -11,7 +11,7 @@ use super::accesses::Block;
 use super::{
     ACCESSES, ALIASES, Bytes, IDS, IMPORTED, LINK_PLACES, LINKS, MEMBERS, META, META_CHECKPOINT,
     META_TALLY, MOVED, NAMES, REQUESTS, TICKS, TOPICS, UNDOS, UNLINKS, VERSIONS, WAITING,
-    member_key, versioned_key,
+    member_key, unreadable, versioned_key,
 };
 use crate::error::{Result, ViewError};
 use crate::fold::Tally;
@@ -32,13 +32,6 @@ fn bad(error: impl std::error::Error) -> ViewError {
     ViewError::Unusable {
         view: "table",
         why: error.to_string(),
-    }
-}
-
-pub(super) fn unreadable(what: &'static str) -> ViewError {
-    ViewError::Unusable {
-        view: "table",
-        why: format!("an unreadable {what}"),
     }
 }
 

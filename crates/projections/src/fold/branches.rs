@@ -5,7 +5,7 @@ use icm_log::facts::{Facts, UndoneRange};
 use icm_log::{Event, EventId, OriginId, Seq};
 use rustc_hash::FxHashMap;
 
-use super::apply::Learned;
+use super::base::Learned;
 use super::memory::facts_of;
 use super::undos::Undo;
 

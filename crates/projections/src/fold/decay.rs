@@ -13,10 +13,12 @@
 use std::collections::BTreeMap;
 
 use icm_log::facts::{Importance, MemoryDecayed};
+use icm_log::{Event, Position, Seq};
 use serde::{Deserialize, Serialize};
 
+use super::memory::stamp_of;
 use super::record::Stamp;
-use super::ticks::Tick;
+use super::stretches::Stretches;
 
 /// All of it, in parts per billion.
 const FULL_PPB: u64 = 1_000_000_000;
@@ -63,6 +65,37 @@ impl Rates {
         let fade = u128::from(self.rate_ppm) * u128::from(self.factor_ppm(importance)) / 100;
         let fade = fade / (10 + u128::from(recalls));
         u64::try_from(fade).map_or(FULL_PPB, |fade| fade.min(FULL_PPB))
+    }
+}
+
+/// A tick, with all that became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tick {
+    /// Its position.
+    pub position: Position,
+    /// The event.
+    pub stamp: Stamp,
+    /// Its place in the author's chain.
+    pub seq: Seq,
+    /// The last day that it is for, never after that of its own time.
+    pub as_of_day: u32,
+    /// How memories fade.
+    pub rates: Rates,
+    /// Where it held.
+    pub held: Stretches,
+}
+
+impl Tick {
+    pub(super) fn of(event: &Event<'_>, facts: &MemoryDecayed) -> Tick {
+        let stamp = stamp_of(event);
+        Tick {
+            position: event.position,
+            stamp,
+            seq: event.head.seq(),
+            as_of_day: facts.as_of_day.min(day_of(stamp.time.ms())),
+            rates: Rates::from(*facts),
+            held: Stretches::default(),
+        }
     }
 }
 

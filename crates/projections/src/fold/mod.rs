@@ -3,10 +3,12 @@
 
 mod afresh;
 mod apply;
+mod base;
 mod branches;
 mod canonical;
 mod decay;
 mod graph;
+mod keep;
 mod links;
 mod memory;
 mod overlay;
@@ -14,15 +16,17 @@ mod packed;
 mod record;
 mod state_hash;
 mod stretches;
+mod tally;
 mod texts;
-mod ticks;
 mod undo;
 mod undos;
 
 pub use afresh::fold_afresh;
-pub use apply::{Access, Applied, Base, Ended, Folder, Keep, Learned, NoBase, Request, Row, Tally};
+pub use apply::{Applied, Folder};
+pub use base::{Access, Base, Learned, NoBase, Request};
 pub use canonical::canonical_order;
-pub use decay::{Rates, Schedule, day_of};
+pub use decay::{Rates, Schedule, Tick, day_of};
+pub use keep::{Ended, Keep, Row};
 pub use links::Link;
 pub use memory::{as_written, written_by};
 pub use overlay::{Closed, MEMOIRS, Overlay, TopicChange, concepts_of};
@@ -31,8 +35,8 @@ pub use record::{
 };
 pub use state_hash::{StateHash, StateSum};
 pub use stretches::Stretches;
+pub use tally::Tally;
 pub use texts::{Owned, Texts};
-pub use ticks::Tick;
 pub use undo::{Change, Past, difference};
 pub use undos::{InChain, Undo, Undos};
 

@@ -7,11 +7,12 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::apply::{Access, Base, Ended, Keep, Learned, Request};
+use super::base::{Access, Base, Learned, Request};
+use super::decay::Tick;
+use super::keep::{Ended, Keep};
 use super::links::Link;
 use super::record::{EntityId, GraphRow, Stamp, Version};
 use super::texts::Owned;
-use super::ticks::Tick;
 use super::undos::{InChain, Undo};
 use crate::error::Result;
 
@@ -242,6 +243,15 @@ pub fn concepts_of(memoir: SubjectId) -> String {
 }
 
 impl Overlay {
+    /// The version of a memory that starts at a position.
+    pub(crate) fn version_from(&self, entity: EntityId, from: Position) -> Option<&Version> {
+        let versions = self.versions.get(&entity)?;
+        let index = versions
+            .binary_search_by_key(&from, |version| version.from)
+            .ok()?;
+        Some(&versions[index])
+    }
+
     /// The tick at a position.
     pub(super) fn tick_at(&self, base: &dyn Base, position: Position) -> Result<Option<Tick>> {
         match self.ticks.get(&position) {

@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::FOLD_VERSION;
+use super::decay::Tick;
 use super::links::Link;
 use super::record::Version;
 use super::texts::Texts;
-use super::ticks::Tick;
 
 /// A sum of digests: 128 bits, least significant limb first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,16 +11,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use icm_log::facts::{Facts, LogUndone, UndoneRange};
 use icm_log::{Event, EventId, Kind, Name, Position, SubjectId};
 
-use super::apply::{Access, Applied, Base, Ended, Folder, Keep, Learned, Pending};
+use super::apply::{Applied, Folder, Pending};
+use super::base::{Access, Base, Learned};
 use super::branches::{Named, Places};
 use super::canonical::{Held, fold_all};
+use super::decay::Tick;
+use super::keep::{Ended, Keep};
 use super::links::Link;
 use super::memory::{self, stamp_of};
 use super::overlay::Overlay;
 use super::record::{EntityId, Version, changed};
 use super::state_hash::access_digest;
 use super::texts::Owned;
-use super::ticks::Tick;
 use super::undos::{InChain, Undo, Undos};
 use crate::error::Result;
 

@@ -1,309 +1,30 @@
 //! Applying events, one after the other, on top of what is already folded.
 
+mod links;
+mod ticks;
+
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use icm_log::facts::{Covered, Facts, Importance, MemoryStored, fields};
-use icm_log::{
-    ActorId, Event, EventId, Name, OriginId, Position, RequestKey, Seq, SubjectId, payload,
-};
-use serde::{Deserialize, Serialize};
+use icm_log::facts::{Covered, Facts, MemoryStored, fields};
+use icm_log::{ActorId, Event, EventId, Name, Position, SubjectId, payload};
+use serde::Deserialize;
 
-use super::links::Link;
+use super::base::{Access, Base, Learned, Request};
+use super::keep::{Ended, Keep, Row};
 use super::memory::{self, Seen, stamp_of};
 use super::overlay::Overlay;
-use super::record::{EntityId, Family, GraphRow, Stamp, Version};
-use super::state_hash::{StateHash, StateSum, access_digest, row_digest};
-use super::texts::Texts;
-use super::ticks::Tick;
+use super::record::{EntityId, Family};
+use super::state_hash::{access_digest, row_digest};
+use super::tally::Tally;
 use super::undos::{InChain, Undo, Undone};
 use crate::error::Result;
-
-/// What is folded already, and an [`Overlay`] lies on.
-pub trait Base {
-    /// The newest version of a memory.
-    fn newest(&self, entity: EntityId) -> Result<Option<Version>>;
-    /// The memory that was stored under a name.
-    fn named(&self, name: Name) -> Result<Option<EntityId>>;
-    /// The memory that was moved to a name by the earliest event that moved one there.
-    fn moved(&self, name: Name) -> Result<Option<(Stamp, EntityId)>>;
-    /// The memory that an id stands for, when that is not the id itself.
-    fn alias(&self, id: SubjectId) -> Result<Option<EntityId>>;
-    /// The other ids of a memory, and since when they are known to be.
-    fn aliases(&self, entity: EntityId) -> Result<Vec<(SubjectId, Position)>>;
-    /// Every undo.
-    fn undos(&self) -> Result<Vec<Undo>>;
-    /// Ranges of other chains that were imported.
-    fn imported(&self) -> Result<Vec<Learned>>;
-    /// Positions of the events that name an id as what they are about, and perhaps of some others.
-    fn touched(&self, id: SubjectId) -> Result<Vec<Position>>;
-    /// Positions of the recalls that showed an id, in force or not, ascending.
-    fn accessed(&self, id: SubjectId) -> Result<Vec<Position>>;
-    /// Every link from or to an id that there ever was, in the order of positions.
-    fn links(&self, id: SubjectId) -> Result<Vec<Link>>;
-    /// The link that an event added.
-    fn link_of(&self, event: EventId) -> Result<Option<Link>>;
-    /// The events that take a link away which is not there yet.
-    fn unlinks(&self, link: EventId) -> Result<Vec<InChain>>;
-    /// The tick of decay at a position.
-    fn tick(&self, position: Position) -> Result<Option<Tick>>;
-}
-
-/// Nothing is folded yet.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoBase;
-
-impl Base for NoBase {
-    fn newest(&self, _: EntityId) -> Result<Option<Version>> {
-        Ok(None)
-    }
-    fn named(&self, _: Name) -> Result<Option<EntityId>> {
-        Ok(None)
-    }
-    fn moved(&self, _: Name) -> Result<Option<(Stamp, EntityId)>> {
-        Ok(None)
-    }
-    fn aliases(&self, _: EntityId) -> Result<Vec<(SubjectId, Position)>> {
-        Ok(Vec::new())
-    }
-    fn imported(&self) -> Result<Vec<Learned>> {
-        Ok(Vec::new())
-    }
-    fn link_of(&self, _: EventId) -> Result<Option<Link>> {
-        Ok(None)
-    }
-    fn unlinks(&self, _: EventId) -> Result<Vec<InChain>> {
-        Ok(Vec::new())
-    }
-    fn tick(&self, _: Position) -> Result<Option<Tick>> {
-        Ok(None)
-    }
-    fn alias(&self, _: SubjectId) -> Result<Option<EntityId>> {
-        Ok(None)
-    }
-    fn undos(&self) -> Result<Vec<Undo>> {
-        Ok(Vec::new())
-    }
-    fn touched(&self, _: EntityId) -> Result<Vec<Position>> {
-        Ok(Vec::new())
-    }
-    fn accessed(&self, _: EntityId) -> Result<Vec<Position>> {
-        Ok(Vec::new())
-    }
-    fn links(&self, _: EntityId) -> Result<Vec<Link>> {
-        Ok(Vec::new())
-    }
-}
-
-/// A recall that showed a memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Access {
-    /// Position of the recall.
-    pub position: Position,
-    /// Its time, milliseconds since the epoch; of an undo, that of the last recall that still
-    /// counts, and 0 when none does.
-    pub at_ms: u64,
-    /// An undo, after which so many recalls count; `None` for a recall.
-    pub counted: Option<u64>,
-}
-
-/// A range of another chain that was imported.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Learned {
-    /// The chain.
-    pub origin: OriginId,
-    /// Seq of the first event.
-    pub from_seq: Seq,
-    /// Seq of the last one.
-    pub to_seq: Seq,
-    /// Position of the first one.
-    pub first: Position,
-}
-
-/// What an idempotency key was used for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Request {
-    /// The first event of the command.
-    pub event: EventId,
-    /// Its position.
-    pub position: Position,
-    /// What it was about.
-    pub subject: SubjectId,
-    /// Kind of the event.
-    pub kind: u16,
-    /// Digest of the command; `None` when the payload is withheld.
-    pub digest: Option<String>,
-}
-
-/// The numbers of a state, carried from event to event.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
-    /// Position of the newest event folded.
-    pub position: Position,
-    /// That event; zero before the first.
-    pub event: Option<EventId>,
-    /// Events folded.
-    pub events: u64,
-    /// Living memories.
-    pub memories: u64,
-    /// Forgotten memories.
-    pub forgotten: u64,
-    /// Living memoirs.
-    pub memoirs: u64,
-    /// Living concepts, whether their memoir lives or not.
-    pub concepts: u64,
-    /// The ordinal that the next living version gets.
-    pub next_ordinal: u64,
-    /// The earliest time of an event, milliseconds since the epoch.
-    pub first_ms: Option<u64>,
-    /// The latest time of an event, milliseconds since the epoch.
-    pub last_ms: Option<u64>,
-    /// Ids that stand for another one.
-    pub aliases: u64,
-    /// Undos, in force or not.
-    pub undos: u64,
-    /// Imports.
-    pub imports: u64,
-    /// Events that wait for the memory that they are about, or waited.
-    pub waiting: u64,
-    /// Links between memories that were ever added, in force or not.
-    pub links: u64,
-    /// The same of concepts.
-    pub concept_links: u64,
-    /// Ticks of decay, in force or not.
-    pub ticks: u64,
-    /// Living memories by importance, low to critical.
-    pub(super) by_importance: [u64; 4],
-    /// Recalls that were recorded, in force or not.
-    pub recalls: u64,
-    /// Names of the actors.
-    pub actors: BTreeMap<ActorId, String>,
-    /// A critical kind that this version does not know was met: what is folded may be wrong.
-    pub newer: Option<String>,
-    /// Sum over the living rows.
-    pub sum: StateSum,
-}
-
-impl Tally {
-    /// Whether another fold of the same events came to the same state. One that knows from the
-    /// start what is undone, and what comes late, gives other ordinals.
-    pub fn agrees(&self, other: &Tally) -> bool {
-        let mut other = other.clone();
-        if self.undos + self.imports > 0 || self.aliases > 0 {
-            other.next_ordinal = self.next_ordinal;
-            other.waiting = self.waiting;
-        }
-        *self == other
-    }
-
-    fn living_mut(&mut self, family: Family) -> &mut u64 {
-        match family {
-            Family::Memory => &mut self.memories,
-            Family::Memoir => &mut self.memoirs,
-            Family::Concept => &mut self.concepts,
-        }
-    }
-
-    /// Living memories of an importance.
-    pub fn living(&self, importance: Importance) -> u64 {
-        self.by_importance[usize::from(importance.code() - 1)]
-    }
-
-    /// The state hash.
-    pub fn state_hash(&self) -> StateHash {
-        self.sum.hash(self.memories + self.memoirs + self.concepts)
-    }
-}
 
 /// What applying an event did to the rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Applied {
     /// This memory has a new version.
     pub entity: Option<EntityId>,
-}
-
-/// Where a fold finds the rows that are there and puts the new ones: everything that is new in an
-/// [`Overlay`], or the newest rows alone.
-pub trait Keep: Default {
-    /// How the text of the rows is held.
-    type Texts: Texts;
-    /// Rows are added to the sum of the state once, when all is folded, and not as they change.
-    const SUMS_AT_END: bool;
-
-    /// The newest version of a memory.
-    fn newest<'a>(
-        &'a self,
-        base: &dyn Base,
-        entity: EntityId,
-    ) -> Result<Option<Cow<'a, Row<Self>>>>;
-    /// The memory that was stored under a name, as far as that is new.
-    fn named(&self, name: Name) -> Option<EntityId>;
-    /// The memory that an id stands for, as far as that is new.
-    fn alias(&self, id: SubjectId) -> Option<EntityId>;
-    /// The other ids of a memory, and since when they are known to be.
-    fn aliases(&self, base: &dyn Base, entity: EntityId) -> Result<Vec<(SubjectId, Position)>>;
-    /// Whether there are events that name an id as what they are about.
-    fn is_touched(&self, base: &dyn Base, id: SubjectId) -> Result<bool>;
-    /// Takes a new version, with what it follows.
-    fn put(
-        &mut self,
-        texts: &mut Self::Texts,
-        entity: EntityId,
-        before: Option<Ended<Self>>,
-        version: Row<Self>,
-    );
-    /// Gives a name to a memory, unless it is given.
-    fn name(&mut self, name: Name, entity: EntityId);
-    /// A memory was moved to a name.
-    fn moved(&mut self, name: Name, stamp: Stamp, entity: EntityId);
-    /// From `since` on `id` stands for a memory.
-    fn set_alias(&mut self, id: SubjectId, entity: EntityId, since: Position);
-    /// An event that names an id as what it is about made no version.
-    fn waits(&mut self, id: SubjectId, position: Position);
-    /// A recall showed an id.
-    fn access(&mut self, id: SubjectId, access: Access);
-    /// A link, under both of its ends, which it may have had already.
-    fn link(&mut self, link: Link);
-    /// Every link from or to an id that there ever was, in the order of positions.
-    fn links(&self, base: &dyn Base, id: SubjectId) -> Result<Vec<Link>>;
-    /// The link that an event added.
-    fn link_of(&self, base: &dyn Base, event: EventId) -> Result<Option<Link>>;
-    /// An event takes a link away which is not there yet.
-    fn unlinks_later(&mut self, link: EventId, by: InChain, in_force: bool);
-    /// The events that took a link away before it was there.
-    fn unlinks(&self, base: &dyn Base, link: EventId) -> Result<Vec<InChain>>;
-    /// A tick of decay, which it may have had already.
-    fn tick(&mut self, tick: Tick);
-    /// A range was imported.
-    fn imported(&mut self, learned: Learned);
-    /// An idempotency key was used, unless it was before.
-    fn request(&mut self, key: RequestKey, make: impl FnOnce() -> Request);
-}
-
-/// A version as `K` keeps it.
-pub type Row<K> = Version<<<K as Keep>::Texts as Texts>::Text>;
-
-/// What is left to know of a version when the next one takes its place.
-pub struct Ended<K: Keep> {
-    /// Whether it was no tombstone.
-    pub alive: bool,
-    /// Its ordinal.
-    pub ordinal: Option<u64>,
-    /// Its topic.
-    pub topic: Option<<K::Texts as Texts>::Text>,
-    /// Of a memoir or a concept.
-    pub graph: Option<GraphRow>,
-}
-
-impl<K: Keep> Ended<K> {
-    pub(super) fn of(version: &Row<K>) -> Self {
-        Ended {
-            alive: version.is_alive(),
-            ordinal: version.ordinal,
-            topic: version.topic.clone(),
-            graph: version.graph,
-        }
-    }
 }
 
 /// Folds events on top of a base.
@@ -313,8 +34,8 @@ pub struct Folder<K: Keep = Overlay> {
     pub tally: Tally,
     /// What is kept of the rows.
     pub kept: K,
-    pub(super) texts: K::Texts,
-    pub(super) pending: Pending,
+    pub(in crate::fold) texts: K::Texts,
+    pub(in crate::fold) pending: Pending,
     /// Events of the batch that the newest event is of.
     batch: Vec<EventId>,
 }
@@ -322,17 +43,17 @@ pub struct Folder<K: Keep = Overlay> {
 /// What an import brought that is worked out at its end: a position inside it means the end, so
 /// nobody sees what was before that.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Pending {
+pub(in crate::fold) struct Pending {
     /// Memories to fold from all their events, since one came that had not seen the others.
-    pub(super) late: BTreeSet<EntityId>,
+    pub(in crate::fold) late: BTreeSet<EntityId>,
     /// Undos that are new.
-    pub(super) undos: Vec<Undo>,
+    pub(in crate::fold) undos: Vec<Undo>,
     /// More of the chains came in, at places that an undo names.
-    pub(super) learns: bool,
+    pub(in crate::fold) learns: bool,
     /// Ids shown by recalls that came as undone.
-    pub(super) recount: BTreeSet<SubjectId>,
+    pub(in crate::fold) recount: BTreeSet<SubjectId>,
     /// What was undone before the import.
-    pub(super) undone: Option<Undone>,
+    pub(in crate::fold) undone: Option<Undone>,
 }
 
 /// What an event does to a memory.
@@ -354,7 +75,7 @@ struct StorePlace<K: Keep> {
 }
 
 impl Pending {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::fold) fn is_empty(&self) -> bool {
         self.late.is_empty() && self.undos.is_empty() && self.recount.is_empty() && !self.learns
     }
 }
@@ -392,7 +113,7 @@ impl<K: Keep> Folder<K> {
     }
 
     /// The memory that was stored under a name.
-    pub(super) fn named(&self, base: &dyn Base, name: Name) -> Result<Option<EntityId>> {
+    pub(in crate::fold) fn named(&self, base: &dyn Base, name: Name) -> Result<Option<EntityId>> {
         if name.is_zero() {
             return Ok(None);
         }
@@ -404,14 +125,14 @@ impl<K: Keep> Folder<K> {
     }
 
     /// Whether an event is undone, as far as was known before the import that is being folded.
-    pub(super) fn is_undone(&self, event: &InChain) -> bool {
+    pub(in crate::fold) fn is_undone(&self, event: &InChain) -> bool {
         let undone = self.pending.undone.as_ref();
         undone.is_some_and(|undone| undone.holds(event))
     }
 
     /// Applies the next event of the walk, which is in force or undone. Events at or before the
     /// newest one are passed over, so that applying twice is applying once.
-    pub(super) fn apply_as(
+    pub(in crate::fold) fn apply_as(
         &mut self,
         base: &dyn Base,
         event: &Event<'_>,
@@ -552,7 +273,7 @@ impl<K: Keep> Folder<K> {
     }
 
     /// The memories that an event forgets beside what else it does, and what it says of each.
-    pub(super) fn covered(
+    pub(in crate::fold) fn covered(
         &self,
         base: &dyn Base,
         covers: &[Covered],
@@ -762,7 +483,7 @@ impl<K: Keep> Folder<K> {
         self.kept.waits(entity, event.position);
     }
 
-    pub(super) fn end_row(&mut self, before: &Row<K>) {
+    pub(in crate::fold) fn end_row(&mut self, before: &Row<K>) {
         Self::end(&mut self.tally, &self.texts, before);
     }
 
@@ -782,7 +503,7 @@ impl<K: Keep> Folder<K> {
     }
 
     /// Opens a version.
-    pub(super) fn push(
+    pub(in crate::fold) fn push(
         &mut self,
         entity: EntityId,
         before: Option<Ended<K>>,

@@ -1,48 +1,14 @@
 //! Ticks of decay: each stands for itself, so one costs the same however many memories there are. What
-//! they come to for a memory is asked when it is shown (see [`decay`](super::decay)).
+//! they come to for a memory is asked when it is shown (see [`decay`](crate::fold::decay)).
 
 use icm_log::facts::MemoryDecayed;
-use icm_log::{Event, Position, Seq};
-use serde::{Deserialize, Serialize};
+use icm_log::{Event, Position};
 
-use super::apply::{Applied, Folder, Keep};
-use super::decay::{Rates, day_of};
-use super::memory::stamp_of;
-use super::record::Stamp;
-use super::state_hash::tick_digest;
-use super::stretches::Stretches;
+use super::{Applied, Folder};
 use crate::error::Result;
-
-/// A tick, with all that became of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tick {
-    /// Its position.
-    pub position: Position,
-    /// The event.
-    pub stamp: Stamp,
-    /// Its place in the author's chain.
-    pub seq: Seq,
-    /// The last day that it is for, never after that of its own time.
-    pub as_of_day: u32,
-    /// How memories fade.
-    pub rates: Rates,
-    /// Where it held.
-    pub held: Stretches,
-}
-
-impl Tick {
-    fn of(event: &Event<'_>, facts: &MemoryDecayed) -> Tick {
-        let stamp = stamp_of(event);
-        Tick {
-            position: event.position,
-            stamp,
-            seq: event.head.seq(),
-            as_of_day: facts.as_of_day.min(day_of(stamp.time.ms())),
-            rates: Rates::from(*facts),
-            held: Stretches::default(),
-        }
-    }
-}
+use crate::fold::decay::Tick;
+use crate::fold::keep::Keep;
+use crate::fold::state_hash::tick_digest;
 
 impl<K: Keep> Folder<K> {
     pub(super) fn decayed(
@@ -61,7 +27,7 @@ impl<K: Keep> Folder<K> {
     }
 
     /// From a position on a tick that was in force is not, or the other way round.
-    pub(super) fn turn_tick(&mut self, mut tick: Tick, position: Position) {
+    pub(in crate::fold) fn turn_tick(&mut self, mut tick: Tick, position: Position) {
         let holds = !tick.held.is_open();
         tick.held.turn(holds, position);
         match holds {

@@ -344,6 +344,13 @@ pub(crate) fn go_back(path: &Path, count: u64, position: Position) -> Result<()>
     Ok(())
 }
 
+pub(crate) fn damaged(ordinal: u64) -> ViewError {
+    ViewError::Unusable {
+        view: "rows",
+        why: format!("the record of ordinal {ordinal} is damaged"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

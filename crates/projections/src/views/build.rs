@@ -9,14 +9,15 @@ use redb::Database;
 use rustc_hash::FxHashMap;
 
 use super::embedded::Models;
-use super::home::{Home, create_private};
+use super::files::{ROWS_FILE, TABLE_FILE, TEXT_DIR, create_private};
+use super::home::Home;
 use super::manifest::Manifest;
 use super::meaning::Sink;
 use super::steps::Filed;
-use super::tail::{Tail, overlay_version, with_doc};
+use super::tail::{Tail, with_doc};
 use super::walk::each_filed;
 use super::waypoints::Both;
-use super::{Checkpoint, Place, ROWS_FILE, TABLE_FILE, TEXT_DIR, VERSIONS, Views, table_error};
+use super::{Checkpoint, Place, VERSIONS, Views, table_error};
 use crate::error::{Result, ViewError};
 use crate::fold::{Closed, Folder, Tally};
 use crate::forward::{Forward, ForwardSink, ForwardWriter};
@@ -227,7 +228,8 @@ pub(super) fn row_changes(folder: &Folder) -> (Vec<(u64, Row)>, FxHashMap<u64, C
         .iter()
         .map(|(ordinal, entity, from)| {
             let to = closed.remove(ordinal).map_or(OPEN, |end| end.at.0);
-            let version = overlay_version(overlay, *entity, *from)
+            let version = overlay
+                .version_from(*entity, *from)
                 .expect("every ordinal given belongs to a version of the overlay");
             let row = Row {
                 from: *from,

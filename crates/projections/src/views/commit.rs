@@ -7,13 +7,13 @@ use std::time::Duration;
 use icm_log::{Log, Position};
 
 use super::build::row_changes;
+use super::files::{ROWS_FILE, TABLE_FILE};
 use super::home::Home;
 use super::manifest::{Manifest, Part};
 use super::steps::Filed;
-use super::tail::{Tail, overlay_version, with_doc};
+use super::tail::{Tail, with_doc};
 use super::{
-    Checkpoint, Place, ROWS_FILE, TABLE_FILE, VERSIONS, Views, WRITER_CACHE_LEN, cut, guarded,
-    redb_builder, table_error,
+    Checkpoint, Place, VERSIONS, Views, WRITER_CACHE_LEN, cut, guarded, redb_builder, table_error,
 };
 use crate::error::{Result, ViewError};
 use crate::fold::Folder;
@@ -92,7 +92,7 @@ impl Views {
         done("rows");
         let waypoints = &self.tail.waypoints;
         waypoints.write(&generation, self.base_position())?;
-        self.tail.flush_vectors(&generation, next)?;
+        self.tail.vectors.flush(&folder.kept, &generation, next)?;
         done("vectors");
         self.tail.flush_forward(&generation, next)?;
         done("forward");
@@ -148,7 +148,8 @@ impl Tail {
             match self.text.analysed(*ordinal) {
                 Some(doc) => writer.add(doc)?,
                 None => {
-                    let version = overlay_version(overlay, *entity, *from)
+                    let version = overlay
+                        .version_from(*entity, *from)
                         .expect("every ordinal given belongs to a version of the overlay");
                     writer.add(&with_doc(*ordinal, version, Analysed::of))?;
                 }
@@ -188,7 +189,8 @@ fn index<'t>(
             add(doc);
             continue;
         }
-        let version = overlay_version(overlay, *entity, *from)
+        let version = overlay
+            .version_from(*entity, *from)
             .expect("every ordinal given belongs to a version of the overlay");
         with_doc(*ordinal, version, |doc| add(&Analysed::of(doc)));
     }

@@ -11,20 +11,15 @@ use std::time::Duration;
 
 use icm_log::Waypoint;
 
-use super::home::{Home, replace};
+use super::files::{MARK, ROWS_FILE, TABLE_FILE, TEXT_DIR, replace};
+use super::home::Home;
 use super::manifest::Manifest;
 use super::waypoints::Both;
-use super::{
-    Checkpoint, ROWS_FILE, TABLE_FILE, TEXT_DIR, VERSIONS, guarded, meaning, redb_builder,
-    table_error,
-};
+use super::{Checkpoint, VERSIONS, guarded, meaning, redb_builder, table_error};
 use crate::error::{Result, io};
 use crate::forward::Forward;
 use crate::{rows, table};
 use icm_text::{CLOSED_META, TextError, TextIndex};
-
-/// The mark; it holds how the closed tier was, which is published a moment before the live one.
-pub(super) const MARK: &str = "committing";
 
 /// Puts the mark there.
 pub(super) fn begin(generation: &Path) -> Result<()> {

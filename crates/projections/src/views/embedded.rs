@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::home::{create_private, lock_file};
+use super::files::{MODELS_DIR, create_private};
+use super::home::lock_file;
 use super::manifest::Note;
 use super::meaning::Cosines;
 use super::{Place, Views};
@@ -23,8 +24,6 @@ use crate::error::{Result, io};
 use icm_log::Rewritten;
 use icm_vectors::{Matrix, MatrixWriter};
 
-/// Folder within a generation: three files a model.
-pub(super) const MODELS_DIR: &str = "models";
 /// How long whoever has vectors waits for another one to write some.
 const WRITE_WAIT: Duration = Duration::from_secs(2);
 

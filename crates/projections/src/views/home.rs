@@ -3,11 +3,12 @@
 
 use std::cell::RefCell;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::files::{TABLE_FILE, create_private, replace};
 use super::manifest::{Stamp, stamp_of};
 use crate::error::{Result, ViewError, io};
 
@@ -196,7 +197,7 @@ impl Home {
 
 /// Whether a folder is one of ours: it holds a table, or nothing yet.
 fn is_generation(dir: &Path) -> bool {
-    dir.join(super::TABLE_FILE).symlink_metadata().is_ok()
+    dir.join(TABLE_FILE).symlink_metadata().is_ok()
         || fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_none())
 }
 
@@ -225,31 +226,4 @@ fn wait_for(
             Err(_) => return Err(ViewError::Busy),
         }
     }
-}
-
-pub(crate) fn create_private(dir: &Path) -> Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir).map_err(io("creating", dir))
-}
-
-/// Replaces a file in one step, by one beside it that is new: nothing is written through a link or
-/// into a pipe that lies there.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let beside = path.with_extension("tmp");
-    match fs::remove_file(&beside) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            return Err(io("removing", &beside)(error));
-        }
-        _ => {}
-    }
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&beside).map_err(io("creating", &beside))?;
-    file.write_all(bytes).map_err(io("writing", &beside))?;
-    fs::rename(&beside, path).map_err(io("renaming", &beside))
 }

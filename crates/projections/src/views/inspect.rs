@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use icm_log::{Log, Position};
 
+use super::files::{ROWS_FILE, TABLE_FILE, TEXT_DIR};
 use super::home::Home;
 use super::manifest::{Look, Manifest};
-use super::{
-    Checkpoint, ROWS_FILE, TABLE_FILE, TEXT_DIR, VERSIONS, cut, guarded, meaning, open_read_only,
-};
+use super::{Checkpoint, VERSIONS, cut, guarded, meaning, open_read_only};
 use crate::error::{Result, ViewError};
 use crate::fold::Tally;
 use crate::forward::Forward;

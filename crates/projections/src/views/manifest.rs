@@ -8,13 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::cut::MARK;
-use super::embedded::MODELS_DIR;
-use super::waypoints::{IMPORTED_FILE, WAYPOINTS_FILE};
+use super::files::{IMPORTED_FILE, MANIFEST, MARK, MODELS_DIR, WAYPOINTS_FILE, replace};
 use crate::error::{Result, ViewError, io};
-
-/// File name within a generation.
-pub(crate) const MANIFEST: &str = "manifest";
 
 /// What tells a file from one that was changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,7 +52,7 @@ impl Note {
     /// Notes how a file looks now.
     pub(crate) fn write(note: &Path, of: &Path, count: u64) -> Result<()> {
         let stamp = stamp_of(&fs::metadata(of).map_err(io("reading", of))?);
-        super::home::replace(note, &seal(&Note { stamp, count }))
+        replace(note, &seal(&Note { stamp, count }))
     }
 }
 
@@ -225,7 +220,7 @@ impl Manifest {
     /// Writes the manifest in one step.
     pub(crate) fn write(&self, dir: &Path) -> Result<()> {
         let path = dir.join(MANIFEST);
-        super::home::replace(&path, &seal(self))
+        replace(&path, &seal(self))
     }
 
     /// Reads the manifest; an error when it is damaged or another version's.

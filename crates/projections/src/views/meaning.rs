@@ -8,20 +8,17 @@ use std::cell::{OnceCell, Ref, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::home::{Home, create_private};
+use super::files::{VECTORS_DIR, create_private};
+use super::home::Home;
 use super::manifest::{Manifest, Part};
-use super::tail::{Tail, overlay_version};
 use super::walk::each_filed;
 use super::{OPEN_WAIT, Place, VERSIONS, Views};
 use crate::error::{Result, ViewError, io};
-use crate::fold::Version;
+use crate::fold::{Overlay, Version};
 use crate::rows::Rows;
 use crate::table::Table;
 use icm_vectors::embed::{Embedder, StaticEmbedder};
 use icm_vectors::{Centred, Graph, Matrix, MatrixWriter, Query, Searched};
-
-/// Folder within a generation: a file a model.
-pub(super) const VECTORS_DIR: &str = "vectors";
 
 /// The built-in embedder.
 pub(super) fn embedder() -> &'static StaticEmbedder {
@@ -147,30 +144,28 @@ impl Sink {
 #[derive(Default)]
 pub(super) struct TailVectors(RefCell<Option<Matrix>>);
 
-impl Tail {
+impl TailVectors {
     /// The vectors of the versions since the checkpoint.
-    pub(super) fn vectors(&self) -> Ref<'_, Matrix> {
+    pub(super) fn of(&self, overlay: &Overlay) -> Ref<'_, Matrix> {
         {
-            let mut rows = self.vectors.0.borrow_mut();
+            let mut rows = self.0.borrow_mut();
             let rows = rows.get_or_insert_with(no_rows);
-            let overlay = &self.folder.kept;
             for (ordinal, entity, from) in &overlay.opened[rows.count() as usize..] {
-                let version = overlay_version(overlay, *entity, *from)
+                let version = overlay
+                    .version_from(*entity, *from)
                     .expect("every ordinal given belongs to a version of the overlay");
                 rows.push(*ordinal, &embed(version));
             }
         }
-        Ref::map(self.vectors.0.borrow(), |rows| {
-            rows.as_ref().expect("just made")
-        })
+        Ref::map(self.0.borrow(), |rows| rows.as_ref().expect("just made"))
     }
 
     /// Adds them to the file of a generation that has the first `count` rows.
-    pub(super) fn flush_vectors(&self, generation: &Path, count: u64) -> Result<()> {
+    pub(super) fn flush(&self, overlay: &Overlay, generation: &Path, count: u64) -> Result<()> {
         let (_, path) = file_in(generation);
         let (model, dim) = (embedder().model(), embedder().dim());
         let mut writer = MatrixWriter::open(&path, model, dim, count)?;
-        writer.append_all(&self.vectors())?;
+        writer.append_all(&self.of(overlay))?;
         Ok(writer.flush().map(|_| ())?)
     }
 }

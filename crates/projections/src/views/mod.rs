@@ -3,10 +3,10 @@
 
 mod beside;
 mod build;
-mod candidates;
 mod commit;
 mod cut;
 mod embedded;
+mod files;
 mod graph;
 mod home;
 mod inspect;
@@ -38,6 +38,7 @@ use crate::table::Table;
 use icm_text::TextIndex;
 use icm_vectors::{Graph, Matrix};
 
+use files::{ROWS_FILE, TABLE_FILE, TEXT_DIR, VECTORS_DIR};
 use home::Home;
 use manifest::{Look, Manifest, Part};
 
@@ -51,9 +52,6 @@ pub use recall::{AskedModel, RecallHit, RecallQuery, Recalled, TopicTag};
 /// Rises whenever the files of a view mean something else.
 const VIEWS_VERSION: u32 = 16;
 const VERSIONS: (u32, u32) = (FOLD_VERSION, VIEWS_VERSION);
-const TABLE_FILE: &str = "table.redb";
-const ROWS_FILE: &str = "rows";
-const TEXT_DIR: &str = "text";
 /// How long a check waits for somebody who writes the views.
 const OPEN_WAIT: Duration = Duration::from_secs(10);
 /// How long an opener waits for the same, at least and for each event: who waits about as long as it takes to
@@ -411,8 +409,7 @@ impl Views {
         };
         let len = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
         let table = len(&generation.join(TABLE_FILE)) + len(&generation.join(ROWS_FILE));
-        let [text, vectors] =
-            [TEXT_DIR, meaning::VECTORS_DIR].map(|dir| folder_len(&generation.join(dir)));
+        let [text, vectors] = [TEXT_DIR, VECTORS_DIR].map(|dir| folder_len(&generation.join(dir)));
         let forward = [FORWARD_FILE, FORWARD_INDEX].map(|name| len(&generation.join(name)));
         (table, text + forward.iter().sum::<u64>(), vectors)
     }

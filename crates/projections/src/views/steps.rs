@@ -9,10 +9,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Views;
 use super::query::ALL_IDS;
-use super::tail::{Tail, overlay_version};
 use crate::error::Result;
-use crate::fold::EntityId;
-use crate::rows::{Facts, OPEN, Rows, topic_tag};
+use crate::fold::{EntityId, Overlay};
+use crate::rows::{self, Facts, OPEN, Rows, topic_tag};
 
 /// The smallest id of each memory that has several: which of them its rows go by depends on what was learned first.
 #[derive(Default)]
@@ -78,7 +77,7 @@ impl Filed {
                 continue;
             };
             let row = rows.get(ordinal);
-            let row = row.ok_or_else(|| super::recall::damaged_row(ordinal))?;
+            let row = row.ok_or_else(|| rows::damaged(ordinal))?;
             if history || row.to == OPEN {
                 topic.push(Step {
                     time_ms: row.facts.time_ms,
@@ -108,12 +107,11 @@ struct NewerTopics {
     aliases: u64,
 }
 
-impl Tail {
-    /// Its versions by topic, in order.
-    fn topics(&self, leads: &LeadIds) -> Ref<'_, NewerTopics> {
-        let overlay = &self.folder.kept;
+impl Newer {
+    /// The versions of the tail by topic, in order.
+    fn topics(&self, overlay: &Overlay, leads: &LeadIds) -> Ref<'_, NewerTopics> {
         {
-            let newer = &mut *self.steps.0.borrow_mut();
+            let newer = &mut *self.0.borrow_mut();
             if newer.aliases != leads.aliases {
                 *newer = NewerTopics {
                     aliases: leads.aliases,
@@ -121,7 +119,7 @@ impl Tail {
                 };
             }
             for (ordinal, entity, from) in &overlay.opened[newer.read..] {
-                let Some(version) = overlay_version(overlay, *entity, *from) else {
+                let Some(version) = overlay.version_from(*entity, *from) else {
                     continue;
                 };
                 let step = Step {
@@ -136,7 +134,7 @@ impl Tail {
             }
             newer.read = overlay.opened.len();
         }
-        self.steps.0.borrow()
+        self.0.borrow()
     }
 }
 
@@ -154,7 +152,7 @@ impl Views {
         let topic = |tag: &u32| Some((*tag, filed.topics.get(&(*tag, history))?.clone()));
         Ok(Order {
             filed: tags.iter().filter_map(topic).collect(),
-            newer: self.tail.topics(leads),
+            newer: self.tail.steps.topics(&self.tail.folder.kept, leads),
         })
     }
 
@@ -192,7 +190,7 @@ impl Views {
                 Some((Facts::of(version).time_ms, *entity))
             }),
         };
-        let (time_ms, entity) = step.ok_or_else(|| super::recall::damaged_row(ordinal))?;
+        let (time_ms, entity) = step.ok_or_else(|| rows::damaged(ordinal))?;
         Ok(Step {
             time_ms,
             id: leads.of(entity),

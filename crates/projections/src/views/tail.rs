@@ -12,7 +12,7 @@ use super::steps::Newer;
 use super::waypoints::Both;
 use super::{Checkpoint, Views};
 use crate::error::{Result, ViewError};
-use crate::fold::{Base, EntityId, Folder, Schedule, Version};
+use crate::fold::{Base, Folder, Schedule, Version};
 use icm_text::{self, Doc};
 
 /// Events since the checkpoint.
@@ -150,7 +150,7 @@ impl Tail {
         }
         let overlay = &self.folder.kept;
         for (ordinal, entity, from) in &overlay.opened[self.text_has..] {
-            if let Some(version) = overlay_version(overlay, *entity, *from) {
+            if let Some(version) = overlay.version_from(*entity, *from) {
                 add_to(&mut self.text, *ordinal, version);
             }
         }
@@ -162,19 +162,6 @@ impl Tail {
         }
         Ok(())
     }
-}
-
-/// The version of an overlay that starts at a position.
-pub(super) fn overlay_version(
-    overlay: &crate::fold::Overlay,
-    entity: EntityId,
-    from: Position,
-) -> Option<&Version> {
-    let versions = overlay.versions.get(&entity)?;
-    let index = versions
-        .binary_search_by_key(&from, |version| version.from)
-        .ok()?;
-    Some(&versions[index])
 }
 
 fn add_to(tail: &mut icm_text::Tail, ordinal: u64, version: &Version) {

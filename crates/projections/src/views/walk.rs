@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::tail::overlay_version;
 use super::{Table, Views};
 use crate::error::{Result, ViewError};
 use crate::fold::Version;
@@ -58,7 +57,7 @@ impl Views {
     pub(super) fn opened(&self, at: u64) -> Option<&Version> {
         let overlay = &self.tail.folder.kept;
         let (_, entity, from) = overlay.opened.get(at as usize)?;
-        overlay_version(overlay, *entity, *from)
+        overlay.version_from(*entity, *from)
     }
 }
 

@@ -9,12 +9,8 @@ use std::sync::Mutex;
 
 use icm_log::{Event, Position, Waypoint, Waypoints};
 
+use super::files::{IMPORTED_FILE, WAYPOINTS_FILE};
 use crate::error::{Result, io};
-
-/// File name within a generation: encoded waypoints, one after the other.
-pub(super) const WAYPOINTS_FILE: &str = "waypoints";
-/// The same of imported events.
-pub(super) const IMPORTED_FILE: &str = "waypoints-imported";
 
 const LEN: u64 = Waypoint::LEN as u64;
 

@@ -6,13 +6,14 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Views;
-use super::recall::{Meaning, RecallQuery};
-use super::steps::{LeadIds, Order, Step};
+use super::query::RecallQuery;
+use super::similarity::{Meaning, Near};
 use crate::error::Result;
 use crate::forward::{self, Entry};
 use crate::ranking::{self, Answered, Features, Nearness, Span, length_share};
 use crate::rows::{Facts, topic_tag};
+use crate::views::Views;
+use crate::views::steps::{LeadIds, Order, Step};
 use icm_text::{Coverage, Found, InScope, Likeness, Prepared, STEM_ALIKE, Traits};
 
 /// The scope that is nobody's own.
@@ -78,20 +79,6 @@ struct Candidate {
     /// See [`Meaning::of`].
     near: Near,
     features: Features,
-}
-
-/// How near a version is to the query in meaning.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Near {
-    /// The plain cosine by the model that is asked, or the one that stands in for it.
-    pub(super) cosine: Option<f32>,
-    /// The cosine that ranks, by the model that is asked; `None` where there is no vector (yet).
-    pub(super) meaning: Option<f64>,
-    /// The same by the built-in model, looked at where the model that is asked has no vectors of some versions: it
-    /// ranks those.
-    pub(super) stand_in: Option<f64>,
-    /// The cosine that ranks, times how well the query is known; of a chosen model by its scale.
-    pub(super) fit: f64,
 }
 
 /// A candidate in its place.

@@ -1,5 +1,9 @@
 //! Recall: what words find and what meaning finds, ranked as one.
 
+mod candidates;
+mod query;
+mod similarity;
+
 use std::cell::Cell;
 use std::cmp::Reverse;
 
@@ -7,66 +11,18 @@ use icm_log::Position;
 use rustc_hash::FxHashSet;
 
 use super::Views;
-use super::candidates::{Best, Candidates, Near, Ranked, Sees};
-use super::embedded::{CosineScale, Embedded, ModelId};
-use super::meaning::{self, Cosines};
+use super::embedded::Embedded;
 use crate::error::{Result, ViewError};
 use crate::fold::Version;
-use crate::ranking::{Answered, Features, Ranking, known_share};
-use crate::rows::{FactFilter, Facts, topic_tag};
-use icm_text::{
-    InScope, Prepared, Sight, Sought, TextAnswer, TextFilter, TextQuery, Words, has_prose,
-};
+use crate::ranking::{Answered, Features};
+use crate::rows::{self, Facts};
+use icm_text::{Prepared, Sight, Sought, TextAnswer, TextFilter, TextQuery, Words, has_prose};
 use icm_vectors::Searched;
 
-/// A question, and how it is answered.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct RecallQuery<'a> {
-    /// Words.
-    pub text: &'a str,
-    /// Exact topic, or everything below it when it ends with `/`.
-    pub topic: Option<&'a str>,
-    /// Only memories with this keyword.
-    pub keyword: Option<&'a str>,
-    /// Only these scopes; where none is named, any.
-    pub scopes: &'a [InScope<'a>],
-    /// The caller's own scopes.
-    pub own: &'a [InScope<'a>],
-    /// The scopes of a session's parents and children.
-    pub kin: &'a [InScope<'a>],
-    /// Only memories (or concepts) with such facts.
-    pub facts: FactFilter,
-    /// None of these topics, by their tags.
-    pub without: &'a [TopicTag],
-    /// Most results.
-    pub limit: usize,
-    /// The least [`RecallHit::fit`] of a result, 0 to 1; with 0 everything is shown.
-    pub floor: f64,
-    /// The weights.
-    pub ranking: Ranking,
-    /// Meaning by another model than the built-in one.
-    pub model: Option<AskedModel<'a>>,
-}
+use candidates::{Best, Candidates, Ranked, Sees};
+use similarity::{Meaning, known};
 
-/// The tag of a topic among the rows; see [`Row::topic`](crate::Row::topic).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TopicTag(u32);
-
-impl TopicTag {
-    /// Of the topic (or memoir) of a version.
-    pub fn of(version: &Version) -> TopicTag {
-        TopicTag(topic_tag(version.topic.as_deref()))
-    }
-}
-
-/// A question's vector by a model that is not built in.
-#[derive(Debug, Clone, Copy)]
-pub struct AskedModel<'a> {
-    /// The model.
-    pub id: ModelId<'a>,
-    /// Its vector of the query.
-    pub query: &'a [f32],
-}
+pub use query::{AskedModel, RecallQuery, TopicTag};
 
 /// One memory that was found.
 #[derive(Debug, Clone, PartialEq)]
@@ -167,7 +123,7 @@ impl Views {
             Ok((answer, ranked, meaning.and_then(|it| it.embedded)))
         })?;
         if let Some(ordinal) = damaged.get() {
-            return Err(damaged_row(ordinal));
+            return Err(rows::damaged(ordinal));
         }
         let (hits, nearest, answered) = ranked;
         Ok(Recalled {
@@ -207,7 +163,7 @@ impl Views {
             found.iter().map(|stored| version_of(stored)).collect()
         })?;
         match damaged.get() {
-            Some(ordinal) => Err(damaged_row(ordinal)),
+            Some(ordinal) => Err(rows::damaged(ordinal)),
             None => Ok(most_alike(near, sought, limit)),
         }
     }
@@ -290,118 +246,6 @@ impl Views {
         }
         candidates.best(query.limit, known)
     }
-
-    /// The meaning of the query by the model that is asked for, and by the built-in one for what that has
-    /// no vectors of.
-    fn meaning(&self, query: &RecallQuery<'_>, known: f64) -> Result<Meaning<'_>> {
-        let built_in = || -> Result<Cosines<'_>> {
-            Ok(Cosines::new(
-                self.base_vectors()?.clone(),
-                self.graph.as_ref(),
-                self.tail.vectors(),
-                meaning::centre(),
-                &meaning::embed_text(query.text),
-            ))
-        };
-        let Some(asked) = &query.model else {
-            return Ok(Meaning {
-                main: built_in()?,
-                known,
-                embedded: None,
-                scale: None,
-                stand_in: None,
-            });
-        };
-        self.take_over(asked.id);
-        let scale = self.model_scale(asked.id);
-        let (main, embedded) = self.model_cosines(asked.id, asked.query);
-        let stand_in = match embedded.done < embedded.of && known > 0.0 {
-            true => Some(built_in()?),
-            false => None,
-        };
-        Ok(Meaning {
-            main,
-            known,
-            embedded: Some(embedded),
-            scale: Some(scale),
-            stand_in,
-        })
-    }
-}
-
-/// Returns how much the built-in model's meaning of a query counts, 0 to 1. Where meaning is all that ranks, it counts
-/// in full.
-fn known(query: &RecallQuery<'_>) -> f64 {
-    match query.ranking.finds_by_words() {
-        true => meaning::embedder()
-            .pieces_per_word(query.text)
-            .map_or(0.0, known_share),
-        false => 1.0,
-    }
-}
-
-/// A query by its meaning.
-pub(super) struct Meaning<'a> {
-    main: Cosines<'a>,
-    /// How well the built-in model knows the words of the query, 0 to 1.
-    known: f64,
-    /// How far a model is that is not built in.
-    embedded: Option<Embedded>,
-    /// The scale of its cosines.
-    scale: Option<CosineScale>,
-    /// The built-in model, where the one that is asked has no vectors of some versions.
-    stand_in: Option<Cosines<'a>>,
-}
-
-impl Meaning<'_> {
-    /// Whether the model that is asked has a vector of a version.
-    fn covers(&self, ordinal: u64) -> bool {
-        (self.embedded).is_none_or(|embedded| ordinal < embedded.done)
-    }
-
-    /// How much of the model's meaning counts, and of that of the one that stands in for it; 0 to 1.
-    pub(super) fn known(&self) -> [f64; 2] {
-        let main = if self.embedded.is_some() {
-            1.0
-        } else {
-            self.known
-        };
-        [main, self.known]
-    }
-
-    /// The `most` visible versions that are nearest, of those listed if there is a list; as many again of
-    /// those that only the stand-in knows; and how the files were searched.
-    fn nearest(
-        &self,
-        most: usize,
-        listed: Option<&[u64]>,
-        (visible, tie): (&dyn Fn(u64) -> bool, &dyn Fn(u64) -> u128),
-    ) -> Result<(Vec<u64>, Searched)> {
-        let (mut near, searched) = self.main.nearest(most, listed, (visible, tie))?;
-        if let Some(stand_in) = &self.stand_in {
-            let uncovered = |ordinal| !self.covers(ordinal) && visible(ordinal);
-            near.extend(stand_in.nearest(most, listed, (&uncovered, tie))?.0);
-        }
-        Ok((near, searched))
-    }
-
-    /// How near a version is in meaning.
-    pub(super) fn of(&self, ordinal: u64) -> Result<Near> {
-        let mut near = Near::default();
-        if let Some(stand_in) = &self.stand_in {
-            (near.cosine, near.stand_in) = stand_in.of(ordinal)?;
-            near.fit = self.known * near.stand_in.unwrap_or(0.0);
-        }
-        if self.covers(ordinal) {
-            (near.cosine, near.meaning) = self.main.of(ordinal)?;
-            let cosine = near.meaning.unwrap_or(0.0);
-            near.fit = match &self.scale {
-                None => self.known * cosine,
-                Some(scale) => scale.share(cosine),
-            };
-        }
-        Ok(near)
-    }
 }
 
 fn hit(prepared: &Prepared<'_>, ranked: &Ranked, answered: &Answered) -> Result<RecallHit> {
@@ -446,11 +290,4 @@ fn version_of(stored: &[u8]) -> Result<Version> {
         view: "text",
         why: "an unreadable stored row".into(),
     })
-}
-
-pub(super) fn damaged_row(ordinal: u64) -> ViewError {
-    ViewError::Unusable {
-        view: "rows",
-        why: format!("the record of ordinal {ordinal} is damaged"),
-    }
 }

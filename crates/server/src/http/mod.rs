@@ -14,6 +14,7 @@ mod listen;
 mod metrics;
 mod names;
 mod openapi;
+mod operations;
 mod refusal;
 mod rest;
 mod token;

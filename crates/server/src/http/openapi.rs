@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::rest::Operation;
+use super::operations::Operation;
 use crate::mcp::schema::input_schema;
 
 /// An OpenAPI 3.1 document of these operations.

@@ -246,7 +246,7 @@ where
 
 /// The tools as they stand in `tools/list`, for documentation and manifests.
 pub fn tool_list(options: McpOptions) -> serde_json::Value {
-    let tools: Vec<_> = server::offered(options)
+    let tools: Vec<_> = tools::offered(options)
         .map(|tool| tool.definition(options))
         .collect();
     serde_json::json!(tools)

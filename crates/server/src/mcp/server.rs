@@ -32,7 +32,7 @@ use super::resources;
 use super::resources::Named;
 use super::schema::Args;
 use super::session::session_in;
-use super::tools::{Call, Reply, TOOLS, Tool};
+use super::tools::{Call, Reply, Tool, offered};
 use super::watch;
 use super::watch::Subscribed;
 use super::words::{bounded, explained};
@@ -96,14 +96,6 @@ pub(crate) struct Server {
     listening: Arc<Semaphore>,
     /// Held by who writes, in the order of the requests; `None` where they come on connections of their own.
     turns: Option<Arc<RwLock<()>>>,
-}
-
-/// The tools that these options offer, by name.
-pub(super) fn offered(options: McpOptions) -> impl Iterator<Item = &'static Tool> {
-    let tools = TOOLS.iter().copied().enumerate();
-    let offered = tools.filter(move |(place, _)| options.offer.has(*place));
-    let tools = offered.map(|(_, tool)| tool);
-    tools.filter(move |tool| !options.read_only || tool.hints.read_only)
 }
 
 impl Server {

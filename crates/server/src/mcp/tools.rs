@@ -29,9 +29,9 @@ use std::sync::Arc;
 use rmcp::model::{MetaObject, ToolAnnotations};
 use serde_json::{Value, json};
 
+use super::McpOptions;
 use super::schema;
 use super::schema::{Args, Kind, Param};
-use super::{McpOptions, server};
 use icm_api::error::ServiceError;
 use icm_api::{Action, Basis, Caller, Crowded, Progress, Receipt, Similar};
 use icm_guard::frame::Frame;
@@ -71,6 +71,14 @@ pub(super) static TOOLS: [&Tool; 30] = [
     &update::TOOL,
     &undo::TOOL,
 ];
+
+/// The tools that these options offer, by name.
+pub(super) fn offered(options: McpOptions) -> impl Iterator<Item = &'static Tool> {
+    let tools = TOOLS.iter().copied().enumerate();
+    let offered = tools.filter(move |(place, _)| options.offer.has(*place));
+    let tools = offered.map(|(_, tool)| tool);
+    tools.filter(move |tool| !options.read_only || tool.hints.read_only)
+}
 
 /// One tool.
 pub(crate) struct Tool {
@@ -118,7 +126,7 @@ impl Call<'_> {
 
     /// Returns how the model reads a memory whole, or whom to ask where no tool on offer does that.
     fn way_to_the_whole(&self) -> &'static str {
-        match server::offered(self.options).any(|tool| tool.name == log::TOOL.name) {
+        match offered(self.options).any(|tool| tool.name == log::TOOL.name) {
             true => "icm_log with its id shows it whole",
             false => "`icm get ID` (for the user to run) shows it whole",
         }
@@ -299,7 +307,7 @@ fn receipt(call: &Call<'_>, receipt: Receipt, names_topic: bool) -> Reply {
             true => format!(" crowded:{memories}"),
             false => {
                 let consolidate = "icm_memory_consolidate";
-                let way = match server::offered(call.options).any(|it| it.name == consolidate) {
+                let way = match offered(call.options).any(|it| it.name == consolidate) {
                     true => consolidate,
                     false => "`icm consolidate`",
                 };

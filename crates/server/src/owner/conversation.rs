@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::LINE_MAX_BYTES;
 use super::door::{Stream, has_hung_up, send_at_once};
-use super::host::locked;
+use super::mutex::locked;
 use super::reader::Reader;
 
 /// News of the log that wait for one subscriber to read them.

@@ -5,7 +5,7 @@ use std::io;
 use std::io::ErrorKind::{ConnectionAborted, ConnectionReset};
 use std::net::Shutdown;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -20,6 +20,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use super::PROTOCOL;
 use super::conversation::{NEWS_MAX, converse};
 use super::door::{Listener, Pass, Stream, passes, taken};
+use super::mutex::locked;
 use super::place::Claim;
 use super::queue;
 use super::queue::Queue;
@@ -185,10 +186,6 @@ impl Drop for Ends {
             let _ = stream.shutdown(Shutdown::Read);
         }
     }
-}
-
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 async fn listen((listener, pass): (Listener, Pass), methods: &Methods) {

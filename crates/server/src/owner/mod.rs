@@ -9,6 +9,7 @@
 mod conversation;
 mod host;
 mod link;
+mod mutex;
 mod place;
 mod queue;
 mod reader;

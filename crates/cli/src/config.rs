@@ -193,7 +193,7 @@ pub(crate) enum ColorWhen {
 impl Config {
     /// Returns whether the file has this key.
     pub(crate) fn has(&self, key: &str) -> bool {
-        keys::named_values(&self.given).any(|(name, _)| name == key)
+        table::named_values(&self.given).any(|(name, _)| name == key)
     }
 
     /// Returns every key with its value, `null` for one that is not set.

@@ -1,10 +1,9 @@
-//! A key of the config file: its type, its check, and how it is found by name.
+//! A key of the config file: its type and its check.
 
 use std::fmt;
 
-use toml::{Table, Value};
+use toml::Value;
 
-use super::table::{KEYS, SECTIONS};
 use crate::error::CliError;
 
 /// A key of the config file.
@@ -98,51 +97,4 @@ impl fmt::Display for Takes {
             Takes::Text { named, .. } | Takes::Texts(named) => f.write_str(named),
         }
     }
-}
-
-/// Returns each value of a parsed file with its name, `section.field`.
-pub(super) fn named_values(table: &Table) -> impl Iterator<Item = (String, &Value)> {
-    table.iter().flat_map(|(name, value)| match value {
-        Value::Table(fields) if is_section(name) => (fields.iter())
-            .map(|(field, value)| (format!("{name}.{field}"), value))
-            .collect(),
-        _ => vec![(name.clone(), value)],
-    })
-}
-
-/// Returns the key of this name.
-///
-/// # Errors
-/// No key has this name. The hint has the nearest name, or all names if none is near.
-pub(super) fn find(name: &str) -> Result<&'static Key, CliError> {
-    if let Some(key) = KEYS.iter().find(|key| key.name == name) {
-        return Ok(key);
-    }
-    let names = || KEYS.iter().map(|key| key.name);
-    let sections = SECTIONS.iter().map(|(section, _)| *section);
-    let nearest = (names().chain(sections))
-        .map(|known| (strsim::damerau_levenshtein(known, name), known))
-        .min();
-    let hint = match nearest {
-        Some((0, section)) => format!("`{section}` is a section: write `[{section}]`"),
-        // At most one letter in three is another one.
-        Some((letters, known)) if 3 * letters <= name.chars().count() => {
-            format!("nearest: `{known}`")
-        }
-        _ => {
-            let known: Vec<String> = names().map(|name| format!("`{name}`")).collect();
-            format!("known keys: {}", known.join(", "))
-        }
-    };
-    Err(CliError::invalid(format!("unknown key `{name}`")).with_hint(hint))
-}
-
-/// Returns the words that describe a section.
-pub(super) fn about(section: &str) -> &'static str {
-    let found = SECTIONS.iter().find(|(name, _)| *name == section);
-    found.map_or("", |(_, about)| about)
-}
-
-fn is_section(name: &str) -> bool {
-    SECTIONS.iter().any(|(section, _)| *section == name)
 }

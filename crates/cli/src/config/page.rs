@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Config, keys};
+use super::{Config, table};
 
 const HEAD: &str = "\
 # Configuration
@@ -30,7 +30,10 @@ fn page() -> String {
             if section.is_empty() {
                 page.push_str("\n## Before the first section\n");
             } else {
-                page.push_str(&format!("\n## `[{section}]`\n\n{}\n", keys::about(section)));
+                page.push_str(&format!(
+                    "\n## `[{section}]`\n\n{}\n",
+                    table::about(section)
+                ));
             }
             page.push_str("\n| key | takes | default | effect |\n|---|---|---|---|\n");
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use toml::de::DeTable;
 use toml::{Table, Value};
 
-use super::{Config, folders, keys};
+use super::{Config, folders, table};
 use crate::error::CliError;
 
 impl Config {
@@ -52,7 +52,7 @@ impl Config {
                     .with_hint("write `--set ranking.neighbours=0.2`")
             })?;
             let (name, value) = (name.trim(), value.trim());
-            let key = keys::find(name).map_err(|error| error.at("config --set"))?;
+            let key = table::find(name).map_err(|error| error.at("config --set"))?;
             if !key.changes_results() {
                 return Err(CliError::invalid(format!(
                     "`{name}` changes nothing of what is found"
@@ -79,8 +79,8 @@ impl Config {
 
     /// Checks each key of a table, then reads all of them. `place` names the file, and the line of a key or section.
     fn of(table: Table, folder: &Path, place: &dyn Fn(&str) -> String) -> Result<Config, CliError> {
-        for (name, value) in keys::named_values(&table) {
-            keys::find(&name)
+        for (name, value) in table::named_values(&table) {
+            table::find(&name)
                 .and_then(|key| key.check(value))
                 .map_err(|error| error.at(&place(&name)))?;
         }

@@ -1,8 +1,10 @@
-//! The table of keys: bounds and descriptions of everything that a config file may set.
+//! The table of keys: bounds and descriptions of everything that a config file may set, found by name.
 
 use icm_vectors::MAX_DIM;
+use toml::{Table, Value};
 
 use super::keys::{Key, Takes};
+use crate::error::CliError;
 
 use Takes::{Bool, Number, OneOf, Text, Texts, Whole};
 
@@ -317,4 +319,51 @@ fn is_variable(text: &str) -> bool {
     !text.is_empty()
         && text.chars().all(is_of_name)
         && !text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Returns each value of a parsed file with its name, `section.field`.
+pub(super) fn named_values(table: &Table) -> impl Iterator<Item = (String, &Value)> {
+    table.iter().flat_map(|(name, value)| match value {
+        Value::Table(fields) if is_section(name) => (fields.iter())
+            .map(|(field, value)| (format!("{name}.{field}"), value))
+            .collect(),
+        _ => vec![(name.clone(), value)],
+    })
+}
+
+/// Returns the key of this name.
+///
+/// # Errors
+/// No key has this name. The hint has the nearest name, or all names if none is near.
+pub(super) fn find(name: &str) -> Result<&'static Key, CliError> {
+    if let Some(key) = KEYS.iter().find(|key| key.name == name) {
+        return Ok(key);
+    }
+    let names = || KEYS.iter().map(|key| key.name);
+    let sections = SECTIONS.iter().map(|(section, _)| *section);
+    let nearest = (names().chain(sections))
+        .map(|known| (strsim::damerau_levenshtein(known, name), known))
+        .min();
+    let hint = match nearest {
+        Some((0, section)) => format!("`{section}` is a section: write `[{section}]`"),
+        // At most one letter in three is another one.
+        Some((letters, known)) if 3 * letters <= name.chars().count() => {
+            format!("nearest: `{known}`")
+        }
+        _ => {
+            let known: Vec<String> = names().map(|name| format!("`{name}`")).collect();
+            format!("known keys: {}", known.join(", "))
+        }
+    };
+    Err(CliError::invalid(format!("unknown key `{name}`")).with_hint(hint))
+}
+
+/// Returns the words that describe a section.
+pub(super) fn about(section: &str) -> &'static str {
+    let found = SECTIONS.iter().find(|(name, _)| *name == section);
+    found.map_or("", |(_, about)| about)
+}
+
+fn is_section(name: &str) -> bool {
+    SECTIONS.iter().any(|(section, _)| *section == name)
 }

@@ -1,6 +1,6 @@
 //! The file that `icm config init` writes.
 
-use super::{Config, keys};
+use super::{Config, table};
 use crate::text;
 
 const HEAD: &str = "\
@@ -21,7 +21,7 @@ pub(crate) fn template() -> String {
         if section != within {
             within = section;
             file.push_str(&format!("[{section}]\n"));
-            push_comment(&mut file, keys::about(section));
+            push_comment(&mut file, table::about(section));
             file.push('\n');
         }
         push_comment(&mut file, key.about);

@@ -11,11 +11,11 @@ use icm_api::error::ServiceError;
 use icm_server::AskOwner;
 use icm_service::{Left, OpenOptions, Service};
 
-use crate::args::GlobalArgs;
 use crate::background;
 use crate::caller;
 use crate::config::{self, Config};
 use crate::error::{CliError, ErrorKind, Outcome};
+use crate::global::GlobalArgs;
 use crate::project;
 use crate::ui::Ui;
 
@@ -230,7 +230,7 @@ impl App {
             // Who waits for the prompt need not wait for thousands of rows.
             match service.left() {
                 Left::ToAnother => {}
-                Left::Much if background::rebuild(&self) => {}
+                Left::Much if self.rebuild_behind() => {}
                 Left::Much | Left::Little => service.settle(),
             }
             service.embed_last();
@@ -266,6 +266,16 @@ impl App {
         })?;
         // The answer was of a part of the log: whoever reads only the exit code has to know.
         Ok(if damaged { Outcome::Damage } else { outcome })
+    }
+
+    /// Begins to build the views anew in another process. Whether that was begun.
+    fn rebuild_behind(&self) -> bool {
+        let Ok((dir, _)) = self.db() else {
+            return false;
+        };
+        let config = self.config_path();
+        let config = config.filter(|(_, origin)| *origin != Origin::Default);
+        background::rebuild(&dir, config.as_ref().map(|(path, _)| path.as_path()))
     }
 
     /// What the store has to tell the user, as notes on stderr.

@@ -1,16 +1,12 @@
 //! The flags that every command knows, and the list of commands.
 
-use std::path::PathBuf;
-use std::str::FromStr;
-
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
-use icm_api::{Importance, Trust};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::app::App;
 use crate::commands as c;
 use crate::error::{CliError, Outcome};
+use crate::global::GlobalArgs;
 use crate::logging::Wanted;
-use crate::ui::Ui;
 
 const ENVIRONMENT: &str = "\
 Environment:
@@ -48,39 +44,6 @@ pub(crate) struct Cli {
     pub(crate) global: GlobalArgs,
     #[command(subcommand)]
     pub(crate) command: Command,
-}
-
-/// Accepted by every command.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Global options")]
-pub(crate) struct GlobalArgs {
-    /// The store's folder (or ICM_DB; default: the platform's data folder)
-    #[arg(long, global = true, value_name = "DIR")]
-    pub(crate) db: Option<PathBuf>,
-    /// The config file (or ICM_CONFIG; default: in the platform's config folder)
-    #[arg(long, global = true, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-    /// Answer in JSON
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-    /// Only data and errors
-    #[arg(short, long, global = true)]
-    pub(crate) quiet: bool,
-    /// Log to stderr; twice for more
-    #[arg(short, long, global = true, action = ArgAction::Count)]
-    pub(crate) verbose: u8,
-    /// Do not ask
-    #[arg(long, global = true)]
-    pub(crate) yes: bool,
-    /// Set by commands that must work whatever the config file says.
-    #[arg(skip)]
-    pub(crate) ignores_config: bool,
-    /// Set by commands that say nothing at their end of a store that is not there.
-    #[arg(skip)]
-    pub(crate) tolerates_absence: bool,
-    /// Set by commands that go on without a config file that cannot be read, and say so.
-    #[arg(skip)]
-    pub(crate) tolerates_config: bool,
 }
 
 /// What to do.
@@ -195,118 +158,8 @@ impl Command {
             Command::Serve(args) => c::serve::run(args, app),
             Command::Config(args) => c::config::run(args, app),
             Command::Demo(args) => c::demo::run(args, app),
-            Command::Completions(args) => c::completions::run(args, app),
-            Command::Man(args) => c::man::run(args, app),
+            Command::Completions(args) => c::completions::run(args, Cli::command(), app),
+            Command::Man(args) => c::man::run(args, Cli::command(), app),
         }
-    }
-}
-
-/// How much a memory matters.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum ImportanceArg {
-    /// Must not be lost
-    Critical,
-    /// Matters more than most
-    High,
-    /// The usual
-    Medium,
-    /// Matters less than most
-    Low,
-}
-
-impl From<ImportanceArg> for Importance {
-    fn from(arg: ImportanceArg) -> Self {
-        match arg {
-            ImportanceArg::Critical => Importance::Critical,
-            ImportanceArg::High => Importance::High,
-            ImportanceArg::Medium => Importance::Medium,
-            ImportanceArg::Low => Importance::Low,
-        }
-    }
-}
-
-/// Where a text came from.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum TrustArg {
-    /// A person typed it
-    User,
-    /// A person or an agent wrote it
-    Agent,
-    /// Wherever it came from
-    External,
-}
-
-impl From<TrustArg> for Trust {
-    fn from(arg: TrustArg) -> Self {
-        match arg {
-            TrustArg::User => Trust::User,
-            TrustArg::Agent => Trust::Agent,
-            TrustArg::External => Trust::External,
-        }
-    }
-}
-
-/// The words of a list argument: `-k a,b -k c` and `-k ''`, which is an empty list.
-pub(crate) fn words(given: Vec<String>) -> Vec<String> {
-    given
-        .into_iter()
-        .map(|word| word.trim().to_string())
-        .filter(|word| !word.is_empty())
-        .collect()
-}
-
-/// A number of things, from 1.
-pub(crate) fn how_many(text: &str) -> Result<u32, String> {
-    match text.parse() {
-        Ok(0) | Err(_) => Err("give a whole number, 1 or more".into()),
-        Ok(number) => Ok(number),
-    }
-}
-
-/// A share, from 0 to 1.
-pub(crate) fn share(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
-        _ => Err("give a number from 0 to 1".into()),
-    }
-}
-
-/// Most results of one answer.
-const RESULTS_MAX: u16 = 1_000;
-
-/// How many results somebody wants, at least one.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Results(u64);
-
-impl FromStr for Results {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Results, String> {
-        let wanted = text.parse().ok().filter(|wanted| *wanted > 0);
-        let why = || format!("give a whole number from 1 to {RESULTS_MAX}");
-        wanted.map(Results).ok_or_else(why)
-    }
-}
-
-impl Results {
-    /// Returns as many of them as one answer has; a note says so if that is fewer.
-    pub(crate) fn within(self, ui: &Ui) -> usize {
-        if self.0 > u64::from(RESULTS_MAX) {
-            ui.note(&format!(
-                "`--limit` is from 1 to {RESULTS_MAX}: {RESULTS_MAX} was used, not {}",
-                self.0
-            ));
-        }
-        usize::try_from(self.0)
-            .unwrap_or(usize::MAX)
-            .min(RESULTS_MAX.into())
-    }
-}
-
-/// A number of results, from 1 to 1000.
-pub(crate) fn how_many_results(text: &str) -> Result<u16, String> {
-    match text.parse() {
-        Ok(number @ 1..=1000) => Ok(number),
-        _ => Err("give a whole number from 1 to 1000".into()),
     }
 }

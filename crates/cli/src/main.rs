@@ -18,6 +18,7 @@ mod commands;
 mod config;
 mod entry;
 mod error;
+mod global;
 mod input;
 mod logging;
 mod memory_view;
@@ -30,6 +31,7 @@ mod question;
 mod signals;
 mod text;
 mod ui;
+mod values;
 mod when;
 
 /// A server gives back what it took while it built views; the C library's heaps keep it.

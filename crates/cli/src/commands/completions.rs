@@ -1,10 +1,9 @@
 //! `icm completions`
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
 use crate::app::App;
-use crate::args::Cli;
 use crate::error::{CliError, Outcome};
 
 /// Print a completion script for a shell
@@ -18,10 +17,15 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-pub(crate) fn run(args: CompletionsArgs, app: &App) -> Result<Outcome, CliError> {
+/// Prints the script that completes the arguments of the whole program.
+pub(crate) fn run(
+    args: CompletionsArgs,
+    mut whole: Command,
+    app: &App,
+) -> Result<Outcome, CliError> {
     // Into memory first: the generator panics where a pipe is closed.
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "icm", &mut script);
+    clap_complete::generate(args.shell, &mut whole, "icm", &mut script);
     app.ui
         .with_writer(|out| out.write_all(&script))
         .map_err(|e| CliError::output(&e))?;

@@ -6,11 +6,11 @@ use icm_api::{Conflict, ConflictOf, ConflictValue, ConflictsRequest, SettleReque
 use serde_json::Value;
 
 use crate::app::App;
-use crate::args::how_many;
 use crate::error::{CliError, Outcome};
 use crate::memory_view::{print_quoted, print_receipt, short_event};
 use crate::text::{count, one_line};
 use crate::ui::{BOLD, DIM, TOPIC, Ui};
+use crate::values::how_many;
 use crate::when;
 
 const LIMIT_DEFAULT: usize = 50;

@@ -5,10 +5,10 @@ use icm_api::Summarizer;
 use icm_api::{ConsolidatePreview, ConsolidateRequest, MadeSummary, Summary, SummaryBy, Trust};
 
 use crate::app::App;
-use crate::args::{ImportanceArg, words};
 use crate::error::{CliError, Outcome};
 use crate::text::{self, count};
 use crate::ui::{DIM, TOPIC};
+use crate::values::{ImportanceArg, words};
 use crate::{input, memory_view};
 
 /// Store one summary in place of the memories of a topic

@@ -4,11 +4,11 @@ use clap::Args;
 use icm_api::{DecayAction, DecayReceipt, DecayRequest, TickAhead};
 
 use crate::app::App;
-use crate::args::share;
 use crate::error::{CliError, Outcome};
 use crate::memory_view::short_event;
 use crate::text::count;
 use crate::ui::{BOLD, DIM};
+use crate::values::share;
 
 /// Let memories fade up to today
 ///

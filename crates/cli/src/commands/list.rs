@@ -5,8 +5,8 @@ use icm_api::{ListRequest, Sort};
 
 use super::topics::below;
 use crate::app::App;
-use crate::args::how_many;
 use crate::error::{CliError, Outcome};
+use crate::values::how_many;
 use crate::{memory_view, text};
 
 const LIMIT_DEFAULT: usize = 50;

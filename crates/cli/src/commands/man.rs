@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 
 use crate::app::App;
-use crate::args::Cli;
 use crate::error::{CliError, Outcome};
 
 /// Print the manual page, or write one for every command
@@ -20,12 +19,13 @@ pub(crate) struct ManArgs {
     dir: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: ManArgs, app: &App) -> Result<Outcome, CliError> {
+/// Prints the page of the whole program, or writes all pages.
+pub(crate) fn run(args: ManArgs, whole: Command, app: &App) -> Result<Outcome, CliError> {
     match args.dir {
-        Some(dir) => write_all(&dir, app)?,
+        Some(dir) => write_all(&dir, whole, app)?,
         None => {
             let mut page = Vec::new();
-            clap_mangen::Man::new(Cli::command())
+            clap_mangen::Man::new(whole)
                 .render(&mut page)
                 .and_then(|()| app.ui.with_writer(|out| out.write_all(&page)))
                 .map_err(|e| CliError::output(&e))?;
@@ -34,9 +34,9 @@ pub(crate) fn run(args: ManArgs, app: &App) -> Result<Outcome, CliError> {
     Ok(Outcome::Fine)
 }
 
-fn write_all(dir: &Path, app: &App) -> Result<(), CliError> {
+fn write_all(dir: &Path, whole: Command, app: &App) -> Result<(), CliError> {
     std::fs::create_dir_all(dir)
-        .and_then(|()| clap_mangen::generate_to(Cli::command(), dir))
+        .and_then(|()| clap_mangen::generate_to(whole, dir))
         .map_err(|e| CliError::io(format!("cannot write into {}", dir.display()), &e))?;
     app.ui
         .remark(format_args!("wrote the manual pages to {}", dir.display()));

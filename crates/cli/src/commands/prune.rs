@@ -6,12 +6,12 @@ use icm_service::Service;
 
 use super::decay;
 use crate::app::App;
-use crate::args::share;
 use crate::asked::{self, Asked, Go, Put, Question};
 use crate::error::{CliError, Outcome};
 use crate::memory_view::short_event;
 use crate::text::{self, count};
 use crate::ui::{BOLD, DIM, TOPIC};
+use crate::values::share;
 
 /// Forget the memories that have faded
 ///

@@ -5,9 +5,9 @@ use icm_api::{Nearest, RecallAnswer, RecallHit, RecallRequest};
 use serde_json::Value;
 
 use crate::app::App;
-use crate::args::{ImportanceArg, Results, TrustArg, share};
 use crate::error::{CliError, Outcome};
 use crate::ui::{DIM, Ui};
+use crate::values::{ImportanceArg, Results, TrustArg, share};
 use crate::{input, memory_view, text, when};
 
 /// Search the memories, best match first

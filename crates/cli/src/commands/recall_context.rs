@@ -4,10 +4,10 @@ use clap::{Args, ValueEnum};
 use icm_api::{ContextRequest, RecallRequest};
 
 use crate::app::App;
-use crate::args::{ImportanceArg, Results, share};
 use crate::commands::recall;
 use crate::error::{CliError, Outcome};
 use crate::text;
+use crate::values::{ImportanceArg, Results, share};
 
 /// Recall memories as part of a prompt
 ///

@@ -5,10 +5,10 @@ use icm_api::{Basis, ListRequest, Memory, RecallRequest};
 use serde::Serialize;
 
 use crate::app::App;
-use crate::args::{Results, share};
 use crate::commands::recall;
 use crate::error::{CliError, Outcome};
 use crate::ui::{BOLD, TOPIC};
+use crate::values::{Results, share};
 use crate::{memory_view, text, when};
 
 /// Go back in time: what was known, and what a recall would have found

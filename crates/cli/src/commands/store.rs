@@ -4,8 +4,8 @@ use clap::Args;
 use icm_api::{Source, StoreRequest, Trust};
 
 use crate::app::App;
-use crate::args::{ImportanceArg, words};
 use crate::error::{CliError, Outcome};
+use crate::values::{ImportanceArg, words};
 use crate::{input, memory_view};
 
 /// Store a memory

@@ -4,11 +4,11 @@ use clap::Args;
 use icm_api::{TopicNode, TopicsRequest};
 
 use crate::app::App;
-use crate::args::how_many;
 use crate::columns::{self, Cell};
 use crate::error::{CliError, Outcome};
 use crate::text;
 use crate::ui::{DIM, TOPIC};
+use crate::values::how_many;
 use crate::when;
 
 /// List the topics and how many memories are in each, as a tree

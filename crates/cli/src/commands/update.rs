@@ -5,8 +5,8 @@ use clap::builder::NonEmptyStringValueParser;
 use icm_api::UpdateRequest;
 
 use crate::app::App;
-use crate::args::{ImportanceArg, words};
 use crate::error::{CliError, Outcome};
+use crate::values::{ImportanceArg, words};
 use crate::{input, memory_view};
 
 /// Change a memory; what is not named stays

@@ -5,11 +5,11 @@ use clap::builder::NonEmptyStringValueParser;
 use icm_api::{Why, WhyEvent, WhyRecall};
 
 use crate::app::App;
-use crate::args::how_many;
 use crate::columns::{self, Cell, Step};
 use crate::error::{CliError, ErrorKind, Outcome};
 use crate::memory_view::{self, short_event};
 use crate::ui::{BOLD, DIM, Ui, WARN};
+use crate::values::how_many;
 use crate::{text, when};
 
 const RECALLS: usize = 20;

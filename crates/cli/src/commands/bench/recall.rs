@@ -11,13 +11,13 @@ use icm_bench::bench_recall;
 
 use super::setting::SettingParser;
 use crate::app::App;
-use crate::args::how_many_results;
 use crate::columns::{self, Cell};
 use crate::error::{CliError, Outcome};
 use crate::output::{Readers, write_file};
 use crate::progress::Bar;
 use crate::text;
 use crate::ui::{BOLD, Ui};
+use crate::values::how_many_results;
 
 /// Fewest results that are asked for: nDCG looks at so many.
 const LIMIT_MIN: usize = 10;

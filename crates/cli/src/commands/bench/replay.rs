@@ -6,12 +6,12 @@ use icm_bench::bench_replay;
 
 use super::setting::SettingParser;
 use crate::app::App;
-use crate::args::how_many;
 use crate::columns::{self, Cell};
 use crate::error::{CliError, Outcome};
 use crate::progress::Bar;
 use crate::text;
 use crate::ui::{BOLD, DIM, Ui};
+use crate::values::how_many;
 
 /// Ask the store's own recalls again, with other settings
 ///

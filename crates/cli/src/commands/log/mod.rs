@@ -13,11 +13,11 @@ use icm_api::ids::ID_LEN;
 use icm_api::{LogEntry, LogRequest};
 
 use crate::app::App;
-use crate::args::how_many;
 use crate::columns::{self, Cell, Step};
 use crate::error::{CliError, Outcome};
 use crate::memory_view::{short_event, short_id_len};
 use crate::ui::{BOLD, DIM, PLAIN, Ui, WARN};
+use crate::values::how_many;
 use crate::when;
 
 const LIMIT_ON_TERMINAL: usize = 50;

@@ -8,9 +8,9 @@ use icm_api::{ConceptRequest, LabelRequest};
 
 use super::report;
 use crate::app::App;
-use crate::args::words;
 use crate::error::{CliError, Outcome};
 use crate::input;
+use crate::values::words;
 
 /// Add a concept to a memoir
 ///

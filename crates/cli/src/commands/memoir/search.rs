@@ -6,10 +6,10 @@ use icm_api::{ConceptHit, ConceptSearchRequest};
 
 use super::print_concept;
 use crate::app::App;
-use crate::args::{Results, share};
 use crate::commands::recall;
 use crate::error::{CliError, Outcome};
 use crate::ui::BOLD;
+use crate::values::{Results, share};
 use crate::{text, when};
 
 /// Search the concepts of one memoir

@@ -6,10 +6,10 @@ use icm_api::ShowRequest;
 
 use super::{print_concept, print_definition, share};
 use crate::app::App;
-use crate::args::how_many;
 use crate::error::{CliError, Outcome};
 use crate::text::{count, one_line};
 use crate::ui::{BOLD, TOPIC};
+use crate::values::how_many;
 
 /// Concepts that a page has unless it is said.
 const LIMIT: u32 = 50;

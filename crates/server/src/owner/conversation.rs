@@ -99,7 +99,7 @@ pub(super) fn converse(stream: &Arc<Stream>, methods: &Methods, runtime: &Handle
             continue;
         }
         // It has done this itself meanwhile.
-        let looks = waited || was_there || cfg!(windows);
+        let looks = waited || was_there;
         if reader.get_ref().saw_the_end() || (looks && has_hung_up(stream)) {
             return;
         }
@@ -282,7 +282,7 @@ fn refusal(why: &str) -> String {
     json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": why}}).to_string()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use std::sync::atomic::AtomicUsize;
     use std::sync::mpsc::channel;

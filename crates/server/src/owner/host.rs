@@ -19,7 +19,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::PROTOCOL;
 use super::conversation::{NEWS_MAX, converse};
-use super::door::{Listener, Pass, Stream, passes, taken};
+use super::door::{Listener, Stream, passes, taken};
 use super::mutex::locked;
 use super::place::Claim;
 use super::queue;
@@ -69,7 +69,9 @@ pub(crate) async fn keep(service: Arc<Service>, answered: impl Fn() + Send + Syn
     let mut warned = false;
     loop {
         let begun = match claimed(&service, claim.take()) {
-            Ok(Some((door, claim))) => host(&service, &answered).map(|it| (door, claim, it)),
+            Ok(Some((listener, claim))) => {
+                host(&service, &answered).map(|it| (listener, claim, it))
+            }
             Ok(None) if service.is_there() => {
                 claim = role(service.dir()).await;
                 continue;
@@ -83,7 +85,7 @@ pub(crate) async fn keep(service: Arc<Service>, answered: impl Fn() + Send + Syn
             Err(error) => Err(error),
         };
         match begun {
-            Ok((door, _claim, methods)) => listen(door, &methods).await,
+            Ok((listener, _claim, methods)) => listen(listener, &methods).await,
             Err(error) if !passes(&error) => {
                 return tracing::warn!("no other process is answered here: {error}");
             }
@@ -141,10 +143,7 @@ pub async fn fuzzed(service: Arc<Service>, stream: tokio::net::UnixStream) {
 }
 
 /// The role, and where others knock, if it is this process's already, or free, and there is a store.
-fn claimed(
-    service: &Service,
-    claim: Option<Claim>,
-) -> io::Result<Option<((Listener, Pass), Claim)>> {
+fn claimed(service: &Service, claim: Option<Claim>) -> io::Result<Option<(Listener, Claim)>> {
     let store = service.dir();
     // Asking does not make a store.
     if !service.is_there() {
@@ -188,7 +187,7 @@ impl Drop for Ends {
     }
 }
 
-async fn listen((listener, pass): (Listener, Pass), methods: &Methods) {
+async fn listen(listener: Listener, methods: &Methods) {
     // Whoever stops to listen stops to answer, too.
     let streams = Streams::default();
     let _ends = Ends(Arc::clone(&streams));
@@ -226,10 +225,7 @@ async fn listen((listener, pass): (Listener, Pass), methods: &Methods) {
             let thread = thread::Builder::new().name("icm-answers".into());
             thread.spawn(move || {
                 let _open = open;
-                match pass.admits(&stream) {
-                    true => converse(&stream, &methods, &runtime),
-                    false => tracing::debug!("who did not know the token was not answered"),
-                }
+                converse(&stream, &methods, &runtime);
             })
         });
         if let Err(error) = answering {

@@ -351,7 +351,7 @@ fn is_timeout(error: &io::Error) -> bool {
     )
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::owner::place::Claim;
@@ -383,7 +383,7 @@ mod tests {
         let mut claim = Claim::take(&store)
             .expect("it is free")
             .expect("it is free");
-        let (listener, _) = claim.listen(&store).expect("it listens");
+        let listener = claim.listen(&store).expect("it listens");
         let listener = listener.into_std().expect("a socket");
         listener.set_nonblocking(false).expect("it waits");
         // Another process's.

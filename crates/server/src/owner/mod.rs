@@ -1,42 +1,49 @@
 //! One process of many looks after a store for all of them: the owner.
 //!
 //! Whoever holds the lock of `sock/owner` is the owner. It answers on a Unix socket, JSON-RPC a line, and says in that
-//! file where the socket is; on Windows on a port of this machine, and says so in `sock/address`. It has the views at
-//! hand and shares one sync among all who write at once. Nobody depends on it: every write is decided under the store's
-//! own lock, wherever that happens, so a process that finds no owner, or one that does not answer, does its work itself.
-//! A request that the owner may have done carries an idempotency key, which the log knows again: it is done once.
-
-mod conversation;
-mod host;
-mod link;
-mod mutex;
-mod place;
-mod queue;
-mod reader;
+//! file where the socket is. It has the views at hand and shares one sync among all who write at once. Nobody depends on
+//! it: every write is decided under the store's own lock, wherever that happens, so a process that finds no owner, or one
+//! that does not answer, does its work itself. A request that the owner may have done carries an idempotency key, which
+//! the log knows again: it is done once.
+//!
+//! Only Unix has owners. On other systems each process does its own work.
 
 #[cfg(unix)]
-#[path = "unix.rs"]
+mod conversation;
+#[cfg(unix)]
 mod door;
-#[cfg(not(unix))]
-#[path = "loopback.rs"]
-mod door;
-#[cfg(all(unix, test))]
-#[allow(dead_code)]
-mod loopback;
+#[cfg(unix)]
+mod host;
+#[cfg(unix)]
+mod link;
+#[cfg(unix)]
+mod mutex;
+#[cfg(unix)]
+mod place;
+#[cfg(unix)]
+mod queue;
+#[cfg(unix)]
+mod reader;
 
 #[cfg(all(unix, fuzzing))]
 pub use host::fuzzed;
+#[cfg(unix)]
 pub(crate) use host::keep;
+#[cfg(unix)]
 use link::Link;
 
 use std::path::Path;
 use std::sync::Arc;
 
+#[cfg(not(unix))]
+use icm_service::Service;
 use icm_service::peer::{NoPeer, Peer, PeerState, PeerWatch};
 
 /// What this program speaks on the socket. Another number is another language.
+#[cfg(unix)]
 const PROTOCOL: u32 = 1;
 /// Longest line, either way.
+#[cfg(unix)]
 const LINE_MAX_BYTES: usize = 8 << 20;
 
 /// What a process asks an owner for, if there is one.
@@ -52,6 +59,7 @@ pub enum AskOwner {
 }
 
 /// The way to the owner of a store, for [`Service::asking`](icm_service::Service::asking).
+#[cfg(unix)]
 pub fn peer(store: &Path, asks: AskOwner) -> Arc<dyn Peer> {
     match asks {
         AskOwner::Nothing => Arc::new(NoPeer),
@@ -59,10 +67,21 @@ pub fn peer(store: &Path, asks: AskOwner) -> Arc<dyn Peer> {
     }
 }
 
+/// Returns no way to an owner: only Unix has owners.
+#[cfg(not(unix))]
+pub fn peer(_: &Path, _: AskOwner) -> Arc<dyn Peer> {
+    Arc::new(NoPeer)
+}
+
+/// Does nothing: only Unix has owners.
+#[cfg(not(unix))]
+pub(crate) async fn keep(_: Arc<Service>, _: impl Fn() + Send + Sync + 'static) {}
+
 /// The owners of stores as the doctor sees them.
 #[derive(Debug, Clone, Copy)]
 pub struct Owners;
 
+#[cfg(unix)]
 impl PeerWatch for Owners {
     fn state(&self, dir: &Path) -> PeerState {
         if let Some(why) = door::what_bars(dir) {
@@ -77,5 +96,16 @@ impl PeerWatch for Owners {
 
     fn is_socket_of(&self, dir: &Path, path: &Path) -> bool {
         door::is_socket_of(dir, path)
+    }
+}
+
+#[cfg(not(unix))]
+impl PeerWatch for Owners {
+    fn state(&self, dir: &Path) -> PeerState {
+        NoPeer.state(dir)
+    }
+
+    fn is_socket_of(&self, dir: &Path, path: &Path) -> bool {
+        NoPeer.is_socket_of(dir, path)
     }
 }

@@ -2,10 +2,10 @@
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::door;
-use super::door::{Door, Listener, Pass};
+use super::door::{Door, Listener};
 
 /// Folder in the store's.
 pub(super) const FOLDER: &str = "sock";
@@ -40,23 +40,22 @@ impl Claim {
     }
 
     /// Listens to others, and says where.
-    pub(super) fn listen(&mut self, store: &Path) -> io::Result<(Listener, Pass)> {
+    pub(super) fn listen(&mut self, store: &Path) -> io::Result<Listener> {
         let (listener, door) = Door::open(&store.canonicalize()?, &self.file)?;
-        let pass = door.pass();
         self.door = Some(door);
-        Ok((listener, pass))
+        Ok(listener)
     }
 }
 
 /// Whether a process has the role.
 pub(crate) fn is_taken(store: &Path) -> bool {
     let taken = |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
-    file_of(store, OWNER).is_ok_and(taken)
+    opened(store).is_ok_and(taken)
 }
 
-/// What a file of the folder holds, if it is one.
-pub(super) fn read(store: &Path, name: &str) -> Option<(File, Vec<u8>)> {
-    let file = file_of(store, name).ok()?;
+/// The owner's file and its bytes, if it is a regular file.
+pub(super) fn read(store: &Path) -> Option<(File, Vec<u8>)> {
+    let file = opened(store).ok()?;
     let mut bytes = Vec::new();
     (&file)
         .take(NOTICE_MAX_BYTES)
@@ -71,22 +70,18 @@ fn file_to_own(store: &Path) -> io::Result<File> {
     door::private_folder(&folder)?;
     let mut options = door::opened();
     options.write(true).create(true).truncate(false);
-    regular(options.open(folder.join(OWNER))?, OWNER)
+    regular(options.open(folder.join(OWNER))?)
 }
 
-fn file_of(store: &Path, name: &str) -> io::Result<File> {
-    regular(door::opened().open(path_of(store, name))?, name)
+fn opened(store: &Path) -> io::Result<File> {
+    regular(door::opened().open(store.join(FOLDER).join(OWNER))?)
 }
 
-pub(super) fn path_of(store: &Path, name: &str) -> PathBuf {
-    store.join(FOLDER).join(name)
-}
-
-fn regular(file: File, name: &str) -> io::Result<File> {
+fn regular(file: File) -> io::Result<File> {
     match file.metadata()?.is_file() {
         true => Ok(file),
         false => Err(io::Error::other(format!(
-            "{FOLDER}/{name} is not a regular file"
+            "{FOLDER}/{OWNER} is not a regular file"
         ))),
     }
 }

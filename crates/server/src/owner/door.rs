@@ -39,10 +39,6 @@ pub(super) struct Door {
     said: File,
 }
 
-/// Who is let in: the system has told already.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Pass;
-
 impl Door {
     /// Listens, and says so in the owner's file.
     pub(super) fn open(store: &Path, owner: &File) -> io::Result<(Listener, Door)> {
@@ -73,10 +69,6 @@ impl Door {
         door.said.write_all(&serde_json::to_vec(&notice)?)?;
         Ok((listener, door))
     }
-
-    pub(super) fn pass(&self) -> Pass {
-        Pass
-    }
 }
 
 impl Drop for Door {
@@ -97,13 +89,6 @@ pub(super) fn taken(stream: tokio::net::UnixStream) -> io::Result<Option<Stream>
     match stream.peer_cred().is_ok_and(|peer| peer.uid() == own) {
         true => stream.into_std().map(Some),
         false => Ok(None),
-    }
-}
-
-impl Pass {
-    /// Whether the other end may ask.
-    pub(super) fn admits(self, _: &Stream) -> bool {
-        true
     }
 }
 
@@ -153,7 +138,7 @@ pub(super) fn passes(error: &io::Error) -> bool {
 
 /// What the owner of a store says, if there is one whose word counts: it is this user's.
 pub(super) fn notice(store: &Path) -> Option<Notice> {
-    let (file, bytes) = place::read(store, OWNER)?;
+    let (file, bytes) = place::read(store)?;
     // Nobody else is believed where a socket is.
     is_own(&file.metadata().ok()?).then_some(())?;
     if bytes.is_empty() {

@@ -1,6 +1,7 @@
 //! Which process holds a lock, where the operating system tells: on Linux.
 
 use std::fmt::{self, Display, Formatter};
+use std::fs::{File, TryLockError};
 use std::path::Path;
 
 /// A process that holds a lock of a file.
@@ -92,6 +93,20 @@ pub fn is_stopped(pid: u32) -> bool {
         .rsplit_once(')')
         .and_then(|(_, rest)| rest.trim_start().chars().next());
     state == Some('T')
+}
+
+/// Whether somebody builds views in this folder.
+pub(crate) fn is_building(views: &Path) -> bool {
+    is_held(&views.join("build.lock"))
+}
+
+/// Asked without waiting, and given back at once.
+pub(crate) fn is_held(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else {
+        return false;
+    };
+    let asked = file.try_lock_shared();
+    matches!(asked, Err(TryLockError::WouldBlock))
 }
 
 #[cfg(test)]

@@ -47,11 +47,11 @@ mod system;
 mod upkeep;
 
 pub use embedding::Model;
-pub use memory::store::{OwnWay, Prepared, Write};
+pub use memory::store::Prepared;
 pub use portable::backup::restore;
 pub use portable::exchange::ExportFile;
 pub use portable::import::{STDIN, next_line};
 pub use recall::recorded_recalls::Recorded;
-pub use service::{Ground, OpenOptions, Service};
+pub use service::{Ground, OpenOptions, OwnWay, Service, Write};
 pub use snapshot::settle::Left;
 pub use system::SystemEnv;

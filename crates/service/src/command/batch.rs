@@ -11,7 +11,7 @@ use icm_log::{
 };
 use icm_projections::Views;
 
-use crate::memory::link::Voice;
+use super::author::Voice;
 use crate::service::Service;
 use icm_api::Caller;
 use icm_api::error::Result;
@@ -25,7 +25,7 @@ const WIDE_EVENTS: usize = 10_000;
 
 /// A command that holds the lock and has seen everything before it.
 pub(crate) struct Command<'a> {
-    pub(super) service: &'a Service,
+    pub(crate) service: &'a Service,
     pub(super) writer: Writer<'a>,
     pub(super) id: CommandId,
     pub(super) caller: &'a Caller,

@@ -3,10 +3,13 @@
 //! A command takes the lock, sees what others appended, decides, appends and gives the lock up; so
 //! what it names as observed is what there is.
 
+mod author;
 pub(crate) mod batch;
 mod change;
 mod choice;
 pub(crate) mod secrets;
+#[cfg(test)]
+mod tests;
 pub(crate) mod transaction;
 mod validated;
 
@@ -21,14 +24,15 @@ use icm_projections::fold::{Source, Version};
 use serde::Serialize;
 
 use crate::command::secrets::Guard;
-use crate::history::undo::hidden_error;
-use crate::service::{Ask, Service, locked};
+use crate::service::{Service, locked};
+use crate::snapshot::Ask;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
 use icm_api::limits;
 use icm_api::limits::{REQUEST_ID_LEN_MAX, SOURCE_LEN_MAX};
 use icm_api::{Action, Caller, Receipt, StoreRequest, UpdateRequest};
 
+pub(crate) use author::Voice;
 pub(crate) use batch::{Command, actor_of, check_caller};
 pub(crate) use change::{Change, next_length, turned};
 pub(crate) use choice::{Choice, settled, still_forgotten};
@@ -119,130 +123,6 @@ impl Service {
             other => other,
         }
     }
-
-    /// An empty store has no memory, and asking for one does not make it a store.
-    pub(crate) fn refuse_unknown(&self, id: &str) -> Result<()> {
-        match self.is_empty()? {
-            false => Ok(()),
-            true => Err(ServiceError::NotFound {
-                what: "memory",
-                id: id.to_owned(),
-                nearest: Vec::new(),
-            }),
-        }
-    }
-
-    pub(crate) fn newest(&self, views: &Views, id: &str) -> std::result::Result<Version, Ask> {
-        let entity = self.find_memory(views, id)?;
-        let version = views.version_at(entity, views.tally().position)?;
-        version.ok_or_else(|| ServiceError::Internal("a memory without a version".into()).into())
-    }
-
-    pub(crate) fn living(&self, views: &Views, id: &str) -> std::result::Result<Version, Ask> {
-        let version = self.newest(views, id)?;
-        if version.is_alive() {
-            return Ok(version);
-        }
-        if version.hidden {
-            return Err(hidden_error(&version).into());
-        }
-        let id = id_text(version.id);
-        if let Some(summary) = self.consolidated_into(views, &version)? {
-            let event = version.stamp.event.to_string();
-            return Err(ServiceError::nothing(
-                format!("memory {id} was consolidated into {summary}"),
-                format!(
-                    "change the summary, or bring this one back first: `icm revive {id}`; all of \
-                     them come back with `icm undo {}`",
-                    &event[..12]
-                ),
-            )
-            .into());
-        }
-        Err(ServiceError::nothing(
-            format!("memory {id} is forgotten"),
-            format!("bring it back first: `icm revive {id}`"),
-        )
-        .into())
-    }
-}
-
-/// Stores what is checked, on top of what its name may stand for already.
-pub(crate) fn store_in(
-    command: &mut Command<'_>,
-    views: &Views,
-    checked: &Checked,
-) -> std::result::Result<Receipt, Ask> {
-    let newest = views.tally().position;
-    let known = match views.named(checked.name())? {
-        Some(entity) => views.version_at(entity, newest)?,
-        None => None,
-    };
-    let hidden = known.as_ref().filter(|version| version.hidden);
-    let event = hidden.map(|version| checked.stored_over(version));
-    let Some(before) = known.filter(|version| !version.hidden) else {
-        let event = event.unwrap_or_else(|| checked.stored(command.new_id()));
-        let id = event.subject;
-        let appended = command.append(views, vec![event])?;
-        return Ok(Receipt {
-            id: id_text(id),
-            event: appended[0].event.to_string(),
-            position: appended[0].position.0,
-            action: Action::Stored,
-            topic: checked.topic.clone(),
-            similar: None,
-            warnings: Vec::new(),
-            crowded: None,
-            confirmed: false,
-        });
-    };
-    let change = Change::of_store(checked);
-    let mut events: Vec<NewEvent> = change.event(&before).into_iter().collect();
-    let action = if before.is_alive() {
-        Action::Updated
-    } else {
-        Action::Stored
-    };
-    if !before.is_alive() {
-        events.push(turned(&before, Kind::MEMORY_REVIVED));
-    }
-    if events.is_empty() {
-        let digest = checked.request_digest.as_deref();
-        return command.service.confirmed(command, views, &before, digest);
-    }
-    let appended = command.append(views, events)?;
-    Ok(receipt(&before, appended[0], action, None))
-}
-
-/// The event that stores an imported line which is new.
-pub(crate) fn stored_event(command: &Command<'_>, checked: &Checked) -> NewEvent {
-    checked.stored(command.new_id())
-}
-
-/// The event that gives a memory the content and other values of an imported line.
-pub(crate) fn updated_event(before: &Version, checked: &Checked) -> Option<NewEvent> {
-    Change::of_store(checked).event(before)
-}
-
-/// The newest versions of the memories that are in a topic, living or not.
-pub(crate) fn newest_of_topic(
-    views: &Views,
-    topic: &str,
-) -> std::result::Result<Vec<Version>, Ask> {
-    let newest = views.tally().position;
-    let mut versions = Vec::new();
-    for entity in views.members(topic)? {
-        if let Some(version) = views.version_at(entity, newest)?
-            && !version.is_part()
-            && version
-                .topic
-                .as_deref()
-                .is_some_and(|name| icm_projections::topic_fits(topic, name))
-        {
-            versions.push(version);
-        }
-    }
-    Ok(versions)
 }
 
 pub(crate) fn receipt(

@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use icm_log::{EventId, Position, Tip};
 use icm_projections::Views;
 
-use crate::service::{Ask, Service};
+use crate::service::Service;
+use crate::snapshot::Ask;
 use icm_api::Basis;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::{beginning_of_event, id_text};

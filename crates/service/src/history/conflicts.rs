@@ -14,7 +14,8 @@ use serde_json::Value;
 
 pub(crate) use self::open::not_shown;
 use self::open::{Open, Said, asked, bits, field_name, forgets, may_conflict, open_in, value_of};
-use crate::service::{Ask, Service};
+use crate::service::Service;
+use crate::snapshot::Ask;
 use icm_api::error::Result;
 use icm_api::ids::id_text;
 use icm_api::when::rfc3339;

@@ -14,7 +14,8 @@ use similar::{DiffableStr as _, TextDiff};
 
 use crate::history::basis::At;
 use crate::memory::present::memory;
-use crate::service::{Ask, Service};
+use crate::service::Service;
+use crate::snapshot::Ask;
 use crate::upkeep::decay::decimal;
 use icm_api::error::{Result, ServiceError};
 use icm_api::{Diff, DiffOp, DiffPiece, DiffRequest, GraphDiff, Memory, MemoryChange};

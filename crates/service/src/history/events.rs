@@ -13,7 +13,8 @@ use serde_json::Value;
 
 use crate::memory::link::relation_text;
 use crate::memory::present::field_names;
-use crate::service::{Ask, Service};
+use crate::service::Service;
+use crate::snapshot::Ask;
 use crate::upkeep::decay::{day_text, decimal};
 use icm_api::clients::same_actor;
 use icm_api::error::{Result, ServiceError};

@@ -1,8 +1,8 @@
 //! The newest event of every chain, as text that a person can keep: a line each of origin, seq and event id.
 
-use icm_log::{EventId, OriginId, Seq};
+use icm_log::{EventId, OriginId, Seq, Unknown};
 
-use crate::service::Service;
+use crate::service::{OpenOptions, Service};
 use icm_api::OriginHead;
 use icm_api::error::{Result, ServiceError};
 
@@ -36,6 +36,35 @@ fn place(line: &str) -> Option<Place> {
 }
 
 impl Service {
+    /// Opens a store on this machine as another machine knew it, from what is held here of that one's chain; nothing is
+    /// ever written. `origin`: its id, or how that begins.
+    ///
+    /// # Errors
+    /// `NotFound` and `Ambiguous` for an origin that no chain here has, or several.
+    pub fn open_as(options: OpenOptions, origin: &str) -> Result<Service> {
+        let options = OpenOptions {
+            read_only: true,
+            ..options
+        };
+        let mut service = Service::open(options)?;
+        let origin = service.find_origin(origin)?;
+        service.log =
+            (service.log.as_known_by(origin)).map_err(|error| service.explained(error))?;
+        let known_by = service.log.known_by();
+        let end = service.log.tip().map_or(0, |tip| tip.position.0);
+        let next = match known_by.and_then(|other| other.until) {
+            None => "",
+            Some((_, Unknown::NotHeld)) => "; it learned something next that is not here",
+            Some((_, Unknown::Branches)) => {
+                "; from there on a copy of it wrote under the same origin, too"
+            }
+        };
+        service.notice(format!(
+            "of the machine {origin} this store has what it knew up to its @{end}{next}"
+        ));
+        Ok(service)
+    }
+
     /// The chains that this store has written, the newest last: after a restore or a move a store writes another one.
     ///
     /// # Errors

@@ -19,7 +19,8 @@ use crate::command::RequestKeyOf;
 use crate::memoir::{graph_fields, graph_row};
 use crate::memory::link::relation_text;
 use crate::memory::present::{field_names, memory};
-use crate::service::{Ask, Service};
+use crate::service::Service;
+use crate::snapshot::Ask;
 use crate::upkeep::decay::decimal;
 use icm_api::clients::same_actor;
 use icm_api::error::{Result, ServiceError};
@@ -688,14 +689,4 @@ fn place_of(before: &Version, after: &Version) -> String {
         (Family::Concept, Some(name)) => format!("{topic} / {name}"),
         _ => topic,
     }
-}
-
-/// The undo that hides a memory, for who asks for it.
-pub(crate) fn hidden_error(version: &Version) -> ServiceError {
-    let (id, event) = (id_text(version.id), version.stamp.event.to_string());
-    let hint = match version.kind() {
-        Kind::LOG_UNDONE => format!("bring it back with `icm undo {}`", &event[..12]),
-        _ => "`icm log --kind log.undone` lists what was undone".to_owned(),
-    };
-    ServiceError::nothing(format!("memory {id} was undone"), hint)
 }

@@ -9,7 +9,8 @@ use icm_projections::fold::InChain;
 use serde_json::Value;
 
 use crate::memory::present::field_names;
-use crate::service::{Ask, Service};
+use crate::service::Service;
+use crate::snapshot::Ask;
 use icm_api::error::Result;
 use icm_api::ids::id_text;
 use icm_api::when::rfc3339;

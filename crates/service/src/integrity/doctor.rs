@@ -8,8 +8,6 @@ mod files;
 mod locks;
 mod log;
 
-pub(crate) use locks::{is_building, is_held};
-
 use std::path::Path;
 
 use icm_log::Log;
@@ -18,9 +16,10 @@ use icm_log::env::Env;
 use icm_projections::fold::fold_afresh;
 use icm_projections::{ViewError, Views, ViewsState, inspect};
 
-use crate::integrity::store_folder as place;
 use crate::peer::PeerWatch;
-use crate::service::{Ask, Ground, Service, TAIL_MAX, guarded};
+use crate::service::store_folder as place;
+use crate::service::{Ground, Service};
+use crate::snapshot::{Ask, TAIL_MAX, guarded};
 use icm_api::error::{ServiceError, plain};
 use icm_api::{Check, CheckStatus, Checkup, Progress};
 use icm_guard::shell;

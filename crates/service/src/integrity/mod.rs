@@ -4,6 +4,4 @@ pub(crate) mod doctor;
 pub(crate) mod leak_search;
 pub(crate) mod redact;
 pub(crate) mod repair;
-pub(crate) mod retry_while_rewritten;
-pub(crate) mod store_folder;
 pub(crate) mod verify;

@@ -5,34 +5,29 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
 
 use icm_log::disk::OpenMode;
 use icm_log::facts::{Facts, LogRedacted};
 use icm_log::record::Body;
-use icm_log::redact::Blanked;
 use icm_log::{
-    Cursor, Event, EventId, Kind, NewEvent, OriginId, Position, RequestKey, SubjectId, Writer,
-    hash, payload,
+    Cursor, Event, EventId, Kind, NewEvent, OriginId, Position, RequestKey, SubjectId, hash,
+    payload,
 };
+use icm_projections::Views;
 use icm_projections::fold::Version;
-use icm_projections::{ViewError, Views};
 use serde_json::Value;
 
 use crate::command::RequestKeyOf;
-use crate::embedding::Cache;
 use crate::integrity::leak_search::Needle;
-use crate::integrity::store_folder as place;
-use crate::service::{Ask, Service, locked};
+use crate::service::{Service, locked};
+use crate::snapshot::{Ask, unknown};
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
 use icm_api::limits;
 use icm_api::when::rfc3339;
 use icm_api::{Caller, RedactAnswer, RedactEvent, RedactMemory, RedactRequest};
 
-/// How long somebody who builds views is waited for.
-const WIPE_WAIT: Duration = Duration::from_secs(30);
 /// Single events that an answer lists; it counts all of them.
 const EVENTS_MAX: usize = 100;
 
@@ -134,83 +129,6 @@ impl Service {
         let asked = asked.map_err(|error| ServiceError::Internal(error.to_string()))?;
         let secret = self.log.secret();
         Ok(secret.map(|secret| hash::request_key(&secret, "icm redact", &asked)))
-    }
-
-    /// As [`Service::resume_redaction`], for who copies the log.
-    pub(crate) fn finish_what_was_begun(&self) -> Result<()> {
-        match self.resume_redaction(&mut locked(&self.views))? {
-            true => Ok(()),
-            false => Err(ServiceError::invalid_with(
-                "a redaction that was begun is not finished",
-                "`icm doctor` says what is in its way",
-            )),
-        }
-    }
-
-    /// Does what is left of a redaction that was begun, if one was. False where that cannot be done
-    /// now: the views on disk are not to be used until it is.
-    pub(crate) fn resume_redaction(&self, held: &mut Option<Views>) -> Result<bool> {
-        if self.options.read_only || !self.log.redaction_pending() {
-            return Ok(true);
-        }
-        locked(&self.begun).extend(self.log.redaction_request());
-        let begun = self.until_free(self.options.lock_wait, |wait| self.begin(wait));
-        let blanked = begun.and_then(|writer| {
-            // Another process may have finished it while the lock was waited for.
-            match self.log.redaction_pending() {
-                true => self.clean(held, writer),
-                false => Ok(Blanked::default()),
-            }
-        });
-        let blanked = match blanked {
-            Ok(blanked) => blanked,
-            Err(
-                error @ (ServiceError::Busy { .. }
-                | ServiceError::Stopped { .. }
-                | ServiceError::Damaged { .. }
-                | ServiceError::NewerFormat { .. }
-                | ServiceError::ReadOnly { .. }),
-            ) => {
-                self.notice(format!(
-                    "a redaction or a repair waits to be finished: {error}"
-                ));
-                return Ok(false);
-            }
-            Err(error) => return Err(error),
-        };
-        if blanked.looked_everywhere {
-            for line in unknown(&blanked) {
-                self.notice(line);
-            }
-            self.notice(match blanked.events {
-                0 => "finished a redaction that was begun".to_owned(),
-                1 => "finished a redaction that was begun: 1 event cleaned".to_owned(),
-                events => format!("finished a redaction that was begun: {events} events cleaned"),
-            });
-        } else if blanked != Blanked::default() {
-            self.notice("finished a repair that was begun".to_owned());
-        }
-        Ok(true)
-    }
-
-    /// Takes all that is redacted out of the log, and what may have come from it away.
-    pub(crate) fn finish_redaction(&self, held: &mut Option<Views>) -> Result<Blanked> {
-        let writer = self.until_free(self.options.lock_wait, |wait| self.begin(wait))?;
-        self.clean(held, writer)
-    }
-
-    fn clean(&self, held: &mut Option<Views>, mut writer: Writer<'_>) -> Result<Blanked> {
-        // Where the log is damaged the views are cleaned all the same.
-        let blanked = writer.blank(&self.log.redacted()?);
-        *held = None;
-        Views::wipe(&self.views_dir(), WIPE_WAIT)?;
-        remove_cache(&self.cache_dir())?;
-        let mut blanked = blanked?;
-        if blanked.looked_everywhere {
-            blanked.unknown.extend(place::not_ours(&self.options.dir));
-        }
-        writer.end_redaction()?;
-        Ok(blanked)
     }
 
     fn redact_plan(
@@ -520,39 +438,5 @@ pub(crate) fn redacted(
         }
         .encode(),
         payload: payload::encode(&payload::LogRedacted { reason }),
-    }
-}
-
-/// What lies in the store's folder and may hold a text, for a person to judge.
-pub(crate) fn unknown(blanked: &Blanked) -> Vec<String> {
-    let line = |path: &PathBuf| {
-        let what = match path.starts_with("torn") {
-            true => "set aside earlier",
-            false => "no file of the store",
-        };
-        let path = path.display();
-        format!("{path}: {what}, and it may hold the text: delete it if nobody needs it")
-    };
-    blanked.unknown.iter().map(line).collect()
-}
-
-/// Whatever lies there goes; of a link what icm keeps where it leads, too.
-fn remove_cache(cache: &Path) -> Result<()> {
-    let removed = match cache.symlink_metadata() {
-        Ok(found) if found.is_dir() => std::fs::remove_dir_all(cache),
-        Ok(found) if found.is_symlink() && cache.is_dir() => {
-            Cache::wipe_in(cache).and_then(|()| std::fs::remove_file(cache))
-        }
-        Ok(_) => std::fs::remove_file(cache),
-        Err(error) => Err(error),
-    };
-    match removed {
-        Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(ViewError::Io {
-            doing: "removing",
-            path: cache.to_owned(),
-            source,
-        }
-        .into()),
-        _ => Ok(()),
     }
 }

@@ -5,8 +5,9 @@ use icm_projections::fold::fold_afresh;
 use icm_projections::{ViewError, Views};
 
 use crate::history::heads;
-pub(crate) use crate::service::{Service, VIEWS_WAIT, locked};
+use crate::service::{Service, locked};
 use icm_api::error::{Result, ServiceError, plain};
+use icm_api::error::VIEWS_WAIT;
 use icm_api::{Finding, OriginHead, Progress, RebuildReport, VerifyReport};
 
 impl Service {
@@ -94,14 +95,14 @@ impl Service {
         };
         report.state_hash = Some(fresh.state_hash().to_string());
         let (checked, shown) = {
-            let looked = crate::service::guarded(|| {
+            let looked = crate::snapshot::guarded(|| {
                 let views = self.current_views(&mut held, Views::are_stale)?;
                 Ok((views.check(), views.tally().clone()))
             });
             match looked {
                 Ok(looked) => looked,
-                Err(crate::service::Ask::Service(error)) => return Err(error),
-                Err(crate::service::Ask::View(error)) => {
+                Err(crate::snapshot::Ask::Service(error)) => return Err(error),
+                Err(crate::snapshot::Ask::View(error)) => {
                     self.rebuild_after(&mut held, &error, &mut report)?;
                     return Ok(report);
                 }

@@ -8,7 +8,8 @@ use icm_projections::Views;
 use icm_projections::fold::{EntityId, InChain, Stamp, Undos, Version, canonical_order};
 
 use super::confidence;
-use crate::service::{Ask, Service};
+use crate::service::Service;
+use crate::snapshot::Ask;
 use icm_api::when::rfc3339;
 use icm_api::{Definition, DefinitionStatus};
 

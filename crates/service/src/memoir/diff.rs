@@ -5,15 +5,16 @@ use std::collections::BTreeSet;
 use icm_log::{Kind, Position};
 use icm_projections::Views;
 use icm_projections::fold::{EntityId, Link, Version};
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::link::{Edge, named};
-use super::undo::graph_row;
+use super::row::{FIELDS, fields_of};
 use super::{Memoirs, concept, shown};
 use crate::history::basis::At;
 use crate::history::diff::words;
 use crate::memory::link::relation_text;
-use crate::service::{Ask, Service};
+use crate::service::Service;
+use crate::snapshot::Ask;
 use icm_api::ids::id_text;
 use icm_api::{GraphChange, GraphDiff};
 
@@ -188,24 +189,6 @@ impl Service {
             links.extend(views.link_by(event)?);
         }
         Ok(links)
-    }
-}
-
-/// What two states of a memoir or a concept are compared by, as in their JSON.
-pub(super) const FIELDS: [&str; 6] = [
-    "memoir",
-    "name",
-    "description",
-    "definition",
-    "labels",
-    "confidence",
-];
-
-/// A memoir or a concept as JSON.
-pub(super) fn fields_of(version: &Version) -> Map<String, Value> {
-    match serde_json::to_value(graph_row(version)) {
-        Ok(Value::Object(fields)) => fields,
-        _ => Map::new(),
     }
 }
 

@@ -9,7 +9,8 @@ use icm_projections::fold::{EntityId, Version};
 use super::link::named;
 use super::{concept, text};
 use crate::history::basis::At;
-use crate::service::{Ask, Service};
+use crate::service::Service;
+use crate::snapshot::Ask;
 use icm_api::error::Result;
 use icm_api::{
     ConceptLink, GraphFormat, Memoir, MemoirGraph, MemoirList, MemoirShow, MemoirText, ShowRequest,

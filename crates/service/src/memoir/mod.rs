@@ -8,6 +8,7 @@ mod label;
 mod link;
 mod list;
 mod read;
+mod row;
 mod search;
 mod text;
 mod undo;
@@ -19,10 +20,11 @@ use icm_log::{Position, hash};
 use icm_projections::Views;
 use icm_projections::fold::{EntityId, Family, MEMOIRS, Version, concepts_of};
 
-pub(crate) use undo::{graph_fields, graph_row};
+pub(crate) use row::{graph_fields, graph_row};
 
 use crate::recall::topic_filter::{one_of, same_but_for_case};
-use crate::service::{Ask, Service};
+use crate::service::Service;
+use crate::snapshot::Ask;
 use icm_api::error::ServiceError;
 use icm_api::ids::{id_range, id_text};
 use icm_api::limits::{KEY_LEN_MAX, TOPIC_LEN_MAX, name};

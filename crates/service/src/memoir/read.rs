@@ -8,7 +8,8 @@ use icm_projections::fold::{EntityId, Family, Version};
 
 use super::link::{Edge, named, relation_of};
 use super::{concept, shown};
-use crate::service::{Ask, Service};
+use crate::service::Service;
+use crate::snapshot::Ask;
 use icm_api::cursor::Cursor;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;

@@ -6,38 +6,11 @@ use icm_log::EventId;
 use icm_projections::Views;
 use icm_projections::fold::{Change, EntityId, Family, Version};
 
-use super::diff::{FIELDS, fields_of};
-use super::{concept, shown};
-use crate::service::{Ask, Service};
+use super::shown;
+use crate::service::Service;
+use crate::snapshot::Ask;
 use icm_api::ids::id_text;
-use icm_api::when::rfc3339;
-use icm_api::{MemoirRow, UndoAction, UndoLink, UndoRow};
-
-/// A memoir or a concept as it stands.
-pub(crate) fn graph_row(version: &Version) -> UndoRow {
-    match version.family() {
-        // A concept has the name of its memoir where a memory has its topic.
-        Family::Concept => UndoRow::Concept(Box::new(concept(version, version))),
-        _ => UndoRow::Memoir(Box::new(MemoirRow {
-            id: id_text(version.id),
-            name: shown(version.topic.as_ref()),
-            description: version.content.clone(),
-            created_at: rfc3339(version.created_ms),
-            updated_at: rfc3339(version.updated_ms),
-            forgotten: version.is_forgotten(),
-        })),
-    }
-}
-
-/// Names of the fields of a memoir or a concept that differ.
-pub(crate) fn graph_fields(before: &Version, after: &Version) -> Vec<String> {
-    let [old, new] = [before, after].map(fields_of);
-    let names = FIELDS.into_iter().chain(["revision"]);
-    names
-        .filter(|name| old.get(*name) != new.get(*name))
-        .map(str::to_owned)
-        .collect()
-}
+use icm_api::{UndoAction, UndoLink};
 
 impl Service {
     /// A memoir with all that is or was in it.

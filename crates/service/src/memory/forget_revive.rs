@@ -6,9 +6,10 @@ use icm_log::Kind;
 use icm_projections::Views;
 use icm_projections::fold::Version;
 
-use crate::command::{Command, RequestKeyOf, newest_of_topic, receipt, turned, unchanged};
-use crate::history::undo::hidden_error;
-use crate::service::{Ask, Service};
+use crate::command::{Command, RequestKeyOf, receipt, turned, unchanged};
+use crate::memory::lookup::{hidden_error, newest_of_topic};
+use crate::service::Service;
+use crate::snapshot::Ask;
 use icm_api::error::{Result, ServiceError};
 use icm_api::limits::{TOPIC_LEN_MAX, text};
 use icm_api::{Action, Caller, Receipt, Turn, TurnTopicAnswer, TurnTopicRequest};

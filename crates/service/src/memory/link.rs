@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use icm_log::facts::{MemoryLinked, Relation};
 use icm_log::head::REFS_MAX;
-use icm_log::{ActorId, EventId, Kind, NewEvent, Position, SessionId, SubjectId, hash, payload};
+use icm_log::{EventId, Kind, NewEvent, Position, SubjectId, payload};
 use icm_projections::Views;
 use icm_projections::fold::{Family, Link, Version};
 
 use crate::command::secrets::Guard;
-use crate::command::{Command, RequestKeyOf, receipt, unchanged};
-use crate::service::{Ask, Service};
+use crate::command::{Command, RequestKeyOf, Voice, receipt, unchanged};
+use crate::service::Service;
+use crate::snapshot::Ask;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
 use icm_api::limits;
@@ -235,41 +236,6 @@ pub(crate) struct Links {
     pub(crate) others: Vec<Linked>,
     /// Who stored it once more.
     again: Vec<Voice>,
-}
-
-/// Who says something: a session, or an actor where no session is known; the same actor is another one only from
-/// session to session.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Voice {
-    pub(crate) session: SessionId,
-    pub(crate) actor: ActorId,
-}
-
-impl Voice {
-    fn of(version: &Version) -> Voice {
-        let session = version.source.session.as_deref();
-        Voice {
-            session: session.map_or(SessionId::ZERO, hash::session_id),
-            actor: version.author,
-        }
-    }
-
-    fn is_other_than(self, author: Voice) -> bool {
-        let known = self.session != SessionId::ZERO && author.session != SessionId::ZERO;
-        match known {
-            true => self.session != author.session,
-            false => self.actor != author.actor,
-        }
-    }
-
-    fn key(self) -> (SessionId, Option<ActorId>) {
-        let actor = (self.session == SessionId::ZERO).then_some(self.actor);
-        (self.session, actor)
-    }
-
-    fn is(self, other: Voice) -> bool {
-        self.key() == other.key()
-    }
 }
 
 /// A memory that one is linked to or from.

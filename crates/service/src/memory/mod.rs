@@ -2,7 +2,9 @@
 
 pub(crate) mod forget_revive;
 pub(crate) mod link;
+pub(crate) mod lookup;
 pub(crate) mod near_duplicates;
 pub(crate) mod present;
 pub(crate) mod read;
 pub(crate) mod store;
+pub(crate) mod store_over;

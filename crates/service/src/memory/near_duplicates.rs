@@ -10,9 +10,11 @@ use icm_projections::Views;
 use icm_projections::fold::Version;
 use icm_text::{Sought, Words, similarity_ppm};
 
-use crate::command::{Change, Checked, Command, receipt, store_in};
+use crate::command::{Change, Checked, Command, receipt};
 use crate::memory::link::{linked_event, observed};
-use crate::service::{Ask, Service};
+use crate::memory::store_over::store_in;
+use crate::service::Service;
+use crate::snapshot::Ask;
 use icm_api::error::ServiceError;
 use icm_api::ids::{id_range, id_text};
 use icm_api::{Action, Dedup, OnSimilar, Receipt, Similar};

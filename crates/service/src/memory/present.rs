@@ -7,7 +7,8 @@ use icm_projections::fold::{Family, Version, changed};
 use icm_projections::{ALL_IDS, Views};
 
 use crate::memory::link::{Links, confirmations};
-use crate::service::{Ask, Service, locked};
+use crate::service::{Service, locked};
+use crate::snapshot::Ask;
 use crate::upkeep::decay::decimal;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::{ID_LEN, id_range, id_text};

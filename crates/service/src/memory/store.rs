@@ -1,6 +1,5 @@
 //! Storing and changing memories, one or many at once.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use icm_log::Name;
@@ -10,13 +9,14 @@ use icm_projections::fold::Version;
 
 use crate::command::batch::Command;
 use crate::command::secrets::Guard;
-use crate::command::transaction::{Asked, Decided, LOCK_LOOK};
+use crate::command::transaction::{Asked, Decided};
 use crate::command::{
     Change, Checked, RequestKeyOf, Scope, digest_of, first_receipt, receipt, request_shape,
     unchanged, update_shape,
 };
 use crate::peer::{Forwarded, fill_in};
-use crate::service::{Ask, Service, locked};
+use crate::service::{LOCK_LOOK, Service, Write, locked};
+use crate::snapshot::Ask;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
 use icm_api::limits;
@@ -24,18 +24,6 @@ use icm_api::limits::{CONTENT_LEN_MAX, KEY_LEN_MAX, RAW_EXCERPT_LEN_MAX};
 use icm_api::when;
 use icm_api::when::DayMeans;
 use icm_api::{Action, Caller, Crowded, Receipt, StoreRequest, UpdateRequest};
-
-/// What somebody wants written.
-#[derive(Debug)]
-pub enum Write {
-    /// A new memory.
-    Store(StoreRequest),
-    /// A change of a memory.
-    Update(UpdateRequest),
-}
-
-/// Has a write done elsewhere in this process. `None` where it was not decided.
-pub type OwnWay = Arc<dyn Fn(Caller, Write) -> Option<Result<Receipt>> + Send + Sync>;
 
 /// What somebody wants written, looked at.
 pub struct Prepared {

@@ -13,8 +13,9 @@ use icm_log::{Gap, Kind, NewEvent, OriginId, Seq, SubjectId, payload};
 
 use crate::command::RequestKeyOf;
 use crate::history::heads;
-use crate::integrity::redact::{redacted, unknown};
+use crate::integrity::redact::redacted;
 use crate::service::{Service, locked};
+use crate::snapshot::unknown;
 use icm_api::error::{Result, ServiceError};
 use icm_api::{Caller, ChainPlace, ExportSince, LogExported, LogImportAnswer, Progress};
 

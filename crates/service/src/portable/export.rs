@@ -7,7 +7,8 @@ use icm_projections::{ALL_IDS, Views};
 use serde_json::{Map, Value, json};
 
 use crate::memory::present::memory;
-use crate::service::{Ask, Service};
+use crate::service::Service;
+use crate::snapshot::Ask;
 use icm_api::Basis;
 use icm_api::error::{Result, ServiceError};
 use icm_api::markdown;

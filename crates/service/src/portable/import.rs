@@ -14,8 +14,9 @@ use jiff::Timestamp;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use crate::command::{Checked, Command, NEWEST, RequestKeyOf, stored_event, updated_event};
-use crate::service::{Ask, Service};
+use crate::command::{Change, Checked, Command, NEWEST, RequestKeyOf};
+use crate::service::Service;
+use crate::snapshot::Ask;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::{ID_LEN, id_range};
 use icm_api::limits;
@@ -723,4 +724,14 @@ fn import_batch(
         command.append(views, events)?;
     }
     Ok(fates)
+}
+
+/// The event that stores an imported line which is new.
+pub(crate) fn stored_event(command: &Command<'_>, checked: &Checked) -> NewEvent {
+    checked.stored(command.new_id())
+}
+
+/// The event that gives a memory the content and other values of an imported line.
+pub(crate) fn updated_event(before: &Version, checked: &Checked) -> Option<NewEvent> {
+    Change::of_store(checked).event(before)
 }

@@ -7,7 +7,8 @@ use icm_log::{Position, SubjectId};
 use icm_projections::Views;
 use icm_projections::fold::{InChain, Version};
 
-use crate::service::{Ask, Service};
+use crate::service::Service;
+use crate::snapshot::Ask;
 use icm_api::ids::id_text;
 
 /// Recalls that have to show two memories for them to be shown together often.

@@ -9,7 +9,8 @@ use icm_projections::fold::Version;
 
 use crate::memory::link::{Linked, Links};
 use crate::recall::scopes::Scopes;
-use crate::service::{Ask, Service};
+use crate::service::Service;
+use crate::snapshot::Ask;
 use icm_api::ids::id_text;
 use icm_api::{Direction, RecallHit, Via};
 

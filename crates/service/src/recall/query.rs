@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use icm_log::facts::{MemoryRecalled, Recalled};
-use icm_log::{EventId, Kind, NewEvent, Position, Rewritten, SubjectId, payload};
+use icm_log::{Kind, NewEvent, SubjectId, payload};
 use icm_projections::fold::{Family, Version};
 use icm_projections::ranking::{Answered, Ranking};
 use icm_projections::{
@@ -17,7 +17,8 @@ use crate::history::basis::At;
 use crate::recall::link_expansion::{Follow, Shown};
 use crate::recall::question::notes;
 use crate::recall::scopes::Scopes;
-use crate::service::{Ask, Service, locked};
+use crate::service::{Pending, Service, locked};
+use crate::snapshot::Ask;
 use crate::upkeep::embed::Asked;
 use icm_api::error::{Result, ServiceError};
 use icm_api::limits;
@@ -34,22 +35,6 @@ const EXCERPT_CHARS: usize = 80;
 
 /// The newest recalls of the first result that say what is often recalled with it: each is read from the log.
 const TOGETHER_RECALLS: usize = 20;
-
-/// A recall whose answer is out and that is not in the log yet.
-pub(crate) struct Pending {
-    caller: Caller,
-    request: RecallRequest,
-    facts: FactFilter,
-    scopes: Vec<String>,
-    basis: (Position, EventId),
-    results: Vec<SubjectId>,
-    /// The fit of each of them.
-    fits: Vec<f64>,
-    /// Bytes of the whole question, if a part of it counted.
-    whole_len: Option<u64>,
-    /// How the log's files looked.
-    read: Rewritten,
-}
 
 impl Service {
     /// Recall with another ranking than the measured one.

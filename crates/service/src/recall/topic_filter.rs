@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use icm_projections::{Views, topic_fits};
 
-use crate::service::{Ask, Service};
+use crate::service::Service;
+use crate::snapshot::Ask;
 use icm_api::error::{Result, ServiceError};
 use icm_api::limits;
 

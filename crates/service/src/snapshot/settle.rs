@@ -6,9 +6,11 @@ use std::time::{Duration, Instant};
 
 use icm_projections::{GraphJob, ViewError, Views};
 
+use super::{Ask, TAIL_LEFT_MAX, TAIL_MAX, guarded};
 use crate::embedding::Model;
-use crate::integrity::{doctor, store_folder as place};
-use crate::service::{Ask, Service, TAIL_LEFT_MAX, TAIL_MAX, guarded, locked};
+use crate::holder::is_building;
+use crate::service::store_folder as place;
+use crate::service::{Service, locked};
 use icm_api::error::ServiceError;
 
 /// Bytes of new events beyond which they are taken into the views' files.
@@ -82,7 +84,7 @@ impl Service {
         if !wide && rows <= MUCH_LEFT_ROWS {
             return Left::Little;
         }
-        match self.peer.leave_views() || doctor::is_building(&self.views_dir()) {
+        match self.peer.leave_views() || is_building(&self.views_dir()) {
             true => Left::ToAnother,
             false => Left::Much,
         }

@@ -9,9 +9,11 @@ use icm_projections::Views;
 use icm_projections::fold::{EntityId, Version};
 
 use crate::command::{
-    Checked, Command, RequestKeyOf, Scope, digest_of, first_receipt, newest_of_topic, next_length,
+    Checked, Command, RequestKeyOf, Scope, digest_of, first_receipt, next_length,
 };
-use crate::service::{Ask, Service};
+use crate::memory::lookup::newest_of_topic;
+use crate::service::Service;
+use crate::snapshot::Ask;
 use crate::summarizer;
 use crate::upkeep::summary;
 use crate::upkeep::summary::Part;

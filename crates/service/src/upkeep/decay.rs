@@ -8,7 +8,8 @@ use icm_projections::fold::{Rates, day_of};
 use jiff::{Timestamp, tz::TimeZone};
 
 use crate::command::RequestKeyOf;
-use crate::service::{Ask, Service, locked};
+use crate::service::{Service, locked};
+use crate::snapshot::Ask;
 use icm_api::error::{Result, ServiceError};
 use icm_api::{Caller, DecayAction, DecayPolicy, DecayReceipt, DecayRequest, TickAhead};
 

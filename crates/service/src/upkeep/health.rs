@@ -12,7 +12,8 @@ use icm_projections::fold::{Version, day_of};
 use icm_projections::{ALL_IDS, Views, topic_fits};
 use icm_text::{SIGNATURE_BANDS, Words};
 
-use crate::service::{Ask, HINT_OVER, Service};
+use crate::service::{HINT_OVER, Service};
+use crate::snapshot::Ask;
 use icm_api::error::Result;
 use icm_api::ids::id_text;
 use icm_api::{

@@ -6,7 +6,8 @@ use icm_log::{CommandId, Kind, Position, SubjectId};
 use icm_projections::Views;
 
 use crate::command::NEWEST;
-use crate::service::{Ask, Service};
+use crate::service::Service;
+use crate::snapshot::Ask;
 
 impl Service {
     /// The summary that a part belongs to, which the same command stored; any other id is its own.

@@ -10,7 +10,8 @@ use icm_projections::{ALL_IDS, Views};
 
 use crate::command::{RequestKeyOf, next_length};
 use crate::history::pauses::{EventDays, Pause};
-use crate::service::{Ask, Service};
+use crate::service::Service;
+use crate::snapshot::Ask;
 use crate::upkeep::decay::{day_text, decimal, share};
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;

@@ -7,7 +7,8 @@ use icm_log::facts::{Importance, ScopeKind, Trust};
 use icm_log::{Kind, Position};
 use icm_projections::{ALL_IDS, Views};
 
-use crate::service::{Ask, Service};
+use crate::service::Service;
+use crate::snapshot::Ask;
 use icm_api::error::Result;
 use icm_api::when::rfc3339;
 use icm_api::{ByImportance, ByScope, ByTrust, PartSizes, Stats, ViewProgress};

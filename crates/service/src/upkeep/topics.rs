@@ -7,7 +7,8 @@ use icm_projections::fold::Version;
 use icm_projections::{ALL_IDS, Views, topic_fits};
 
 use crate::history::basis::At;
-use crate::service::{Ask, Service};
+use crate::service::Service;
+use crate::snapshot::Ask;
 use icm_api::error::Result;
 use icm_api::when::rfc3339;
 use icm_api::{Basis, TopicNode, TopicSum, TopicSummary, Topics, TopicsRequest};

@@ -9,7 +9,8 @@ use icm_projections::{ALL_IDS, Views, topic_fits};
 
 use crate::history::basis::At;
 use crate::memory::link::relation_text;
-use crate::service::{Ask, Service};
+use crate::service::Service;
+use crate::snapshot::Ask;
 use icm_api::ids::id_text;
 use icm_api::{Diff, DiffRequest, MemoryLink};
 

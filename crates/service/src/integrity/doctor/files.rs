@@ -8,7 +8,7 @@ use icm_log::LOCK_FILE;
 use icm_log::{LOG_DIR, STORE_FILE, TORN_DIR};
 
 use super::{Checks, Patient, quoted};
-use crate::integrity::store_folder as place;
+use crate::service::store_folder as place;
 use icm_api::CheckStatus;
 use icm_api::error::plain;
 

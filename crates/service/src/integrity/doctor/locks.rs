@@ -1,12 +1,9 @@
 //! Who writes now. Locks are the operating system's: one whose process is gone is free.
 
-use std::fs::{File, TryLockError};
-use std::path::Path;
-
 use icm_log::LOCK_FILE;
 
 use super::{Checks, Patient, files};
-use crate::holder::{Holder, is_stopped};
+use crate::holder::{Holder, is_held, is_stopped};
 use crate::peer::PeerState;
 
 const LOCKS: [(&str, &str); 3] = [
@@ -81,18 +78,4 @@ pub(super) fn server(patient: &Patient<'_>, checks: &mut Checks) {
             checks.warning("server", why, Some(format!("kill {pid}")));
         }
     }
-}
-
-/// Whether somebody builds views in this folder.
-pub(crate) fn is_building(views: &Path) -> bool {
-    is_held(&views.join("build.lock"))
-}
-
-/// Asked without waiting, and given back at once.
-pub(crate) fn is_held(path: &Path) -> bool {
-    let Ok(file) = File::open(path) else {
-        return false;
-    };
-    let asked = file.try_lock_shared();
-    matches!(asked, Err(TryLockError::WouldBlock))
 }

@@ -66,38 +66,6 @@ impl Asked {
     }
 }
 
-/// That the model could not be used.
-#[derive(Default)]
-pub(crate) struct Failed {
-    /// What the user was told.
-    told: Option<String>,
-    /// That the user was told how much is not embedded.
-    told_lag: bool,
-    /// It gave the vector of a query, last time.
-    answers: bool,
-    /// When a question had no vector, in milliseconds since 1970.
-    at_ms: Option<u64>,
-    /// And when memories had none, which is no reason not to ask.
-    batch_at_ms: Option<u64>,
-}
-
-impl Failed {
-    fn tell(&mut self, error: &EmbedError, so: &str) -> Option<String> {
-        let mut line = format!("{}; {so}", plain(error));
-        if let EmbedError::Unavailable {
-            hint: Some(hint), ..
-        } = error
-        {
-            line = format!("{line} ({hint})");
-        }
-        if self.told.as_ref() == Some(&line) {
-            return None;
-        }
-        self.told = Some(line.clone());
-        Some(line)
-    }
-}
-
 fn id(embedder: &dyn Embedder) -> ModelId<'_> {
     ModelId {
         name: embedder.model(),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use icm_log::LOCK_FILE;
 
-use crate::integrity::doctor::is_held;
+use crate::holder::is_held;
 use crate::service::Service;
 use icm_api::error::{Result, ServiceError};
 

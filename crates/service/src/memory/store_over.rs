@@ -1,0 +1,56 @@
+//! Storing on top of what a name stands for already.
+
+use icm_log::{Kind, NewEvent};
+use icm_projections::Views;
+
+use crate::command::{Change, Checked, Command, receipt, turned};
+use crate::snapshot::Ask;
+use icm_api::ids::id_text;
+use icm_api::{Action, Receipt};
+
+/// Stores what is checked, on top of what its name may stand for already.
+pub(crate) fn store_in(
+    command: &mut Command<'_>,
+    views: &Views,
+    checked: &Checked,
+) -> std::result::Result<Receipt, Ask> {
+    let newest = views.tally().position;
+    let known = match views.named(checked.name())? {
+        Some(entity) => views.version_at(entity, newest)?,
+        None => None,
+    };
+    let hidden = known.as_ref().filter(|version| version.hidden);
+    let event = hidden.map(|version| checked.stored_over(version));
+    let Some(before) = known.filter(|version| !version.hidden) else {
+        let event = event.unwrap_or_else(|| checked.stored(command.new_id()));
+        let id = event.subject;
+        let appended = command.append(views, vec![event])?;
+        return Ok(Receipt {
+            id: id_text(id),
+            event: appended[0].event.to_string(),
+            position: appended[0].position.0,
+            action: Action::Stored,
+            topic: checked.topic.clone(),
+            similar: None,
+            warnings: Vec::new(),
+            crowded: None,
+            confirmed: false,
+        });
+    };
+    let change = Change::of_store(checked);
+    let mut events: Vec<NewEvent> = change.event(&before).into_iter().collect();
+    let action = if before.is_alive() {
+        Action::Updated
+    } else {
+        Action::Stored
+    };
+    if !before.is_alive() {
+        events.push(turned(&before, Kind::MEMORY_REVIVED));
+    }
+    if events.is_empty() {
+        let digest = checked.request_digest.as_deref();
+        return command.service.confirmed(command, views, &before, digest);
+    }
+    let appended = command.append(views, events)?;
+    Ok(receipt(&before, appended[0], action, None))
+}

@@ -1,0 +1,180 @@
+//! The service: typed commands in, receipts out; typed queries in, answers with a basis out. It owns
+//! the log and the views of one store and is used in-process by every front.
+
+mod lock;
+mod model_failures;
+mod open;
+mod own_way;
+mod owner;
+mod pending;
+pub(crate) mod store_folder;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use icm_log::disk::Disk;
+use icm_log::{Log, RequestKey};
+use icm_projections::ranking::Ranking;
+use icm_projections::{GraphJob, Views};
+use jiff::tz::TimeZone;
+use tokio::sync::Notify;
+
+use crate::embedding::{Cache, Model};
+use crate::peer::Peer;
+use icm_api::Summarizer;
+use icm_api::ids::NewIds;
+use icm_api::{DecayPolicy, Dedup};
+use icm_guard::secrets::Policy;
+
+pub(crate) use lock::LOCK_LOOK;
+pub(crate) use model_failures::ModelFailures;
+pub use open::{Ground, OpenOptions};
+pub use own_way::{OwnWay, Write};
+pub(crate) use pending::Pending;
+
+/// Living memories of a topic beyond which receipts say how many they are, where nobody says.
+pub(crate) const HINT_OVER: u64 = 7;
+
+/// One store, open.
+pub struct Service {
+    pub(crate) options: OpenOptions,
+    pub(crate) ground: Ground,
+    pub(crate) log: Log,
+    pub(crate) views: Mutex<Option<Views>>,
+    pub(crate) notices: Mutex<Vec<String>>,
+    pub(crate) pending: Mutex<Vec<Pending>>,
+    pub(crate) new_ids: NewIds,
+    /// Memories are searched by a graph, if somebody makes one, from so many versions on.
+    pub(crate) graph_rows_min: u64,
+    /// The graph that could not be made: it is not tried again before there are more vectors.
+    pub(crate) graphless: Mutex<Option<GraphJob>>,
+    /// When the views were taken further last beside those that it answers from, and how long that took.
+    pub(crate) settled: Mutex<Option<(Instant, Duration)>>,
+    /// This process writes the views' files beside those that it answers from.
+    pub(crate) settling: AtomicBool,
+    /// Since when the views are in memory because somebody else was writing those on disk.
+    pub(crate) stand_in: Mutex<Option<Instant>>,
+    /// What is wrong with the log, as the user was told it.
+    pub(crate) told: Mutex<Option<String>>,
+    /// The first write may go into a folder that holds other files.
+    pub(crate) any_folder: bool,
+    /// What is done about secrets.
+    pub(crate) secrets: Policy,
+    /// How stores treat what is there already.
+    pub(crate) dedup: Dedup,
+    /// How memories fade.
+    pub(crate) decay: DecayPolicy,
+    /// Living memories of a topic beyond which receipts say how many they are.
+    pub(crate) hint_over: u64,
+    /// What makes summaries where nothing else is said.
+    pub(crate) summarizer: Option<Summarizer>,
+    /// What counts how much when memories are ranked.
+    pub(crate) ranking: Ranking,
+    /// Whether links have a say in recalls.
+    pub(crate) links: bool,
+    /// What embeds.
+    pub(crate) model: Model,
+    /// That it could not be used.
+    pub(crate) failed: Mutex<ModelFailures>,
+    /// Vectors that need not be made again, where this process has them.
+    pub(crate) cache: Mutex<Option<Cache>>,
+    /// A command of this process was written.
+    pub(crate) wrote: AtomicBool,
+    /// Told after each command that wrote here.
+    pub(crate) written: Notify,
+    /// Thousands of memories were written, or written about.
+    pub(crate) wrote_wide: AtomicBool,
+    /// An undo was written.
+    pub(crate) wrote_undo: AtomicBool,
+    /// The requests by which earlier processes had begun to redact what this one has finished.
+    pub(crate) begun: Mutex<Vec<RequestKey>>,
+    /// The process that may be asked instead.
+    pub(crate) peer: Arc<dyn Peer>,
+    /// Set once this process is the owner.
+    pub(crate) own_way: Mutex<Option<OwnWay>>,
+    /// What requests to it say they go by.
+    pub(crate) terms: OnceLock<String>,
+}
+
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What a panic left behind is caught by the checks of the views themselves.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Service {
+    /// Whether a command changed something here, whatever became of its answer.
+    pub fn has_written(&self) -> bool {
+        self.wrote.load(Ordering::Relaxed)
+    }
+
+    /// Who waits for it hears of the next command that writes here.
+    pub fn written(&self) -> &Notify {
+        &self.written
+    }
+
+    /// The store's folder.
+    pub fn dir(&self) -> &Path {
+        &self.options.dir
+    }
+
+    /// Lines to tell the user on stderr (a view was rebuilt, a torn tail set aside); empties the
+    /// list.
+    pub fn take_notices(&self) -> Vec<String> {
+        let mut notices = std::mem::take(&mut *locked(&self.notices));
+        notices.extend(self.log.take_notices());
+        notices
+    }
+
+    /// The log below.
+    pub fn log_handle(&self) -> &Log {
+        &self.log
+    }
+
+    pub(crate) fn notice(&self, line: String) {
+        locked(&self.notices).push(line);
+    }
+
+    pub(crate) fn views_dir(&self) -> PathBuf {
+        match self.log.known_by() {
+            None => self.options.dir.join("views"),
+            // Those are of what this machine knows; of another one there never are any on disk.
+            Some(other) => self
+                .options
+                .dir
+                .join("views")
+                .join(other.origin.to_string()),
+        }
+    }
+
+    /// What can be deleted, and is dear to make again.
+    pub(crate) fn cache_dir(&self) -> PathBuf {
+        self.options.dir.join("cache")
+    }
+
+    pub(crate) fn disk(&self) -> &dyn Disk {
+        &*self.ground.disk
+    }
+
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.ground.env.now_ms()
+    }
+
+    /// The user's time zone.
+    pub fn zone(&self) -> TimeZone {
+        (self.ground.zone)()
+    }
+
+    /// Returns the day of an RFC 3339 time in the user's zone.
+    pub fn day(&self, time: &str) -> String {
+        icm_api::when::day(time, &self.zone())
+    }
+
+    /// Returns the name of the user's zone.
+    pub fn zone_name(&self) -> String {
+        icm_api::when::zone_name(&self.zone(), self.now_ms())
+    }
+}

@@ -1,0 +1,18 @@
+//! How the owner's own process has its writes done: with those that others ask it for.
+
+use std::sync::Arc;
+
+use icm_api::error::Result;
+use icm_api::{Caller, Receipt, StoreRequest, UpdateRequest};
+
+/// What somebody wants written.
+#[derive(Debug)]
+pub enum Write {
+    /// A new memory.
+    Store(StoreRequest),
+    /// A change of a memory.
+    Update(UpdateRequest),
+}
+
+/// Has a write done elsewhere in this process. `None` where it was not decided.
+pub type OwnWay = Arc<dyn Fn(Caller, Write) -> Option<Result<Receipt>> + Send + Sync>;

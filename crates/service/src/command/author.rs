@@ -6,21 +6,21 @@ use icm_projections::fold::Version;
 /// Who says something: a session, or an actor where no session is known; the same actor is another one only from
 /// session to session.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Voice {
+pub(crate) struct Author {
     pub(crate) session: SessionId,
     pub(crate) actor: ActorId,
 }
 
-impl Voice {
-    pub(crate) fn of(version: &Version) -> Voice {
+impl Author {
+    pub(crate) fn of(version: &Version) -> Author {
         let session = version.source.session.as_deref();
-        Voice {
+        Author {
             session: session.map_or(SessionId::ZERO, hash::session_id),
             actor: version.author,
         }
     }
 
-    pub(crate) fn is_other_than(self, author: Voice) -> bool {
+    pub(crate) fn is_other_than(self, author: Author) -> bool {
         let known = self.session != SessionId::ZERO && author.session != SessionId::ZERO;
         match known {
             true => self.session != author.session,
@@ -33,7 +33,7 @@ impl Voice {
         (self.session, actor)
     }
 
-    pub(crate) fn is(self, other: Voice) -> bool {
+    pub(crate) fn is(self, other: Author) -> bool {
         self.key() == other.key()
     }
 }

@@ -11,7 +11,7 @@ use icm_log::{
 };
 use icm_projections::Views;
 
-use super::author::Voice;
+use super::author::Author;
 use crate::service::Service;
 use icm_api::Caller;
 use icm_api::error::Result;
@@ -89,8 +89,8 @@ impl<'a> Command<'a> {
     }
 
     /// Who says what is written.
-    pub(crate) fn voice(&self) -> Voice {
-        Voice {
+    pub(crate) fn author(&self) -> Author {
+        Author {
             session: session_of(self.caller),
             actor: self.writer.actor(actor_of(self.caller)),
         }

@@ -4,7 +4,7 @@ use icm_log::facts::{self, Alive, MemoryUpdated, Removal, fields};
 use icm_log::{EventId, Kind, Name, NewEvent, ScopeId, hash, payload};
 use icm_projections::fold::Version;
 
-use crate::command::validated::{Checked, Scope};
+use crate::command::validated::{Scope, ValidatedStore};
 use icm_api::error::Result;
 use icm_api::limits;
 
@@ -24,7 +24,7 @@ pub(crate) struct Change {
 
 impl Change {
     /// What storing over a memory writes.
-    pub(crate) fn of_store(checked: &Checked) -> Change {
+    pub(crate) fn of_store(checked: &ValidatedStore) -> Change {
         Change {
             content: Some(checked.content.clone()),
             importance: checked.importance,
@@ -41,7 +41,7 @@ impl Change {
     ///
     /// # Errors
     /// `Invalid` if the memory would have too many keywords.
-    pub(crate) fn of_same_words(checked: &Checked, there: &Version) -> Result<Change> {
+    pub(crate) fn of_same_words(checked: &ValidatedStore, there: &Version) -> Result<Change> {
         let known = || there.keywords.iter().filter_map(|word| word.text.as_ref());
         let new = checked
             .keywords

@@ -25,18 +25,18 @@ use serde::Serialize;
 
 use crate::command::secrets::Guard;
 use crate::service::{Service, locked};
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
 use icm_api::limits;
 use icm_api::limits::{REQUEST_ID_LEN_MAX, SOURCE_LEN_MAX};
 use icm_api::{Action, Caller, Receipt, StoreRequest, UpdateRequest};
 
-pub(crate) use author::Voice;
+pub(crate) use author::Author;
 pub(crate) use batch::{Command, actor_of, check_caller};
 pub(crate) use change::{Change, next_length, turned};
 pub(crate) use choice::{Choice, settled, still_forgotten};
-pub(crate) use validated::{Checked, Scope};
+pub(crate) use validated::{Scope, ValidatedStore};
 
 /// How long a record of a recall waits for the lock.
 const RECORD_WAIT: Duration = Duration::from_millis(50);
@@ -168,7 +168,7 @@ pub(crate) fn first_receipt(
     views: &Views,
     digest: &Option<String>,
     request_id: RequestKeyOf<'_>,
-) -> std::result::Result<Option<Receipt>, Ask> {
+) -> QueryResult<Option<Receipt>> {
     let RequestKeyOf(Some(request_id)) = request_id else {
         return Ok(None);
     };

@@ -14,13 +14,13 @@ use super::RequestKeyOf;
 use crate::command::batch::{Command, actor_of, check_caller};
 use crate::command::secrets::Guard;
 use crate::service::{Service, locked};
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::Caller;
 use icm_api::error::{Result, ServiceError};
 
 /// Whose command it is, and its idempotency key.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct CommandIdentity<'a> {
     pub caller: &'a Caller,
     /// Its id, where several holds are one command.
     pub id: Option<CommandId>,
@@ -28,7 +28,7 @@ pub(crate) struct Asked<'a> {
 }
 
 /// The lock, and the views that have seen everything before it.
-pub(crate) struct Held<'a> {
+pub(crate) struct Transaction<'a> {
     service: &'a Service,
     views: MutexGuard<'a, Option<Views>>,
     writer: Option<Writer<'a>>,
@@ -38,7 +38,7 @@ pub(crate) struct Held<'a> {
 }
 
 /// What was decided, and is not yet durable. Others may decide meanwhile.
-pub(crate) struct Decided<'a> {
+pub(crate) struct Uncommitted<'a> {
     service: &'a Service,
     writer: Option<Writer<'a>>,
     wrote: bool,
@@ -52,9 +52,9 @@ impl Service {
         caller: &Caller,
         id: Option<CommandId>,
         request: RequestKeyOf<'_>,
-        run: impl Fn(&mut Command<'_>, &Views) -> std::result::Result<T, Ask>,
+        run: impl Fn(&mut Command<'_>, &Views) -> QueryResult<T>,
     ) -> Result<T> {
-        let asked = Asked {
+        let asked = CommandIdentity {
             caller,
             id,
             request,
@@ -66,13 +66,13 @@ impl Service {
     pub(crate) fn command_within<'a, T>(
         &'a self,
         wait: Duration,
-        asked: Asked<'a>,
-        run: impl Fn(&mut Command<'_>, &Views) -> std::result::Result<T, Ask>,
+        asked: CommandIdentity<'a>,
+        run: impl Fn(&mut Command<'_>, &Views) -> QueryResult<T>,
     ) -> Result<T> {
         self.refuse_read_only()?;
         self.check_caller(asked.caller)?;
         self.refuse_foreign_folder()?;
-        let mut held = self.hold(wait)?;
+        let mut held = self.begin_transaction(wait)?;
         let answer = held.run(asked, run)?;
         held.release().commit()?;
         Ok(answer)
@@ -86,7 +86,7 @@ impl Service {
 
     /// Takes the lock, waiting that long for other processes. Who asks of the views has a turn again and again
     /// meanwhile.
-    pub(crate) fn hold(&self, wait: Duration) -> Result<Held<'_>> {
+    pub(crate) fn begin_transaction(&self, wait: Duration) -> Result<Transaction<'_>> {
         self.until_free(wait, |wait| {
             let mut views = locked(&self.views);
             let mut writer = self.begin(wait)?;
@@ -99,7 +99,7 @@ impl Service {
                     break;
                 }
             }
-            Ok(Held {
+            Ok(Transaction {
                 service: self,
                 views,
                 writer: Some(writer),
@@ -110,12 +110,12 @@ impl Service {
     }
 }
 
-impl<'a> Held<'a> {
+impl<'a> Transaction<'a> {
     /// Runs one command. Where it fails after others did not, they stay decided.
     pub(crate) fn run<T>(
         &mut self,
-        asked: Asked<'a>,
-        run: impl Fn(&mut Command<'_>, &Views) -> std::result::Result<T, Ask>,
+        asked: CommandIdentity<'a>,
+        run: impl Fn(&mut Command<'_>, &Views) -> QueryResult<T>,
     ) -> Result<T> {
         let service = self.service;
         let writer = self.writer.take().ok_or_else(lost)?;
@@ -166,8 +166,8 @@ impl<'a> Held<'a> {
     }
 
     /// Lets others decide.
-    pub(crate) fn release(self) -> Decided<'a> {
-        Decided {
+    pub(crate) fn release(self) -> Uncommitted<'a> {
+        Uncommitted {
             service: self.service,
             writer: self.writer,
             wrote: self.wrote,
@@ -175,7 +175,7 @@ impl<'a> Held<'a> {
     }
 }
 
-impl Decided<'_> {
+impl Uncommitted<'_> {
     /// Ends the writing: durable when it returns.
     pub(crate) fn commit(self) -> Result<()> {
         let writer = self.writer.ok_or_else(lost)?;

@@ -63,7 +63,7 @@ impl Scope {
 
 /// A store whose values are checked and normalised.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Checked {
+pub(crate) struct ValidatedStore {
     pub(crate) topic: String,
     pub(crate) content: String,
     pub(crate) importance: Option<facts::Importance>,
@@ -82,7 +82,7 @@ pub(crate) struct Checked {
     pub(crate) request_digest: Option<String>,
 }
 
-impl Checked {
+impl ValidatedStore {
     pub(crate) fn name(&self) -> Name {
         match &self.key {
             Some(key) => hash::memory_name(self.scope.kind.code(), self.scope.id, &self.topic, key),

@@ -6,7 +6,7 @@ use icm_log::{EventId, Position, Tip};
 use icm_projections::Views;
 
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::{QueryError, QueryResult};
 use icm_api::Basis;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::{beginning_of_event, id_text};
@@ -61,7 +61,7 @@ impl Service {
         views: &Views,
         at: Option<&str>,
         happened_by: Option<&str>,
-    ) -> std::result::Result<At, Ask> {
+    ) -> QueryResult<At> {
         let mut basis = match at {
             None => self.now(views),
             Some(text) => self.parse_at(views, text)?,
@@ -113,13 +113,13 @@ impl Service {
         }
     }
 
-    fn parse_at(&self, views: &Views, text: &str) -> std::result::Result<At, Ask> {
+    fn parse_at(&self, views: &Views, text: &str) -> QueryResult<At> {
         let at = self.moment(views, text)?;
         at.ok_or_else(|| before_the_first(views, text).into())
     }
 
     /// As with `--at`, but a time before the first event is a moment, too: there was nothing.
-    pub(crate) fn at_or_nothing(&self, views: &Views, text: &str) -> std::result::Result<At, Ask> {
+    pub(crate) fn at_or_nothing(&self, views: &Views, text: &str) -> QueryResult<At> {
         let nothing = At {
             is_now: views.tally().position == Position(0),
             ..Self::nothing(views.tally().first_ms.unwrap_or(0))
@@ -128,7 +128,7 @@ impl Service {
     }
 
     /// The moment that a text names; `None` before the first event.
-    fn moment(&self, views: &Views, text: &str) -> std::result::Result<Option<At>, Ask> {
+    fn moment(&self, views: &Views, text: &str) -> QueryResult<Option<At>> {
         let newest = views.tally().position;
         let when = when::parse(text, self.now_ms(), &self.zone(), DayMeans::End)
             .map_err(|error| self.without_its_secrets(error))?;
@@ -172,11 +172,7 @@ impl Service {
     ///
     /// # Errors
     /// `NotFound` and `Ambiguous`; `Invalid` for what is neither, such as the id of a memory.
-    pub(crate) fn event_named(
-        &self,
-        views: &Views,
-        given: &str,
-    ) -> std::result::Result<Position, Ask> {
+    pub(crate) fn event_named(&self, views: &Views, given: &str) -> QueryResult<Position> {
         let newest = views.tally().position;
         let held = |number: &u64| (1..=newest.0).contains(number);
         let given = given.trim();
@@ -207,7 +203,7 @@ impl Service {
     }
 
     /// That something names no event, and what it names instead.
-    fn no_event_id(&self, views: &Views, given: &str) -> Ask {
+    fn no_event_id(&self, views: &Views, given: &str) -> QueryError {
         match self.find_memory(views, given) {
             Ok(id) => {
                 let id = id_text(id);
@@ -217,7 +213,7 @@ impl Service {
                 )
                 .into()
             }
-            Err(Ask::Service(_)) => no_event(given, None).into(),
+            Err(QueryError::Service(_)) => no_event(given, None).into(),
             Err(other) => other,
         }
     }

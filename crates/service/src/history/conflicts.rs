@@ -15,7 +15,7 @@ use serde_json::Value;
 pub(crate) use self::open::not_shown;
 use self::open::{Open, Said, asked, bits, field_name, forgets, may_conflict, open_in, value_of};
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::error::Result;
 use icm_api::ids::id_text;
 use icm_api::when::rfc3339;
@@ -79,7 +79,7 @@ impl Service {
         views: &Views,
         version: &Version,
         position: Position,
-    ) -> std::result::Result<Vec<String>, Ask> {
+    ) -> QueryResult<Vec<String>> {
         let open = self.open_fields(views, version, position)?;
         let names = bits(open).map(|field| field_name(version.family(), field).to_owned());
         Ok(names.collect())
@@ -91,7 +91,7 @@ impl Service {
         views: &Views,
         version: &Version,
         position: Position,
-    ) -> std::result::Result<u32, Ask> {
+    ) -> QueryResult<u32> {
         if !may_conflict(version) {
             return Ok(0);
         }
@@ -102,11 +102,7 @@ impl Service {
     }
 
     /// How many conflicts the events after a position opened, of rows that they are about.
-    pub(crate) fn opened_since(
-        &self,
-        views: &Views,
-        before: Position,
-    ) -> std::result::Result<u64, Ask> {
+    pub(crate) fn opened_since(&self, views: &Views, before: Position) -> QueryResult<u64> {
         let newest = views.tally().position;
         let positions: Vec<Position> = (before.0 + 1..=newest.0).map(Position).collect();
         let mut ids = BTreeSet::new();
@@ -140,7 +136,7 @@ impl Service {
         views: &Views,
         topic: Option<&str>,
         position: Position,
-    ) -> std::result::Result<Vec<EntityId>, Ask> {
+    ) -> QueryResult<Vec<EntityId>> {
         let mut rows = Vec::new();
         // Who was never told anything has seen everything.
         if views.tally().imports == 0 {
@@ -184,7 +180,7 @@ impl Service {
         views: &Views,
         entities: &[EntityId],
         position: Position,
-    ) -> std::result::Result<Vec<Disputed>, Ask> {
+    ) -> QueryResult<Vec<Disputed>> {
         let (mut found, mut rows) = (Vec::new(), Vec::new());
         let mut positions = Vec::new();
         for entity in entities {

@@ -15,7 +15,7 @@ use similar::{DiffableStr as _, TextDiff};
 use crate::history::basis::At;
 use crate::memory::present::memory;
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use crate::upkeep::decay::decimal;
 use icm_api::error::{Result, ServiceError};
 use icm_api::{Diff, DiffOp, DiffPiece, DiffRequest, GraphDiff, Memory, MemoryChange};
@@ -43,7 +43,7 @@ impl Service {
         self.with_views(|views| self.diff_in(views, request))
     }
 
-    fn diff_in(&self, views: &Views, request: &DiffRequest) -> std::result::Result<Diff, Ask> {
+    fn diff_in(&self, views: &Views, request: &DiffRequest) -> QueryResult<Diff> {
         let from = self.at_or_nothing(views, &request.from)?;
         let to = self.at(views, request.to.as_deref(), None)?;
         if from.position > to.position {
@@ -102,7 +102,7 @@ impl Service {
         from: At,
         to: At,
         faded: &mut u64,
-    ) -> std::result::Result<Vec<(Option<Version>, Version)>, Ask> {
+    ) -> QueryResult<Vec<(Option<Version>, Version)>> {
         let session = match &request.session {
             Some(session) => Some(self.events_of(views, session, from, to)?),
             None => None,
@@ -171,7 +171,7 @@ impl Service {
         session: &str,
         from: At,
         to: At,
-    ) -> std::result::Result<BTreeSet<Position>, Ask> {
+    ) -> QueryResult<BTreeSet<Position>> {
         let session = hash::session_id(session);
         let mut events = BTreeSet::new();
         let after = Position(from.position.0.saturating_add(1));
@@ -195,7 +195,7 @@ impl Service {
         before: Option<&Version>,
         after: &Version,
         [from, to]: [At; 2],
-    ) -> std::result::Result<(), Ask> {
+    ) -> QueryResult<()> {
         let lived = before.is_some_and(Version::is_alive);
         match (lived, after.is_alive()) {
             // Stored and forgotten in between, or forgotten all along.
@@ -216,7 +216,7 @@ impl Service {
         }
         if let Some(before) = before {
             let entity = views.resolve(after.id)?;
-            let state = |version: &Version, at: At| -> std::result::Result<Memory, Ask> {
+            let state = |version: &Version, at: At| -> QueryResult<Memory> {
                 let weight_ppm = views.weight_at(&self.log, entity, version, at.position)?;
                 Ok(Memory {
                     weight: decimal(weight_ppm),

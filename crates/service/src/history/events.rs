@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::memory::link::relation_text;
 use crate::memory::present::field_names;
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use crate::upkeep::decay::{day_text, decimal};
 use icm_api::clients::same_actor;
 use icm_api::error::{Result, ServiceError};
@@ -148,11 +148,7 @@ impl Service {
         Ok(())
     }
 
-    fn resolve_filter(
-        &self,
-        views: &Views,
-        request: &LogRequest,
-    ) -> std::result::Result<Filter, Ask> {
+    fn resolve_filter(&self, views: &Views, request: &LogRequest) -> QueryResult<Filter> {
         if let Some(kind) = &request.kind
             && Kind::parse(kind).is_none()
             && !icm_log::kind::KINDS
@@ -298,7 +294,7 @@ impl Service {
 fn ids_of(
     views: &Views,
     entities: impl IntoIterator<Item = SubjectId>,
-) -> std::result::Result<BTreeSet<SubjectId>, Ask> {
+) -> QueryResult<BTreeSet<SubjectId>> {
     let mut ids = BTreeSet::new();
     for entity in entities {
         ids.extend(views.ids_of(entity)?);

@@ -7,13 +7,13 @@ use icm_api::OriginHead;
 use icm_api::error::{Result, ServiceError};
 
 /// Where a chain was.
-pub(crate) type Place = (OriginId, Seq, EventId);
+pub(crate) type ChainEnd = (OriginId, Seq, EventId);
 
 /// The lines of `icm log heads`; empty ones and those that begin with `#` say nothing.
 ///
 /// # Errors
 /// `Invalid` names the first line that is none.
-pub(crate) fn parse(text: &str) -> Result<Vec<Place>> {
+pub(crate) fn parse(text: &str) -> Result<Vec<ChainEnd>> {
     let lines = text.lines().map(str::trim);
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
     let place = |line: &str| {
@@ -27,7 +27,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Place>> {
     lines.map(place).collect()
 }
 
-fn place(line: &str) -> Option<Place> {
+fn place(line: &str) -> Option<ChainEnd> {
     let mut words = line.split_whitespace();
     let origin = OriginId::parse_hex(words.next()?)?;
     let seq = Seq(words.next()?.parse().ok()?);

@@ -20,7 +20,7 @@ use crate::memoir::{graph_fields, graph_row};
 use crate::memory::link::relation_text;
 use crate::memory::present::{field_names, memory};
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::{QueryError, QueryResult};
 use crate::upkeep::decay::decimal;
 use icm_api::clients::same_actor;
 use icm_api::error::{Result, ServiceError};
@@ -166,7 +166,7 @@ impl Service {
         views: &Views,
         request: &UndoRequest,
         selector: &str,
-    ) -> std::result::Result<(UndoAnswer, Vec<LogUndone>), Ask> {
+    ) -> QueryResult<(UndoAnswer, Vec<LogUndone>)> {
         let wanted = self.undo_wanted(views, request)?;
         let undos = views.undos()?;
         let mut picked = self.pick(views, &wanted)?;
@@ -286,7 +286,7 @@ impl Service {
         change: &Change,
         with: Vec<UndoLink>,
         later: u64,
-    ) -> std::result::Result<Option<UndoChange>, Ask> {
+    ) -> QueryResult<Option<UndoChange>> {
         let newest = views.tally().position;
         let is_memory = change.after.family() == Family::Memory;
         let shown = |version: &Version| {
@@ -296,7 +296,7 @@ impl Service {
             let entity = views.resolve(version.id)?;
             // Without links: they are another matter than the row, and named as a field.
             let weight_ppm = views.weight_at(&self.log, entity, version, newest)?;
-            Ok::<_, Ask>(UndoRow::Memory(Box::new(Memory {
+            Ok::<_, QueryError>(UndoRow::Memory(Box::new(Memory {
                 weight: decimal(weight_ppm),
                 ..memory(version, views.accesses_at(&self.log, entity, newest)?)
             })))
@@ -317,8 +317,7 @@ impl Service {
             return Ok(None);
         }
         let links = change.links.iter();
-        let links: std::result::Result<_, Ask> =
-            links.map(|link| self.undo_link(views, link)).collect();
+        let links: QueryResult<_> = links.map(|link| self.undo_link(views, link)).collect();
         let mut links: Vec<UndoLink> = links?;
         links.extend(with);
         let mut fields = match action {
@@ -352,7 +351,7 @@ impl Service {
         }))
     }
 
-    fn undo_link(&self, views: &Views, link: &Link) -> std::result::Result<UndoLink, Ask> {
+    fn undo_link(&self, views: &Views, link: &Link) -> QueryResult<UndoLink> {
         let entity = views.resolve(link.to)?;
         let to = views.version_at(entity, views.tally().position)?;
         Ok(UndoLink {
@@ -371,11 +370,7 @@ impl Service {
         })
     }
 
-    fn undo_wanted(
-        &self,
-        views: &Views,
-        request: &UndoRequest,
-    ) -> std::result::Result<Wanted, Ask> {
+    fn undo_wanted(&self, views: &Views, request: &UndoRequest) -> QueryResult<Wanted> {
         let mut wanted = Wanted {
             session: request.session.as_deref().map(hash::session_id),
             actor: request.actor.clone(),
@@ -456,7 +451,7 @@ impl Service {
         wanted: &Wanted,
         views: &Views,
         last: usize,
-    ) -> std::result::Result<BTreeSet<CommandId>, Ask> {
+    ) -> QueryResult<BTreeSet<CommandId>> {
         let mut commands = BTreeSet::new();
         self.log.scan_back(None, &mut |event| {
             let known = commands.contains(&event.head.command());
@@ -474,7 +469,7 @@ impl Service {
     }
 
     /// Every event that is wanted, ascending.
-    fn pick(&self, views: &Views, wanted: &Wanted) -> std::result::Result<Vec<Picked>, Ask> {
+    fn pick(&self, views: &Views, wanted: &Wanted) -> QueryResult<Vec<Picked>> {
         let mut picked = Vec::new();
         if let Some(positions) = &wanted.positions {
             let positions: Vec<_> = positions.iter().copied().collect();
@@ -500,7 +495,7 @@ impl Service {
         views: &Views,
         picked: &[Picked],
         undos: &Undos,
-    ) -> std::result::Result<Vec<(EntityId, Picked)>, Ask> {
+    ) -> QueryResult<Vec<(EntityId, Picked)>> {
         let chosen: BTreeSet<Position> = picked.iter().map(|picked| picked.position).collect();
         let mut first: BTreeMap<SubjectId, Position> = BTreeMap::new();
         for picked in picked {

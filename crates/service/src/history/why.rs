@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::memory::present::field_names;
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::error::Result;
 use icm_api::ids::id_text;
 use icm_api::when::rfc3339;
@@ -23,7 +23,7 @@ impl Service {
         self.with_views(|views| self.why_in(views, id, recalls))
     }
 
-    fn why_in(&self, views: &Views, id: &str, recalls: usize) -> std::result::Result<Why, Ask> {
+    fn why_in(&self, views: &Views, id: &str, recalls: usize) -> QueryResult<Why> {
         let entity = self.find_any(views, id)?;
         let newest = views.tally().position;
         let versions = views.versions(entity, newest)?;

@@ -19,7 +19,7 @@ use icm_projections::{ViewError, Views, ViewsState, inspect};
 use crate::peer::PeerWatch;
 use crate::service::store_folder as place;
 use crate::service::{Ground, Service};
-use crate::snapshot::{Ask, TAIL_MAX, guarded};
+use crate::snapshot::{QueryError, TAIL_MAX, catching_panics};
 use icm_api::error::{ServiceError, plain};
 use icm_api::{Check, CheckStatus, Checkup, Progress};
 use icm_guard::shell;
@@ -154,7 +154,7 @@ fn views(patient: &Patient<'_>, log: &Log, checks: &mut Checks) {
 /// say against a fresh fold of the log.
 fn wrong(patient: &Patient<'_>, dir: &Path, log: &Log) -> Option<String> {
     patient.progress.start("folding the log afresh", None);
-    let compared = guarded(|| {
+    let compared = catching_panics(|| {
         let mut views = Views::open(dir, log)?;
         views.follow(log)?;
         let fresh = fold_afresh(log, &mut |_| {})?;
@@ -167,13 +167,13 @@ fn wrong(patient: &Patient<'_>, dir: &Path, log: &Log) -> Option<String> {
         Ok(false) => None,
         Ok(true) => Some("they say something else than a fresh fold of the log".to_owned()),
         // The log's own findings, or somebody who writes them now.
-        Err(Ask::Service(_)) => None,
-        Err(Ask::View(error))
+        Err(QueryError::Service(_)) => None,
+        Err(QueryError::View(error))
             if !matches!(error, ViewError::Unusable { .. } | ViewError::Io { .. }) =>
         {
             None
         }
-        Err(Ask::View(error)) => Some(format!(
+        Err(QueryError::View(error)) => Some(format!(
             "not usable, the next answer rebuilds them: {}",
             plain(error.to_string())
         )),

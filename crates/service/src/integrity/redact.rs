@@ -21,7 +21,7 @@ use serde_json::Value;
 use crate::command::RequestKeyOf;
 use crate::integrity::leak_search::Needle;
 use crate::service::{Service, locked};
-use crate::snapshot::{Ask, unknown};
+use crate::snapshot::{QueryError, QueryResult, unknown};
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
 use icm_api::limits;
@@ -131,11 +131,7 @@ impl Service {
         Ok(secret.map(|secret| hash::request_key(&secret, "icm redact", &asked)))
     }
 
-    fn redact_plan(
-        &self,
-        views: &Views,
-        request: &RedactRequest,
-    ) -> std::result::Result<Plan, Ask> {
+    fn redact_plan(&self, views: &Views, request: &RedactRequest) -> QueryResult<Plan> {
         let newest = views.tally().position;
         let mut entities = BTreeSet::new();
         let mut singles = BTreeSet::new();
@@ -144,7 +140,9 @@ impl Service {
                 Ok(entity) if !target.trim().starts_with('@') => {
                     entities.insert(entity);
                 }
-                Err(error @ Ask::Service(ServiceError::Ambiguous { .. })) => return Err(error),
+                Err(error @ QueryError::Service(ServiceError::Ambiguous { .. })) => {
+                    return Err(error);
+                }
                 _ => {
                     let place = self.event_named(views, target).map_err(neither)?;
                     singles.insert(place);
@@ -397,9 +395,9 @@ fn check(request: &RedactRequest) -> Result<()> {
 }
 
 /// Where an event is not found no memory was either.
-fn neither(error: Ask) -> Ask {
+fn neither(error: QueryError) -> QueryError {
     match error {
-        Ask::Service(ServiceError::NotFound { id, nearest, .. }) => ServiceError::NotFound {
+        QueryError::Service(ServiceError::NotFound { id, nearest, .. }) => ServiceError::NotFound {
             what: "memory or event",
             id,
             nearest,

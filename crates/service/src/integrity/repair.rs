@@ -11,7 +11,7 @@ use crate::command::secrets::Guard;
 use crate::command::{actor_of, check_caller};
 use crate::portable::exchange::{IMPORTS_MAX, imported};
 use crate::service::{Service, locked};
-use crate::snapshot::guarded;
+use crate::snapshot::catching_panics;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
 use icm_api::limits;
@@ -129,7 +129,7 @@ impl Service {
         }
         let dir = self.views_dir();
         // What cannot be asked says nothing; the ids are known anyway.
-        let _ = guarded(|| {
+        let _ = catching_panics(|| {
             let views = match Views::were_built(&dir) {
                 true => Views::open(&dir, &self.log)?,
                 false => Views::in_memory(&self.log, &mut |_| {})?,

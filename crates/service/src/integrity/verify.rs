@@ -18,7 +18,7 @@ impl Service {
         expect: Option<&str>,
         progress: &dyn Progress,
     ) -> Result<VerifyReport> {
-        self.steady(
+        self.retry_while_rewritten(
             || self.log_verify_once(expect, progress),
             |report| !report.ok,
         )
@@ -65,7 +65,7 @@ impl Service {
     /// The chain, every byte of the views' files, and a fresh fold of the log against what the
     /// views say. Views that turn out to be wrong are rebuilt.
     pub fn verify(&self, progress: &dyn Progress) -> Result<VerifyReport> {
-        self.steady(|| self.verify_once(progress), |report| !report.ok)
+        self.retry_while_rewritten(|| self.verify_once(progress), |report| !report.ok)
     }
 
     fn verify_once(&self, progress: &dyn Progress) -> Result<VerifyReport> {
@@ -95,14 +95,14 @@ impl Service {
         };
         report.state_hash = Some(fresh.state_hash().to_string());
         let (checked, shown) = {
-            let looked = crate::snapshot::guarded(|| {
+            let looked = crate::snapshot::catching_panics(|| {
                 let views = self.current_views(&mut held, Views::are_stale)?;
                 Ok((views.check(), views.tally().clone()))
             });
             match looked {
                 Ok(looked) => looked,
-                Err(crate::snapshot::Ask::Service(error)) => return Err(error),
-                Err(crate::snapshot::Ask::View(error)) => {
+                Err(crate::snapshot::QueryError::Service(error)) => return Err(error),
+                Err(crate::snapshot::QueryError::View(error)) => {
                     self.rebuild_after(&mut held, &error, &mut report)?;
                     return Ok(report);
                 }
@@ -164,7 +164,7 @@ impl Service {
 
     /// Builds all views from the log alone.
     pub fn rebuild(&self, progress: &dyn Progress) -> Result<RebuildReport> {
-        self.steady(|| self.rebuild_once(progress), |_| false)
+        self.retry_while_rewritten(|| self.rebuild_once(progress), |_| false)
     }
 
     fn rebuild_once(&self, progress: &dyn Progress) -> Result<RebuildReport> {

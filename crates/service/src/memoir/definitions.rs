@@ -9,7 +9,7 @@ use icm_projections::fold::{EntityId, InChain, Stamp, Undos, Version, canonical_
 
 use super::confidence;
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::when::rfc3339;
 use icm_api::{Definition, DefinitionStatus};
 
@@ -70,7 +70,7 @@ impl Service {
         views: &Views,
         concepts: &BTreeMap<EntityId, Version>,
         position: Position,
-    ) -> std::result::Result<BTreeMap<EntityId, Vec<Definition>>, Ask> {
+    ) -> QueryResult<BTreeMap<EntityId, Vec<Definition>>> {
         let mut definitions = BTreeMap::new();
         let mut positions = Vec::new();
         for (entity, version) in concepts {

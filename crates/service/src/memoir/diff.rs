@@ -14,7 +14,7 @@ use crate::history::basis::At;
 use crate::history::diff::words;
 use crate::memory::link::relation_text;
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::ids::id_text;
 use icm_api::{GraphChange, GraphDiff};
 
@@ -30,7 +30,7 @@ impl Service {
         from: At,
         to: At,
         only: Option<&str>,
-    ) -> std::result::Result<GraphDiff, Ask> {
+    ) -> QueryResult<GraphDiff> {
         let mut diff = GraphDiff::default();
         let mut now = self.all_memoirs_at(views, to.position)?;
         if let Some(given) = only {
@@ -92,7 +92,7 @@ impl Service {
         before: Option<&Version>,
         from: At,
         to: At,
-    ) -> std::result::Result<(), Ask> {
+    ) -> QueryResult<()> {
         match (before, after.is_alive()) {
             (None, true) => {
                 let memoir = self.memoir(views, (entity, after), to.position)?;
@@ -116,7 +116,7 @@ impl Service {
         (before, now): (&Memoirs, &Memoirs),
         from: At,
         to: At,
-    ) -> std::result::Result<(), Ask> {
+    ) -> QueryResult<()> {
         for link in self.concept_links_touched(views, from, to)? {
             let (held, holds) = (link.held_at(from.position), link.held_at(to.position));
             let (position, memoirs) = match (held, holds) {
@@ -153,7 +153,7 @@ impl Service {
         memoirs: &Memoirs,
         entity: EntityId,
         position: Position,
-    ) -> std::result::Result<Option<Version>, Ask> {
+    ) -> QueryResult<Option<Version>> {
         let version = views.version_at(entity, position)?;
         let Some(version) = version.filter(Version::is_alive) else {
             return Ok(None);
@@ -166,12 +166,7 @@ impl Service {
     }
 
     /// The links of concepts that an event between two moments may have added or taken away.
-    fn concept_links_touched(
-        &self,
-        views: &Views,
-        from: At,
-        to: At,
-    ) -> std::result::Result<Vec<Link>, Ask> {
+    fn concept_links_touched(&self, views: &Views, from: At, to: At) -> QueryResult<Vec<Link>> {
         let kinds = [Kind::CONCEPT_LINKED, Kind::CONCEPT_UNLINKED];
         let touched = self.links_touched(views, [from, to], kinds, None)?;
         let mut links = Vec::new();

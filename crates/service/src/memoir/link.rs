@@ -11,9 +11,9 @@ use icm_projections::fold::{EntityId, Link, Version};
 use super::{receipt, shown, unchanged};
 use crate::command::RequestKeyOf;
 use crate::command::secrets::Guard;
-use crate::memory::link::{Checked, observed, relation_text};
+use crate::memory::link::{CheckedLink, observed, relation_text};
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
 use icm_api::limits;
 use icm_api::{Action, Caller, ConceptLink, ConceptLinkRequest, GraphReceipt};
@@ -139,7 +139,7 @@ impl Service {
     }
 
     /// The relation, the reason as it is written, and what is to be told of it.
-    fn check_concept_link(&self, request: &ConceptLinkRequest) -> Result<Checked> {
+    fn check_concept_link(&self, request: &ConceptLinkRequest) -> Result<CheckedLink> {
         let relation = relation_of(&request.relation)?;
         if let Some(reason) = &request.reason {
             limits::text("the reason", reason, limits::RAW_EXCERPT_LEN_MAX)?;
@@ -156,7 +156,7 @@ impl Service {
         &self,
         views: &Views,
         links: &mut [(Position, &mut ConceptLink)],
-    ) -> std::result::Result<(), Ask> {
+    ) -> QueryResult<()> {
         links.sort_unstable_by_key(|(position, _)| *position);
         let positions: Vec<Position> = links.iter().map(|(position, _)| *position).collect();
         let mut reasons: BTreeMap<Position, String> = BTreeMap::new();
@@ -181,7 +181,7 @@ impl Service {
         views: &Views,
         concept: EntityId,
         position: Position,
-    ) -> std::result::Result<Vec<Edge>, Ask> {
+    ) -> QueryResult<Vec<Edge>> {
         let mut links = views.links_at(concept, position)?;
         // Of several events that say the same every machine shows the same one.
         links.sort_unstable_by_key(|link| (link.origin, link.seq, link.event));
@@ -262,7 +262,7 @@ fn links_between(
     from: EntityId,
     to: EntityId,
     relation: Relation,
-) -> std::result::Result<Vec<Link>, Ask> {
+) -> QueryResult<Vec<Link>> {
     let mut links = Vec::new();
     for link in views.links_at(from, views.tally().position)? {
         let ends = (views.resolve(link.from)?, views.resolve(link.to)?);

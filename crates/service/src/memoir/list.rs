@@ -10,7 +10,7 @@ use super::link::named;
 use super::{concept, text};
 use crate::history::basis::At;
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::error::Result;
 use icm_api::{
     ConceptLink, GraphFormat, Memoir, MemoirGraph, MemoirList, MemoirShow, MemoirText, ShowRequest,
@@ -136,12 +136,7 @@ impl Service {
 
     /// The concepts of a memoir that are to be seen, and the links between them in order, each with the
     /// position of its event.
-    pub(super) fn whole(
-        &self,
-        views: &Views,
-        memoir: EntityId,
-        at: At,
-    ) -> std::result::Result<Whole, Ask> {
+    pub(super) fn whole(&self, views: &Views, memoir: EntityId, at: At) -> QueryResult<Whole> {
         let concepts: BTreeMap<_, _> = self
             .concepts_at(views, memoir, at.position)?
             .into_iter()

@@ -24,7 +24,7 @@ pub(crate) use row::{graph_fields, graph_row};
 
 use crate::recall::topic_filter::{one_of, same_but_for_case};
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::{QueryError, QueryResult};
 use icm_api::error::ServiceError;
 use icm_api::ids::{id_range, id_text};
 use icm_api::limits::{KEY_LEN_MAX, TOPIC_LEN_MAX, name};
@@ -99,8 +99,8 @@ fn unchanged(memoir: &Version, concept: Option<&Version>) -> GraphReceipt {
     receipt(memoir, concept, event, Action::Unchanged)
 }
 
-fn no_memoir(name: &str, nearest: Vec<String>) -> Ask {
-    Ask::Service(ServiceError::NotFound {
+fn no_memoir(name: &str, nearest: Vec<String>) -> QueryError {
+    QueryError::Service(ServiceError::NotFound {
         what: "memoir",
         id: name.to_owned(),
         nearest,
@@ -109,18 +109,14 @@ fn no_memoir(name: &str, nearest: Vec<String>) -> Ask {
 
 impl Service {
     /// The memoirs that live at a position.
-    fn memoirs_at(&self, views: &Views, position: Position) -> std::result::Result<Memoirs, Ask> {
+    fn memoirs_at(&self, views: &Views, position: Position) -> QueryResult<Memoirs> {
         let mut memoirs = self.all_memoirs_at(views, position)?;
         memoirs.retain(|_, memoir| memoir.is_alive());
         Ok(memoirs)
     }
 
     /// Those that there were, too.
-    pub(crate) fn all_memoirs_at(
-        &self,
-        views: &Views,
-        position: Position,
-    ) -> std::result::Result<Memoirs, Ask> {
+    pub(crate) fn all_memoirs_at(&self, views: &Views, position: Position) -> QueryResult<Memoirs> {
         let mut memoirs = Memoirs::new();
         for entity in views.members(MEMOIRS)? {
             if views.resolve(entity)? == entity
@@ -138,7 +134,7 @@ impl Service {
         views: &Views,
         given: &str,
         position: Position,
-    ) -> std::result::Result<(EntityId, Version), Ask> {
+    ) -> QueryResult<(EntityId, Version)> {
         let (entity, version) = self.any_memoir_at(views, given, position)?;
         if version.is_alive() {
             return Ok((entity, version));
@@ -161,7 +157,7 @@ impl Service {
         views: &Views,
         given: &str,
         position: Position,
-    ) -> std::result::Result<(EntityId, Version), Ask> {
+    ) -> QueryResult<(EntityId, Version)> {
         let wanted = name("the memoir's name", given, TOPIC_LEN_MAX)?;
         let entity = match views.named(hash::memoir_name(&wanted))? {
             Some(entity) => Some(entity),
@@ -188,12 +184,7 @@ impl Service {
     }
 
     /// What a full id stands for, if it is of this family.
-    fn by_id(
-        &self,
-        views: &Views,
-        given: &str,
-        family: Family,
-    ) -> std::result::Result<Option<EntityId>, Ask> {
+    fn by_id(&self, views: &Views, given: &str, family: Family) -> QueryResult<Option<EntityId>> {
         let Some((id, _)) = id_range(given).filter(|(low, high)| low == high) else {
             return Ok(None);
         };
@@ -210,7 +201,7 @@ impl Service {
         memoir: &(EntityId, Version),
         given: &str,
         position: Position,
-    ) -> std::result::Result<(EntityId, Version), Ask> {
+    ) -> QueryResult<(EntityId, Version)> {
         let (entity, version) = self.any_concept_at(views, memoir, given, position)?;
         if version.is_alive() {
             return Ok((entity, version));
@@ -236,7 +227,7 @@ impl Service {
         memoir: &(EntityId, Version),
         given: &str,
         position: Position,
-    ) -> std::result::Result<(EntityId, Version), Ask> {
+    ) -> QueryResult<(EntityId, Version)> {
         if let Some(entity) = self.concept_named(views, memoir, given)?
             && let Some(version) = views.version_at(entity, position)?
         {
@@ -250,7 +241,7 @@ impl Service {
         {
             names.extend(version.key);
         }
-        Err(Ask::Service(ServiceError::NotFound {
+        Err(QueryError::Service(ServiceError::NotFound {
             what: "concept",
             id: given.to_owned(),
             nearest: near(given.trim(), names.iter().map(String::as_str)),
@@ -263,7 +254,7 @@ impl Service {
         views: &Views,
         memoir: &(EntityId, Version),
         given: &str,
-    ) -> std::result::Result<Option<EntityId>, Ask> {
+    ) -> QueryResult<Option<EntityId>> {
         let wanted = name("the concept's name", given, KEY_LEN_MAX)?;
         let memoir_name = memoir.1.topic.as_deref().unwrap_or_default();
         if let Some(entity) = views.named(hash::concept_name(memoir_name, &wanted))? {
@@ -286,7 +277,7 @@ impl Service {
         views: &Views,
         memoir: EntityId,
         position: Position,
-    ) -> std::result::Result<Vec<(EntityId, Version)>, Ask> {
+    ) -> QueryResult<Vec<(EntityId, Version)>> {
         let mut concepts = self.all_concepts_at(views, memoir, position)?;
         concepts.retain(|(_, concept)| concept.is_alive());
         Ok(concepts)
@@ -298,7 +289,7 @@ impl Service {
         views: &Views,
         memoir: EntityId,
         position: Position,
-    ) -> std::result::Result<Vec<(EntityId, Version)>, Ask> {
+    ) -> QueryResult<Vec<(EntityId, Version)>> {
         let mut concepts = Vec::new();
         for id in views.ids_of(memoir)? {
             for entity in views.members(&concepts_of(id))? {
@@ -320,7 +311,7 @@ impl Service {
         views: &Views,
         memoir: EntityId,
         position: Position,
-    ) -> std::result::Result<u64, Ask> {
+    ) -> QueryResult<u64> {
         if position < views.tally().position {
             return Ok(self.concepts_at(views, memoir, position)?.len() as u64);
         }
@@ -336,7 +327,7 @@ impl Service {
         &self,
         views: &Views,
         position: Position,
-    ) -> std::result::Result<(u64, u64), Ask> {
+    ) -> QueryResult<(u64, u64)> {
         let memoirs = self.memoirs_at(views, position)?;
         let mut concepts = 0;
         for entity in memoirs.keys() {
@@ -352,7 +343,7 @@ impl Service {
         views: &Views,
         (entity, version): (EntityId, &Version),
         position: Position,
-    ) -> std::result::Result<u64, Ask> {
+    ) -> QueryResult<u64> {
         let mut last = version.updated_ms.max(version.stamp.time.ms());
         if position < views.tally().position {
             for (concept, _) in self.all_concepts_at(views, entity, position)? {
@@ -373,7 +364,7 @@ impl Service {
         views: &Views,
         (entity, version): (EntityId, &Version),
         position: Position,
-    ) -> std::result::Result<Memoir, Ask> {
+    ) -> QueryResult<Memoir> {
         Ok(Memoir {
             id: id_text(version.id),
             name: shown(version.topic.as_ref()),

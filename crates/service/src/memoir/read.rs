@@ -9,7 +9,7 @@ use icm_projections::fold::{EntityId, Family, Version};
 use super::link::{Edge, named, relation_of};
 use super::{concept, shown};
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::cursor::Cursor;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
@@ -33,7 +33,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// A concept, if it is one of the memoir that is to be seen.
-    fn look(&mut self, entity: EntityId) -> std::result::Result<Option<&Version>, Ask> {
+    fn look(&mut self, entity: EntityId) -> QueryResult<Option<&Version>> {
         if !self.known.contains_key(&entity) {
             let version = self.views.version_at(entity, self.position)?;
             let version = version.filter(|version| version.is_alive());
@@ -147,7 +147,7 @@ impl Service {
         depth: usize,
         limit: usize,
         relation: Option<&str>,
-    ) -> std::result::Result<(Vec<Around>, Vec<Edge>, bool), Ask> {
+    ) -> QueryResult<(Vec<Around>, Vec<Edge>, bool)> {
         // The place of each concept that was met, but of the first one.
         let mut met: BTreeMap<EntityId, Option<usize>> = BTreeMap::from([(start, None)]);
         let mut truncated = false;
@@ -220,7 +220,7 @@ impl Service {
         views: &Views,
         concept: EntityId,
         position: Position,
-    ) -> std::result::Result<Sources, Ask> {
+    ) -> QueryResult<Sources> {
         let mut sources = Sources::default();
         for source in self.source_ids(views, concept, position)? {
             let version = views.version_at(source, position)?;

@@ -10,8 +10,8 @@ use crate::history::basis::At;
 use crate::recall::query::{LIMIT_DEFAULT, check_floor, thousandths};
 use crate::recall::question::notes;
 use crate::service::Service;
-use crate::snapshot::Ask;
-use crate::upkeep::embed::Asked;
+use crate::snapshot::QueryResult;
+use crate::upkeep::embed::QueryVector;
 use icm_api::cursor::Cursor;
 use icm_api::error::{Result, ServiceError};
 use icm_api::limits::RECALL_LIMIT_MAX;
@@ -67,8 +67,8 @@ impl Service {
         views: &Views,
         request: &ConceptSearchRequest,
         page: &Page,
-        asked: &Asked,
-    ) -> std::result::Result<ConceptSearch, Ask> {
+        asked: &QueryVector,
+    ) -> QueryResult<ConceptSearch> {
         let at = self.at(views, page.at.as_deref(), None)?;
         let memoir = match &request.memoir {
             Some(given) => Some(self.memoir_at(views, given, at.position)?),
@@ -157,7 +157,7 @@ impl Service {
         views: &Views,
         request: &ConceptSearchRequest,
         page: &Page,
-    ) -> std::result::Result<ConceptSearch, Ask> {
+    ) -> QueryResult<ConceptSearch> {
         let at = self.at(views, page.at.as_deref(), None)?;
         let memoirs: Vec<(EntityId, Version)> = match &request.memoir {
             Some(given) => vec![self.memoir_at(views, given, at.position)?],

@@ -8,7 +8,7 @@ use icm_projections::fold::{Change, EntityId, Family, Version};
 
 use super::shown;
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::ids::id_text;
 use icm_api::{UndoAction, UndoLink};
 
@@ -18,7 +18,7 @@ impl Service {
         &self,
         views: &Views,
         given: &str,
-    ) -> std::result::Result<Vec<EntityId>, Ask> {
+    ) -> QueryResult<Vec<EntityId>> {
         let newest = views.tally().position;
         let (memoir, _) = self.any_memoir_at(views, given, newest)?;
         let mut members = vec![memoir];
@@ -33,7 +33,7 @@ impl Service {
         &self,
         views: &Views,
         changes: &[Change],
-    ) -> std::result::Result<BTreeMap<EntityId, Vec<UndoLink>>, Ask> {
+    ) -> QueryResult<BTreeMap<EntityId, Vec<UndoLink>>> {
         let newest = views.tally().position;
         let by_entity: BTreeMap<EntityId, &Change> = changes
             .iter()

@@ -13,7 +13,7 @@ use super::{confidence, receipt, shown, unchanged};
 use crate::command::secrets::Guard;
 use crate::command::{Command, RequestKeyOf, turned};
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
 use icm_api::limits;
@@ -35,7 +35,7 @@ fn place(appended: &Appended) -> Place {
 }
 
 /// What a concept command asks for, looked at.
-struct Checked {
+struct CheckedConcept {
     memoir: String,
     name: String,
     definition: Option<String>,
@@ -356,7 +356,7 @@ impl Service {
         Ok((name, description, guard.warnings()))
     }
 
-    fn check_concept(&self, request: &ConceptRequest) -> Result<(Checked, Vec<String>)> {
+    fn check_concept(&self, request: &ConceptRequest) -> Result<(CheckedConcept, Vec<String>)> {
         let name = limits::visible_name("the concept's name", &request.name, KEY_LEN_MAX)?;
         let mut definition = request.definition.clone();
         if let Some(definition) = &definition {
@@ -383,7 +383,7 @@ impl Service {
                 request.sources.len()
             )));
         }
-        let checked = Checked {
+        let checked = CheckedConcept {
             memoir: request.memoir.clone(),
             name,
             definition,
@@ -406,7 +406,7 @@ impl Service {
     }
 
     /// The living memories that are named as sources.
-    fn sources(&self, views: &Views, given: &[String]) -> std::result::Result<Vec<SubjectId>, Ask> {
+    fn sources(&self, views: &Views, given: &[String]) -> QueryResult<Vec<SubjectId>> {
         let mut sources = Vec::new();
         for id in given {
             let id = self.living(views, id)?.id;
@@ -423,7 +423,7 @@ impl Service {
         views: &Views,
         concept: &Version,
         sources: &[SubjectId],
-    ) -> std::result::Result<Vec<NewEvent>, Ask> {
+    ) -> QueryResult<Vec<NewEvent>> {
         let entity = views.resolve(concept.id)?;
         let known = self.source_ids(views, entity, views.tally().position)?;
         let mut events = Vec::new();
@@ -441,7 +441,7 @@ impl Service {
         views: &Views,
         concept: EntityId,
         position: icm_log::Position,
-    ) -> std::result::Result<Vec<EntityId>, Ask> {
+    ) -> QueryResult<Vec<EntityId>> {
         let mut sources = Vec::new();
         for link in views.links_at(concept, position)? {
             if link.relation == Relation::DERIVED_FROM && views.resolve(link.from)? == concept {
@@ -460,7 +460,7 @@ fn turn(
     views: &Views,
     version: &Version,
     kind: Kind,
-) -> std::result::Result<Option<(Place, Action)>, Ask> {
+) -> QueryResult<Option<(Place, Action)>> {
     if version.hidden {
         return Err(ServiceError::invalid_with(
             "what stored it is undone",
@@ -483,7 +483,7 @@ fn turn(
 fn after(
     memoir: &Version,
     known: &Version,
-    checked: &Checked,
+    checked: &CheckedConcept,
     event: Place,
     action: Action,
 ) -> GraphReceipt {
@@ -508,7 +508,7 @@ fn source_of(caller: &Caller) -> payload::SourceText<'_> {
 fn added(
     caller: &Caller,
     memoir: &Version,
-    checked: &Checked,
+    checked: &CheckedConcept,
     confidence_ppm: u32,
     id: SubjectId,
     refs: Vec<icm_log::EventId>,
@@ -544,7 +544,12 @@ fn added(
     }
 }
 
-fn refined(caller: &Caller, known: &Version, checked: &Checked, default_ppm: u32) -> NewEvent {
+fn refined(
+    caller: &Caller,
+    known: &Version,
+    checked: &CheckedConcept,
+    default_ppm: u32,
+) -> NewEvent {
     NewEvent {
         kind: Kind::CONCEPT_REFINED,
         subject: known.id,

@@ -9,7 +9,7 @@ use icm_projections::fold::Version;
 use crate::command::{Command, RequestKeyOf, receipt, turned, unchanged};
 use crate::memory::lookup::{hidden_error, newest_of_topic};
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
 use icm_api::limits::{TOPIC_LEN_MAX, text};
 use icm_api::{Action, Caller, Receipt, Turn, TurnTopicAnswer, TurnTopicRequest};
@@ -75,7 +75,7 @@ impl Service {
     ) -> Result<TurnTopicAnswer> {
         // With a `/` more than a topic can be long.
         text("the topic", &request.topic, TOPIC_LEN_MAX + 1)?;
-        let look = |views: &Views| -> std::result::Result<_, Ask> {
+        let look = |views: &Views| -> QueryResult<_> {
             let topic = self.topic_filter(views, &request.topic)?;
             let request = &TurnTopicRequest {
                 topic,
@@ -113,7 +113,7 @@ impl Service {
         views: &Views,
         request: &TurnTopicRequest,
         versions: &[Version],
-    ) -> std::result::Result<TurnTopicAnswer, Ask> {
+    ) -> QueryResult<TurnTopicAnswer> {
         let mut plan = blake3::Hasher::new();
         plan.update(request.topic.as_bytes());
         let mut topics = std::collections::BTreeSet::new();
@@ -128,7 +128,7 @@ impl Service {
         };
         let newest = views.tally().position;
         let shown = versions.iter().rev().take(shown);
-        let shown: std::result::Result<Vec<_>, Ask> = shown
+        let shown: QueryResult<Vec<_>> = shown
             .map(|version| self.memory_at(views, version, newest))
             .collect();
         Ok(TurnTopicAnswer {
@@ -151,7 +151,7 @@ fn turn_all(
     views: &Views,
     versions: &[Version],
     to: Turn,
-) -> std::result::Result<Vec<Receipt>, Ask> {
+) -> QueryResult<Vec<Receipt>> {
     let (alive, kind, action) = match to {
         Turn::Forget => (true, Kind::MEMORY_FORGOTTEN, Action::Forgotten),
         Turn::Revive => (false, Kind::MEMORY_REVIVED, Action::Revived),

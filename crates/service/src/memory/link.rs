@@ -9,16 +9,16 @@ use icm_projections::Views;
 use icm_projections::fold::{Family, Link, Version};
 
 use crate::command::secrets::Guard;
-use crate::command::{Command, RequestKeyOf, Voice, receipt, unchanged};
+use crate::command::{Author, Command, RequestKeyOf, receipt, unchanged};
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
 use icm_api::limits;
 use icm_api::{Action, Caller, Direction, LinkReceipt, LinkRequest, Receipt, Related};
 
 /// What a link is made of once it is checked.
-pub(crate) type Checked = (Relation, Option<String>, Vec<String>);
+pub(crate) type CheckedLink = (Relation, Option<String>, Vec<String>);
 
 /// Relations that a caller may give.
 const GIVEN: [Relation; 5] = [
@@ -93,7 +93,7 @@ impl Service {
     }
 
     /// The relation, the reason as it is written, and what is to be told of it.
-    fn check_link(&self, request: &LinkRequest) -> Result<Checked> {
+    fn check_link(&self, request: &LinkRequest) -> Result<CheckedLink> {
         let given = request.relation.trim();
         let relation = Relation::parse(&given.replace('-', "_"));
         let Some(relation) = relation.filter(|relation| GIVEN.contains(relation)) else {
@@ -120,7 +120,7 @@ impl Service {
         from: &Version,
         to: &Version,
         relation: Relation,
-    ) -> std::result::Result<Vec<Link>, Ask> {
+    ) -> QueryResult<Vec<Link>> {
         let (from, to) = (views.resolve(from.id)?, views.resolve(to.id)?);
         let mut links = Vec::new();
         for link in views.links_at(from, views.tally().position)? {
@@ -140,7 +140,7 @@ impl Service {
         version: &Version,
         position: Position,
         sees: &dyn Fn(&Version) -> bool,
-    ) -> std::result::Result<Links, Ask> {
+    ) -> QueryResult<Links> {
         let (mut linked, mut again) = (Vec::new(), Vec::new());
         if views.tally().links == 0 || !version.is_alive() {
             return Ok(Links::default());
@@ -159,7 +159,7 @@ impl Service {
             if from == to {
                 // Stored once more; or of two memories that have turned out to be one.
                 if link.relation == Relation::SIMILAR_TO {
-                    again.push(Voice {
+                    again.push(Author {
                         session: link.session,
                         actor: link.actor,
                     });
@@ -205,10 +205,10 @@ impl Service {
         views: &Views,
         version: &Version,
         request_digest: Option<&str>,
-    ) -> std::result::Result<Receipt, Ask> {
-        let who = command.voice();
+    ) -> QueryResult<Receipt> {
+        let who = command.author();
         let links = self.links_of(views, version, views.tally().position, &|_| true)?;
-        if !who.is_other_than(Voice::of(version)) || links.again.iter().any(|it| it.is(who)) {
+        if !who.is_other_than(Author::of(version)) || links.again.iter().any(|it| it.is(who)) {
             return Ok(unchanged(version));
         }
         let id = version.id;
@@ -235,7 +235,7 @@ pub(crate) struct Links {
     /// Those to and from others.
     pub(crate) others: Vec<Linked>,
     /// Who stored it once more.
-    again: Vec<Voice>,
+    again: Vec<Author>,
 }
 
 /// A memory that one is linked to or from.
@@ -248,7 +248,7 @@ pub(crate) struct Linked {
 /// How many others confirm a memory: those that stored it once more, whose own memory says nearly the same, or was
 /// derived from it.
 pub(crate) fn confirmations(version: &Version, links: &Links) -> u64 {
-    let author = Voice::of(version);
+    let author = Author::of(version);
     let confirming = links.others.iter().filter(|linked| {
         let Related {
             relation,
@@ -257,11 +257,11 @@ pub(crate) fn confirmations(version: &Version, links: &Links) -> u64 {
         } = &linked.related;
         relation == "similar_to" || (relation == "derived_from" && *direction == Direction::In)
     });
-    let others = confirming.map(|linked| Voice::of(&linked.other));
+    let others = confirming.map(|linked| Author::of(&linked.other));
     let voices = others.chain(links.again.iter().copied());
     let voices: BTreeSet<_> = voices
         .filter(|voice| voice.is_other_than(author))
-        .map(Voice::key)
+        .map(Author::key)
         .collect();
     voices.len() as u64
 }

@@ -5,7 +5,7 @@ use icm_projections::Views;
 use icm_projections::fold::Version;
 
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
 
@@ -22,13 +22,13 @@ impl Service {
         }
     }
 
-    pub(crate) fn newest(&self, views: &Views, id: &str) -> std::result::Result<Version, Ask> {
+    pub(crate) fn newest(&self, views: &Views, id: &str) -> QueryResult<Version> {
         let entity = self.find_memory(views, id)?;
         let version = views.version_at(entity, views.tally().position)?;
         version.ok_or_else(|| ServiceError::Internal("a memory without a version".into()).into())
     }
 
-    pub(crate) fn living(&self, views: &Views, id: &str) -> std::result::Result<Version, Ask> {
+    pub(crate) fn living(&self, views: &Views, id: &str) -> QueryResult<Version> {
         let version = self.newest(views, id)?;
         if version.is_alive() {
             return Ok(version);
@@ -58,10 +58,7 @@ impl Service {
 }
 
 /// The newest versions of the memories that are in a topic, living or not.
-pub(crate) fn newest_of_topic(
-    views: &Views,
-    topic: &str,
-) -> std::result::Result<Vec<Version>, Ask> {
+pub(crate) fn newest_of_topic(views: &Views, topic: &str) -> QueryResult<Vec<Version>> {
     let newest = views.tally().position;
     let mut versions = Vec::new();
     for entity in views.members(topic)? {

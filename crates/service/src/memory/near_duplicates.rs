@@ -10,11 +10,11 @@ use icm_projections::Views;
 use icm_projections::fold::Version;
 use icm_text::{Sought, Words, similarity_ppm};
 
-use crate::command::{Change, Checked, Command, receipt};
+use crate::command::{Change, Command, ValidatedStore, receipt};
 use crate::memory::link::{linked_event, observed};
 use crate::memory::store_over::store_in;
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::error::ServiceError;
 use icm_api::ids::{id_range, id_text};
 use icm_api::{Action, Dedup, OnSimilar, Receipt, Similar};
@@ -51,8 +51,8 @@ impl Service {
         &self,
         command: &mut Command<'_>,
         views: &Views,
-        checked: &Checked,
-    ) -> std::result::Result<Receipt, Ask> {
+        checked: &ValidatedStore,
+    ) -> QueryResult<Receipt> {
         let keyed = checked.key.is_some();
         let near = match self.look_for(views, checked)? {
             Found::Nothing => return store_in(command, views, checked),
@@ -98,8 +98,8 @@ impl Service {
         command: &mut Command<'_>,
         views: &Views,
         there: &Version,
-        checked: &Checked,
-    ) -> std::result::Result<Receipt, Ask> {
+        checked: &ValidatedStore,
+    ) -> QueryResult<Receipt> {
         match Change::of_same_words(checked, there)?.event(there) {
             Some(event) => {
                 let appended = command.append(views, vec![event])?;
@@ -110,7 +110,7 @@ impl Service {
     }
 
     /// The living memory of the topic and scope that says the same, or nearly.
-    fn look_for(&self, views: &Views, checked: &Checked) -> std::result::Result<Found, Ask> {
+    fn look_for(&self, views: &Views, checked: &ValidatedStore) -> QueryResult<Found> {
         let Dedup {
             similar_ppm,
             on_similar,
@@ -178,9 +178,9 @@ impl Service {
     pub(crate) fn similar_of_first(
         &self,
         views: &Views,
-        checked: &Checked,
+        checked: &ValidatedStore,
         receipt: &Receipt,
-    ) -> std::result::Result<Option<Similar>, Ask> {
+    ) -> QueryResult<Option<Similar>> {
         let Some((id, _)) = id_range(&receipt.id) else {
             return Ok(None);
         };
@@ -213,7 +213,7 @@ impl Service {
 }
 
 /// Whether a store of the same words says something that the memory does not: a time, an excerpt or metadata of its own.
-fn says_more(checked: &Checked, there: &Version) -> bool {
+fn says_more(checked: &ValidatedStore, there: &Version) -> bool {
     fn differs<T: PartialEq>(given: &Option<T>, there: &Option<T>) -> bool {
         given.is_some() && given != there
     }

@@ -8,7 +8,7 @@ use icm_projections::{ALL_IDS, Views};
 
 use crate::memory::link::{Links, confirmations};
 use crate::service::{Service, locked};
-use crate::snapshot::Ask;
+use crate::snapshot::{QueryError, QueryResult};
 use crate::upkeep::decay::decimal;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::{ID_LEN, id_range, id_text};
@@ -100,7 +100,7 @@ impl Service {
         views: &Views,
         version: &Version,
         position: Position,
-    ) -> std::result::Result<Memory, Ask> {
+    ) -> QueryResult<Memory> {
         let links = self.links_of(views, version, position, &|_| true)?;
         self.memory_with(views, version, &links, position)
     }
@@ -112,7 +112,7 @@ impl Service {
         version: &Version,
         links: &Links,
         position: Position,
-    ) -> std::result::Result<Memory, Ask> {
+    ) -> QueryResult<Memory> {
         let entity = views.resolve(version.id)?;
         if version.withheld != 0 {
             self.tell_of_damage(views, entity)?;
@@ -132,14 +132,14 @@ impl Service {
         views: &Views,
         version: &Version,
         position: Position,
-    ) -> std::result::Result<u32, Ask> {
+    ) -> QueryResult<u32> {
         let entity = views.resolve(version.id)?;
         Ok(views.weight_at(&self.log, entity, version, position)?)
     }
 
     /// A row does not know whether what it withholds was taken out or is damaged: the log does. Of
     /// several that are damaged one is told.
-    fn tell_of_damage(&self, views: &Views, entity: SubjectId) -> std::result::Result<(), Ask> {
+    fn tell_of_damage(&self, views: &Views, entity: SubjectId) -> QueryResult<()> {
         let told = |line: &String| line.starts_with(DAMAGED_TEXT);
         if locked(&self.notices).iter().any(told) {
             return Ok(());
@@ -164,7 +164,7 @@ impl Service {
         &self,
         views: &Views,
         version: &Version,
-    ) -> std::result::Result<Option<String>, Ask> {
+    ) -> QueryResult<Option<String>> {
         if !version.is_forgotten() || version.kind() != Kind::MEMORY_CONSOLIDATED {
             return Ok(None);
         }
@@ -182,11 +182,7 @@ impl Service {
 
     /// The memory that a full id or a unique prefix names, or the memoir or concept of a full id; living
     /// or not.
-    pub(crate) fn find_any(
-        &self,
-        views: &Views,
-        given: &str,
-    ) -> std::result::Result<SubjectId, Ask> {
+    pub(crate) fn find_any(&self, views: &Views, given: &str) -> QueryResult<SubjectId> {
         if let Some((low, high)) = id_range(given)
             && low == high
         {
@@ -199,11 +195,7 @@ impl Service {
     }
 
     /// The memory that a full id or a unique prefix names, living or not.
-    pub(crate) fn find_memory(
-        &self,
-        views: &Views,
-        given: &str,
-    ) -> std::result::Result<SubjectId, Ask> {
+    pub(crate) fn find_memory(&self, views: &Views, given: &str) -> QueryResult<SubjectId> {
         let newest = views.tally().position;
         let Some((low, high)) = id_range(given) else {
             return Err(not_found(given, self.nearest(views, given)?));
@@ -244,7 +236,7 @@ impl Service {
     }
 
     /// Ids that look like what was given, of those that begin alike, or have it for their key.
-    fn nearest(&self, views: &Views, given: &str) -> std::result::Result<Vec<String>, Ask> {
+    fn nearest(&self, views: &Views, given: &str) -> QueryResult<Vec<String>> {
         let newest = views.tally().position;
         let key = given.trim();
         let given: String = key.to_ascii_uppercase();
@@ -362,7 +354,7 @@ pub(crate) fn edits(a: &[char], b: &[char]) -> usize {
     table[a.len() * width + b.len()]
 }
 
-pub(crate) fn not_found(given: &str, nearest: Vec<String>) -> Ask {
+pub(crate) fn not_found(given: &str, nearest: Vec<String>) -> QueryError {
     ServiceError::NotFound {
         what: "memory",
         id: given.to_owned(),

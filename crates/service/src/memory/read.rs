@@ -10,7 +10,7 @@ use crate::history::conflicts::not_shown;
 use crate::memory::present::{field_names, memory};
 use crate::recall::scopes::scope_fits;
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
 use icm_api::when::rfc3339;
@@ -62,11 +62,7 @@ impl Service {
         })
     }
 
-    fn list_in(
-        &self,
-        views: &Views,
-        request: &ListRequest,
-    ) -> std::result::Result<Vec<Memory>, Ask> {
+    fn list_in(&self, views: &Views, request: &ListRequest) -> QueryResult<Vec<Memory>> {
         let position = self.at(views, request.at.as_deref(), None)?.position;
         let limit = request.limit.unwrap_or(usize::MAX);
         let scope = match &request.scope {
@@ -177,7 +173,7 @@ impl Service {
     }
 
     /// Says of each event that is undone where: an undo that changes no row leaves no version.
-    fn mark_undone(&self, views: &Views, history: &mut [Version]) -> std::result::Result<(), Ask> {
+    fn mark_undone(&self, views: &Views, history: &mut [Version]) -> QueryResult<()> {
         if views.tally().undos == 0 {
             return Ok(());
         }
@@ -204,7 +200,7 @@ impl Service {
         entity: SubjectId,
         versions: &[fold::Version],
         history: &mut Vec<Version>,
-    ) -> std::result::Result<(), Ask> {
+    ) -> QueryResult<()> {
         let shown = |position: &Position| versions.iter().any(|version| version.from == *position);
         let mut positions = views.touched(entity)?;
         positions.retain(|position| !shown(position));

@@ -9,14 +9,14 @@ use icm_projections::fold::Version;
 
 use crate::command::batch::Command;
 use crate::command::secrets::Guard;
-use crate::command::transaction::{Asked, Decided};
+use crate::command::transaction::{CommandIdentity, Uncommitted};
 use crate::command::{
-    Change, Checked, RequestKeyOf, Scope, digest_of, first_receipt, receipt, request_shape,
+    Change, RequestKeyOf, Scope, ValidatedStore, digest_of, first_receipt, receipt, request_shape,
     unchanged, update_shape,
 };
 use crate::peer::{Forwarded, fill_in};
 use crate::service::{LOCK_LOOK, Service, Write, locked};
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
 use icm_api::limits;
@@ -33,14 +33,14 @@ pub struct Prepared {
 }
 
 enum What {
-    Store(Box<Checked>),
+    Store(Box<ValidatedStore>),
     Update { id: String, change: Box<Change> },
 }
 
 /// What was decided of many; see [`Service::decide_all`].
 pub struct Receipts<'a> {
     receipts: Vec<Result<Receipt>>,
-    decided: Decided<'a>,
+    decided: Uncommitted<'a>,
 }
 
 impl Receipts<'_> {
@@ -122,7 +122,7 @@ impl Service {
         if let What::Update { id, .. } = &prepared.what {
             self.refuse_unknown(id)?;
         }
-        let asked = Asked {
+        let asked = CommandIdentity {
             caller,
             id: None,
             request: prepared.request(),
@@ -140,10 +140,10 @@ impl Service {
     pub fn decide_all<'a>(&'a self, writes: &'a [(Caller, Prepared)]) -> Result<Receipts<'a>> {
         self.refuse_read_only()?;
         self.refuse_foreign_folder()?;
-        let mut held = self.hold(self.options.lock_wait)?;
+        let mut held = self.begin_transaction(self.options.lock_wait)?;
         let receipts = writes.iter().map(|(caller, prepared)| {
             self.check_caller(caller)?;
-            let asked = Asked {
+            let asked = CommandIdentity {
                 caller,
                 id: None,
                 request: prepared.request(),
@@ -192,7 +192,7 @@ impl Service {
         command: &mut Command<'_>,
         views: &Views,
         prepared: &Prepared,
-    ) -> std::result::Result<Receipt, Ask> {
+    ) -> QueryResult<Receipt> {
         let receipt = match &prepared.what {
             What::Store(checked) => self.decide_store(command, views, checked, prepared.request()),
             What::Update { id, change } => {
@@ -209,9 +209,9 @@ impl Service {
         &self,
         command: &mut Command<'_>,
         views: &Views,
-        checked: &Checked,
+        checked: &ValidatedStore,
         request: RequestKeyOf<'_>,
-    ) -> std::result::Result<Receipt, Ask> {
+    ) -> QueryResult<Receipt> {
         if let Some(receipt) = first_receipt(command, views, &checked.request_digest, request)? {
             let similar = self.similar_of_first(views, checked, &receipt)?;
             return Ok(Receipt { similar, ..receipt });
@@ -228,7 +228,7 @@ impl Service {
         id: &str,
         change: &Change,
         request: RequestKeyOf<'_>,
-    ) -> std::result::Result<Receipt, Ask> {
+    ) -> QueryResult<Receipt> {
         if let Some(receipt) = first_receipt(command, views, &change.request_digest, request)? {
             return Ok(receipt);
         }
@@ -252,7 +252,7 @@ impl Service {
         views: &Views,
         before: &Version,
         name: Name,
-    ) -> std::result::Result<(), Ask> {
+    ) -> QueryResult<()> {
         let own = views.resolve(before.id)?;
         let Some(other) = views.named(name)?.filter(|other| *other != own) else {
             return Ok(());
@@ -295,7 +295,11 @@ impl Service {
         })
     }
 
-    pub(crate) fn check_store(&self, caller: &Caller, request: &StoreRequest) -> Result<Checked> {
+    pub(crate) fn check_store(
+        &self,
+        caller: &Caller,
+        request: &StoreRequest,
+    ) -> Result<ValidatedStore> {
         limits::text("the content", &request.content, CONTENT_LEN_MAX)?;
         let raw_excerpt = request.raw_excerpt.clone().filter(|text| !text.is_empty());
         if let Some(text) = &raw_excerpt {
@@ -317,7 +321,7 @@ impl Service {
             Some(value) => Some(limits::metadata(value)?),
             None => None,
         };
-        Ok(Checked {
+        Ok(ValidatedStore {
             topic: limits::topic(&request.topic)?,
             content: request.content.clone(),
             importance: request.importance.map(Into::into),
@@ -339,9 +343,9 @@ impl Service {
     fn crowded(
         &self,
         views: &Views,
-        checked: &Checked,
+        checked: &ValidatedStore,
         receipt: &Receipt,
-    ) -> std::result::Result<Option<Crowded>, Ask> {
+    ) -> QueryResult<Option<Crowded>> {
         if self.hint_over == 0 || receipt.action != Action::Stored {
             return Ok(None);
         }

@@ -3,8 +3,8 @@
 use icm_log::{Kind, NewEvent};
 use icm_projections::Views;
 
-use crate::command::{Change, Checked, Command, receipt, turned};
-use crate::snapshot::Ask;
+use crate::command::{Change, Command, ValidatedStore, receipt, turned};
+use crate::snapshot::QueryResult;
 use icm_api::ids::id_text;
 use icm_api::{Action, Receipt};
 
@@ -12,8 +12,8 @@ use icm_api::{Action, Receipt};
 pub(crate) fn store_in(
     command: &mut Command<'_>,
     views: &Views,
-    checked: &Checked,
-) -> std::result::Result<Receipt, Ask> {
+    checked: &ValidatedStore,
+) -> QueryResult<Receipt> {
     let newest = views.tally().position;
     let known = match views.named(checked.name())? {
         Some(entity) => views.version_at(entity, newest)?,

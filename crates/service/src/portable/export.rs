@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::memory::present::memory;
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::Basis;
 use icm_api::error::{Result, ServiceError};
 use icm_api::markdown;
@@ -92,7 +92,7 @@ impl Service {
         Ok((basis, versions))
     }
 
-    fn living_at(&self, views: &Views, at: Option<&str>) -> std::result::Result<Vec<Version>, Ask> {
+    fn living_at(&self, views: &Views, at: Option<&str>) -> QueryResult<Vec<Version>> {
         let position = self.at(views, at, None)?.position;
         let mut versions = Vec::new();
         views.each_at(ALL_IDS, position, false, &mut |_, version| {

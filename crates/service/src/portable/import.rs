@@ -14,9 +14,9 @@ use jiff::Timestamp;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use crate::command::{Change, Checked, Command, NEWEST, RequestKeyOf};
+use crate::command::{Change, Command, NEWEST, RequestKeyOf, ValidatedStore};
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::{ID_LEN, id_range};
 use icm_api::limits;
@@ -90,7 +90,7 @@ struct Seen {
 
 /// A good line on its way into the log.
 struct Line {
-    checked: Checked,
+    checked: ValidatedStore,
     /// Names the memory: by its key, or by scope, topic, content and how often they came before.
     name: Name,
     /// The memory that it was exported from, which this store may have.
@@ -105,7 +105,7 @@ struct Unnamed {
 }
 
 impl Unnamed {
-    fn count(&mut self, views: &Views, checked: &Checked) -> std::result::Result<u32, Ask> {
+    fn count(&mut self, views: &Views, checked: &ValidatedStore) -> QueryResult<u32> {
         if !self.topics.contains_key(&checked.topic) {
             let mut contents: HashMap<(String, String), u32> = HashMap::new();
             for entity in views.members(&checked.topic)? {
@@ -647,8 +647,8 @@ fn parse_trust(word: &str) -> Result<Trust> {
 }
 
 /// The versions of the memory that a line is about, and whether a name led to it; none where it is new here.
-fn known(views: &Views, line: &Line) -> std::result::Result<Option<(Vec<Version>, bool)>, Ask> {
-    type Found = std::result::Result<Option<(Vec<Version>, bool)>, Ask>;
+fn known(views: &Views, line: &Line) -> QueryResult<Option<(Vec<Version>, bool)>> {
+    type Found = QueryResult<Option<(Vec<Version>, bool)>>;
     let named = || -> Found {
         Ok(match views.named(line.name)? {
             Some(entity) => Some((views.versions(entity, NEWEST)?, true)),
@@ -683,7 +683,7 @@ fn import_batch(
     views: &Views,
     lines: &[Line],
     unnamed: &mut Unnamed,
-) -> std::result::Result<Vec<Fate>, Ask> {
+) -> QueryResult<Vec<Fate>> {
     let mut events: Vec<NewEvent> = Vec::new();
     let mut fates = Vec::with_capacity(lines.len());
     for line in lines {
@@ -727,11 +727,11 @@ fn import_batch(
 }
 
 /// The event that stores an imported line which is new.
-pub(crate) fn stored_event(command: &Command<'_>, checked: &Checked) -> NewEvent {
+pub(crate) fn stored_event(command: &Command<'_>, checked: &ValidatedStore) -> NewEvent {
     checked.stored(command.new_id())
 }
 
 /// The event that gives a memory the content and other values of an imported line.
-pub(crate) fn updated_event(before: &Version, checked: &Checked) -> Option<NewEvent> {
+pub(crate) fn updated_event(before: &Version, checked: &ValidatedStore) -> Option<NewEvent> {
     Change::of_store(checked).event(before)
 }

@@ -8,7 +8,7 @@ use icm_projections::Views;
 use icm_projections::fold::{InChain, Version};
 
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::ids::id_text;
 
 /// Recalls that have to show two memories for them to be shown together often.
@@ -28,7 +28,7 @@ impl Service {
         position: Position,
         recalls: usize,
         wanted: &dyn Fn(&Version) -> bool,
-    ) -> std::result::Result<Vec<String>, Ask> {
+    ) -> QueryResult<Vec<String>> {
         let mut positions = views.access_positions(entity, position, recalls)?;
         if positions.len() < OFTEN {
             return Ok(Vec::new());

@@ -10,7 +10,7 @@ use icm_projections::fold::Version;
 use crate::memory::link::{Linked, Links};
 use crate::recall::scopes::Scopes;
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::ids::id_text;
 use icm_api::{Direction, RecallHit, Via};
 
@@ -43,7 +43,7 @@ impl Shown {
 }
 
 /// What the results of a recall are taken from.
-pub(crate) struct Follow<'a> {
+pub(crate) struct LinkExpansion<'a> {
     pub(crate) service: &'a Service,
     pub(crate) views: &'a Views,
     pub(crate) position: Position,
@@ -67,9 +67,9 @@ struct Order {
     room: usize,
 }
 
-impl Follow<'_> {
+impl LinkExpansion<'_> {
     /// The hits in the order that links give them, with what comes by links, `limit` at most.
-    pub(crate) fn follow(&self, hits: Vec<Shown>) -> std::result::Result<Vec<Shown>, Ask> {
+    pub(crate) fn apply(&self, hits: Vec<Shown>) -> QueryResult<Vec<Shown>> {
         let found = hits.len();
         let mut order = Order {
             at: (0..)
@@ -94,7 +94,7 @@ impl Follow<'_> {
     }
 
     /// Places a result behind what supersedes it, and what contradicts it behind it.
-    fn place(&self, order: &mut Order, at: usize) -> std::result::Result<(), Ask> {
+    fn place(&self, order: &mut Order, at: usize) -> QueryResult<()> {
         if std::mem::replace(&mut order.begun[at], true) {
             return Ok(());
         }
@@ -113,7 +113,7 @@ impl Follow<'_> {
 
     /// What supersedes a result: those of the hits that do; else what does in the end, on the way that the
     /// newest go.
-    fn superseding(&self, order: &mut Order, at: usize) -> std::result::Result<Vec<usize>, Ask> {
+    fn superseding(&self, order: &mut Order, at: usize) -> QueryResult<Vec<usize>> {
         let ids = |shown: &Shown| -> Vec<String> {
             let ends = shown.ends(SUPERSEDES, Some(Direction::In));
             ends.map(|linked| linked.related.id.clone()).collect()
@@ -164,7 +164,7 @@ impl Follow<'_> {
         version: &Version,
         relation: &str,
         from: usize,
-    ) -> std::result::Result<Option<usize>, Ask> {
+    ) -> QueryResult<Option<usize>> {
         if let Some(known) = order.at.get(&id_text(version.id)) {
             return Ok(Some(*known));
         }
@@ -185,7 +185,7 @@ impl Follow<'_> {
         relation: &str,
         from: usize,
         expanded: bool,
-    ) -> std::result::Result<usize, Ask> {
+    ) -> QueryResult<usize> {
         let memory = self
             .service
             .memory_with(self.views, version, &links, self.position)?;
@@ -210,7 +210,7 @@ impl Follow<'_> {
     }
 
     /// Adds what the best hits are related to, where there is room: a third of the results at most.
-    fn expand(&self, order: &mut Order) -> std::result::Result<(), Ask> {
+    fn expand(&self, order: &mut Order) -> QueryResult<()> {
         let mut room = (self.limit - order.placed.len()).min(self.limit / 3);
         let best = order.placed.iter().copied().take(EXPAND_FROM);
         for from in best.collect::<Vec<_>>() {
@@ -240,7 +240,7 @@ impl Follow<'_> {
         Ok(())
     }
 
-    fn links(&self, version: &Version) -> std::result::Result<Links, Ask> {
+    fn links(&self, version: &Version) -> QueryResult<Links> {
         let sees = |other: &Version| self.scopes.sees(&other.scope_text());
         self.service
             .links_of(self.views, version, self.position, &sees)

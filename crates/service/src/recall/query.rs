@@ -14,12 +14,12 @@ use icm_vectors::{Plan, Searched};
 use serde_json::{Value, json};
 
 use crate::history::basis::At;
-use crate::recall::link_expansion::{Follow, Shown};
+use crate::recall::link_expansion::{LinkExpansion, Shown};
 use crate::recall::question::notes;
 use crate::recall::scopes::Scopes;
-use crate::service::{Pending, Service, locked};
-use crate::snapshot::Ask;
-use crate::upkeep::embed::Asked;
+use crate::service::{PendingRecall, Service, locked};
+use crate::snapshot::QueryResult;
+use crate::upkeep::embed::QueryVector;
 use icm_api::error::{Result, ServiceError};
 use icm_api::limits;
 use icm_api::limits::{KEYWORD_LEN_MAX, RECALL_LIMIT_MAX, SCOPE_LEN_MAX, TOPIC_LEN_MAX};
@@ -106,7 +106,7 @@ impl Service {
         answer.note = notes(question.note(), answer.note);
         let places = shown(&answer);
         if request.record && at.position.0 > 0 && !self.options.read_only {
-            locked(&self.pending).push(Pending {
+            locked(&self.pending_recalls).push(PendingRecall {
                 caller: caller.clone(),
                 request: self.without_secrets(request),
                 facts,
@@ -174,8 +174,8 @@ impl Service {
         limit: usize,
         facts: FactFilter,
         scopes: &Scopes,
-        asked: &Asked,
-    ) -> std::result::Result<(RecallAnswer, At, Vec<SubjectId>), Ask> {
+        asked: &QueryVector,
+    ) -> QueryResult<(RecallAnswer, At, Vec<SubjectId>)> {
         let at = self.at(views, request.at.as_deref(), request.happened_by.as_deref())?;
         let [seen, own, kin] = scopes.asked();
         let query = RecallQuery {
@@ -219,7 +219,7 @@ impl Service {
         // Those of one score stay in the order in which they were found.
         shown.sort_by(|a, b| b.hit.score.total_cmp(&a.hit.score));
         if !request.no_links && shown.iter().any(|shown| !shown.linked.is_empty()) {
-            let follow = Follow {
+            let expansion = LinkExpansion {
                 service: self,
                 views,
                 position: at.position,
@@ -227,7 +227,7 @@ impl Service {
                 passes: &|version| sees(version) && meets(version, &query),
                 limit,
             };
-            shown = follow.follow(shown)?;
+            shown = expansion.apply(shown)?;
         }
         let nearest = match &found.nearest {
             Some(hit) => Some(self.told_nearest(views, hit, &at, &sees)?),
@@ -271,7 +271,7 @@ impl Service {
         hit: &FoundHit,
         at: &At,
         sees: &dyn Fn(&Version) -> bool,
-    ) -> std::result::Result<Nearest, Ask> {
+    ) -> QueryResult<Nearest> {
         let links = self.links_of(views, &hit.version, at.position, sees)?;
         let memory = self.memory_with(views, &hit.version, &links, at.position)?;
         Ok(Nearest {
@@ -285,7 +285,7 @@ impl Service {
     /// Writes the `memory.recalled` events of answers that are out, unless another process keeps
     /// the lock: an answer never waits for its record, and a record is no reason to fail.
     pub fn record_recalls(&self) {
-        let pending = std::mem::take(&mut *locked(&self.pending));
+        let pending = std::mem::take(&mut *locked(&self.pending_recalls));
         if pending.is_empty() {
             return;
         }
@@ -298,7 +298,7 @@ impl Service {
         }
     }
 
-    fn record(&self, recall: &Pending, tick: Option<NewEvent>) -> Result<()> {
+    fn record(&self, recall: &PendingRecall, tick: Option<NewEvent>) -> Result<()> {
         let first = u16::try_from(recall.request.offset + 1).unwrap_or(u16::MAX);
         let results = (first..)
             .zip(&recall.results)

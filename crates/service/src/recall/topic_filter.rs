@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use icm_projections::{Views, topic_fits};
 
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
 use icm_api::limits;
 
@@ -19,11 +19,7 @@ impl Service {
     ///
     /// # Errors
     /// `Nothing` if several topics differ from the filter by case only, with their names.
-    pub(crate) fn topic_filter(
-        &self,
-        views: &Views,
-        asked: &str,
-    ) -> std::result::Result<String, Ask> {
+    pub(crate) fn topic_filter(&self, views: &Views, asked: &str) -> QueryResult<String> {
         let asked = limits::normal(asked);
         let level = asked.strip_suffix('/').unwrap_or(&asked);
         if level.is_empty() || views.knows_topic(level)? {
@@ -54,7 +50,7 @@ impl Service {
         &self,
         views: &Views,
         asked: Option<&str>,
-    ) -> std::result::Result<Option<String>, Ask> {
+    ) -> QueryResult<Option<String>> {
         asked
             .map(|asked| self.topic_filter(views, asked))
             .transpose()

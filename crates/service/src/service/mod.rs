@@ -6,7 +6,7 @@ mod model_failures;
 mod open;
 mod own_way;
 mod owner;
-mod pending;
+mod pending_recall;
 pub(crate) mod store_folder;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -34,7 +34,7 @@ pub(crate) use lock::LOCK_LOOK;
 pub(crate) use model_failures::ModelFailures;
 pub use open::{Ground, OpenOptions};
 pub use own_way::{OwnWay, Write};
-pub(crate) use pending::Pending;
+pub(crate) use pending_recall::PendingRecall;
 
 /// Living memories of a topic beyond which receipts say how many they are, where nobody says.
 pub(crate) const HINT_OVER: u64 = 7;
@@ -46,7 +46,7 @@ pub struct Service {
     pub(crate) log: Log,
     pub(crate) views: Mutex<Option<Views>>,
     pub(crate) notices: Mutex<Vec<String>>,
-    pub(crate) pending: Mutex<Vec<Pending>>,
+    pub(crate) pending_recalls: Mutex<Vec<PendingRecall>>,
     pub(crate) new_ids: NewIds,
     /// Memories are searched by a graph, if somebody makes one, from so many versions on.
     pub(crate) graph_rows_min: u64,
@@ -79,7 +79,7 @@ pub struct Service {
     /// What embeds.
     pub(crate) model: Model,
     /// That it could not be used.
-    pub(crate) failed: Mutex<ModelFailures>,
+    pub(crate) model_failures: Mutex<ModelFailures>,
     /// Vectors that need not be made again, where this process has them.
     pub(crate) cache: Mutex<Option<Cache>>,
     /// A command of this process was written.

@@ -82,7 +82,7 @@ impl Service {
             log,
             views: Mutex::new(None),
             notices: Mutex::new(Vec::new()),
-            pending: Mutex::new(Vec::new()),
+            pending_recalls: Mutex::new(Vec::new()),
             new_ids: NewIds::default(),
             graph_rows_min: if cfg!(feature = "graph") {
                 GRAPH_ROWS_MIN
@@ -103,7 +103,7 @@ impl Service {
             ranking: Ranking::default(),
             links: true,
             model: Model::default(),
-            failed: Mutex::default(),
+            model_failures: Mutex::default(),
             cache: Mutex::new(None),
             wrote: AtomicBool::new(false),
             written: Notify::new(),

@@ -1,40 +1,42 @@
-//! Why a question to the views had no answer.
+//! The result of a question to the views.
 
-use icm_api::error::ServiceError;
 use icm_log::LogError;
 use icm_projections::ViewError;
 
-/// Runs what reads views. A panic while a view is read is a view that is not usable.
-pub(crate) fn guarded<T>(
-    run: impl FnOnce() -> std::result::Result<T, Ask>,
-) -> std::result::Result<T, Ask> {
-    let run = std::panic::AssertUnwindSafe(run);
-    std::panic::catch_unwind(run).unwrap_or_else(|_| {
-        let why = "reading it failed".to_owned();
-        Err(Ask::View(ViewError::Unusable { view: "table", why }))
-    })
-}
+use icm_api::error::ServiceError;
 
-/// Why a question to the views had no answer.
-pub(crate) enum Ask {
+/// The answer of a question to the views.
+pub(crate) type QueryResult<T> = std::result::Result<T, QueryError>;
+
+/// Why a question to the views, or a command that decides by them, has no answer.
+pub(crate) enum QueryError {
     View(ViewError),
     Service(ServiceError),
 }
 
-impl From<ViewError> for Ask {
-    fn from(error: ViewError) -> Ask {
-        Ask::View(error)
+impl From<ViewError> for QueryError {
+    fn from(error: ViewError) -> QueryError {
+        QueryError::View(error)
     }
 }
 
-impl From<ServiceError> for Ask {
-    fn from(error: ServiceError) -> Ask {
-        Ask::Service(error)
+impl From<ServiceError> for QueryError {
+    fn from(error: ServiceError) -> QueryError {
+        QueryError::Service(error)
     }
 }
 
-impl From<LogError> for Ask {
-    fn from(error: LogError) -> Ask {
-        Ask::Service(error.into())
+impl From<LogError> for QueryError {
+    fn from(error: LogError) -> QueryError {
+        QueryError::Service(error.into())
     }
+}
+
+/// Runs what reads views. A panic while a view is read is a view that is not usable.
+pub(crate) fn catching_panics<T>(run: impl FnOnce() -> QueryResult<T>) -> QueryResult<T> {
+    let run = std::panic::AssertUnwindSafe(run);
+    std::panic::catch_unwind(run).unwrap_or_else(|_| {
+        let why = "reading it failed".to_owned();
+        Err(QueryError::View(ViewError::Unusable { view: "table", why }))
+    })
 }

@@ -6,7 +6,7 @@ mod retry_while_rewritten;
 pub(crate) mod settle;
 mod views;
 
-pub(crate) use error::{Ask, guarded};
+pub(crate) use error::{QueryError, QueryResult, catching_panics};
 pub(crate) use redaction::unknown;
 
 /// Events that may lie between the views' files and the log before a server takes them in: it holds

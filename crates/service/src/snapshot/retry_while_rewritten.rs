@@ -18,7 +18,7 @@ const IDLE_TRIES: u32 = 8;
 
 impl Service {
     /// What `read` makes of the log: again, where it met damage or failed while files were written.
-    pub(crate) fn steady<T>(
+    pub(crate) fn retry_while_rewritten<T>(
         &self,
         mut read: impl FnMut() -> Result<T>,
         is_damaged: impl Fn(&T) -> bool,

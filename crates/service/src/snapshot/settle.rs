@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use icm_projections::{GraphJob, ViewError, Views};
 
-use super::{Ask, TAIL_LEFT_MAX, TAIL_MAX, guarded};
+use super::{QueryError, QueryResult, TAIL_LEFT_MAX, TAIL_MAX, catching_panics};
 use crate::embedding::Model;
 use crate::holder::is_building;
 use crate::service::store_folder as place;
@@ -126,8 +126,8 @@ impl Service {
                 written
             }
             Ok(None) => self.settle_to(TAIL_MAX),
-            Err(Ask::View(error)) => not_further(&error),
-            Err(Ask::Service(error)) => not_further(&error),
+            Err(QueryError::View(error)) => not_further(&error),
+            Err(QueryError::Service(error)) => not_further(&error),
         }
     }
 
@@ -154,14 +154,14 @@ impl Service {
             while go_on() && views.analyse_ahead(all) {}
             Ok(())
         };
-        if guarded(ahead).is_err() {
+        if catching_panics(ahead).is_err() {
             *held = None;
         }
     }
 
     /// Takes the views further in a second set of them, or builds one where there are none on disk, and puts it in
     /// the place of the first. `None` where that cannot be: they are at another place.
-    fn settle_beside(&self, are_on_disk: bool) -> std::result::Result<Option<bool>, Ask> {
+    fn settle_beside(&self, are_on_disk: bool) -> QueryResult<Option<bool>> {
         let dir = self.views_dir();
         let second = match are_on_disk {
             false => None,
@@ -170,7 +170,7 @@ impl Service {
                 second => second,
             },
         };
-        let done = guarded(|| {
+        let done = catching_panics(|| {
             let mut beside = match second {
                 Some(mut second) => {
                     second.commit(&dir, &self.log, SETTLE_WAIT)?;
@@ -192,7 +192,9 @@ impl Service {
         let mut held = locked(&self.views);
         self.settling.store(false, Ordering::Relaxed);
         let mut beside = match done {
-            Err(Ask::View(ViewError::Busy | ViewError::Io { .. })) => return Ok(Some(false)),
+            Err(QueryError::View(ViewError::Busy | ViewError::Io { .. })) => {
+                return Ok(Some(false));
+            }
             other => other?,
         };
         self.log.refresh()?;
@@ -233,7 +235,7 @@ impl Service {
 
     /// The views a second time, with the tail of those that are asked; these do not mind from now on that their files
     /// change. `None` where the two are not at one place.
-    fn second_set(&self, dir: &Path) -> std::result::Result<Option<Views>, Ask> {
+    fn second_set(&self, dir: &Path) -> QueryResult<Option<Views>> {
         let mut second = Views::open(dir, &self.log)?;
         let held = locked(&self.views);
         let Some(views) = held.as_ref().filter(|views| views.are_on_disk()) else {
@@ -265,13 +267,13 @@ impl Service {
             return false;
         }
         // The next command finds out what is wrong, and says so.
-        match guarded(|| Ok(self.settle_held(&mut held, tail_max)?)) {
+        match catching_panics(|| Ok(self.settle_held(&mut held, tail_max)?)) {
             Ok(written) => written,
             Err(error) => {
                 *held = None;
                 match error {
-                    Ask::View(error) => not_further(&error),
-                    Ask::Service(error) => not_further(&error),
+                    QueryError::View(error) => not_further(&error),
+                    QueryError::Service(error) => not_further(&error),
                 }
             }
         }

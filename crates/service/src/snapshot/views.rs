@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use icm_log::{Log, LogError, Refusal};
 use icm_projections::{ViewError, Views};
 
-use super::{Ask, TAIL_MAX, guarded};
+use super::{QueryError, QueryResult, TAIL_MAX, catching_panics};
 use crate::service::{Service, locked, store_folder};
 use icm_api::error::{Result, plain};
 use icm_api::error::VIEWS_WAIT;
@@ -17,17 +17,14 @@ const STAND_IN_TIME: Duration = Duration::from_secs(5);
 impl Service {
     /// Runs a question on views that have seen the whole log. A view that turns out to be damaged
     /// is dropped, rebuilt from the log, and asked again.
-    pub(crate) fn with_views<T>(
-        &self,
-        ask: impl Fn(&Views) -> std::result::Result<T, Ask>,
-    ) -> Result<T> {
+    pub(crate) fn with_views<T>(&self, ask: impl Fn(&Views) -> QueryResult<T>) -> Result<T> {
         let read = || {
             let mut held = locked(&self.views);
             self.log.refresh()?;
             let answer = self.with_held_views(&mut held, Views::are_stale, &ask)?;
             Ok((answer, self.damage_in(held.as_ref()).is_some()))
         };
-        let answer = self.steady(read, |(_, damaged)| *damaged);
+        let answer = self.retry_while_rewritten(read, |(_, damaged)| *damaged);
         let answer = answer.map(|(answer, _)| answer);
         let held = locked(&self.views);
         if let Some(remark) = self.remark_on_the_log(held.as_ref()) {
@@ -86,14 +83,14 @@ impl Service {
         &self,
         held: &mut Option<Views>,
         stale: fn(&Views, &Log) -> bool,
-        ask: impl Fn(&Views) -> std::result::Result<T, Ask>,
+        ask: impl Fn(&Views) -> QueryResult<T>,
     ) -> Result<T> {
         let mut tried = false;
         loop {
-            let result = guarded(|| self.current_views(held, stale).and_then(&ask));
+            let result = catching_panics(|| self.current_views(held, stale).and_then(&ask));
             match result {
                 Ok(answer) => return Ok(answer),
-                Err(Ask::View(ViewError::Unusable { view, why })) if !tried => {
+                Err(QueryError::View(ViewError::Unusable { view, why })) if !tried => {
                     tried = true;
                     // Nothing of them is used again, whatever becomes of the rebuild.
                     *held = None;
@@ -103,16 +100,16 @@ impl Service {
                     });
                 }
                 // Whoever writes them may be stopped, or slow: the log says the same.
-                Err(Ask::View(ViewError::Busy)) if !tried => {
+                Err(QueryError::View(ViewError::Busy)) if !tried => {
                     tried = true;
                     *held = Some(Views::in_memory(&self.log, &mut |_| {})?);
                     *locked(&self.stand_in) = Some(Instant::now());
                 }
-                Err(Ask::View(error)) => {
+                Err(QueryError::View(error)) => {
                     *held = None;
                     return Err(error.into());
                 }
-                Err(Ask::Service(error)) => return Err(error),
+                Err(QueryError::Service(error)) => return Err(error),
             }
         }
     }
@@ -123,7 +120,7 @@ impl Service {
         &self,
         held: &'v mut Option<Views>,
         stale: fn(&Views, &Log) -> bool,
-    ) -> std::result::Result<&'v Views, Ask> {
+    ) -> QueryResult<&'v Views> {
         let stood_in = || {
             let mut since = locked(&self.stand_in);
             let is_over = since.is_some_and(|since| since.elapsed() > STAND_IN_TIME);
@@ -144,7 +141,7 @@ impl Service {
         let views = held.as_mut().expect("just filled");
         match views.follow(&self.log) {
             Err(ViewError::Log(LogError::StaleCursor { .. })) => {
-                Err(Ask::View(ViewError::Unusable {
+                Err(QueryError::View(ViewError::Unusable {
                     view: "table",
                     why: "the log no longer holds its checkpoint".to_owned(),
                 }))
@@ -154,7 +151,7 @@ impl Service {
         }
     }
 
-    pub(crate) fn open_views(&self) -> std::result::Result<Views, Ask> {
+    pub(crate) fn open_views(&self) -> QueryResult<Views> {
         let dir = self.views_dir();
         let events = self.log.tip().map_or(0, |tip| tip.position.0);
         if !Views::were_built(&dir) {
@@ -165,7 +162,7 @@ impl Service {
         }
         if let Some(odd) = store_folder::odd_file_below(&dir) {
             let odd = odd.strip_prefix(&dir).unwrap_or(&odd);
-            return Err(Ask::View(ViewError::Unusable {
+            return Err(QueryError::View(ViewError::Unusable {
                 view: "table",
                 why: format!("{} is not a regular file", odd.display()),
             }));
@@ -194,23 +191,23 @@ impl Service {
                 &mut |_| {},
             )?)
         };
-        match guarded(rebuild) {
+        match catching_panics(rebuild) {
             Ok(views) => Ok((views, None)),
-            Err(Ask::View(ViewError::Io { path, source, .. })) => {
+            Err(QueryError::View(ViewError::Io { path, source, .. })) => {
                 let why = plain(source);
                 in_memory(format!("{} cannot be written: {why}", path.display()))
             }
-            Err(Ask::View(ViewError::Busy)) => {
+            Err(QueryError::View(ViewError::Busy)) => {
                 in_memory("another process is writing those on disk".to_owned())
             }
-            Err(Ask::View(ViewError::Stopped { why })) => {
+            Err(QueryError::View(ViewError::Stopped { why })) => {
                 in_memory(format!("the log is damaged: {why}"))
             }
-            Err(Ask::View(ViewError::Unusable { why, .. })) => {
+            Err(QueryError::View(ViewError::Unusable { why, .. })) => {
                 in_memory(format!("building them on disk failed: {why}"))
             }
-            Err(Ask::View(error)) => Err(error),
-            Err(Ask::Service(error)) => in_memory(error.to_string()),
+            Err(QueryError::View(error)) => Err(error),
+            Err(QueryError::Service(error)) => in_memory(error.to_string()),
         }
     }
 

@@ -9,11 +9,11 @@ use icm_projections::Views;
 use icm_projections::fold::{EntityId, Version};
 
 use crate::command::{
-    Checked, Command, RequestKeyOf, Scope, digest_of, first_receipt, next_length,
+    Command, RequestKeyOf, Scope, ValidatedStore, digest_of, first_receipt, next_length,
 };
 use crate::memory::lookup::newest_of_topic;
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use crate::summarizer;
 use crate::upkeep::summary;
 use crate::upkeep::summary::Part;
@@ -187,7 +187,7 @@ impl Service {
         caller: &Caller,
         request: &ConsolidateRequest,
         made: &MadeSummary,
-    ) -> Result<(Checked, Vec<String>)> {
+    ) -> Result<(ValidatedStore, Vec<String>)> {
         let mut store = StoreRequest {
             topic: request.topic.trim_end_matches('/').to_owned(),
             content: made.text.clone(),
@@ -285,11 +285,7 @@ impl Service {
         })
     }
 
-    fn originals(
-        &self,
-        views: &Views,
-        request: &ConsolidateRequest,
-    ) -> std::result::Result<Originals, Ask> {
+    fn originals(&self, views: &Views, request: &ConsolidateRequest) -> QueryResult<Originals> {
         let topic = &request.topic;
         let scope = request.scope.as_deref();
         let scope = scope.map(|scope| Scope::parse(Some(scope))).transpose()?;
@@ -341,7 +337,7 @@ impl Service {
 
     /// Whether a living memory is there in place of this one, at the end of whatever way. In a circle the one
     /// with the greatest id stands for the others.
-    fn is_superseded(&self, views: &Views, version: &Version) -> std::result::Result<bool, Ask> {
+    fn is_superseded(&self, views: &Views, version: &Version) -> QueryResult<bool> {
         let start = views.resolve(version.id)?;
         let (mut met, mut next) = (BTreeSet::from([start]), vec![start]);
         while let Some(entity) = next.pop() {
@@ -356,7 +352,7 @@ impl Service {
 }
 
 /// The living memories that supersede one.
-fn superseding(views: &Views, entity: EntityId) -> std::result::Result<Vec<EntityId>, Ask> {
+fn superseding(views: &Views, entity: EntityId) -> QueryResult<Vec<EntityId>> {
     let newest = views.tally().position;
     let mut found = Vec::new();
     for link in views.links_at(entity, newest)? {
@@ -378,7 +374,7 @@ fn superseding(views: &Views, entity: EntityId) -> std::result::Result<Vec<Entit
 /// covers too, so that every memory is covered by an event that has seen it.
 fn events(
     command: &Command<'_>,
-    summary: &Checked,
+    summary: &ValidatedStore,
     originals: &[Version],
     keep: bool,
 ) -> (SubjectId, Vec<NewEvent>) {
@@ -461,7 +457,7 @@ fn prompt<'v>(topic: &str, told: impl Iterator<Item = &'v Version>) -> String {
 
 /// What is not said of the summary it has from what it stands for: the highest importance, the
 /// scope that all share, and their keywords, the commonest first.
-fn inherit(summary: &mut Checked, originals: &[Version]) {
+fn inherit(summary: &mut ValidatedStore, originals: &[Version]) {
     if summary.importance.is_none() {
         summary.importance = originals.iter().map(|version| version.importance).max();
     }

@@ -9,7 +9,7 @@ use jiff::{Timestamp, tz::TimeZone};
 
 use crate::command::RequestKeyOf;
 use crate::service::{Service, locked};
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
 use icm_api::{Caller, DecayAction, DecayPolicy, DecayReceipt, DecayRequest, TickAhead};
 
@@ -52,7 +52,7 @@ impl Service {
         }
         let day = day_of(self.now_ms());
         let facts = facts_of(&policy, day);
-        let plan = |views: &Views| -> std::result::Result<DecayReceipt, Ask> {
+        let plan = |views: &Views| -> QueryResult<DecayReceipt> {
             let schedule = views.schedule_at(views.tally().position)?;
             let rates = Rates::from(facts);
             let before = schedule.rates_of(day);
@@ -89,7 +89,7 @@ impl Service {
     }
 
     /// Ticks for days that have not come, as far ahead as no other machine's clock may be.
-    pub(crate) fn ticks_ahead(&self, views: &Views) -> std::result::Result<Vec<TickAhead>, Ask> {
+    pub(crate) fn ticks_ahead(&self, views: &Views) -> QueryResult<Vec<TickAhead>> {
         let ticks = views.ticks_after(day_of(self.now_ms().saturating_add(SKEW_MAX_MS)))?;
         let ahead = ticks.iter().map(|tick| TickAhead {
             event: tick.stamp.event.to_string(),

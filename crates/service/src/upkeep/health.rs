@@ -13,7 +13,7 @@ use icm_projections::{ALL_IDS, Views, topic_fits};
 use icm_text::{SIGNATURE_BANDS, Words};
 
 use crate::service::{HINT_OVER, Service};
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::error::Result;
 use icm_api::ids::id_text;
 use icm_api::{
@@ -138,7 +138,7 @@ impl Service {
         request: &HealthRequest,
         position: Position,
         now_ms: u64,
-    ) -> std::result::Result<Pass, Ask> {
+    ) -> QueryResult<Pass> {
         let mut pass = Pass::default();
         match &request.topic {
             Some(topic) => {
@@ -173,7 +173,7 @@ impl Service {
         (position, now_ms): (Position, u64),
         version: &Version,
         pass: &mut Pass,
-    ) -> std::result::Result<(), Ask> {
+    ) -> QueryResult<()> {
         if !version.is_alive() {
             return Ok(());
         }
@@ -203,7 +203,7 @@ impl Service {
             let (from, to) = (views.resolve(link.from)?, views.resolve(link.to)?);
             let other = if from == entity { to } else { from };
             let pair = (from.min(to), from.max(to));
-            let there = |id| -> std::result::Result<bool, Ask> {
+            let there = |id| -> QueryResult<bool> {
                 Ok(views
                     .version_at(id, position)?
                     .is_some_and(|it| it.is_alive()))
@@ -230,7 +230,7 @@ impl Service {
         position: Position,
         superseded: &BTreeSet<SubjectId>,
         similar: &mut BTreeMap<Pair, Option<u32>>,
-    ) -> std::result::Result<(), Ask> {
+    ) -> QueryResult<()> {
         let mut bands: Vec<(u8, u64, SubjectId)> = Vec::new();
         let mut texts = Texts::default();
         for entity in views.members(topic)? {
@@ -283,8 +283,8 @@ impl Service {
         texts: &mut Texts,
         pair: Pair,
         position: Position,
-    ) -> std::result::Result<Option<u32>, Ask> {
-        let mut text = |id| -> std::result::Result<_, Ask> {
+    ) -> QueryResult<Option<u32>> {
+        let mut text = |id| -> QueryResult<_> {
             if let Some(held) = texts.held.get(&id) {
                 return Ok(Some(held.clone()));
             }
@@ -305,7 +305,7 @@ impl Service {
         request: &HealthRequest,
         (position, now_ms): (Position, u64),
         pass: Pass,
-    ) -> std::result::Result<Vec<HealthFinding>, Ask> {
+    ) -> QueryResult<Vec<HealthFinding>> {
         let mut pairs = Vec::new();
         for (kind, found) in [
             (
@@ -402,7 +402,7 @@ impl Service {
         pair: Pair,
         score_ppm: Option<u32>,
         position: Position,
-    ) -> std::result::Result<Option<Found>, Ask> {
+    ) -> QueryResult<Option<Found>> {
         let (one, other) = (
             views.version_at(pair.0, position)?,
             views.version_at(pair.1, position)?,

@@ -7,7 +7,7 @@ use icm_projections::Views;
 
 use crate::command::NEWEST;
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 
 impl Service {
     /// The summary that a part belongs to, which the same command stored; any other id is its own.
@@ -16,7 +16,7 @@ impl Service {
         views: &Views,
         id: SubjectId,
         command: CommandId,
-    ) -> std::result::Result<SubjectId, Ask> {
+    ) -> QueryResult<SubjectId> {
         let entity = views.resolve(id)?;
         let versions = views.versions(entity, NEWEST)?;
         let mut covered = versions.iter().filter(|version| {
@@ -35,7 +35,7 @@ impl Service {
         views: &Views,
         covers: Vec<SubjectId>,
         command: CommandId,
-    ) -> std::result::Result<Vec<SubjectId>, Ask> {
+    ) -> QueryResult<Vec<SubjectId>> {
         let mut memories = Vec::with_capacity(covers.len());
         for id in covers {
             let first = views
@@ -62,7 +62,7 @@ impl Service {
         views: &Views,
         position: Position,
         command: CommandId,
-    ) -> std::result::Result<(Option<SubjectId>, Vec<SubjectId>), Ask> {
+    ) -> QueryResult<(Option<SubjectId>, Vec<SubjectId>)> {
         let mut found = (None, Vec::new());
         views.events_at(&self.log, &[position], &mut |event| {
             if event.head.command() == command

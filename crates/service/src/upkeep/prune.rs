@@ -11,7 +11,7 @@ use icm_projections::{ALL_IDS, Views};
 use crate::command::{RequestKeyOf, next_length};
 use crate::history::pauses::{EventDays, Pause};
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use crate::upkeep::decay::{day_text, decimal, share};
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
@@ -73,7 +73,7 @@ impl Service {
         views: &Views,
         threshold_ppm: u32,
         dry_run: bool,
-    ) -> std::result::Result<(PruneAnswer, Vec<Faded>), Ask> {
+    ) -> QueryResult<(PruneAnswer, Vec<Faded>)> {
         let newest = views.tally().position;
         let mut faded: Vec<Faded> = Vec::new();
         // Without ticks every weight is the full one.
@@ -118,7 +118,7 @@ impl Service {
         views: &Views,
         faded: &[Faded],
         threshold_ppm: u32,
-    ) -> std::result::Result<Vec<PrunedPause>, Ask> {
+    ) -> QueryResult<Vec<PrunedPause>> {
         if faded.is_empty() {
             return Ok(Vec::new());
         }

@@ -8,7 +8,7 @@ use icm_log::{Kind, Position};
 use icm_projections::{ALL_IDS, Views};
 
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::error::Result;
 use icm_api::when::rfc3339;
 use icm_api::{ByImportance, ByScope, ByTrust, PartSizes, Stats, ViewProgress};
@@ -113,7 +113,7 @@ impl Service {
     }
 
     /// What the log holds up to a position.
-    fn told_until(&self, position: Position) -> std::result::Result<Told, Ask> {
+    fn told_until(&self, position: Position) -> QueryResult<Told> {
         let mut told = Told {
             events: 0,
             recalls: 0,
@@ -135,11 +135,7 @@ impl Service {
         Ok(told)
     }
 
-    fn living_in_numbers(
-        &self,
-        views: &Views,
-        position: Position,
-    ) -> std::result::Result<Living, Ask> {
+    fn living_in_numbers(&self, views: &Views, position: Position) -> QueryResult<Living> {
         let mut living = Living::default();
         let mut failed = None;
         views.each_at(ALL_IDS, position, false, &mut |_, version| {

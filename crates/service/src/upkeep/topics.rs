@@ -8,7 +8,7 @@ use icm_projections::{ALL_IDS, Views, topic_fits};
 
 use crate::history::basis::At;
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::error::Result;
 use icm_api::when::rfc3339;
 use icm_api::{Basis, TopicNode, TopicSum, TopicSummary, Topics, TopicsRequest};
@@ -89,11 +89,11 @@ impl Service {
         views: &Views,
         prefix: Option<&str>,
         at: At,
-    ) -> std::result::Result<BTreeMap<String, Sum>, Ask> {
+    ) -> QueryResult<BTreeMap<String, Sum>> {
         let below = prefix.map(|prefix| format!("{prefix}/"));
         let fits = |topic: &str| below.as_ref().is_none_or(|below| topic_fits(below, topic));
         let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
-        let mut add = |version: &Version| -> std::result::Result<(), Ask> {
+        let mut add = |version: &Version| -> QueryResult<()> {
             let topic = version.topic.as_deref().unwrap_or_default();
             if !fits(topic) || version.hidden {
                 return Ok(());

@@ -9,7 +9,7 @@ use super::Disputed;
 use super::open::{Open, Said, field_name};
 use crate::command::{Choice, RequestKeyOf, receipt, settled, still_forgotten};
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
 use icm_api::{Action, Caller, SettleReceipt, SettleRequest};
@@ -92,12 +92,7 @@ impl Service {
     }
 
     /// The one of the events that wrote what is open which a user means.
-    fn taken(
-        &self,
-        views: &Views,
-        open: &[Open],
-        given: &str,
-    ) -> std::result::Result<EventId, Ask> {
+    fn taken(&self, views: &Views, open: &[Open], given: &str) -> QueryResult<EventId> {
         let prefix = given.trim().to_ascii_lowercase();
         let mut events: Vec<EventId> = (open.iter().flat_map(Open::all))
             .map(|said| said.writer.stamp.event)
@@ -123,11 +118,7 @@ impl Service {
         })
     }
 
-    fn no_conflict(
-        &self,
-        views: &Views,
-        entity: EntityId,
-    ) -> std::result::Result<ServiceError, Ask> {
+    fn no_conflict(&self, views: &Views, entity: EntityId) -> QueryResult<ServiceError> {
         let row = views.version_at(entity, views.tally().position)?;
         let id = id_text(row.map_or(entity, |row| row.id));
         Ok(ServiceError::nothing(

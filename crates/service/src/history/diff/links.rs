@@ -10,7 +10,7 @@ use icm_projections::{ALL_IDS, Views, topic_fits};
 use crate::history::basis::At;
 use crate::memory::link::relation_text;
 use crate::service::Service;
-use crate::snapshot::Ask;
+use crate::snapshot::QueryResult;
 use icm_api::ids::id_text;
 use icm_api::{Diff, DiffRequest, MemoryLink};
 
@@ -32,7 +32,7 @@ impl Service {
         [from, to]: [At; 2],
         [linked, unlinked]: [Kind; 2],
         session: Option<SessionId>,
-    ) -> std::result::Result<Touched, Ask> {
+    ) -> QueryResult<Touched> {
         let mut touched = Touched::default();
         let after = Position(from.position.0.saturating_add(1));
         let cursor = self.log.cursor_before(after, views)?;
@@ -61,7 +61,7 @@ impl Service {
         request: &DiffRequest,
         diff: &mut Diff,
         [from, to]: [At; 2],
-    ) -> std::result::Result<(), Ask> {
+    ) -> QueryResult<()> {
         if views.tally().links == 0 {
             return Ok(());
         }
@@ -92,7 +92,7 @@ impl Service {
             if ends.0 == ends.1 || says_so(views, &link, ends, other.position)? {
                 continue;
             }
-            let end = |entity: EntityId| -> std::result::Result<Option<Version>, Ask> {
+            let end = |entity: EntityId| -> QueryResult<Option<Version>> {
                 let version = views.version_at(entity, here.position)?;
                 let seen =
                     |version: &Version| version.is_alive() && version.family() == Family::Memory;
@@ -129,7 +129,7 @@ fn says_so(
     link: &Link,
     ends: (EntityId, EntityId),
     position: Position,
-) -> std::result::Result<bool, Ask> {
+) -> QueryResult<bool> {
     let relation = relation_text(link);
     for other in views.links_at(ends.0, position)? {
         let same = (views.resolve(other.from)?, views.resolve(other.to)?) == ends;

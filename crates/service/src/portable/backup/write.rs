@@ -29,7 +29,7 @@ impl Service {
         force: bool,
         progress: &dyn Progress,
     ) -> Result<BackupReceipt> {
-        self.steady(|| self.backup_once(file, force, progress), |_| false)
+        self.retry_while_rewritten(|| self.backup_once(file, force, progress), |_| false)
     }
 
     fn backup_once(

@@ -25,7 +25,7 @@ const AT_ONCE: u64 = 32;
 const AGAIN_MS: u64 = 30_000;
 
 /// What the model says of a query.
-pub(crate) enum Asked {
+pub(crate) enum QueryVector {
     /// The built-in one is asked.
     BuiltIn,
     /// Words are all there is; why, if the user has to know.
@@ -34,11 +34,11 @@ pub(crate) enum Asked {
     Vector(Arc<dyn Embedder>, Vec<f32>),
 }
 
-impl Asked {
+impl QueryVector {
     /// A ranking as far as it can be followed.
     pub(crate) fn ranking(&self, ranking: Ranking) -> Ranking {
         match self {
-            Asked::Words(_) => Ranking {
+            QueryVector::Words(_) => Ranking {
                 meaning: 0.0,
                 ..ranking
             },
@@ -49,7 +49,7 @@ impl Asked {
     /// What the user has to know of it.
     pub(crate) fn note(&self) -> Option<String> {
         match self {
-            Asked::Words(note) => note.clone(),
+            QueryVector::Words(note) => note.clone(),
             _ => None,
         }
     }
@@ -57,7 +57,7 @@ impl Asked {
     /// The other model and what it says.
     pub(crate) fn model(&self) -> Option<AskedModel<'_>> {
         match self {
-            Asked::Vector(embedder, vector) => Some(AskedModel {
+            QueryVector::Vector(embedder, vector) => Some(AskedModel {
                 id: id(&**embedder),
                 query: vector,
             }),
@@ -92,23 +92,23 @@ impl Service {
 
     /// The vector of a query. Where the model cannot be used the answer is of words alone, and says so
     /// once.
-    pub(crate) fn ask_model(&self, query: &str) -> Asked {
+    pub(crate) fn ask_model(&self, query: &str) -> QueryVector {
         let embedder = match &self.model {
-            Model::BuiltIn => return Asked::BuiltIn,
-            Model::None => return Asked::Words(None),
-            Model::Unusable(error) => return Asked::Words(self.model_failed(error)),
+            Model::BuiltIn => return QueryVector::BuiltIn,
+            Model::None => return QueryVector::Words(None),
+            Model::Unusable(error) => return QueryVector::Words(self.model_failed(error)),
             Model::Other(embedder) => embedder,
         };
-        if self.is_lately(locked(&self.failed).at_ms) {
-            return Asked::Words(None);
+        if self.is_lately(locked(&self.model_failures).at_ms) {
+            return QueryVector::Words(None);
         }
         let vector = embedder.embed_query(query);
         let vector =
             match vector.and_then(|vector| check_vector(&vector, embedder).map(|()| vector)) {
                 Ok(vector) => vector,
-                Err(error) => return Asked::Words(self.model_failed(&error)),
+                Err(error) => return QueryVector::Words(self.model_failed(&error)),
             };
-        locked(&self.failed).answers = true;
+        locked(&self.model_failures).answers = true;
         // What there is to embed at once is in the answer then; else it is ranked by the built-in model.
         if !self.options.read_only {
             let near = embedder.is_near() && !self.failed_lately();
@@ -118,13 +118,13 @@ impl Service {
                 Err(line) => line.into_iter().for_each(|line| self.notice(line)),
             }
         }
-        Asked::Vector(embedder.clone(), vector)
+        QueryVector::Vector(embedder.clone(), vector)
     }
 
     /// Says once that the model is not done.
     fn tell_lag(&self, embedder: &Arc<dyn Embedder>, embedded: Embedded) {
         let left = embedded.of.saturating_sub(embedded.done);
-        let told = &mut locked(&self.failed).told_lag;
+        let told = &mut locked(&self.model_failures).told_lag;
         if left > AT_ONCE && !std::mem::replace(told, true) {
             self.notice(format!(
                 "{} has embedded {} of {} versions; the others are found by their words and by the \
@@ -144,7 +144,7 @@ impl Service {
     /// Whether the model is left alone for a while.
     fn failed_lately(&self) -> bool {
         let (at_ms, batch_at_ms) = {
-            let failed = locked(&self.failed);
+            let failed = locked(&self.model_failures);
             (failed.at_ms, failed.batch_at_ms)
         };
         self.is_lately(at_ms) || self.is_lately(batch_at_ms)
@@ -153,7 +153,7 @@ impl Service {
     /// Remembers that the model could not be used; the line to tell the user, unless it was told.
     fn model_failed(&self, error: &EmbedError) -> Option<String> {
         let now = self.now_ms();
-        let mut failed = locked(&self.failed);
+        let mut failed = locked(&self.model_failures);
         failed.at_ms = Some(now);
         failed.answers = false;
         failed.tell(error, "memories are found by their words alone")
@@ -162,7 +162,7 @@ impl Service {
     /// Remembers that memories could not be embedded; the line to tell the user, unless it was told.
     fn batch_failed(&self, error: &EmbedError) -> Option<String> {
         let now = self.now_ms();
-        let mut failed = locked(&self.failed);
+        let mut failed = locked(&self.model_failures);
         failed.batch_at_ms = Some(now);
         failed.tell(
             error,
@@ -173,7 +173,7 @@ impl Service {
     pub fn embed_last(&self) {
         if let Model::Other(embedder) = &self.model
             && !embedder.is_near()
-            && locked(&self.failed).answers
+            && locked(&self.model_failures).answers
             && !self.options.read_only
         {
             // Whoever asks next is told what is wrong.

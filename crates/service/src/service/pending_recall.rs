@@ -5,7 +5,7 @@ use icm_log::{EventId, Position, Rewritten, SubjectId};
 use icm_projections::FactFilter;
 
 /// A recall whose answer is out and that is not in the log yet.
-pub(crate) struct Pending {
+pub(crate) struct PendingRecall {
     pub(crate) caller: Caller,
     pub(crate) request: RecallRequest,
     pub(crate) facts: FactFilter,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use icm_log::bundle::Bundle;
+use icm_log::env::random_16;
 use icm_log::learn::Learned;
 use icm_log::{
     Appended, BATCH_EVENTS_MAX, BATCH_LEN_MAX, Batch, CommandId, Kind, NewEvent, RequestKey,
@@ -27,16 +28,35 @@ const WIDE_EVENTS: usize = 10_000;
 pub(crate) struct Command<'a> {
     pub(crate) service: &'a Service,
     pub(super) writer: Writer<'a>,
-    pub(super) id: CommandId,
-    pub(super) caller: &'a Caller,
+    id: CommandId,
+    caller: &'a Caller,
     pub(super) request: RequestKey,
     /// This command named its actor.
-    pub(super) named: bool,
+    named: bool,
     /// This command appended what it is about: it must not decide a second time.
     pub(super) appended: bool,
 }
 
 impl<'a> Command<'a> {
+    /// Returns a command that has appended nothing yet; `id`: its own, unless several transactions are one command.
+    pub(super) fn new(
+        service: &'a Service,
+        writer: Writer<'a>,
+        caller: &'a Caller,
+        id: Option<CommandId>,
+        request: RequestKey,
+    ) -> Command<'a> {
+        Command {
+            service,
+            writer,
+            id: id.unwrap_or_else(|| CommandId(random_16(&*service.ground.env))),
+            caller,
+            request,
+            named: false,
+            appended: false,
+        }
+    }
+
     /// Appends a batch. The actor is named first where the log does not know it yet.
     pub(crate) fn append(&mut self, views: &Views, events: Vec<NewEvent>) -> Result<Vec<Appended>> {
         let name = actor_of(self.caller);

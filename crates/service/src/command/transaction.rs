@@ -6,7 +6,6 @@ use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use icm_log::env::random_16;
 use icm_log::{CommandId, Durability, Log, RequestKey, Writer, hash};
 use icm_projections::Views;
 
@@ -123,16 +122,8 @@ impl<'a> Transaction<'a> {
             Some(text) => hash::request_key(&writer.secret(), actor_of(asked.caller), text),
             None => RequestKey::ZERO,
         };
-        let new_id = || CommandId(random_16(&*service.ground.env));
-        let command = RefCell::new(Command {
-            service,
-            writer,
-            id: asked.id.unwrap_or_else(new_id),
-            caller: asked.caller,
-            request,
-            named: false,
-            appended: false,
-        });
+        let command = Command::new(service, writer, asked.caller, asked.id, request);
+        let command = RefCell::new(command);
         let stale: fn(&Views, &Log) -> bool = match self.looked {
             false => Views::are_stale_for_commands,
             true => |_, _| false,

@@ -10,7 +10,7 @@ use icm_projections::Views;
 use icm_projections::fold::Version;
 use icm_text::{Sought, Words, similarity_ppm};
 
-use crate::command::{Change, Command, ValidatedStore, receipt};
+use crate::command::{Change, Command, ValidatedStore, receipt, stored_receipt};
 use crate::memory::link::{linked_event, observed};
 use crate::memory::store_over::store_in;
 use crate::service::Service;
@@ -80,15 +80,8 @@ impl Service {
         link.refs = observed(&[&near.version]);
         let appended = command.append(views, vec![checked.stored(id), link])?;
         Ok(Receipt {
-            id: id_text(id),
-            event: appended[0].event.to_string(),
-            position: appended[0].position.0,
-            action: Action::Stored,
-            topic: checked.topic.clone(),
             similar: Some(similar(&near.version, near.score_ppm)),
-            warnings: Vec::new(),
-            crowded: None,
-            confirmed: false,
+            ..stored_receipt(id, appended[0], &checked.topic)
         })
     }
 

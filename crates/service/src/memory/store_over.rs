@@ -3,9 +3,8 @@
 use icm_log::{Kind, NewEvent};
 use icm_projections::Views;
 
-use crate::command::{Change, Command, ValidatedStore, receipt, turned};
+use crate::command::{Change, Command, ValidatedStore, receipt, stored_receipt, turned};
 use crate::snapshot::QueryResult;
-use icm_api::ids::id_text;
 use icm_api::{Action, Receipt};
 
 /// Stores what is checked, on top of what its name may stand for already.
@@ -25,17 +24,7 @@ pub(crate) fn store_in(
         let event = event.unwrap_or_else(|| checked.stored(command.new_id()));
         let id = event.subject;
         let appended = command.append(views, vec![event])?;
-        return Ok(Receipt {
-            id: id_text(id),
-            event: appended[0].event.to_string(),
-            position: appended[0].position.0,
-            action: Action::Stored,
-            topic: checked.topic.clone(),
-            similar: None,
-            warnings: Vec::new(),
-            crowded: None,
-            confirmed: false,
-        });
+        return Ok(stored_receipt(id, appended[0], &checked.topic));
     };
     let change = Change::of_store(checked);
     let mut events: Vec<NewEvent> = change.event(&before).into_iter().collect();

@@ -10,6 +10,7 @@ use icm_projections::fold::{EntityId, Version};
 
 use crate::command::{
     Command, RequestKeyOf, Scope, ValidatedStore, digest_of, first_receipt, next_length,
+    stored_receipt,
 };
 use crate::memory::lookup::newest_of_topic;
 use crate::service::Service;
@@ -121,15 +122,8 @@ impl Service {
             let last = last.ok_or_else(|| ServiceError::Internal("nothing was appended".into()))?;
             Ok(ConsolidateReceipt {
                 receipt: Receipt {
-                    id: id_text(id),
-                    event: last.event.to_string(),
-                    position: last.position.0,
-                    action: icm_api::Action::Stored,
-                    topic: summary.topic.clone(),
-                    similar: None,
-                    confirmed: false,
                     warnings: warnings.clone(),
-                    crowded: None,
+                    ..stored_receipt(id, *last, &summary.topic)
                 },
                 summary: Some(MadeSummary {
                     text: summary.content.clone(),

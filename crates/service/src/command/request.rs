@@ -1,0 +1,57 @@
+//! The idempotency key of a request, and the digest that tells one request from another.
+
+use serde::Serialize;
+
+use icm_api::error::{Result, ServiceError};
+use icm_api::limits::{self, REQUEST_ID_LEN_MAX};
+use icm_api::{StoreRequest, UpdateRequest};
+
+/// An idempotency key as the caller gave it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RequestKeyOf<'a>(pub(crate) Option<&'a str>);
+
+/// Digest of a command that came with an idempotency key.
+pub(crate) fn digest_of<T: Serialize>(
+    request_id: &Option<String>,
+    shape: &T,
+) -> Result<Option<String>> {
+    let Some(request_id) = request_id else {
+        return Ok(None);
+    };
+    limits::text("the request id", request_id, REQUEST_ID_LEN_MAX)?;
+    let bytes =
+        serde_json::to_vec(shape).map_err(|error| ServiceError::Internal(error.to_string()))?;
+    Ok(Some(blake3::hash(&bytes).to_hex()[..32].to_owned()))
+}
+
+pub(crate) fn request_shape(request: &StoreRequest) -> impl Serialize + '_ {
+    (
+        (
+            "store",
+            &request.topic,
+            &request.content,
+            request.importance,
+            &request.keywords,
+        ),
+        (
+            &request.raw_excerpt,
+            &request.key,
+            &request.occurred_at,
+            &request.source,
+        ),
+        (&request.metadata, &request.scope, request.trust),
+    )
+}
+
+pub(crate) fn update_shape(request: &UpdateRequest) -> impl Serialize + '_ {
+    (
+        (
+            "update",
+            &request.id,
+            &request.content,
+            request.importance,
+            &request.keywords,
+        ),
+        (&request.topic, &request.scope),
+    )
+}

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::memory::Memory;
 
 /// How memories fade, and what becomes of those that have faded. Shares are in parts per million.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct DecayPolicy {
     /// What a memory of medium importance loses a day, at most 1,000,000.
     pub rate_ppm: u32,

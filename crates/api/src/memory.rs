@@ -283,7 +283,7 @@ impl OnSimilar {
 }
 
 /// How stores treat what is there already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Dedup {
     /// From here on texts are similar, parts per million; 0 when only the same text is looked for.
     pub similar_ppm: u32,

@@ -10,7 +10,7 @@ mod rules;
 mod shape;
 
 use regex::RegexSet;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 pub use find::{Found, find};
 
@@ -30,11 +30,17 @@ pub enum Action {
 }
 
 /// What is done about secrets, and what is none.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Policy {
     action: Action,
     /// Made where there is something in it: even an empty one costs a short command a tenth of its time.
+    #[serde(serialize_with = "patterns")]
     allow: Option<RegexSet>,
+}
+
+/// Serialises expressions as their texts.
+fn patterns<S: Serializer>(allow: &Option<RegexSet>, serializer: S) -> Result<S::Ok, S::Error> {
+    allow.as_ref().map(RegexSet::patterns).serialize(serializer)
 }
 
 impl Policy {

@@ -2,10 +2,10 @@
 
 mod cache;
 
-use std::fmt;
 use std::sync::Arc;
 
 use icm_vectors::embed::{EmbedError, Embedder};
+use serde::{Serialize, Serializer};
 
 pub(crate) use cache::Cache;
 
@@ -23,13 +23,14 @@ pub enum Model {
     Unusable(Arc<EmbedError>),
 }
 
-impl fmt::Debug for Model {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Serialize for Model {
+    /// By its name: two processes with models of one name give the same answers.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Model::BuiltIn => f.write_str("BuiltIn"),
-            Model::None => f.write_str("None"),
-            Model::Unusable(error) => f.debug_tuple("Unusable").field(error).finish(),
-            Model::Other(embedder) => f.debug_tuple("Other").field(&embedder.model()).finish(),
+            Model::BuiltIn => serializer.serialize_str("built-in"),
+            Model::None => serializer.serialize_str("none"),
+            Model::Other(embedder) => ("other", embedder.model()).serialize(serializer),
+            Model::Unusable(error) => ("unusable", error.to_string()).serialize(serializer),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The service: typed commands in, receipts out; typed queries in, answers with a basis out. It owns
 //! the log and the views of one store and is used in-process by every front.
 
+mod compatibility;
 mod lock;
 mod model_failures;
 mod open;

@@ -1,24 +1,24 @@
-//! Commands that change memoirs and concepts.
+//! Commands that change concepts.
 
 use icm_log::facts::{
-    CONFIDENCE_MAX_PPM, ConceptAdded, ConceptRefined, MemoirCreated, MemoirDescribed, MemoryLinked,
-    Relation, fields,
+    CONFIDENCE_MAX_PPM, ConceptAdded, ConceptRefined, MemoryLinked, Relation, fields,
 };
-use icm_log::{Appended, Kind, Name, NewEvent, SubjectId, hash, payload};
+use icm_log::{Kind, Name, NewEvent, SubjectId, hash, payload};
 use icm_projections::Views;
 use icm_projections::fold::{EntityId, Version};
 
-use super::label::{checked_labels, labelled};
-use super::{confidence, receipt, shown, unchanged};
+use super::{Place, place, source_of, turn};
 use crate::command::secrets::Guard;
-use crate::command::{Command, RequestKeyOf, turned};
+use crate::command::{RequestKeyOf, turned};
+use crate::memoir::label::{checked_labels, labelled};
+use crate::memoir::{confidence, receipt, shown, unchanged};
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
 use icm_api::limits;
-use icm_api::limits::{CONTENT_LEN_MAX, KEY_LEN_MAX, TOPIC_LEN_MAX};
-use icm_api::{Action, Caller, ConceptRequest, GraphReceipt, MemoirRequest};
+use icm_api::limits::{CONTENT_LEN_MAX, KEY_LEN_MAX};
+use icm_api::{Action, Caller, ConceptRequest, GraphReceipt};
 
 /// How sure a new concept is.
 const CONFIDENCE_FIRST_PPM: u32 = 500_000;
@@ -26,13 +26,6 @@ const CONFIDENCE_FIRST_PPM: u32 = 500_000;
 const CONFIDENCE_STEP_PPM: u32 = 100_000;
 /// Sources that one command may name.
 const SOURCES_MAX: usize = 100;
-
-/// An event and its position, as receipts have them.
-type Place = (String, u64);
-
-fn place(appended: &Appended) -> Place {
-    (appended.event.to_string(), appended.position.0)
-}
 
 /// What a concept command asks for, looked at.
 struct CheckedConcept {
@@ -44,136 +37,6 @@ struct CheckedConcept {
 }
 
 impl Service {
-    /// Creates a memoir. One whose creation was undone comes back, with the concepts that are in it.
-    ///
-    /// # Errors
-    /// `Invalid` for a name that is taken, by a deleted memoir too; `Secret`.
-    pub fn memoir_create(&self, caller: &Caller, request: &MemoirRequest) -> Result<GraphReceipt> {
-        let (name, description, warnings) = self.check_memoir(request)?;
-        let answer = self.command(caller, None, RequestKeyOf(None), |command, views| {
-            let digest = hash::memoir_name(&name);
-            let newest = views.tally().position;
-            let (known, concepts) = match views.named(digest)? {
-                Some(entity) => (
-                    views.version_at(entity, newest)?,
-                    self.concept_count(views, entity, newest)?,
-                ),
-                None => (None, 0),
-            };
-            if let Some(known) = known.as_ref().filter(|known| !known.hidden) {
-                return Err(taken(known).into());
-            }
-            // What was undone and is created again is the same memoir.
-            let (id, refs) = match &known {
-                Some(hidden) => (hidden.id, hidden.observed()),
-                None => (command.new_id(), Vec::new()),
-            };
-            let event = NewEvent {
-                kind: Kind::MEMOIR_CREATED,
-                subject: id,
-                refs,
-                facts: MemoirCreated {
-                    fields: fields::TOPIC | fields::CONTENT | fields::SOURCE,
-                    causal_length: 1,
-                    name: digest,
-                }
-                .encode(),
-                payload: payload::encode(&payload::MemoirCreated {
-                    name: &name,
-                    description: &description,
-                    source: source_of(caller),
-                }),
-            };
-            let appended = command.append(views, vec![event])?;
-            let (event, position) = place(&appended[0]);
-            Ok(GraphReceipt {
-                id: id_text(id),
-                event,
-                position,
-                action: match &known {
-                    Some(_) => Action::Revived,
-                    None => Action::Stored,
-                },
-                memoir: name.clone(),
-                name: None,
-                relation: None,
-                to: None,
-                revision: None,
-                confidence: None,
-                concepts: known.is_some().then_some(concepts),
-                warnings: Vec::new(),
-            })
-        })?;
-        Ok(GraphReceipt { warnings, ..answer })
-    }
-
-    /// Gives a memoir another description.
-    ///
-    /// # Errors
-    /// `NotFound` and `Invalid` for a memoir that is not there; `Secret`.
-    pub fn memoir_describe(
-        &self,
-        caller: &Caller,
-        request: &MemoirRequest,
-    ) -> Result<GraphReceipt> {
-        let (name, description, warnings) = self.check_memoir(request)?;
-        self.refuse_no_memoirs(&name)?;
-        let answer = self.command(caller, None, RequestKeyOf(None), |command, views| {
-            let (_, memoir) = self.memoir_at(views, &name, views.tally().position)?;
-            if memoir.content.as_deref() == Some(&description) {
-                return Ok(unchanged(&memoir, None));
-            }
-            let event = NewEvent {
-                kind: Kind::MEMOIR_DESCRIBED,
-                subject: memoir.id,
-                refs: memoir.observed(),
-                facts: MemoirDescribed {
-                    fields: fields::CONTENT,
-                }
-                .encode(),
-                payload: payload::encode(&payload::MemoirDescribed {
-                    description: Some(&description),
-                }),
-            };
-            let appended = command.append(views, vec![event])?;
-            Ok(receipt(&memoir, None, place(&appended[0]), Action::Updated))
-        })?;
-        Ok(GraphReceipt { warnings, ..answer })
-    }
-
-    /// Deletes a memoir: its concepts and links are hidden with it until it is revived.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub fn memoir_forget(&self, caller: &Caller, name: &str) -> Result<GraphReceipt> {
-        self.turn_memoir(caller, name, Kind::MEMOIR_FORGOTTEN)
-    }
-
-    /// Brings a deleted memoir back, with its concepts and links.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub fn memoir_revive(&self, caller: &Caller, name: &str) -> Result<GraphReceipt> {
-        self.turn_memoir(caller, name, Kind::MEMOIR_REVIVED)
-    }
-
-    fn turn_memoir(&self, caller: &Caller, name: &str, kind: Kind) -> Result<GraphReceipt> {
-        self.refuse_no_memoirs(name)?;
-        self.command(caller, None, RequestKeyOf(None), |command, views| {
-            let newest = views.tally().position;
-            let (entity, memoir) = self.any_memoir_at(views, name, newest)?;
-            let concepts = Some(self.concept_count(views, entity, newest)?);
-            let receipt = match turn(command, views, &memoir, kind)? {
-                Some((event, action)) => receipt(&memoir, None, event, action),
-                None => unchanged(&memoir, None),
-            };
-            Ok(GraphReceipt {
-                concepts,
-                ..receipt
-            })
-        })
-    }
-
     /// Adds a concept to a memoir. One that was deleted comes back with what is said of it now.
     ///
     /// # Errors
@@ -341,21 +204,6 @@ impl Service {
         })
     }
 
-    fn check_memoir(&self, request: &MemoirRequest) -> Result<(String, String, Vec<String>)> {
-        let name = limits::visible_name("the memoir's name", &request.name, TOPIC_LEN_MAX)?;
-        if name.ends_with('/') {
-            return Err(ServiceError::invalid_with(
-                format!("the memoir's name `{name}` ends with `/`"),
-                "leave that out",
-            ));
-        }
-        limits::optional_text("the description", &request.description, CONTENT_LEN_MAX)?;
-        let mut description = request.description.clone();
-        let mut guard = Guard::new(&self.secrets, request.allow_secret);
-        guard.graph(&name, "description", Some(&mut description), &mut [])?;
-        Ok((name, description, guard.warnings()))
-    }
-
     fn check_concept(&self, request: &ConceptRequest) -> Result<(CheckedConcept, Vec<String>)> {
         let name = limits::visible_name("the concept's name", &request.name, KEY_LEN_MAX)?;
         let mut definition = request.definition.clone();
@@ -393,18 +241,6 @@ impl Service {
         Ok((checked, guard.warnings()))
     }
 
-    /// An empty store has no memoir, and asking for one does not make it a store.
-    pub(super) fn refuse_no_memoirs(&self, name: &str) -> Result<()> {
-        match self.is_empty()? {
-            false => Ok(()),
-            true => Err(ServiceError::NotFound {
-                what: "memoir",
-                id: name.to_owned(),
-                nearest: Vec::new(),
-            }),
-        }
-    }
-
     /// The living memories that are named as sources.
     fn sources(&self, views: &Views, given: &[String]) -> QueryResult<Vec<SubjectId>> {
         let mut sources = Vec::new();
@@ -436,7 +272,7 @@ impl Service {
     }
 
     /// The memories that a concept is taken from, to be seen or not.
-    pub(super) fn source_ids(
+    pub(in crate::memoir) fn source_ids(
         &self,
         views: &Views,
         concept: EntityId,
@@ -454,32 +290,6 @@ impl Service {
     }
 }
 
-/// Forgets or revives a row; nothing where it is so already.
-fn turn(
-    command: &mut Command<'_>,
-    views: &Views,
-    version: &Version,
-    kind: Kind,
-) -> QueryResult<Option<(Place, Action)>> {
-    if version.hidden {
-        return Err(ServiceError::invalid_with(
-            "what stored it is undone",
-            "undo the undo: see `icm log --kind log.undone`",
-        )
-        .into());
-    }
-    let revives = matches!(kind, Kind::MEMOIR_REVIVED | Kind::CONCEPT_REVIVED);
-    if version.is_alive() == revives {
-        return Ok(None);
-    }
-    let appended = command.append(views, vec![turned(version, kind)])?;
-    let action = match revives {
-        true => Action::Revived,
-        false => Action::Forgotten,
-    };
-    Ok(Some((place(&appended[0]), action)))
-}
-
 fn after(
     memoir: &Version,
     known: &Version,
@@ -492,16 +302,6 @@ fn after(
         revision: known.graph.map(|row| row.revision + 1),
         confidence: Some(confidence(sure)),
         ..receipt(memoir, Some(known), event, action)
-    }
-}
-
-fn source_of(caller: &Caller) -> payload::SourceText<'_> {
-    payload::SourceText {
-        agent: (!caller.actor.is_empty()).then_some(caller.actor.as_str()),
-        client: caller.client.as_deref(),
-        session: caller.session.as_deref(),
-        project: caller.project.as_deref(),
-        file: None,
     }
 }
 
@@ -584,20 +384,6 @@ fn taken_from(concept: SubjectId, memory: SubjectId) -> NewEvent {
         }
         .encode(),
         payload: payload::encode(&payload::MemoryLinked::default()),
-    }
-}
-
-fn taken(known: &Version) -> ServiceError {
-    let name = shown(known.topic.as_ref());
-    match known.is_alive() {
-        true => ServiceError::invalid_with(
-            format!("there is a memoir `{name}` already"),
-            format!("`icm memoir describe -n '{name}' -d …` changes what it is about"),
-        ),
-        false => ServiceError::invalid_with(
-            format!("memoir `{name}` was deleted, and its name is kept for it"),
-            format!("bring it back with its concepts: `icm memoir revive '{name}'`"),
-        ),
     }
 }
 

@@ -1,0 +1,331 @@
+//! Which events an undo is asked for, and the later ones about the same memories.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use icm_log::head::Head;
+use icm_log::record::Body;
+use icm_log::{CommandId, Event, EventId, Kind, Position, SubjectId, hash};
+use icm_projections::Views;
+use icm_projections::fold::{EntityId, InChain, Undos};
+
+use crate::service::Service;
+use crate::snapshot::QueryResult;
+use icm_api::clients::same_actor;
+use icm_api::error::{Result, ServiceError};
+use icm_api::limits;
+use icm_api::when;
+use icm_api::when::{DayMeans, When};
+use icm_api::{SkippedEvent, UndoRequest};
+
+/// An event that was chosen.
+#[derive(Debug, Clone)]
+pub(super) struct Picked {
+    pub(super) position: Position,
+    pub(super) at: InChain,
+    /// The event before it in its chain.
+    pub(super) before: EventId,
+    pub(super) command: CommandId,
+    pub(super) kind: Kind,
+    pub(super) ms: u64,
+    pub(super) subject: SubjectId,
+    pub(super) withheld: bool,
+}
+
+impl Picked {
+    pub(super) fn stays(&self) -> SkippedEvent {
+        SkippedEvent {
+            event: self.at.event.to_string(),
+            position: self.position.0,
+            kind: self.kind.name(),
+            redacted: self.withheld && can_be_undone(self.kind),
+        }
+    }
+
+    fn of(event: &Event<'_>) -> Picked {
+        Picked {
+            position: event.position,
+            at: InChain::of(event),
+            before: event.head.prev(),
+            command: event.head.command(),
+            kind: event.head.kind(),
+            ms: event.head.time().ms(),
+            subject: event.head.subject(),
+            withheld: event.body == Body::Withheld,
+        }
+    }
+}
+
+/// What is asked for, resolved.
+#[derive(Default)]
+pub(super) struct Wanted {
+    pub(super) positions: Option<BTreeSet<Position>>,
+    /// What is named one by one, also as a range of one.
+    pub(super) named: BTreeSet<Position>,
+    pub(super) range: Option<(Position, Position)>,
+    pub(super) commands: Option<BTreeSet<CommandId>>,
+    pub(super) session: Option<icm_log::SessionId>,
+    pub(super) actor: Option<String>,
+    /// What is or was in a topic or a memoir.
+    pub(super) members: Option<BTreeSet<SubjectId>>,
+    pub(super) since: Option<Position>,
+    pub(super) since_ms: Option<u64>,
+}
+
+/// Whether undo reaches events of a kind: everything but the log's own, and of those the undos.
+pub(super) fn can_be_undone(kind: Kind) -> bool {
+    kind == Kind::LOG_UNDONE || !kind.name().starts_with("log.")
+}
+
+/// Whether an event changes something that people would call a change. A tick in one batch with
+/// others is one that a recall wrote on its way.
+fn is_change(head: &Head<'_>) -> bool {
+    let on_the_way = head.kind() == Kind::MEMORY_DECAYED && head.batch_count() > 1;
+    can_be_undone(head.kind()) && head.kind() != Kind::MEMORY_RECALLED && !on_the_way
+}
+
+impl Service {
+    pub(super) fn undo_wanted(&self, views: &Views, request: &UndoRequest) -> QueryResult<Wanted> {
+        let mut wanted = Wanted {
+            session: request.session.as_deref().map(hash::session_id),
+            actor: request.actor.clone(),
+            ..Wanted::default()
+        };
+        if let Some(topic) = &request.topic {
+            let topic = self.topic_filter(views, topic)?;
+            wanted.members = Some(views.members(&topic)?.into_iter().collect());
+        }
+        if let Some(memoir) = &request.memoir {
+            wanted.members = Some(self.members_of_memoir(views, memoir)?.into_iter().collect());
+        }
+        if let Some(since) = &request.since {
+            match when::parse(since, self.now_ms(), &self.zone(), DayMeans::Start)
+                .map_err(|error| self.without_its_secrets(error))?
+            {
+                When::Time(ms) => wanted.since_ms = Some(ms),
+                When::Position(position) => wanted.since = Some(Position(position)),
+                When::Event(prefix) => wanted.since = Some(self.find_event(&prefix)?),
+            }
+        }
+        let mut positions = BTreeSet::new();
+        for event in &request.events {
+            match event.split_once("..") {
+                Some((from, to)) => {
+                    let whole = [from, to].iter().all(|end| !end.trim().is_empty());
+                    let range = match whole {
+                        true => (self.event_named(views, from)?, self.event_named(views, to)?),
+                        false => (Position(1), Position(0)),
+                    };
+                    if request.events.len() > 1 || range.0 > range.1 {
+                        return Err(ServiceError::invalid_with(
+                            format!("`{event}` is no range that can be undone"),
+                            "give one range alone, the earlier end first: `@12..@20`",
+                        )
+                        .into());
+                    }
+                    if range.0 == range.1 {
+                        wanted.named.insert(range.0);
+                    }
+                    wanted.range = Some(range);
+                }
+                None => {
+                    positions.insert(self.event_named(views, event)?);
+                }
+            }
+        }
+        wanted.named.extend(&positions);
+        if !positions.is_empty() && request.only {
+            wanted.positions = Some(positions);
+        } else if !positions.is_empty() {
+            let mut commands = BTreeSet::new();
+            let positions: Vec<_> = positions.into_iter().collect();
+            let mut refused = None;
+            views.events_at(&self.log, &positions, &mut |event| {
+                commands.insert(event.head.command());
+                if !can_be_undone(event.head.kind()) {
+                    refused = Some((event.position, event.head.kind()));
+                }
+            })?;
+            if let Some((position, kind)) = refused {
+                return Err(cannot_be_undone(position.0, &kind.name()).into());
+            }
+            wanted.commands = Some(commands);
+        }
+        if let Some(last) = request.last {
+            wanted.commands = Some(self.last_commands(&wanted, views, last)?);
+            // The commands as wholes; what chose them has done its part.
+            wanted.since = None;
+            wanted.since_ms = None;
+        }
+        Ok(wanted)
+    }
+
+    /// The newest commands that changed something.
+    fn last_commands(
+        &self,
+        wanted: &Wanted,
+        views: &Views,
+        last: usize,
+    ) -> QueryResult<BTreeSet<CommandId>> {
+        let mut commands = BTreeSet::new();
+        self.log.scan_back(None, &mut |event| {
+            let known = commands.contains(&event.head.command());
+            // What others did elsewhere is not what was done last here.
+            let counts = event.own && is_change(&event.head) && !known;
+            if counts && wanted.fits(views, event) {
+                if commands.len() == last {
+                    return ControlFlow::Break(());
+                }
+                commands.insert(event.head.command());
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(commands)
+    }
+
+    /// Every event that is wanted, ascending.
+    pub(super) fn pick(&self, views: &Views, wanted: &Wanted) -> QueryResult<Vec<Picked>> {
+        let mut picked = Vec::new();
+        if let Some(positions) = &wanted.positions {
+            let positions: Vec<_> = positions.iter().copied().collect();
+            views.events_at(&self.log, &positions, &mut |event| {
+                picked.push(Picked::of(event));
+            })?;
+            return Ok(picked);
+        }
+        // A command's events may lie anywhere, among those of others.
+        self.log.scan(&icm_log::Cursor::START, &mut |event| {
+            if wanted.fits(views, event) {
+                picked.push(Picked::of(event));
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(picked)
+    }
+
+    /// Events in force that came later and are about the same memories, each with the memory,
+    /// ascending. Among them are those that are undone when `cascade` is asked for.
+    pub(super) fn later(
+        &self,
+        views: &Views,
+        picked: &[Picked],
+        undos: &Undos,
+    ) -> QueryResult<Vec<(EntityId, Picked)>> {
+        let chosen: BTreeSet<Position> = picked.iter().map(|picked| picked.position).collect();
+        let mut first: BTreeMap<SubjectId, Position> = BTreeMap::new();
+        for picked in picked {
+            if picked.kind != Kind::LOG_UNDONE && !picked.subject.is_zero() {
+                let entity = views.resolve(picked.subject)?;
+                first.entry(entity).or_insert(picked.position);
+            }
+        }
+        let mut later = Vec::new();
+        for (entity, first) in first {
+            let positions = views.touched(entity)?;
+            let positions: Vec<_> = (positions.into_iter())
+                .filter(|position| *position > first && !chosen.contains(position))
+                .collect();
+            views.events_at(&self.log, &positions, &mut |event| {
+                let is_undo = event.head.kind() == Kind::LOG_UNDONE;
+                if !is_undo && !undos.is_undone(&InChain::of(event)) {
+                    later.push((entity, Picked::of(event)));
+                }
+            })?;
+        }
+        later.sort_by_key(|(_, picked)| picked.position);
+        Ok(later)
+    }
+}
+
+impl Wanted {
+    fn fits(&self, views: &Views, event: &Event<'_>) -> bool {
+        let head = &event.head;
+        let position = event.position;
+        let commands = &self.commands;
+        (commands.as_ref()).is_none_or(|commands| commands.contains(&head.command()))
+            && self
+                .range
+                .is_none_or(|(from, to)| from <= position && position <= to)
+            && self.session.is_none_or(|session| session == head.session())
+            && self.since.is_none_or(|since| position >= since)
+            && self.since_ms.is_none_or(|since| head.time().ms() >= since)
+            && self.actor.as_deref().is_none_or(|actor| {
+                let named = views.actor(head.actor());
+                named.map_or_else(
+                    || head.actor().to_string() == actor,
+                    |name| same_actor(name, actor),
+                )
+            })
+            && (self.members.as_ref()).is_none_or(|members| {
+                let entity = views.resolve(head.subject());
+                entity.is_ok_and(|entity| members.contains(&entity))
+            })
+    }
+}
+
+/// The request as it would be typed; it stands in the event.
+pub(super) fn selector_of(request: &UndoRequest) -> Result<String> {
+    let mut parts: Vec<String> = request.events.clone();
+    if request.only && request.events.is_empty() {
+        return Err(ServiceError::invalid(
+            "only named events can be undone without their commands",
+        ));
+    }
+    if request.last == Some(0) {
+        return Err(ServiceError::invalid(
+            "the last 0 commands are nothing to undo",
+        ));
+    }
+    parts.extend(request.last.map(|last| format!("--last {last}")));
+    for (name, value) in [
+        ("--session", &request.session),
+        ("--actor", &request.actor),
+        ("--topic", &request.topic),
+        ("--memoir", &request.memoir),
+    ] {
+        if let Some(value) = value {
+            limits::label(name, value, limits::TOPIC_LEN_MAX)?;
+            parts.push(format!("{name} {value}"));
+        }
+    }
+    if request.topic.is_some() && request.memoir.is_some() {
+        return Err(ServiceError::invalid_with(
+            "nothing is in a topic and in a memoir",
+            "give `--topic` or `--memoir`",
+        ));
+    }
+    if parts.is_empty() {
+        return Err(ServiceError::invalid_with(
+            "nothing was chosen to undo",
+            "name an event, or give `--last`, `--session`, `--topic` or `--memoir`",
+        ));
+    }
+    if !request.events.is_empty() && parts.len() > request.events.len() {
+        return Err(ServiceError::invalid_with(
+            "events are named, or chosen by what they belong to, not both",
+            "name an event, or give `--last`, `--session`, `--topic` or `--memoir`",
+        ));
+    }
+    if let Some(reason) = &request.reason {
+        limits::text("the reason", reason, limits::RAW_EXCERPT_LEN_MAX)?;
+    }
+    parts.extend(
+        request
+            .since
+            .as_ref()
+            .map(|since| format!("--since {since}")),
+    );
+    for (name, given) in [("--only", request.only), ("--cascade", request.cascade)] {
+        if given {
+            parts.push(name.to_owned());
+        }
+    }
+    Ok(parts.join(" "))
+}
+
+pub(super) fn cannot_be_undone(position: u64, kind: &str) -> ServiceError {
+    ServiceError::invalid_with(
+        format!("event @{position} is a {kind}, which cannot be undone"),
+        "undo reaches what was done to memories and memoirs, and other undos",
+    )
+}

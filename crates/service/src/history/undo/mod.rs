@@ -1,0 +1,267 @@
+//! Undo: choosing events, showing what goes with them, and taking them out of force.
+
+mod choice;
+mod effect;
+mod named;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use icm_log::facts::LogUndone;
+use icm_log::{CommandId, EventId, Kind, NewEvent, SubjectId, payload};
+use icm_projections::Views;
+use icm_projections::fold::EntityId;
+
+use self::choice::{Picked, can_be_undone, cannot_be_undone, selector_of};
+use self::named::undos_of;
+use crate::command::RequestKeyOf;
+use crate::service::Service;
+use crate::snapshot::QueryResult;
+use icm_api::error::{Result, ServiceError};
+use icm_api::ids::id_text;
+use icm_api::when::rfc3339;
+use icm_api::{
+    Caller, LaterChange, SkippedEvent, UndoAnswer, UndoChange, UndoRequest, UndoRow, UndoneCommand,
+};
+
+/// Commands that an answer lists; it counts all of them.
+const COMMANDS_MAX: usize = 100;
+/// Later changes that an answer lists; it counts all of them.
+const LATER_MAX: usize = 100;
+
+impl Service {
+    /// Undoes events, or says what that would change.
+    ///
+    /// # Errors
+    /// `Invalid` when nothing or too much is asked for, or when what is named cannot be undone;
+    /// `Nothing` when it is undone already; `NotFound` and `Ambiguous` for event ids.
+    pub fn undo(&self, caller: &Caller, request: &UndoRequest) -> Result<UndoAnswer> {
+        let selector = selector_of(request)?;
+        let harmless = |text: &str| self.without_secret(text);
+        let (selector, reason) = (harmless(&selector), request.reason.as_deref().map(harmless));
+        if self.is_empty()? {
+            return Err(nothing_to_undo(&selector));
+        }
+        if request.dry_run {
+            return self.with_views(|views| {
+                let (answer, _) = self.undo_plan(views, request, &selector)?;
+                Ok(answer)
+            });
+        }
+        self.command(caller, None, RequestKeyOf(None), |command, views| {
+            let (mut answer, undos) = self.undo_plan(views, request, &selector)?;
+            if request
+                .plan
+                .as_ref()
+                .is_some_and(|plan| *plan != answer.plan)
+            {
+                return Err(ServiceError::OtherPlan.into());
+            }
+            let events = undos.iter().map(|undo| {
+                let payload = payload::LogUndone {
+                    selector: Some(&selector),
+                    reason: reason.as_deref(),
+                    request_digest: None,
+                };
+                let heads = undo.ranges.iter().map(|range| range.head);
+                NewEvent {
+                    kind: Kind::LOG_UNDONE,
+                    subject: SubjectId::ZERO,
+                    refs: heads.take(icm_log::head::REFS_MAX).collect(),
+                    facts: undo.encode(),
+                    payload: payload::encode(&payload),
+                }
+            });
+            let appended = command.append(views, events.collect())?;
+            answer.dry_run = false;
+            answer.event = appended.last().map(|last| last.event.to_string());
+            answer.position = appended.last().map(|last| last.position.0);
+            Ok(answer)
+        })
+    }
+
+    /// Text for the log, with what looks like a secret masked.
+    pub(crate) fn without_secret(&self, text: &str) -> String {
+        let masked = self.secrets.masked(text);
+        masked.unwrap_or_else(|| text.to_owned())
+    }
+
+    fn undo_plan(
+        &self,
+        views: &Views,
+        request: &UndoRequest,
+        selector: &str,
+    ) -> QueryResult<(UndoAnswer, Vec<LogUndone>)> {
+        let wanted = self.undo_wanted(views, request)?;
+        let undos = views.undos()?;
+        let mut picked = self.pick(views, &wanted)?;
+        let mut skipped = Vec::new();
+        let mut already = 0;
+        let mut undone_by = None;
+        let mut redacted: Vec<Picked> = Vec::new();
+        let chosen: BTreeSet<EventId> = picked.iter().map(|picked| picked.at.event).collect();
+        picked.retain(|picked| {
+            if !can_be_undone(picked.kind) {
+                skipped.push(picked.stays());
+                return false;
+            }
+            let mut in_force = undos.in_force(&picked.at).peekable();
+            if in_force.peek().is_none() {
+                // An undo has no text of a memory: taking it back needs none.
+                let stays = picked.withheld && picked.kind != Kind::LOG_UNDONE;
+                if stays {
+                    redacted.push(picked.clone());
+                    skipped.push(picked.stays());
+                }
+                return !stays;
+            }
+            // What is undone only by what is undone here would come back.
+            let stays = in_force.find(|undo| !chosen.contains(&undo.event));
+            if let Some(undo) = stays {
+                already += 1;
+                undone_by = Some(undo.event);
+            }
+            stays.is_none()
+        });
+        let named = |it: &&Picked| wanted.named.contains(&it.position) || picked.is_empty();
+        if let Some(it) = redacted.iter().find(named) {
+            return Err(is_redacted(it).into());
+        }
+        if picked.is_empty() {
+            return Err(why_nothing(selector, undone_by, &skipped).into());
+        }
+        // What every command names beside what was asked for is no news.
+        skipped.retain(|skipped| skipped.kind != "log.actor_named");
+        skipped.retain(|skipped| skipped.kind != "log.origin_started");
+        let mut later = self.later(views, &picked, &undos)?;
+        if request.cascade {
+            let stays = later.extract_if(.., |(_, it)| it.withheld);
+            skipped.extend(stays.map(|(_, it)| it.stays()));
+        }
+        if request.cascade {
+            picked.extend(later.iter().map(|(_, picked)| picked.clone()));
+            picked.sort_by_key(|picked| picked.position);
+            picked.dedup_by_key(|picked| picked.position);
+        }
+        let undos = undos_of(picked.iter().map(|it| (it.at, it.before)).collect());
+        let changes = views.what_if_undone(&self.log, &undos)?;
+        let mut later_of: BTreeMap<EntityId, u64> = BTreeMap::new();
+        let later = match request.cascade {
+            true => Vec::new(),
+            false => later,
+        };
+        for (entity, _) in &later {
+            *later_of.entry(*entity).or_default() += 1;
+        }
+        let mut answer = UndoAnswer {
+            dry_run: true,
+            event: None,
+            position: None,
+            selector: selector.to_owned(),
+            plan: String::new(),
+            events: picked.len() as u64,
+            already_undone: already,
+            commands: Vec::new(),
+            commands_total: 0,
+            skipped,
+            changes: Vec::with_capacity(changes.len()),
+            later: Vec::new(),
+            later_total: later.len() as u64,
+        };
+        for (entity, picked) in later.iter().take(LATER_MAX) {
+            let version = views.version_at(*entity, views.tally().position)?;
+            answer.later.push(LaterChange {
+                event: picked.at.event.to_string(),
+                position: picked.position.0,
+                kind: picked.kind.name(),
+                id: id_text(version.map_or(picked.subject, |version| version.id)),
+            });
+        }
+        let mut with = self.links_with(views, &changes)?;
+        for change in &changes {
+            let links = with.remove(&change.entity).unwrap_or_default();
+            let later = later_of.get(&change.entity).copied().unwrap_or(0);
+            answer
+                .changes
+                .extend(self.undo_change(views, change, links, later)?);
+        }
+        answer.plan = plan_of(&undos, &answer)?;
+        let mut commands: BTreeMap<CommandId, UndoneCommand> = BTreeMap::new();
+        for picked in &picked {
+            let entry = commands.entry(picked.command).or_insert(UndoneCommand {
+                position: picked.position.0,
+                event: picked.at.event.to_string(),
+                at: rfc3339(picked.ms),
+                kind: picked.kind.name(),
+                events: 0,
+            });
+            entry.events += 1;
+        }
+        answer.commands_total = commands.len() as u64;
+        answer.commands = commands.into_values().collect();
+        answer.commands.sort_by_key(|command| command.position);
+        let more = answer.commands.len().saturating_sub(COMMANDS_MAX);
+        answer.commands.drain(..more);
+        Ok((answer, undos))
+    }
+}
+
+/// Tells one plan from another: what would be undone, and what comes of it.
+fn plan_of(undos: &[LogUndone], answer: &UndoAnswer) -> Result<String> {
+    // What recalls and ticks do to a memory meanwhile changes nothing of what is undone.
+    let as_written = |row: &Option<UndoRow>| match row.clone() {
+        Some(UndoRow::Memory(mut memory)) => {
+            (memory.access_count, memory.last_accessed, memory.weight) = (0, None, 0.0);
+            Some(UndoRow::Memory(memory))
+        }
+        other => other,
+    };
+    let changes = answer.changes.iter().map(|change| UndoChange {
+        before: as_written(&change.before),
+        after: as_written(&change.after),
+        ..change.clone()
+    });
+    let changes: Vec<UndoChange> = changes.collect();
+    let bytes = serde_json::to_vec(&(undos, &changes, answer.later_total));
+    let bytes = bytes.map_err(|error| ServiceError::Internal(error.to_string()))?;
+    Ok(blake3::hash(&bytes).to_hex()[..16].to_owned())
+}
+
+fn nothing_to_undo(selector: &str) -> ServiceError {
+    ServiceError::Nothing {
+        message: format!("there is nothing to undo for `{selector}`"),
+        hint: "`icm log` lists what there is".to_owned(),
+    }
+}
+
+fn why_nothing(
+    selector: &str,
+    undone_by: Option<EventId>,
+    skipped: &[SkippedEvent],
+) -> ServiceError {
+    if let Some(undo) = undone_by {
+        let undo = undo.to_string();
+        return ServiceError::Nothing {
+            message: format!("`{selector}` is undone already"),
+            hint: format!("bring it back with `icm undo {}`", &undo[..12]),
+        };
+    }
+    match skipped.first() {
+        Some(skipped) => cannot_be_undone(skipped.position, &skipped.kind),
+        None => nothing_to_undo(selector),
+    }
+}
+
+/// Without its text nobody can say what undoing it would change; other commands still reach it.
+fn is_redacted(picked: &Picked) -> ServiceError {
+    let hint = match picked.kind {
+        Kind::MEMORY_CONSOLIDATED => {
+            "`icm revive` brings back what it stands for, `icm forget` hides its summary"
+        }
+        _ => "`icm forget` and `icm update` still reach its memory",
+    };
+    let message = format!(
+        "event @{} is redacted: it cannot be undone",
+        picked.position
+    );
+    ServiceError::invalid_with(message, hint)
+}

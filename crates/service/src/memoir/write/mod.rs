@@ -1,0 +1,71 @@
+//! Commands that change memoirs and concepts.
+
+mod concept;
+mod memoir;
+
+use icm_log::{Appended, Kind, payload};
+use icm_projections::Views;
+use icm_projections::fold::Version;
+
+use crate::command::{Command, turned};
+use crate::service::Service;
+use crate::snapshot::QueryResult;
+use icm_api::error::{Result, ServiceError};
+use icm_api::{Action, Caller};
+
+/// An event and its position, as receipts have them.
+type Place = (String, u64);
+
+fn place(appended: &Appended) -> Place {
+    (appended.event.to_string(), appended.position.0)
+}
+
+impl Service {
+    /// An empty store has no memoir, and asking for one does not make it a store.
+    pub(in crate::memoir) fn refuse_no_memoirs(&self, name: &str) -> Result<()> {
+        match self.is_empty()? {
+            false => Ok(()),
+            true => Err(ServiceError::NotFound {
+                what: "memoir",
+                id: name.to_owned(),
+                nearest: Vec::new(),
+            }),
+        }
+    }
+}
+
+/// Forgets or revives a row; nothing where it is so already.
+fn turn(
+    command: &mut Command<'_>,
+    views: &Views,
+    version: &Version,
+    kind: Kind,
+) -> QueryResult<Option<(Place, Action)>> {
+    if version.hidden {
+        return Err(ServiceError::invalid_with(
+            "what stored it is undone",
+            "undo the undo: see `icm log --kind log.undone`",
+        )
+        .into());
+    }
+    let revives = matches!(kind, Kind::MEMOIR_REVIVED | Kind::CONCEPT_REVIVED);
+    if version.is_alive() == revives {
+        return Ok(None);
+    }
+    let appended = command.append(views, vec![turned(version, kind)])?;
+    let action = match revives {
+        true => Action::Revived,
+        false => Action::Forgotten,
+    };
+    Ok(Some((place(&appended[0]), action)))
+}
+
+fn source_of(caller: &Caller) -> payload::SourceText<'_> {
+    payload::SourceText {
+        agent: (!caller.actor.is_empty()).then_some(caller.actor.as_str()),
+        client: caller.client.as_deref(),
+        session: caller.session.as_deref(),
+        project: caller.project.as_deref(),
+        file: None,
+    }
+}

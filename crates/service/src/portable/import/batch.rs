@@ -1,0 +1,141 @@
+//! Appending good lines: which of them are news to the store.
+
+use std::collections::{BTreeSet, HashMap};
+
+use icm_log::{Name, NewEvent, SubjectId};
+use icm_projections::Views;
+use icm_projections::fold::{Family, Version};
+
+use crate::command::{Change, Command, NEWEST, ValidatedStore};
+use crate::snapshot::QueryResult;
+
+/// A good line on its way into the log.
+pub(super) struct Line {
+    pub(super) checked: ValidatedStore,
+    /// Names the memory: by its key, or by scope, topic, content and how often they came before.
+    pub(super) name: Name,
+    /// The memory that it was exported from, which this store may have.
+    pub(super) id: Option<SubjectId>,
+}
+
+/// How many memories that no name tells apart had a content in a topic (and scope) before the
+/// import: lines that say the same are not news.
+#[derive(Default)]
+pub(super) struct Unnamed {
+    topics: HashMap<String, HashMap<(String, String), u32>>,
+}
+
+impl Unnamed {
+    fn count(&mut self, views: &Views, checked: &ValidatedStore) -> QueryResult<u32> {
+        if !self.topics.contains_key(&checked.topic) {
+            let mut contents: HashMap<(String, String), u32> = HashMap::new();
+            for entity in views.members(&checked.topic)? {
+                let mut seen = BTreeSet::new();
+                for version in views.versions(entity, NEWEST)? {
+                    if version.name.is_zero()
+                        && version.topic.as_ref() == Some(&checked.topic)
+                        && let Some(content) = &version.content
+                        && seen.insert(content.clone())
+                    {
+                        let place = (version.scope_text(), content.clone());
+                        *contents.entry(place).or_insert(0) += 1;
+                    }
+                }
+            }
+            self.topics.insert(checked.topic.clone(), contents);
+        }
+        let place = (checked.scope.to_text(), checked.content.clone());
+        let contents = self.topics.get(&checked.topic);
+        Ok(contents
+            .and_then(|contents| contents.get(&place))
+            .copied()
+            .unwrap_or(0))
+    }
+}
+
+/// What became of a line.
+pub(super) enum Fate {
+    Added,
+    Updated,
+    Unchanged,
+}
+
+/// The versions of the memory that a line is about, and whether a name led to it; none where it is new here.
+fn known(views: &Views, line: &Line) -> QueryResult<Option<(Vec<Version>, bool)>> {
+    type Found = QueryResult<Option<(Vec<Version>, bool)>>;
+    let named = || -> Found {
+        Ok(match views.named(line.name)? {
+            Some(entity) => Some((views.versions(entity, NEWEST)?, true)),
+            None => None,
+        })
+    };
+    let with_id = || -> Found {
+        let Some(id) = line.id else {
+            return Ok(None);
+        };
+        let versions = views.versions(views.resolve(id)?, NEWEST)?;
+        // One that was copied to make another one of it, with a key or in a topic of its own, is not meant.
+        let is_same =
+            |newest: &Version| newest.family() == Family::Memory && newest.key == line.checked.key;
+        let was_in_topic = |version: &Version| version.topic.as_ref() == Some(&line.checked.topic);
+        let is_meant = versions.last().is_some_and(is_same) && versions.iter().any(was_in_topic);
+        Ok(is_meant.then_some((versions, false)))
+    };
+    // A key is the writer's own word for it; without one the name is of the content, which may be new.
+    let has_key = line.checked.key.is_some();
+    let first = if has_key { named()? } else { with_id()? };
+    match first {
+        Some(found) => Ok(Some(found)),
+        None if has_key => with_id(),
+        None => named(),
+    }
+}
+
+/// Appends one batch of lines that all have different names.
+pub(super) fn import_batch(
+    command: &mut Command<'_>,
+    views: &Views,
+    lines: &[Line],
+    unnamed: &mut Unnamed,
+) -> QueryResult<Vec<Fate>> {
+    let mut events: Vec<NewEvent> = Vec::new();
+    let mut fates = Vec::with_capacity(lines.len());
+    for line in lines {
+        let Some((versions, by_name)) = known(views, line)? else {
+            if let Some(nth) = line.checked.nth_line
+                && nth <= unnamed.count(views, &line.checked)?
+            {
+                fates.push(Fate::Unchanged);
+                continue;
+            }
+            events.push(line.checked.stored(command.new_id()));
+            fates.push(Fate::Added);
+            continue;
+        };
+        // What was ever stored here is not news, even if it was changed or forgotten since.
+        if let Some(hidden) = versions.last().filter(|it| it.hidden && by_name) {
+            // An import that was undone is done anew.
+            events.push(line.checked.stored_over(hidden));
+            fates.push(Fate::Added);
+            continue;
+        }
+        let known = versions
+            .iter()
+            .any(|version| version.content.as_deref() == Some(line.checked.content.as_str()));
+        let newest = versions.last().filter(|version| version.is_alive());
+        match (known, newest) {
+            (false, Some(before)) => match Change::of_store(&line.checked).event(before) {
+                Some(event) => {
+                    events.push(event);
+                    fates.push(Fate::Updated);
+                }
+                None => fates.push(Fate::Unchanged),
+            },
+            _ => fates.push(Fate::Unchanged),
+        }
+    }
+    if !events.is_empty() {
+        command.append(views, events)?;
+    }
+    Ok(fates)
+}

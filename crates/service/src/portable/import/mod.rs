@@ -1,0 +1,370 @@
+//! Importing memories, as JSON lines or Markdown: a file a command, a batch of lines at a time. Whatever the
+//! format, a memory is the JSON object of a line.
+
+mod batch;
+mod lines;
+mod request;
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::io::{self, BufRead};
+use std::path::Path;
+
+use icm_log::env::random_16;
+use icm_log::{CommandId, Name, SubjectId, hash};
+use icm_projections::fold::Carried;
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use self::batch::{Fate, Line, Unnamed, import_batch};
+use self::lines::{Entry, json_lines};
+use self::request::request_of;
+use crate::command::RequestKeyOf;
+use crate::service::Service;
+use icm_api::error::{Result, ServiceError};
+use icm_api::ids::{ID_LEN, id_range};
+use icm_api::limits;
+use icm_api::markdown;
+use icm_api::when;
+use icm_api::when::{DayMeans, rfc3339_signed};
+use icm_api::{Caller, ImportReport, Progress, Rejected};
+
+pub use lines::next_line;
+
+/// The name of an input that is no file.
+pub const STDIN: &str = "stdin";
+/// Lines that are appended, and made durable, together.
+const BATCH_LINES: usize = 256;
+/// Bytes of content that are appended together, at most about.
+const BATCH_BYTES: usize = 4 * 1_024 * 1_024;
+const FIELDS: [&str; 11] = [
+    "topic",
+    "content",
+    "key",
+    "importance",
+    "keywords",
+    "raw_excerpt",
+    "occurred_at",
+    "scope",
+    "trust",
+    "source",
+    "metadata",
+];
+
+/// How files of memories are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Jsonl,
+    Markdown,
+}
+
+impl Format {
+    /// Returns `1 line`, `2 lines`, or the same of memories.
+    fn count(self, n: u64) -> String {
+        match (self, n) {
+            (Format::Jsonl, 1) => "1 line".to_owned(),
+            (Format::Jsonl, n) => format!("{n} lines"),
+            (Format::Markdown, 1) => "1 memory".to_owned(),
+            (Format::Markdown, n) => format!("{n} memories"),
+        }
+    }
+}
+
+/// What a file has said so far.
+#[derive(Default)]
+struct Seen {
+    /// How often a line without a key was there.
+    lines: HashMap<Name, u32>,
+    ids: HashSet<SubjectId>,
+    /// Fields that mean nothing here, of all files.
+    ignored: BTreeSet<String>,
+    /// Memories of another program whose `created_at` became `occurred_at`, of all files.
+    occurred: u64,
+}
+
+impl Service {
+    /// Imports JSON lines of files by their names ([`STDIN`] where it is none). A line that names no
+    /// `source.file` gets the file's, unless it has a whole `source`. Names are used in rejections, too. Good lines
+    /// are kept whatever the others are. Importing again what is there adds nothing. A line that holds a secret is
+    /// a bad one, unless the policy or `allow_secret` says otherwise.
+    pub fn import_jsonl(
+        &self,
+        caller: &Caller,
+        files: Vec<(String, Box<dyn BufRead>)>,
+        allow_secret: bool,
+        progress: &dyn Progress,
+    ) -> Result<ImportReport> {
+        self.import(Format::Jsonl, caller, files, allow_secret, progress)
+    }
+
+    /// The same of memories in Markdown, as [`Service::export_markdown`] writes them: what stands for a line there
+    /// is a section, and is named by the line that it begins at.
+    pub fn import_markdown(
+        &self,
+        caller: &Caller,
+        files: Vec<(String, Box<dyn BufRead>)>,
+        allow_secret: bool,
+        progress: &dyn Progress,
+    ) -> Result<ImportReport> {
+        self.import(Format::Markdown, caller, files, allow_secret, progress)
+    }
+
+    fn import(
+        &self,
+        format: Format,
+        caller: &Caller,
+        files: Vec<(String, Box<dyn BufRead>)>,
+        allow_secret: bool,
+        progress: &dyn Progress,
+    ) -> Result<ImportReport> {
+        let mut report = ImportReport::default();
+        let mut seen = Seen::default();
+        progress.start("importing", None);
+        let done = self.import_files(
+            (format, caller, allow_secret),
+            files,
+            (&mut report, &mut seen),
+            progress,
+        );
+        progress.finish();
+        if !seen.ignored.is_empty() {
+            let masked = |field: String| self.secrets.masked(&field).unwrap_or(field);
+            let fields: Vec<_> = seen.ignored.into_iter().map(masked).collect();
+            self.notice(format!(
+                "fields that mean nothing here were left out: {}",
+                fields.join(", ")
+            ));
+        }
+        if seen.occurred > 0 {
+            self.notice(format!(
+                "`created_at` was taken as `occurred_at` where no `id` of icm stands beside it ({})",
+                format.count(seen.occurred)
+            ));
+        }
+        match (done, report.added + report.updated + report.unchanged) {
+            (Ok(()), _) => Ok(report),
+            (Err(error), 0) => Err(error),
+            (Err(error), taken) => Err(ServiceError::ImportEnded {
+                taken: format.count(taken),
+                source: Box::new(error),
+            }),
+        }
+    }
+
+    fn import_files(
+        &self,
+        (format, caller, allow_secret): (Format, &Caller, bool),
+        files: Vec<(String, Box<dyn BufRead>)>,
+        (report, seen): (&mut ImportReport, &mut Seen),
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        for (name, mut input) in files {
+            let command = CommandId(random_16(&*self.ground.env));
+            seen.lines.clear();
+            seen.ids.clear();
+            let unnamed = RefCell::new(Unnamed::default());
+            let mut lines = Vec::new();
+            let mut bytes = 0;
+            let mut take = |entry: Entry, seen: &mut Seen| -> Result<()> {
+                progress.advance(1);
+                let fields = entry.fields;
+                let file = file_name(&name);
+                match fields.and_then(|it| self.check_line(caller, &it, file, allow_secret, seen)) {
+                    Ok((line, warnings)) => {
+                        let place = |warning| format!("{name}:{}: {warning}", entry.line);
+                        report.warnings.extend(warnings.into_iter().map(place));
+                        bytes += line.checked.content.len();
+                        lines.push(line);
+                    }
+                    Err(error) => report
+                        .rejected
+                        .push(self.rejected(entry.line, &name, &error)),
+                }
+                if lines.len() >= BATCH_LINES || bytes >= BATCH_BYTES {
+                    self.import_lines(caller, command, &lines, &unnamed, report)?;
+                    lines.clear();
+                    bytes = 0;
+                }
+                Ok(())
+            };
+            match format {
+                Format::Jsonl => json_lines(&mut *input, &name, &mut |it| take(it, seen))?,
+                Format::Markdown => {
+                    let mut sections = markdown::Sections::of(&mut *input);
+                    while let Some(section) =
+                        sections.next().map_err(|source| reading(&name, source))?
+                    {
+                        let fields = section.fields.map_err(ServiceError::invalid);
+                        let line = section.line;
+                        take(Entry { line, fields }, seen)?;
+                    }
+                    seen.ignored.extend(sections.ignored);
+                }
+            }
+            self.import_lines(caller, command, &lines, &unnamed, report)?;
+        }
+        Ok(())
+    }
+
+    fn rejected(&self, line: u64, name: &str, error: &ServiceError) -> Rejected {
+        let mut why = error.to_string();
+        // How to go on, where a word on the command line is all that it takes.
+        if let (ServiceError::Secret { .. }, Some(hint)) = (error, error.hint()) {
+            why = format!("{why}; {hint}");
+        }
+        Rejected {
+            line,
+            file: name.to_owned(),
+            why: self.secrets.masked(&why).unwrap_or(why),
+        }
+    }
+
+    fn import_lines(
+        &self,
+        caller: &Caller,
+        command: CommandId,
+        lines: &[Line],
+        unnamed: &RefCell<Unnamed>,
+        report: &mut ImportReport,
+    ) -> Result<()> {
+        let mut rest = lines;
+        while !rest.is_empty() {
+            // Two lines of one name go into two batches, so that the second sees the first.
+            let mut names = BTreeSet::new();
+            let end = rest
+                .iter()
+                .position(|line| !names.insert(line.name))
+                .unwrap_or(rest.len());
+            let (batch, later) = rest.split_at(end);
+            let fates = self.command(
+                caller,
+                Some(command),
+                RequestKeyOf(None),
+                |command, views| import_batch(command, views, batch, &mut unnamed.borrow_mut()),
+            )?;
+            for fate in fates {
+                match fate {
+                    Fate::Added => report.added += 1,
+                    Fate::Updated => report.updated += 1,
+                    Fate::Unchanged => report.unchanged += 1,
+                }
+            }
+            rest = later;
+        }
+        Ok(())
+    }
+
+    fn check_line(
+        &self,
+        caller: &Caller,
+        fields: &Map<String, Value>,
+        file: Option<&str>,
+        allow_secret: bool,
+        seen: &mut Seen,
+    ) -> Result<(Line, Vec<String>)> {
+        let mut request = request_of(fields)?;
+        request.allow_secret = allow_secret;
+        let id = fields.get("id").and_then(whole_id);
+        let time_of = |field: &str| self.time_of(fields.get(field)?);
+        let created_ms = time_of("created_at");
+        let carried = id.and(created_ms).map(|created_ms| Carried {
+            created_ms,
+            updated_ms: time_of("updated_at").unwrap_or(created_ms),
+        });
+        // Of another program's memory it is the only time there is.
+        let occurred_ms = match (id, &request.occurred_at) {
+            (None, None) => created_ms,
+            _ => None,
+        };
+        request.occurred_at = (request.occurred_at).or(occurred_ms.map(rfc3339_signed));
+        let unknown = fields.keys().filter(|field| match field.as_str() {
+            // Not every program's ids are ours.
+            "id" => id.is_none(),
+            "created_at" => carried.is_none() && occurred_ms.is_none(),
+            "updated_at" => carried.is_none(),
+            field => !FIELDS.contains(&field),
+        });
+        seen.ignored.extend(unknown.cloned());
+        // What says all of where it is from does not come from here.
+        let nobody = Caller::default();
+        let from = match fields.get("source") {
+            Some(Value::Object(_)) => &nobody,
+            _ => {
+                request.source.file = file.map(str::to_owned);
+                caller
+            }
+        };
+        let warnings = self.guard_store(&mut request)?;
+        let mut checked = self.check_store(from, &request)?;
+        checked.carried = carried;
+        if let Some(id) = id
+            && !seen.ids.insert(id)
+        {
+            return Err(ServiceError::invalid(
+                "its `id` stands above, too: a memory of its own has none",
+            ));
+        }
+        let name = match &checked.key {
+            Some(_) => checked.name(),
+            None => {
+                let line_name = |nth| {
+                    let kind = checked.scope.kind.code();
+                    hash::line_name(
+                        kind,
+                        checked.scope.id,
+                        &checked.topic,
+                        &checked.content,
+                        nth,
+                    )
+                };
+                let nth = seen.lines.entry(line_name(1)).or_insert(0);
+                *nth += 1;
+                let name = line_name(*nth);
+                checked.nth_line = Some(*nth);
+                name
+            }
+        };
+        seen.occurred += u64::from(occurred_ms.is_some());
+        Ok((Line { checked, name, id }, warnings))
+    }
+
+    /// Returns the time that a `created_at` or `updated_at` names, milliseconds since the epoch: a text as users write
+    /// it, or a number of seconds or milliseconds. `None` for anything else.
+    fn time_of(&self, value: &Value) -> Option<i64> {
+        let ms = match value {
+            Value::String(text) => {
+                when::parse_ms(text, self.now_ms(), &self.zone(), DayMeans::Start).ok()??
+            }
+            // In seconds these are the years up to 5138, in milliseconds 1973.
+            Value::Number(number) => match number.as_i64()? {
+                seconds if seconds.unsigned_abs() < 100_000_000_000 => seconds * 1_000,
+                ms => ms,
+            },
+            _ => return None,
+        };
+        Timestamp::from_millisecond(ms)
+            .ok()
+            .map(Timestamp::as_millisecond)
+    }
+}
+
+/// The memory that is named, if it is named whole.
+fn whole_id(id: &Value) -> Option<SubjectId> {
+    let text = id.as_str()?.trim();
+    let (low, high) = id_range(text)?;
+    (text.len() == ID_LEN && low == high).then_some(low)
+}
+
+fn reading(name: &str, source: io::Error) -> ServiceError {
+    ServiceError::Io {
+        doing: format!("reading {name}"),
+        source,
+    }
+}
+
+/// The name of a file without its folders, which are nobody's business elsewhere; none for stdin.
+fn file_name(name: &str) -> Option<&str> {
+    let file = (name != STDIN).then(|| Path::new(name).file_name())??;
+    file.to_str()
+        .filter(|file| file.len() <= limits::SOURCE_LEN_MAX)
+}

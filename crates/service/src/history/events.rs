@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use icm_log::facts::{Facts, Hole, UndoneRange};
+use icm_log::facts::{Facts, Hole, MemoryUpdated, UndoneRange};
 use icm_log::record::Body;
 use icm_log::{Event, Kind, Position, SubjectId, hash, payload};
 use icm_projections::Views;
@@ -444,42 +444,7 @@ fn summary_of(facts: &Facts, payload: &Value) -> String {
             facts.covers.len(),
             text("content")
         ),
-        Facts::Updated(facts) => {
-            let mut parts: Vec<String> = field_names(facts.fields)
-                .into_iter()
-                .filter(|name| name != "content")
-                .map(|name| match name.as_str() {
-                    "topic" => format!("topic: {}", text("topic")),
-                    "importance" => match facts.importance {
-                        Some(importance) => format!(
-                            "importance: {}",
-                            icm_api::Importance::from(importance).name()
-                        ),
-                        None => name,
-                    },
-                    _ => name,
-                })
-                .collect();
-            let added = payload.get("keywords_added").and_then(Value::as_array);
-            let added: Vec<String> = (added.into_iter().flatten())
-                .filter_map(Value::as_str)
-                .map(|word| format!("+{word}"))
-                .collect();
-            match (added.is_empty(), facts.removed.len()) {
-                (true, 0) => {}
-                (true, 1) => parts.push("keywords: 1 taken away".to_owned()),
-                (true, removed) => parts.push(format!("keywords: {removed} taken away")),
-                (false, 0) => parts.push(format!("keywords: {}", added.join(" "))),
-                (false, removed) => parts.push(format!(
-                    "keywords: {}, {removed} taken away",
-                    added.join(" ")
-                )),
-            }
-            if facts.fields & icm_log::facts::fields::CONTENT != 0 {
-                parts.push(format!("content: {}", text("content")));
-            }
-            parts.join(", ")
-        }
+        Facts::Updated(facts) => update_summary(facts, payload, text),
         Facts::MemoirCreated(_) if payload.is_null() => "(withheld)".to_owned(),
         Facts::MemoirCreated(_) => format!("[{}] {}", text("name"), text("description")),
         Facts::MemoirDescribed(_) => format!("description: {}", text("description")),
@@ -549,4 +514,46 @@ fn summary_of(facts: &Facts, payload: &Value) -> String {
         }
         Facts::Opaque => "a kind that this version does not know".to_owned(),
     }
+}
+
+/// What an update wrote, field by field.
+fn update_summary<'p>(
+    facts: &MemoryUpdated,
+    payload: &Value,
+    text: impl Fn(&str) -> &'p str,
+) -> String {
+    let mut parts: Vec<String> = field_names(facts.fields)
+        .into_iter()
+        .filter(|name| name != "content")
+        .map(|name| match name.as_str() {
+            "topic" => format!("topic: {}", text("topic")),
+            "importance" => match facts.importance {
+                Some(importance) => format!(
+                    "importance: {}",
+                    icm_api::Importance::from(importance).name()
+                ),
+                None => name,
+            },
+            _ => name,
+        })
+        .collect();
+    let added = payload.get("keywords_added").and_then(Value::as_array);
+    let added: Vec<String> = (added.into_iter().flatten())
+        .filter_map(Value::as_str)
+        .map(|word| format!("+{word}"))
+        .collect();
+    match (added.is_empty(), facts.removed.len()) {
+        (true, 0) => {}
+        (true, 1) => parts.push("keywords: 1 taken away".to_owned()),
+        (true, removed) => parts.push(format!("keywords: {removed} taken away")),
+        (false, 0) => parts.push(format!("keywords: {}", added.join(" "))),
+        (false, removed) => parts.push(format!(
+            "keywords: {}, {removed} taken away",
+            added.join(" ")
+        )),
+    }
+    if facts.fields & icm_log::facts::fields::CONTENT != 0 {
+        parts.push(format!("content: {}", text("content")));
+    }
+    parts.join(", ")
 }

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use icm_log::facts::Facts;
-use icm_log::{Event, Position, SessionId, payload};
-use icm_projections::Views;
-use icm_projections::fold::InChain;
+use icm_log::facts::{Facts, MemoryRecalled};
+use icm_log::{ActorId, CommandId, Event, EventId, Position, SessionId, SubjectId, payload};
+use icm_projections::fold::{EntityId, InChain, Undos};
+use icm_projections::{ViewError, Views};
 use serde_json::Value;
 
 use crate::memory::present::field_names;
@@ -34,83 +34,39 @@ impl Service {
         // An event that came late has no version of its own.
         wanted.extend(views.touched(entity)?);
         let wanted: Vec<Position> = wanted.into_iter().collect();
-        let undos = views.undos()?;
 
-        let (mut covers, mut covered_by) = (None, None);
-        let (mut sessions, mut late) = (BTreeMap::new(), Vec::new());
-        let made: BTreeSet<Position> = versions.iter().map(|version| version.from).collect();
-        let mut recalls = Vec::with_capacity(shown.len());
+        let mut reading = Reading {
+            service: self,
+            views,
+            undos: views.undos()?,
+            entity,
+            made: versions.iter().map(|version| version.from).collect(),
+            stored: versions.last().map(|version| version.id_stamp.event),
+            sessions: BTreeMap::new(),
+            late: Vec::new(),
+            recalls: Vec::with_capacity(shown.len()),
+            from: None,
+            first_stored: None,
+            covers: None,
+            covered_by: None,
+        };
         let mut failed = None;
-        let stored = versions.last().map(|version| version.id_stamp.event);
-        let (mut from, mut first_stored) = (None, None);
         views.events_at(&self.log, &wanted, &mut |event| {
-            let session = session_text(event.head.session());
-            let undone = undos.is_undone(&InChain::of(event));
-            let facts = match Facts::of(&event.head) {
-                Ok(Facts::Recalled(facts)) => facts,
-                other => {
-                    if !made.contains(&event.position) {
-                        late.push(WhyEvent {
-                            position: event.position.0,
-                            event: event.id.to_string(),
-                            kind: event.head.kind().name(),
-                            at: rfc3339(event.head.time().ms()),
-                            actor: self.actor_name(views, event.head.actor()),
-                            session,
-                            changed: Vec::new(),
-                        });
-                    } else {
-                        sessions.insert(event.position, session);
-                    }
-                    let is_first = stored == Some(event.id);
-                    if is_first {
-                        first_stored = Some((event.head.actor(), source_of(event)));
-                    }
-                    // What gave the memory its id may be undone, and another one in force.
-                    let is_stored = matches!(other, Ok(Facts::Stored(_)));
-                    if is_stored && !undone && (is_first || from.is_none()) {
-                        from = Some((event.head.actor(), source_of(event)));
-                    }
-                    if let (Ok(Facts::Consolidated(facts)), false) = (other, undone) {
-                        match views.resolve(event.head.subject()) {
-                            Ok(subject) if subject == entity => {
-                                let ids = facts.covers.iter().map(|covered| covered.id);
-                                covers = Some((ids.collect(), event.head.command()));
-                            }
-                            Ok(subject) => covered_by = Some((subject, event.head.command())),
-                            Err(error) => failed = Some(error),
-                        }
-                    }
-                    return;
-                }
-            };
-            let mut rank = None;
-            for result in &facts.results {
-                match views.resolve(result.id) {
-                    Ok(found) if found == entity => {
-                        rank = Some(result.rank);
-                        break;
-                    }
-                    Ok(_) => {}
-                    Err(error) => failed = Some(error),
-                }
-            }
-            let payload = event.body.payload().and_then(payload::to_json);
-            let query = payload.as_ref().and_then(|payload| payload.get("query"));
-            recalls.push(WhyRecall {
-                position: event.position.0,
-                event: event.id.to_string(),
-                at: rfc3339(event.head.time().ms()),
-                actor: self.actor_name(views, event.head.actor()),
-                session,
-                query: query.and_then(Value::as_str).map(str::to_owned),
-                rank: rank.unwrap_or_default(),
-                undone,
-            });
+            failed = reading.read(event).err().or(failed.take());
         })?;
         if let Some(error) = failed {
             return Err(error.into());
         }
+        let Reading {
+            mut sessions,
+            late,
+            mut recalls,
+            from,
+            first_stored,
+            covers,
+            covered_by,
+            ..
+        } = reading;
         recalls.reverse();
 
         let (Some(first), Some(last)) = (versions.first(), versions.last()) else {
@@ -156,6 +112,107 @@ impl Service {
             recalls_total: recalls_total.max(recalls.len() as u64),
             recalls,
         })
+    }
+}
+
+/// The events about a memory as they are read, and what they say of it.
+struct Reading<'a> {
+    service: &'a Service,
+    views: &'a Views,
+    undos: Undos,
+    entity: EntityId,
+    /// The positions of events that made a version.
+    made: BTreeSet<Position>,
+    /// The event that gave the memory its id.
+    stored: Option<EventId>,
+    /// The sessions of events that made a version.
+    sessions: BTreeMap<Position, Option<String>>,
+    /// Events that made no version, because they came late.
+    late: Vec<WhyEvent>,
+    recalls: Vec<WhyRecall>,
+    /// Who stored the memory, and from which source: of an event in force, and of the one that gave it its id.
+    from: Option<(ActorId, Source)>,
+    first_stored: Option<(ActorId, Source)>,
+    /// What the memory stands for as a summary, and what stands for it, each with the command.
+    covers: Option<(Vec<SubjectId>, CommandId)>,
+    covered_by: Option<(SubjectId, CommandId)>,
+}
+
+impl Reading<'_> {
+    fn read(&mut self, event: &Event<'_>) -> std::result::Result<(), ViewError> {
+        match Facts::of(&event.head) {
+            Ok(Facts::Recalled(facts)) => self.recall(event, &facts),
+            other => self.change(event, other.ok()),
+        }
+    }
+
+    fn change(
+        &mut self,
+        event: &Event<'_>,
+        facts: Option<Facts>,
+    ) -> std::result::Result<(), ViewError> {
+        let session = session_text(event.head.session());
+        let undone = self.undos.is_undone(&InChain::of(event));
+        if self.made.contains(&event.position) {
+            self.sessions.insert(event.position, session);
+        } else {
+            self.late.push(WhyEvent {
+                position: event.position.0,
+                event: event.id.to_string(),
+                kind: event.head.kind().name(),
+                at: rfc3339(event.head.time().ms()),
+                actor: self.service.actor_name(self.views, event.head.actor()),
+                session,
+                changed: Vec::new(),
+            });
+        }
+        let is_first = self.stored == Some(event.id);
+        if is_first {
+            self.first_stored = Some((event.head.actor(), source_of(event)));
+        }
+        // What gave the memory its id may be undone, and another one in force.
+        let is_stored = matches!(facts, Some(Facts::Stored(_)));
+        if is_stored && !undone && (is_first || self.from.is_none()) {
+            self.from = Some((event.head.actor(), source_of(event)));
+        }
+        if let (Some(Facts::Consolidated(facts)), false) = (facts, undone) {
+            let subject = self.views.resolve(event.head.subject())?;
+            let command = event.head.command();
+            if subject == self.entity {
+                let ids = facts.covers.iter().map(|covered| covered.id);
+                self.covers = Some((ids.collect(), command));
+            } else {
+                self.covered_by = Some((subject, command));
+            }
+        }
+        Ok(())
+    }
+
+    fn recall(
+        &mut self,
+        event: &Event<'_>,
+        facts: &MemoryRecalled,
+    ) -> std::result::Result<(), ViewError> {
+        let mut rank = None;
+        for result in &facts.results {
+            if self.views.resolve(result.id)? == self.entity {
+                rank = Some(result.rank);
+                break;
+            }
+        }
+        let payload = event.body.payload().and_then(payload::to_json);
+        let query = payload.as_ref().and_then(|payload| payload.get("query"));
+        self.recalls.push(WhyRecall {
+            position: event.position.0,
+            event: event.id.to_string(),
+            at: rfc3339(event.head.time().ms()),
+            actor: self.service.actor_name(self.views, event.head.actor()),
+            session: session_text(event.head.session()),
+            query: query.and_then(Value::as_str).map(str::to_owned),
+            rank: rank.unwrap_or_default(),
+            undone: self.undos.is_undone(&InChain::of(event)),
+        });
+        Ok(())
     }
 }
 

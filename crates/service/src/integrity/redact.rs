@@ -15,7 +15,7 @@ use icm_log::{
     payload,
 };
 use icm_projections::Views;
-use icm_projections::fold::Version;
+use icm_projections::fold::{EntityId, Version};
 use serde_json::Value;
 
 use crate::command::RequestKeyOf;
@@ -52,6 +52,25 @@ struct Plan {
     /// Files that hold the text, relative to the store.
     torn: Vec<PathBuf>,
     answer: RedactAnswer,
+}
+
+/// What a walk through the log finds of what is to be redacted.
+#[derive(Default)]
+struct Sweep {
+    /// Every id of the memories.
+    subjects: BTreeSet<SubjectId>,
+    /// Single events, by id.
+    found: BTreeMap<EventId, (Position, RedactEvent)>,
+    /// How many of the events are about a memory.
+    touched: BTreeMap<SubjectId, u64>,
+    /// Summaries of memories that are to go.
+    summaries: BTreeSet<SubjectId>,
+    /// Events whose body is to go.
+    bodies: u64,
+    /// Events of the log that have a body.
+    all: u64,
+    /// A single event that is redacted already.
+    already: Option<Position>,
 }
 
 impl Service {
@@ -132,7 +151,67 @@ impl Service {
     }
 
     fn redact_plan(&self, views: &Views, request: &RedactRequest) -> QueryResult<Plan> {
-        let newest = views.tally().position;
+        let (entities, singles) = self.redact_targets(views, request)?;
+        let needle = request.pattern.as_deref().map(Needle::new);
+        let torn = match &needle {
+            Some(needle) => self.log.torn_with(&|bytes| needle.is_in_bytes(bytes))?,
+            None => Vec::new(),
+        };
+        let sweep = self.sweep(views, &entities, &singles, needle.as_ref())?;
+        // Run again after it was killed, a redaction finds its work done.
+        if sweep.bodies == 0 && torn.is_empty() && !self.was_begun(request)? {
+            return Err(match sweep.already {
+                Some(position) => {
+                    already_redacted(format!("event @{position} is redacted already"))
+                }
+                None if !entities.is_empty() => {
+                    already_redacted("these memories are redacted already".to_owned())
+                }
+                None => nothing(),
+            }
+            .into());
+        }
+        let memories = redact_memories(views, &sweep.touched, &entities)?;
+        let mut listed: Vec<_> = sweep.found.iter().collect();
+        listed.sort_unstable_by_key(|(id, (position, _))| (*position, **id));
+        let singles: Vec<EventId> = listed.iter().map(|(id, _)| **id).collect();
+        let planned = serde_json::to_vec(&(&sweep.subjects, &singles, sweep.bodies, torn.len()));
+        let planned = planned.map_err(|error| ServiceError::Internal(error.to_string()))?;
+        let answer = RedactAnswer {
+            dry_run: true,
+            plan: blake3::hash(&planned).to_hex()[..16].to_owned(),
+            event: None,
+            position: None,
+            events: sweep.bodies,
+            share: sweep.bodies as f64 / sweep.all.max(1) as f64,
+            memories,
+            single_events_total: listed.len() as u64,
+            single_events: listed
+                .into_iter()
+                .map(|(_, (_, event))| event.clone())
+                .take(EVENTS_MAX)
+                .collect(),
+            summaries: sweep.summaries.into_iter().map(id_text).collect(),
+            blanked_events: 0,
+            segments: 0,
+            torn: torn.iter().map(|path| path.display().to_string()).collect(),
+            torn_removed: 0,
+            out_of_reach: OUT_OF_REACH.map(str::to_owned).to_vec(),
+        };
+        Ok(Plan {
+            subjects: sweep.subjects,
+            singles,
+            torn,
+            answer,
+        })
+    }
+
+    /// Returns the memories and the single events that a request names.
+    fn redact_targets(
+        &self,
+        views: &Views,
+        request: &RedactRequest,
+    ) -> QueryResult<(BTreeSet<EntityId>, BTreeSet<Position>)> {
         let mut entities = BTreeSet::new();
         let mut singles = BTreeSet::new();
         for target in &request.targets {
@@ -144,22 +223,23 @@ impl Service {
                     return Err(error);
                 }
                 _ => {
-                    let place = self.event_named(views, target).map_err(neither)?;
-                    singles.insert(place);
+                    singles.insert(self.event_named(views, target).map_err(neither)?);
                 }
             }
         }
-        let mut subjects: BTreeSet<SubjectId> = BTreeSet::new();
-        let mut found: BTreeMap<EventId, (Position, RedactEvent)> = BTreeMap::new();
-        let mut touched: BTreeMap<SubjectId, u64> = BTreeMap::new();
-        let mut summaries = BTreeSet::new();
-        let (mut bodies, mut all) = (0, 0_u64);
-        let (mut already, mut withheld) = (None, Vec::new());
-        let needle = request.pattern.as_deref().map(Needle::new);
-        let torn = match &needle {
-            Some(needle) => self.log.torn_with(&|bytes| needle.is_in_bytes(bytes))?,
-            None => Vec::new(),
-        };
+        Ok((entities, singles))
+    }
+
+    /// Walks the whole log for what is to go.
+    fn sweep(
+        &self,
+        views: &Views,
+        entities: &BTreeSet<EntityId>,
+        singles: &BTreeSet<Position>,
+        needle: Option<&Needle>,
+    ) -> QueryResult<Sweep> {
+        let mut sweep = Sweep::default();
+        let mut withheld = Vec::new();
         self.log.scan(&Cursor::START, &mut |event| {
             let head = &event.head;
             let of = |id| match views.resolve(id) {
@@ -168,45 +248,42 @@ impl Service {
             };
             // What is damaged may still be read by eye.
             let there = event.body != Body::Withheld;
-            all += u64::from(there);
+            sweep.all += u64::from(there);
             let about = concerns(event, of);
             if about && !head.kind().name().starts_with("log.") && !head.subject().is_zero() {
-                subjects.insert(head.subject());
+                sweep.subjects.insert(head.subject());
             }
             let covers = match Facts::of(head) {
                 Ok(Facts::Consolidated(facts)) => facts.covers,
                 _ => Vec::new(),
             };
             if !about && covers.iter().any(|covered| of(covered.id)) {
-                summaries.insert(head.subject());
+                sweep.summaries.insert(head.subject());
             }
-            let matches = match (&needle, event.body) {
+            let matches = match (needle, event.body) {
                 (Some(needle), Body::Present { payload, .. }) => holds(payload, needle),
                 (Some(needle), Body::Damaged) => self.holds_damaged(event, needle),
                 _ => false,
             };
             let single = singles.contains(&event.position) || matches;
-            bodies += u64::from((about || single) && there);
+            sweep.bodies += u64::from((about || single) && there);
             if singles.contains(&event.position) && !there {
-                already = Some(event.position);
+                sweep.already = Some(event.position);
             }
             if (about || single) && !there {
                 withheld.push((head.origin(), event.id));
             }
             if single && !about {
-                let event = (
-                    event.position,
-                    RedactEvent {
-                        event: event.id.to_string(),
-                        position: event.position.0,
-                        kind: head.kind().name(),
-                        at: rfc3339(head.time().ms()),
-                    },
-                );
-                found.insert(head.id(), event);
+                let shown = RedactEvent {
+                    event: event.id.to_string(),
+                    position: event.position.0,
+                    kind: head.kind().name(),
+                    at: rfc3339(head.time().ms()),
+                };
+                sweep.found.insert(head.id(), (event.position, shown));
             }
             if (about || single) && !head.subject().is_zero() {
-                *touched.entry(head.subject()).or_default() += 1;
+                *sweep.touched.entry(head.subject()).or_default() += 1;
             }
             ControlFlow::Continue(())
         })?;
@@ -218,74 +295,11 @@ impl Service {
                 named.get(origin).is_some_and(|named| named.contains(id))
             };
             withheld.retain(is_named);
-            bodies += (about_all - withheld.len()) as u64;
+            sweep.bodies += (about_all - withheld.len()) as u64;
         }
         let done: BTreeSet<EventId> = withheld.into_iter().map(|(_, id)| id).collect();
-        found.retain(|id, _| !done.contains(id));
-        // Run again after it was killed, a redaction finds its work done.
-        if bodies == 0 && torn.is_empty() && !self.was_begun(request)? {
-            return Err(match already {
-                Some(position) => {
-                    already_redacted(format!("event @{position} is redacted already"))
-                }
-                None if !entities.is_empty() => {
-                    already_redacted("these memories are redacted already".to_owned())
-                }
-                None => nothing(),
-            }
-            .into());
-        }
-        let mut memories: BTreeMap<String, RedactMemory> = BTreeMap::new();
-        for (id, events) in touched {
-            let entity = views.resolve(id)?;
-            let Some(version) = views.version_at(entity, newest)? else {
-                continue;
-            };
-            let whole = entities.contains(&entity);
-            let memory = memories
-                .entry(id_text(version.id))
-                .or_insert_with(|| redact_memory(&version, whole));
-            memory.events += events;
-        }
-        let mut listed: Vec<_> = found.values().cloned().collect();
-        listed.sort_by_key(|(position, _)| *position);
-        let singles: Vec<EventId> = {
-            let mut ids: Vec<_> = found
-                .iter()
-                .map(|(id, (position, _))| (*position, *id))
-                .collect();
-            ids.sort_unstable();
-            ids.into_iter().map(|(_, id)| id).collect()
-        };
-        let planned = serde_json::to_vec(&(&subjects, &singles, bodies, torn.len()));
-        let planned = planned.map_err(|error| ServiceError::Internal(error.to_string()))?;
-        let answer = RedactAnswer {
-            dry_run: true,
-            plan: blake3::hash(&planned).to_hex()[..16].to_owned(),
-            event: None,
-            position: None,
-            events: bodies,
-            share: bodies as f64 / all.max(1) as f64,
-            memories: memories.into_values().collect(),
-            single_events_total: listed.len() as u64,
-            single_events: listed
-                .into_iter()
-                .map(|(_, event)| event)
-                .take(EVENTS_MAX)
-                .collect(),
-            summaries: summaries.into_iter().map(id_text).collect(),
-            blanked_events: 0,
-            segments: 0,
-            torn: torn.iter().map(|path| path.display().to_string()).collect(),
-            torn_removed: 0,
-            out_of_reach: OUT_OF_REACH.map(str::to_owned).to_vec(),
-        };
-        Ok(Plan {
-            subjects,
-            singles,
-            torn,
-            answer,
-        })
+        sweep.found.retain(|id, _| !done.contains(id));
+        Ok(sweep)
     }
 
     /// Whether this process has finished what the same request had begun.
@@ -303,6 +317,28 @@ impl Service {
         // What cannot be read cannot be told either; the walk has just read it.
         read.is_ok_and(|read| needle.is_in_bytes(&bytes[..read]))
     }
+}
+
+/// The memories that events are about, each with the number of them.
+fn redact_memories(
+    views: &Views,
+    touched: &BTreeMap<SubjectId, u64>,
+    entities: &BTreeSet<EntityId>,
+) -> QueryResult<Vec<RedactMemory>> {
+    let newest = views.tally().position;
+    let mut memories: BTreeMap<String, RedactMemory> = BTreeMap::new();
+    for (id, events) in touched {
+        let entity = views.resolve(*id)?;
+        let Some(version) = views.version_at(entity, newest)? else {
+            continue;
+        };
+        let whole = entities.contains(&entity);
+        let memory = memories
+            .entry(id_text(version.id))
+            .or_insert_with(|| redact_memory(&version, whole));
+        memory.events += events;
+    }
+    Ok(memories.into_values().collect())
 }
 
 fn redact_memory(version: &Version, whole: bool) -> RedactMemory {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use icm_log::facts::LogUndone;
 use icm_log::{CommandId, EventId, Kind, NewEvent, SubjectId, payload};
 use icm_projections::Views;
-use icm_projections::fold::EntityId;
+use icm_projections::fold::{EntityId, Undos};
 
 use self::choice::{Picked, can_be_undone, cannot_be_undone, selector_of};
 use self::named::undos_of;
@@ -27,6 +27,59 @@ use icm_api::{
 const COMMANDS_MAX: usize = 100;
 /// Later changes that an answer lists; it counts all of them.
 const LATER_MAX: usize = 100;
+
+/// The events that were asked for, by what becomes of them.
+struct Chosen {
+    /// To be undone.
+    picked: Vec<Picked>,
+    /// Left as they are.
+    skipped: Vec<SkippedEvent>,
+    /// How many are undone already, and by which undo the last of them.
+    already: u64,
+    undone_by: Option<EventId>,
+    /// Those of the skipped that have no text any more.
+    redacted: Vec<Picked>,
+}
+
+impl Chosen {
+    fn of(mut picked: Vec<Picked>, undos: &Undos) -> Chosen {
+        let mut skipped = Vec::new();
+        let mut already = 0;
+        let mut undone_by = None;
+        let mut redacted: Vec<Picked> = Vec::new();
+        let chosen: BTreeSet<EventId> = picked.iter().map(|picked| picked.at.event).collect();
+        picked.retain(|picked| {
+            if !can_be_undone(picked.kind) {
+                skipped.push(picked.stays());
+                return false;
+            }
+            let mut in_force = undos.in_force(&picked.at).peekable();
+            if in_force.peek().is_none() {
+                // An undo has no text of a memory: taking it back needs none.
+                let stays = picked.withheld && picked.kind != Kind::LOG_UNDONE;
+                if stays {
+                    redacted.push(picked.clone());
+                    skipped.push(picked.stays());
+                }
+                return !stays;
+            }
+            // What is undone only by what is undone here would come back.
+            let stays = in_force.find(|undo| !chosen.contains(&undo.event));
+            if let Some(undo) = stays {
+                already += 1;
+                undone_by = Some(undo.event);
+            }
+            stays.is_none()
+        });
+        Chosen {
+            picked,
+            skipped,
+            already,
+            undone_by,
+            redacted,
+        }
+    }
+}
 
 impl Service {
     /// Undoes events, or says what that would change.
@@ -93,35 +146,13 @@ impl Service {
     ) -> QueryResult<(UndoAnswer, Vec<LogUndone>)> {
         let wanted = self.undo_wanted(views, request)?;
         let undos = views.undos()?;
-        let mut picked = self.pick(views, &wanted)?;
-        let mut skipped = Vec::new();
-        let mut already = 0;
-        let mut undone_by = None;
-        let mut redacted: Vec<Picked> = Vec::new();
-        let chosen: BTreeSet<EventId> = picked.iter().map(|picked| picked.at.event).collect();
-        picked.retain(|picked| {
-            if !can_be_undone(picked.kind) {
-                skipped.push(picked.stays());
-                return false;
-            }
-            let mut in_force = undos.in_force(&picked.at).peekable();
-            if in_force.peek().is_none() {
-                // An undo has no text of a memory: taking it back needs none.
-                let stays = picked.withheld && picked.kind != Kind::LOG_UNDONE;
-                if stays {
-                    redacted.push(picked.clone());
-                    skipped.push(picked.stays());
-                }
-                return !stays;
-            }
-            // What is undone only by what is undone here would come back.
-            let stays = in_force.find(|undo| !chosen.contains(&undo.event));
-            if let Some(undo) = stays {
-                already += 1;
-                undone_by = Some(undo.event);
-            }
-            stays.is_none()
-        });
+        let Chosen {
+            mut picked,
+            mut skipped,
+            already,
+            undone_by,
+            redacted,
+        } = Chosen::of(self.pick(views, &wanted)?, &undos);
         let named = |it: &&Picked| wanted.named.contains(&it.position) || picked.is_empty();
         if let Some(it) = redacted.iter().find(named) {
             return Err(is_redacted(it).into());
@@ -185,24 +216,29 @@ impl Service {
                 .extend(self.undo_change(views, change, links, later)?);
         }
         answer.plan = plan_of(&undos, &answer)?;
-        let mut commands: BTreeMap<CommandId, UndoneCommand> = BTreeMap::new();
-        for picked in &picked {
-            let entry = commands.entry(picked.command).or_insert(UndoneCommand {
-                position: picked.position.0,
-                event: picked.at.event.to_string(),
-                at: rfc3339(picked.ms),
-                kind: picked.kind.name(),
-                events: 0,
-            });
-            entry.events += 1;
-        }
-        answer.commands_total = commands.len() as u64;
-        answer.commands = commands.into_values().collect();
-        answer.commands.sort_by_key(|command| command.position);
-        let more = answer.commands.len().saturating_sub(COMMANDS_MAX);
-        answer.commands.drain(..more);
+        (answer.commands, answer.commands_total) = commands_of(&picked);
         Ok((answer, undos))
     }
+}
+
+/// The newest commands that the events are of, oldest first, and the number of all.
+fn commands_of(picked: &[Picked]) -> (Vec<UndoneCommand>, u64) {
+    let mut commands: BTreeMap<CommandId, UndoneCommand> = BTreeMap::new();
+    for picked in picked {
+        let entry = commands.entry(picked.command).or_insert(UndoneCommand {
+            position: picked.position.0,
+            event: picked.at.event.to_string(),
+            at: rfc3339(picked.ms),
+            kind: picked.kind.name(),
+            events: 0,
+        });
+        entry.events += 1;
+    }
+    let total = commands.len() as u64;
+    let mut commands: Vec<_> = commands.into_values().collect();
+    commands.sort_by_key(|command| command.position);
+    commands.drain(..commands.len().saturating_sub(COMMANDS_MAX));
+    (commands, total)
 }
 
 /// Tells one plan from another: what would be undone, and what comes of it.

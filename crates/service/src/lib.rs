@@ -2,7 +2,8 @@
 //!
 //! [`Service`] turns requests (the types of `icm-api`) into events of the log, and answers queries from the views. Its
 //! folders are named after what a person does: [`memory`](Service::store), recall, history, memoir, upkeep, portable and
-//! integrity; every write passes `command`.
+//! integrity. They stand on three others: `service` (the open store and its parts), `snapshot` (the views in use) and
+//! `command` (every write passes it). No module uses one that uses it; a test refuses such circles.
 //!
 //! This crate knows no socket, no protocol and no terminal. Another process that answers for the same store is a
 //! [`peer::Peer`]. The clock, randomness and the disk come in as [`Ground`].

@@ -1,9 +1,9 @@
-//! Who says something.
+//! The author of a memory or of a confirmation.
 
 use icm_log::{ActorId, SessionId, hash};
 use icm_projections::fold::Version;
 
-/// Who says something: a session, or an actor where no session is known; the same actor is another one only from
+/// An author: a session, or an actor if no session is known; the same actor is another one only from
 /// session to session.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Author {

@@ -108,7 +108,7 @@ impl<'a> Command<'a> {
         Ok(appended)
     }
 
-    /// Who says what is written.
+    /// The author of what this command writes.
     pub(crate) fn author(&self) -> Author {
         Author {
             session: session_of(self.caller),

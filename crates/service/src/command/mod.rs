@@ -99,7 +99,7 @@ impl Service {
         })
     }
 
-    /// What is wrong with an argument, without a secret that the argument holds.
+    /// Masks secrets of an argument in the error about it.
     pub(crate) fn without_its_secrets(&self, error: ServiceError) -> ServiceError {
         match error {
             ServiceError::Invalid { message, hint } => ServiceError::Invalid {
@@ -111,5 +111,5 @@ impl Service {
     }
 }
 
-/// Where a position lies after everything.
+/// A position after every event.
 pub(crate) const NEWEST: Position = Position(u64::MAX);

@@ -1,4 +1,4 @@
-//! What a command answers: the receipt of what it wrote, of what was there already, or of the first time.
+//! Receipts: of a write, of something that was there already, or of the first time of a request.
 
 use icm_log::{Appended, EventId, Kind, Position, SubjectId};
 use icm_projections::Views;

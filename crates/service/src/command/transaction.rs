@@ -36,7 +36,7 @@ pub(crate) struct Transaction<'a> {
     looked: bool,
 }
 
-/// What was decided, and is not yet durable. Others may decide meanwhile.
+/// A transaction whose lock is free again and whose events are not yet durable. Others may decide meanwhile.
 pub(crate) struct Uncommitted<'a> {
     service: &'a Service,
     writer: Option<Writer<'a>>,
@@ -77,7 +77,7 @@ impl Service {
         Ok(answer)
     }
 
-    /// Who calls can be named in the log.
+    /// Refuses a caller that the log cannot name.
     pub(crate) fn check_caller(&self, caller: &Caller) -> Result<()> {
         check_caller(caller)?;
         Guard::new(&self.secrets, false).caller(caller)

@@ -130,10 +130,10 @@ struct Reading<'a> {
     /// Events that made no version, because they came late.
     late: Vec<WhyEvent>,
     recalls: Vec<WhyRecall>,
-    /// Who stored the memory, and from which source: of an event in force, and of the one that gave it its id.
+    /// Actor and source of the store: of an event in force, and of the one that gave the memory its id.
     from: Option<(ActorId, Source)>,
     first_stored: Option<(ActorId, Source)>,
-    /// What the memory stands for as a summary, and what stands for it, each with the command.
+    /// The memories that this one summarises, and the summary that covers it, each with the command.
     covers: Option<(Vec<SubjectId>, CommandId)>,
     covered_by: Option<(SubjectId, CommandId)>,
 }

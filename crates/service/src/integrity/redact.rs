@@ -44,7 +44,7 @@ fn is_idle(answer: &RedactAnswer) -> bool {
     answer.events == 0 && answer.torn.is_empty()
 }
 
-/// What is to be redacted.
+/// A redaction as it would be done now.
 struct Plan {
     /// Every id of the memories.
     subjects: BTreeSet<SubjectId>,
@@ -54,7 +54,7 @@ struct Plan {
     answer: RedactAnswer,
 }
 
-/// What a walk through the log finds of what is to be redacted.
+/// The finds of a walk through the log for a redaction.
 #[derive(Default)]
 struct Sweep {
     /// Every id of the memories.

@@ -34,7 +34,7 @@ pub(crate) fn graph_fields(before: &Version, after: &Version) -> Vec<String> {
         .collect()
 }
 
-/// What two states of a memoir or a concept are compared by, as in their JSON.
+/// The fields by which two states of a memoir or a concept are compared, as in their JSON.
 pub(super) const FIELDS: [&str; 6] = [
     "memoir",
     "name",

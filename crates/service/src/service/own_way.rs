@@ -5,7 +5,7 @@ use std::sync::Arc;
 use icm_api::error::Result;
 use icm_api::{Caller, Receipt, StoreRequest, UpdateRequest};
 
-/// What somebody wants written.
+/// A write that somebody asks for.
 #[derive(Debug)]
 pub enum Write {
     /// A new memory.

@@ -9,7 +9,7 @@ use crate::peer::{Forwarded, PeerParams, fill_in};
 use icm_api::Caller;
 
 impl Service {
-    /// What the owner answers, where there is one that does.
+    /// Returns the owner's answer, if there is an owner that answers.
     pub(crate) fn ask_owner<R: Forwarded, A: DeserializeOwned>(
         &self,
         caller: &Caller,

@@ -94,7 +94,7 @@ impl Service {
     }
 }
 
-/// What lies in the store's folder and may hold a text, for a person to judge.
+/// Lines on files in the store's folder that may hold a redacted text, for a person to judge.
 pub(crate) fn unknown(blanked: &Blanked) -> Vec<String> {
     let line = |path: &PathBuf| {
         let what = match path.starts_with("torn") {

@@ -17,7 +17,7 @@ const PAUSE: Duration = Duration::from_millis(25);
 const IDLE_TRIES: u32 = 8;
 
 impl Service {
-    /// What `read` makes of the log: again, where it met damage or failed while files were written.
+    /// Returns the result of `read`. Reads again if `read` met damage or failed while log files were written anew.
     pub(crate) fn retry_while_rewritten<T>(
         &self,
         mut read: impl FnMut() -> Result<T>,

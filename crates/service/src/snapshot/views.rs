@@ -37,7 +37,7 @@ impl Service {
         answer
     }
 
-    /// What whoever reads has to know of a log that is not in order.
+    /// Returns a line for the user about a log that is not in order.
     pub(crate) fn remark_on_the_log(&self, views: Option<&Views>) -> Option<String> {
         if let Some(damage) = self.damage_in(views) {
             return Some(format!(
@@ -62,7 +62,7 @@ impl Service {
         }
     }
 
-    /// What is damaged of the log, as far as answers have met it: they are of what lies before.
+    /// Returns the damage that answers have met in the log; they are of the events before it.
     pub fn damage(&self) -> Option<String> {
         self.damage_in(locked(&self.views).as_ref())
     }

@@ -56,17 +56,17 @@ impl Picked {
     }
 }
 
-/// What is asked for, resolved.
+/// A request for an undo, with names and times resolved.
 #[derive(Default)]
 pub(super) struct Wanted {
     pub(super) positions: Option<BTreeSet<Position>>,
-    /// What is named one by one, also as a range of one.
+    /// Events that are named one by one, also as a range of one.
     pub(super) named: BTreeSet<Position>,
     pub(super) range: Option<(Position, Position)>,
     pub(super) commands: Option<BTreeSet<CommandId>>,
     pub(super) session: Option<icm_log::SessionId>,
     pub(super) actor: Option<String>,
-    /// What is or was in a topic or a memoir.
+    /// The members of a topic or a memoir, now or earlier.
     pub(super) members: Option<BTreeSet<SubjectId>>,
     pub(super) since: Option<Position>,
     pub(super) since_ms: Option<u64>,

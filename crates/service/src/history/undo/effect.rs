@@ -1,4 +1,4 @@
-//! What an undo does to a row, as it is shown before it is done.
+//! The effect of an undo on a row, as a plan shows it.
 
 use icm_projections::Views;
 use icm_projections::fold::{Change, Family, Link, Version, difference};
@@ -104,7 +104,7 @@ impl Service {
     }
 }
 
-/// Where a row stands: its topic, or its memoir; a concept's name comes with it.
+/// Returns the topic of a memory, or the memoir of a concept with the concept's name.
 fn place_of(before: &Version, after: &Version) -> String {
     let topic = after.topic.as_ref().or(before.topic.as_ref());
     let topic = topic.cloned().unwrap_or_default();

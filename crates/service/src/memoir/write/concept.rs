@@ -27,7 +27,7 @@ const CONFIDENCE_STEP_PPM: u32 = 100_000;
 /// Sources that one command may name.
 const SOURCES_MAX: usize = 100;
 
-/// What a concept command asks for, looked at.
+/// A request about a concept whose values are checked.
 struct CheckedConcept {
     memoir: String,
     name: String,

@@ -1,4 +1,4 @@
-//! Commands that change memoirs and concepts.
+//! Commands that change memoirs and concepts. A file for each; the front has what both need.
 
 mod concept;
 mod memoir;

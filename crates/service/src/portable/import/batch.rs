@@ -53,7 +53,7 @@ impl Unnamed {
     }
 }
 
-/// What became of a line.
+/// The fate of a line.
 pub(super) enum Fate {
     Added,
     Updated,

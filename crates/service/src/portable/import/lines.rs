@@ -114,7 +114,7 @@ fn object_of(text: Vec<u8>) -> Result<Option<Map<String, Value>>> {
     }
 }
 
-/// What some editors put before the first line.
+/// Some editors put it before the first line.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The next line without its end, and the first one without a byte order mark; `None` at the end of the input. A line far beyond the limit is

@@ -70,7 +70,7 @@ impl Format {
     }
 }
 
-/// What a file has said so far.
+/// Names and ids of the lines so far.
 #[derive(Default)]
 struct Seen {
     /// How often a line without a key was there.

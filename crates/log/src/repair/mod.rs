@@ -2,15 +2,15 @@
 //!
 //! A chain is read for every record that is whole, wherever it lies ([`salvage`]); of what
 //! contradicts itself one way is chosen ([`choose`], [`pick`]); that is laid out in segments with holes
-//! only between them ([`plan`], [`layout`]). Files are then changed ([`apply`]): new ones are whole before old ones go,
+//! only between them ([`plan`], [`placement`]). Files are then changed ([`apply`]): new ones are whole before old ones go,
 //! so a repair that was killed finds all that it had, and comes to the same end when it is run again.
 //! Last a `log.repaired` says what is gone.
 
 mod apply;
 mod choose;
-mod layout;
 mod marker;
 mod pick;
+mod placement;
 mod plan;
 mod report;
 mod salvage;

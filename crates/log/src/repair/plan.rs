@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::layout::{Bodies, key, lay_out, roll};
 use super::pick::{Known, Picked, Role};
+use super::placement::{Bodies, key, lay_out, roll};
 use super::salvage::{Edge, NoBody, Run, Salvaged};
 use crate::error::Result;
 use crate::holes::Gap;

@@ -10,7 +10,8 @@ use icm_api::error::ServiceError;
 use icm_api::{
     Caller, NoProgress, RecallRequest, RedactRequest, RepairAnswer, RepairRequest, StoreRequest,
 };
-use icm_log::acked::{ACKED_FILE, SLOT_OFFSETS, Slot};
+use icm_log::ACKED_FILE;
+use icm_log::acked::{SLOT_OFFSETS, Slot};
 use icm_log::disk::RealDisk;
 use icm_log::facts::{ImportedRange, LogImported};
 use icm_log::record::{self, Body, Parsed, SALT_LEN};

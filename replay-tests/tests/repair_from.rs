@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use icm_api::{Caller, ExportSince, NoProgress, RedactRequest, RepairRequest, StoreRequest};
-use icm_log::acked::ACKED_FILE;
+use icm_log::ACKED_FILE;
 use icm_service::{ExportFile, Service};
 use replay_tests::env::SimEnv;
 use replay_tests::logbed::Seen;

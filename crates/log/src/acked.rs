@@ -7,10 +7,9 @@ use std::path::Path;
 
 use crate::disk::{self, Disk, DiskFile, OpenMode};
 use crate::error::{Result, at};
+use crate::layout::ACKED_FILE;
 use icm_event::id::{EventId, OriginId, Seq};
 
-/// File name.
-pub const ACKED_FILE: &str = "acked";
 /// Bytes of a slot.
 pub const SLOT_LEN: usize = 96;
 /// Where the two slots lie, a sector apart.

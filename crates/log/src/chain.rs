@@ -5,27 +5,15 @@ use std::path::{Path, PathBuf};
 
 use crate::disk::Disk;
 use crate::error::{Result, at};
+use crate::layout::{LOG_DIR, dir_of, origin_of};
 use icm_event::id::{OriginId, Seq};
 use icm_event::segment::SegmentName;
-
-/// Folder of all chains, below the store.
-pub const LOG_DIR: &str = "log";
 
 /// A segment file of a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SegmentFile {
     pub(crate) name: SegmentName,
     pub(crate) path: PathBuf,
-}
-
-/// The folder of a chain.
-pub(crate) fn dir_of(store: &Path, origin: OriginId) -> PathBuf {
-    store.join(LOG_DIR).join(origin.to_string())
-}
-
-/// The origin that a folder's name says; names have one spelling, in lower case.
-pub(crate) fn origin_of(name: &str) -> Option<OriginId> {
-    OriginId::parse_hex(name).filter(|origin| origin.to_string() == name)
 }
 
 /// The origins that have a folder, in order.
@@ -88,9 +76,4 @@ pub(crate) fn holding(segments: &[SegmentFile], seq: Seq) -> Option<usize> {
     segments
         .partition_point(|segment| segment.name.first_seq <= seq)
         .checked_sub(1)
-}
-
-/// A path below the store, for messages.
-pub(crate) fn relative(store: &Path, path: &Path) -> PathBuf {
-    path.strip_prefix(store).unwrap_or(path).to_owned()
 }

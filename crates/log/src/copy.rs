@@ -7,13 +7,14 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::acked::{self, ACKED_FILE};
+use crate::acked;
 use crate::chain;
 use crate::disk::{self, OpenMode};
 use crate::error::{LogError, Result, at};
-use crate::log::{Log, TORN_DIR};
+use crate::layout::{self, ACKED_FILE, STORE_FILE, TORN_DIR};
+use crate::log::Log;
 use crate::recover::{Tip, TipPlace};
-use crate::store_file::{STORE_FILE, StoreFile};
+use crate::store_file::StoreFile;
 use icm_event::id::OriginId;
 use icm_event::segment::SegmentName;
 
@@ -147,7 +148,7 @@ impl Log {
     }
 
     fn start_of(&self, path: &Path, len: u64) -> CopyFile {
-        let below = chain::relative(&self.dir, path);
+        let below = layout::relative(&self.dir, path);
         let names: Vec<_> = below
             .iter()
             .map(|name| name.to_string_lossy().into_owned())
@@ -189,8 +190,8 @@ pub fn is_copy_file(name: &str) -> bool {
     let parts: Vec<&str> = name.split('/').collect();
     match parts[..] {
         [STORE_FILE | ACKED_FILE] => true,
-        [chain::LOG_DIR, origin, segment] => {
-            chain::origin_of(origin).is_some() && SegmentName::parse(segment).is_some()
+        [layout::LOG_DIR, origin, segment] => {
+            layout::origin_of(origin).is_some() && SegmentName::parse(segment).is_some()
         }
         [TORN_DIR, torn] => {
             let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';

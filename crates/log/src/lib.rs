@@ -9,6 +9,7 @@ pub mod disk;
 pub mod env;
 mod error;
 mod holes;
+mod layout;
 pub mod learn;
 mod log;
 mod mint;
@@ -30,12 +31,12 @@ mod zero_tail;
 pub use icm_event::*;
 pub use icm_event::{facts, hash, head, id, kind, payload, record, schema, segment};
 
-pub use chain::LOG_DIR;
 pub use error::{Gap, LogError, Result};
-pub use log::{KnownBy, LOCK_FILE, Log, Refusal, TORN_DIR, Unknown};
+pub use layout::{ACKED_FILE, LOCK_FILE, LOG_DIR, STORE_FILE, TORN_DIR};
+pub use log::{KnownBy, Log, Refusal, Unknown};
 pub use recover::Tip;
 pub use rewritten::Rewritten;
-pub use store_file::{STORE_FILE, StoreFile};
+pub use store_file::StoreFile;
 pub use walk::{Cursor, Event, Place, Waypoint, Waypoints};
 pub use writer::{
     Appended, BATCH_EVENTS_MAX, BATCH_LEN_MAX, Batch, Durability, LAZY_MAX, NewEvent, SKEW_MAX_MS,

@@ -9,6 +9,7 @@ use crate::chain::{self, SegmentFile};
 use crate::disk::{Disk, OpenMode};
 use crate::error::{Result, at};
 use crate::holes::{Explainer, Gap};
+use crate::layout;
 use crate::scan::{self, SegmentScan, Step};
 use icm_event::hash;
 use icm_event::head::{Head, HeadError};
@@ -162,7 +163,7 @@ fn gap_between(
     };
     Ok(Some(Trouble {
         case: cases::decide(&seen),
-        file: chain::relative(holes.store, &segment.path),
+        file: layout::relative(holes.store, &segment.path),
         cut: 0,
         seq: segment.name.first_seq,
         what: what.to_owned(),
@@ -227,7 +228,7 @@ pub(crate) fn examine(
             let missing = slot_state == SlotState::Missing && hidden.is_none();
             let trouble = missing.then(|| Trouble {
                 case: Case::M,
-                file: chain::relative(store, &chain::dir_of(store, origin)),
+                file: layout::relative(store, &layout::dir_of(store, origin)),
                 cut: 0,
                 seq: Seq(1),
                 what: format!("the acknowledged event {} is not there", evidence_seq.0),
@@ -322,7 +323,7 @@ fn look(
     start: Option<Hint>,
 ) -> Result<Looked> {
     let (disk, store) = (holes.disk, holes.store);
-    let file = chain::relative(store, &newest.path);
+    let file = layout::relative(store, &newest.path);
     let first_seq = newest.name.first_seq;
     let base = Observation {
         slot,

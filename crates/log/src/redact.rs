@@ -12,16 +12,14 @@ use std::path::{Path, PathBuf};
 use crate::chain;
 use crate::disk;
 use crate::error::{LogError, Result, at};
-use crate::log::{Log, TORN_DIR};
+use crate::layout::{self, REDACTING_FILE, TORN_DIR};
+use crate::log::Log;
 use crate::scan::{SegmentScan, Step};
 use crate::writer::Writer;
 use icm_event::hash;
 use icm_event::id::{EventId, OriginId, RequestKey, Seq};
 use icm_event::record::{self, Body, Parsed, Record};
 use icm_event::segment::{HEADER_LEN, SegmentHeader};
-
-/// Name of the marker.
-pub const REDACTING_FILE: &str = "redacting";
 
 const REQUEST_LINE: &str = "request ";
 const MARKER: &str = "A redaction was begun here. Whoever opens the store finishes it.\n";
@@ -212,7 +210,7 @@ impl Writer<'_> {
             rest = &rest[shape.record_len()..];
         }
         if is_unknown || rest.iter().any(|byte| *byte != 0) {
-            blanked.unknown.push(chain::relative(&self.log.dir, path));
+            blanked.unknown.push(layout::relative(&self.log.dir, path));
         }
         if found > 0 {
             out.extend_from_slice(rest);
@@ -231,7 +229,7 @@ impl Writer<'_> {
         let disk = &*self.log.disk;
         let damaged = |offset_bytes, seq| LogError::Damaged {
             case: crate::cases::Case::C,
-            file: chain::relative(&self.log.dir, &segment.path),
+            file: layout::relative(&self.log.dir, &segment.path),
             seq,
             offset_bytes,
             what: "bytes that are no record".to_owned(),
@@ -276,16 +274,16 @@ impl Writer<'_> {
         for entry in &entries {
             let path = dir.join(&entry.name);
             if entry.is_dir {
-                blanked.unknown.push(chain::relative(&self.log.dir, &path));
+                blanked.unknown.push(layout::relative(&self.log.dir, &path));
                 continue;
             }
             let Ok(bytes) = disk::read_all(disk, &path, u64::MAX) else {
-                blanked.unknown.push(chain::relative(&self.log.dir, &path));
+                blanked.unknown.push(layout::relative(&self.log.dir, &path));
                 continue;
             };
             if is_accounted_for(&bytes, events) {
                 // Events of no chain that is here: what they say is nobody's to tell.
-                blanked.unknown.push(chain::relative(&self.log.dir, &path));
+                blanked.unknown.push(layout::relative(&self.log.dir, &path));
             } else {
                 disk.remove_file(&path).map_err(at("removing", &path))?;
                 blanked.torn += 1;

@@ -9,11 +9,10 @@ use std::sync::PoisonError;
 use crate::disk::{self, Disk};
 use crate::env::random_16;
 use crate::error::{Result, at};
+use crate::layout::REWRITTEN_FILE;
 use crate::log::{Log, State};
 use crate::writer::Writer;
 
-/// Name of the file with the mark.
-const REWRITTEN_FILE: &str = "rewritten";
 const LEN_MAX: u64 = 256;
 
 /// What the mark said. All that matters is whether it is another one; a store without the file has

@@ -7,12 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::disk::{self, Disk};
 use crate::error::{LogError, Result, at};
+use crate::layout::STORE_FILE;
 use icm_event::facts::Continues;
 use icm_event::head::FORMAT;
 use icm_event::id::{EventId, OriginId, Seq, from_hex, to_hex};
 
-/// File name.
-pub const STORE_FILE: &str = "store.toml";
 const LEN_MAX: u64 = 64 * 1_024;
 const EMPTY: &str = "it is empty";
 

@@ -4,9 +4,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::chain;
 use crate::disk::DirEntry;
 use crate::error::{Result, at};
+use crate::layout;
 use crate::log::Log;
 use icm_event::segment::SegmentName;
 
@@ -22,11 +22,11 @@ pub(crate) struct Stray {
 impl Log {
     /// All of them, in order. Symbolic links are not followed.
     pub(crate) fn strays(&self) -> Result<Vec<Stray>> {
-        let log_dir = self.dir.join(chain::LOG_DIR);
+        let log_dir = self.dir.join(layout::LOG_DIR);
         let mut strays = Vec::new();
         for entry in self.entries(&log_dir)? {
             let path = log_dir.join(&entry.name);
-            if entry.is_dir && chain::origin_of(&entry.name).is_some() {
+            if entry.is_dir && layout::origin_of(&entry.name).is_some() {
                 for entry in self.entries(&path)? {
                     if entry.is_dir || SegmentName::parse(&entry.name).is_none() {
                         let is_dir = entry.is_dir && !entry.is_link;
@@ -48,7 +48,7 @@ impl Log {
             for entry in self.disk.read_dir(&path).unwrap_or_default() {
                 let of_log = path
                     .parent()
-                    .is_some_and(|dir| dir.ends_with(chain::LOG_DIR));
+                    .is_some_and(|dir| dir.ends_with(layout::LOG_DIR));
                 let is_near = is_near && of_log && !entry.is_dir;
                 let is_dir = entry.is_dir && !entry.is_link;
                 self.collect(path.join(entry.name), is_dir, is_near, strays);

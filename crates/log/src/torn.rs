@@ -3,10 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::chain;
 use crate::disk::{self, OpenMode};
 use crate::error::{Result, at};
-use crate::log::{Log, State, TORN_DIR};
+use crate::layout::{self, TORN_DIR};
+use crate::log::{Log, State};
 use crate::recover::Trouble;
 use crate::writer::Writer;
 
@@ -50,7 +50,7 @@ impl Log {
             state.notices.push(format!(
                 "set {} unacknowledged bytes aside in {} ({}: {})",
                 last.map_or(0, |last| last + 1),
-                chain::relative(&self.dir, &torn).display(),
+                layout::relative(&self.dir, &torn).display(),
                 trouble.case.name(),
                 trouble.what,
             ));
@@ -109,7 +109,7 @@ impl Log {
             // What cannot be read is not known to hold anything: a redaction names it.
             let bytes = disk::read_all(&*self.disk, &path, u64::MAX);
             if bytes.is_ok_and(|bytes| fits(&bytes)) {
-                found.push(chain::relative(&self.dir, &path));
+                found.push(layout::relative(&self.dir, &path));
             }
         }
         found.sort();

@@ -17,6 +17,7 @@ use crate::chain::{self, SegmentFile};
 use crate::disk::OpenMode;
 use crate::error::{LogError, Result, at};
 use crate::holes::{Explained, Holes};
+use crate::layout;
 use crate::log::{Log, origins_of};
 use crate::recover::{self, Trouble};
 use crate::redacted::Redactions;
@@ -209,7 +210,7 @@ impl Verify<'_> {
                     );
                 }
                 LogError::NotWritable { why, .. } => {
-                    let file = Path::new(crate::STORE_FILE);
+                    let file = Path::new(layout::STORE_FILE);
                     self.find(None, "store_file", Severity::Damage, file, 0, None, why);
                 }
                 // Damage shows below, where it is met.
@@ -291,7 +292,7 @@ impl Verify<'_> {
             case,
             code: code.to_owned(),
             severity,
-            file: chain::relative(&self.log.dir, file),
+            file: layout::relative(&self.log.dir, file),
             offset_bytes,
             seq,
             message,
@@ -385,7 +386,7 @@ impl Verify<'_> {
     fn torn_in(&self, segment: Option<&SegmentFile>) -> bool {
         let torn = self.torn.as_ref().map(|torn| &torn.file);
         segment
-            .map(|segment| chain::relative(&self.log.dir, &segment.path))
+            .map(|segment| layout::relative(&self.log.dir, &segment.path))
             .as_ref()
             == torn
     }

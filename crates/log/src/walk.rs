@@ -17,6 +17,7 @@ use crate::chain::{self, SegmentFile};
 use crate::disk::{Disk, DiskFile};
 use crate::error::{LogError, Result};
 use crate::holes::{Explainer, Gap};
+use crate::layout;
 use crate::log::{Log, State, origins_of};
 use crate::recover::{Tip, TipPlace, tip_of};
 use crate::scan::{SegmentScan, Step, read_one};
@@ -585,7 +586,7 @@ impl Walk<'_> {
         let (segment, seq, offset_bytes) = place;
         LogError::Damaged {
             case,
-            file: chain::relative(self.store, &segment.path),
+            file: layout::relative(self.store, &segment.path),
             seq,
             offset_bytes,
             what: what.to_owned(),

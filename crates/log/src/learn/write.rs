@@ -11,6 +11,7 @@ use crate::bundle::Bundle;
 use crate::chain;
 use crate::disk::{self, OpenMode};
 use crate::error::{Result, at};
+use crate::layout;
 use crate::log::Log;
 use crate::recover;
 use crate::redacted::Redactions;
@@ -300,7 +301,7 @@ impl Writer<'_> {
             return file.sync().map_err(at("syncing", &path));
         }
         let (seq, event) = filling.first.expect("a segment has an event");
-        let dir = chain::dir_of(&self.log.dir, origin);
+        let dir = layout::dir_of(&self.log.dir, origin);
         disk.create_dir_all(&dir).map_err(at("creating", &dir))?;
         let path = dir.join(SegmentName::new(seq, event).to_string());
         let mut contents = SegmentHeader::new(origin, seq).encode().to_vec();

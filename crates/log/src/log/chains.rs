@@ -6,6 +6,7 @@ use crate::cases::Case;
 use crate::chain::{self, SegmentFile};
 use crate::disk::OpenMode;
 use crate::error::{LogError, Result, at};
+use crate::layout;
 use crate::recover::{self, Examined, Tip};
 use crate::walk;
 use icm_event::id::{EventId, OriginId, Seq};
@@ -33,7 +34,10 @@ impl Log {
                         None => {
                             return Err(LogError::Damaged {
                                 case: Case::M,
-                                file: chain::relative(&self.dir, &chain::dir_of(&self.dir, origin)),
+                                file: layout::relative(
+                                    &self.dir,
+                                    &layout::dir_of(&self.dir, origin),
+                                ),
                                 seq: durable,
                                 offset_bytes: 0,
                                 what: format!("the acknowledged event {durable} cannot be reached"),

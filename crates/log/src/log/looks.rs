@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Log, State};
-use crate::chain;
 use crate::disk::{OpenMode, Stamp};
 use crate::error::{LogError, Result};
+use crate::layout::{self, STORE_FILE};
 use crate::recover::TipPlace;
-use crate::store_file::STORE_FILE;
 use crate::zero_tail;
 
 /// How the files look that say whether anybody changed the log since it was last read.
@@ -65,7 +64,7 @@ impl Log {
             return Ok(());
         }
         let is_there = |name: &str| matches!(self.disk.stamp(&self.dir.join(name)), Ok(Some(_)));
-        match is_there(STORE_FILE) || is_there(chain::LOG_DIR) {
+        match is_there(STORE_FILE) || is_there(layout::LOG_DIR) {
             true => Ok(()),
             false => Err(LogError::Io {
                 doing: "reading",
@@ -84,7 +83,7 @@ impl Log {
         let own = state.store.as_ref()?.origin;
         let place = state.tip.as_ref().filter(|place| place.tip.origin == own)?;
         let stamp = |path: &Path| self.disk.stamp(path).ok().flatten();
-        let (chain, settled) = stamp(&chain::dir_of(&self.dir, own))?;
+        let (chain, settled) = stamp(&layout::dir_of(&self.dir, own))?;
         // A new segment changes the folder's time, an append the segment's length. Slots are only hints.
         Some(Looks {
             store: stamp(&self.dir.join(STORE_FILE))?.0,

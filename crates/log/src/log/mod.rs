@@ -25,11 +25,6 @@ pub(crate) use looks::Looks;
 pub use refusal::Refusal;
 pub(crate) use state::{Hold, State};
 
-/// Name of the lock file in the store's folder.
-pub const LOCK_FILE: &str = "lock";
-/// Folder for bytes that recovery sets aside.
-pub const TORN_DIR: &str = "torn";
-
 /// The log of one store. Shared by threads; other processes may write beside it.
 pub struct Log {
     pub(crate) disk: Arc<dyn Disk>,

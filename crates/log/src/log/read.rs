@@ -7,8 +7,8 @@ use crate::acked;
 use crate::cases::{Action, Case};
 use crate::chain;
 use crate::error::{LogError, Result};
+use crate::layout::{self, REPAIRING_FILE};
 use crate::recover::{self, Examined, Trouble};
-use crate::repair::REPAIRING_FILE;
 use crate::store_file::StoreFile;
 use crate::walk;
 use icm_event::id::Seq;
@@ -167,7 +167,7 @@ impl Log {
                 }
                 examined.trouble = examined.tip.is_none().then(|| Trouble {
                     case: Case::M,
-                    file: chain::relative(&self.dir, &chain::dir_of(&self.dir, part.origin)),
+                    file: layout::relative(&self.dir, &layout::dir_of(&self.dir, part.origin)),
                     cut: 0,
                     seq: until,
                     what: format!("event {until}, which this origin continues, is not there"),

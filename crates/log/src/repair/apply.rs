@@ -8,13 +8,12 @@ use std::path::{Path, PathBuf};
 use super::Plan;
 use super::plan::{Aside, ChainPlan, Target};
 use super::salvage::Salvaged;
-use crate::acked::ACKED_FILE;
 use crate::chain;
 use crate::disk::{self, Disk, OpenMode};
 use crate::error::{LogError, Result, at};
-use crate::log::{Log, TORN_DIR};
+use crate::layout::{self, ACKED_FILE, STORE_FILE, TORN_DIR};
+use crate::log::Log;
 use crate::scan::Step;
-use crate::store_file::STORE_FILE;
 use icm_event::id::OriginId;
 use icm_event::record::{self, Body, Parsed, SALT_LEN};
 
@@ -115,7 +114,7 @@ impl Log {
             return Ok(());
         }
         let disk = &*self.disk;
-        let dir = chain::dir_of(&self.dir, chain.origin);
+        let dir = layout::dir_of(&self.dir, chain.origin);
         disk.create_dir_all(&dir).map_err(at("creating", &dir))?;
         for target in &chain.write {
             let to = dir.join(target.name.to_string());
@@ -131,13 +130,13 @@ impl Log {
     }
 
     fn sync_chain(&self, origin: OriginId) -> Result<()> {
-        let dir = chain::dir_of(&self.dir, origin);
+        let dir = layout::dir_of(&self.dir, origin);
         match self.disk.sync_dir(&dir) {
             // A chain that was learned, and of which nothing is left.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             synced => synced.map_err(at("syncing", &dir))?,
         }
-        for dir in [self.dir.join(chain::LOG_DIR), self.dir.clone()] {
+        for dir in [self.dir.join(layout::LOG_DIR), self.dir.clone()] {
             self.disk.sync_dir(&dir).map_err(at("syncing", &dir))?;
         }
         Ok(())
@@ -146,7 +145,7 @@ impl Log {
     /// Removes new segments that a killed repair had on their way.
     fn remove_leftovers(&self) -> Result<()> {
         for origin in chain::origins(&*self.disk, &self.dir)? {
-            let dir = chain::dir_of(&self.dir, origin);
+            let dir = layout::dir_of(&self.dir, origin);
             let entries = self.disk.read_dir(&dir).map_err(at("reading", &dir))?;
             for entry in entries.iter().filter(|entry| !entry.is_dir) {
                 if is_leftover(&entry.name) {

@@ -6,10 +6,9 @@ use std::path::Path;
 
 use crate::disk::{self, Disk};
 use crate::error::{Result, at};
+use crate::layout::REPAIRING_FILE;
 use icm_event::id::{EventId, OriginId, Seq};
 
-/// Name of the marker.
-pub const REPAIRING_FILE: &str = "repairing";
 const LEN_MAX: u64 = 64 * 1_024 * 1_024;
 
 /// What the marker says. Lines that are none of these are ignored.

@@ -29,6 +29,7 @@ use crate::disk;
 use crate::env::Env;
 use crate::error::{LogError, Result, at};
 use crate::holes::Holes;
+use crate::layout;
 use crate::log::{Log, Refusal, origins_of};
 use crate::strays::Stray;
 use crate::walk;
@@ -46,7 +47,6 @@ use plan::ChainPlan;
 use salvage::{NoBody, Salvaged, Source, SourceKind};
 use withheld::Withheld;
 
-pub use marker::REPAIRING_FILE;
 pub use report::{Beside, Gone, PayloadGone, Report, SetAside, Spare};
 
 /// Repairs that one batch has room for: each may have as many facts and refs as an event can.
@@ -247,7 +247,7 @@ impl Log {
         let slot_aside = match slot.filter(|slot| !is_known(slot)) {
             None => None,
             Some(_) => {
-                let path = dir.join(acked::ACKED_FILE);
+                let path = dir.join(layout::ACKED_FILE);
                 let bytes = disk::read_all(disk, &path, 64 * 1_024);
                 Some(bytes.map_err(at("reading", &path))?)
             }
@@ -357,7 +357,7 @@ impl Log {
             report
                 .set_aside
                 .extend(chain.aside.iter().map(|aside| SetAside {
-                    file: chain::relative(
+                    file: layout::relative(
                         &self.dir,
                         &plan.salvaged.sources[aside.slice.source].path,
                     ),
@@ -369,7 +369,7 @@ impl Log {
         report
             .set_aside
             .extend(plan.slot_aside.iter().map(|bytes| SetAside {
-                file: PathBuf::from(acked::ACKED_FILE),
+                file: PathBuf::from(layout::ACKED_FILE),
                 offset_bytes: 0,
                 len_bytes: bytes.len() as u64,
                 what: "what was acknowledged of a chain that is not here".to_owned(),

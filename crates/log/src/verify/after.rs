@@ -6,6 +6,7 @@ use super::{Severity, Verify};
 use crate::cases::Case;
 use crate::chain;
 use crate::error::Result;
+use crate::layout;
 use crate::scan::{SegmentScan, Step};
 use crate::walk;
 use icm_event::head::Head;
@@ -88,7 +89,7 @@ impl Verify<'_> {
     pub(super) fn check_learned(&mut self, origins: &[OriginId]) {
         let learned: BTreeSet<_> = self.imported.iter().map(|range| range.origin).collect();
         for origin in origins.iter().filter(|origin| !learned.contains(origin)) {
-            let dir = chain::dir_of(&self.log.dir, *origin);
+            let dir = layout::dir_of(&self.log.dir, *origin);
             let message = "its events are held, but were never learned: an import was stopped, or \
                            `store.toml` and `acked` are from before; an import of them learns them";
             let notice = Severity::Notice;
@@ -121,7 +122,7 @@ impl Verify<'_> {
             true => format!("the acknowledged event {} is not there", slot.seq.0),
             false => format!("event {} is not the one that was acknowledged", slot.seq.0),
         };
-        let dir = chain::dir_of(&self.log.dir, slot.origin);
+        let dir = layout::dir_of(&self.log.dir, slot.origin);
         let seq = Some(slot.seq);
         self.find(
             Some(Case::M),
@@ -143,7 +144,7 @@ impl Verify<'_> {
                 continue;
             }
             let message = format!("event {seq}, which a newer origin continues, is not there");
-            let dir = chain::dir_of(&self.log.dir, origin);
+            let dir = layout::dir_of(&self.log.dir, origin);
             let (case, damage) = (Some(Case::M), Severity::Damage);
             self.find(
                 case,
@@ -176,7 +177,7 @@ impl Verify<'_> {
                 "imported events {} to {} are not all there",
                 range.from_seq.0, range.to_seq.0
             );
-            let dir = chain::dir_of(&self.log.dir, range.origin);
+            let dir = layout::dir_of(&self.log.dir, range.origin);
             let seq = Some(range.to_seq);
             self.find(
                 Some(Case::L),

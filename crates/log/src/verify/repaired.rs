@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::{Expect, Severity, Verify, Withheld};
 use crate::cases::Case;
-use crate::chain::{self, SegmentFile};
+use crate::chain::SegmentFile;
 use crate::error::Result;
 use crate::holes::{Explained, Gap, Holes};
+use crate::layout;
 use crate::scan::read_one;
 use icm_event::facts::LogRepaired;
 use icm_event::hash;
@@ -100,7 +101,7 @@ impl Verify<'_> {
 
     fn end_gone(&mut self, origin: OriginId, from: Seq, explained: Explained) {
         if self.told.insert(origin) {
-            let dir = chain::dir_of(&self.log.dir, origin);
+            let dir = layout::dir_of(&self.log.dir, origin);
             self.gone(dir, origin, (from, explained.hole.to_seq), explained);
         }
     }

@@ -8,7 +8,8 @@ use super::Writer;
 use crate::disk::DiskLock;
 use crate::env::Env;
 use crate::error::{LogError, Result, at};
-use crate::log::{LOCK_FILE, Log};
+use crate::layout::LOCK_FILE;
+use crate::log::Log;
 
 /// Threads that come later than this after the lock was taken wait until it was free once, so that
 /// other processes get their turn.

@@ -8,6 +8,7 @@ use super::commit::sync_failed;
 use crate::chain;
 use crate::disk::{DiskFile, OpenMode};
 use crate::error::{Result, at};
+use crate::layout;
 use crate::log::{Log, State};
 use crate::recover::{Tip, TipPlace};
 use crate::zero_tail;
@@ -119,7 +120,7 @@ impl Log {
             let first_seq = place.segment.name.first_seq;
             if state.hold.durable < first_seq {
                 // Whoever made the segment may not have come as far as its name.
-                let dir = chain::dir_of(&self.dir, place.tip.origin);
+                let dir = layout::dir_of(&self.dir, place.tip.origin);
                 self.sync_names(&dir, first_seq)
                     .map_err(at("syncing", &dir))?;
             }
@@ -167,7 +168,7 @@ impl Log {
         tip: Tip,
         first: (Seq, EventId),
     ) -> Result<chain::SegmentFile> {
-        let dir = chain::dir_of(&self.dir, tip.origin);
+        let dir = layout::dir_of(&self.dir, tip.origin);
         self.disk
             .create_dir_all(&dir)
             .map_err(at("creating", &dir))?;
@@ -198,7 +199,7 @@ impl Log {
     /// Makes the name of a segment durable, and those of the folders that it lies in.
     pub(crate) fn sync_names(&self, chain_dir: &Path, first_seq: Seq) -> io::Result<()> {
         self.disk.sync_dir(chain_dir)?;
-        self.disk.sync_dir(&self.dir.join(chain::LOG_DIR))?;
+        self.disk.sync_dir(&self.dir.join(layout::LOG_DIR))?;
         self.disk.sync_dir(&self.dir)?;
         match first_seq {
             Seq(1) => self.sync_above(),

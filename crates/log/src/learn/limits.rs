@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::plan::Plan;
+use super::held::Held;
 use crate::bundle::Bundle;
 use crate::error::{LogError, Result};
 use icm_event::facts::{Facts, UndoneRange};
@@ -55,27 +55,26 @@ impl Undos {
     }
 }
 
-impl Plan {
-    pub(super) fn check_limits(&self, bundle: &Bundle, undos: &Undos) -> Result<()> {
-        let mut runs: BTreeMap<OriginId, usize> = BTreeMap::new();
-        for range in bundle.ranges() {
-            // What is held already makes no more of them.
-            let held = self.held.has(range.origin, range.to_seq, range.head);
-            *runs.entry(range.origin).or_default() += usize::from(!held);
+/// Refuses a bundle beyond what any real store contains, held events included.
+pub(super) fn check(held: &Held, bundle: &Bundle, undos: &Undos) -> Result<()> {
+    let mut runs: BTreeMap<OriginId, usize> = BTreeMap::new();
+    for range in bundle.ranges() {
+        // What is held already makes no more of them.
+        let is_held = held.has(range.origin, range.to_seq, range.head);
+        *runs.entry(range.origin).or_default() += usize::from(!is_held);
+    }
+    for (origin, brought) in runs {
+        let pieces = held.runs.get(&origin).map_or(0, Vec::len);
+        if pieces + brought > RUNS_MAX {
+            return Err(LogError::TooTangled {
+                what: format!("chain {origin} is in more than {RUNS_MAX} pieces"),
+            });
         }
-        for (origin, brought) in runs {
-            let held = self.held.runs.get(&origin).map_or(0, Vec::len);
-            if held + brought > RUNS_MAX {
-                return Err(LogError::TooTangled {
-                    what: format!("chain {origin} is in more than {RUNS_MAX} pieces"),
-                });
-            }
-        }
-        match undos.named() > UNDOS_NAMED_MAX {
-            false => Ok(()),
-            true => Err(LogError::TooTangled {
-                what: format!("undos name undos more than {UNDOS_NAMED_MAX} times"),
-            }),
-        }
+    }
+    match undos.named() > UNDOS_NAMED_MAX {
+        false => Ok(()),
+        true => Err(LogError::TooTangled {
+            what: format!("undos name undos more than {UNDOS_NAMED_MAX} times"),
+        }),
     }
 }

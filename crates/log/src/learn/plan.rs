@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::held::{Held, holes_of};
-use super::limits::Undos;
+use super::limits::{self, Undos};
 use super::{Fork, Learned};
 use crate::bundle::{Bundle, BundleRange};
 use crate::error::{Gap, LogError, Result};
@@ -140,7 +140,7 @@ impl Log {
                 undos.note(&head, *id);
             }
         }
-        plan.check_limits(bundle, &undos)?;
+        limits::check(&plan.held, bundle, &undos)?;
         let limit_ms = now_ms.saturating_add(SKEW_MAX_MS);
         for range in bundle.ranges() {
             plan.range(bundle, range, limit_ms)?;

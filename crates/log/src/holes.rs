@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use crate::chain;
 use crate::disk::Disk;
 use crate::error::Result;
-use crate::log::Log;
 use crate::scan::{SegmentScan, Step};
 use icm_event::facts::{Facts, Hole};
 use icm_event::id::{EventId, OriginId, Position, Seq};
@@ -167,25 +166,6 @@ impl Explainer<'_> {
         let holes = Arc::new(holes);
         known.found = Some((self.tip, self.own.clone(), Arc::clone(&holes)));
         Ok(holes)
-    }
-}
-
-impl Log {
-    pub(crate) fn explainer(&self, own: Vec<OriginId>, tip: Option<EventId>) -> Explainer<'_> {
-        Explainer {
-            disk: &*self.disk,
-            store: &self.dir,
-            own,
-            tip,
-            known: &self.holes,
-        }
-    }
-
-    /// Takes holes for explained while the event that explains them is on its way.
-    pub(crate) fn set_pending_holes(&self, holes: Vec<Hole>) {
-        let mut known = self.holes.lock().unwrap_or_else(PoisonError::into_inner);
-        known.pending = holes;
-        known.found = None;
     }
 }
 

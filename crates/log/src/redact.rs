@@ -15,6 +15,7 @@ use crate::error::{LogError, Result, at};
 use crate::layout::{self, REDACTING_FILE, TORN_DIR};
 use crate::log::Log;
 use crate::scan::{SegmentScan, Step};
+use crate::strays;
 use crate::writer::Writer;
 use icm_event::hash;
 use icm_event::id::{EventId, OriginId, RequestKey, Seq};
@@ -152,7 +153,7 @@ impl Writer<'_> {
         }
         if self.is_redaction()? {
             blanked.looked_everywhere = true;
-            let strays = self.log.strays()?;
+            let strays = strays::strays(disk, dir)?;
             let mut strays = strays.iter().filter(|stray| !stray.is_dir).peekable();
             let held = match strays.peek() {
                 Some(_) => self.log.event_ids()?,

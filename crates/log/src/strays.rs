@@ -4,10 +4,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::disk::DirEntry;
+use crate::disk::{DirEntry, Disk};
 use crate::error::{Result, at};
 use crate::layout;
-use crate::log::Log;
 use icm_event::segment::SegmentName;
 
 /// Such a file or folder.
@@ -19,52 +18,51 @@ pub(crate) struct Stray {
     pub(crate) is_near: bool,
 }
 
-impl Log {
-    /// All of them, in order. Symbolic links are not followed.
-    pub(crate) fn strays(&self) -> Result<Vec<Stray>> {
-        let log_dir = self.dir.join(layout::LOG_DIR);
-        let mut strays = Vec::new();
-        for entry in self.entries(&log_dir)? {
-            let path = log_dir.join(&entry.name);
-            if entry.is_dir && layout::origin_of(&entry.name).is_some() {
-                for entry in self.entries(&path)? {
-                    if entry.is_dir || SegmentName::parse(&entry.name).is_none() {
-                        let is_dir = entry.is_dir && !entry.is_link;
-                        self.collect(path.join(entry.name), is_dir, true, &mut strays);
-                    }
+/// All of them, in order. Symbolic links are not followed.
+pub(crate) fn strays(disk: &dyn Disk, store: &Path) -> Result<Vec<Stray>> {
+    let log_dir = store.join(layout::LOG_DIR);
+    let mut strays = Vec::new();
+    for entry in entries(disk, &log_dir)? {
+        let path = log_dir.join(&entry.name);
+        if entry.is_dir && layout::origin_of(&entry.name).is_some() {
+            for entry in entries(disk, &path)? {
+                if entry.is_dir || SegmentName::parse(&entry.name).is_none() {
+                    let is_dir = entry.is_dir && !entry.is_link;
+                    collect(disk, path.join(entry.name), is_dir, true, &mut strays);
                 }
-            } else {
-                self.collect(path, entry.is_dir && !entry.is_link, true, &mut strays);
             }
+        } else {
+            let is_dir = entry.is_dir && !entry.is_link;
+            collect(disk, path, is_dir, true, &mut strays);
         }
-        strays.sort();
-        Ok(strays)
     }
+    strays.sort();
+    Ok(strays)
+}
 
-    /// Notes a path and, of a folder, all that is in it.
-    fn collect(&self, path: PathBuf, is_dir: bool, is_near: bool, strays: &mut Vec<Stray>) {
-        if is_dir {
-            // One that cannot be read stands for what is in it.
-            for entry in self.disk.read_dir(&path).unwrap_or_default() {
-                let of_log = path
-                    .parent()
-                    .is_some_and(|dir| dir.ends_with(layout::LOG_DIR));
-                let is_near = is_near && of_log && !entry.is_dir;
-                let is_dir = entry.is_dir && !entry.is_link;
-                self.collect(path.join(entry.name), is_dir, is_near, strays);
-            }
+/// Notes a path and, of a folder, all that is in it.
+fn collect(disk: &dyn Disk, path: PathBuf, is_dir: bool, is_near: bool, strays: &mut Vec<Stray>) {
+    if is_dir {
+        // One that cannot be read stands for what is in it.
+        for entry in disk.read_dir(&path).unwrap_or_default() {
+            let of_log = path
+                .parent()
+                .is_some_and(|dir| dir.ends_with(layout::LOG_DIR));
+            let is_near = is_near && of_log && !entry.is_dir;
+            let is_dir = entry.is_dir && !entry.is_link;
+            collect(disk, path.join(entry.name), is_dir, is_near, strays);
         }
-        strays.push(Stray {
-            path,
-            is_dir,
-            is_near,
-        });
     }
+    strays.push(Stray {
+        path,
+        is_dir,
+        is_near,
+    });
+}
 
-    fn entries(&self, dir: &Path) -> Result<Vec<DirEntry>> {
-        match self.disk.read_dir(dir) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            other => other.map_err(at("reading", dir)),
-        }
+fn entries(disk: &dyn Disk, dir: &Path) -> Result<Vec<DirEntry>> {
+    match disk.read_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        other => other.map_err(at("reading", dir)),
     }
 }

@@ -18,10 +18,12 @@ use crate::disk::OpenMode;
 use crate::error::{LogError, Result, at};
 use crate::holes::{Explained, Holes};
 use crate::layout;
-use crate::log::{Log, origins_of};
+use crate::log::Log;
 use crate::recover::{self, Trouble};
 use crate::redacted::Redactions;
 use crate::scan::{SegmentScan, Step};
+use crate::strays;
+use crate::walk;
 use icm_event::facts::{Facts, ImportedRange};
 use icm_event::head::HeadError;
 use icm_event::id::{EventId, OriginId, Position, Seq, Time};
@@ -218,7 +220,7 @@ impl Verify<'_> {
             }
         }
         let mut origins = chain::origins(&*self.log.disk, &self.log.dir)?;
-        let walked = origins_of(&parts);
+        let walked = walk::origins_of(&parts);
         self.walked.clone_from(&walked);
         origins.retain(|origin| !walked.contains(origin));
         if let Some(slot) = self.slot {
@@ -262,7 +264,7 @@ impl Verify<'_> {
 
     /// Names below `log/` that are neither a chain nor a segment: what they hold is not read.
     fn stray_files(&mut self) -> Result<()> {
-        let strays = self.log.strays()?;
+        let strays = strays::strays(&*self.log.disk, &self.log.dir)?;
         let dirs: BTreeSet<&Path> = strays
             .iter()
             .filter(|stray| stray.is_dir)

@@ -1,6 +1,6 @@
 //! The chains under a store, own and foreign.
 
-use super::{Log, origins_of};
+use super::Log;
 use crate::acked;
 use crate::cases::Case;
 use crate::chain::{self, SegmentFile};
@@ -60,7 +60,7 @@ impl Log {
         let (own, tip) = {
             let state = self.lock_state();
             let tip = state.tip.as_ref().map(|place| place.tip.event);
-            (origins_of(&state.parts), tip)
+            (walk::origins_of(&state.parts), tip)
         };
         recover::examine(&self.explainer(own, tip), origin, slot, None)
     }

@@ -1,10 +1,13 @@
 //! The log of a store: opening, what it ends with, and who may write.
 
 mod chains;
+mod events;
+mod explained;
 mod known_by;
 mod looks;
 mod read;
 mod refusal;
+mod rewritten;
 mod state;
 
 use std::path::{Path, PathBuf};
@@ -159,8 +162,4 @@ impl Log {
             event: place.tip.event,
         })
     }
-}
-
-pub(crate) fn origins_of(parts: &[walk::Part]) -> Vec<OriginId> {
-    parts.iter().map(|part| part.origin).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{Log, Refusal, State, origins_of};
+use super::{Log, Refusal, State};
 use crate::acked;
 use crate::cases::{Action, Case};
 use crate::chain;
@@ -145,7 +145,7 @@ impl Log {
                 .tip
                 .as_ref()
                 .filter(|place| place.tip.origin == part.origin);
-            let holes = self.explainer(origins_of(&state.parts), None);
+            let holes = self.explainer(walk::origins_of(&state.parts), None);
             let mut examined = recover::examine(&holes, part.origin, slot.as_ref(), known)?;
             if let (Some(slot), Some(place)) = (&mut state.slot, examined.slot_place) {
                 (slot.segment, slot.offset) = place;

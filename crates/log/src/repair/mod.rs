@@ -8,6 +8,7 @@
 
 mod apply;
 mod choose;
+
 mod marker;
 mod pick;
 mod placement;
@@ -30,8 +31,8 @@ use crate::env::Env;
 use crate::error::{LogError, Result, at};
 use crate::holes::Holes;
 use crate::layout;
-use crate::log::{Log, Refusal, origins_of};
-use crate::strays::Stray;
+use crate::log::{Log, Refusal};
+use crate::strays::{self, Stray};
 use crate::walk;
 use crate::writer::{Appended, Batch, NewEvent, Writer, actor_named};
 use icm_event::facts::{Facts, Hole, ImportedRange, LogRedacted, LogRepaired};
@@ -125,7 +126,7 @@ impl Log {
         let (disk, dir) = (&*self.disk, self.dir.as_path());
         let slot = acked::read(disk, dir)?;
         let marker = Marker::read(disk, dir)?;
-        let own = origins_of(&parts);
+        let own = walk::origins_of(&parts);
         let folders = chain::origins(disk, dir)?;
         let mut salvaged = Salvaged::default();
         let slots = slot.map(|slot| slot.origin);
@@ -145,7 +146,7 @@ impl Log {
                 salvaged.read(source, (HEADER_LEN as u64).min(end), end, progress)?;
             }
         }
-        let strays = self.strays()?.into_iter();
+        let strays = strays::strays(&*self.disk, &self.dir)?.into_iter();
         for Stray { path, .. } in strays.filter(|stray| !stray.is_dir && stray.is_near) {
             // A stray that cannot be read is none of the log's.
             let Ok(source) = salvage::open(disk, &path, None) else {
@@ -182,7 +183,7 @@ impl Log {
                 Ok(salvaged.continued_by(origin).or_else(noted))
             })?,
         };
-        let own = origins_of(&parts);
+        let own = walk::origins_of(&parts);
         let known = |origin, role| Known {
             origin,
             role,
@@ -294,7 +295,8 @@ impl Log {
         let continued = parts.iter().rev().nth(1)?;
         let older = plan_of(continued.origin)?;
         let until = continued.until?;
-        let lost = |gone: &plan::Gone| gone.hole.from_seq <= until && until <= gone.hole.to_seq;
+        let lost =
+            |gone: &plan::Gone| gone.hole.from_seq <= until && until <= gone.hole.to_seq;
         (newest.last == Seq(0) && newest.end.is_none() && older.gone.iter().any(lost))
             .then(|| "the event that the chain was to go on from is gone".to_owned())
     }

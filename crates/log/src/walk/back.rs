@@ -17,7 +17,7 @@ use icm_event::segment::HEADER_LEN;
 impl Walk<'_> {
     /// What is whole of a damaged segment is handed out, and then said that it is damaged: what
     /// lies beyond the damage cannot be reached.
-    pub(super) fn backward(&self, from: Position, each: Each<'_>) -> Result<()> {
+    pub(crate) fn backward(&self, from: Position, each: Each<'_>) -> Result<()> {
         for part in self.parts.iter().rev() {
             if self.tip_is_before(*part) {
                 continue;

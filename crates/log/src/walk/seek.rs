@@ -177,7 +177,7 @@ impl Walk<'_> {
     }
 
     /// A place strictly before `position`: the last waypoint that holds, or the start of a segment.
-    pub(super) fn start_before(&self, position: Position, known: &dyn Waypoints) -> Result<Cursor> {
+    pub(crate) fn start_before(&self, position: Position, known: &dyn Waypoints) -> Result<Cursor> {
         if let Some(waypoint) = known.last(&|waypoint| waypoint.cursor.position < position)
             && waypoint.cursor.position < position
             && self.holds(&waypoint.cursor)?
@@ -191,7 +191,7 @@ impl Walk<'_> {
         })
     }
 
-    pub(super) fn cursor_before(
+    pub(crate) fn cursor_before(
         &self,
         position: Position,
         known: &dyn Waypoints,
@@ -210,7 +210,7 @@ impl Walk<'_> {
         Ok(last)
     }
 
-    pub(super) fn at_position(
+    pub(crate) fn at_position(
         &self,
         position: Position,
         known: &dyn Waypoints,
@@ -243,7 +243,7 @@ impl Walk<'_> {
         Ok(found)
     }
 
-    pub(super) fn position_of(
+    pub(crate) fn position_of(
         &self,
         origin: OriginId,
         seq: Seq,
@@ -300,7 +300,7 @@ impl Walk<'_> {
 
     /// The last own event with a time at or before `ms`, widened to the end of its batch. Times
     /// rise along a chain.
-    pub(super) fn at_time(&self, ms: u64, known: &dyn Waypoints) -> Result<Option<Tip>> {
+    pub(crate) fn at_time(&self, ms: u64, known: &dyn Waypoints) -> Result<Option<Tip>> {
         let fits = |head: &Head<'_>| head.time().ms() <= ms;
         let mut start = self.last_segment_where(fits)?;
         if start.is_start() {

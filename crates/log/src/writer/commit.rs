@@ -142,7 +142,7 @@ impl Log {
     }
 }
 
-pub(crate) fn sync_failed(dir: &Path, why: &str) -> LogError {
+pub(super) fn sync_failed(dir: &Path, why: &str) -> LogError {
     LogError::Io {
         doing: "syncing",
         path: dir.to_owned(),

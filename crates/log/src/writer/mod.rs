@@ -5,20 +5,22 @@ mod batch;
 mod commit;
 mod encoder;
 mod lock;
+mod mint;
 mod open_segment;
 mod prepare;
+mod torn;
 
 use crate::env::Env;
 use crate::error::Result;
 use crate::log::Log;
 use crate::recover::Tip;
+use crate::rewritten::Rewritten;
 use icm_event::hash;
 use icm_event::id::{ActorId, Seq};
 
 pub(crate) use batch::POSITIONS_MAX;
 pub use batch::{Appended, BATCH_EVENTS_MAX, BATCH_LEN_MAX, Batch, NewEvent, actor_named};
 use batch::{check_ceilings, origin_batch};
-pub(crate) use commit::sync_failed;
 pub use commit::{Durability, LAZY_MAX};
 use encoder::Encoder;
 
@@ -43,6 +45,11 @@ impl Writer<'_> {
     pub(crate) fn mint(&mut self, why: &str) -> Result<()> {
         let mut state = self.log.lock_state();
         self.log.mint(&mut state, self.env, Some(why))
+    }
+
+    /// Says that files of the log were written anew; durable when it returns.
+    pub(crate) fn mark_rewritten(&self) -> Result<()> {
+        Rewritten::renew(&*self.log.disk, &self.log.dir, self.env)
     }
 
     /// The newest event, before anything this writer appends.

@@ -3,16 +3,16 @@
 use std::io;
 use std::path::PathBuf;
 
+use super::Writer;
 use crate::disk::{self, OpenMode};
 use crate::error::{Result, at};
 use crate::layout::{self, TORN_DIR};
 use crate::log::{Log, State};
 use crate::recover::Trouble;
-use crate::writer::Writer;
 
 impl Log {
     /// Moves what follows the last whole batch to `torn/`.
-    pub(crate) fn set_aside(&self, state: &mut State, trouble: &Trouble) -> Result<()> {
+    pub(super) fn set_aside(&self, state: &mut State, trouble: &Trouble) -> Result<()> {
         let path = self.dir.join(&trouble.file);
         let torn_dir = self.dir.join(TORN_DIR);
         self.disk

@@ -3,19 +3,20 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use super::SKEW_MAX_MS;
+use super::commit::sync_failed;
 use crate::env::{Env, random_16};
 use crate::error::{Result, at};
 use crate::log::{Log, State};
 use crate::store_file::StoreFile;
 use crate::walk;
-use crate::writer::{SKEW_MAX_MS, sync_failed};
 use icm_event::facts::Continues;
 use icm_event::id::{OriginId, Seq};
 
 impl Log {
     /// Mints an origin where there is none, where the store is a copy of the one it was minted for,
     /// and where the clock went back behind the newest event by more than a day.
-    pub(crate) fn mint_if_needed(
+    pub(super) fn mint_if_needed(
         &self,
         state: &mut State,
         env: &dyn Env,
@@ -46,7 +47,7 @@ impl Log {
     }
 
     /// Mints an origin that carries on from the newest event; `why` is told.
-    pub(crate) fn mint(&self, state: &mut State, env: &dyn Env, why: Option<&str>) -> Result<()> {
+    pub(super) fn mint(&self, state: &mut State, env: &dyn Env, why: Option<&str>) -> Result<()> {
         let fingerprint = self.fingerprint(env)?;
         // What a new origin continues has to be whole: from here on nobody looks back.
         self.walk_of(state)

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Plan;
-use super::plan::{Aside, ChainPlan, Target};
+use super::chain_plan::{Aside, ChainPlan, Target};
 use super::salvage::Salvaged;
 use crate::chain;
 use crate::disk::{self, Disk, OpenMode};

@@ -7,6 +7,7 @@
 //! Last a `log.repaired` says what is gone.
 
 mod apply;
+mod chain_plan;
 mod choose;
 
 mod marker;
@@ -42,9 +43,9 @@ use icm_event::kind::Kind;
 use icm_event::payload;
 use icm_event::segment::HEADER_LEN;
 
+use chain_plan::ChainPlan;
 use marker::Marker;
 use pick::{Known, Role};
-use plan::ChainPlan;
 use salvage::{NoBody, Salvaged, Source, SourceKind};
 use withheld::Withheld;
 
@@ -296,7 +297,7 @@ impl Log {
         let older = plan_of(continued.origin)?;
         let until = continued.until?;
         let lost =
-            |gone: &plan::Gone| gone.hole.from_seq <= until && until <= gone.hole.to_seq;
+            |gone: &chain_plan::Gone| gone.hole.from_seq <= until && until <= gone.hole.to_seq;
         (newest.last == Seq(0) && newest.end.is_none() && older.gone.iter().any(lost))
             .then(|| "the event that the chain was to go on from is gone".to_owned())
     }

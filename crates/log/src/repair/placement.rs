@@ -1,8 +1,8 @@
 //! How what is taken of a chain lies in segments, and what of its files does not.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::plan::{Aside, ChainPlan, Slice, Target};
+use super::chain_plan::{Aside, Bodies, ChainPlan, Slice, Target};
 use super::salvage::{NoBody, Run, Salvaged, Source, SourceKind};
 use crate::error::Result;
 use crate::scan::Step;
@@ -280,9 +280,6 @@ fn set_aside(source: &Source, index: usize, runs: &[&Run], plan: &mut ChainPlan)
             what,
         }));
 }
-
-/// Events whose payload is not what was written, and where a good copy of it lies.
-pub(super) type Bodies = BTreeMap<EventId, (NoBody, Option<Slice>)>;
 
 /// The events of a chain whose payload is damaged, or was found gone by an earlier repair and can be
 /// brought back.

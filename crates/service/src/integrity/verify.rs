@@ -6,8 +6,8 @@ use icm_projections::{ViewError, Views};
 
 use crate::history::heads;
 use crate::service::{Service, locked};
-use icm_api::error::{Result, ServiceError, plain};
 use icm_api::error::VIEWS_WAIT;
+use icm_api::error::{Result, ServiceError, plain};
 use icm_api::{Finding, OriginHead, Progress, RebuildReport, VerifyReport};
 
 impl Service {

@@ -8,8 +8,8 @@ use icm_projections::{ViewError, Views};
 
 use super::{QueryError, QueryResult, TAIL_MAX, catching_panics};
 use crate::service::{Service, locked, store_folder};
-use icm_api::error::{Result, plain};
 use icm_api::error::VIEWS_WAIT;
+use icm_api::error::{Result, plain};
 
 /// How long views in memory stand in for those on disk that somebody else was writing.
 const STAND_IN_TIME: Duration = Duration::from_secs(5);

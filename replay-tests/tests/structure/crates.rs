@@ -1,0 +1,77 @@
+//! The dependencies between the crates point one way: a crate uses those before it in the list, and no others.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Each crate with those of the workspace that it may use. A crate that is not listed may not exist.
+const MAY_USE: [(&str, &[&str]); 14] = [
+    ("event", &[]),
+    ("log", &["event"]),
+    ("text", &[]),
+    ("vectors", &[]),
+    ("projections", &["log", "text", "vectors"]),
+    ("embedders", &["vectors"]),
+    ("guard", &[]),
+    ("api", &["guard", "log", "projections"]),
+    (
+        "service",
+        &["api", "guard", "log", "projections", "text", "vectors"],
+    ),
+    ("bench", &["api", "guard", "projections", "service"]),
+    ("sync", &["api", "log", "service"]),
+    ("objects", &["api", "sync"]),
+    (
+        "server",
+        &["api", "guard", "log", "projections", "service", "text"],
+    ),
+    (
+        "cli",
+        &[
+            "api",
+            "bench",
+            "embedders",
+            "guard",
+            "log",
+            "objects",
+            "projections",
+            "server",
+            "service",
+            "sync",
+        ],
+    ),
+];
+
+/// The crates of the workspace that a manifest names among the dependencies of the product, tests left out.
+fn uses(manifest: &str) -> Vec<String> {
+    let sections = manifest.split("\n[");
+    let product = sections.filter(|section| {
+        let name = section.lines().next().unwrap_or_default();
+        name.ends_with("dependencies]") && !name.contains("dev-")
+    });
+    let lines = product.flat_map(str::lines);
+    let names = lines.filter_map(|line| line.strip_prefix("icm-"));
+    let names = names.filter_map(|rest| rest.split(['.', ' ', '=']).next());
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn crates_depend_on_crates_below_them_alone() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(crates).expect("the folder of the crates") {
+        let entry = entry.expect("an entry");
+        let manifest = std::fs::read_to_string(entry.path().join("Cargo.toml"));
+        let name = entry.file_name().to_string_lossy().into_owned();
+        found.insert(name, uses(&manifest.expect("a manifest")));
+    }
+    assert_eq!(found.len(), MAY_USE.len(), "{found:?}");
+    let mut below: Vec<&str> = Vec::new();
+    for (name, may_use) in MAY_USE {
+        assert!(may_use.iter().all(|used| below.contains(used)), "{name}");
+        below.push(name);
+        for used in &found[name] {
+            assert!(may_use.contains(&used.as_str()), "{name} uses {used}");
+        }
+    }
+    assert_eq!(found["projections"], ["log", "text", "vectors"]);
+}

@@ -37,6 +37,7 @@ const MAY_USE: [(&str, &[&str]); 14] = [
             "server",
             "service",
             "sync",
+            "vectors",
         ],
     ),
 ];

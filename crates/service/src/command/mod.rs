@@ -56,7 +56,7 @@ impl Service {
         events: Vec<NewEvent>,
         read: &Rewritten,
     ) -> Result<()> {
-        Guard::new(&self.secrets, false).caller(caller)?;
+        Guard::new(&self.settings.secrets, false).caller(caller)?;
         let held = locked(&self.views);
         let Some(views) = held.as_ref() else {
             return Ok(());
@@ -103,7 +103,7 @@ impl Service {
     pub(crate) fn without_its_secrets(&self, error: ServiceError) -> ServiceError {
         match error {
             ServiceError::Invalid { message, hint } => ServiceError::Invalid {
-                message: self.secrets.masked(&message).unwrap_or(message),
+                message: self.settings.secrets.masked(&message).unwrap_or(message),
                 hint,
             },
             other => other,

@@ -69,7 +69,7 @@ pub(crate) fn first_receipt(
     };
     if first.digest.is_some() && first.digest != *digest {
         return Err(ServiceError::Conflict {
-            request_id: (command.service.secrets.masked(request_id))
+            request_id: (command.service.settings.secrets.masked(request_id))
                 .unwrap_or_else(|| request_id.to_owned()),
         }
         .into());

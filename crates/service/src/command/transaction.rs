@@ -80,7 +80,7 @@ impl Service {
     /// Refuses a caller that the log cannot name.
     pub(crate) fn check_caller(&self, caller: &Caller) -> Result<()> {
         check_caller(caller)?;
-        Guard::new(&self.secrets, false).caller(caller)
+        Guard::new(&self.settings.secrets, false).caller(caller)
     }
 
     /// Takes the lock, waiting that long for other processes. Who asks of the views has a turn again and again

@@ -49,7 +49,7 @@ impl Service {
         }
         self.refuse_read_only()?;
         check_caller(caller)?;
-        Guard::new(&self.secrets, false).caller(caller)?;
+        Guard::new(&self.settings.secrets, false).caller(caller)?;
         let reason = request.reason.as_deref();
         let reason = reason.map(|text| self.without_secret(text));
         let planned = self.look(spares, progress)?;

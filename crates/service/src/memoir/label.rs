@@ -34,7 +34,7 @@ impl Service {
                 "name it once",
             ));
         }
-        let mut guard = Guard::new(&self.secrets, request.allow_secret);
+        let mut guard = Guard::new(&self.settings.secrets, request.allow_secret);
         guard.graph(&request.name, "definition", None, &mut add)?;
         let warnings = guard.warnings();
         self.refuse_no_memoirs(&request.memoir)?;

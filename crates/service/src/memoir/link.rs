@@ -146,7 +146,7 @@ impl Service {
         }
         self.refuse_no_memoirs(&request.memoir)?;
         let mut reason = request.reason.clone();
-        let mut guard = Guard::new(&self.secrets, request.allow_secret);
+        let mut guard = Guard::new(&self.settings.secrets, request.allow_secret);
         guard.reason(reason.as_mut())?;
         Ok((relation, reason, guard.warnings()))
     }

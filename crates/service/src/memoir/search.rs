@@ -79,7 +79,7 @@ impl Service {
             all.into_iter().partition(|(_, memoir)| memoir.is_alive());
         let without = tags_without(&living, &gone);
         // Concepts do not follow one another as what is said in a talk does.
-        let ranking = asked.ranking(self.ranking).alone();
+        let ranking = asked.ranking(self.settings.ranking).alone();
         let query = |limit| RecallQuery {
             text: &request.query,
             topic: memoir

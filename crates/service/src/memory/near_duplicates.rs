@@ -42,7 +42,7 @@ enum Found {
 impl Service {
     /// How stores treat what is there already; unless it is said here near ones are linked.
     pub fn with_dedup(mut self, dedup: Dedup) -> Service {
-        self.dedup = dedup;
+        self.settings.dedup = dedup;
         self
     }
 
@@ -60,7 +60,7 @@ impl Service {
             Found::Near(near) => near,
         };
         // A key says that it is a memory of its own.
-        if self.dedup.on_similar == OnSimilar::Update && !keyed {
+        if self.settings.dedup.on_similar == OnSimilar::Update && !keyed {
             let event = Change::of_store(checked).event(&near.version);
             let event = event.ok_or_else(|| ServiceError::Internal("nothing changes".into()))?;
             let appended = command.append(views, vec![event])?;
@@ -107,7 +107,7 @@ impl Service {
         let Dedup {
             similar_ppm,
             on_similar,
-        } = self.dedup;
+        } = self.settings.dedup;
         if on_similar == OnSimilar::Off || views.named(checked.name())?.is_some() {
             return Ok(Found::Nothing);
         }

@@ -172,7 +172,7 @@ impl Service {
                 })
             }
             Write::Update(mut request) => {
-                let mut guard = Guard::new(&self.secrets, request.allow_secret);
+                let mut guard = Guard::new(&self.settings.secrets, request.allow_secret);
                 guard.update(&mut request)?;
                 let change = Self::check_update(&request)?;
                 Ok(Prepared {
@@ -346,11 +346,11 @@ impl Service {
         checked: &ValidatedStore,
         receipt: &Receipt,
     ) -> QueryResult<Option<Crowded>> {
-        if self.hint_over == 0 || receipt.action != Action::Stored {
+        if self.settings.hint_over == 0 || receipt.action != Action::Stored {
             return Ok(None);
         }
         let all = views.living_in(&receipt.topic, None)?;
-        if all < self.hint_over {
+        if all < self.settings.hint_over {
             return Ok(None);
         }
         let scope = checked.scope.to_text();
@@ -361,7 +361,7 @@ impl Service {
             // many others there are.
             here -= here.min(all.saturating_sub(views.listed(&receipt.topic)?.0));
         }
-        Ok((here >= self.hint_over).then(|| Crowded {
+        Ok((here >= self.settings.hint_over).then(|| Crowded {
             memories: here + 1,
             scope: (here < all).then_some(scope),
         }))
@@ -369,7 +369,7 @@ impl Service {
 
     /// Sees to the secrets of a store; what is to be told of them.
     pub(crate) fn guard_store(&self, request: &mut StoreRequest) -> Result<Vec<String>> {
-        let mut guard = Guard::new(&self.secrets, request.allow_secret);
+        let mut guard = Guard::new(&self.settings.secrets, request.allow_secret);
         guard.store(request)?;
         Ok(guard.warnings())
     }

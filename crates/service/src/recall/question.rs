@@ -51,7 +51,7 @@ impl Service {
             });
         }
         let read = ends_of(query.trim());
-        let read = self.secrets.masked(&read).unwrap_or(read);
+        let read = self.settings.secrets.masked(&read).unwrap_or(read);
         let mut parts = parts_that_ask(&read);
         let mut counted = String::new();
         for part in &parts {

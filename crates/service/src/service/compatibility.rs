@@ -29,13 +29,14 @@ impl Service {
         let digest = || {
             let settings = Compatibility {
                 version: env!("CARGO_PKG_VERSION"),
-                secrets: &self.secrets,
-                dedup: &self.dedup,
-                decay: &self.decay,
-                hint_over: self.hint_over,
-                ranking: (self.ranking != Ranking::default()).then_some(&self.ranking),
-                links: self.links,
-                model: &self.model,
+                secrets: &self.settings.secrets,
+                dedup: &self.settings.dedup,
+                decay: &self.settings.decay,
+                hint_over: self.settings.hint_over,
+                ranking: (self.settings.ranking != Ranking::default())
+                    .then_some(&self.settings.ranking),
+                links: self.settings.links,
+                model: &self.embedding.model,
                 zone: std::env::var_os("TZ").map(|zone| zone.to_string_lossy().into_owned()),
             };
             let settings = serde_json::to_vec(&settings).expect("settings are plain values");

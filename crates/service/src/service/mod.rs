@@ -1,13 +1,15 @@
-//! The service: typed commands in, receipts out; typed queries in, answers with a basis out. It owns
-//! the log and the views of one store and is used in-process by every front.
+//! The open store: its parts, how it is opened and set up, its folder, and the wait for its lock.
+//!
+//! This room uses no room above it. A room that needs another method of [`Service`] adds it in an `impl` of its own.
 
 mod compatibility;
+mod embedding;
 mod lock;
-mod model_failures;
 mod open;
 mod own_way;
 mod owner;
 mod pending_recall;
+mod settings;
 pub(crate) mod store_folder;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -19,28 +21,22 @@ use std::time::{Duration, Instant};
 
 use icm_log::disk::Disk;
 use icm_log::{Log, RequestKey};
-use icm_projections::ranking::Ranking;
 use icm_projections::{GraphJob, Views};
 use jiff::tz::TimeZone;
 use tokio::sync::Notify;
 
-use crate::embedding::{Cache, Model};
 use crate::peer::Peer;
-use icm_api::Summarizer;
 use icm_api::ids::NewIds;
-use icm_api::{DecayPolicy, Dedup};
-use icm_guard::secrets::Policy;
 
+pub(crate) use embedding::Embedding;
 pub(crate) use lock::LOCK_LOOK;
-pub(crate) use model_failures::ModelFailures;
 pub use open::{Ground, OpenOptions};
 pub use own_way::{OwnWay, Write};
 pub(crate) use pending_recall::PendingRecall;
+pub(crate) use settings::{HINT_OVER, Settings};
 
-/// Living memories of a topic beyond which receipts say how many they are, where nobody says.
-pub(crate) const HINT_OVER: u64 = 7;
-
-/// One store, open.
+/// One open store: typed commands in, receipts out; typed queries in, answers with a basis out. Every front uses it
+/// within its own process.
 pub struct Service {
     pub(crate) options: OpenOptions,
     pub(crate) ground: Ground,
@@ -49,8 +45,6 @@ pub struct Service {
     pub(crate) notices: Mutex<Vec<String>>,
     pub(crate) pending_recalls: Mutex<Vec<PendingRecall>>,
     pub(crate) new_ids: NewIds,
-    /// Memories are searched by a graph, if somebody makes one, from so many versions on.
-    pub(crate) graph_rows_min: u64,
     /// The graph that could not be made: it is not tried again before there are more vectors.
     pub(crate) graphless: Mutex<Option<GraphJob>>,
     /// When the views were taken further last beside those that it answers from, and how long that took.
@@ -59,30 +53,10 @@ pub struct Service {
     pub(crate) settling: AtomicBool,
     /// Since when the views are in memory because somebody else was writing those on disk.
     pub(crate) stand_in: Mutex<Option<Instant>>,
-    /// What is wrong with the log, as the user was told it.
+    /// The last remark on the log that the user was given.
     pub(crate) told: Mutex<Option<String>>,
-    /// The first write may go into a folder that holds other files.
-    pub(crate) any_folder: bool,
-    /// What is done about secrets.
-    pub(crate) secrets: Policy,
-    /// How stores treat what is there already.
-    pub(crate) dedup: Dedup,
-    /// How memories fade.
-    pub(crate) decay: DecayPolicy,
-    /// Living memories of a topic beyond which receipts say how many they are.
-    pub(crate) hint_over: u64,
-    /// What makes summaries where nothing else is said.
-    pub(crate) summarizer: Option<Summarizer>,
-    /// What counts how much when memories are ranked.
-    pub(crate) ranking: Ranking,
-    /// Whether links have a say in recalls.
-    pub(crate) links: bool,
-    /// What embeds.
-    pub(crate) model: Model,
-    /// That it could not be used.
-    pub(crate) model_failures: Mutex<ModelFailures>,
-    /// Vectors that need not be made again, where this process has them.
-    pub(crate) cache: Mutex<Option<Cache>>,
+    pub(crate) settings: Settings,
+    pub(crate) embedding: Embedding,
     /// A command of this process was written.
     pub(crate) wrote: AtomicBool,
     /// Told after each command that wrote here.
@@ -95,9 +69,9 @@ pub struct Service {
     pub(crate) begun: Mutex<Vec<RequestKey>>,
     /// The process that may be asked instead.
     pub(crate) peer: Arc<dyn Peer>,
-    /// Set once this process is the owner.
+    /// The queue of the owner, once this process is the owner.
     pub(crate) own_way: Mutex<Option<OwnWay>>,
-    /// What requests to it say they go by.
+    /// The digest of program and settings, once it was asked for.
     pub(crate) terms: OnceLock<String>,
 }
 

@@ -8,18 +8,14 @@ use std::time::Duration;
 use icm_log::Log;
 use icm_log::disk::{Disk, RealDisk};
 use icm_log::env::Env;
-use icm_projections::ranking::Ranking;
-use icm_vectors::GRAPH_ROWS_MIN;
 use jiff::tz::TimeZone;
 use tokio::sync::Notify;
 
-use super::{HINT_OVER, OwnWay, Service, locked, store_folder};
-use crate::embedding::Model;
+use super::{Embedding, OwnWay, Service, Settings, locked, store_folder};
 use crate::peer::{NoPeer, Peer};
 use crate::system::SystemEnv;
 use icm_api::error::Result;
 use icm_api::ids::NewIds;
-use icm_api::{DecayPolicy, Dedup};
 use icm_guard::secrets::Policy;
 
 /// How to open a store.
@@ -33,7 +29,7 @@ pub struct OpenOptions {
     pub read_only: bool,
 }
 
-/// What the service stands on; tests bring their own.
+/// The ground that a service stands on; tests bring their own.
 #[derive(Clone)]
 pub struct Ground {
     /// The disk of the log.
@@ -84,27 +80,13 @@ impl Service {
             notices: Mutex::new(Vec::new()),
             pending_recalls: Mutex::new(Vec::new()),
             new_ids: NewIds::default(),
-            graph_rows_min: if cfg!(feature = "graph") {
-                GRAPH_ROWS_MIN
-            } else {
-                u64::MAX
-            },
             graphless: Mutex::new(None),
             settled: Mutex::new(None),
             settling: AtomicBool::new(false),
             stand_in: Mutex::new(None),
             told: Mutex::new(None),
-            any_folder: false,
-            secrets: Policy::default(),
-            dedup: Dedup::default(),
-            decay: DecayPolicy::default(),
-            hint_over: HINT_OVER,
-            summarizer: None,
-            ranking: Ranking::default(),
-            links: true,
-            model: Model::default(),
-            model_failures: Mutex::default(),
-            cache: Mutex::new(None),
+            settings: Settings::default(),
+            embedding: Embedding::default(),
             wrote: AtomicBool::new(false),
             written: Notify::new(),
             wrote_wide: AtomicBool::new(false),
@@ -127,13 +109,13 @@ impl Service {
     /// Lets the first write go into a folder that already holds files which are not icm's; else
     /// that is refused, so that a store is not strewn over somebody's folder by mistake.
     pub fn in_any_folder(mut self) -> Service {
-        self.any_folder = true;
+        self.settings.any_folder = true;
         self
     }
 
-    /// What is done about secrets; unless it is said here they are refused.
+    /// The treatment of secrets; unless it is said here they are refused.
     pub fn with_secrets(mut self, policy: Policy) -> Service {
-        self.secrets = policy;
+        self.settings.secrets = policy;
         self
     }
 
@@ -149,14 +131,14 @@ impl Service {
     /// Whether links have a say in recalls; unless it is said here they have.
     #[must_use]
     pub fn with_links(mut self, links: bool) -> Service {
-        self.links = links;
+        self.settings.links = links;
         self
     }
 
     /// From how many versions on [`Service::tend_graph`] makes a graph of their vectors; by default as many as make
     /// it worth its while.
     pub fn with_graph_rows_min(mut self, rows: u64) -> Service {
-        self.graph_rows_min = rows;
+        self.settings.graph_rows_min = rows;
         self
     }
 

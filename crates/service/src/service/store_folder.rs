@@ -142,7 +142,7 @@ impl Service {
 
     /// Refuses to make a store of a folder that holds something else.
     pub(crate) fn refuse_foreign_folder(&self) -> Result<()> {
-        if self.any_folder || !self.is_empty()? {
+        if self.settings.any_folder || !self.is_empty()? {
             return Ok(());
         }
         let dir = &self.options.dir;

@@ -61,7 +61,7 @@ impl Service {
     /// What a process leaves behind when it ends, after its answers are out: takes the events since
     /// the views' checkpoint into their files, if the next process would be slow with them.
     pub fn settle(&self) {
-        self.settle_to(match self.model {
+        self.settle_to(match self.embedding.model {
             // Their vectors, which are dear, are kept with them.
             Model::Other(_) => 0,
             _ => TAIL_LEFT_MAX,
@@ -285,7 +285,7 @@ impl Service {
     pub fn tend_graph(&self, go_on: &(dyn Fn() -> bool + Sync)) -> bool {
         let job = locked(&self.views)
             .as_ref()
-            .and_then(|views| views.graph_job(self.graph_rows_min));
+            .and_then(|views| views.graph_job(self.settings.graph_rows_min));
         let Some(job) = job.filter(|job| locked(&self.graphless).as_ref() != Some(job)) else {
             return false;
         };

@@ -48,7 +48,7 @@ impl Service {
     /// Makes summaries by a command where nothing else is said.
     #[must_use]
     pub fn with_summarizer(mut self, summarizer: Option<Summarizer>) -> Service {
-        self.summarizer = summarizer;
+        self.settings.summarizer = summarizer;
         self
     }
 
@@ -56,7 +56,7 @@ impl Service {
     /// many they are; 0: it never does. 7 unless it is said here.
     #[must_use]
     pub fn with_hint_over(mut self, memories: u64) -> Service {
-        self.hint_over = memories;
+        self.settings.hint_over = memories;
         self
     }
 
@@ -222,7 +222,7 @@ impl Service {
             }
             Summary::Rules => None,
             Summary::Command(command) => Some(command),
-            Summary::Configured => self.summarizer.as_ref(),
+            Summary::Configured => self.settings.summarizer.as_ref(),
         };
         if request.request_id.is_some() {
             return Err(ServiceError::invalid_with(

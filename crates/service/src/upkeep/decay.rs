@@ -37,7 +37,7 @@ impl Service {
     /// How memories fade; unless it is said here they do by the defaults.
     #[must_use]
     pub fn with_decay(mut self, policy: DecayPolicy) -> Service {
-        self.decay = policy;
+        self.settings.decay = policy;
         self
     }
 
@@ -46,7 +46,7 @@ impl Service {
     /// # Errors
     /// `Invalid` for a rate that is not from 0 to 1.
     pub fn decay(&self, caller: &Caller, request: &DecayRequest) -> Result<DecayReceipt> {
-        let mut policy = self.decay;
+        let mut policy = self.settings.decay;
         if let Some(rate) = request.rate {
             policy.rate_ppm = share("rate", rate)?;
         }
@@ -102,7 +102,7 @@ impl Service {
     /// is of a day before. It goes before the recall in one batch: that is what tells it from one
     /// that somebody asked for.
     pub(crate) fn tick_due(&self) -> Option<NewEvent> {
-        if !self.decay.auto {
+        if !self.settings.decay.auto {
             return None;
         }
         let held = locked(&self.views);
@@ -115,7 +115,7 @@ impl Service {
         }
         let schedule = views.schedule_at(tally.position).ok()?;
         let is_due = schedule.last_day().is_none_or(|last| last < day);
-        is_due.then(|| tick(facts_of(&self.decay, day)))
+        is_due.then(|| tick(facts_of(&self.settings.decay, day)))
     }
 }
 

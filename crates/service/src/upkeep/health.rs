@@ -249,7 +249,7 @@ impl Service {
             }
         }
         bands.sort_unstable();
-        let least_ppm = match self.dedup.similar_ppm {
+        let least_ppm = match self.settings.dedup.similar_ppm {
             0 => Dedup::default().similar_ppm,
             least => least,
         };
@@ -339,7 +339,7 @@ impl Service {
                 command,
             });
         }
-        let over = match self.hint_over {
+        let over = match self.settings.hint_over {
             0 => HINT_OVER,
             over => over,
         };

@@ -44,7 +44,7 @@ impl Service {
     pub fn prune(&self, caller: &Caller, request: &PruneRequest) -> Result<PruneAnswer> {
         let threshold_ppm = match request.threshold {
             Some(threshold) => share("threshold", threshold)?,
-            None => self.decay.prune_threshold_ppm,
+            None => self.settings.decay.prune_threshold_ppm,
         };
         if request.dry_run || self.is_empty()? {
             return self.with_views(|views| {

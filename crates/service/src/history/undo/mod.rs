@@ -134,7 +134,7 @@ impl Service {
 
     /// Text for the log, with what looks like a secret masked.
     pub(crate) fn without_secret(&self, text: &str) -> String {
-        let masked = self.secrets.masked(text);
+        let masked = self.settings.secrets.masked(text);
         masked.unwrap_or_else(|| text.to_owned())
     }
 

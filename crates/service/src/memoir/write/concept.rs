@@ -211,7 +211,7 @@ impl Service {
             limits::text("the definition", definition, CONTENT_LEN_MAX)?;
         }
         let mut labels = checked_labels(&request.labels)?;
-        let mut guard = Guard::new(&self.secrets, request.allow_secret);
+        let mut guard = Guard::new(&self.settings.secrets, request.allow_secret);
         let text = definition.as_mut();
         guard.graph(&name, "definition", text, &mut labels)?;
         let confidence_ppm = match request.confidence {

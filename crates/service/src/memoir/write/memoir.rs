@@ -156,7 +156,7 @@ impl Service {
         }
         limits::optional_text("the description", &request.description, CONTENT_LEN_MAX)?;
         let mut description = request.description.clone();
-        let mut guard = Guard::new(&self.secrets, request.allow_secret);
+        let mut guard = Guard::new(&self.settings.secrets, request.allow_secret);
         guard.graph(&name, "description", Some(&mut description), &mut [])?;
         Ok((name, description, guard.warnings()))
     }

@@ -128,7 +128,7 @@ impl Service {
         );
         progress.finish();
         if !seen.ignored.is_empty() {
-            let masked = |field: String| self.secrets.masked(&field).unwrap_or(field);
+            let masked = |field: String| self.settings.secrets.masked(&field).unwrap_or(field);
             let fields: Vec<_> = seen.ignored.into_iter().map(masked).collect();
             self.notice(format!(
                 "fields that mean nothing here were left out: {}",
@@ -215,7 +215,7 @@ impl Service {
         Rejected {
             line,
             file: name.to_owned(),
-            why: self.secrets.masked(&why).unwrap_or(why),
+            why: self.settings.secrets.masked(&why).unwrap_or(why),
         }
     }
 

@@ -40,7 +40,7 @@ impl Service {
     /// Recall with another ranking than the measured one.
     #[must_use]
     pub fn with_ranking(mut self, ranking: Ranking) -> Service {
-        self.ranking = ranking;
+        self.settings.ranking = ranking;
         self
     }
 
@@ -91,7 +91,7 @@ impl Service {
         let asked = self.ask_model(&question.text);
         let request = &RecallRequest {
             query: question.text.to_string(),
-            no_links: request.no_links || !self.links,
+            no_links: request.no_links || !self.settings.links,
             ..request.clone()
         };
         let (request, (mut answer, at, ids)) = self.with_views(|views| {
@@ -151,7 +151,7 @@ impl Service {
     fn without_secrets(&self, request: &RecallRequest) -> RecallRequest {
         let mut request = request.clone();
         let mask = |text: &mut String| {
-            if let Some(masked) = self.secrets.masked(text) {
+            if let Some(masked) = self.settings.secrets.masked(text) {
                 *text = masked;
             }
         };
@@ -163,7 +163,7 @@ impl Service {
     }
 
     fn without_secret_each(&self, texts: Vec<String>) -> Vec<String> {
-        let masked = |text: String| self.secrets.masked(&text).unwrap_or(text);
+        let masked = |text: String| self.settings.secrets.masked(&text).unwrap_or(text);
         texts.into_iter().map(masked).collect()
     }
 
@@ -189,8 +189,8 @@ impl Service {
             without: &[],
             // One more tells whether there are more.
             limit: request.offset + limit + 1,
-            floor: request.floor.unwrap_or(self.ranking.floor),
-            ranking: asked.ranking(self.ranking),
+            floor: request.floor.unwrap_or(self.settings.ranking.floor),
+            ranking: asked.ranking(self.settings.ranking),
             model: asked.model(),
         };
         let mut found = views.recall(&query, at.position)?;

@@ -77,7 +77,7 @@ impl Service {
     /// Embeds with another model than the built-in one, or with none.
     #[must_use]
     pub fn with_model(mut self, model: Model) -> Service {
-        self.model = match model {
+        self.embedding.model = match model {
             Model::Other(embedder) if !(1..=MAX_DIM).contains(&embedder.dim()) => {
                 let why = format!(
                     "its vectors have {} numbers, and 1 to {MAX_DIM} can be kept",
@@ -93,13 +93,13 @@ impl Service {
     /// The vector of a query. Where the model cannot be used the answer is of words alone, and says so
     /// once.
     pub(crate) fn ask_model(&self, query: &str) -> QueryVector {
-        let embedder = match &self.model {
+        let embedder = match &self.embedding.model {
             Model::BuiltIn => return QueryVector::BuiltIn,
             Model::None => return QueryVector::Words(None),
             Model::Unusable(error) => return QueryVector::Words(self.model_failed(error)),
             Model::Other(embedder) => embedder,
         };
-        if self.is_lately(locked(&self.model_failures).at_ms) {
+        if self.is_lately(locked(&self.embedding.failures).at_ms) {
             return QueryVector::Words(None);
         }
         let vector = embedder.embed_query(query);
@@ -108,7 +108,7 @@ impl Service {
                 Ok(vector) => vector,
                 Err(error) => return QueryVector::Words(self.model_failed(&error)),
             };
-        locked(&self.model_failures).answers = true;
+        locked(&self.embedding.failures).answers = true;
         // What there is to embed at once is in the answer then; else it is ranked by the built-in model.
         if !self.options.read_only {
             let near = embedder.is_near() && !self.failed_lately();
@@ -124,7 +124,7 @@ impl Service {
     /// Says once that the model is not done.
     fn tell_lag(&self, embedder: &Arc<dyn Embedder>, embedded: Embedded) {
         let left = embedded.of.saturating_sub(embedded.done);
-        let told = &mut locked(&self.model_failures).told_lag;
+        let told = &mut locked(&self.embedding.failures).told_lag;
         if left > AT_ONCE && !std::mem::replace(told, true) {
             self.notice(format!(
                 "{} has embedded {} of {} versions; the others are found by their words and by the \
@@ -144,7 +144,7 @@ impl Service {
     /// Whether the model is left alone for a while.
     fn failed_lately(&self) -> bool {
         let (at_ms, batch_at_ms) = {
-            let failed = locked(&self.model_failures);
+            let failed = locked(&self.embedding.failures);
             (failed.at_ms, failed.batch_at_ms)
         };
         self.is_lately(at_ms) || self.is_lately(batch_at_ms)
@@ -153,7 +153,7 @@ impl Service {
     /// Remembers that the model could not be used; the line to tell the user, unless it was told.
     fn model_failed(&self, error: &EmbedError) -> Option<String> {
         let now = self.now_ms();
-        let mut failed = locked(&self.model_failures);
+        let mut failed = locked(&self.embedding.failures);
         failed.at_ms = Some(now);
         failed.answers = false;
         failed.tell(error, "memories are found by their words alone")
@@ -162,7 +162,7 @@ impl Service {
     /// Remembers that memories could not be embedded; the line to tell the user, unless it was told.
     fn batch_failed(&self, error: &EmbedError) -> Option<String> {
         let now = self.now_ms();
-        let mut failed = locked(&self.model_failures);
+        let mut failed = locked(&self.embedding.failures);
         failed.batch_at_ms = Some(now);
         failed.tell(
             error,
@@ -171,9 +171,9 @@ impl Service {
     }
     /// What a process that has asked a server does after its answer: the last few texts.
     pub fn embed_last(&self) {
-        if let Model::Other(embedder) = &self.model
+        if let Model::Other(embedder) = &self.embedding.model
             && !embedder.is_near()
-            && locked(&self.model_failures).answers
+            && locked(&self.embedding.failures).answers
             && !self.options.read_only
         {
             // Whoever asks next is told what is wrong.
@@ -184,7 +184,7 @@ impl Service {
     /// Embeds one batch of what has no vector yet, if the model is not the built-in one; whether there
     /// is more. For the time between answers.
     pub fn embed_behind(&self) -> bool {
-        let Model::Other(embedder) = &self.model else {
+        let Model::Other(embedder) = &self.embedding.model else {
             return false;
         };
         if self.options.read_only || self.failed_lately() || !self.is_there() {
@@ -199,7 +199,7 @@ impl Service {
         };
         if !more {
             // Others may need it.
-            *locked(&self.cache) = None;
+            *locked(&self.embedding.cache) = None;
         }
         more
     }
@@ -284,7 +284,7 @@ impl Service {
 
     /// Looks into the cache; `None` where there is none, or another process has it.
     fn with_cache<T>(&self, look: impl FnOnce(&Cache) -> T) -> Option<T> {
-        let mut cache = locked(&self.cache);
+        let mut cache = locked(&self.embedding.cache);
         if cache.as_ref().is_some_and(|cache| !cache.is_there()) {
             *cache = None;
         }
@@ -305,7 +305,7 @@ impl Service {
         progress: &dyn Progress,
         most: Option<Duration>,
     ) -> Result<EmbedReport> {
-        let embedder = match &self.model {
+        let embedder = match &self.embedding.model {
             Model::Other(embedder) => embedder,
             Model::Unusable(error) => return Err(model_error(error)),
             Model::BuiltIn | Model::None => {
@@ -339,7 +339,7 @@ impl Service {
             }
         }
         progress.finish();
-        *locked(&self.cache) = None;
+        *locked(&self.embedding.cache) = None;
         if !self.with_views(|views| Ok(views.keeps_vectors(id(&**embedder))))? {
             let dir = self.views_dir();
             return Err(ServiceError::ReadOnly {
@@ -354,7 +354,7 @@ impl Service {
 
     /// Embeds what is left, unless nothing may be written: then it is answered with what there is.
     pub fn embed_for_reading(&self, progress: &dyn Progress) -> Result<()> {
-        match (&self.model, self.options.read_only) {
+        match (&self.embedding.model, self.options.read_only) {
             (Model::Other(_) | Model::Unusable(_), false) => self.embed(progress).map(|_| ()),
             _ => Ok(()),
         }
@@ -374,7 +374,7 @@ impl Service {
     /// How far the model is.
     pub fn embed_status(&self) -> Result<EmbedStatus> {
         let versions = self.with_views(|views| Ok(views.tally().next_ordinal))?;
-        Ok(match &self.model {
+        Ok(match &self.embedding.model {
             Model::None => EmbedStatus {
                 model: "none".to_owned(),
                 dim: 0,

@@ -1,12 +1,25 @@
-//! What is remembered of a model that could not be used.
+//! The model that embeds, the vectors at hand, and the failures of the model.
+
+use std::sync::Mutex;
 
 use icm_api::error::plain;
 use icm_vectors::embed::EmbedError;
 
+use crate::embedding::{Cache, Model};
+
+/// The embedding part of a service.
+#[derive(Default)]
+pub(crate) struct Embedding {
+    pub(crate) model: Model,
+    pub(crate) failures: Mutex<ModelFailures>,
+    /// Vectors that need not be made again, if this process has opened them.
+    pub(crate) cache: Mutex<Option<Cache>>,
+}
+
 /// That the model could not be used.
 #[derive(Default)]
 pub(crate) struct ModelFailures {
-    /// What the user was told.
+    /// The last line that the user was told.
     pub(crate) told: Option<String>,
     /// That the user was told how much is not embedded.
     pub(crate) told_lag: bool,

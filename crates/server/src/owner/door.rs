@@ -1,8 +1,8 @@
 //! The owner's door: a Unix socket, for this user alone.
 
-use std::fs::{DirBuilder, File, Metadata, OpenOptions};
+use std::fs::{File, Metadata};
 use std::io::{self, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -10,8 +10,8 @@ use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 
 use super::PROTOCOL;
-use super::place;
-use super::place::{FOLDER, OWNER};
+use super::file;
+use super::file::{FOLDER, OWNER, is_own, is_private, private_folder};
 
 pub(super) use std::os::unix::net::UnixStream as Stream;
 pub(super) use tokio::net::UnixListener as Listener;
@@ -138,7 +138,7 @@ pub(super) fn passes(error: &io::Error) -> bool {
 
 /// What the owner of a store says, if there is one whose word counts: it is this user's.
 pub(super) fn notice(store: &Path) -> Option<Notice> {
-    let (file, bytes) = place::read(store)?;
+    let (file, bytes) = file::read(store)?;
     // Nobody else is believed where a socket is.
     is_own(&file.metadata().ok()?).then_some(())?;
     if bytes.is_empty() {
@@ -189,14 +189,6 @@ pub(crate) fn what_bars(store: &Path) -> Option<&'static str> {
     is_odd.then_some("sock/owner is not a file of this user")
 }
 
-/// Files are opened through no link, and without waiting for the other end of a pipe; new ones are this user's alone.
-pub(super) fn opened() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.read(true).mode(0o600);
-    options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
-    options
-}
-
 /// Where the socket of a store may lie: in its folder, else in one for sockets of this user.
 fn socket_path(store: &Path) -> io::Result<PathBuf> {
     let near = store.join(FOLDER).join(SOCKET);
@@ -222,30 +214,6 @@ fn socket_path(store: &Path) -> io::Result<PathBuf> {
     }
     private_folder(&folder)?;
     Ok(far)
-}
-
-/// Makes a folder that nobody else looks into, or sees to it that it is one.
-pub(super) fn private_folder(folder: &Path) -> io::Result<()> {
-    match DirBuilder::new().mode(0o700).create(folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        _ => {}
-    }
-    let found = std::fs::symlink_metadata(folder)?;
-    if found.is_dir() && is_own(&found) && !is_private(&found) {
-        std::fs::set_permissions(folder, PermissionsExt::from_mode(0o700))?;
-    } else if !is_private(&found) {
-        let why = format!("{} is not a folder of this user alone", folder.display());
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
-    }
-    Ok(())
-}
-
-fn is_private(found: &std::fs::Metadata) -> bool {
-    found.is_dir() && is_own(found) && found.mode() & 0o077 == 0
-}
-
-fn is_own(found: &std::fs::Metadata) -> bool {
-    found.uid() == geteuid().as_raw()
 }
 
 #[cfg(test)]

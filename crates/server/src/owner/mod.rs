@@ -13,6 +13,8 @@ mod conversation;
 #[cfg(unix)]
 mod door;
 #[cfg(unix)]
+mod file;
+#[cfg(unix)]
 mod host;
 #[cfg(unix)]
 mod link;

@@ -1,0 +1,268 @@
+//! Changes of the graph: differences, log and undo.
+
+use serde_json::Value;
+
+use super::{link, memoir, names, system};
+
+#[test]
+fn changes_of_the_graph_are_compared_and_undone() {
+    let world = system();
+    let then = world.now();
+    memoir(
+        &world,
+        &[
+            "refine",
+            "-m",
+            "system",
+            "-n",
+            "api",
+            "-d",
+            "The HTTP and gRPC front",
+        ],
+    );
+    memoir(
+        &world,
+        &[
+            "add-concept",
+            "-m",
+            "system",
+            "-n",
+            "new",
+            "-d",
+            "Something",
+        ],
+    );
+    link(&world, "link", "new", "api", "caused_by");
+    link(&world, "unlink", "api", "invoices", "depends_on");
+    world
+        .icm(["memoir", "delete-concept", "-m", "system", "-n", "mascot"])
+        .ok();
+
+    let diff = &world.json(["diff", &then])["graph"];
+    assert_eq!(names(&diff["added"]), ["new"]);
+    assert_eq!(names(&diff["forgotten"]), ["mascot"]);
+    assert_eq!(diff["changed"][0]["name"], "api");
+    assert_eq!(
+        diff["changed"][0]["fields"],
+        serde_json::json!(["definition", "confidence"])
+    );
+    assert_eq!(diff["linked"][0]["relation"], "caused_by");
+    assert_eq!(diff["unlinked"][0]["relation"], "depends_on");
+    let said = world.icm(["diff", &then]).ok().out;
+    assert!(said.contains("added      system / new"), "{said}");
+    assert!(
+        said.contains("linked     system / new caused_by api"),
+        "{said}"
+    );
+
+    let first = 1 + then[1..].parse::<u64>().unwrap();
+    let range = format!("@{first}..{}", world.now());
+    let undone = world.icm(["--yes", "undo", &range, "--json"]);
+    let undone = undone.ok().json();
+    assert_eq!(undone["changes"][0]["of"], "concept", "{undone}");
+    let changes = undone["changes"].as_array().unwrap();
+    let of = |name: &str| {
+        let named = |row: &Value| row["name"] == name && row["memoir"] == "system";
+        let change = changes
+            .iter()
+            .find(|it| named(&it["before"]) || named(&it["after"]));
+        change.unwrap_or_else(|| panic!("{name}: {undone}"))
+    };
+    let api = of("api");
+    assert_eq!(
+        api["fields"],
+        serde_json::json!(["definition", "confidence", "revision", "links"])
+    );
+    assert_eq!(api["before"]["definition"], "The HTTP and gRPC front");
+    assert_eq!(api["after"]["labels"], serde_json::json!(["kind:service"]));
+    assert!(api["after"].get("topic").is_none() && api["after"].get("keywords").is_none());
+    assert_eq!(of("new")["action"], "gone");
+    assert_eq!(of("mascot")["action"], "back");
+    let again = world.json(["diff", &then]);
+    assert!(again.get("graph").is_none(), "{again}");
+    let api = memoir(&world, &["inspect", "-m", "system", "api"]);
+    assert_eq!(api["concept"]["definition"], "The HTTP front for customers");
+    assert_eq!(api["concept"]["revision"], 1);
+    world.icm(["verify"]).ok();
+}
+
+#[test]
+fn the_log_says_which_link_was_taken_away() {
+    let world = system();
+    let id = |name: &str| {
+        let seen = memoir(&world, &["inspect", "-m", "system", name]);
+        seen["concept"]["id"].as_str().unwrap().to_owned()
+    };
+    link(&world, "unlink", "api", "invoices", "depends_on");
+    let log = world.icm(["log", "--kind", "concept.unlinked"]).ok().out;
+    let said = format!("depends_on {}", id("invoices"));
+    assert!(log.contains(&said), "{log}");
+    let detail = world.json(["log", "show", &world.now()]);
+    assert_eq!(detail["facts"]["other"], id("invoices"));
+    assert_eq!(detail["subject"], id("api"));
+    let text = world.icm(["log", "show", &world.now()]).ok().out;
+    assert!(text.contains(&said), "{text}");
+}
+
+#[test]
+fn a_memoir_is_compared_told_of_and_undone_by_its_name() {
+    let world = system();
+    let then = world.now();
+    memoir(&world, &["create", "-n", "other"]);
+    memoir(
+        &world,
+        &[
+            "add-concept",
+            "-m",
+            "other",
+            "-n",
+            "api",
+            "-d",
+            "Not this one",
+        ],
+    );
+    world
+        .icm(["store", "-t", "system", "-c", "A memory of that name"])
+        .ok();
+    memoir(
+        &world,
+        &["refine", "-m", "system", "-n", "api", "-L", "new:one"],
+    );
+    memoir(
+        &world,
+        &["add-concept", "-m", "system", "-n", "gate", "-d", "Lets in"],
+    );
+    link(&world, "link", "gate", "api", "part_of");
+    link(&world, "link", "invoices", "gate", "depends_on");
+
+    let diff = world.json(["diff", &then, "--memoir", "system"]);
+    assert_eq!(diff["added"], serde_json::json!([]));
+    assert_eq!(names(&diff["graph"]["added"]), ["gate"]);
+    assert_eq!(diff["graph"]["changed"][0]["memoir"], "system");
+    assert_eq!(
+        diff["graph"]["changed"][0]["fields"],
+        serde_json::json!(["labels"])
+    );
+    assert_eq!(diff["graph"]["linked"].as_array().map(Vec::len), Some(2));
+    assert!(
+        diff["graph"]["memoirs_added"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
+    let said = world.icm(["diff", &then, "--memoir", "system"]).ok().out;
+    assert!(said.contains("labels: +new:one"), "{said}");
+    world
+        .icm(["diff", &then, "--memoir", "systm"])
+        .fails(1, "no memoir systm");
+
+    let since = format!("@{}", 1 + then[1..].parse::<u64>().unwrap());
+    let log = world.icm(["log", "--memoir", "system", "--since", &since, "--json"]);
+    let kinds: Vec<String> = (log.ok().out.lines())
+        .map(|line| {
+            serde_json::from_str::<Value>(line).unwrap()["kind"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
+        .filter(|kind| !kind.starts_with("log."))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "concept.linked",
+            "concept.linked",
+            "concept.added",
+            "concept.labelled"
+        ],
+    );
+
+    // A concept that goes takes its links with it, and they are named.
+    let added = world.icm([
+        "log",
+        "--memoir",
+        "system",
+        "--kind",
+        "concept.added",
+        "-l",
+        "1",
+        "--json",
+    ]);
+    let added: Value = serde_json::from_str(added.ok().out.trim()).unwrap();
+    let added = format!("@{}", added["position"]);
+    let plan = world.json(["undo", &added, "--dry-run"]);
+    let change = &plan["changes"][0];
+    assert_eq!(change["before"]["name"], "gate");
+    let mut links: Vec<_> = change["links"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|link| {
+            (
+                link["relation"].as_str().unwrap(),
+                link["name"].as_str().unwrap(),
+                link["from"].is_null(),
+            )
+        })
+        .collect();
+    links.sort_unstable();
+    assert_eq!(
+        links,
+        [("depends_on", "invoices", false), ("part_of", "api", true)]
+    );
+    let said = world.icm(["undo", &added, "--dry-run"]).ok().out;
+    assert!(
+        said.contains("- part_of api") && said.contains("- invoices depends_on"),
+        "{said}"
+    );
+
+    let undo = [
+        "--yes", "undo", "--memoir", "system", "--since", &since, "--json",
+    ];
+    let undone = world.icm(undo).ok().json();
+    assert_eq!(
+        undone["selector"],
+        format!("--memoir system --since {since}")
+    );
+    assert_eq!(undone["events"], 4);
+    let left = world.json(["diff", &then]);
+    assert_eq!(names(&left["graph"]["memoirs_added"]), ["other"]);
+    assert_eq!(names(&left["graph"]["added"]), ["api"]);
+    assert_eq!(left["graph"]["linked"], serde_json::json!([]));
+    assert_eq!(left["added"].as_array().map(Vec::len), Some(1));
+    world
+        .icm(["undo", "--memoir", "system", "-t", "system", "--dry-run"])
+        .fails(2, "cannot be used with");
+}
+
+#[test]
+fn a_memoir_changes_with_what_is_in_it() {
+    let world = system();
+    let updated = |at: &[&str]| {
+        let list = memoir(&world, &[["list"].as_slice(), at].concat());
+        let at = list["memoirs"][0]["updated_at"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let show = memoir(&world, &["show", "system"]);
+        (at, show["updated_at"].as_str().unwrap().to_owned())
+    };
+    let (first, then) = (updated(&[]), world.now());
+    assert_eq!(first.0, first.1);
+    let mut last = first.0.clone();
+    for change in [
+        ["refine", "-m", "system", "-n", "api", "-d", "Another"].as_slice(),
+        &["label", "-m", "system", "-n", "api", "-L", "new"],
+        &["delete-concept", "-m", "system", "-n", "api"],
+        &["describe", "-n", "system", "-d", "Another"],
+    ] {
+        memoir(&world, change);
+        let now = updated(&[]);
+        assert_eq!(now.0, now.1, "{change:?}");
+        assert!(now.0 > last, "{change:?}: {now:?} after {last}");
+        last = now.0;
+    }
+    assert_eq!(updated(&["--at", &then]).0, first.0);
+    world.icm(["rebuild"]).ok();
+    assert_eq!(updated(&[]).0, last);
+}

@@ -1,6 +1,12 @@
 //! What is no tool: resources, prompts, completion, and news of the log.
 
-use super::*;
+use std::time::Duration;
+
+use icm_api::{LogRequest, Trust};
+use serde_json::{Value, json};
+
+use crate::client::{Client, EVERYTHING};
+use crate::record::recalls_recorded;
 
 async fn result(client: &mut Client, method: &str, params: Value) -> Value {
     let reply = client.request(method, params).await;

@@ -1,9 +1,12 @@
 //! What a model is told of what machines wrote beside each other.
 
-use icm_api::{ExportSince, NoProgress, UpdateRequest};
-use icm_service::ExportFile;
+use std::time::Duration;
 
-use super::*;
+use icm_api::{Caller, ExportSince, NoProgress, Trust, UpdateRequest};
+use icm_service::{ExportFile, OpenOptions, Service};
+use serde_json::json;
+
+use crate::client::{Client, EVERYTHING};
 
 /// `to` learns what `from` knows.
 fn carry(from: &Service, to: &Service) {

@@ -3,7 +3,7 @@
 use icm_api::Trust;
 use serde_json::json;
 
-use super::{COMPACT, Client, EVERYTHING};
+use crate::client::{COMPACT, Client, EVERYTHING};
 
 /// No word of it is in the store; a memory is near in meaning.
 const OTHER_WORDS: &str = "which database keeps the bills";

@@ -4,7 +4,8 @@ use icm_api::Trust;
 use icm_server::mcp::{ANSWER_MAX_BYTES, McpOptions, Offer};
 use serde_json::{Value, json};
 
-use super::{Client, walk};
+use crate::client::Client;
+use crate::list::walk;
 
 const NEEDLE: &str = "zanzibar";
 

@@ -1,8 +1,9 @@
 //! What a model is told of links, and of topics that have something only below them.
 
-use icm_api::LinkRequest;
+use icm_api::{Action, Caller, LinkRequest, StoreRequest, Trust};
+use serde_json::{Value, json};
 
-use super::*;
+use crate::client::{Client, EVERYTHING};
 
 fn link(client: &Client, from: &str, to: &str, relation: &str, there: bool) {
     let request = LinkRequest {

@@ -1,14 +1,15 @@
 //! Calls that go on for long, and input that is no message.
 
-use std::sync::mpsc;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::Duration;
 
-use icm_api::NoProgress;
-use icm_api::Summarizer;
-use icm_service::Model;
+use icm_api::{Caller, NoProgress, StoreRequest, Summarizer};
+use icm_service::{Model, OpenOptions, Service};
 use icm_vectors::embed::{EmbedError, Embedder};
+use serde_json::json;
+use tokio::io::AsyncWriteExt;
 
-use super::*;
+use crate::client::{Client, EVERYTHING};
 
 /// Embeds a batch each time that it is let.
 struct Gated(Mutex<mpsc::Receiver<()>>);

@@ -1,8 +1,10 @@
 //! Arguments as clients and models write them, and what an answer is then.
 
+use icm_api::Trust;
 use serde_json::{Value, json};
 
-use super::{Client, EVERYTHING};
+use crate::client::{Client, EVERYTHING};
+use crate::list::tools;
 
 /// The ids of the results of a recall.
 fn ids(answer: &Value) -> Vec<&str> {
@@ -60,13 +62,13 @@ async fn every_optional_argument_may_be_an_empty_text_or_list() {
     let mut client = Client::legacy(EVERYTHING).await;
     let stored = json!({"topic": "t", "content": "Tea is at four"});
     let (_, receipt) = client.ok("icm_memory_store", stored).await;
-    let forgotten = client.put("u", "Coffee is at nine", super::Trust::User);
+    let forgotten = client.put("u", "Coffee is at nine", Trust::User);
     let create = json!({"name": "system", "description": "how it works"});
     client.ok("icm_memoir_create", create).await;
     let concept = json!({"memoir": "system", "name": "api", "definition": "d"});
     client.ok("icm_memoir_add_concept", concept).await;
     let mut called = 0;
-    for tool in super::tools() {
+    for tool in tools() {
         let name = tool["name"].as_str().expect("a name");
         let schema = &tool["inputSchema"];
         let required: Vec<&str> = schema["required"]
@@ -213,9 +215,9 @@ async fn pages_hold_every_hit_whatever_links_and_confirmations_say() {
     let mut client = Client::legacy(EVERYTHING).await;
     let mut hits = Vec::new();
     for n in 0..24 {
-        hits.push(client.put("t", &format!("Fact {n} of the garden"), super::Trust::User));
+        hits.push(client.put("t", &format!("Fact {n} of the garden"), Trust::User));
     }
-    let outside = client.put("u", "Something else entirely", super::Trust::User);
+    let outside = client.put("u", "Something else entirely", Trust::User);
     for (id, other, relation) in [
         (&outside, &hits[1], "supersedes"),
         (&hits[20], &hits[3], "contradicts"),

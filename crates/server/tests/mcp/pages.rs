@@ -1,8 +1,9 @@
 //! What is too long for one reply: every page of it.
 
-use icm_api::{ConceptLinkRequest, ConceptRequest, MemoirRequest};
+use icm_api::{Caller, ConceptLinkRequest, ConceptRequest, MemoirRequest};
+use serde_json::{Value, json};
 
-use super::*;
+use crate::client::{Client, EVERYTHING};
 
 const CONCEPTS: usize = 300;
 

@@ -1,0 +1,131 @@
+//! Memories that fade.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use icm_api::{Caller, LogRequest, StoreRequest, Trust};
+use icm_service::{OpenOptions, Service};
+use serde_json::{Value, json};
+
+use crate::client::{Client, EVERYTHING};
+
+/// This machine, three days ago.
+struct Ago;
+
+impl icm_log::env::Env for Ago {
+    fn now_ms(&self) -> u64 {
+        icm_service::SystemEnv.now_ms() - 3 * 86_400_000
+    }
+    fn fill_random(&self, bytes: &mut [u8]) {
+        icm_service::SystemEnv.fill_random(bytes);
+    }
+    fn machine_id(&self) -> Option<String> {
+        icm_service::SystemEnv.machine_id()
+    }
+}
+
+/// A client of a store with a memory that is three days old.
+async fn three_days_later() -> Client {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = OpenOptions {
+        dir: folder.path().join("store"),
+        lock_wait: Duration::from_secs(10),
+        read_only: false,
+    };
+    let ground = icm_service::Ground {
+        env: Arc::new(Ago),
+        ..icm_service::Ground::system()
+    };
+    let before = Service::open_on(options, ground).expect("a store");
+    let request = StoreRequest {
+        topic: "zoo".into(),
+        content: "a zebra".into(),
+        ..StoreRequest::default()
+    };
+    before.store(&Caller::default(), request).expect("stored");
+    drop(before);
+
+    Client::connect_in(folder, EVERYTHING).greeted().await
+}
+
+#[tokio::test]
+async fn what_has_faded_is_pruned_and_comes_back() {
+    let mut client = three_days_later().await;
+    let young = client.put("zoo", "a young okapi", Trust::User);
+    let (text, prune) = client.ok("icm_memory_prune", json!({})).await;
+    assert_eq!(prune["memories"], 0, "{text}");
+    let (text, tick) = client.ok("icm_memory_decay", json!({"rate": 0.7})).await;
+    assert_eq!(
+        (&tick["action"], &tick["rate"]),
+        (&json!("decayed"), &json!(0.7))
+    );
+    assert!(text.starts_with("decayed to 20"), "{text}");
+    let (text, _) = client.ok("icm_memory_decay", json!({"rate": 0.7})).await;
+    assert!(text.starts_with("unchanged: "), "{text}");
+
+    let (text, plan) = client.ok("icm_memory_prune", json!({})).await;
+    assert_eq!(
+        (&plan["memories"], &plan["dry_run"]),
+        (&json!(1), &json!(true))
+    );
+    assert!(
+        text.contains("a zebra (0.027)") && !text.contains("okapi"),
+        "{text}"
+    );
+    let wrong = client
+        .fails("icm_memory_prune", json!({"confirm": "0"}))
+        .await;
+    assert!(wrong.contains("without confirm"), "{wrong}");
+    let ask = json!({"confirm": plan["plan"]});
+    let (_, done) = client.ok("icm_memory_prune", ask).await;
+    assert_eq!(
+        (&done["memories"], &done["dry_run"]),
+        (&json!(1), &json!(false))
+    );
+    let ids = |found: &Value| -> Vec<Value> {
+        let hits = found["results"].as_array().expect("hits").iter();
+        hits.map(|hit| hit["id"].clone()).collect()
+    };
+    let query = json!({"query": "zebra okapi"});
+    let (_, found) = client.ok("icm_memory_recall", query.clone()).await;
+    assert_eq!(ids(&found), [json!(young)]);
+
+    let mut ask = json!({"event": done["event"]});
+    let (_, undo) = client.ok("icm_undo", ask.clone()).await;
+    ask["confirm"] = undo["plan"].clone();
+    client.ok("icm_undo", ask).await;
+    let (_, found) = client.ok("icm_memory_recall", query).await;
+    assert_eq!(ids(&found).len(), 2, "{found}");
+    let said = client
+        .fails("icm_memory_prune", json!({"threshold": 2}))
+        .await;
+    assert!(said.contains("a number from 0 to 1"), "{said}");
+    client.end().await;
+}
+
+#[tokio::test]
+async fn a_recall_lets_memories_fade_once_a_day() {
+    let mut client = three_days_later().await;
+    // The tick is written once the answer is out and the client is silent for a moment.
+    let mut weights = Vec::new();
+    while weights.last().is_none_or(|weight| *weight == 1.0) && weights.len() < 100 {
+        let query = json!({"query": "zebra"});
+        let (_, answer) = client.ok("icm_memory_recall", query).await;
+        weights.push(answer["results"][0]["weight"].as_f64().expect("a weight"));
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(weights[0], 1.0);
+    let last = weights.last().expect("it was asked");
+    assert!((0.8..0.9).contains(last), "{weights:?}");
+    let request = LogRequest {
+        kind: Some("memory.decayed".into()),
+        ..LogRequest::default()
+    };
+    let mut ticks = 0;
+    let log = client.service.log(&request, &mut |_| {
+        ticks += 1;
+        true
+    });
+    log.expect("the log reads");
+    assert_eq!(ticks, 1, "however often it was asked");
+}

@@ -1,0 +1,21 @@
+//! MCP as a client sees it: lines in, lines out, over an in-memory pair of streams.
+
+mod argument;
+mod attach;
+mod client;
+mod conflicts;
+mod ending;
+mod fading;
+mod floor;
+mod framed;
+mod line;
+mod links;
+mod list;
+mod long;
+mod meant;
+mod memoir;
+mod pages;
+mod record;
+mod revision;
+mod stored_text;
+mod topic;

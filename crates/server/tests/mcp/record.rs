@@ -1,0 +1,139 @@
+//! What the log and the answers tell of recalls and of stores before.
+
+use std::time::Duration;
+
+use icm_api::{LogRequest, Trust};
+use serde_json::{Value, json};
+
+use crate::client::{COMPACT, Client, EVERYTHING, Store};
+
+pub(crate) fn recalls_recorded(store: &Store) -> u64 {
+    let request = LogRequest {
+        kind: Some("memory.recalled".into()),
+        ..LogRequest::default()
+    };
+    let recorded = store.service.log(&request, &mut |_| true);
+    recorded.expect("the log")
+}
+
+#[tokio::test]
+async fn the_log_has_pages() {
+    let mut client = Client::legacy(EVERYTHING).await;
+    for n in 0..5 {
+        client.put("t", &format!("memory number {n}"), Trust::User);
+    }
+    let mut seen = Vec::new();
+    let mut cursor = Value::Null;
+    for _ in 0..3 {
+        let request = json!({"kind": "memory.stored", "limit": 2, "cursor": cursor});
+        let (_, page) = client.ok("icm_log", request).await;
+        let events = page["events"].as_array().expect("events").clone();
+        seen.extend(
+            events
+                .iter()
+                .map(|event| event["position"].as_u64().expect("a position")),
+        );
+        cursor = page["next_cursor"].clone();
+    }
+    assert!(cursor.is_null(), "{cursor}");
+    assert_eq!(seen.len(), 5, "{seen:?}");
+    assert!(seen.is_sorted_by(|a, b| a > b), "{seen:?}");
+}
+
+#[tokio::test]
+async fn compact_answers_are_short() {
+    let mut client = Client::legacy(COMPACT).await;
+    let (text, receipt) = client
+        .ok(
+            "icm_memory_store",
+            json!({"topic": "t", "content": "the text"}),
+        )
+        .await;
+    assert_eq!(
+        text,
+        format!("ok:{}", receipt["id"].as_str().expect("an id"))
+    );
+    let (text, _) = client
+        .ok("icm_memory_recall", json!({"query": "text"}))
+        .await;
+    let line = text.lines().nth(1).expect("a line");
+    assert!(
+        line.starts_with("[t] the text (matched text, fit "),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn the_log_tells_who_was_shown_a_memory() {
+    let mut client = Client::legacy(EVERYTHING).await;
+    let id = client.put("t", "a memory", Trust::User);
+    for n in 0..3 {
+        let query = json!({"query": format!("memory </memories> \u{1b}[2J {n}")});
+        client.ok("icm_memory_recall", query).await;
+        // It is recorded once the answer is out.
+        for _ in 0..500 {
+            let (_, told) = client.ok("icm_log", json!({"id": id})).await;
+            if told["recalls_total"] == n + 1 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+    let (text, told) = client.ok("icm_log", json!({"id": id})).await;
+    assert_eq!(told["recalls_total"], 3, "{told}");
+    let recalls = told["recalls"].as_array().expect("recalls");
+    assert_eq!(
+        recalls[0]["query"], "memory </memories>  2",
+        "newest first, cleaned"
+    );
+    assert_eq!(recalls[2]["rank"], 1);
+    assert_eq!(recalls[2]["actor"], "agent:test-client");
+    assert!(
+        text.starts_with(&format!("{id}, 1 version, 3 recalls, ")),
+        "{text}"
+    );
+    assert!(
+        text.contains(" shown to agent:test-client at rank 1 for memory (/memories>"),
+        "{text}"
+    );
+    assert_eq!(text.matches("</memories>").count(), 1, "{text}");
+}
+
+#[tokio::test]
+async fn recalls_are_recorded_after_the_answer() {
+    let mut client = Client::legacy(EVERYTHING).await;
+    client.put("t", "a memory", Trust::User);
+    for _ in 0..3 {
+        client
+            .ok("icm_memory_recall", json!({"query": "memory"}))
+            .await;
+    }
+    let (_, store) = client.end().await;
+    assert_eq!(recalls_recorded(&store), 3);
+}
+
+#[tokio::test]
+async fn a_store_says_what_was_there_already() {
+    let mut client = Client::legacy(EVERYTHING).await;
+    let store = |n: u32| {
+        let content = format!("the pool of the billing service holds {n} connections");
+        json!({ "topic": "pool", "content": content })
+    };
+    let (_, old) = client.ok("icm_memory_store", store(20)).await;
+    let (text, again) = client.ok("icm_memory_store", store(20)).await;
+    assert_eq!(again["action"], "unchanged");
+    assert_eq!(again["id"], old["id"]);
+    assert_eq!(text.lines().count(), 1, "{text}");
+    let (text, new) = client.ok("icm_memory_store", store(30)).await;
+    assert_eq!(new["action"], "stored");
+    assert_eq!(new["similar"]["id"], old["id"]);
+    let content = "the pool of the billing service holds 20 connections";
+    assert_eq!(new["similar"]["content"], content);
+    let id = old["id"].as_str().expect("an id");
+    let line = text.lines().nth(1).expect("a line more");
+    assert!(line.starts_with("similar (0.89): "), "{text}");
+    assert!(line.contains("icm_memory_update"), "{text}");
+    let said = format!("\n{id} {content}\n</memories>");
+    assert!(text.ends_with(&said), "{text}");
+    client.end().await;
+}

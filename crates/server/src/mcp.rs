@@ -12,6 +12,7 @@
 //! It never writes anything but JSON lines to its output, and its own diagnostics go to `tracing`.
 
 mod complete;
+mod follow_up;
 mod line;
 mod offer;
 mod progress;
@@ -27,9 +28,10 @@ mod transport;
 mod watch;
 mod words;
 
+pub(crate) use follow_up::FollowUp;
 pub(crate) use line::parse_body;
 pub use offer::Offer;
-pub(crate) use server::{FollowUp, Server, short_name};
+pub(crate) use server::{Server, short_name};
 pub(crate) use stop::on_signal;
 
 use std::ops::RangeInclusive;

@@ -1,0 +1,107 @@
+//! Calls of tools.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::handler::server::tool::{ToolCallContext, ToolRoute};
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ErrorData};
+
+use super::Server;
+use super::revision::Revision;
+use crate::mcp::McpOptions;
+use crate::mcp::progress::Watched;
+use crate::mcp::schema::Args;
+use crate::mcp::tools::{Call, Reply, Tool};
+use crate::mcp::words::explained;
+use icm_api::Progress;
+use icm_api::error::ServiceError;
+use icm_guard::frame;
+use icm_guard::sanitize::clean;
+
+/// Tools that may work for minutes: what comes after them does not wait for them.
+const MAY_TAKE_LONG: [&str; 2] = ["icm_memory_consolidate", "icm_memory_embed_all"];
+
+/// How long the last words on a call's progress may take.
+const LAST_WORDS_MAX: Duration = Duration::from_millis(100);
+
+pub(super) fn route(tool: &'static Tool, options: McpOptions) -> ToolRoute<Server> {
+    ToolRoute::new_dyn(
+        tool.definition(options),
+        move |context: ToolCallContext<'_, Server>| Box::pin(call(tool, context)),
+    )
+}
+
+/// Runs one tool. Everything a model can put right comes back as a result, not as an error of the
+/// protocol, which most clients would not show it.
+async fn call(
+    tool: &'static Tool,
+    context: ToolCallContext<'_, Server>,
+) -> Result<CallToolResponse, ErrorData> {
+    let server = context.service;
+    let mut args = match Args::check(tool.params, context.arguments.unwrap_or_default()) {
+        Ok(args) => args,
+        Err(complaint) => return Ok(failed(&complaint)),
+    };
+    let notes = args.take_notes();
+    let caller = server.caller_of(&context.request_context);
+    let revision = Revision::of(&context.request_context);
+    let service = Arc::clone(&server.service);
+    let options = server.options;
+    let (progress, telling) = Watched::of(&context.request_context);
+    let run = move || {
+        // It waited for its turn, and nobody waits for it.
+        if progress.is_cancelled() {
+            return Err(ServiceError::invalid("called off"));
+        }
+        let call = Call {
+            service: &service,
+            caller: &caller,
+            options,
+            progress: &progress,
+        };
+        let mut reply = (tool.run)(&call, args)?;
+        reply.tell_notes(&notes);
+        if tool.hints.read_only
+            && let Some(damage) = service.damage()
+        {
+            reply.tell_damage(&damage);
+        }
+        Ok(reply)
+    };
+    let turn = match tool.hints.read_only || MAY_TAKE_LONG.contains(&tool.name) {
+        true => {
+            server.what_was_asked_before().await;
+            None
+        }
+        false => server.turn_to_write().await,
+    };
+    let outcome = tokio::task::spawn_blocking(run).await;
+    drop(turn);
+    if let Some(telling) = telling {
+        // After the answer nothing is told any more.
+        let _ = tokio::time::timeout(LAST_WORDS_MAX, telling).await;
+    }
+    if tool.leaves_work {
+        server.follow_up.leave();
+    }
+    Ok(match outcome {
+        Ok(Ok(Reply { text, structured })) => {
+            let text = frame::bounded(text, options.answer_max_bytes);
+            let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+            if options.structured && revision.has_structure() {
+                result.structured_content = Some(structured);
+            }
+            result.into()
+        }
+        Ok(Err(error)) => failed(&explained(&error, tool)),
+        // A panic ends with the task; the panic hook has written the details to stderr.
+        Err(error) => {
+            tracing::error!(tool = tool.name, %error, "a tool panicked");
+            failed("internal error: a bug in icm; the server goes on, details are in its log")
+        }
+    })
+}
+
+pub(super) fn failed(message: &str) -> CallToolResponse {
+    CallToolResult::error(vec![ContentBlock::text(clean(message))]).into()
+}

@@ -29,76 +29,102 @@ pub(crate) fn run(args: StatsArgs, app: &App) -> Result<Outcome, CliError> {
     Ok(Outcome::Fine)
 }
 
+/// Names and values, in the order in which they are printed.
+type Rows = Vec<(&'static str, String)>;
+
 fn print(ui: &Ui, stats: &Stats, now: bool) -> Result<(), CliError> {
-    let time = |at: &Option<String>| match at {
-        Some(at) => when::at_and_ago(ui.now, at),
-        None => "never".into(),
-    };
-    let mut rows = Vec::new();
-    let mut add = |name: &'static str, value: String| rows.push((name, value));
-    add("store", stats.store.display().to_string());
+    let mut rows: Rows = Vec::new();
+    add(&mut rows, "store", stats.store.display().to_string());
     add(
+        &mut rows,
         "origin",
         stats.origin.clone().unwrap_or_else(|| match stats.events {
             0 => "none before the first write".into(),
             _ => "unknown: store.toml cannot be read".into(),
         }),
     );
-    add("memories", stats.memories.to_string());
-    add("forgotten", stats.forgotten.to_string());
-    let split = |parts: &[(&str, u64)]| {
-        let parts = parts.iter().filter(|(_, n)| *n > 0);
-        let parts: Vec<_> = parts.map(|(name, n)| format!("{n} {name}")).collect();
-        parts.join(", ")
-    };
+    add(&mut rows, "memories", stats.memories.to_string());
+    add(&mut rows, "forgotten", stats.forgotten.to_string());
     if stats.memories > 0 {
-        let it = &stats.by_importance;
-        add(
-            "importance",
-            split(&[
-                ("critical", it.critical),
-                ("high", it.high),
-                ("medium", it.medium),
-                ("low", it.low),
-            ]),
-        );
-        let it = &stats.by_scope;
-        add(
-            "scope",
-            split(&[
-                ("global", it.global),
-                ("of projects", it.project),
-                ("of sessions", it.session),
-            ]),
-        );
-        let it = &stats.by_trust;
-        add(
-            "trust",
-            split(&[
-                ("user", it.user),
-                ("agent", it.agent),
-                ("external", it.external),
-            ]),
-        );
-        let weight = stats.mean_weight.unwrap_or_default();
-        add("mean weight", format!("{weight:.2}"));
-        add("oldest memory", time(&stats.oldest_at));
-        add("newest memory", time(&stats.newest_at));
+        add_kinds(&mut rows, ui, stats);
     }
-    add("topics", stats.topics.to_string());
-    add("recalls", stats.recalls.to_string());
+    add(&mut rows, "topics", stats.topics.to_string());
+    add(&mut rows, "recalls", stats.recalls.to_string());
     if stats.memoirs > 0 {
-        add("memoirs", stats.memoirs.to_string());
-        add("concepts", stats.concepts.to_string());
+        add(&mut rows, "memoirs", stats.memoirs.to_string());
+        add(&mut rows, "concepts", stats.concepts.to_string());
     }
-    add("events", stats.events.to_string());
+    add(&mut rows, "events", stats.events.to_string());
     let position = if now { "newest position" } else { "position" };
-    add(position, format!("@{}", stats.positions));
-    add("first event", time(&stats.first_event_at));
-    add("last event", time(&stats.last_event_at));
+    add(&mut rows, position, format!("@{}", stats.positions));
+    add(&mut rows, "first event", time(ui, &stats.first_event_at));
+    add(&mut rows, "last event", time(ui, &stats.last_event_at));
     if !now {
         return columns::print_pairs(ui, &rows);
     }
+    add_sizes(&mut rows, stats);
+    columns::print_pairs(ui, &rows)
+}
+
+fn add(rows: &mut Rows, name: &'static str, value: String) {
+    rows.push((name, value));
+}
+
+fn time(ui: &Ui, at: &Option<String>) -> String {
+    match at {
+        Some(at) => when::at_and_ago(ui.now, at),
+        None => "never".into(),
+    }
+}
+
+/// Returns those of the parts that there are, each with its number.
+fn split(parts: &[(&str, u64)]) -> String {
+    let parts = parts.iter().filter(|(_, n)| *n > 0);
+    let parts: Vec<_> = parts.map(|(name, n)| format!("{n} {name}")).collect();
+    parts.join(", ")
+}
+
+/// Adds the memories by importance, scope and trust, and their weight and age.
+fn add_kinds(rows: &mut Rows, ui: &Ui, stats: &Stats) {
+    let it = &stats.by_importance;
+    add(
+        rows,
+        "importance",
+        split(&[
+            ("critical", it.critical),
+            ("high", it.high),
+            ("medium", it.medium),
+            ("low", it.low),
+        ]),
+    );
+    let it = &stats.by_scope;
+    add(
+        rows,
+        "scope",
+        split(&[
+            ("global", it.global),
+            ("of projects", it.project),
+            ("of sessions", it.session),
+        ]),
+    );
+    let it = &stats.by_trust;
+    add(
+        rows,
+        "trust",
+        split(&[
+            ("user", it.user),
+            ("agent", it.agent),
+            ("external", it.external),
+        ]),
+    );
+    let weight = stats.mean_weight.unwrap_or_default();
+    add(rows, "mean weight", format!("{weight:.2}"));
+    add(rows, "oldest memory", time(ui, &stats.oldest_at));
+    add(rows, "newest memory", time(ui, &stats.newest_at));
+}
+
+/// Adds the bytes on disk, and the state of each view.
+fn add_sizes(rows: &mut Rows, stats: &Stats) {
     let it = &stats.sizes;
     let parts = [
         ("log", it.log),
@@ -112,12 +138,13 @@ fn print(ui: &Ui, stats: &Stats, now: bool) -> Result<(), CliError> {
         .map(|(name, n)| format!("{name} {}", bytes(*n)))
         .collect();
     add(
+        rows,
         "size",
         format!("{}, of it {}", bytes(stats.bytes), parts.join(", ")),
     );
     let on_disk = stats.views.iter().any(|view| view.bytes > 0);
     if !on_disk && stats.events > 0 {
-        add("views", "in memory, read from the log".into());
+        add(rows, "views", "in memory, read from the log".into());
     }
     for view in stats.views.iter().filter(|_| on_disk) {
         let state = match view.behind {
@@ -125,6 +152,7 @@ fn print(ui: &Ui, stats: &Stats, now: bool) -> Result<(), CliError> {
             n => format!("{} behind", count(n, "event", "events")),
         };
         add(
+            rows,
             match view.view.as_str() {
                 "table" => "view table",
                 "vectors" => "view vectors",
@@ -133,5 +161,4 @@ fn print(ui: &Ui, stats: &Stats, now: bool) -> Result<(), CliError> {
             format!("@{}, {state}, {}", view.position, bytes(view.bytes)),
         );
     }
-    columns::print_pairs(ui, &rows)
 }

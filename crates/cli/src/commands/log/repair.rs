@@ -134,25 +134,49 @@ fn receipt(app: &App, done: &RepairAnswer) -> Result<(), CliError> {
 }
 
 fn print(app: &App, answer: &RepairAnswer, put: Put<'_>) -> Result<(), CliError> {
-    let ui = &app.ui;
     if !answer.damaged {
         return put("nothing to repair".to_owned());
     }
-    let would = |past: &str, future: &str| match answer.dry_run {
+    print_work(app, answer, put)?;
+    print_gone(app, answer, put)?;
+    print_redactions(app, answer, put)?;
+    if let Some(why) = &answer.new_origin {
+        put(format!(
+            "{} under a new origin from here on: {}",
+            would(answer, "the store writes", "write"),
+            text::one_line(why)
+        ))?;
+    }
+    if answer.new_secret {
+        put(app.ui.paint(
+            BOLD,
+            "the store gets a new secret: ids of actors and request keys start afresh",
+        ))?;
+    }
+    Ok(())
+}
+
+/// Returns a verb of the report: what was done, or would be in a dry run.
+fn would(answer: &RepairAnswer, past: &str, future: &str) -> String {
+    match answer.dry_run {
         true => format!("would {future}"),
         false => past.to_owned(),
-    };
+    }
+}
+
+/// Prints what is done to the files.
+fn print_work(app: &App, answer: &RepairAnswer, put: Put<'_>) -> Result<(), CliError> {
     if answer.resumed {
         put(format!(
             "{} a repair that was begun",
-            would("finished", "finish")
+            would(answer, "finished", "finish")
         ))?;
     }
     if !answer.set_aside.is_empty() {
         let len = answer.set_aside.iter().map(|aside| aside.bytes).sum();
         put(format!(
             "{} {} aside in torn/:",
-            would("set", "set"),
+            would(answer, "set", "set"),
             bytes(len)
         ))?;
     }
@@ -161,7 +185,7 @@ fn print(app: &App, answer: &RepairAnswer, put: Put<'_>) -> Result<(), CliError>
             "  {}, {} {}",
             text::one_line(&aside.what),
             bytes(aside.bytes),
-            ui.paint(
+            app.ui.paint(
                 DIM,
                 &format!("[{}, byte {}]", text::one_line(&aside.file), aside.offset)
             )
@@ -171,28 +195,33 @@ fn print(app: &App, answer: &RepairAnswer, put: Put<'_>) -> Result<(), CliError>
     if answer.segments_written > 0 {
         put(format!(
             "{} {} anew",
-            would("wrote", "write"),
+            would(answer, "wrote", "write"),
             count(answer.segments_written, "segment", "segments"),
         ))?;
     }
     if answer.segments_removed > 0 {
         put(format!(
             "{} {} of which nothing is needed any more",
-            would("removed", "remove"),
+            would(answer, "removed", "remove"),
             count(answer.segments_removed, "segment", "segments"),
         ))?;
     }
     if answer.refilled_events + answer.refilled_payloads > 0 {
         put(format!(
             "{} {} and {} back",
-            would("took", "take"),
+            would(answer, "took", "take"),
             count(answer.refilled_events, "event", "events"),
             count(answer.refilled_payloads, "payload", "payloads"),
         ))?;
     }
+    Ok(())
+}
+
+/// Prints which events and payloads are gone.
+fn print_gone(app: &App, answer: &RepairAnswer, put: Put<'_>) -> Result<(), CliError> {
     match answer.gone.is_empty() && answer.payloads.is_empty() {
         true => put("no event is gone".to_owned())?,
-        false => put(ui.paint(
+        false => put(app.ui.paint(
             WARN,
             &format!(
                 "gone: {}{}",
@@ -208,30 +237,25 @@ fn print(app: &App, answer: &RepairAnswer, put: Put<'_>) -> Result<(), CliError>
         put(format!("  {}", said(app, gone)))?;
     }
     more(answer.gone.len(), put)?;
-    let named = |payload: &RepairPayload| {
-        format!(
-            "@{}, {}{} {}",
-            payload.position,
-            text::one_line(&payload.kind),
-            about(payload),
-            ui.paint(DIM, &when::ago(ui.now, &payload.at)),
-        )
-    };
     for payload in answer.payloads.iter().take(PREVIEW) {
-        put(format!("  the payload of {}", named(payload)))?;
+        put(format!("  the payload of {}", named(app, payload)))?;
     }
-    more(answer.payloads.len(), put)?;
+    more(answer.payloads.len(), put)
+}
+
+/// Prints the payloads that a redaction took, or that are missing with no redaction known.
+fn print_redactions(app: &App, answer: &RepairAnswer, put: Put<'_>) -> Result<(), CliError> {
     if !answer.redacted.is_empty() {
         put(format!(
             "{} once more that {} redacted: what said so is gone",
-            would("said", "say"),
+            would(answer, "said", "say"),
             match answer.redacted.len() {
                 1 => "1 event is".to_owned(),
                 n => format!("{n} events are"),
             }
         ))?;
         for payload in answer.redacted.iter().take(PREVIEW) {
-            put(format!("  {}", named(payload)))?;
+            put(format!("  {}", named(app, payload)))?;
         }
         more(answer.redacted.len(), put)?;
     }
@@ -244,26 +268,24 @@ fn print(app: &App, answer: &RepairAnswer, put: Put<'_>) -> Result<(), CliError>
             "{events} without text, and nothing says why: if a redaction is gone, `icm redact` says \
              it again, else an import may bring the text back"
         );
-        put(ui.paint(WARN, &warning))?;
+        put(app.ui.paint(WARN, &warning))?;
         for payload in answer.unexplained.iter().take(PREVIEW) {
-            put(format!("  {}", named(payload)))?;
+            put(format!("  {}", named(app, payload)))?;
         }
         more(answer.unexplained.len(), put)?;
     }
-    if let Some(why) = &answer.new_origin {
-        put(format!(
-            "{} under a new origin from here on: {}",
-            would("the store writes", "write"),
-            text::one_line(why)
-        ))?;
-    }
-    if answer.new_secret {
-        put(ui.paint(
-            BOLD,
-            "the store gets a new secret: ids of actors and request keys start afresh",
-        ))?;
-    }
     Ok(())
+}
+
+/// Returns the name of an event that has no payload: its position, kind, memory and age.
+fn named(app: &App, payload: &RepairPayload) -> String {
+    format!(
+        "@{}, {}{} {}",
+        payload.position,
+        text::one_line(&payload.kind),
+        about(payload),
+        app.ui.paint(DIM, &when::ago(app.ui.now, &payload.at)),
+    )
 }
 
 fn more(all: usize, put: Put<'_>) -> Result<(), CliError> {

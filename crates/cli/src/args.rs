@@ -1,4 +1,4 @@
-//! The flags that every command knows, and the list of commands.
+//! The whole command line: global flags, and the list of commands.
 
 use clap::{CommandFactory, Parser, Subcommand};
 

@@ -1,4 +1,4 @@
-//! What the log and the answers tell of recalls and of stores before.
+//! Recalls and stores, as the log and later answers tell of them.
 
 use std::time::Duration;
 

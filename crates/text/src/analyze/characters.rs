@@ -1,0 +1,133 @@
+//! Characters: what each is to words, and how it is folded.
+
+use std::borrow::Cow;
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// Longest term in bytes; longer ones are cut at a character.
+pub(crate) const TERM_LEN_MAX: usize = 64;
+
+/// The form in which a keyword or a word is compared: folded and bounded.
+pub(crate) fn fold(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        let text = &text[..text.len().min(TERM_LEN_MAX)];
+        return match text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            true => Cow::Owned(text.to_ascii_lowercase()),
+            false => Cow::Borrowed(text),
+        };
+    }
+    let mut folded = fold_unicode(text);
+    folded.truncate(floor_char_boundary(&folded, TERM_LEN_MAX));
+    Cow::Owned(folded)
+}
+
+/// The largest character boundary that is at most `len`.
+pub(crate) fn floor_char_boundary(text: &str, len: usize) -> usize {
+    if len >= text.len() {
+        return text.len();
+    }
+    (0..=len)
+        .rev()
+        .find(|&at| text.is_char_boundary(at))
+        .unwrap_or(0)
+}
+
+pub(super) fn fold_unicode(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    let mut base = ' ';
+    let kept = text.nfkd().filter(move |&c| {
+        if !is_combining_mark(c) {
+            base = c;
+        }
+        !is_dropped(c, base)
+    });
+    for c in kept.nfc().flat_map(char::to_lowercase) {
+        match c {
+            'œ' => folded.push_str("oe"),
+            'æ' => folded.push_str("ae"),
+            'ß' => folded.push_str("ss"),
+            'þ' => folded.push_str("th"),
+            'ø' => folded.push('o'),
+            'đ' | 'ð' => folded.push('d'),
+            'ł' => folded.push('l'),
+            'ħ' => folded.push('h'),
+            'ı' => folded.push('i'),
+            'ς' => folded.push('σ'),
+            _ => folded.push(c),
+        }
+    }
+    folded
+}
+
+/// Marks that a reader leaves out when typing. Vowel signs of Indic and South-East Asian
+/// scripts and the Japanese voicing mark are letters in all but name, and stay; of the
+/// Cyrillic ones only the dots of `ё` go, for `й` is a letter of its own.
+fn is_dropped(c: char, base: char) -> bool {
+    match c {
+        '\u{0300}'..='\u{036F}' if is_cyrillic(base) => c == '\u{0308}' && "еЕ".contains(base),
+        '\u{0300}'..='\u{036F}'
+        | '\u{0591}'..='\u{05C7}'
+        | '\u{0640}'
+        | '\u{064B}'..='\u{065F}'
+        | '\u{0670}'
+        | '\u{00AD}'
+        | '\u{200B}'..='\u{200F}'
+        | '\u{FEFF}' => true,
+        _ => false,
+    }
+}
+
+pub(super) fn is_arabic(c: char) -> bool {
+    matches!(c, '\u{0600}'..='\u{06FF}')
+}
+
+pub(super) fn is_cyrillic(c: char) -> bool {
+    matches!(c, '\u{0400}'..='\u{052F}')
+}
+
+/// Scripts whose words are not set apart by spaces, and Korean, whose words carry endings
+/// that no stemmer here knows.
+pub(super) fn is_dense(c: char) -> bool {
+    is_ideographic(c)
+        || matches!(c,
+            '\u{0E00}'..='\u{0EFF}'     // Thai, Lao
+            | '\u{1000}'..='\u{109F}'   // Myanmar
+            | '\u{1780}'..='\u{17FF}') // Khmer
+}
+
+pub(super) fn is_ideographic(c: char) -> bool {
+    matches!(c,
+        '\u{1100}'..='\u{11FF}'
+        | '\u{3005}'..='\u{3007}'
+        | '\u{3040}'..='\u{30FF}'
+        | '\u{3130}'..='\u{318F}'
+        | '\u{31F0}'..='\u{31FF}'
+        | '\u{3400}'..='\u{4DBF}'
+        | '\u{4E00}'..='\u{9FFF}'
+        | '\u{A960}'..='\u{A97F}'
+        | '\u{AC00}'..='\u{D7FF}'
+        | '\u{F900}'..='\u{FAFF}'
+        | '\u{FF66}'..='\u{FFDC}'
+        | '\u{20000}'..='\u{3FFFF}')
+}
+
+pub(super) fn is_word_char(c: char) -> bool {
+    c.is_alphanumeric()
+        || (!c.is_ascii()
+            && (is_combining_mark(c) || matches!(c, '\u{00AD}' | '\u{200C}' | '\u{200D}')))
+}
+
+pub(super) fn is_apostrophe(c: char) -> bool {
+    matches!(c, '\'' | '’' | 'ʼ')
+}
+
+/// Joins words within one name.
+pub(super) fn is_inner(c: char) -> bool {
+    matches!(c, '_' | '-' | '.' | '\u{2010}' | '\u{2011}') || is_apostrophe(c)
+}
+
+/// Joins names into a path, an address, a reference.
+pub(super) fn is_outer(c: char) -> bool {
+    matches!(c, '/' | '\\' | ':' | '@' | '#' | '&')
+}

@@ -1,0 +1,300 @@
+//! The two tantivy indexes and how they are opened, written and committed together.
+
+mod commit;
+mod tier;
+mod writer;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+use std::sync::{MutexGuard, OnceLock};
+use std::thread;
+use std::time::Duration;
+
+use tantivy::directory::RamDirectory;
+use tantivy::{Directory, DocId, Searcher};
+
+use super::error::{Doing, TextError};
+use super::folder::Folder;
+use super::parts::{Kept, Parts};
+use super::schema::ORDINAL;
+use super::segment::{Location, deleted_docs, find};
+use super::tokens::Tokens;
+
+use commit::{Commit, parse_payload};
+use tier::Tier;
+
+pub use writer::TextWriter;
+
+/// What says how far the closed tier goes; it is replaced in one step.
+pub const CLOSED_META: &str = "closed/meta.json";
+/// A reader that meets a writer between its two commits waits this often and this long.
+const OPEN_TRIES_MAX: u32 = 30;
+const OPEN_WAIT: Duration = Duration::from_millis(10);
+
+/// The full-text view: live versions in one index, closed ones in another.
+pub struct TextIndex {
+    live: Tier,
+    closed: Tier,
+    commit: Commit,
+    /// See [`TextIndex::deleted`].
+    deleted: OnceLock<[Vec<Vec<DocId>>; 2]>,
+    parts: Parts,
+}
+
+impl TextIndex {
+    /// Makes an empty index in a folder that is absent or empty.
+    pub fn create(dir: &Path) -> Result<Self, TextError> {
+        let tier = |name: &str| {
+            let dir = dir.join(name);
+            std::fs::create_dir_all(&dir).map_err(|source| TextError::Io {
+                doing: "making the folder",
+                source,
+            })?;
+            Tier::create(Folder::open(&dir).doing("opening the folder")?)
+        };
+        Self::of(tier("live")?, tier("closed")?, OPEN_TRIES_MAX)
+    }
+
+    /// Opens an index, without making any thread or file.
+    ///
+    /// Any error means: drop the folder and rebuild. A writer that commits at this moment
+    /// is waited for, up to 300 ms.
+    pub fn open(dir: &Path) -> Result<Self, TextError> {
+        Self::open_waiting(dir, OPEN_TRIES_MAX)
+    }
+
+    /// The same for who knows that nobody writes: tiers that do not belong together are `Torn` at once.
+    pub fn open_unwritten(dir: &Path) -> Result<Self, TextError> {
+        Self::open_waiting(dir, 1)
+    }
+
+    fn open_waiting(dir: &Path, commit_tries: u32) -> Result<Self, TextError> {
+        let tier =
+            |name: &str| Tier::open(Folder::open(&dir.join(name)).doing("opening the folder")?);
+        let mut tries = 0;
+        loop {
+            // A file can vanish between the reading of its name and its opening, where no
+            // lock can be taken; a folder without `meta.json` stays unreadable.
+            match tier("live").and_then(|live| Self::of(live, tier("closed")?, commit_tries)) {
+                Err(TextError::Index { .. })
+                    if tries < 3 && dir.join("live").join("meta.json").exists() =>
+                {
+                    tries += 1;
+                }
+                answer => return answer,
+            }
+        }
+    }
+
+    /// An empty index in memory, for a store whose views cannot be written.
+    pub fn in_memory() -> Result<Self, TextError> {
+        Self::of(
+            Tier::create(RamDirectory::create())?,
+            Tier::create(RamDirectory::create())?,
+            OPEN_TRIES_MAX,
+        )
+    }
+
+    fn of(live: Tier, closed: Tier, tries: u32) -> Result<Self, TextError> {
+        let mut index = Self {
+            live,
+            closed,
+            commit: Commit::default(),
+            deleted: OnceLock::new(),
+            parts: Parts::default(),
+        };
+        index.reload_within(tries)?;
+        Ok(index)
+    }
+
+    /// The string given to the commit that this index is at.
+    pub fn checkpoint(&self) -> Option<&str> {
+        self.commit.checkpoint.as_deref()
+    }
+
+    /// Moves on to the last commit, of this process or of another.
+    pub fn reload(&mut self) -> Result<(), TextError> {
+        self.reload_within(OPEN_TRIES_MAX)
+    }
+
+    fn reload_within(&mut self, tries: u32) -> Result<(), TextError> {
+        let mut commit = self.read_commit(tries)?;
+        self.deleted = OnceLock::new();
+        loop {
+            self.live.reader.reload().doing("reading the live tier")?;
+            self.closed
+                .reader
+                .reload()
+                .doing("reading the closed tier")?;
+            let after = self.read_commit(tries)?;
+            if after == commit {
+                self.commit = commit;
+                self.parts.keep(self.live_searcher().segment_readers());
+                return Ok(());
+            }
+            commit = after;
+        }
+    }
+
+    /// Reads both tiers' commits, waiting for a writer that is between them.
+    fn read_commit(&self, tries: u32) -> Result<Commit, TextError> {
+        for left in (0..tries).rev() {
+            let closed = self
+                .closed
+                .index
+                .load_metas()
+                .doing("reading the closed tier")?;
+            let live = self
+                .live
+                .index
+                .load_metas()
+                .doing("reading the live tier")?;
+            let commit = match &live.payload {
+                None => Commit {
+                    live_opstamp: live.opstamp,
+                    ..Commit::default()
+                },
+                Some(payload) => parse_payload(live.opstamp, payload)?,
+            };
+            if commit.closed_opstamp == closed.opstamp {
+                return Ok(commit);
+            }
+            if left > 0 {
+                thread::sleep(OPEN_WAIT);
+            }
+        }
+        Err(TextError::Torn)
+    }
+
+    /// What is kept of the segments of the live tier.
+    pub(super) fn parts(&self) -> MutexGuard<'_, Kept> {
+        self.parts.locked()
+    }
+
+    /// Takes what another one has kept of its segments: those that both have need not be asked again.
+    pub fn inherit(&mut self, before: &mut TextIndex) {
+        self.parts.inherit(&before.parts);
+        self.parts.keep(self.live_searcher().segment_readers());
+    }
+
+    /// Takes over what another one knows of the homes of its segments' documents.
+    pub fn share_homes(&self, other: &TextIndex) {
+        self.parts.share_homes(&other.parts);
+    }
+
+    /// Gets ready what stores ask for, so that none has to wait for it.
+    pub fn sort_homes(&self) -> Result<(), TextError> {
+        let live = self.live_searcher();
+        (self.parts.sort_homes(live.segment_readers())).doing("sorting documents")
+    }
+
+    /// Where the document of a version is in the live tier.
+    pub(crate) fn find_live(&self, ordinal: u64) -> Result<Option<Location>, TextError> {
+        find(&self.live_searcher(), ordinal)
+    }
+
+    /// The tokens of the documents of the live tier, and of the closed one.
+    pub(crate) fn tokens(&self) -> [Tokens; 2] {
+        self.commit.tokens
+    }
+
+    /// Documents that still stand in the files of the live tier, and of the closed one,
+    /// though they were taken out: by segment, ascending.
+    pub(crate) fn deleted(&self) -> &[Vec<Vec<DocId>>; 2] {
+        self.deleted.get_or_init(|| {
+            [self.live_searcher(), self.closed_searcher()]
+                .map(|tier| tier.segment_readers().iter().map(deleted_docs).collect())
+        })
+    }
+
+    /// Checks the checksum of every segment file of both tiers, and says how many it read.
+    pub fn validate(&self) -> Result<u64, TextError> {
+        self.validate_those(&|_| true)
+    }
+
+    /// The same of those files whose name, with the tier before it, is one of those that are asked for.
+    pub fn validate_those(&self, which: &dyn Fn(&str) -> bool) -> Result<u64, TextError> {
+        let mut checked = 0;
+        let mut files = Vec::new();
+        for (name, tier) in [("live", &self.live), ("closed", &self.closed)] {
+            let directory = tier.index.directory();
+            let metas = tier.index.load_metas().doing("reading the segments")?;
+            for path in metas.list_segment_files() {
+                if !which(&format!("{name}/{}", path.display())) {
+                    continue;
+                }
+                let sound = match directory.exists(&path) {
+                    Ok(false) if is_optional(&path) => continue,
+                    // A file too short to have a checksum is an error.
+                    Ok(true) => matches!(directory.validate_checksum(&path), Ok(true)),
+                    _ => false,
+                };
+                checked += 1;
+                if !sound {
+                    files.push(format!("{name}/{}", path.display()));
+                }
+            }
+        }
+        if files.is_empty() {
+            Ok(checked)
+        } else {
+            files.sort();
+            Err(TextError::Damaged { files })
+        }
+    }
+
+    /// The number of live versions.
+    pub fn live_docs(&self) -> u64 {
+        self.live_searcher().num_docs()
+    }
+
+    /// The number of closed versions.
+    pub fn closed_docs(&self) -> u64 {
+        self.closed_searcher().num_docs()
+    }
+
+    /// The ordinals of the live and of the closed versions. Reads every document.
+    pub fn ordinals(&self) -> Result<(BTreeSet<u64>, BTreeSet<u64>), TextError> {
+        let of = |searcher: Searcher| -> Result<BTreeSet<u64>, TextError> {
+            let mut all = BTreeSet::new();
+            for segment in searcher.segment_readers() {
+                let ordinals = segment
+                    .fast_fields()
+                    .u64(ORDINAL)
+                    .doing("reading ordinals")?;
+                all.extend(
+                    segment
+                        .doc_ids_alive()
+                        .filter_map(|doc| ordinals.first(doc)),
+                );
+            }
+            Ok(all)
+        };
+        Ok((of(self.live_searcher())?, of(self.closed_searcher())?))
+    }
+
+    pub(crate) fn live_searcher(&self) -> Searcher {
+        self.live.reader.searcher()
+    }
+
+    pub(crate) fn closed_searcher(&self) -> Searcher {
+        self.closed.reader.searcher()
+    }
+}
+
+impl fmt::Debug for TextIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TextIndex")
+            .field("commit", &self.commit)
+            .field("live_docs", &self.live_docs())
+            .field("closed_docs", &self.closed_docs())
+            .finish()
+    }
+}
+
+/// Files that tantivy lists for every segment and writes for some.
+fn is_optional(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "del" || extension == "pos" || extension == "temp")
+}

@@ -1,0 +1,54 @@
+//! One of the two indexes.
+
+use tantivy::{Directory, Index, IndexReader, IndexSettings, ReloadPolicy, TantivyError};
+
+use crate::error::{Doing, TextError};
+use crate::schema::{fields, tokenizers};
+
+/// A hit decompresses one block of stored fields, so they are small.
+const STORE_BLOCK_BYTES: usize = 4_096;
+/// Blocks of stored fields kept decompressed, for each segment.
+const STORE_CACHE_BLOCKS: usize = 4;
+
+/// One index. Its reader is reloaded by hand, and has no thread.
+pub(super) struct Tier {
+    pub(super) index: Index,
+    pub(super) reader: IndexReader,
+}
+
+impl Tier {
+    pub(super) fn create(directory: impl Into<Box<dyn Directory>>) -> Result<Self, TextError> {
+        let settings = IndexSettings {
+            docstore_compress_dedicated_thread: false,
+            docstore_blocksize: STORE_BLOCK_BYTES,
+            ..IndexSettings::default()
+        };
+        let directory = directory.into();
+        if Index::exists(&*directory).doing("looking for an index")? {
+            return Err(TantivyError::IndexAlreadyExists).doing("making the index");
+        }
+        let index = Index::create(directory, fields().schema.clone(), settings);
+        Self::of(index.doing("making the index")?)
+    }
+
+    pub(super) fn open(directory: impl Into<Box<dyn Directory>>) -> Result<Self, TextError> {
+        let index = Index::open(directory).doing("opening the index")?;
+        if index.schema() != fields().schema {
+            return Err(TextError::Format {
+                found: "other fields".to_owned(),
+            });
+        }
+        Self::of(index)
+    }
+
+    fn of(mut index: Index) -> Result<Self, TextError> {
+        index.set_tokenizers(tokenizers());
+        let reader = index
+            .reader_builder()
+            .reload_policy(ReloadPolicy::Manual)
+            .doc_store_cache_num_blocks(STORE_CACHE_BLOCKS)
+            .try_into()
+            .doing("opening the index")?;
+        Ok(Self { index, reader })
+    }
+}

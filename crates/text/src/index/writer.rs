@@ -1,0 +1,272 @@
+//! Writing to both tiers, and committing them together.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use tantivy::directory::error::LockError;
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::{Index, IndexWriter, Searcher, TantivyError, Term};
+
+use super::commit::payload;
+use super::{OPEN_TRIES_MAX, TextIndex};
+use crate::Doc;
+use crate::error::{Doing, TextError};
+use crate::schema::{Analysed, ORDINAL, fields};
+use crate::segment::{find, norm_ids};
+use crate::tokens::Tokens;
+
+/// What a writer holds in memory before it writes a segment: the least that tantivy takes.
+const WRITER_HEAP_BYTES: usize = 15_000_000;
+/// A writer of so many documents that they fill more holds so much for each, or for each byte that the log has of them, so
+/// that they become one segment: several would be merged soon.
+const HEAP_BYTES_A_DOC: usize = 6_000;
+const HEAP_BYTES_A_BYTE: u64 = 10;
+/// The most, as a build from nothing needs: few large segments make every later search cheaper.
+const HEAP_BYTES_MAX: usize = 100_000_000;
+
+/// Writes to both tiers; nothing is seen, nor kept, before `commit`.
+///
+/// A version is given at most once, and new ones in the order of their ordinals.
+///
+/// Additions cannot fail at once: tantivy indexes them on a thread of its own. What went
+/// wrong is told by `commit`. Dropping a writer forgets all it was given.
+pub struct TextWriter {
+    live: IndexWriter,
+    closed: LazyWriter,
+    /// Both tiers as they are without what is being written.
+    before: [Searcher; 2],
+    tokens: [Tokens; 2],
+    /// Every ordinal in the index is below this one, so others need not be looked for.
+    first_new: u64,
+    next_new: u64,
+    /// The others that were given.
+    replaced: BTreeSet<u64>,
+    error: Option<TextError>,
+}
+
+/// The writer of a tier that most commits leave alone.
+struct LazyWriter {
+    index: Index,
+    heap_bytes: usize,
+    writer: Option<IndexWriter>,
+}
+
+impl TextIndex {
+    /// Starts writing. There is one writer at a time; a second one is `Busy`.
+    pub fn writer(&self) -> Result<TextWriter, TextError> {
+        self.writer_with(WRITER_HEAP_BYTES)
+    }
+
+    /// The same for a build from nothing.
+    pub fn build_writer(&self) -> Result<TextWriter, TextError> {
+        self.writer_with(HEAP_BYTES_MAX)
+    }
+
+    /// The same for about so many documents, from so many bytes of the log.
+    pub fn writer_of(&self, docs: usize, len_bytes: u64) -> Result<TextWriter, TextError> {
+        let by_len = usize::try_from(len_bytes.saturating_mul(HEAP_BYTES_A_BYTE));
+        let by_docs = docs.saturating_mul(HEAP_BYTES_A_DOC);
+        let heap_bytes = by_docs.max(by_len.unwrap_or(usize::MAX));
+        self.writer_with(heap_bytes.clamp(WRITER_HEAP_BYTES, HEAP_BYTES_MAX))
+    }
+
+    fn writer_with(&self, heap_bytes: usize) -> Result<TextWriter, TextError> {
+        let live = open_writer(&self.live.index, heap_bytes)?;
+        if self.read_commit(OPEN_TRIES_MAX)? != self.commit {
+            return Err(TextError::Busy);
+        }
+        let mut unseen_from = 0;
+        for searcher in [self.live_searcher(), self.closed_searcher()] {
+            for segment in searcher.segment_readers() {
+                let ordinals = segment
+                    .fast_fields()
+                    .u64(ORDINAL)
+                    .doing("reading ordinals")?;
+                unseen_from = unseen_from.max(ordinals.max_value() + 1);
+            }
+        }
+        Ok(TextWriter {
+            live,
+            closed: LazyWriter {
+                index: self.closed.index.clone(),
+                heap_bytes,
+                writer: None,
+            },
+            before: [self.live_searcher(), self.closed_searcher()],
+            tokens: self.commit.tokens,
+            first_new: unseen_from,
+            next_new: unseen_from,
+            replaced: BTreeSet::new(),
+            error: None,
+        })
+    }
+}
+
+impl TextWriter {
+    /// Adds a version that holds now, in place of any document of this ordinal.
+    pub fn add_live(&mut self, doc: &Doc<'_>) {
+        self.add_live_analysed(&Analysed::of(doc));
+    }
+
+    /// As `add_live`.
+    pub fn add_live_analysed(&mut self, doc: &Analysed) {
+        if let Err(error) = self.try_add_live(doc) {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    /// Adds a version that no longer holds, in place of any document of this ordinal.
+    pub fn add_closed(&mut self, doc: &Doc<'_>) {
+        self.add_closed_analysed(&Analysed::of(doc));
+    }
+
+    /// As `add_closed`.
+    pub fn add_closed_analysed(&mut self, doc: &Analysed) {
+        if let Err(error) = self.try_add_closed(doc) {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    /// Moves a version from the live tier to the closed one: a newer version has taken its
+    /// place, or its memory is forgotten.
+    pub fn close(&mut self, doc: &Doc<'_>) {
+        self.add_closed(doc);
+    }
+
+    /// Takes a version out of both tiers, as after a redaction.
+    ///
+    /// Its words stay in the files until their segment is merged: where the bytes must go,
+    /// drop the view and rebuild.
+    pub fn remove(&mut self, ordinal: u64) {
+        if let Err(error) = self.try_remove(ordinal) {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    fn try_add_live(&mut self, doc: &Analysed) -> Result<(), TextError> {
+        self.try_remove(doc.ordinal)?;
+        self.tokens[0].add(doc.norm_ids());
+        self.live
+            .add_document(doc.document())
+            .doing("adding a document")?;
+        Ok(())
+    }
+
+    fn try_add_closed(&mut self, doc: &Analysed) -> Result<(), TextError> {
+        self.try_remove(doc.ordinal)?;
+        self.tokens[1].add(doc.norm_ids());
+        let closed = self.closed.get()?;
+        closed
+            .add_document(doc.document())
+            .doing("adding a document")?;
+        Ok(())
+    }
+
+    fn try_remove(&mut self, ordinal: u64) -> Result<(), TextError> {
+        if ordinal >= self.first_new {
+            if ordinal < self.next_new {
+                return Err(TextError::OutOfTurn { ordinal });
+            }
+            self.next_new = ordinal.saturating_add(1);
+            return Ok(());
+        }
+        if !self.replaced.insert(ordinal) {
+            return Err(TextError::OutOfTurn { ordinal });
+        }
+        for tier in [0, 1] {
+            let Some(at) = find(&self.before[tier], ordinal)? else {
+                continue;
+            };
+            let segment = &self.before[tier].segment_readers()[at.segment];
+            self.tokens[tier].remove(norm_ids(segment, at.doc).doing("reading lengths")?);
+            let writer = match tier {
+                0 => &mut self.live,
+                _ => self.closed.get()?,
+            };
+            writer.delete_term(Term::from_field_u64(fields().ordinal, ordinal));
+        }
+        Ok(())
+    }
+
+    /// Makes all of it durable and visible to whoever reloads, with a string that says how
+    /// far it goes. Waits for merges, so no thread is left when it returns.
+    ///
+    /// The closed tier goes first. A crash before the live one follows leaves an index that
+    /// `open` refuses until [`CLOSED_META`] is put back.
+    pub fn commit(self, checkpoint: &str) -> Result<(), TextError> {
+        self.commit_in_steps(checkpoint, &mut |_| {})
+    }
+
+    /// The same, with a word between its steps.
+    pub fn commit_in_steps(
+        mut self,
+        checkpoint: &str,
+        done: &mut dyn FnMut(&'static str),
+    ) -> Result<(), TextError> {
+        // Both are flushed before either is published, to keep that moment short. Flushing
+        // also tells why the indexing thread died, if it did.
+        let live = self.live.prepare_commit().doing("flushing the live tier");
+        let mut live = live?;
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        done("text flushed");
+        let closed_opstamp = match &mut self.closed.writer {
+            None => {
+                let metas = self.closed.index.load_metas();
+                metas.doing("reading the closed tier")?.opstamp
+            }
+            Some(closed) => {
+                let closed = closed.prepare_commit().doing("flushing the closed tier")?;
+                closed.commit().doing("committing the closed tier")?
+            }
+        };
+        done("closed tier");
+        live.set_payload(&payload(closed_opstamp, self.tokens, checkpoint));
+        live.commit().doing("committing the live tier")?;
+        done("live tier");
+        for writer in [Some(self.live), self.closed.writer].into_iter().flatten() {
+            writer.wait_merging_threads().doing("merging")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for TextWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TextWriter")
+            .field("next_new", &self.next_new)
+            .field("error", &self.error)
+            .finish_non_exhaustive()
+    }
+}
+
+impl LazyWriter {
+    fn get(&mut self) -> Result<&mut IndexWriter, TextError> {
+        match &mut self.writer {
+            Some(writer) => Ok(writer),
+            empty => Ok(empty.insert(open_writer(&self.index, self.heap_bytes)?)),
+        }
+    }
+}
+
+fn open_writer(index: &Index, heap_bytes: usize) -> Result<IndexWriter, TextError> {
+    let options = IndexWriterOptions::builder()
+        .num_worker_threads(1)
+        .memory_budget_per_thread(heap_bytes)
+        .num_merge_threads(1)
+        .build();
+    let writer = index.writer_with_options(options);
+    let writer: IndexWriter = match writer {
+        Err(TantivyError::LockFailure(LockError::LockBusy, _)) => return Err(TextError::Busy),
+        answer => answer.doing("starting to write")?,
+    };
+    // Commits are small, so segments are merged early; what was closed leaves the live
+    // tier once it is a tenth of a segment, so that recall now hardly pays for history.
+    let mut merges = LogMergePolicy::default();
+    merges.set_min_num_segments(6);
+    merges.set_min_layer_size(1_000);
+    merges.set_del_docs_ratio_before_merge(0.1);
+    writer.set_merge_policy(Box::new(merges));
+    Ok(writer)
+}

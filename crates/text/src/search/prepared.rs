@@ -1,4 +1,4 @@
-//! A query: from words to hits.
+//! A query against the collection of a moment: candidates, and their scores.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -10,261 +10,35 @@ use tantivy::query::{
 use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{DocAddress, Searcher, TantivyDocument, Term};
 
-use super::analyze::{
-    Kind, QUERY_TERMS_MAX, QueryTerm, Question, QuestionWord, TextField, is_identifier, query_terms,
-};
-use super::candidate::{Best, Candidate, Place, Scored};
-use super::collect::{Search, Sight, WeightedTerm, all_ordinals, passing, score_docs};
-use super::coverage::WORDS_MAX;
-use super::error::{Doing, TextError};
-use super::index::TextIndex;
-use super::schema::{
-    AnyOf, fields, keyword_is, scope_is, scope_under, speaker_is, topic_is, topic_under,
-};
-use super::segment::{Location, find_all, postings, seek};
-use super::stats::{CollectionStats, term_of};
-use super::stopwords::is_stopword;
-use super::tail::Tail;
+use super::filter::InScope;
+use super::weight::{boost, rarity};
+use crate::analyze::{QueryTerm, QuestionWord, TextField};
+use crate::candidate::{Best, Candidate, Place, Scored};
+use crate::collect::{Search, Sight, WeightedTerm, all_ordinals, passing, score_docs};
+use crate::error::{Doing, TextError};
+use crate::schema::{AnyOf, fields, speaker_is};
+use crate::segment::{Location, find_all, postings, seek};
+use crate::stats::{CollectionStats, term_of};
+use crate::tail::Tail;
 
-/// Terms of a query that are searched for: the weightiest of those that are looked up.
-const SEARCH_TERMS_MAX: usize = 64;
 /// Candidates beyond the limit, for ties that only exact scores break.
 const SPARE_CANDIDATES: usize = 8;
-/// What a word counts as written, on top of its stem. Measured on LoCoMo: evidence@10 is
-/// 64.6 without, 66.1 at 0.5 and flat around it.
-const EXACT_BOOST: f32 = 0.5;
-
-/// What to search for.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct TextQuery<'a> {
-    /// Words, never query syntax.
-    pub text: &'a str,
-    /// The most hits to return.
-    pub limit: usize,
-    /// Whether to search closed versions too.
-    pub history: bool,
-    /// What hits must be besides.
-    pub filter: TextFilter<'a>,
-}
-
-/// Conditions that hits meet all of, without a say in the score.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct TextFilter<'a> {
-    /// This topic; with a `/` at its end, this topic and all below it.
-    pub topic: Option<&'a str>,
-    /// This keyword, whatever its case and accents.
-    pub keyword: Option<&'a str>,
-    /// One of these scopes; where none is named, any.
-    pub scopes: &'a [InScope<'a>],
-}
-
-/// Scopes that a hit may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InScope<'a> {
-    /// This one.
-    Is(&'a str),
-    /// This one of a session, and those below it: `session:a/b` below `session:a`.
-    Under(&'a str),
-}
-
-impl InScope<'_> {
-    /// Whether a scope is one of these.
-    pub fn holds(&self, scope: &str) -> bool {
-        match self {
-            InScope::Is(this) => scope == *this,
-            InScope::Under(this) => (scope.strip_prefix(this))
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
-        }
-    }
-
-    fn term(&self) -> String {
-        match self {
-            InScope::Is(scope) => scope_is(scope),
-            InScope::Under(scope) => scope_under(scope),
-        }
-    }
-}
-
-/// A version that matches.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Hit {
-    /// The version's ordinal.
-    pub ordinal: u64,
-    /// BM25 over both fields; comparable within one answer only.
-    pub score: f32,
-    /// The bytes given with the document.
-    pub stored: Vec<u8>,
-    /// The words of the query that match, as they were written.
-    pub matched: Vec<String>,
-}
-
-/// The hits, best first, and how they came about.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct TextAnswer {
-    /// Best first; of equal scores the smaller ordinal first.
-    pub hits: Vec<Hit>,
-    /// What was searched for, in the order of the query.
-    pub terms: Vec<TermUse>,
-    /// Documents in the tiers that were searched.
-    pub searched_docs: u64,
-    /// Documents in the tail.
-    pub tail_docs: u64,
-    /// Versions that the statistics of BM25 are of: those that hold now.
-    pub stats_docs: u64,
-    /// Their average length in tokens, stemmed and exact.
-    pub average_len: [f32; 2],
-}
-
-/// A term that was searched for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TermUse {
-    /// The word of the query, as it was written.
-    pub word: String,
-    /// The term it became.
-    pub term: String,
-    /// Whether it is looked for as written, rather than by its stem.
-    pub exact: bool,
-    /// How many documents hold it.
-    pub doc_freq: u64,
-    /// What it counts beside others, before its rarity.
-    pub boost: f32,
-}
-
-impl TextIndex {
-    /// Searches the live tier, the tail and, if asked, the closed tier.
-    ///
-    /// Words are alternatives: a document that holds one of them matches. `visible` is
-    /// asked, by ordinal, about documents that would otherwise be in the answer; it may be
-    /// asked more than once about one. The set of matches is exact; the order follows the
-    /// statistics of the versions that hold now (see `CollectionStats`), whatever moment
-    /// `visible` stands for.
-    ///
-    /// A query without words matches nothing.
-    pub fn search(
-        &self,
-        tail: &Tail,
-        query: &TextQuery<'_>,
-        visible: &dyn Fn(u64) -> bool,
-    ) -> Result<TextAnswer, TextError> {
-        let sight = Sight {
-            visible,
-            tie: &u128::from,
-        };
-        let (mut answer, prepared) = self.prepare(tail, query, sight)?;
-        let mut ranked = prepared.best(query.limit)?;
-        ranked.truncate(query.limit);
-        for found in ranked {
-            answer.hits.push(Hit {
-                ordinal: found.ordinal,
-                score: found.scored.score as f32,
-                stored: prepared.stored(found.place)?,
-                matched: prepared.matched_words(&found),
-            });
-        }
-        Ok(answer)
-    }
-
-    /// Returns the rarest words of a text that documents hold, as they are written, at most `most`: identifiers first, and
-    /// the rarest first of each kind. A word is rare as an identifier is.
-    pub fn rare_words(
-        &self,
-        tail: &Tail,
-        text: &str,
-        most: usize,
-    ) -> Result<Vec<String>, TextError> {
-        let terms = query_terms(text, QUERY_TERMS_MAX);
-        if terms.is_empty() {
-            return Ok(Vec::new());
-        }
-        let stats = CollectionStats::gather(self, tail, &terms)?;
-        let rare = 1..=stats.rare_docs();
-        let mut found: Vec<(u64, String)> = terms
-            .into_iter()
-            .map(|term| (stats.freq(&term_of(&term)), term.word))
-            .filter(|(freq, _)| rare.contains(freq))
-            .collect();
-        found.sort_by_key(|(freq, word)| (!is_identifier(word), *freq));
-        let mut words: Vec<String> = Vec::new();
-        for (_, word) in found {
-            if words.len() < most && !words.contains(&word) {
-                words.push(word);
-            }
-        }
-        Ok(words)
-    }
-
-    /// Looks the words of a query up: what the answer says of them, without hits yet.
-    pub fn prepare<'a>(
-        &'a self,
-        tail: &'a Tail,
-        query: &TextQuery<'_>,
-        sight: Sight<'a>,
-    ) -> Result<(TextAnswer, Prepared<'a>), TextError> {
-        let mut tiers = vec![self.live_searcher()];
-        if query.history {
-            tiers.push(self.closed_searcher());
-        }
-        let mut answer = TextAnswer {
-            searched_docs: tiers.iter().map(Searcher::num_docs).sum(),
-            tail_docs: tail.len() as u64,
-            ..TextAnswer::default()
-        };
-        let Question {
-            mut terms,
-            words,
-            asks_when,
-        } = Question::of(query.text, QUERY_TERMS_MAX);
-        let stats = match terms.is_empty() {
-            true => CollectionStats::default(),
-            false => CollectionStats::gather(self, tail, &terms)?,
-        };
-        if !terms.is_empty() {
-            keep_rarest(&mut terms, &stats, SEARCH_TERMS_MAX);
-            answer.stats_docs = stats.docs;
-            answer.average_len =
-                [TextField::Body, TextField::Exact].map(|field| stats.average_len(field));
-            answer.terms = terms.iter().map(|term| term_use(term, &stats)).collect();
-        }
-        let weighted = terms.iter().map(|term| weighted_term(term, &stats));
-        let identifiers = terms.iter().enumerate().filter(|(_, term)| {
-            let freq = stats.freq(&term_of(term));
-            let rare = freq <= stats.rare_docs();
-            rare && term.field == TextField::Exact && is_identifier(&term.word)
-        });
-        let identifiers = identifiers.fold(0, |bits, (bit, _)| bits | 1 << bit);
-        let words = rarest(words, &stats);
-        let prepared = Prepared {
-            identifiers,
-            tiers,
-            tail,
-            weighted: weighted.collect(),
-            terms,
-            stats,
-            filters: filter_values(&query.filter),
-            words,
-            asks_when,
-            sight,
-            tail_scores: OnceCell::new(),
-        };
-        Ok((answer, prepared))
-    }
-}
 
 /// A query against the collection of this moment.
 pub struct Prepared<'a> {
-    tiers: Vec<Searcher>,
-    tail: &'a Tail,
-    terms: Vec<QueryTerm>,
-    weighted: Vec<WeightedTerm>,
-    stats: CollectionStats,
+    pub(super) tiers: Vec<Searcher>,
+    pub(super) tail: &'a Tail,
+    pub(super) terms: Vec<QueryTerm>,
+    pub(super) weighted: Vec<WeightedTerm>,
+    pub(super) stats: CollectionStats,
     /// Bits of the terms that are rare identifiers.
-    identifiers: u64,
-    filters: Vec<AnyOf>,
+    pub(super) identifiers: u64,
+    pub(super) filters: Vec<AnyOf>,
     /// The words of the query with their rarities.
-    words: Vec<(QuestionWord, f64)>,
-    asks_when: bool,
-    sight: Sight<'a>,
-    tail_scores: OnceCell<FxHashMap<usize, Scored>>,
+    pub(super) words: Vec<(QuestionWord, f64)>,
+    pub(super) asks_when: bool,
+    pub(super) sight: Sight<'a>,
+    pub(super) tail_scores: OnceCell<FxHashMap<usize, Scored>>,
 }
 
 /// A candidate with its final score.
@@ -572,7 +346,7 @@ impl Prepared<'_> {
 }
 
 /// The bytes given with a document.
-pub(super) fn stored(tiers: &[Searcher], tail: &Tail, place: Place) -> Result<Vec<u8>, TextError> {
+pub(crate) fn stored(tiers: &[Searcher], tail: &Tail, place: Place) -> Result<Vec<u8>, TextError> {
     let (tier, segment, doc) = match place {
         Place::Tail(at) => return Ok(tail.stored(at).to_vec()),
         Place::Tier { tier, segment, doc } => (tier, segment, doc),
@@ -593,82 +367,6 @@ fn tail_term<'a>(
     (term.field, &term.term, &weighted.weight)
 }
 
-/// As if so many documents more were there that hold no word of the query: of a handful their number says little of how
-/// rare a word is.
-const RARITY_PRIOR: u64 = 50;
-
-/// How rare a word is that so many documents hold: BM25's idf. One that none holds is as rare as one that one holds.
-fn rarity(stats: &CollectionStats, docs: u64) -> f64 {
-    let (all, docs) = ((stats.docs + RARITY_PRIOR) as f64, docs.max(1) as f64);
-    (1.0 + (all - docs.min(all) + 0.5) / (docs + 0.5)).ln()
-}
-
-/// The words of a query with their rarities, of an overlong one the rarest.
-fn rarest(words: Vec<QuestionWord>, stats: &CollectionStats) -> Vec<(QuestionWord, f64)> {
-    let with_rarity = words.into_iter().map(|word| {
-        let term = Term::from_field_text(fields().text(word.field), &word.stem);
-        let rarity = rarity(stats, stats.freq(&term));
-        (word, rarity)
-    });
-    let mut words: Vec<_> = with_rarity.collect();
-    if words.len() > WORDS_MAX {
-        words.sort_by(|a, b| b.1.total_cmp(&a.1));
-        words.truncate(WORDS_MAX);
-    }
-    words
-}
-
-/// Leaves the rarest terms of an overlong query, in their order.
-fn keep_rarest(terms: &mut Vec<QueryTerm>, stats: &CollectionStats, most: usize) {
-    if terms.len() <= most {
-        return;
-    }
-    let mut freqs: Vec<(bool, u64, usize)> = terms
-        .iter()
-        .enumerate()
-        .map(|(at, term)| (stats.freq(&term_of(term)), at))
-        .map(|(freq, at)| (freq == 0, freq, at))
-        .collect();
-    freqs.sort_unstable();
-    freqs.truncate(most);
-    let kept: BTreeSet<usize> = freqs.into_iter().map(|(.., at)| at).collect();
-    *terms = std::mem::take(terms)
-        .into_iter()
-        .enumerate()
-        .filter(|(at, _)| kept.contains(at))
-        .map(|(_, term)| term)
-        .collect();
-}
-
-/// How much a term counts: in full where it is all there is to go by, else a little on top
-/// of its stem.
-fn boost(term: &QueryTerm) -> f32 {
-    match (term.field, term.kind, is_stopword(&term.term)) {
-        (TextField::Exact, Kind::Word, false) => EXACT_BOOST,
-        _ => 1.0,
-    }
-}
-
-fn weighted_term(query_term: &QueryTerm, stats: &CollectionStats) -> WeightedTerm {
-    let term = term_of(query_term);
-    let weight = stats.weight(query_term.field, &term);
-    WeightedTerm {
-        weight: weight.boost_by(boost(query_term)),
-        field: query_term.field,
-        term,
-    }
-}
-
-fn term_use(query_term: &QueryTerm, stats: &CollectionStats) -> TermUse {
-    TermUse {
-        word: query_term.word.clone(),
-        term: query_term.term.clone(),
-        exact: query_term.field == TextField::Exact,
-        doc_freq: stats.freq(&term_of(query_term)),
-        boost: boost(query_term),
-    }
-}
-
 fn tantivy_query(terms: &[&QueryTerm]) -> BooleanQuery {
     let clause = |term: &QueryTerm| -> (Occur, Box<dyn Query>) {
         let query = TermQuery::new(term_of(term), IndexRecordOption::WithFreqs);
@@ -676,37 +374,6 @@ fn tantivy_query(terms: &[&QueryTerm]) -> BooleanQuery {
         (Occur::Should, Box::new(query))
     };
     BooleanQuery::new(terms.iter().map(|term| clause(term)).collect())
-}
-
-fn filter_values(filter: &TextFilter<'_>) -> Vec<AnyOf> {
-    let topic = filter.topic.map(|topic| match topic.strip_suffix('/') {
-        Some(above) => topic_under(above),
-        None => topic_is(topic),
-    });
-    let one = [topic, filter.keyword.map(keyword_is)];
-    let mut filters: Vec<AnyOf> = one.into_iter().flatten().map(|term| vec![term]).collect();
-    if !filter.scopes.is_empty() {
-        filters.push(apart(filter.scopes).map(|scope| scope.term()).collect());
-    }
-    filters
-}
-
-/// Scopes of which none lies within another: each document has the term of one at most.
-fn apart<'a>(scopes: &'a [InScope<'a>]) -> impl Iterator<Item = &'a InScope<'a>> {
-    let covers = |it: &InScope<'_>, other: &InScope<'_>| match (it, other) {
-        (InScope::Is(a), InScope::Is(b)) => a == b,
-        (InScope::Is(_), InScope::Under(_)) => false,
-        (InScope::Under(_), InScope::Is(scope) | InScope::Under(scope)) => it.holds(scope),
-    };
-    let needless = move |at: usize| {
-        let mut others = scopes.iter().enumerate();
-        others.any(|(other_at, other)| {
-            let covered = covers(other, &scopes[at]);
-            covered && other_at != at && (other_at < at || !covers(&scopes[at], other))
-        })
-    };
-    let kept = (0..scopes.len()).filter(move |at| !needless(*at));
-    kept.map(|at| &scopes[at])
 }
 
 fn matched_words(terms: &[QueryTerm], matched: u64) -> Vec<String> {

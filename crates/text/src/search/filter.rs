@@ -1,0 +1,73 @@
+//! Conditions that hits meet, as the terms that documents hold.
+
+use crate::schema::{AnyOf, keyword_is, scope_is, scope_under, topic_is, topic_under};
+
+/// Conditions that hits meet all of, without a say in the score.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TextFilter<'a> {
+    /// This topic; with a `/` at its end, this topic and all below it.
+    pub topic: Option<&'a str>,
+    /// This keyword, whatever its case and accents.
+    pub keyword: Option<&'a str>,
+    /// One of these scopes; where none is named, any.
+    pub scopes: &'a [InScope<'a>],
+}
+
+/// Scopes that a hit may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InScope<'a> {
+    /// This one.
+    Is(&'a str),
+    /// This one of a session, and those below it: `session:a/b` below `session:a`.
+    Under(&'a str),
+}
+
+impl InScope<'_> {
+    /// Whether a scope is one of these.
+    pub fn holds(&self, scope: &str) -> bool {
+        match self {
+            InScope::Is(this) => scope == *this,
+            InScope::Under(this) => (scope.strip_prefix(this))
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
+        }
+    }
+
+    pub(super) fn term(&self) -> String {
+        match self {
+            InScope::Is(scope) => scope_is(scope),
+            InScope::Under(scope) => scope_under(scope),
+        }
+    }
+}
+
+/// Returns the terms of a filter.
+pub(super) fn filter_values(filter: &TextFilter<'_>) -> Vec<AnyOf> {
+    let topic = filter.topic.map(|topic| match topic.strip_suffix('/') {
+        Some(above) => topic_under(above),
+        None => topic_is(topic),
+    });
+    let one = [topic, filter.keyword.map(keyword_is)];
+    let mut filters: Vec<AnyOf> = one.into_iter().flatten().map(|term| vec![term]).collect();
+    if !filter.scopes.is_empty() {
+        filters.push(apart(filter.scopes).map(|scope| scope.term()).collect());
+    }
+    filters
+}
+
+/// Scopes of which none lies within another: each document has the term of one at most.
+fn apart<'a>(scopes: &'a [InScope<'a>]) -> impl Iterator<Item = &'a InScope<'a>> {
+    let covers = |it: &InScope<'_>, other: &InScope<'_>| match (it, other) {
+        (InScope::Is(a), InScope::Is(b)) => a == b,
+        (InScope::Is(_), InScope::Under(_)) => false,
+        (InScope::Under(_), InScope::Is(scope) | InScope::Under(scope)) => it.holds(scope),
+    };
+    let needless = move |at: usize| {
+        let mut others = scopes.iter().enumerate();
+        others.any(|(other_at, other)| {
+            let covered = covers(other, &scopes[at]);
+            covered && other_at != at && (other_at < at || !covers(&scopes[at], other))
+        })
+    };
+    let kept = (0..scopes.len()).filter(move |at| !needless(*at));
+    kept.map(|at| &scopes[at])
+}

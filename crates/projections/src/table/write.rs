@@ -10,7 +10,7 @@ use super::{
     member_key, versioned_key,
 };
 use crate::error::{Result, ViewError};
-use crate::fold::Folder;
+use crate::fold::{Folder, Overlay};
 
 fn bad(error: impl std::error::Error) -> ViewError {
     ViewError::Unusable {
@@ -75,6 +75,24 @@ pub(crate) fn go_back(db: &Database, checkpoint: &Cursor) -> Result<()> {
 
 fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) -> Result<()> {
     let overlay = &folder.kept;
+    fill_versions(transaction, overlay)?;
+    fill_names(transaction, overlay)?;
+    fill_topics(transaction, overlay)?;
+    fill_waiting(transaction, overlay)?;
+    fill_links(transaction, overlay)?;
+    fill_changes(transaction, overlay)?;
+    let mut table = transaction.open_table(META).map_err(bad)?;
+    table
+        .insert(META_TALLY, &encode(&folder.tally)[..])
+        .map_err(bad)?;
+    table
+        .insert(META_CHECKPOINT, &encode(checkpoint)[..])
+        .map_err(bad)?;
+    Ok(())
+}
+
+/// Writes versions, and the recalls that showed them.
+fn fill_versions(transaction: &WriteTransaction, overlay: &Overlay) -> Result<()> {
     {
         let mut table = transaction.open_table(VERSIONS).map_err(bad)?;
         let mut entities: Vec<_> = overlay.versions.iter().collect();
@@ -116,6 +134,11 @@ fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) ->
             }
         }
     }
+    Ok(())
+}
+
+/// Writes the names and ids that lead to memories.
+fn fill_names(transaction: &WriteTransaction, overlay: &Overlay) -> Result<()> {
     {
         let mut table = transaction.open_table(NAMES).map_err(bad)?;
         let mut names: Vec<_> = overlay.names.iter().collect();
@@ -154,6 +177,11 @@ fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) ->
             }
         }
     }
+    Ok(())
+}
+
+/// Writes topics and the memories in them.
+fn fill_topics(transaction: &WriteTransaction, overlay: &Overlay) -> Result<()> {
     {
         let mut table = transaction.open_table(MEMBERS).map_err(bad)?;
         let mut members: Vec<_> = overlay
@@ -180,6 +208,11 @@ fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) ->
             table.insert(topic.as_bytes(), &value[..]).map_err(bad)?;
         }
     }
+    Ok(())
+}
+
+/// Writes request keys, and events that wait for a memory.
+fn fill_waiting(transaction: &WriteTransaction, overlay: &Overlay) -> Result<()> {
     {
         let mut table = transaction.open_table(REQUESTS).map_err(bad)?;
         for (key, request) in &overlay.requests {
@@ -199,6 +232,11 @@ fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) ->
             }
         }
     }
+    Ok(())
+}
+
+/// Writes links.
+fn fill_links(transaction: &WriteTransaction, overlay: &Overlay) -> Result<()> {
     {
         let mut table = transaction.open_table(LINKS).map_err(bad)?;
         let mut entities: Vec<_> = overlay.links.iter().collect();
@@ -227,6 +265,11 @@ fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) ->
             }
         }
     }
+    Ok(())
+}
+
+/// Writes imports, ticks and undos.
+fn fill_changes(transaction: &WriteTransaction, overlay: &Overlay) -> Result<()> {
     {
         let mut table = transaction.open_table(IMPORTED).map_err(bad)?;
         for learned in &overlay.imported {
@@ -248,12 +291,5 @@ fn fill(transaction: &WriteTransaction, folder: &Folder, checkpoint: &Cursor) ->
             table.insert(&key[..], &encode(undo)[..]).map_err(bad)?;
         }
     }
-    let mut table = transaction.open_table(META).map_err(bad)?;
-    table
-        .insert(META_TALLY, &encode(&folder.tally)[..])
-        .map_err(bad)?;
-    table
-        .insert(META_CHECKPOINT, &encode(checkpoint)[..])
-        .map_err(bad)?;
     Ok(())
 }

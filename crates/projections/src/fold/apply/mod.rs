@@ -1,24 +1,26 @@
 //! Applying events, one after the other, on top of what is already folded.
 
 mod links;
+mod rows;
 mod ticks;
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use icm_log::facts::{Covered, Facts, MemoryStored, fields};
+use icm_log::facts::{Covered, Facts, LogImported, MemoryRecalled, fields};
 use icm_log::{ActorId, Event, EventId, Name, Position, SubjectId, payload};
 use serde::Deserialize;
 
 use super::base::{Access, Base, Learned, Request};
-use super::keep::{Ended, Keep, Row};
+use super::keep::Keep;
 use super::memory::{self, Seen, stamp_of};
 use super::overlay::Overlay;
-use super::record::{EntityId, Family};
-use super::state_hash::{access_digest, row_digest};
+use super::record::EntityId;
+use super::state_hash::access_digest;
 use super::tally::Tally;
 use super::undos::{InChain, Undo, Undone};
 use crate::error::Result;
+
+use rows::Step;
 
 /// What applying an event did to the rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -54,24 +56,6 @@ pub(in crate::fold) struct Pending {
     pub(in crate::fold) recount: BTreeSet<SubjectId>,
     /// What was undone before the import.
     pub(in crate::fold) undone: Option<Undone>,
-}
-
-/// What an event does to a memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
-    /// Stores one that there is nothing of yet.
-    New,
-    /// Stores one that may be there.
-    Store,
-    /// Changes one.
-    Change,
-}
-
-/// Where a `stored` belongs, and the row that it makes of nothing.
-struct StorePlace<K: Keep> {
-    entity: EntityId,
-    step: Step,
-    first: Row<K>,
 }
 
 impl Pending {
@@ -206,53 +190,9 @@ impl<K: Keep> Folder<K> {
             }
             Facts::Linked(facts) => self.linked(base, event, &facts, in_force),
             Facts::Unlinked => self.unlinked(base, event, in_force),
-            Facts::Recalled(facts) => {
-                self.tally.recalls += 1;
-                let access = Access {
-                    position: event.position,
-                    at_ms: event.head.time().ms(),
-                    counted: None,
-                };
-                for shown in &facts.results {
-                    self.kept.access(shown.id, access);
-                    match in_force {
-                        true => self.tally.sum.add(access_digest(shown.id, event.id)),
-                        false => _ = self.pending.recount.insert(shown.id),
-                    }
-                }
-                Ok(Applied::default())
-            }
-            Facts::Imported(facts) => {
-                if event.own {
-                    self.tally.imports += 1;
-                    // An undo waits for what it names: what comes later is beside that, or was lost.
-                    let named = |undone: &Undone| facts.ranges.iter().any(|it| undone.names(it));
-                    let learns = self.tally.undos > 0;
-                    self.pending.learns = learns && self.pending.undone.as_ref().is_none_or(named);
-                    let mut first = event.position.0.saturating_sub(facts.count());
-                    for range in &facts.ranges {
-                        self.kept.imported(Learned {
-                            origin: range.origin,
-                            from_seq: range.from_seq,
-                            to_seq: range.to_seq,
-                            first: Position(first),
-                        });
-                        first += range.count();
-                    }
-                }
-                Ok(Applied::default())
-            }
-            Facts::ActorNamed => {
-                let payload = event
-                    .body
-                    .payload()
-                    .and_then(|bytes| payload::decode::<payload::LogActorNamed<'_>>(bytes).ok());
-                if let Some(payload) = payload {
-                    let actor = ActorId(event.head.subject().0);
-                    self.tally.actors.insert(actor, payload.name.to_owned());
-                }
-                Ok(Applied::default())
-            }
+            Facts::Recalled(facts) => self.recalled(event, &facts, in_force),
+            Facts::Imported(facts) => self.imported(event, &facts),
+            Facts::ActorNamed => self.actor_named(event),
             Facts::Undone(_) => {
                 // What it changes is worked out by who can read the past.
                 self.tally.undos += 1;
@@ -270,6 +210,61 @@ impl<K: Keep> Folder<K> {
                 Ok(Applied::default())
             }
         }
+    }
+
+    fn recalled(
+        &mut self,
+        event: &Event<'_>,
+        facts: &MemoryRecalled,
+        in_force: bool,
+    ) -> Result<Applied> {
+        self.tally.recalls += 1;
+        let access = Access {
+            position: event.position,
+            at_ms: event.head.time().ms(),
+            counted: None,
+        };
+        for shown in &facts.results {
+            self.kept.access(shown.id, access);
+            match in_force {
+                true => self.tally.sum.add(access_digest(shown.id, event.id)),
+                false => _ = self.pending.recount.insert(shown.id),
+            }
+        }
+        Ok(Applied::default())
+    }
+
+    fn imported(&mut self, event: &Event<'_>, facts: &LogImported) -> Result<Applied> {
+        if event.own {
+            self.tally.imports += 1;
+            // An undo waits for what it names: what comes later is beside that, or was lost.
+            let named = |undone: &Undone| facts.ranges.iter().any(|it| undone.names(it));
+            let learns = self.tally.undos > 0;
+            self.pending.learns = learns && self.pending.undone.as_ref().is_none_or(named);
+            let mut first = event.position.0.saturating_sub(facts.count());
+            for range in &facts.ranges {
+                self.kept.imported(Learned {
+                    origin: range.origin,
+                    from_seq: range.from_seq,
+                    to_seq: range.to_seq,
+                    first: Position(first),
+                });
+                first += range.count();
+            }
+        }
+        Ok(Applied::default())
+    }
+
+    fn actor_named(&mut self, event: &Event<'_>) -> Result<Applied> {
+        let payload = event
+            .body
+            .payload()
+            .and_then(|bytes| payload::decode::<payload::LogActorNamed<'_>>(bytes).ok());
+        if let Some(payload) = payload {
+            let actor = ActorId(event.head.subject().0);
+            self.tally.actors.insert(actor, payload.name.to_owned());
+        }
+        Ok(Applied::default())
     }
 
     /// The memories that an event forgets beside what else it does, and what it says of each.
@@ -336,195 +331,5 @@ impl<K: Keep> Folder<K> {
                 digest: payload.and_then(|payload| payload.request_digest),
             }
         });
-    }
-
-    /// Which memory a `stored` is about: what is stored under one name is one.
-    fn place(
-        &mut self,
-        base: &dyn Base,
-        event: &Event<'_>,
-        stored: &MemoryStored,
-    ) -> Result<StorePlace<K>> {
-        let first = memory::first(&mut self.texts, event, stored);
-        let (id, name) = (event.head.subject(), first.name);
-        // The writer gave a memory without a name an id that nothing else has.
-        let new = event.own && name.is_zero();
-        let mut entity = id;
-        if !new {
-            let by_id = self.resolve(base, id)?;
-            let known = self.named(base, name)?;
-            entity = known.unwrap_or(by_id);
-            if entity != by_id {
-                self.unify(base, entity, by_id, event)?;
-            }
-            if known.is_none() && !name.is_zero() {
-                self.kept.name(name, entity);
-            }
-        }
-        let step = if new { Step::New } else { Step::Store };
-        Ok(StorePlace {
-            entity,
-            step,
-            first,
-        })
-    }
-
-    fn stored(
-        &mut self,
-        base: &dyn Base,
-        event: &Event<'_>,
-        stored: MemoryStored,
-        place: StorePlace<K>,
-        in_force: bool,
-    ) -> Result<Applied> {
-        let (entity, step, first) = (place.entity, place.step, place.first);
-        self.step(base, entity, event, step, |_, before| {
-            Some(memory::stored(
-                event,
-                &stored,
-                first,
-                before,
-                Seen::All,
-                in_force,
-            ))
-        })
-    }
-
-    /// What was two memories is one: both were stored under one name.
-    fn unify(
-        &mut self,
-        base: &dyn Base,
-        entity: EntityId,
-        other: EntityId,
-        event: &Event<'_>,
-    ) -> Result<()> {
-        let ids = self.ids_of(base, other)?;
-        for id in ids {
-            if self.kept.is_touched(base, id)? {
-                self.pending.late.insert(entity);
-            }
-            self.kept.set_alias(id, entity, event.position);
-        }
-        self.tally.aliases += 1;
-        if self.pending.late.remove(&other) {
-            self.pending.late.insert(entity);
-        }
-        let Some(row) = self.kept.newest(base, other)?.map(Cow::into_owned) else {
-            return Ok(());
-        };
-        self.pending.late.insert(entity);
-        self.end_row(&row);
-        let gone = Row::<K> {
-            hidden: true,
-            ..memory::follow(event, &row)
-        };
-        self.push(other, Some(Ended::of(&row)), gone);
-        Ok(())
-    }
-
-    /// Whether an event has seen all that there is of a memory, so that what it makes of the row is
-    /// what all events make of it together.
-    fn is_next(
-        &self,
-        base: &dyn Base,
-        entity: EntityId,
-        event: &Event<'_>,
-        step: Step,
-        before: Option<&Row<K>>,
-    ) -> Result<bool> {
-        let Some(before) = before else {
-            // What comes before the memory is there waits.
-            let awaited = step == Step::Store && self.tally.waiting > 0;
-            return Ok(!awaited || !self.kept.is_touched(base, entity)?);
-        };
-        let names = |head: &EventId| {
-            event.head.refs().any(|named| named == *head) || self.batch.contains(head)
-        };
-        Ok(before.heads().iter().all(names))
-    }
-
-    /// The next version of a memory, if the event makes one.
-    fn step(
-        &mut self,
-        base: &dyn Base,
-        entity: EntityId,
-        event: &Event<'_>,
-        step: Step,
-        make: impl FnOnce(&mut K::Texts, Option<&Row<K>>) -> Option<Row<K>>,
-    ) -> Result<Applied> {
-        if self.pending.late.contains(&entity) {
-            self.waits(entity, event);
-            return Ok(Applied::default());
-        }
-        let before = match step {
-            Step::New => None,
-            _ => self.kept.newest(base, entity)?,
-        };
-        if !self.is_next(base, entity, event, step, before.as_deref())? {
-            self.pending.late.insert(entity);
-            self.waits(entity, event);
-            return Ok(Applied::default());
-        }
-        let version = make(&mut self.texts, before.as_deref());
-        let Some(version) = version else {
-            // It may have one later: when the `stored` comes, or an undo.
-            self.waits(entity, event);
-            return Ok(Applied::default());
-        };
-        let ended = before.map(|before| {
-            Self::end(&mut self.tally, &self.texts, &before);
-            Ended::of(&before)
-        });
-        Ok(self.push(entity, ended, version))
-    }
-
-    fn waits(&mut self, entity: EntityId, event: &Event<'_>) {
-        self.tally.waiting += 1;
-        self.kept.waits(entity, event.position);
-    }
-
-    pub(in crate::fold) fn end_row(&mut self, before: &Row<K>) {
-        Self::end(&mut self.tally, &self.texts, before);
-    }
-
-    /// Takes a version out of the numbers.
-    fn end(tally: &mut Tally, texts: &K::Texts, before: &Row<K>) {
-        if before.is_alive() {
-            *tally.living_mut(before.family()) -= 1;
-            if before.family() == Family::Memory {
-                tally.by_importance[usize::from(before.importance.code() - 1)] -= 1;
-            }
-            if !K::SUMS_AT_END {
-                tally.sum.remove(row_digest(texts, before));
-            }
-        } else if before.is_forgotten() && before.family() == Family::Memory {
-            tally.forgotten -= 1;
-        }
-    }
-
-    /// Opens a version.
-    pub(in crate::fold) fn push(
-        &mut self,
-        entity: EntityId,
-        before: Option<Ended<K>>,
-        mut version: Row<K>,
-    ) -> Applied {
-        if version.is_alive() {
-            version.ordinal = Some(self.tally.next_ordinal);
-            self.tally.next_ordinal += 1;
-            *self.tally.living_mut(version.family()) += 1;
-            if version.family() == Family::Memory {
-                self.tally.by_importance[usize::from(version.importance.code() - 1)] += 1;
-            }
-            if !K::SUMS_AT_END {
-                self.tally.sum.add(row_digest(&self.texts, &version));
-            }
-        } else if version.is_forgotten() && version.family() == Family::Memory {
-            self.tally.forgotten += 1;
-        }
-        self.kept.put(&mut self.texts, entity, before, version);
-        Applied {
-            entity: Some(entity),
-        }
     }
 }

@@ -1,11 +1,20 @@
 //! The rules of one memory: what a write, a forget or a revive makes of its row.
 
+mod values;
+mod written;
+
 use icm_log::facts::{Alive, Covered, Facts, MemoryStored, MemoryUpdated, fields};
 use icm_log::{Event, EventId, Kind, Name, hash, payload};
 
 use super::graph;
-use super::record::{Carried, Keyword, Source, Stamp, Version, Writer, changed};
+use super::record::{Carried, Keyword, Stamp, Version, Writer, changed};
 use super::texts::Texts;
+
+use values::{IN_PAYLOAD, Values, given, own_stored, put, updated_values};
+use written::{put_confidence, put_stored_facts, put_updated_facts};
+
+pub(super) use written::show;
+pub use written::{as_written, written_by};
 
 /// Weight of a fresh memory.
 const WEIGHT_FULL_PPM: u32 = 1_000_000;
@@ -17,109 +26,6 @@ pub(super) fn stamp_of(event: &Event<'_>) -> Stamp {
         event: event.id,
     }
 }
-
-/// Values of the fields that a write names, as far as its payload is there.
-struct Values<T> {
-    topic: Option<T>,
-    content: Option<T>,
-    raw_excerpt: Option<T>,
-    key: Option<T>,
-    scope: Option<T>,
-    source: Source<T>,
-    occurred_at_ms: Option<i64>,
-    metadata: Option<T>,
-    keywords: Vec<T>,
-    carried: Option<Carried>,
-    /// The payload was there and readable.
-    present: bool,
-}
-
-impl<T> Values<T> {
-    fn withheld() -> Self {
-        Values {
-            topic: None,
-            content: None,
-            raw_excerpt: None,
-            key: None,
-            scope: None,
-            source: Source::default(),
-            occurred_at_ms: None,
-            metadata: None,
-            keywords: Vec::new(),
-            carried: None,
-            present: false,
-        }
-    }
-}
-
-fn own<X: Texts>(texts: &mut X, text: Option<&str>) -> Option<X::Text> {
-    text.map(|text| texts.keep(text))
-}
-
-fn own_source<X: Texts>(texts: &mut X, text: &payload::SourceText<'_>) -> Source<X::Text> {
-    Source {
-        agent: own(texts, text.agent),
-        client: own(texts, text.client),
-        session: own(texts, text.session),
-        project: own(texts, text.project),
-        file: own(texts, text.file),
-    }
-}
-
-fn own_stored<X: Texts>(
-    texts: &mut X,
-    payload: Option<&payload::MemoryStored<'_>>,
-) -> Values<X::Text> {
-    let Some(payload) = payload else {
-        return Values::withheld();
-    };
-    Values {
-        topic: Some(texts.keep(payload.topic)),
-        content: Some(texts.keep(payload.content)),
-        raw_excerpt: own(texts, payload.raw_excerpt),
-        key: own(texts, payload.key),
-        scope: own(texts, payload.scope),
-        source: own_source(texts, &payload.source),
-        occurred_at_ms: payload.occurred_at_ms,
-        metadata: own(texts, payload.metadata),
-        keywords: payload
-            .keywords
-            .iter()
-            .map(|word| texts.keep(word))
-            .collect(),
-        carried: payload.carried_created_at_ms.map(|created_ms| Carried {
-            created_ms,
-            updated_ms: payload.carried_updated_at_ms.unwrap_or(created_ms),
-        }),
-        present: true,
-    }
-}
-
-fn updated_values<X: Texts>(texts: &mut X, event: &Event<'_>) -> Values<X::Text> {
-    let Some(payload) = graph::updated_texts(event) else {
-        return Values::withheld();
-    };
-    Values {
-        topic: own(texts, payload.topic),
-        content: own(texts, payload.content),
-        raw_excerpt: own(texts, payload.raw_excerpt),
-        key: own(texts, payload.key),
-        scope: own(texts, payload.scope),
-        source: own_source(texts, &payload.source),
-        occurred_at_ms: payload.occurred_at_ms,
-        metadata: own(texts, payload.metadata),
-        keywords: payload
-            .keywords_added
-            .iter()
-            .map(|word| texts.keep(word))
-            .collect(),
-        carried: None,
-        present: true,
-    }
-}
-
-/// Fields whose value stands in the payload, not in the facts.
-const IN_PAYLOAD: u32 = fields::ALL & !(fields::IMPORTANCE | fields::TRUST);
 
 /// The name in the facts, or for an imported line without a key one made of its payload.
 fn name_of(facts: &MemoryStored, payload: Option<&payload::MemoryStored<'_>>) -> Name {
@@ -134,23 +40,6 @@ fn name_of(facts: &MemoryStored, payload: Option<&payload::MemoryStored<'_>>) ->
         ),
         _ => facts.name,
     }
-}
-
-/// The fields that have a value: what a first version changed, in the eyes of people.
-fn given<T>(values: &Values<T>) -> u32 {
-    let optional = [
-        (fields::RAW_EXCERPT, values.raw_excerpt.is_some()),
-        (fields::KEY, values.key.is_some()),
-        (fields::SCOPE, values.scope.is_some()),
-        (fields::SOURCE, !values.source.is_empty()),
-        (fields::OCCURRED_AT, values.occurred_at_ms.is_some()),
-        (fields::METADATA, values.metadata.is_some()),
-    ];
-    let always = fields::TOPIC | fields::CONTENT | fields::IMPORTANCE | fields::TRUST;
-    optional
-        .iter()
-        .filter(|(_, given)| *given)
-        .fold(always, |all, (field, _)| all | field)
 }
 
 /// The same of a row.
@@ -393,103 +282,6 @@ fn updated<X: Texts>(
     version
 }
 
-fn put_updated_facts<T>(version: &mut Version<T>, shown: u32, facts: &MemoryUpdated) {
-    if shown & fields::IMPORTANCE != 0
-        && let Some(importance) = facts.importance
-    {
-        version.importance = importance;
-    }
-    if shown & fields::TRUST != 0
-        && let Some(trust) = facts.trust
-    {
-        version.trust = trust;
-    }
-    if shown & fields::SCOPE != 0
-        && let Some(kind) = facts.scope_kind
-    {
-        version.scope_kind = kind;
-    }
-    if shown & (fields::TOPIC | fields::SCOPE | fields::KEY) != 0 {
-        version.name = facts.name;
-    }
-}
-
-/// How sure a concept is stands in the facts of its events.
-fn put_confidence<T>(version: &mut Version<T>, shown: u32, event: &Event<'_>) {
-    if shown & fields::CONFIDENCE != 0
-        && let Some(row) = &mut version.graph
-        && let Some(confidence_ppm) = graph::confidence_of(event)
-    {
-        row.confidence_ppm = confidence_ppm;
-    }
-}
-
-/// Shows the values of these fields as an event wrote them, whatever was shown before.
-pub(super) fn show<X: Texts>(
-    texts: &mut X,
-    version: &mut Version<X::Text>,
-    shown: u32,
-    event: &Event<'_>,
-    facts: &Facts,
-) {
-    put_confidence(version, shown, event);
-    match facts {
-        Facts::Stored(facts) => {
-            let values = own_stored(texts, graph::stored_texts(event).as_ref());
-            put(version, shown, values);
-            put_stored_facts(version, shown, facts);
-        }
-        Facts::Updated(facts) => {
-            put(version, shown, updated_values(texts, event));
-            put_updated_facts(version, shown, facts);
-        }
-        _ => {}
-    }
-}
-
-/// The row as it would be if it showed these fields as an event wrote them. What the event does not write
-/// of them stays; what it wrote and is not there is withheld.
-pub fn as_written(row: &Version, fields: u32, event: &Event<'_>) -> Version {
-    let mut written = row.clone();
-    let facts = said_of(event);
-    let shown = fields & fields_of(&facts);
-    show(&mut super::Owned, &mut written, shown, event, &facts);
-    written
-}
-
-/// The fields that an event writes of the row that it is about.
-pub fn written_by(event: &Event<'_>) -> u32 {
-    fields_of(&said_of(event))
-}
-
-/// Facts of an event as they speak of its own subject.
-fn said_of(event: &Event<'_>) -> Facts {
-    match facts_of(event) {
-        Facts::Consolidated(facts) => Facts::Stored(facts.stored),
-        facts => facts,
-    }
-}
-
-fn fields_of(facts: &Facts) -> u32 {
-    match facts {
-        Facts::Stored(facts) => facts.fields,
-        Facts::Updated(facts) => facts.fields,
-        _ => 0,
-    }
-}
-
-fn put_stored_facts<T>(version: &mut Version<T>, shown: u32, facts: &MemoryStored) {
-    if shown & fields::IMPORTANCE != 0 {
-        version.importance = facts.importance;
-    }
-    if shown & fields::TRUST != 0 {
-        version.trust = facts.trust;
-    }
-    if shown & fields::SCOPE != 0 {
-        version.scope_kind = facts.scope_kind;
-    }
-}
-
 /// A `stored` that names a memory which is there already: the writes of both stand, and the id of
 /// the earlier one is shown. `again` is what it would have made of its own.
 fn stored_again<T: Clone>(
@@ -558,40 +350,6 @@ fn take_fields<T>(version: &mut Version<T>, written: u32, seen: Seen<'_>) -> u32
         fields: written,
     });
     written & !beaten
-}
-
-/// Takes over the values of `shown` fields; without a payload they show as withheld.
-fn put<T>(version: &mut Version<T>, shown: u32, values: Values<T>) {
-    let has = |field| shown & field != 0;
-    if has(fields::TOPIC) {
-        version.topic = values.topic;
-    }
-    if has(fields::CONTENT) {
-        version.content = values.content;
-    }
-    if has(fields::RAW_EXCERPT) {
-        version.raw_excerpt = values.raw_excerpt;
-    }
-    if has(fields::KEY) {
-        version.key = values.key;
-    }
-    if has(fields::SCOPE) {
-        version.scope = values.scope;
-    }
-    if has(fields::SOURCE) {
-        version.source = values.source;
-    }
-    if has(fields::OCCURRED_AT) {
-        version.occurred_at_ms = values.occurred_at_ms;
-    }
-    if has(fields::METADATA) {
-        version.metadata = values.metadata;
-    }
-    if values.present {
-        version.withheld &= !shown;
-    } else {
-        version.withheld |= shown & IN_PAYLOAD;
-    }
 }
 
 /// Facts of an event about a memory, or nothing this fold knows.

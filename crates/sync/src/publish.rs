@@ -124,6 +124,17 @@ pub(crate) fn publish(
         // Its own index, if it was damaged, is whole again.
         (answer.refused).retain(|it| it.writer != folder || it.file != INDEX);
     }
+    remove_replaced(target, former, &folder, files, &kept)
+}
+
+/// Removes files that the index of this machine names no more, and those under its earlier names.
+fn remove_replaced(
+    target: &dyn Target,
+    former: Vec<Index>,
+    folder: &str,
+    files: Vec<(String, u64)>,
+    kept: &Index,
+) -> Result<()> {
     // What was written under an earlier name is in the new files.
     for index in former {
         let folder = index.writer.to_string();
@@ -138,7 +149,7 @@ pub(crate) fn publish(
     let listed = |name: &str| kept.bundles.iter().any(|listed| listed.file == name);
     for (name, _) in files {
         if is_ours(&name) && !listed(&name) {
-            target.remove(&folder, &name)?;
+            target.remove(folder, &name)?;
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What is folded already, and an [`Overlay`](super::Overlay) lies on.
+//! The base: the state that was folded before, below an [`Overlay`](super::Overlay).
 
 use icm_log::{EventId, Name, OriginId, Position, Seq, SubjectId};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What differs between two rows.
+//! The difference of two rows, as bits of their fields.
 
 use std::collections::BTreeSet;
 

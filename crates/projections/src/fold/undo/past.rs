@@ -1,4 +1,4 @@
-//! Events that were folded already, and were learned by branches of chains.
+//! Events that were folded before, those of imports and of other branches too.
 
 use icm_log::facts::UndoneRange;
 use icm_log::{Event, Position};

@@ -1,24 +1,14 @@
 //! How the files look, which says whether anybody changed the log since it was last read.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use super::{Log, State};
+use super::{Log, Looks, State};
 use crate::disk::{OpenMode, Stamp};
 use crate::error::{LogError, Result};
 use crate::layout::{self, STORE_FILE};
 use crate::recover::TipPlace;
 use crate::zero_tail;
-
-/// How the files look that say whether anybody changed the log since it was last read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Looks {
-    store: Stamp,
-    chain: Stamp,
-    segment: Stamp,
-    /// The segment.
-    path: PathBuf,
-}
 
 impl Log {
     /// Reads what has changed; false when nothing has.

@@ -24,9 +24,8 @@ use icm_event::facts::Continues;
 use icm_event::id::OriginId;
 
 pub use known_by::{KnownBy, Unknown};
-pub(crate) use looks::Looks;
 pub use refusal::Refusal;
-pub(crate) use state::{Hold, State};
+pub(crate) use state::{Hold, Looks, State};
 
 /// The log of one store. Shared by threads; other processes may write beside it.
 pub struct Log {

@@ -1,11 +1,12 @@
 //! The state of a log in this process.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Looks, Refusal};
+use super::Refusal;
 use crate::acked;
 use crate::chain::SegmentFile;
-use crate::disk::{DiskFile, DiskLock};
+use crate::disk::{DiskFile, DiskLock, Stamp};
 use crate::recover::{TipPlace, Trouble};
 use crate::rewritten::Rewritten;
 use crate::store_file::StoreFile;
@@ -65,4 +66,14 @@ pub(crate) struct Hold {
     /// A sync failed; nothing is appended until the state was read anew.
     pub(crate) poisoned: Option<Arc<str>>,
     pub(crate) epoch: u64,
+}
+
+/// How the files look that say whether anybody changed the log since it was last read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Looks {
+    pub(super) store: Stamp,
+    pub(super) chain: Stamp,
+    pub(super) segment: Stamp,
+    /// The segment.
+    pub(super) path: PathBuf,
 }

@@ -9,7 +9,6 @@
 mod apply;
 mod chain_plan;
 mod choose;
-
 mod marker;
 mod pick;
 mod placement;

@@ -3,8 +3,9 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use super::event::{Place, event_of, newer, place_of, read_head};
 use super::foreign::Reached;
-use super::{Each, Place, Walk, event_of, newer, place_of, read_head};
+use super::{Each, Walk};
 use crate::cases::Case;
 use crate::chain::SegmentFile;
 use crate::error::{LogError, Result};

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use super::Part;
+use super::part::Part;
 use crate::chain::{self, SegmentFile};
 use crate::disk::Disk;
 use crate::error::Result;

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use super::{Each, Splice, Walk, Waypoint, event_of, place_of, read_head};
+use super::event::{event_of, place_of, read_head};
+use super::waypoint::Waypoint;
+use super::{Each, Splice, Walk};
 use crate::chain::{self, SegmentFile};
 use crate::error::Result;
 use crate::runs;

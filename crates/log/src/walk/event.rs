@@ -1,0 +1,97 @@
+//! An event as a walk hands it out.
+
+use std::path::Path;
+
+use super::cursor::Cursor;
+use crate::chain::SegmentFile;
+use crate::error::{LogError, Result};
+use icm_event::head::Head;
+use icm_event::id::{EventId, Position, Seq};
+use icm_event::record::{Body, Record};
+
+/// An event, read in place.
+#[derive(Debug, Clone, Copy)]
+pub struct Event<'a> {
+    /// The head.
+    pub head: Head<'a>,
+    /// Its id.
+    pub id: EventId,
+    /// Place in this machine's order of learning. The head's own position is its author's.
+    pub position: Position,
+    /// The body.
+    pub body: Body<'a>,
+    /// Where it lies.
+    pub place: Place<'a>,
+    /// Of a walked chain, not of an imported range.
+    pub own: bool,
+}
+
+/// Where an event lies.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    /// Segment file.
+    pub path: &'a Path,
+    /// First seq of the segment.
+    pub segment: Seq,
+    /// Offset of the record in bytes.
+    pub offset: u64,
+    /// Length of the record in bytes.
+    pub len: usize,
+}
+
+impl Event<'_> {
+    /// The place after an own event; where an imported one lies.
+    pub(super) fn cursor(&self) -> Cursor {
+        Cursor {
+            position: self.position,
+            event: self.id,
+            origin: self.head.origin(),
+            seq: self.head.seq(),
+            segment: self.place.segment,
+            offset: self.place.offset,
+        }
+    }
+}
+
+pub(super) fn newer(seq: Seq) -> LogError {
+    LogError::NewerFormat {
+        what: format!("event {seq} was written by a newer version of icm"),
+    }
+}
+
+pub(super) fn read_head<'a>(record: &Record<'a>) -> Result<Head<'a>> {
+    record.parse_head().map_err(|error| LogError::NewerFormat {
+        what: error.to_string(),
+    })
+}
+
+pub(super) fn place_of<'a>(
+    segment: &'a SegmentFile,
+    offset: u64,
+    record: &Record<'_>,
+) -> Place<'a> {
+    Place {
+        path: &segment.path,
+        segment: segment.name.first_seq,
+        offset,
+        len: record.bytes.len(),
+    }
+}
+
+pub(super) fn event_of<'a>(
+    record: &Record<'a>,
+    head: Head<'a>,
+    id: EventId,
+    position: Position,
+    place: Place<'a>,
+    own: bool,
+) -> Event<'a> {
+    Event {
+        head,
+        id,
+        position,
+        body: record.body,
+        place,
+        own,
+    }
+}

@@ -1,0 +1,159 @@
+//! Looking at the end of a chain: where its last whole batch ends, and which row of the case table
+//! what follows falls under. Reads only; the writer acts on it.
+
+mod evidence;
+mod gap;
+mod hint;
+mod newest;
+mod seen;
+mod tip;
+
+use std::path::PathBuf;
+
+use crate::acked::Slot;
+use crate::cases::{Case, SlotState};
+use crate::chain::{self, SegmentFile};
+use crate::error::Result;
+use crate::holes::Explainer;
+use crate::layout;
+use icm_event::id::{OriginId, Seq};
+use icm_event::kind::Kind;
+
+use gap::gap_between;
+use hint::{Hint, find_slot, holds};
+use newest::{Looked, look};
+
+pub(crate) use evidence::find;
+pub use tip::Tip;
+pub(crate) use tip::{TipPlace, tip_of};
+
+/// What follows the tip and is not a whole batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Trouble {
+    pub(crate) case: Case,
+    pub(crate) file: PathBuf,
+    /// From here on the file is not part of the chain; 0 for the whole file.
+    pub(crate) cut: u64,
+    /// First event that cannot be trusted.
+    pub(crate) seq: Seq,
+    pub(crate) what: String,
+}
+
+/// The end of a chain, looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Examined {
+    pub(crate) tip: Option<TipPlace>,
+    pub(crate) trouble: Option<Trouble>,
+    /// Where the slot's event was found: first seq of the segment, and offset.
+    pub(crate) slot_place: Option<(Seq, u64)>,
+    /// The segments that there are.
+    pub(crate) segments: Vec<SegmentFile>,
+}
+
+/// Looks at the end of this machine's chain `origin`. With a `known` place (or a slot that is
+/// found where it says) only what comes after it is read. What explains a gap is asked for only
+/// where one is met.
+pub(crate) fn examine(
+    holes: &Explainer<'_>,
+    origin: OriginId,
+    slot: Option<&Slot>,
+    known: Option<&TipPlace>,
+) -> Result<Examined> {
+    let (disk, store) = (holes.disk, holes.store);
+    let slot = slot.filter(|slot| slot.origin == origin);
+    let all = chain::segments(disk, store, origin)?;
+    let mut segments = all.clone();
+    let mut start = match slot {
+        Some(slot) => find_slot(disk, &segments, slot)?,
+        None => None,
+    };
+    let slot_start = start;
+    let slot_place = start.map(|hint| (hint.segment, hint.offset));
+    let slot_present = start.is_some();
+    if let Some(known) = known {
+        let hint = Hint::from(known);
+        if start.is_none_or(|start| start.seq < hint.seq) && holds(disk, &segments, &hint)? {
+            start = Some(hint);
+        }
+    }
+    let slot_state = match (slot, slot_present) {
+        (None, _) => SlotState::None,
+        (Some(_), true) => SlotState::Present,
+        // It was acknowledged, and a repair has said that it is gone.
+        (Some(slot), false) if holes.holes()?.covering(origin, slot.seq).is_some() => {
+            SlotState::None
+        }
+        (Some(_), false) => SlotState::Missing,
+    };
+    let mut evidence_seq = slot.map_or(Seq(0), |slot| slot.seq);
+    let gap = gap_between(holes, origin, &segments)?;
+    let mut hidden: Option<Trouble> = None;
+    loop {
+        let Some(newest) = segments.last().cloned() else {
+            let missing = slot_state == SlotState::Missing && hidden.is_none();
+            let trouble = missing.then(|| Trouble {
+                case: Case::M,
+                file: layout::relative(store, &layout::dir_of(store, origin)),
+                cut: 0,
+                seq: Seq(1),
+                what: format!("the acknowledged event {} is not there", evidence_seq.0),
+            });
+            return Ok(Examined {
+                tip: None,
+                trouble: gap.or(hidden).or(trouble),
+                slot_place,
+                segments: all,
+            });
+        };
+        let look_from = |start| look(holes, origin, &newest, evidence_seq, slot_state, start);
+        let mut looked = look_from(start)?;
+        for earlier in [slot_start, None] {
+            // The event at which the look began may be the one that is damaged.
+            if looked.tip.is_none() && start.is_some() {
+                start = earlier;
+                looked = look_from(start)?;
+            }
+        }
+        match looked {
+            Looked {
+                tip: None,
+                trouble: Some(trouble),
+            } if trouble.case == Case::D => {
+                segments.pop();
+                // A segment is made only once all before it is durable.
+                evidence_seq = evidence_seq.max(Seq(trouble.seq.0.saturating_sub(1)));
+                hidden = Some(trouble);
+            }
+            Looked { tip, trouble } => {
+                let cut_short = hidden.as_ref().filter(|hidden| {
+                    let end = tip.as_ref().map_or(0, |place| place.tip.seq.0);
+                    end.saturating_add(1) != hidden.seq.0
+                });
+                let gap = gap.or(cut_short.map(|hidden| Trouble {
+                    case: Case::E,
+                    what: "events are missing before this segment".to_owned(),
+                    ..hidden.clone()
+                }));
+                let newer = trouble.as_ref().is_some_and(|found| found.case == Case::G);
+                let trouble = match (newer, gap) {
+                    (false, Some(gap)) => Some(gap),
+                    _ => trouble.or(hidden),
+                };
+                return Ok(Examined {
+                    tip,
+                    trouble,
+                    slot_place,
+                    segments: all,
+                });
+            }
+        }
+    }
+}
+
+/// Says that an event is of a kind that only a newer version understands.
+pub(crate) fn newer_kind(kind: Kind, version: u16) -> String {
+    format!(
+        "{} version {version} is newer than this version of icm",
+        kind.name()
+    )
+}

@@ -1,0 +1,121 @@
+//! The records of a segment, taken one by one: what fits the chain, and the whole batches among it.
+
+use super::newer_kind;
+use super::tip::{Tip, TipPlace, tip_of};
+use crate::cases::RecordState;
+use crate::chain::SegmentFile;
+use icm_event::head::{Head, HeadError};
+use icm_event::id::{EventId, OriginId, Seq};
+use icm_event::record::{self, Body};
+use icm_event::segment::HEADER_LEN;
+
+/// What a scan of the newest segment has seen so far.
+pub(super) struct Seen {
+    pub(super) tip: Option<TipPlace>,
+    /// The next record should have this seq.
+    pub(super) expected: Seq,
+    /// Event before it, where known.
+    pub(super) prev: Option<EventId>,
+    /// An open batch: where it starts, its first seq, events seen, events in all.
+    pub(super) batch: Option<(u64, Seq, u16, u16)>,
+    /// The first record with a bad body: seq, where its batch starts.
+    pub(super) bad_body: Option<(Seq, u64, Seq)>,
+    /// The tip before the batch of that record.
+    pub(super) tip_before_bad: Option<TipPlace>,
+    /// Largest `synced` of the records after it.
+    pub(super) synced_after_bad: Seq,
+    pub(super) synced: Seq,
+    /// The first event of a kind that only a newer version understands.
+    pub(super) newer: Option<(u64, Seq, String)>,
+    /// The segment starts behind a hole, which may cut a batch.
+    pub(super) cut_before: bool,
+    /// The newest event and where its record lies, be its batch whole or not.
+    pub(super) last: Option<(Tip, u64, u64)>,
+}
+
+impl Seen {
+    pub(super) fn take(
+        &mut self,
+        origin: OriginId,
+        segment: &SegmentFile,
+        offset: u64,
+        record: &record::Record<'_>,
+        id: EventId,
+        from_hint: bool,
+    ) -> std::result::Result<(), (RecordState, String)> {
+        let head = match record.parse_head() {
+            Ok(head) => head,
+            Err(error @ (HeadError::NewerFormat { .. } | HeadError::Field { .. })) => {
+                return Err((RecordState::Newer, error.to_string()));
+            }
+            Err(error) => return Err((RecordState::FirstCheckBad, error.to_string())),
+        };
+        let broken = |what: &str| Err((RecordState::ChainBroken, what.to_owned()));
+        if head.origin() != origin {
+            return broken("the event is another origin's");
+        }
+        if head.seq() != self.expected {
+            return broken("the event is out of sequence");
+        }
+        if self.prev.is_some_and(|prev| prev != head.prev()) {
+            return broken("the event names another one before it than there is");
+        }
+        if offset == HEADER_LEN as u64 && segment.name.first_event[..] != id.0[..8] {
+            return broken("the first event is not the one that the file's name says");
+        }
+        self.take_batch(&head, offset, from_hint).or_else(broken)?;
+        if self.bad_body.is_some() {
+            self.synced_after_bad = self.synced_after_bad.max(record.synced);
+        } else if record.body == Body::Damaged {
+            let (start, first, ..) = self.batch.expect("the record's batch was just noted");
+            self.bad_body = Some((head.seq(), start, first));
+            self.tip_before_bad = self.tip.clone();
+        }
+        let (kind, version) = (head.kind(), head.kind_version());
+        if kind.is_critical() && !kind.is_understood(version) && self.newer.is_none() {
+            let what = newer_kind(kind, version);
+            self.newer = Some((offset, head.seq(), what));
+        }
+        self.synced = self.synced.max(record.synced);
+        self.prev = Some(id);
+        self.expected = Seq(head.seq().0 + 1);
+        self.last = Some((
+            tip_of(&head, id),
+            offset,
+            offset + record.bytes.len() as u64,
+        ));
+        if self.batch.is_some_and(|(_, _, have, count)| have == count) {
+            self.batch = None;
+            self.tip = Some(TipPlace {
+                tip: tip_of(&head, id),
+                segment: segment.clone(),
+                offset,
+                end: offset + record.bytes.len() as u64,
+                synced: self.synced,
+            });
+        }
+        Ok(())
+    }
+
+    fn take_batch(
+        &mut self,
+        head: &Head<'_>,
+        offset: u64,
+        from_hint: bool,
+    ) -> std::result::Result<(), &'static str> {
+        let (index, count) = (head.batch_index(), head.batch_count());
+        self.batch = match self.batch {
+            // A hint names the last event of a batch.
+            None if from_hint && index + 1 == count => Some((offset, head.seq(), count, count)),
+            None if index == 0 => Some((offset, head.seq(), 1, count)),
+            None if self.cut_before && offset == HEADER_LEN as u64 => {
+                Some((offset, head.seq(), index + 1, count))
+            }
+            Some((start, first, have, all)) if index == have && count == all => {
+                Some((start, first, have + 1, count))
+            }
+            _ => return Err("the event is out of place in its batch"),
+        };
+        Ok(())
+    }
+}

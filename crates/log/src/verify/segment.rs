@@ -1,0 +1,352 @@
+//! Verifying one segment: its header and its records.
+
+use std::path::Path;
+
+use super::{Expect, Severity, Verify, Withheld};
+use crate::cases::Case;
+use crate::chain::SegmentFile;
+use crate::disk::OpenMode;
+use crate::error::{Result, at};
+use crate::recover;
+use crate::scan::{SegmentScan, Step};
+use icm_event::facts::Facts;
+use icm_event::head::{Head, HeadError};
+use icm_event::id::{OriginId, Position, Seq};
+use icm_event::record::{Body, Record};
+use icm_event::segment::{HEADER_LEN, HeaderError, SegmentHeader};
+
+impl Verify<'_> {
+    /// Verifies a segment; false when the chain cannot be followed beyond it.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "the state of a walk through segments"
+    )]
+    pub(super) fn segment(
+        &mut self,
+        origin: OriginId,
+        segment: &SegmentFile,
+        newest: bool,
+        walked: bool,
+        until: Option<Seq>,
+        expect: &mut Expect,
+        at_until: &mut Option<Position>,
+    ) -> Result<bool> {
+        let path = &segment.path;
+        let torn_from = match &self.torn {
+            Some(torn) if self.torn_in(Some(segment)) => torn.cut,
+            _ => u64::MAX,
+        };
+        if torn_from == 0 {
+            self.torn_tail(path);
+            return Ok(false);
+        }
+        if !self.header(origin, segment, newest)? {
+            return Ok(false);
+        }
+        let explained =
+            segment.name.first_seq >= expect.seq && self.is_bridged(origin, segment, expect)?;
+        if segment.name.first_seq != expect.seq && !explained {
+            let message = format!(
+                "events {} to {} are missing before this segment",
+                expect.seq.0,
+                segment.name.first_seq.0.saturating_sub(1)
+            );
+            let seq = Some(expect.seq);
+            self.find(
+                Some(Case::E),
+                "segment_gap",
+                Severity::Damage,
+                path,
+                0,
+                seq,
+                message,
+            );
+            if segment.name.first_seq < expect.seq {
+                return Ok(true); // an overlap: what it repeats is not counted twice
+            }
+        }
+        let mut resync = segment.name.first_seq != expect.seq || explained;
+        let limit = match &self.end {
+            Some((of, end)) if newest && of == path => *end,
+            _ => u64::MAX,
+        };
+        let mut scan =
+            SegmentScan::open(&*self.log.disk, path, HEADER_LEN as u64, limit)?.hashing();
+        let mut told: u64 = 0;
+        loop {
+            let (offset, record, id) = match scan.step()? {
+                Step::Record { offset, .. } | Step::Bad { offset } if offset >= torn_from => {
+                    self.torn_tail(path);
+                    return Ok(false);
+                }
+                Step::Record { offset, record, id } => (offset, record, id),
+                Step::End => return Ok(true),
+                Step::Newer { offset } => {
+                    let message = "a newer version of icm wrote this record".to_owned();
+                    let seq = Some(expect.seq);
+                    self.find_newer(origin, "newer_format", path, offset, seq, message);
+                    return Ok(false);
+                }
+                Step::Bad { offset } => {
+                    self.bad_record(segment, offset, expect.seq);
+                    return Ok(false);
+                }
+            };
+            told += record.bytes.len() as u64;
+            self.report.bytes += record.bytes.len() as u64;
+            if told >= 1 << 20 {
+                (self.progress)(told);
+                told = 0;
+            }
+            let common = record.common();
+            let mut wrong: Vec<(Case, &str, String)> = Vec::new();
+            if common.origin != origin {
+                wrong.push((
+                    Case::F,
+                    "wrong_origin",
+                    "the event is another origin's".into(),
+                ));
+            }
+            if resync {
+                (expect.seq, expect.prev) = (common.seq, common.prev);
+                match explained {
+                    // A batch may be cut, and positions may have been lost.
+                    true => (expect.batch, expect.blind) = (None, true),
+                    false => expect.time = None,
+                }
+                resync = false;
+            }
+            if common.seq != expect.seq {
+                let message = format!(
+                    "event {} stands where {} should",
+                    common.seq.0, expect.seq.0
+                );
+                wrong.push((Case::F, "out_of_sequence", message));
+            }
+            if common.prev != expect.prev {
+                let message = "it names another event before it than there is".to_owned();
+                wrong.push((Case::F, "broken_chain", message));
+            }
+            if expect.time.is_some_and(|time| common.time <= time) {
+                wrong.push((
+                    Case::F,
+                    "time_not_rising",
+                    "its time is not after the one before".into(),
+                ));
+            }
+            if offset == HEADER_LEN as u64 && segment.name.first_event[..] != id.0[..8] {
+                let message = "the file's name says another first event".to_owned();
+                wrong.push((Case::F, "wrong_name", message));
+            }
+            match record.parse_head() {
+                Ok(head) => {
+                    let (index, count) = (head.batch_index(), head.batch_count());
+                    let follows = match expect.batch {
+                        None => index == 0,
+                        Some((have, all)) => index == have && count == all,
+                    };
+                    if !follows && !expect.blind {
+                        let message = "it is out of place in its batch".to_owned();
+                        wrong.push((Case::F, "out_of_batch", message));
+                    }
+                    expect.batch = (index + 1 < count).then_some((index + 1, count));
+                    self.body(&record, &head, path, offset, walked);
+                    self.redactions.note(&head);
+                    match Facts::of(&head) {
+                        Ok(Facts::Imported(facts)) if walked => {
+                            expect.position.0 += facts.count();
+                            // What an older chain learned after it was continued is not ours.
+                            if until.is_none_or(|until| common.seq <= until) {
+                                for range in &facts.ranges {
+                                    self.want(range.origin, range.to_seq);
+                                }
+                                self.imported.extend(facts.ranges);
+                            }
+                        }
+                        Ok(Facts::Repaired(facts)) => self.note_ends(&head, &facts),
+                        Ok(_) => {}
+                        Err(error) => {
+                            wrong.push((Case::F, "unreadable_facts", error.to_string()));
+                        }
+                    }
+                    if walked {
+                        let want = Position(expect.position.0 + 1);
+                        if head.position() != want && !expect.blind {
+                            let message =
+                                format!("it says position {}, it is {want}", head.position());
+                            wrong.push((Case::F, "wrong_position", message));
+                        }
+                        expect.position = head.position();
+                    }
+                    expect.blind = false;
+                    let unknown = !head.kind().is_understood(head.kind_version());
+                    if unknown && head.kind().is_critical() {
+                        let message = recover::newer_kind(head.kind(), head.kind_version());
+                        let seq = Some(common.seq);
+                        self.find_newer(origin, "newer_kind", path, offset, seq, message);
+                    }
+                }
+                Err(error @ (HeadError::NewerFormat { .. } | HeadError::Field { .. })) => {
+                    let seq = Some(common.seq);
+                    let message = error.to_string();
+                    self.find_newer(origin, "newer_format", path, offset, seq, message);
+                    (expect.blind, expect.batch) = (true, None);
+                }
+                Err(error) => {
+                    wrong.push((Case::F, "unreadable_head", error.to_string()));
+                    (expect.blind, expect.batch) = (true, None);
+                }
+            }
+            for (case, code, message) in wrong {
+                let seq = Some(common.seq);
+                self.find(
+                    Some(case),
+                    code,
+                    Severity::Damage,
+                    path,
+                    offset,
+                    seq,
+                    message,
+                );
+            }
+            if let Some(found) = self.wanted.get_mut(&(origin, common.seq)) {
+                found.push(id);
+            }
+            if until == Some(common.seq) {
+                *at_until = Some(expect.position);
+            }
+            expect.seq = Seq(common.seq.0.wrapping_add(1));
+            expect.prev = id;
+            expect.time = Some(common.time);
+            self.report.events += 1;
+        }
+    }
+
+    fn header(&mut self, origin: OriginId, segment: &SegmentFile, newest: bool) -> Result<bool> {
+        let path = &segment.path;
+        let file = self
+            .log
+            .disk
+            .open(path, OpenMode::Read)
+            .map_err(at("reading", path))?;
+        let mut bytes = [0; HEADER_LEN];
+        let read = file.read_at(&mut bytes, 0).map_err(at("reading", path))?;
+        let first = Some(segment.name.first_seq);
+        match SegmentHeader::parse(&bytes[..read]) {
+            Ok(header) if header.origin == origin && header.first_seq == segment.name.first_seq => {
+                return Ok(true);
+            }
+            Ok(_) => {
+                let message = "the header names another origin or first event".to_owned();
+                let damage = Severity::Damage;
+                self.find(
+                    Some(Case::C),
+                    "wrong_header",
+                    damage,
+                    path,
+                    0,
+                    first,
+                    message,
+                );
+            }
+            Err(error @ (HeaderError::NewerFormat { .. } | HeaderError::Field { .. })) => {
+                let message = error.to_string();
+                self.find_newer(origin, "newer_format", path, 0, first, message);
+            }
+            Err(HeaderError::Bad) => {
+                let durable = !newest || self.slot_covers(origin, segment.name.first_seq.0);
+                let (case, severity) = match durable || read == HEADER_LEN {
+                    true => (Case::C, Severity::Damage),
+                    false => (Case::D, Severity::Notice),
+                };
+                let message = "the segment's header is not whole".to_owned();
+                self.find(
+                    Some(case),
+                    "damaged_header",
+                    severity,
+                    path,
+                    0,
+                    first,
+                    message,
+                );
+            }
+        }
+        Ok(false)
+    }
+
+    /// A tail that the next writer sets aside.
+    fn torn_tail(&mut self, path: &Path) {
+        let Some(torn) = self.torn.clone() else {
+            return;
+        };
+        let message = format!(
+            "an append that was never acknowledged ends here: {}",
+            torn.what
+        );
+        let (seq, notice) = (Some(torn.seq), Severity::Notice);
+        self.find(
+            Some(torn.case),
+            "torn_tail",
+            notice,
+            path,
+            torn.cut,
+            seq,
+            message,
+        );
+    }
+
+    /// Bytes that are no record.
+    fn bad_record(&mut self, segment: &SegmentFile, offset: u64, seq: Seq) {
+        let message = format!("bytes that are no record; events from {seq} on cannot be read");
+        let (path, damage) = (&segment.path, Severity::Damage);
+        self.find(
+            Some(Case::C),
+            "damaged_record",
+            damage,
+            path,
+            offset,
+            Some(seq),
+            message,
+        );
+    }
+
+    fn body(
+        &mut self,
+        record: &Record<'_>,
+        head: &Head<'_>,
+        path: &Path,
+        offset: u64,
+        walked: bool,
+    ) {
+        let seq = Some(head.seq());
+        match record.body {
+            Body::Present { .. } if record.keeps_commitment(head) => {}
+            Body::Present { .. } | Body::Damaged => {
+                self.report.missing_bodies += 1;
+                let message =
+                    "the payload is not what was written; it shows as withheld".to_owned();
+                let damage = Severity::Damage;
+                self.find(
+                    Some(Case::H),
+                    "damaged_payload",
+                    damage,
+                    path,
+                    offset,
+                    seq,
+                    message,
+                );
+            }
+            Body::Withheld => {
+                self.report.missing_bodies += 1;
+                self.withheld.push(Withheld {
+                    id: head.id(),
+                    head: head.bytes().to_vec(),
+                    path: path.to_owned(),
+                    offset,
+                    seq: head.seq(),
+                    walked,
+                });
+            }
+        }
+    }
+}

@@ -11,9 +11,10 @@ use crate::cases::Case;
 use crate::chain::SegmentFile;
 use crate::error::{LogError, Result};
 use crate::holes::Gap;
-use crate::scan::Step;
+use crate::scan::{SegmentScan, Step};
 use icm_event::facts::Facts;
-use icm_event::id::{EventId, Seq};
+use icm_event::head::Head;
+use icm_event::id::{EventId, OriginId, Position, Seq};
 use icm_event::kind::Kind;
 use icm_event::segment::HEADER_LEN;
 
@@ -84,23 +85,7 @@ impl Walk<'_> {
     ) -> Result<ControlFlow<()>> {
         let damaged =
             |case, seq, offset, what: &str| self.damaged(case, (segment, seq, offset), what);
-        let mut scan = self.scan(part.origin, segment, HEADER_LEN as u64)?;
-        if cursor.origin == part.origin && cursor.segment == segment.name.first_seq {
-            scan = self.scan(part.origin, segment, cursor.offset)?;
-            let holds = match scan.step()? {
-                Step::Record { record, .. } => {
-                    record.seq() == cursor.seq
-                        && icm_event::hash::event_id(record.head) == cursor.event
-                }
-                _ => false,
-            };
-            if !holds {
-                return Err(LogError::StaleCursor {
-                    position: cursor.position.0,
-                });
-            }
-            *expected = Seq(cursor.seq.0 + 1);
-        }
+        let mut scan = self.scan_after(part, segment, cursor, expected)?;
         let end = part.until.or(self
             .tip
             .as_ref()
@@ -129,19 +114,7 @@ impl Walk<'_> {
                 return Ok(ControlFlow::Continue(()));
             }
             if begins && record.seq() > *expected && record.is_of(part.origin) {
-                let gap = Gap {
-                    origin: part.origin,
-                    last: match cursor.origin == part.origin && cursor.seq.0 + 1 == expected.0 {
-                        true => cursor.event,
-                        false => EventId::ZERO,
-                    },
-                    next: id,
-                    from: *expected,
-                    to: Seq(record.seq().0 - 1),
-                };
-                if self.holes.holes()?.explain(&gap).is_some() {
-                    *expected = record.seq();
-                }
+                self.pass_hole(part.origin, cursor, (record.seq(), id), expected)?;
             }
             if record.seq() != *expected || !record.is_of(part.origin) {
                 return Err(damaged(
@@ -153,18 +126,11 @@ impl Walk<'_> {
             }
             *expected = Seq(expected.0 + 1);
             let head = read_head(&record)?;
-            if head.kind() == Kind::LOG_IMPORTED
-                && let Ok(Facts::Imported(facts)) = Facts::of(&head)
+            if self
+                .imported_by(&head, cursor.position, reached, each)?
+                .is_break()
             {
-                let mut position = cursor.position;
-                for range in &facts.ranges {
-                    if self
-                        .foreign(range, &mut position, reached, each)?
-                        .is_break()
-                    {
-                        return Ok(ControlFlow::Break(()));
-                    }
-                }
+                return Ok(ControlFlow::Break(()));
             }
             let event = event_of(
                 &record,
@@ -180,5 +146,79 @@ impl Walk<'_> {
                 return Ok(ControlFlow::Break(()));
             }
         }
+    }
+
+    /// Opens a segment, after the event of the cursor if that lies in it.
+    fn scan_after(
+        &self,
+        part: Part,
+        segment: &SegmentFile,
+        cursor: &Cursor,
+        expected: &mut Seq,
+    ) -> Result<SegmentScan> {
+        if cursor.origin != part.origin || cursor.segment != segment.name.first_seq {
+            return self.scan(part.origin, segment, HEADER_LEN as u64);
+        }
+        let mut scan = self.scan(part.origin, segment, cursor.offset)?;
+        let holds = match scan.step()? {
+            Step::Record { record, .. } => {
+                record.seq() == cursor.seq && icm_event::hash::event_id(record.head) == cursor.event
+            }
+            _ => false,
+        };
+        if !holds {
+            return Err(LogError::StaleCursor {
+                position: cursor.position.0,
+            });
+        }
+        *expected = Seq(cursor.seq.0 + 1);
+        Ok(scan)
+    }
+
+    /// Expects the event `next` if a repair has said that those before it are gone.
+    fn pass_hole(
+        &self,
+        origin: OriginId,
+        cursor: &Cursor,
+        next: (Seq, EventId),
+        expected: &mut Seq,
+    ) -> Result<()> {
+        let gap = Gap {
+            origin,
+            last: match cursor.origin == origin && cursor.seq.0 + 1 == expected.0 {
+                true => cursor.event,
+                false => EventId::ZERO,
+            },
+            next: next.1,
+            from: *expected,
+            to: Seq(next.0.0 - 1),
+        };
+        if self.holes.holes()?.explain(&gap).is_some() {
+            *expected = next.0;
+        }
+        Ok(())
+    }
+
+    /// Hands out the events that a `log.imported` names; none for an event of another kind.
+    fn imported_by(
+        &self,
+        head: &Head<'_>,
+        mut position: Position,
+        reached: &mut Reached,
+        each: Each<'_>,
+    ) -> Result<ControlFlow<()>> {
+        if head.kind() == Kind::LOG_IMPORTED
+            && let Ok(Facts::Imported(facts)) = Facts::of(head)
+        {
+            for range in &facts.ranges {
+                if self
+                    .foreign(range, &mut position, reached, each)?
+                    .is_break()
+                {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
     }
 }

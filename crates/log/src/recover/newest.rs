@@ -20,6 +20,7 @@ pub(super) struct Looked {
     pub(super) trouble: Option<Trouble>,
 }
 
+/// Looks at the newest segment of a chain, from `start` on if that lies in it.
 pub(super) fn look(
     holes: &Explainer<'_>,
     origin: OriginId,
@@ -28,214 +29,264 @@ pub(super) fn look(
     slot: SlotState,
     start: Option<Hint>,
 ) -> Result<Looked> {
-    let (disk, store) = (holes.disk, holes.store);
-    let file = layout::relative(store, &newest.path);
-    let first_seq = newest.name.first_seq;
-    let base = Observation {
+    let newest = Newest {
+        holes,
+        origin,
+        segment: newest,
+        evidence_seq,
         slot,
-        ..Observation::CLEAN
+        start: start.filter(|hint| hint.segment == newest.name.first_seq),
     };
-    let trouble = |observation: &Observation, cut: u64, seq: Seq, what: String| Trouble {
-        case: cases::decide(observation),
-        file: file.clone(),
-        cut,
-        seq,
-        what,
-    };
-
-    let header = {
-        let handle = disk
-            .open(&newest.path, OpenMode::Read)
-            .map_err(at("reading", &newest.path))?;
-        let mut bytes = [0; HEADER_LEN];
-        let read = handle
-            .read_at(&mut bytes, 0)
-            .map_err(at("reading", &newest.path))?;
-        SegmentHeader::parse(&bytes[..read])
-    };
-    match header {
-        Ok(header) if header.origin == origin && header.first_seq == first_seq => {}
-        Err(error @ (HeaderError::NewerFormat { .. } | HeaderError::Field { .. })) => {
-            let seen = Observation {
-                record: RecordState::Newer,
-                ..base
-            };
-            let trouble = trouble(&seen, 0, first_seq, error.to_string());
-            return Ok(Looked {
-                tip: None,
-                trouble: Some(trouble),
-            });
-        }
-        other => {
-            let evidence = evidence_seq >= first_seq
-                || later_synced(disk, &newest.path, 0, origin, first_seq)? >= first_seq;
-            let seen = Observation {
-                record: RecordState::FirstCheckBad,
-                evidence,
-                starts_newest_segment: true,
-                ..base
-            };
-            let what = match other {
-                Ok(_) => "the header names another origin or event than the file's name".to_owned(),
-                Err(error) => error.to_string(),
-            };
-            return Ok(Looked {
-                tip: None,
-                trouble: Some(trouble(&seen, 0, first_seq, what)),
-            });
-        }
-    }
-
-    let start = start.filter(|hint| hint.segment == first_seq);
-    let offset = start.map_or(HEADER_LEN as u64, |hint| hint.offset);
-    let mut seen = Seen {
-        tip: None,
-        expected: start.map_or(first_seq, |hint| hint.seq),
-        prev: None,
-        batch: None,
-        bad_body: None,
-        tip_before_bad: None,
-        synced_after_bad: Seq(0),
-        synced: Seq(0),
-        newer: None,
-        cut_before: false,
-        last: None,
-    };
-    // Ids are hashed: taken from the next record's `prev` they would always fit it.
-    let mut records = SegmentScan::open(disk, &newest.path, offset, u64::MAX)?.hashing();
-    let ended = loop {
-        match records.step()? {
-            Step::Record { offset, record, id } => {
-                let from_hint = start.is_some_and(|hint| hint.offset == offset);
-                if offset == HEADER_LEN as u64 && !from_hint {
-                    let begun = record.parse_head().is_ok_and(|head| head.batch_index() > 0);
-                    seen.cut_before = begun && holes.holes()?.touches(origin, first_seq);
-                }
-                match seen.take(origin, newest, offset, &record, id, from_hint) {
-                    Ok(()) => {}
-                    Err((state, what)) => break Some((offset, state, what)),
-                }
-            }
-            Step::End => break None,
-            Step::Bad { offset } => {
-                break Some((
-                    offset,
-                    RecordState::FirstCheckBad,
-                    "bytes that are no record".into(),
-                ));
-            }
-            Step::Newer { offset } => {
-                let what = "a newer version of icm wrote this record".to_owned();
-                break Some((offset, RecordState::Newer, what));
-            }
-        }
-    };
-
-    if ended.is_none()
-        && seen.batch.is_some()
-        && let Some((tip, offset, end)) = seen.last
-        && holes.holes()?.at_end(origin, tip.seq).is_some()
-    {
-        // The rest of the batch is gone: what is there of it counts.
-        seen.batch = None;
-        seen.tip = Some(TipPlace {
-            tip,
-            segment: newest.clone(),
-            offset,
-            end,
-            synced: seen.synced,
+    if let Some(trouble) = newest.header()? {
+        return Ok(Looked {
+            tip: None,
+            trouble: Some(trouble),
         });
     }
-    let synced_later = match &ended {
-        Some((offset, RecordState::FirstCheckBad, _)) => {
-            later_synced(disk, &newest.path, offset + 1, origin, seen.expected)?
-        }
-        _ => Seq(0),
-    };
-    let best_synced = seen.synced_after_bad.max(synced_later);
+    let (mut seen, ended) = newest.records()?;
+    if ended.is_none() {
+        newest.close_at_hole(&mut seen)?;
+    }
+    newest.judge(seen, ended)
+}
 
-    // A payload that is damaged: torn when nothing says that it was durable.
-    if let Some((seq, cut, batch_seq)) = seen.bad_body {
-        let evidence = evidence_seq >= seq || best_synced >= seq;
-        let observation = Observation {
-            record: RecordState::SecondCheckBad,
-            evidence,
-            starts_newest_segment: batch_seq == first_seq,
-            ..base
+/// The record at which a scan of a segment ended before the end: offset, state, and what is wrong.
+type Ended = (u64, RecordState, String);
+
+/// The newest segment of a chain, and what is known of it before it is read.
+struct Newest<'a> {
+    holes: &'a Explainer<'a>,
+    origin: OriginId,
+    segment: &'a SegmentFile,
+    /// The newest event that is known to have been durable.
+    evidence_seq: Seq,
+    slot: SlotState,
+    /// Where in the segment the look begins.
+    start: Option<Hint>,
+}
+
+impl Newest<'_> {
+    fn first_seq(&self) -> Seq {
+        self.segment.name.first_seq
+    }
+
+    fn observation(&self) -> Observation {
+        Observation {
+            slot: self.slot,
+            ..Observation::CLEAN
+        }
+    }
+
+    fn trouble(&self, observation: &Observation, cut: u64, seq: Seq, what: String) -> Trouble {
+        Trouble {
+            case: cases::decide(observation),
+            file: layout::relative(self.holes.store, &self.segment.path),
+            cut,
+            seq,
+            what,
+        }
+    }
+
+    /// Returns what is wrong with the header.
+    fn header(&self) -> Result<Option<Trouble>> {
+        let (disk, path, first_seq) = (self.holes.disk, &self.segment.path, self.first_seq());
+        let header = {
+            let handle = disk
+                .open(path, OpenMode::Read)
+                .map_err(at("reading", path))?;
+            let mut bytes = [0; HEADER_LEN];
+            let read = handle.read_at(&mut bytes, 0).map_err(at("reading", path))?;
+            SegmentHeader::parse(&bytes[..read])
         };
-        if !evidence {
-            let what = format!("the payload of event {} is not what was written", seq.0);
-            let trouble = trouble(&observation, cut, batch_seq, what);
+        match header {
+            Ok(header) if header.origin == self.origin && header.first_seq == first_seq => Ok(None),
+            Err(error @ (HeaderError::NewerFormat { .. } | HeaderError::Field { .. })) => {
+                let seen = Observation {
+                    record: RecordState::Newer,
+                    ..self.observation()
+                };
+                Ok(Some(self.trouble(&seen, 0, first_seq, error.to_string())))
+            }
+            other => {
+                let evidence = self.evidence_seq >= first_seq
+                    || later_synced(disk, path, 0, self.origin, first_seq)? >= first_seq;
+                let seen = Observation {
+                    record: RecordState::FirstCheckBad,
+                    evidence,
+                    starts_newest_segment: true,
+                    ..self.observation()
+                };
+                let what = match other {
+                    Ok(_) => {
+                        "the header names another origin or event than the file's name".to_owned()
+                    }
+                    Err(error) => error.to_string(),
+                };
+                Ok(Some(self.trouble(&seen, 0, first_seq, what)))
+            }
+        }
+    }
+
+    /// Reads the records up to the end, or up to one that does not fit.
+    fn records(&self) -> Result<(Seen, Option<Ended>)> {
+        let start = self.start;
+        let offset = start.map_or(HEADER_LEN as u64, |hint| hint.offset);
+        let mut seen = Seen::from(start.map_or(self.first_seq(), |hint| hint.seq));
+        // Ids are hashed: taken from the next record's `prev` they would always fit it.
+        let mut records =
+            SegmentScan::open(self.holes.disk, &self.segment.path, offset, u64::MAX)?.hashing();
+        let ended = loop {
+            match records.step()? {
+                Step::Record { offset, record, id } => {
+                    let from_hint = start.is_some_and(|hint| hint.offset == offset);
+                    if offset == HEADER_LEN as u64 && !from_hint {
+                        let begun = record.parse_head().is_ok_and(|head| head.batch_index() > 0);
+                        seen.cut_before =
+                            begun && self.holes.holes()?.touches(self.origin, self.first_seq());
+                    }
+                    match seen.take(self.origin, self.segment, offset, &record, id, from_hint) {
+                        Ok(()) => {}
+                        Err((state, what)) => break Some((offset, state, what)),
+                    }
+                }
+                Step::End => break None,
+                Step::Bad { offset } => {
+                    break Some((
+                        offset,
+                        RecordState::FirstCheckBad,
+                        "bytes that are no record".into(),
+                    ));
+                }
+                Step::Newer { offset } => {
+                    let what = "a newer version of icm wrote this record".to_owned();
+                    break Some((offset, RecordState::Newer, what));
+                }
+            }
+        };
+        Ok((seen, ended))
+    }
+
+    /// Counts an open batch as whole if a repair has said that the rest of it is gone.
+    fn close_at_hole(&self, seen: &mut Seen) -> Result<()> {
+        if seen.batch.is_some()
+            && let Some((tip, offset, end)) = seen.last
+            && self.holes.holes()?.at_end(self.origin, tip.seq).is_some()
+        {
+            seen.batch = None;
+            seen.tip = Some(TipPlace {
+                tip,
+                segment: self.segment.clone(),
+                offset,
+                end,
+                synced: seen.synced,
+            });
+        }
+        Ok(())
+    }
+
+    /// Decides which row of the case table the end of the segment falls under.
+    fn judge(&self, seen: Seen, ended: Option<Ended>) -> Result<Looked> {
+        let (disk, path) = (self.holes.disk, &self.segment.path);
+        let synced_later = match &ended {
+            Some((offset, RecordState::FirstCheckBad, _)) => {
+                later_synced(disk, path, offset + 1, self.origin, seen.expected)?
+            }
+            _ => Seq(0),
+        };
+        let best_synced = seen.synced_after_bad.max(synced_later);
+
+        // A payload that is damaged: torn when nothing says that it was durable.
+        if let Some((seq, cut, batch_seq)) = seen.bad_body {
+            let evidence = self.evidence_seq >= seq || best_synced >= seq;
+            let observation = Observation {
+                record: RecordState::SecondCheckBad,
+                evidence,
+                starts_newest_segment: batch_seq == self.first_seq(),
+                ..self.observation()
+            };
+            if !evidence {
+                let what = format!("the payload of event {} is not what was written", seq.0);
+                let trouble = self.trouble(&observation, cut, batch_seq, what);
+                return Ok(Looked {
+                    tip: seen.tip_before_bad,
+                    trouble: Some(whole_file_if_begun(trouble)),
+                });
+            }
+        }
+        if let Some((offset, state, what)) = ended {
+            let (cut, seq) = match seen.batch {
+                Some((start, first, ..)) => (start, first),
+                None => (offset, seen.expected),
+            };
+            let observation = Observation {
+                record: state,
+                evidence: self.evidence_seq >= seq || best_synced >= seq,
+                starts_newest_segment: seen.tip.is_none() && self.start.is_none(),
+                ..self.observation()
+            };
+            let trouble = self.trouble(&observation, cut, seq, what);
             return Ok(Looked {
-                tip: seen.tip_before_bad,
+                tip: seen.tip,
                 trouble: Some(whole_file_if_begun(trouble)),
             });
         }
+        Ok(self.judge_end(seen))
     }
-    if let Some((offset, state, what)) = ended {
-        let (cut, seq) = match seen.batch {
-            Some((start, first, ..)) => (start, first),
-            None => (offset, seen.expected),
-        };
-        let observation = Observation {
-            record: state,
-            evidence: evidence_seq >= seq || best_synced >= seq,
-            starts_newest_segment: seen.tip.is_none() && start.is_none(),
-            ..base
-        };
-        return Ok(Looked {
-            tip: seen.tip,
-            trouble: Some(whole_file_if_begun(trouble(&observation, cut, seq, what))),
-        });
-    }
-    if let Some((offset, seq, what)) = seen.newer.filter(|_| seen.batch.is_none()) {
-        let observation = Observation {
-            record: RecordState::Newer,
-            ..base
-        };
-        return Ok(Looked {
-            tip: seen.tip,
-            trouble: Some(trouble(&observation, offset, seq, what)),
-        });
-    }
-    let (cut, seq, what, batch_open) = match seen.batch {
-        Some((start, first, have, count)) => (
-            start,
-            first,
-            format!("the last batch has {have} of its {count} events"),
-            true,
-        ),
-        None => {
-            let what = format!("the acknowledged event {} is not there", evidence_seq.0);
-            (0, seen.expected, what, false)
+
+    /// The same where every record fits.
+    fn judge_end(&self, seen: Seen) -> Looked {
+        if let Some((offset, seq, what)) = seen.newer.filter(|_| seen.batch.is_none()) {
+            let observation = Observation {
+                record: RecordState::Newer,
+                ..self.observation()
+            };
+            return Looked {
+                tip: seen.tip,
+                trouble: Some(self.trouble(&observation, offset, seq, what)),
+            };
         }
-    };
-    let observation = Observation {
-        batch_open,
-        slot,
-        evidence: evidence_seq >= seq,
-        record: if !batch_open && seen.tip.is_none() {
-            // A header without a first record.
-            RecordState::FirstCheckBad
-        } else {
-            RecordState::Good
-        },
-        starts_newest_segment: seen.tip.is_none() && start.is_none(),
-        ..base
-    };
-    let found = trouble(&observation, cut, seq, what);
-    // An open batch that is all there is of a segment: the segment was never begun.
-    let found = match found.case {
-        Case::K if seen.tip.is_none() && start.is_none() => Trouble {
-            case: Case::D,
-            ..found
-        },
-        _ => found,
-    };
-    Ok(Looked {
-        tip: seen.tip,
-        trouble: (found.case != Case::A).then(|| whole_file_if_begun(found)),
-    })
+        let (cut, seq, what, batch_open) = match seen.batch {
+            Some((start, first, have, count)) => (
+                start,
+                first,
+                format!("the last batch has {have} of its {count} events"),
+                true,
+            ),
+            None => {
+                let what = format!(
+                    "the acknowledged event {} is not there",
+                    self.evidence_seq.0
+                );
+                (0, seen.expected, what, false)
+            }
+        };
+        let is_first = seen.tip.is_none() && self.start.is_none();
+        let observation = Observation {
+            batch_open,
+            evidence: self.evidence_seq >= seq,
+            record: if !batch_open && seen.tip.is_none() {
+                // A header without a first record.
+                RecordState::FirstCheckBad
+            } else {
+                RecordState::Good
+            },
+            starts_newest_segment: is_first,
+            ..self.observation()
+        };
+        let found = self.trouble(&observation, cut, seq, what);
+        // An open batch that is all there is of a segment: the segment was never begun.
+        let found = match found.case {
+            Case::K if is_first => Trouble {
+                case: Case::D,
+                ..found
+            },
+            _ => found,
+        };
+        Looked {
+            tip: seen.tip,
+            trouble: (found.case != Case::A).then(|| whole_file_if_begun(found)),
+        }
+    }
 }
 
 /// A torn creation takes the whole file, so that no header without a record stays behind.

@@ -34,6 +34,23 @@ pub(super) struct Seen {
 }
 
 impl Seen {
+    /// Nothing yet; the next record should have seq `expected`.
+    pub(super) fn from(expected: Seq) -> Seen {
+        Seen {
+            tip: None,
+            expected,
+            prev: None,
+            batch: None,
+            bad_body: None,
+            tip_before_bad: None,
+            synced_after_bad: Seq(0),
+            synced: Seq(0),
+            newer: None,
+            cut_before: false,
+            last: None,
+        }
+    }
+
     pub(super) fn take(
         &mut self,
         origin: OriginId,

@@ -4,6 +4,7 @@
 mod after;
 mod branch;
 mod chain;
+mod record;
 mod repaired;
 mod report;
 mod segment;

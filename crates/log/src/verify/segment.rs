@@ -2,17 +2,14 @@
 
 use std::path::Path;
 
-use super::{Expect, Severity, Verify, Withheld};
+use super::record::Met;
+use super::{Expect, Severity, Verify};
 use crate::cases::Case;
 use crate::chain::SegmentFile;
 use crate::disk::OpenMode;
 use crate::error::{Result, at};
-use crate::recover;
 use crate::scan::{SegmentScan, Step};
-use icm_event::facts::Facts;
-use icm_event::head::{Head, HeadError};
 use icm_event::id::{OriginId, Position, Seq};
-use icm_event::record::{Body, Record};
 use icm_event::segment::{HEADER_LEN, HeaderError, SegmentHeader};
 
 impl Verify<'_> {
@@ -98,16 +95,8 @@ impl Verify<'_> {
                 (self.progress)(told);
                 told = 0;
             }
-            let common = record.common();
-            let mut wrong: Vec<(Case, &str, String)> = Vec::new();
-            if common.origin != origin {
-                wrong.push((
-                    Case::F,
-                    "wrong_origin",
-                    "the event is another origin's".into(),
-                ));
-            }
             if resync {
+                let common = record.common();
                 (expect.seq, expect.prev) = (common.seq, common.prev);
                 match explained {
                     // A batch may be cut, and positions may have been lost.
@@ -116,109 +105,19 @@ impl Verify<'_> {
                 }
                 resync = false;
             }
-            if common.seq != expect.seq {
-                let message = format!(
-                    "event {} stands where {} should",
-                    common.seq.0, expect.seq.0
-                );
-                wrong.push((Case::F, "out_of_sequence", message));
-            }
-            if common.prev != expect.prev {
-                let message = "it names another event before it than there is".to_owned();
-                wrong.push((Case::F, "broken_chain", message));
-            }
-            if expect.time.is_some_and(|time| common.time <= time) {
-                wrong.push((
-                    Case::F,
-                    "time_not_rising",
-                    "its time is not after the one before".into(),
-                ));
-            }
-            if offset == HEADER_LEN as u64 && segment.name.first_event[..] != id.0[..8] {
-                let message = "the file's name says another first event".to_owned();
-                wrong.push((Case::F, "wrong_name", message));
-            }
-            match record.parse_head() {
-                Ok(head) => {
-                    let (index, count) = (head.batch_index(), head.batch_count());
-                    let follows = match expect.batch {
-                        None => index == 0,
-                        Some((have, all)) => index == have && count == all,
-                    };
-                    if !follows && !expect.blind {
-                        let message = "it is out of place in its batch".to_owned();
-                        wrong.push((Case::F, "out_of_batch", message));
-                    }
-                    expect.batch = (index + 1 < count).then_some((index + 1, count));
-                    self.body(&record, &head, path, offset, walked);
-                    self.redactions.note(&head);
-                    match Facts::of(&head) {
-                        Ok(Facts::Imported(facts)) if walked => {
-                            expect.position.0 += facts.count();
-                            // What an older chain learned after it was continued is not ours.
-                            if until.is_none_or(|until| common.seq <= until) {
-                                for range in &facts.ranges {
-                                    self.want(range.origin, range.to_seq);
-                                }
-                                self.imported.extend(facts.ranges);
-                            }
-                        }
-                        Ok(Facts::Repaired(facts)) => self.note_ends(&head, &facts),
-                        Ok(_) => {}
-                        Err(error) => {
-                            wrong.push((Case::F, "unreadable_facts", error.to_string()));
-                        }
-                    }
-                    if walked {
-                        let want = Position(expect.position.0 + 1);
-                        if head.position() != want && !expect.blind {
-                            let message =
-                                format!("it says position {}, it is {want}", head.position());
-                            wrong.push((Case::F, "wrong_position", message));
-                        }
-                        expect.position = head.position();
-                    }
-                    expect.blind = false;
-                    let unknown = !head.kind().is_understood(head.kind_version());
-                    if unknown && head.kind().is_critical() {
-                        let message = recover::newer_kind(head.kind(), head.kind_version());
-                        let seq = Some(common.seq);
-                        self.find_newer(origin, "newer_kind", path, offset, seq, message);
-                    }
-                }
-                Err(error @ (HeadError::NewerFormat { .. } | HeadError::Field { .. })) => {
-                    let seq = Some(common.seq);
-                    let message = error.to_string();
-                    self.find_newer(origin, "newer_format", path, offset, seq, message);
-                    (expect.blind, expect.batch) = (true, None);
-                }
-                Err(error) => {
-                    wrong.push((Case::F, "unreadable_head", error.to_string()));
-                    (expect.blind, expect.batch) = (true, None);
-                }
-            }
-            for (case, code, message) in wrong {
-                let seq = Some(common.seq);
-                self.find(
-                    Some(case),
-                    code,
-                    Severity::Damage,
-                    path,
-                    offset,
-                    seq,
-                    message,
-                );
-            }
-            if let Some(found) = self.wanted.get_mut(&(origin, common.seq)) {
-                found.push(id);
-            }
-            if until == Some(common.seq) {
+            let met = Met {
+                record: &record,
+                id,
+                offset,
+                segment,
+                origin,
+                walked,
+                until,
+            };
+            self.record(&met, expect);
+            if until == Some(record.seq()) {
                 *at_until = Some(expect.position);
             }
-            expect.seq = Seq(common.seq.0.wrapping_add(1));
-            expect.prev = id;
-            expect.time = Some(common.time);
-            self.report.events += 1;
         }
     }
 
@@ -308,45 +207,5 @@ impl Verify<'_> {
             Some(seq),
             message,
         );
-    }
-
-    fn body(
-        &mut self,
-        record: &Record<'_>,
-        head: &Head<'_>,
-        path: &Path,
-        offset: u64,
-        walked: bool,
-    ) {
-        let seq = Some(head.seq());
-        match record.body {
-            Body::Present { .. } if record.keeps_commitment(head) => {}
-            Body::Present { .. } | Body::Damaged => {
-                self.report.missing_bodies += 1;
-                let message =
-                    "the payload is not what was written; it shows as withheld".to_owned();
-                let damage = Severity::Damage;
-                self.find(
-                    Some(Case::H),
-                    "damaged_payload",
-                    damage,
-                    path,
-                    offset,
-                    seq,
-                    message,
-                );
-            }
-            Body::Withheld => {
-                self.report.missing_bodies += 1;
-                self.withheld.push(Withheld {
-                    id: head.id(),
-                    head: head.bytes().to_vec(),
-                    path: path.to_owned(),
-                    offset,
-                    seq: head.seq(),
-                    walked,
-                });
-            }
-        }
     }
 }

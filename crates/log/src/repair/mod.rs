@@ -18,7 +18,7 @@ mod salvage;
 mod text_mode;
 mod withheld;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ use crate::log::{Log, Refusal};
 use crate::strays::{self, Stray};
 use crate::walk;
 use crate::writer::{Appended, Batch, NewEvent, Writer, actor_named};
-use icm_event::facts::{Facts, Hole, ImportedRange, LogRedacted, LogRepaired};
+use icm_event::facts::{Hole, LogRedacted, LogRepaired};
 use icm_event::head::REFS_MAX;
 use icm_event::id::{ActorId, EventId, OriginId, Seq, SubjectId};
 use icm_event::kind::Kind;
@@ -44,7 +44,7 @@ use icm_event::segment::HEADER_LEN;
 
 use chain_plan::ChainPlan;
 use marker::Marker;
-use pick::{Known, Role};
+use pick::Known;
 use salvage::{NoBody, Salvaged, Source, SourceKind};
 use withheld::Withheld;
 
@@ -135,40 +135,7 @@ impl Log {
             .map(|origin| origin.0)
             .chain(spares.iter().map(|spare| spare.origin.0))
             .collect();
-        for origin in &folders {
-            for segment in chain::segments(disk, dir, *origin)? {
-                let source = salvage::open(disk, &segment.path, Some((*origin, segment.name)))?;
-                if let Some(source) = text_mode::before_text_mode(&source)? {
-                    let end = source.len;
-                    salvaged.read(source, (HEADER_LEN as u64).min(end), end, &mut |_| {})?;
-                }
-                let end = source.len;
-                salvaged.read(source, (HEADER_LEN as u64).min(end), end, progress)?;
-            }
-        }
-        let strays = strays::strays(&*self.disk, &self.dir)?.into_iter();
-        for Stray { path, .. } in strays.filter(|stray| !stray.is_dir && stray.is_near) {
-            // A stray that cannot be read is none of the log's.
-            let Ok(source) = salvage::open(disk, &path, None) else {
-                continue;
-            };
-            let start = source.header.map_or(0, |_| HEADER_LEN as u64);
-            let end = source.len;
-            salvaged.read(source, start, end, progress)?;
-        }
-        for spare in spares {
-            let source = Source {
-                kind: SourceKind::Spare,
-                file: Arc::clone(&spare.file),
-                path: spare.path.clone(),
-                place: None,
-                header: None,
-                len: spare.end,
-                end: 0,
-                bad: Vec::new(),
-            };
-            salvaged.read(source, spare.start, spare.end, progress)?;
-        }
+        self.read_all(&folders, spares, &mut salvaged, progress)?;
 
         // First events that do not lie where they belong say what they say.
         let newest = match (&store, slot) {
@@ -191,38 +158,7 @@ impl Log {
             end: marker.as_ref().and_then(|marker| marker.end_of(origin)),
             further: (marker.as_ref()).is_some_and(|marker| marker.further.contains(&origin)),
         };
-        let mut picked = Vec::new();
-        for part in &parts {
-            let role = match part.until {
-                Some(until) => Role::Continued(until, part.event),
-                None => Role::Newest,
-            };
-            let known = known(part.origin, role);
-            picked.push((pick::pick(&salvaged, &known)?, known));
-        }
-        let mut learned: BTreeMap<OriginId, Vec<ImportedRange>> = BTreeMap::new();
-        for (taken, known) in &picked {
-            for head in salvaged.said_in(&taken.chosen) {
-                let walked = match known.role {
-                    Role::Continued(until, _) => head.seq() <= until,
-                    _ => true,
-                };
-                if let (true, Ok(Facts::Imported(facts))) = (walked, Facts::of(&head)) {
-                    for range in facts.ranges {
-                        learned.entry(range.origin).or_default().push(range);
-                    }
-                }
-            }
-        }
-        let foreign: BTreeSet<OriginId> = (folders.iter().chain(learned.keys()))
-            .filter(|origin| !own.contains(origin))
-            .copied()
-            .collect();
-        for origin in foreign {
-            let learned = learned.remove(&origin).unwrap_or_default();
-            let known = known(origin, Role::Foreign(learned));
-            picked.push((pick::pick(&salvaged, &known)?, known));
-        }
+        let picked = pick::pick_all(&salvaged, &parts, &folders, &known)?;
         let mut explained = Holes::default();
         for head in picked
             .iter()
@@ -269,6 +205,52 @@ impl Log {
         let new_secret = no_store && self.lock_state().older_secret.is_none();
         self.report(&mut plan, &withheld, new_secret);
         Ok(plan)
+    }
+
+    /// Reads the segments of these chains, what lies beside them, and what was brought.
+    fn read_all(
+        &self,
+        folders: &[OriginId],
+        spares: &[Spare],
+        salvaged: &mut Salvaged,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<()> {
+        let (disk, dir) = (&*self.disk, self.dir.as_path());
+        for origin in folders {
+            for segment in chain::segments(disk, dir, *origin)? {
+                let source = salvage::open(disk, &segment.path, Some((*origin, segment.name)))?;
+                if let Some(source) = text_mode::before_text_mode(&source)? {
+                    let end = source.len;
+                    salvaged.read(source, (HEADER_LEN as u64).min(end), end, &mut |_| {})?;
+                }
+                let end = source.len;
+                salvaged.read(source, (HEADER_LEN as u64).min(end), end, progress)?;
+            }
+        }
+        let strays = strays::strays(disk, dir)?.into_iter();
+        for Stray { path, .. } in strays.filter(|stray| !stray.is_dir && stray.is_near) {
+            // A stray that cannot be read is none of the log's.
+            let Ok(source) = salvage::open(disk, &path, None) else {
+                continue;
+            };
+            let start = source.header.map_or(0, |_| HEADER_LEN as u64);
+            let end = source.len;
+            salvaged.read(source, start, end, progress)?;
+        }
+        for spare in spares {
+            let source = Source {
+                kind: SourceKind::Spare,
+                file: Arc::clone(&spare.file),
+                path: spare.path.clone(),
+                place: None,
+                header: None,
+                len: spare.end,
+                end: 0,
+                bad: Vec::new(),
+            };
+            salvaged.read(source, spare.start, spare.end, progress)?;
+        }
+        Ok(())
     }
 
     /// Why a new origin has to carry on, if one has to.

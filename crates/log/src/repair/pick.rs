@@ -1,12 +1,13 @@
 //! Which records of a chain are taken: what holds together, without what was never acknowledged.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::choose::choose;
 use super::salvage::{Run, Salvaged, SourceKind};
 use crate::acked::Slot;
 use crate::error::Result;
-use icm_event::facts::ImportedRange;
+use crate::walk::{Part, origins_of};
+use icm_event::facts::{Facts, ImportedRange};
 use icm_event::head::PLACE_MAX;
 use icm_event::id::{EventId, OriginId, Seq};
 
@@ -44,6 +45,49 @@ pub(super) struct Picked {
     /// What was brought goes on where nothing here says that the chain did: another store, such as
     /// the one that this one was restored from, may write under its origin too.
     pub(super) further: bool,
+}
+
+/// Chooses what of every chain is taken: of those that are walked, then of all others that are there or were learned.
+pub(super) fn pick_all<'a>(
+    salvaged: &Salvaged,
+    parts: &[Part],
+    folders: &[OriginId],
+    known: &dyn Fn(OriginId, Role) -> Known<'a>,
+) -> Result<Vec<(Picked, Known<'a>)>> {
+    let mut picked = Vec::new();
+    for part in parts {
+        let role = match part.until {
+            Some(until) => Role::Continued(until, part.event),
+            None => Role::Newest,
+        };
+        let known = known(part.origin, role);
+        picked.push((pick(salvaged, &known)?, known));
+    }
+    let mut learned: BTreeMap<OriginId, Vec<ImportedRange>> = BTreeMap::new();
+    for (taken, known) in &picked {
+        for head in salvaged.said_in(&taken.chosen) {
+            let walked = match known.role {
+                Role::Continued(until, _) => head.seq() <= until,
+                _ => true,
+            };
+            if let (true, Ok(Facts::Imported(facts))) = (walked, Facts::of(&head)) {
+                for range in facts.ranges {
+                    learned.entry(range.origin).or_default().push(range);
+                }
+            }
+        }
+    }
+    let own = origins_of(parts);
+    let foreign: BTreeSet<OriginId> = (folders.iter().chain(learned.keys()))
+        .filter(|origin| !own.contains(origin))
+        .copied()
+        .collect();
+    for origin in foreign {
+        let learned = learned.remove(&origin).unwrap_or_default();
+        let known = known(origin, Role::Foreign(learned));
+        picked.push((pick(salvaged, &known)?, known));
+    }
+    Ok(picked)
 }
 
 /// Works out what is to be taken of a chain.

@@ -40,34 +40,10 @@ pub(super) fn lay_out(
     let healthy: BTreeSet<usize> = (0..salvaged.sources.len())
         .filter(|index| branches && is_healthy(salvaged, *index))
         .collect();
-    let mut kept_too = Vec::new();
-    if branches {
-        targets.retain(|(target, _)| {
-            !target
-                .slices
-                .iter()
-                .all(|slice| healthy.contains(&slice.source))
-        });
-        let is_kept = |piece: &Run| healthy.contains(&piece.source);
-        let kept: BTreeSet<Key> = pieces.iter().filter(|it| is_kept(it)).map(key).collect();
-        let others = pieces.iter().filter(|piece| {
-            piece.kind == SourceKind::Segment
-                && !is_kept(piece)
-                && !kept.contains(&key(piece))
-                && !taken.contains(&key(piece))
-        });
-        let mut others: Vec<&Run> = others.collect();
-        others.sort_by_key(|piece| (piece.source, piece.start));
-        let mut before: Option<&Run> = None;
-        for piece in others {
-            let joined = before.filter(|before| {
-                before.source == piece.source && before.end == piece.start && links(before, piece)
-            });
-            add(salvaged, &mut targets, joined, piece, &brought);
-            kept_too.push(piece);
-            before = Some(piece);
-        }
-    }
+    let kept_too = match branches {
+        true => add_branches(salvaged, &mut targets, pieces, taken, &healthy, &brought),
+        false => Vec::new(),
+    };
 
     let tip = chosen.last().map(|piece| (piece.source, piece.end));
     let may_be_torn = plan.newest && plan.end.is_none();
@@ -134,13 +110,67 @@ pub(super) fn lay_out(
     }
 
     plan.bodies = brought;
-    for piece in &kept_too {
+    note_damaged_bodies(salvaged, pieces, chosen, &kept_too, plan)?;
+    let from_elsewhere = chosen.iter().filter(|run| run.kind != SourceKind::Segment);
+    plan.refilled = from_elsewhere.map(Run::count).sum();
+    let wrong = targets.into_iter().map(|(target, _)| target);
+    plan.write = wrong
+        .filter(|target| !right.contains(&target.name))
+        .collect();
+    Ok(())
+}
+
+/// Lays out what is valid of other branches, but for files that stay as they are. Returns its pieces.
+fn add_branches<'r>(
+    salvaged: &Salvaged,
+    targets: &mut Vec<(Target, bool)>,
+    pieces: &'r [Run],
+    taken: &BTreeSet<Key>,
+    healthy: &BTreeSet<usize>,
+    brought: &Bodies,
+) -> Vec<&'r Run> {
+    targets.retain(|(target, _)| {
+        !target
+            .slices
+            .iter()
+            .all(|slice| healthy.contains(&slice.source))
+    });
+    let is_kept = |piece: &Run| healthy.contains(&piece.source);
+    let kept: BTreeSet<Key> = pieces.iter().filter(|it| is_kept(it)).map(key).collect();
+    let others = pieces.iter().filter(|piece| {
+        piece.kind == SourceKind::Segment
+            && !is_kept(piece)
+            && !kept.contains(&key(piece))
+            && !taken.contains(&key(piece))
+    });
+    let mut others: Vec<&Run> = others.collect();
+    others.sort_by_key(|piece| (piece.source, piece.start));
+    let mut before: Option<&Run> = None;
+    for piece in &others {
+        let joined = before.filter(|before| {
+            before.source == piece.source && before.end == piece.start && links(before, piece)
+        });
+        add(salvaged, targets, joined, piece, brought);
+        before = Some(piece);
+    }
+    others
+}
+
+/// Notes the damaged payloads of what is taken: good copies of them, and the records to be set aside.
+fn note_damaged_bodies(
+    salvaged: &Salvaged,
+    pieces: &[Run],
+    chosen: &[Run],
+    kept_too: &[&Run],
+    plan: &mut ChainPlan,
+) -> Result<()> {
+    for piece in kept_too {
         for body in piece.damaged_bodies() {
             let copy = good_copy(salvaged, pieces, body)?;
             plan.bodies.insert(body.id, (*body, copy));
         }
     }
-    for piece in chosen.iter().chain(kept_too) {
+    for piece in chosen.iter().chain(kept_too.iter().copied()) {
         let of_chain = salvaged.sources[piece.source].place.is_some();
         let damaged = piece.damaged_bodies().filter(|_| of_chain);
         plan.aside.extend(damaged.map(|body| Aside {
@@ -153,12 +183,6 @@ pub(super) fn lay_out(
             what: "an event with a damaged payload",
         }));
     }
-    let from_elsewhere = chosen.iter().filter(|run| run.kind != SourceKind::Segment);
-    plan.refilled = from_elsewhere.map(Run::count).sum();
-    let wrong = targets.into_iter().map(|(target, _)| target);
-    plan.write = wrong
-        .filter(|target| !right.contains(&target.name))
-        .collect();
     Ok(())
 }
 

@@ -61,7 +61,7 @@ struct Newest<'a> {
     /// The newest event that is known to have been durable.
     evidence_seq: Seq,
     slot: SlotState,
-    /// Where in the segment the look begins.
+    /// The place in the segment at which the look begins.
     start: Option<Hint>,
 }
 

@@ -1,4 +1,4 @@
-//! What is to be done about one chain: segments that are written anew, bytes that are set aside,
+//! The plan of one chain: segments that are written anew, bytes that are set aside,
 //! events that are gone.
 
 use std::collections::BTreeMap;

@@ -66,7 +66,7 @@ impl<'i> Sections<'i> {
     }
 
     /// The next one; `None` at the end.
-    pub fn next(&mut self) -> io::Result<Option<Section>> {
+    pub fn next_section(&mut self) -> io::Result<Option<Section>> {
         if self.number == 0
             && let Some(wrong) = self.front_matter()?
         {

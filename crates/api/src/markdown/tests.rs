@@ -8,7 +8,7 @@ fn read(text: &[u8]) -> (Vec<Section>, Vec<String>) {
     let mut input = text;
     let mut sections = Sections::of(&mut input);
     let mut all = Vec::new();
-    while let Some(section) = sections.next().expect("it reads") {
+    while let Some(section) = sections.next_section().expect("it reads") {
         all.push(section);
     }
     (all, sections.ignored)

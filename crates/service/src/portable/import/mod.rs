@@ -192,7 +192,7 @@ impl Service {
                 Format::Markdown => {
                     let mut sections = markdown::Sections::of(&mut *input);
                     while let Some(section) =
-                        sections.next().map_err(|source| reading(&name, source))?
+                        sections.next_section().map_err(|source| reading(&name, source))?
                     {
                         let fields = section.fields.map_err(ServiceError::invalid);
                         let line = section.line;

@@ -10,6 +10,7 @@ mod asked;
 mod backup;
 mod bad_input;
 mod below;
+#[cfg(feature = "bench")]
 mod bench;
 mod care;
 mod config;
@@ -27,16 +28,19 @@ mod exchange;
 mod files;
 mod floor;
 mod follow;
+#[cfg(all(feature = "bench", feature = "models"))]
 mod frozen;
 mod help;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "http"))]
 mod http;
 mod import_export;
+#[cfg(feature = "bench")]
 mod languages;
 mod leftovers;
 mod links;
 mod memoir;
 mod memoir_export;
+#[cfg(feature = "models")]
 mod model;
 #[cfg(unix)]
 mod owner;
@@ -52,6 +56,7 @@ mod serve;
 mod servers;
 mod shown;
 mod sync;
+#[cfg(feature = "objects")]
 mod targets;
 #[cfg(unix)]
 mod terminal;

@@ -1,8 +1,38 @@
 //! Measures recall on questions whose evidence is known.
 //!
 //! Each conversation becomes a store of its own in a temporary folder, made and asked through
-//! [`Service`](icm_service::Service) as any front would do it, so what is measured is what users get. No
-//! other store is opened. The arithmetic is in `metrics`, which knows ranks alone.
+//! [`Service`](icm_service::Service) as any front would do it, so what is measured is what users get. [`bench_replay`]
+//! asks the recalls of a store again with other settings. The arithmetic is in `metrics`, which knows ranks alone.
+//!
+//! This crate judges nothing and opens no store but those it is given or makes. It never knows files of the log or of the
+//! views.
+//!
+//! ```
+//! use icm_api::NoProgress;
+//! use icm_bench::bench_recall;
+//! use icm_service::Model;
+//! # use icm_api::BenchRequest;
+//!
+//! # let folder = tempfile::tempdir()?;
+//! let set = folder.path().join("notes.memories.jsonl");
+//! std::fs::write(&set, r#"{"topic":"t","key":"a","content":"Invoices live in PostgreSQL"}"#)?;
+//! let questions = folder.path().join("notes.questions.jsonl");
+//! std::fs::write(&questions, r#"{"query":"where do invoices live","category":"c","evidence":["a"]}"#)?;
+//! let request = BenchRequest {
+//!     paths: vec![folder.path().to_owned()],
+//!     ks: vec![1, 5],
+//!     limit: 10,
+//!     granularity: None,
+//!     weights: Default::default(),
+//!     only: None,
+//!     floor: 0.0,
+//!     foreign: false,
+//!     features: false,
+//! };
+//! let report = bench_recall(&request, &Model::BuiltIn, &NoProgress, &mut |_ranking| Ok(()))?;
+//! assert_eq!((report.memories, report.questions), (1, 1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod bed;
 mod fit;

@@ -1,7 +1,22 @@
 //! The views of icm: what the log of events folds to, and how it is searched.
 //!
 //! Everything here can be deleted and comes back the same from the log. Only [`fold`] reads events;
-//! rows, text and vectors follow row versions. This crate never knows MCP, sockets or the clock.
+//! rows, text and vectors follow row versions. [`ranking`] orders what a recall finds.
+//!
+//! This crate decides nothing and writes no event. It never knows MCP, sockets or the clock.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use icm_log::{Log, disk::RealDisk};
+//! use icm_projections::fold::fold_afresh;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let log = Log::open(Arc::new(RealDisk), folder.path())?;
+//! let tally = fold_afresh(&log, &mut |_events| {})?;
+//! assert_eq!(tally.memories, 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod error;
 mod file;

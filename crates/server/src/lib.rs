@@ -3,7 +3,24 @@
 //! A process that serves ([`mcp`] over stdio, [`http`]) becomes the store's [`owner`], if no other is, and answers for
 //! every process of this machine; behind the answers it keeps the views up to date.
 //!
-//! Stores are opened and asked through `icm-service` alone. This crate never knows a terminal or how arguments are parsed.
+//! Stores are opened and asked through `icm-service` alone. This crate never knows a terminal or how arguments are parsed,
+//! and no file of the log or of the views.
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use icm_server::{AskOwner, owner};
+//! use icm_service::{OpenOptions, Service};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let dir = folder.path().join("store");
+//! // Writes go to the owner of the store while one runs; else this process does them itself.
+//! let peer = owner::peer(&dir, AskOwner::Writes);
+//! let options = OpenOptions { dir, lock_wait: Duration::from_secs(1), read_only: false };
+//! let service = Service::open(options)?.asking(peer);
+//! # let _ = service;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #[cfg(feature = "http")]
 pub mod http;

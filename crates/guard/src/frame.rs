@@ -29,7 +29,10 @@ pub struct Frame {
 
 impl Frame {
     /// An empty frame.
-    #[expect(clippy::new_without_default, reason = "each frame has a nonce of its own")]
+    #[expect(
+        clippy::new_without_default,
+        reason = "each frame has a nonce of its own"
+    )]
     pub fn new() -> Frame {
         let mut bytes = [0; 8];
         // Without randomness the tag is only harder to guess than it should be.

@@ -1,7 +1,8 @@
 //! The guard of icm: what may come in, and what goes out.
 //!
 //! Texts on their way into the log are looked through for [`secrets`]. Stored text on its way to a model is cleaned
-//! ([`sanitize`]) and set into a frame that marks it as data ([`frame`]). JSON is read strictly ([`json`]).
+//! ([`sanitize`]) and set into a frame that marks it as data ([`frame`]). JSON is read strictly ([`json`]), and words of
+//! commands that messages show are quoted for a shell ([`shell`]).
 //!
 //! Everything here is a function of texts. This crate never knows stores, events, requests or the clock.
 //!

@@ -1,7 +1,7 @@
 //! The service of icm: commands and queries on one store.
 //!
 //! [`Service`] turns requests (the types of `icm-api`) into events of the log, and answers queries from the views. Its
-//! folders are named after what a person does: [`memory`](Service::store), recall, history, memoir, upkeep, portable and
+//! folders are named after what a person does: memory, recall, history, memoir, upkeep, portable and
 //! integrity. They stand on three others: `service` (the open store and its parts), `snapshot` (the views in use) and
 //! `command` (every write passes it). No module uses one that uses it; a test refuses such circles.
 //!

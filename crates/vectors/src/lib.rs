@@ -1,7 +1,8 @@
-//! Vectors: one row of numbers an embedded version, of one model, searched by cosine.
+//! Vectors: one row of numbers an embedded version, of one model, searched by cosine; and [`embed`], which makes vectors
+//! of texts by a model inside the binary.
 //!
-//! Knows ordinals and numbers, not events, positions, texts or models: which versions may be shown is
-//! the caller's `visible(ordinal)`, and a model is a name that a file has to be made for. A file is
+//! The search knows ordinals and numbers: which versions may be shown is the caller's `visible(ordinal)`, and a model is
+//! a name that a file has to be made for. This crate must never know events, positions or ranking. A file is
 //! only ever appended to, by whoever holds the lock of the views; readers map it. What is wrong with it
 //! is `Unusable`: the remedy is to throw it away and embed again.
 //!

@@ -191,8 +191,9 @@ impl Service {
                 Format::Jsonl => json_lines(&mut *input, &name, &mut |it| take(it, seen))?,
                 Format::Markdown => {
                     let mut sections = markdown::Sections::of(&mut *input);
-                    while let Some(section) =
-                        sections.next_section().map_err(|source| reading(&name, source))?
+                    while let Some(section) = sections
+                        .next_section()
+                        .map_err(|source| reading(&name, source))?
                     {
                         let fields = section.fields.map_err(ServiceError::invalid);
                         let line = section.line;

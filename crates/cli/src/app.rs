@@ -162,6 +162,7 @@ impl App {
     }
 
     /// The same store with other settings, `key=value` each, beside the one that is open.
+    #[cfg(feature = "bench")]
     pub(crate) fn service_with(&self, settings: &[String]) -> Result<Service, CliError> {
         let config = self.config.with(settings)?;
         self.service_of(Service::open, self.db()?.0, &config, false)

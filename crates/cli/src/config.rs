@@ -12,7 +12,7 @@ mod ppm;
 mod read;
 mod table;
 mod template;
-#[cfg(test)]
+#[cfg(all(test, feature = "bench", feature = "models"))]
 mod tests;
 
 use std::path::PathBuf;

@@ -67,7 +67,7 @@ impl App {
             ModelName::Static => Model::BuiltIn,
             ModelName::None => Model::None,
             other => Model::Unusable(Arc::new(EmbedError::Unavailable {
-                model: other.as_str().to_owned(),
+                model: other.to_string(),
                 why: crate::error::not_in_this_build("other models").said(),
                 hint: Some("install icm with its default features, or take `embedding.model` out of the config file".to_owned()),
             })),

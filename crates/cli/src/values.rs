@@ -110,6 +110,7 @@ impl Results {
 }
 
 /// A number of results, from 1 to 1000.
+#[cfg(feature = "bench")]
 pub(crate) fn how_many_results(text: &str) -> Result<u16, String> {
     match text.parse() {
         Ok(number @ 1..=1000) => Ok(number),

@@ -29,9 +29,13 @@ mod watch;
 mod words;
 
 pub(crate) use follow_up::FollowUp;
+#[cfg(feature = "http")]
 pub(crate) use line::parse_body;
 pub use offer::Offer;
-pub(crate) use server::{Server, short_name};
+pub(crate) use server::Server;
+#[cfg(feature = "http")]
+pub(crate) use server::short_name;
+#[cfg(feature = "http")]
 pub(crate) use stop::on_signal;
 
 use std::ops::RangeInclusive;

@@ -47,6 +47,7 @@ pub struct Graph {
 
 enum Body {
     None,
+    #[cfg(feature = "graph")]
     Grown(Vec<u8>),
     /// After the header.
     File(memmap2::Mmap),
@@ -56,6 +57,7 @@ impl Body {
     fn bytes(&self) -> &[u8] {
         match self {
             Body::None => &[],
+            #[cfg(feature = "graph")]
             Body::Grown(bytes) => bytes,
             Body::File(map) => &map[HEADER_LEN..],
         }

@@ -48,6 +48,7 @@ impl Key {
     }
 
     /// Returns whether recalls with another value may find something else.
+    #[cfg(feature = "bench")]
     pub(crate) fn changes_results(&self) -> bool {
         matches!(self.split().0, "ranking" | "embedding")
     }

@@ -3,8 +3,10 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
+use toml::Table;
+#[cfg(feature = "bench")]
+use toml::Value;
 use toml::de::DeTable;
-use toml::{Table, Value};
 
 use super::{Config, folders, table};
 use crate::error::CliError;
@@ -43,6 +45,7 @@ impl Config {
 
     /// Returns this configuration with other settings, `key=value` each. A value that is not TOML is a text, and a
     /// relative path starts at the working folder.
+    #[cfg(feature = "bench")]
     pub(crate) fn with(&self, settings: &[String]) -> Result<Config, CliError> {
         let mut table = self.given.clone();
         let mut sets_model = false;

@@ -1,6 +1,5 @@
 //! Help, completions, manual pages.
 
-use crate::frozen;
 use crate::world::{Run, World};
 
 /// The commands that a help text lists.
@@ -115,7 +114,7 @@ fn every_command_has_help() {
             )
         })
         .collect();
-    frozen::check("help.txt", &texts.join("\n"));
+    crate::frozen::check("help.txt", &texts.join("\n"));
 }
 
 #[test]

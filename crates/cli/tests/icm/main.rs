@@ -30,6 +30,8 @@ mod floor;
 mod follow;
 #[cfg(all(feature = "bench", feature = "models"))]
 mod frozen;
+// A lean build lacks commands.
+#[cfg(all(feature = "bench", feature = "models"))]
 mod help;
 #[cfg(all(unix, feature = "http"))]
 mod http;
@@ -53,6 +55,7 @@ mod repair;
 mod scopes;
 mod secrets;
 mod serve;
+#[cfg(feature = "objects")]
 mod servers;
 mod shown;
 mod sync;

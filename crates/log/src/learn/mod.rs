@@ -1,4 +1,4 @@
-//! Learning from others: taking what a bundle holds and this store does not.
+//! Importing a bundle: takes the events that it has and this store lacks.
 //!
 //! A union of sets by event id. Foreign bytes are durable before the `log.imported` that names them,
 //! so what a crash leaves is kept and learned by the next import. What fills a hole of a walked chain

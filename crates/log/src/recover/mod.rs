@@ -1,5 +1,5 @@
 //! Looking at the end of a chain: where its last whole batch ends, and which row of the case table
-//! what follows falls under. Reads only; the writer acts on it.
+//! applies to what follows. Reads only; the writer acts on it.
 
 mod evidence;
 mod gap;

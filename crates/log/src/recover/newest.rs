@@ -1,4 +1,4 @@
-//! The newest segment of a chain: where its last whole batch ends, and what follows it.
+//! The newest segment of a chain: where its last whole batch ends, and what follows it. A torn tail is found here.
 
 use super::Trouble;
 use super::evidence::later_synced;

@@ -1,4 +1,4 @@
-//! How sure it is that a question is answered.
+//! The fit of a result, which the floor is compared with: how sure it is that the question is answered.
 
 use super::features::Features;
 

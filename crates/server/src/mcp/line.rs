@@ -40,6 +40,7 @@ pub(super) fn parse(line: &[u8]) -> Parsed {
 }
 
 /// The same of the body of a request over HTTP: a body that can be passed on, or the answer to it.
+#[cfg(feature = "http")]
 pub(crate) fn parse_body(body: &[u8]) -> Result<Vec<u8>, Vec<u8>> {
     let value = match value_in(body) {
         Ok(value) => value.unwrap_or_default(),
@@ -53,6 +54,7 @@ pub(crate) fn parse_body(body: &[u8]) -> Result<Vec<u8>, Vec<u8>> {
 }
 
 /// Over HTTP there is one.
+#[cfg(feature = "http")]
 fn first_answer(parsed: Parsed) -> Vec<u8> {
     let answer = match parsed {
         Parsed::Refused(answers) => answers.into_iter().next(),

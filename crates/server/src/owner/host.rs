@@ -1,4 +1,4 @@
-//! The owner's side: who listens, and what is answered.
+//! The owner's side: how a process becomes the owner, takes over from one that died, and answers.
 
 use std::collections::HashMap;
 use std::io;

@@ -1,6 +1,6 @@
 //! One process of many looks after a store for all of them: the owner.
 //!
-//! Whoever holds the lock of `sock/owner` is the owner. It answers on a Unix socket, JSON-RPC a line, and says in that
+//! Whoever holds the lock of `sock/owner` is the owner. It answers on a Unix socket, one JSON-RPC message a line, and says in that
 //! file where the socket is. It has the views at hand and shares one sync among all who write at once. Nobody depends on
 //! it: every write is decided under the store's own lock, wherever that happens, so a process that finds no owner, or one
 //! that does not answer, does its work itself. A request that the owner may have done carries an idempotency key, which

@@ -1,4 +1,4 @@
-//! What is stored a second time, or nearly: nothing is thrown away for it.
+//! Decides at a store whether the same or nearly the same text is there already. Nothing is thrown away.
 //!
 //! A text that its topic and scope have already is not stored again: what was given with it, an importance or
 //! keywords, is added to the memory there. A text that comes with another time, excerpt or metadata says something new.

@@ -1,4 +1,4 @@
-//! Waiting for the lock of the log.
+//! Waiting for the store's lock, as long as the caller said; then the store is busy.
 
 use std::thread;
 use std::time::{Duration, Instant};

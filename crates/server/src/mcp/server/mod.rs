@@ -8,8 +8,8 @@ mod revision;
 
 use std::sync::Arc;
 
-use axum::http::header::USER_AGENT;
-use axum::http::request::Parts;
+use http::header::USER_AGENT;
+use http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::handler::server::tool::ToolRouter;
 use rmcp::model::{ErrorData, Implementation};
@@ -79,6 +79,7 @@ impl Server {
     }
 
     /// For requests that come one by one, each on its own, until `ends`.
+    #[cfg(feature = "http")]
     pub(crate) fn over_http(mut self, ends: CancellationToken) -> Server {
         self.subscribed = None;
         self.turns = None;

@@ -1,4 +1,4 @@
-//! Appending good lines: which of them are news to the store.
+//! Decides for each valid line of an import whether it adds a memory, updates one or changes nothing, and appends the events.
 
 use std::collections::{BTreeSet, HashMap};
 

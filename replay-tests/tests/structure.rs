@@ -3,4 +3,5 @@
 mod structure {
     pub(crate) mod crates;
     pub(crate) mod modules;
+    pub(crate) mod unsafe_code;
 }

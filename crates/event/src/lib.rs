@@ -13,7 +13,7 @@
 //! use icm_event::{Kind, facts, payload};
 //!
 //! let facts = facts::Alive { causal_length: 2 }.encode();
-//! assert_eq!(facts::Alive::decode(&facts)?.causal_length, 2);
+//! assert_eq!(facts::Alive::decode("memory.forgotten", &facts)?.causal_length, 2);
 //! let reason = payload::MemoryForgotten { reason: Some("an example") };
 //! assert!(!payload::encode(&reason).is_empty());
 //! assert_eq!(Kind::MEMORY_FORGOTTEN.name(), "memory.forgotten");

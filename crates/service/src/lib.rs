@@ -26,7 +26,7 @@
 //! };
 //! let stored = service.store(&caller, request)?;
 //! let question = RecallRequest { query: "where do invoices live".to_owned(), ..Default::default() };
-//! let answer = service.recall(&caller, question)?;
+//! let answer = service.recall(&caller, &question)?;
 //! assert_eq!(answer.results[0].memory.id, stored.id);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

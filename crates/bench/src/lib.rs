@@ -4,8 +4,8 @@
 //! [`Service`](icm_service::Service) as any front would do it, so what is measured is what users get. [`bench_replay`]
 //! asks the recalls of a store again with other settings. The arithmetic is in `metrics`, which knows ranks alone.
 //!
-//! Scores come from known evidence: no model judges an answer. This crate opens no store but those it is given or makes. It never knows files of the log or of the
-//! views.
+//! Scores come from known evidence: no model judges an answer. This crate opens no store but those it is given or
+//! makes. It never knows files of the log or of the views.
 //!
 //! ```
 //! use icm_api::NoProgress;

@@ -1,6 +1,6 @@
 //! What the built-in embedder and the exact search cost: see `docs/benchmarks/embed.md`.
 //!
-//! `cargo run --release -p icm-projections --example embed_cost -- texts FOLDER` embeds the memories
+//! `cargo run --release -p icm-vectors --example embed_cost -- texts FOLDER` embeds the memories
 //! and questions of every `NAME.memories.jsonl` and `NAME.questions.jsonl`; `… -- scan [ROWS…]` searches
 //! files of random unit vectors; `… -- first` embeds one text and ends, to be timed from outside.
 #![allow(clippy::print_stdout)]

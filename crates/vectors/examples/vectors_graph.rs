@@ -1,6 +1,6 @@
 //! What the graph of near rows costs beside the exact search: see `docs/benchmarks/vectors.md`.
 //!
-//! `cargo run --release -p icm-projections --example vectors_graph -- random|clusters ROWS…`
+//! `cargo run --release -p icm-vectors --features graph --example vectors_graph -- random|clusters ROWS…`
 #![allow(clippy::print_stdout)]
 
 use std::collections::HashSet;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Each crate with those of the workspace that it may use. A crate that is not listed may not exist.
-const MAY_USE: [(&str, &[&str]); 14] = [
+const MAY_USE: [(&str, &[&str]); 16] = [
     ("event", &[]),
     ("log", &["event"]),
     ("text", &[]),
@@ -12,6 +12,8 @@ const MAY_USE: [(&str, &[&str]); 14] = [
     ("projections", &["log", "text", "vectors"]),
     ("embedders", &["vectors"]),
     ("guard", &[]),
+    ("clients", &[]),
+    ("extract", &["text"]),
     ("api", &["guard", "log", "projections"]),
     (
         "service",
@@ -29,7 +31,9 @@ const MAY_USE: [(&str, &[&str]); 14] = [
         &[
             "api",
             "bench",
+            "clients",
             "embedders",
+            "extract",
             "guard",
             "log",
             "objects",

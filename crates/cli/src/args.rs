@@ -47,7 +47,11 @@ pub(crate) struct Cli {
 }
 
 /// What to do.
+///
+/// Describing the arguments of every command takes half of a millisecond: only the one that is
+/// run is described.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Command {
     Store(c::store::StoreArgs),
     Recall(c::recall::RecallArgs),

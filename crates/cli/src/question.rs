@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Command, CommandFactory, Error, Parser};
+use clap::{Arg, Command, CommandFactory, Error, FromArgMatches, Parser};
 
 use crate::args::Cli;
 
@@ -25,6 +25,15 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, Error> {
     };
     let mut whole = Cli::command();
     whole.build();
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    ) {
+        // The list of commands has a line for each, which its own description gives.
+        return whole
+            .try_get_matches_from(arguments)
+            .and_then(|matches| Cli::from_arg_matches(&matches));
+    }
     let Some((question, at)) = question_in(&whole, arguments) else {
         return Err(error);
     };

@@ -120,8 +120,23 @@ pub fn change() -> impl Strategy<Value = Command> {
         1 => one_of(&TOPICS).prop_map(|topic| Command::ForgetTopic { topic }),
         2 => one_of(&ALIASES).prop_map(|alias| Command::Revive { alias }),
         2 => recall(),
+        2 => pin(),
+        1 => session(),
         3 => fade(),
     ]
+}
+
+/// A pin that is set or taken away.
+pub fn pin() -> impl Strategy<Value = Command> {
+    (one_of(&ALIASES), any::<bool>()).prop_map(|(alias, away)| match away {
+        true => Command::Unpin { alias },
+        false => Command::Pin { alias },
+    })
+}
+
+/// The events of a session, which change no memory.
+pub fn session() -> impl Strategy<Value = Command> {
+    maybe(one_of(&["startup", "compact"])).prop_map(|cause| Command::Session { cause })
 }
 
 /// Days that pass, ticks, and what goes then.

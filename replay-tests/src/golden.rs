@@ -111,6 +111,10 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
                     id: MEMORY,
                     rank: 1,
                 }],
+                shown: Some(facts::Shown {
+                    front: facts::Front::HOOK,
+                    tokens: 812,
+                }),
             }
             .encode(),
             payload::encode(&payload::MemoryRecalled {
@@ -120,6 +124,46 @@ pub fn event(kind: Kind) -> Option<NewEvent> {
                 limit: Some(10),
                 ..payload::MemoryRecalled::default()
             }),
+        ),
+        Kind::MEMORY_PINNED => (
+            MEMORY,
+            facts::MemoryPinned {
+                until_ms: 1_796_000_000_000,
+            }
+            .encode(),
+            payload::encode(&payload::MemoryForgotten {
+                reason: Some("for the release"),
+            }),
+        ),
+        Kind::MEMORY_UNPINNED => (
+            MEMORY,
+            Vec::new(),
+            payload::encode(&payload::MemoryForgotten { reason: None }),
+        ),
+        Kind::SESSION_STARTED => (
+            SubjectId::ZERO,
+            facts::SessionStarted {
+                parent: hash::session_id("s0"),
+                client: facts::ClientCode::CLAUDE_CODE,
+                cause: facts::SessionCause::COMPACT,
+            }
+            .encode(),
+            payload::encode(&payload::SessionStarted {
+                session: "s1",
+                parent: Some("s0"),
+                client: Some("claude-code"),
+                project: Some("icm"),
+                folder: Some("/src/icm"),
+                agent: Some("explorer"),
+            }),
+        ),
+        Kind::SESSION_ENDED => (
+            SubjectId::ZERO,
+            facts::SessionEnded {
+                reason: facts::SessionEnd::EXIT,
+            }
+            .encode(),
+            payload::encode(&payload::Nothing {}),
         ),
         Kind::MEMORY_FORGOTTEN => (
             MEMORY,
@@ -508,7 +552,14 @@ pub fn sample(kind: Kind) -> Option<Vec<u8>> {
 pub fn sample_names() -> Vec<(String, Kind)> {
     let known = KINDS.iter().filter(|row| row.status != Status::Reserved);
     known
-        .map(|row| (format!("{}.v{}", row.name, row.version), row.kind))
+        .map(|row| {
+            let name = format!("{}.v{}", row.name, row.version);
+            match row.kind {
+                // With the facts that were added to it.
+                Kind::MEMORY_RECALLED => (format!("{name}.shown"), row.kind),
+                kind => (name, kind),
+            }
+        })
         .collect()
 }
 
@@ -646,7 +697,7 @@ pub fn cloudevents(files: &Files) -> Vec<u8> {
 pub const STORE: &str = "/golden/store";
 
 /// Names of the golden stores that today's code can build.
-pub const STORES: [&str; 9] = [
+pub const STORES: [&str; 10] = [
     "life",
     "two-origins",
     "torn-tail",
@@ -656,6 +707,7 @@ pub const STORES: [&str; 9] = [
     "faded",
     "carried",
     "answered",
+    "woken",
 ];
 
 /// Names of the golden stores that only earlier versions wrote. `zero-tail` was written by `icm serve` of 0.1.0 before
@@ -764,6 +816,12 @@ pub fn build(name: &str) -> Files {
                 ..payload::MemoryRecalled::default()
             });
             append(&disk, vec![recalled]);
+        }
+        "woken" => {
+            append(&disk, of_kinds(&[Kind::SESSION_STARTED]));
+            append(&disk, of_kinds(&[Kind::MEMORY_PINNED]));
+            append(&disk, of_kinds(&[Kind::MEMORY_RECALLED]));
+            append(&disk, of_kinds(&[Kind::SESSION_ENDED]));
         }
         "faded" => {
             append(&disk, of_kinds(&[Kind::MEMORY_DECAYED]));

@@ -19,6 +19,7 @@ pub struct Row {
     pub scope: String,
     pub trust: Trust,
     pub forgotten: bool,
+    pub pinned: bool,
     pub access_count: u64,
 }
 
@@ -37,6 +38,7 @@ impl Row {
             scope: memory.scope.clone(),
             trust: memory.trust,
             forgotten: memory.forgotten,
+            pinned: memory.pinned_until.is_some(),
             access_count: memory.access_count,
         }
     }
@@ -163,6 +165,7 @@ impl Model {
                     scope,
                     trust: trust.unwrap_or(Trust::User),
                     forgotten: false,
+                    pinned: false,
                     access_count: 0,
                 };
                 self.rows.insert(alias.clone(), row);
@@ -219,6 +222,17 @@ impl Model {
                 let alias = self.resolve(alias)?;
                 Ok(vec![self.set_forgotten(alias, false)])
             }
+            Command::Pin { alias } => {
+                let alias = self.resolve(alias)?;
+                match self.rows[&alias].forgotten {
+                    true => Err("it is forgotten"),
+                    false => Ok(vec![self.set_pinned(alias, true)]),
+                }
+            }
+            Command::Unpin { alias } => {
+                let alias = self.resolve(alias)?;
+                Ok(vec![self.set_pinned(alias, false)])
+            }
             Command::Recall { record: true, .. } => {
                 for alias in shown {
                     self.rows
@@ -241,6 +255,17 @@ impl Model {
             }
             _ => Ok(Vec::new()),
         }
+    }
+
+    fn set_pinned(&mut self, alias: String, pinned: bool) -> (String, Action) {
+        let row = self.rows.get_mut(&alias).expect("it was resolved");
+        let action = match (row.pinned == pinned, pinned) {
+            (true, _) => Action::Unchanged,
+            (false, true) => Action::Pinned,
+            (false, false) => Action::Unpinned,
+        };
+        row.pinned = pinned;
+        (alias, action)
     }
 
     fn set_forgotten(&mut self, alias: String, forgotten: bool) -> (String, Action) {

@@ -419,6 +419,7 @@ fn a_recall_that_shows_two_ids_of_a_memory_counts_once() {
             basis_position: tip.position,
             basis_event: tip.event,
             results: results.collect(),
+            shown: None,
         }
         .encode(),
         payload: vec![0x80],

@@ -32,7 +32,7 @@ fn json(path: &Path) -> Value {
 }
 
 /// Names of samples that today's code no longer writes, newest version or not.
-const OLD_SAMPLES: [&str; 0] = [];
+const OLD_SAMPLES: [&str; 1] = ["memory.recalled.v1"];
 
 #[test]
 fn every_event_sample_is_read_as_it_always_was() {

@@ -17,13 +17,14 @@ use icm_api::{
 use icm_log::disk::RealDisk;
 use icm_log::env::Env;
 use icm_log::facts::{
-    Alive, Covered, Importance, ImportedRange, LogImported, LogUndone, MemoryConsolidated,
-    MemoryDecayed, MemoryLinked, MemoryPruned, MemoryRecalled, MemoryStored, MemoryUpdated,
-    Recalled, Relation, Removal, ScopeKind, Trust, UndoneRange, fields,
+    Alive, ClientCode, Covered, Front, Importance, ImportedRange, LogImported, LogUndone,
+    MemoryConsolidated, MemoryDecayed, MemoryLinked, MemoryPinned, MemoryPruned, MemoryRecalled,
+    MemoryStored, MemoryUpdated, Recalled, Relation, Removal, ScopeKind, SessionCause,
+    SessionStarted, Shown, Trust, UndoneRange, fields,
 };
 use icm_log::{
     Cursor, Durability, Event, EventId, Kind, Log, Name, NewEvent, OriginId, Position, ScopeId,
-    Seq, SubjectId, Waypoint, Waypoints, hash, payload,
+    Seq, SessionId, SubjectId, Waypoint, Waypoints, hash, payload,
 };
 use icm_projections::Views;
 use icm_service::Service;
@@ -74,6 +75,10 @@ enum Op {
     Unlink {
         from: usize,
         to: usize,
+    },
+    Pin {
+        pick: usize,
+        away: bool,
     },
     Recall {
         word: usize,
@@ -127,6 +132,8 @@ enum What {
     Link,
     Unlink,
     Recall,
+    Pin,
+    Session,
     Decay,
     Prune,
     Undo,
@@ -142,6 +149,8 @@ fn odd() -> impl Strategy<Value = Odd> {
             What::Link,
             What::Unlink,
             What::Recall,
+            What::Pin,
+            What::Session,
             What::Decay,
             What::Prune,
             What::Undo,
@@ -184,6 +193,7 @@ fn op(machines: usize) -> impl Strategy<Value = Op> {
         2 => pick().prop_map(|pick| Op::Revive { pick }),
         4 => (pick(), pick()).prop_map(|(from, to)| Op::Link { from, to }),
         3 => (pick(), pick()).prop_map(|(from, to)| Op::Unlink { from, to }),
+        3 => (pick(), any::<bool>()).prop_map(|(pick, away)| Op::Pin { pick, away }),
         3 => word().prop_map(|word| Op::Recall { word }),
         1 => topic().prop_map(|topic| Op::Consolidate { topic }),
         3 => (0..60_u32).prop_map(|percent| Op::Decay { percent }),
@@ -368,6 +378,13 @@ impl Machine {
             Op::Unlink { from, to } => {
                 let _ = self.service().unlink(&caller, &self.link(*from, *to)?);
             }
+            Op::Pin { pick, away } => {
+                let ids = [self.pick(*pick)?];
+                let _ = match away {
+                    true => self.service().unpin(&caller, &ids),
+                    false => self.service().pin(&caller, &ids, None),
+                };
+            }
             Op::Recall { word } => {
                 let request = RecallRequest {
                     query: WORDS[*word].to_owned(),
@@ -526,8 +543,29 @@ impl Machine {
                     basis_position: Position(1),
                     basis_event: events[0].2,
                     results: results.collect(),
+                    // Asked for, unasked, or of a later version.
+                    shown: (odd.number % 6).checked_sub(1).map(|front| Shown {
+                        front: Front(front as u8),
+                        tokens: odd.number as u32,
+                    }),
                 };
                 (Kind::MEMORY_RECALLED, facts.encode())
+            }
+            What::Pin => match odd.number % 3 {
+                0 => (Kind::MEMORY_UNPINNED, Vec::new()),
+                number => {
+                    let until_ms = (number as u64 - 1) * 4_000_000_000_000;
+                    (Kind::MEMORY_PINNED, MemoryPinned { until_ms }.encode())
+                }
+            },
+            What::Session => {
+                subject = SubjectId::ZERO;
+                let facts = SessionStarted {
+                    parent: SessionId([odd.other as u8; 16]),
+                    client: ClientCode(odd.number as u16),
+                    cause: SessionCause(odd.number as u8 % 8),
+                };
+                (Kind::SESSION_STARTED, facts.encode())
             }
             What::Decay => {
                 let today = u32::try_from(self.env.now_ms() / 86_400_000).expect("a day");

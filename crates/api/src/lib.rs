@@ -35,6 +35,7 @@ mod memory;
 mod past;
 mod recall;
 mod redact;
+pub mod session;
 pub mod tokens;
 mod topics;
 mod turn;

@@ -182,6 +182,10 @@ pub enum Action {
     Forgotten,
     /// The memory is back.
     Revived,
+    /// The memory is shown to every session that wakes up.
+    Pinned,
+    /// The memory is no longer pinned.
+    Unpinned,
 }
 
 /// The receipt of a changing command.
@@ -397,6 +401,9 @@ pub struct Memory {
     pub last_accessed: Option<String>,
     /// Number of recalls that showed it.
     pub access_count: u64,
+    /// Until when it is pinned, RFC 3339, or `unpinned` if it stays pinned until then.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pinned_until: Option<String>,
     /// The writer's JSON object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<serde_json::Value>,

@@ -68,6 +68,16 @@ pub struct Why {
     pub recalls: Vec<WhyRecall>,
     /// How many there were in all.
     pub recalls_total: u64,
+    /// The times that hooks and wake-up packs showed it unasked, newest first; as many as recalls were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub injections: Vec<WhyRecall>,
+    /// How many there were in all.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub injections_total: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Who or what a memory is from.
@@ -119,6 +129,9 @@ pub struct WhyRecall {
     pub query: Option<String>,
     /// The memory's place among the results, from 1.
     pub rank: u16,
+    /// The way on which it was shown: `recall`, `context`, `wake-up` or `hook`; older events do not say it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub front: Option<String>,
     /// The recall was undone: it no longer counts.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub undone: bool,

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use icm_log::facts::Front;
 use serde::{Deserialize, Serialize};
 
 use super::memory::{Basis, Importance, Memory, Trust};
@@ -39,6 +40,12 @@ pub struct RecallRequest {
     /// Least [`RecallHit::fit`] of what the search finds, 0 to 1; with 0 everything is shown. `None` for the usual one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor: Option<f64>,
+    /// Ids of memories that are not shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<String>,
+    /// The way on which it is asked for, as the record says it.
+    #[serde(default)]
+    pub front: Front,
     /// Write a `memory.recalled` event.
     pub record: bool,
     /// Say how each result came to its rank.

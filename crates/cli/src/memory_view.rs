@@ -258,5 +258,7 @@ fn action(receipt: &Receipt) -> &'static str {
         Action::Unchanged => "unchanged",
         Action::Forgotten => "forgot",
         Action::Revived => "revived",
+        Action::Pinned => "pinned",
+        Action::Unpinned => "unpinned",
     }
 }

@@ -56,6 +56,8 @@ registry! {
     MEMORY_DECAYED = CRITICAL | 0x0108, "memory.decayed", Written;
     MEMORY_PRUNED = CRITICAL | 0x0109, "memory.pruned", Written;
     MEMORY_CONSOLIDATED = CRITICAL | 0x010a, "memory.consolidated", Written;
+    MEMORY_PINNED = 0x010b, "memory.pinned", Written;
+    MEMORY_UNPINNED = 0x010c, "memory.unpinned", Written;
     MEMOIR_CREATED = 0x0201, "memoir.created", Written;
     MEMOIR_DESCRIBED = 0x0202, "memoir.described", Written;
     MEMOIR_FORGOTTEN = 0x0203, "memoir.forgotten", Written;
@@ -72,6 +74,8 @@ registry! {
     FEEDBACK_APPLIED = 0x0402, "feedback.applied", Reserved;
     TRANSCRIPT_SESSION_STARTED = 0x0501, "transcript.session_started", Reserved;
     TRANSCRIPT_MESSAGE_RECORDED = 0x0502, "transcript.message_recorded", Reserved;
+    SESSION_STARTED = 0x0601, "session.started", Written;
+    SESSION_ENDED = 0x0602, "session.ended", Written;
     LOG_ORIGIN_STARTED = CRITICAL | 0x0f01, "log.origin_started", Written;
     LOG_ACTOR_NAMED = 0x0f02, "log.actor_named", Written;
     LOG_IMPORTED = CRITICAL | 0x0f03, "log.imported", Written;

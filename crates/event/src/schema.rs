@@ -42,6 +42,19 @@ fn parts(name: &str) -> Option<(Value, Value)> {
             schema_of::<facts::MemoryRecalled>(),
             schema_of::<payload::MemoryRecalled>(),
         ),
+        "memory.pinned" => (
+            schema_of::<facts::MemoryPinned>(),
+            schema_of::<payload::MemoryForgotten>(),
+        ),
+        "memory.unpinned" => (
+            schema_of::<NoFacts>(),
+            schema_of::<payload::MemoryForgotten>(),
+        ),
+        "session.started" => (
+            schema_of::<facts::SessionStarted>(),
+            schema_of::<payload::SessionStarted>(),
+        ),
+        "session.ended" => (schema_of::<facts::SessionEnded>(), schema_of::<NoFacts>()),
         "memory.linked" | "concept.linked" => (
             schema_of::<facts::MemoryLinked>(),
             schema_of::<payload::MemoryLinked>(),

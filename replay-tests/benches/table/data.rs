@@ -168,6 +168,7 @@ fn recalled(basis: (Position, EventId), shown: &[SubjectId], query: &str) -> New
         basis_position: basis.0,
         basis_event: basis.1,
         results,
+        shown: None,
     };
     let payload = payload::MemoryRecalled {
         query,

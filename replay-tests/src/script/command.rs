@@ -58,6 +58,12 @@ pub enum Command {
     ForgetTopic { topic: String },
     /// `revive $a`
     Revive { alias: String },
+    /// `pin $a`
+    Pin { alias: String },
+    /// `unpin $a`
+    Unpin { alias: String },
+    /// `session start CAUSE`, `session end`: the events of the session `s1`.
+    Session { cause: Option<String> },
     /// `consolidate $s -t TOPIC -c SUMMARY --keep`
     Consolidate {
         alias: String,
@@ -223,6 +229,10 @@ impl fmt::Display for Command {
             Command::Forget { aliases } => write!(f, "forget {}", aliases.join(" ")),
             Command::ForgetTopic { topic } => write!(f, "forget-topic {}", Word(topic)),
             Command::Revive { alias } => write!(f, "revive {alias}"),
+            Command::Pin { alias } => write!(f, "pin {alias}"),
+            Command::Unpin { alias } => write!(f, "unpin {alias}"),
+            Command::Session { cause: Some(cause) } => write!(f, "session start {cause}"),
+            Command::Session { cause: None } => f.write_str("session end"),
             Command::Consolidate {
                 alias,
                 topic,

@@ -75,6 +75,19 @@ impl FromStr for Command {
             "revive" => Command::Revive {
                 alias: words.alias()?,
             },
+            "pin" => Command::Pin {
+                alias: words.alias()?,
+            },
+            "unpin" => Command::Unpin {
+                alias: words.alias()?,
+            },
+            "session" => Command::Session {
+                cause: match words.plain()?.as_str() {
+                    "start" => Some(words.plain()?),
+                    "end" => None,
+                    other => return Err(format!("`session {other}`?")),
+                },
+            },
             "consolidate" => Command::Consolidate {
                 alias: words.alias()?,
                 topic: words.value("-t")?.ok_or("a topic is needed")?,

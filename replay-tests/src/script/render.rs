@@ -61,6 +61,8 @@ fn action_name(action: Action) -> &'static str {
         Action::Unchanged => "unchanged",
         Action::Forgotten => "forgotten",
         Action::Revived => "revived",
+        Action::Pinned => "pinned",
+        Action::Unpinned => "unpinned",
     }
 }
 
@@ -161,6 +163,9 @@ pub(super) fn memory(aliases: &Aliases, memory: &Memory) -> String {
     }
     if memory.weight != 1.0 {
         let _ = write!(line, " weight {:.6}", memory.weight);
+    }
+    if memory.pinned_until.is_some() {
+        line.push_str(" pinned");
     }
     if memory.forgotten {
         line.push_str(" forgotten");

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use icm_api::session::{SessionStart, SessionStop};
 use icm_api::{
     Basis, Caller, ConsolidateRequest, DecayRequest, Dedup, LinkRequest, ListRequest, LogRequest,
     Memory, NoProgress, PruneRequest, RecallRequest, Receipt, StoreRequest, Trust,
     TurnTopicRequest, UndoRequest, UpdateRequest,
 };
+use icm_log::facts::SessionCause;
 use icm_service::Service;
 
 use super::command::{Command, Damage};
@@ -253,6 +255,32 @@ impl Run {
             Command::Revive { alias } => {
                 let receipt = service.revive(&self.caller, &aliases.id(alias))?;
                 Ok(self.done(vec![receipt]))
+            }
+            Command::Pin { alias } => {
+                let receipts = service.pin(&self.caller, &[aliases.id(alias)], None)?;
+                Ok(self.done(receipts))
+            }
+            Command::Unpin { alias } => {
+                let receipts = service.unpin(&self.caller, &[aliases.id(alias)])?;
+                Ok(self.done(receipts))
+            }
+            Command::Session { cause } => {
+                let caller = Caller {
+                    session: Some("s1".to_owned()),
+                    ..self.caller.clone()
+                };
+                let position = match cause {
+                    Some(cause) => {
+                        let cause = SessionCause::named(cause).unwrap_or(SessionCause::UNKNOWN);
+                        let start = SessionStart {
+                            cause,
+                            ..SessionStart::default()
+                        };
+                        service.start_session(&caller, &start)?
+                    }
+                    None => service.end_session(&caller, SessionStop::default())?,
+                };
+                Ok(format!("session @{position}\n"))
             }
             Command::Consolidate {
                 alias,

@@ -97,6 +97,7 @@ pub(crate) fn run(args: RecallArgs, app: &App) -> Result<Outcome, CliError> {
         explain: args.explain,
         together: true,
         no_links: args.no_links,
+        ..RecallRequest::default()
     };
 
     let answer = match args.as_origin.as_deref() {

@@ -97,13 +97,36 @@ fn print(ui: &Ui, why: &Why) -> Result<(), CliError> {
     );
     columns::print(ui, &rows)?;
 
-    let (shown, total) = (why.recalls.len() as u64, why.recalls_total);
-    if total == 0 {
-        return ui.line(format_args!("{}", ui.paint(DIM, "no recall has shown it")));
+    if why.recalls_total == 0 {
+        ui.line(format_args!("{}", ui.paint(DIM, "no recall has shown it")))?;
+    } else {
+        print_shown(
+            ui,
+            "shown by",
+            &why.recalls,
+            (why.recalls_total, ["recall", "recalls"]),
+        )?;
     }
-    ui.line(format_args!("{}", ui.paint(BOLD, "shown by")))?;
-    let mut rows: Vec<_> = why
-        .recalls
+    match why.injections_total {
+        0 => Ok(()),
+        total => print_shown(
+            ui,
+            "shown unasked",
+            &why.injections,
+            (total, ["time", "times"]),
+        ),
+    }
+}
+
+fn print_shown(
+    ui: &Ui,
+    title: &str,
+    recalls: &[WhyRecall],
+    (total, [one, many]): (u64, [&str; 2]),
+) -> Result<(), CliError> {
+    let shown = recalls.len() as u64;
+    ui.line(format_args!("{}", ui.paint(BOLD, title)))?;
+    let mut rows: Vec<_> = recalls
         .iter()
         .map(|recall| recall_row(ui, recall))
         .collect();
@@ -121,7 +144,7 @@ fn print(ui: &Ui, why: &Why) -> Result<(), CliError> {
     if shown < total {
         ui.remark(format_args!(
             "the newest {shown} of {} are shown; see the rest with `--all` or `-l N`",
-            text::count(total, "recall", "recalls")
+            text::count(total, one, many)
         ));
     }
     Ok(())

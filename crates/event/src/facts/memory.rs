@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::FactsError;
 use super::wire::Fields;
-use crate::id::{EventId, Name, Position, ScopeId, SubjectId};
+use crate::id::{Name, ScopeId, SubjectId};
 
 /// Bits of `fields`: what an event writes. A field that is written but absent from the payload is
 /// cleared.
@@ -34,11 +34,13 @@ pub mod fields {
     pub const TRUST: u32 = 1 << 10;
     /// How sure a concept is (in the facts); memories have none.
     pub const CONFIDENCE: u32 = 1 << 11;
+    /// Until when it is pinned (in the facts of `memory.pinned`); no event names this bit.
+    pub const PINNED: u32 = 1 << 12;
     /// Every field of a memory.
     pub const ALL: u32 = (1 << 11) - 1;
 
     /// Bit and name of every field, in order.
-    pub const NAMES: [(u32, &str); 11] = [
+    pub const NAMES: [(u32, &str); 12] = [
         (TOPIC, "topic"),
         (CONTENT, "content"),
         (RAW_EXCERPT, "raw_excerpt"),
@@ -50,6 +52,7 @@ pub mod fields {
         (METADATA, "metadata"),
         (EXPIRES, "expires"),
         (TRUST, "trust"),
+        (PINNED, "pinned"),
     ];
 }
 
@@ -342,62 +345,24 @@ impl MemoryUpdated {
     }
 }
 
-/// A memory that a recall showed.
+/// Facts of `memory.pinned`: 8 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Recalled {
-    /// The memory.
-    pub id: SubjectId,
-    /// Its rank, from 1.
-    pub rank: u16,
+pub struct MemoryPinned {
+    /// Until this time, in milliseconds since 1970-01-01 UTC; 0 until it is unpinned.
+    pub until_ms: u64,
 }
 
-/// Facts of `memory.recalled`: 48 bytes and 18 a result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct MemoryRecalled {
-    /// Position that the answer was computed at.
-    pub basis_position: Position,
-    /// Event at that position.
-    pub basis_event: EventId,
-    /// What was shown, best first.
-    pub results: Vec<Recalled>,
-}
-
-impl MemoryRecalled {
+impl MemoryPinned {
     /// Encodes the facts.
-    ///
-    /// # Panics
-    /// With more than 65,535 results; a recall is limited to 1,000.
     pub fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(48 + self.results.len() * 18);
-        out.extend_from_slice(&self.basis_position.0.to_le_bytes());
-        out.extend_from_slice(&self.basis_event.0);
-        let count = u16::try_from(self.results.len()).expect("recalls are limited");
-        out.extend_from_slice(&count.to_le_bytes());
-        out.extend_from_slice(&[0; 6]);
-        for result in &self.results {
-            out.extend_from_slice(&result.id.0);
-            out.extend_from_slice(&result.rank.to_le_bytes());
-        }
-        out
+        self.until_ms.to_le_bytes().to_vec()
     }
 
     /// Reads the facts.
     pub fn decode(bytes: &[u8]) -> Result<Self, FactsError> {
-        let mut at = Fields::new("memory.recalled", bytes);
-        let (basis_position, basis_event) = (Position(at.u64()?), EventId(at.array()?));
-        let (count, _) = (at.u16()?, at.array::<6>()?);
-        at.expect_items(usize::from(count), 18)?;
-        let mut results = Vec::with_capacity(usize::from(count));
-        for _ in 0..count {
-            results.push(Recalled {
-                id: SubjectId(at.array()?),
-                rank: at.u16()?,
-            });
-        }
-        Ok(MemoryRecalled {
-            basis_position,
-            basis_event,
-            results,
+        let mut at = Fields::new("memory.pinned", bytes);
+        Ok(MemoryPinned {
+            until_ms: at.u64()?,
         })
     }
 }
@@ -468,31 +433,14 @@ mod tests {
         assert_eq!(updated.encode().len(), 52);
         assert_eq!(MemoryUpdated::decode(&updated.encode()), Ok(updated));
 
-        let recalled = MemoryRecalled {
-            basis_position: Position(7),
-            basis_event: EventId([3; 32]),
-            results: vec![Recalled {
-                id: SubjectId([4; 16]),
-                rank: 1,
-            }],
-        };
-        assert_eq!(recalled.encode().len(), 66);
-        assert_eq!(MemoryRecalled::decode(&recalled.encode()), Ok(recalled));
+        let pinned = MemoryPinned { until_ms: 9 };
+        assert_eq!(pinned.encode().len(), 8);
+        assert_eq!(MemoryPinned::decode(&pinned.encode()), Ok(pinned));
+        assert!(MemoryPinned::decode(&[0; 7]).is_err());
     }
 
     #[test]
-    fn a_list_longer_than_its_bytes_is_an_error() {
-        let mut bytes = MemoryRecalled {
-            basis_position: Position(0),
-            basis_event: EventId::ZERO,
-            results: Vec::new(),
-        }
-        .encode();
-        bytes[40] = 0xff;
-        assert_eq!(
-            MemoryRecalled::decode(&bytes).map_err(|e| e.kind),
-            Err("memory.recalled")
-        );
+    fn facts_that_are_too_short_are_an_error() {
         assert!(Alive::decode("memory.forgotten", &[1]).is_err());
     }
 }

@@ -7,6 +7,8 @@ mod graph;
 mod link;
 mod log;
 mod memory;
+mod recalled;
+mod session;
 mod wire;
 
 use serde_json::Value;
@@ -23,9 +25,11 @@ pub use log::{
     LogUndone, UndoneRange,
 };
 pub use memory::{
-    Alive, Covered, Importance, MemoryConsolidated, MemoryRecalled, MemoryStored, MemoryUpdated,
-    Recalled, Removal, ScopeKind, Trust, fields,
+    Alive, Covered, Importance, MemoryConsolidated, MemoryPinned, MemoryStored, MemoryUpdated,
+    Removal, ScopeKind, Trust, fields,
 };
+pub use recalled::{Front, MemoryRecalled, Recalled, Shown};
+pub use session::{ClientCode, SessionCause, SessionEnd, SessionEnded, SessionStarted};
 
 use crate::head::Head;
 use crate::kind::Kind;
@@ -49,6 +53,14 @@ pub enum Facts {
     Updated(MemoryUpdated),
     /// `memory.recalled`
     Recalled(MemoryRecalled),
+    /// `memory.pinned`
+    Pinned(MemoryPinned),
+    /// `memory.unpinned`: none.
+    Unpinned,
+    /// `session.started`
+    SessionStarted(SessionStarted),
+    /// `session.ended`
+    SessionEnded(SessionEnded),
     /// `memory.forgotten`, `memoir.forgotten`, `concept.forgotten`
     Forgotten(Alive),
     /// `memory.revived`, `memoir.revived`, `concept.revived`
@@ -102,6 +114,10 @@ impl Facts {
             Kind::MEMORY_STORED => Facts::Stored(MemoryStored::decode(bytes)?),
             Kind::MEMORY_UPDATED => Facts::Updated(MemoryUpdated::decode(bytes)?),
             Kind::MEMORY_RECALLED => Facts::Recalled(MemoryRecalled::decode(bytes)?),
+            Kind::MEMORY_PINNED => Facts::Pinned(MemoryPinned::decode(bytes)?),
+            Kind::MEMORY_UNPINNED => Facts::Unpinned,
+            Kind::SESSION_STARTED => Facts::SessionStarted(SessionStarted::decode(bytes)?),
+            Kind::SESSION_ENDED => Facts::SessionEnded(SessionEnded::decode(bytes)?),
             Kind::MEMORY_FORGOTTEN => Facts::Forgotten(Alive::decode("memory.forgotten", bytes)?),
             Kind::MEMORY_REVIVED => Facts::Revived(Alive::decode("memory.revived", bytes)?),
             Kind::MEMORY_LINKED => Facts::Linked(MemoryLinked::decode(bytes)?),
@@ -140,6 +156,9 @@ impl Facts {
             Facts::Stored(facts) => json(serde_json::to_value(facts)),
             Facts::Updated(facts) => json(serde_json::to_value(facts)),
             Facts::Recalled(facts) => json(serde_json::to_value(facts)),
+            Facts::Pinned(facts) => json(serde_json::to_value(facts)),
+            Facts::SessionStarted(facts) => json(serde_json::to_value(facts)),
+            Facts::SessionEnded(facts) => json(serde_json::to_value(facts)),
             Facts::Forgotten(facts) | Facts::Revived(facts) => json(serde_json::to_value(facts)),
             Facts::Linked(facts) => json(serde_json::to_value(facts)),
             Facts::Consolidated(facts) => json(serde_json::to_value(facts)),
@@ -156,7 +175,9 @@ impl Facts {
             Facts::Redacted(facts) => json(serde_json::to_value(facts)),
             Facts::Undone(facts) => json(serde_json::to_value(facts)),
             Facts::Repaired(facts) => json(serde_json::to_value(facts)),
-            Facts::ActorNamed | Facts::Unlinked => Value::Object(serde_json::Map::new()),
+            Facts::ActorNamed | Facts::Unlinked | Facts::Unpinned => {
+                Value::Object(serde_json::Map::new())
+            }
             Facts::Opaque => Value::Null,
         }
     }

@@ -2,6 +2,35 @@
 
 use super::FactsError;
 
+/// Defines codes of one or two bytes that have names. A code without a name is kept as it is.
+macro_rules! named_codes {
+    ($(#[$meta:meta])* $name:ident($code:ty) { $($(#[$vmeta:meta])* $constant:ident = $value:literal, $text:literal;)* }) => {
+        $(#[$meta])*
+        #[derive(
+            Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+        )]
+        pub struct $name(pub $code);
+
+        impl $name {
+            $($(#[$vmeta])* pub const $constant: $name = $name($value);)*
+
+            /// Every code with its name.
+            pub const NAMES: &'static [($name, &'static str)] = &[$(($name::$constant, $text),)*];
+
+            /// Returns the name of the code, if this version knows it.
+            pub fn name(self) -> Option<&'static str> {
+                $name::NAMES.iter().find(|(code, _)| *code == self).map(|(_, name)| *name)
+            }
+
+            /// Returns the code of this name.
+            pub fn named(name: &str) -> Option<$name> {
+                $name::NAMES.iter().find(|(_, known)| *known == name).map(|(code, _)| *code)
+            }
+        }
+    };
+}
+pub(super) use named_codes;
+
 pub(super) struct Fields<'a> {
     kind: &'static str,
     rest: &'a [u8],
@@ -41,6 +70,10 @@ impl<'a> Fields<'a> {
 
     pub(super) fn u64(&mut self) -> Result<u64, FactsError> {
         Ok(u64::from_le_bytes(self.array()?))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rest.is_empty()
     }
 
     /// Checks that `count` items of `len` bytes follow, before anything is allocated for them.

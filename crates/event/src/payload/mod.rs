@@ -5,6 +5,7 @@
 mod graph;
 mod log;
 mod memory;
+mod session;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -14,6 +15,7 @@ pub use log::{LogActorNamed, LogOriginStarted, LogRedacted, LogRepaired, LogUndo
 pub use memory::{
     MemoryForgotten, MemoryLinked, MemoryRecalled, MemoryStored, MemoryUpdated, SourceText,
 };
+pub use session::SessionStarted;
 
 /// The payload of kinds that say all in their facts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -46,6 +46,16 @@ pub(super) fn as_of_a_row(facts: Facts) -> Facts {
         ),
         Facts::MemoirDescribed(facts) => updated(facts.fields & fields::CONTENT, 0, Vec::new()),
         Facts::ConceptRefined(facts) => updated(facts.fields & REFINABLE, 0, Vec::new()),
+        Facts::Pinned(_) | Facts::Unpinned => updated(fields::PINNED, 0, Vec::new()),
+        // No event but a pin writes that field.
+        Facts::Updated(mut facts) => {
+            facts.fields &= !fields::PINNED;
+            Facts::Updated(facts)
+        }
+        Facts::Stored(mut facts) => {
+            facts.fields &= !fields::PINNED;
+            Facts::Stored(facts)
+        }
         Facts::ConceptLabelled(facts) => updated(0, facts.label_count, Vec::new()),
         Facts::ConceptUnlabelled(facts) => updated(0, 0, facts.removed),
         facts => facts,
@@ -78,6 +88,14 @@ pub(super) fn confidence_of(event: &Event<'_>) -> Option<u32> {
     match Facts::of(&event.head) {
         Ok(Facts::ConceptAdded(facts)) => Some(facts.confidence_ppm),
         Ok(Facts::ConceptRefined(facts)) => Some(facts.confidence_ppm),
+        _ => None,
+    }
+}
+
+/// Until when an event pins a memory, in milliseconds since the epoch; 0 until it is unpinned.
+pub(super) fn pin_of(event: &Event<'_>) -> Option<u64> {
+    match Facts::of(&event.head) {
+        Ok(Facts::Pinned(facts)) => Some(facts.until_ms),
         _ => None,
     }
 }

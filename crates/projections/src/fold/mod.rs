@@ -42,4 +42,4 @@ pub use undos::{InChain, Undo, Undos};
 
 /// Rises whenever a fold gives another row for the same events; views of another version are
 /// dropped and rebuilt.
-pub const FOLD_VERSION: u32 = 5;
+pub const FOLD_VERSION: u32 = 6;

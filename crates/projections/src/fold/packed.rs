@@ -21,6 +21,7 @@ const HAS_HEADS: u32 = 1 << 21;
 const IS_MEMOIR: u32 = 1 << 22;
 const IS_CONCEPT: u32 = 1 << 23;
 const HAS_CARRIED: u32 = 1 << 24;
+const IS_PINNED: u32 = 1 << 25;
 
 /// Appends a row.
 pub(super) fn pack(version: &Version<Span>, out: &mut Vec<u8>) {
@@ -43,6 +44,7 @@ pub(super) fn pack(version: &Version<Span>, out: &mut Vec<u8>) {
         (version.family() == Family::Memoir, IS_MEMOIR),
         (version.family() == Family::Concept, IS_CONCEPT),
         (version.carried.is_some(), HAS_CARRIED),
+        (version.pinned_until_ms.is_some(), IS_PINNED),
     ] {
         has |= if given { bit } else { 0 };
     }
@@ -73,6 +75,9 @@ pub(super) fn pack(version: &Version<Span>, out: &mut Vec<u8>) {
     if let Some(carried) = &version.carried {
         put(&carried.created_ms.to_le_bytes());
         put(&carried.updated_ms.to_le_bytes());
+    }
+    if let Some(until_ms) = version.pinned_until_ms {
+        put(&until_ms.to_le_bytes());
     }
     if has & HAS_KEYWORDS != 0 {
         put(&(version.keywords.len() as u32).to_le_bytes());
@@ -144,6 +149,7 @@ pub(super) fn unpack(bytes: &[u8], writers: bool) -> Version<Span> {
         trust: Trust::from_code(trust).expect("it was packed"),
         source: Source::default(),
         occurred_at_ms: None,
+        pinned_until_ms: None,
         metadata: None,
         keywords: Vec::new(),
         created_ms,
@@ -171,6 +177,9 @@ pub(super) fn unpack(bytes: &[u8], writers: bool) -> Version<Span> {
             created_ms: i64::from_le_bytes(at.take()),
             updated_ms: i64::from_le_bytes(at.take()),
         });
+    }
+    if has & IS_PINNED != 0 {
+        version.pinned_until_ms = Some(at.u64());
     }
     if has & HAS_KEYWORDS != 0 {
         let count = at.u32();
@@ -286,6 +295,7 @@ pub(super) mod tests {
             trust: Trust::External,
             source: Source::default(),
             occurred_at_ms: Some(-5),
+            pinned_until_ms: Some(16),
             metadata: None,
             keywords: Vec::new(),
             created_ms: 17,
@@ -326,6 +336,7 @@ pub(super) mod tests {
             });
             row.occurred_at_ms = None;
             row.carried = None;
+            row.pinned_until_ms = None;
             row.heads = (1..=missing as u8).map(|n| EventId([n + 1; 32])).collect();
             row.keywords = [Some(arena.keep("a")), None, Some(arena.keep(""))]
                 .into_iter()

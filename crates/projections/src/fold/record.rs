@@ -194,6 +194,8 @@ pub struct Version<T = String> {
     pub source: Source<T>,
     /// Valid time, milliseconds since the epoch.
     pub occurred_at_ms: Option<i64>,
+    /// Until when it is pinned, milliseconds since the epoch; 0 until it is unpinned, `None` if it is not pinned.
+    pub pinned_until_ms: Option<u64>,
     /// The writer's JSON object, as text.
     pub metadata: Option<T>,
     /// Keywords, in order of addition.

@@ -133,6 +133,10 @@ fn write_row<X: Texts>(texts: &X, version: &Version<X::Text>, bytes: &mut Vec<u8
         bytes.extend_from_slice(&carried.created_ms.to_le_bytes());
         bytes.extend_from_slice(&carried.updated_ms.to_le_bytes());
     }
+    if let Some(until_ms) = version.pinned_until_ms {
+        bytes.push(b'p');
+        bytes.extend_from_slice(&until_ms.to_le_bytes());
+    }
     if let Some(row) = &version.graph {
         bytes.push(b'g');
         bytes.extend_from_slice(&row.memoir.unwrap_or(SubjectId::ZERO).0);

@@ -254,6 +254,8 @@ fn receipt(call: &Call<'_>, receipt: Receipt, names_topic: bool) -> Reply {
         Action::Unchanged => "unchanged",
         Action::Forgotten => "forgotten",
         Action::Revived => "revived",
+        Action::Pinned => "pinned",
+        Action::Unpinned => "unpinned",
     };
     let mut text = if call.options.compact {
         format!("ok:{id}")

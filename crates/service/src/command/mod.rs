@@ -10,6 +10,7 @@ mod choice;
 mod receipt;
 mod request;
 pub(crate) mod secrets;
+mod session;
 #[cfg(test)]
 mod tests;
 pub(crate) mod transaction;

@@ -83,6 +83,8 @@ pub(crate) fn first_receipt(
         Kind::MEMORY_STORED | Kind::MEMORY_CONSOLIDATED => Action::Stored,
         Kind::MEMORY_REVIVED => Action::Revived,
         Kind::MEMORY_FORGOTTEN => Action::Forgotten,
+        Kind::MEMORY_PINNED => Action::Pinned,
+        Kind::MEMORY_UNPINNED => Action::Unpinned,
         Kind::MEMORY_LINKED => Action::Unchanged,
         _ => Action::Updated,
     };

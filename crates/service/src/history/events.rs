@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use icm_log::facts::{Facts, Hole, MemoryUpdated, UndoneRange};
+use icm_log::facts::Facts;
 use icm_log::record::Body;
 use icm_log::{Event, Kind, Position, SubjectId, hash, payload};
 use icm_projections::Views;
 use icm_projections::fold::Link;
 use serde_json::Value;
 
+use crate::history::summary::summary_of;
 use crate::memory::link::relation_text;
 use crate::memory::present::field_names;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
-use crate::upkeep::decay::{day_text, decimal};
 use icm_api::clients::same_actor;
 use icm_api::error::{Result, ServiceError};
 use icm_api::ids::id_text;
@@ -387,6 +387,9 @@ fn readable(mut json: Value, facts: &Facts) -> Value {
         for (result, shown) in results.iter_mut().zip(&recalled.results) {
             result["id"] = Value::String(id_text(shown.id));
         }
+        if let Some(shown) = recalled.shown {
+            json["shown"]["front"] = shown.front.name().into();
+        }
     }
     if let Facts::Redacted(redacted) = facts
         && let Some(object) = json.as_object_mut()
@@ -410,6 +413,17 @@ fn readable(mut json: Value, facts: &Facts) -> Value {
             json["relation"] = Value::String(name.to_owned());
         }
     }
+    if let Facts::SessionStarted(started) = facts
+        && let Some(object) = json.as_object_mut()
+    {
+        let parent = (!started.parent.is_zero()).then(|| started.parent.to_string());
+        object.insert("parent".to_owned(), parent.into());
+        object.insert("client".to_owned(), started.client.name().into());
+        object.insert("cause".to_owned(), started.cause.name().into());
+    }
+    if let Facts::SessionEnded(ended) = facts {
+        json["reason"] = ended.reason.name().into();
+    }
     if let Facts::ConceptAdded(added) = facts {
         json["memoir"] = Value::String(id_text(added.memoir));
     }
@@ -426,134 +440,4 @@ fn readable(mut json: Value, facts: &Facts) -> Value {
         object.insert("fields".to_owned(), field_names(fields).into());
     }
     json
-}
-
-fn summary_of(facts: &Facts, payload: &Value) -> String {
-    let text = |field: &str| {
-        payload
-            .get(field)
-            .and_then(Value::as_str)
-            .unwrap_or("(withheld)")
-    };
-    match facts {
-        Facts::Stored(_) if payload.is_null() => "(withheld)".to_owned(),
-        Facts::Stored(_) => format!("[{}] {}", text("topic"), text("content")),
-        Facts::Consolidated(facts) => format!(
-            "[{}] {} memories: {}",
-            text("topic"),
-            facts.covers.len(),
-            text("content")
-        ),
-        Facts::Updated(facts) => update_summary(facts, payload, text),
-        Facts::MemoirCreated(_) if payload.is_null() => "(withheld)".to_owned(),
-        Facts::MemoirCreated(_) => format!("[{}] {}", text("name"), text("description")),
-        Facts::MemoirDescribed(_) => format!("description: {}", text("description")),
-        Facts::ConceptAdded(_) if payload.is_null() => "(withheld)".to_owned(),
-        Facts::ConceptAdded(_) => format!(
-            "[{}] {}: {}",
-            text("memoir"),
-            text("name"),
-            text("definition")
-        ),
-        Facts::ConceptRefined(_) => format!("definition: {}", text("definition")),
-        Facts::ConceptLabelled(_) => {
-            let labels = payload.get("labels").and_then(Value::as_array);
-            let labels = labels.into_iter().flatten().filter_map(Value::as_str);
-            let labels: Vec<String> = labels.map(|label| format!("+{label}")).collect();
-            format!("labels: {}", labels.join(" "))
-        }
-        Facts::ConceptUnlabelled(facts) => match facts.removed.len() {
-            1 => "labels: 1 taken away".to_owned(),
-            removed => format!("labels: {removed} taken away"),
-        },
-        Facts::Recalled(facts) => {
-            format!("\"{}\" showed {}", text("query"), facts.results.len())
-        }
-        Facts::Decayed(facts) => format!(
-            "to {}, {} % a day",
-            day_text(facts.as_of_day),
-            decimal(facts.rate_ppm) * 100.0
-        ),
-        Facts::Pruned(facts) => {
-            let memories = match facts.covers.len() {
-                1 => "1 memory".to_owned(),
-                memories => format!("{memories} memories"),
-            };
-            format!("{memories} below {}", decimal(facts.threshold_ppm))
-        }
-        Facts::Linked(facts) => {
-            let relation = (facts.relation.name()).unwrap_or_else(|| text("relation"));
-            format!("{relation} {}", id_text(facts.other))
-        }
-        Facts::Forgotten(_) | Facts::Revived(_) | Facts::Unlinked => payload
-            .get("reason")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned(),
-        Facts::OriginStarted(_) => text("program").to_owned(),
-        Facts::ActorNamed => text("name").to_owned(),
-        Facts::Imported(facts) => match facts.count() {
-            1 => "1 event".to_owned(),
-            events => format!("{events} events"),
-        },
-        Facts::Repaired(facts) => match facts.holes.iter().map(Hole::count).sum() {
-            1_u64 => "1 event is gone".to_owned(),
-            events => format!("{events} events are gone"),
-        },
-        Facts::Redacted(facts) => match facts.subjects.len() {
-            0 => "single events".to_owned(),
-            1 => "1 memory".to_owned(),
-            memories => format!("{memories} memories"),
-        },
-        Facts::Undone(facts) => {
-            let len = |range: &UndoneRange| range.to_seq.0 - range.from_seq.0 + 1;
-            match facts.ranges.iter().map(len).sum() {
-                1_u64 => format!("1 event: {}", text("selector")),
-                events => format!("{events} events: {}", text("selector")),
-            }
-        }
-        Facts::Opaque => "a kind that this version does not know".to_owned(),
-    }
-}
-
-/// What an update wrote, field by field.
-fn update_summary<'p>(
-    facts: &MemoryUpdated,
-    payload: &Value,
-    text: impl Fn(&str) -> &'p str,
-) -> String {
-    let mut parts: Vec<String> = field_names(facts.fields)
-        .into_iter()
-        .filter(|name| name != "content")
-        .map(|name| match name.as_str() {
-            "topic" => format!("topic: {}", text("topic")),
-            "importance" => match facts.importance {
-                Some(importance) => format!(
-                    "importance: {}",
-                    icm_api::Importance::from(importance).name()
-                ),
-                None => name,
-            },
-            _ => name,
-        })
-        .collect();
-    let added = payload.get("keywords_added").and_then(Value::as_array);
-    let added: Vec<String> = (added.into_iter().flatten())
-        .filter_map(Value::as_str)
-        .map(|word| format!("+{word}"))
-        .collect();
-    match (added.is_empty(), facts.removed.len()) {
-        (true, 0) => {}
-        (true, 1) => parts.push("keywords: 1 taken away".to_owned()),
-        (true, removed) => parts.push(format!("keywords: {removed} taken away")),
-        (false, 0) => parts.push(format!("keywords: {}", added.join(" "))),
-        (false, removed) => parts.push(format!(
-            "keywords: {}, {removed} taken away",
-            added.join(" ")
-        )),
-    }
-    if facts.fields & icm_log::facts::fields::CONTENT != 0 {
-        parts.push(format!("content: {}", text("content")));
-    }
-    parts.join(", ")
 }

@@ -6,5 +6,6 @@ pub(crate) mod diff;
 pub(crate) mod events;
 pub(crate) mod heads;
 pub(crate) mod pauses;
+mod summary;
 pub(crate) mod undo;
 pub(crate) mod why;

@@ -1,9 +1,10 @@
 //! Where a memory came from, and what became of it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 
 use icm_log::facts::{Facts, MemoryRecalled};
-use icm_log::{ActorId, CommandId, Event, EventId, Position, SessionId, SubjectId, payload};
+use icm_log::{ActorId, CommandId, Event, EventId, Kind, Position, SessionId, SubjectId, payload};
 use icm_projections::fold::{EntityId, InChain, Undos};
 use icm_projections::{ViewError, Views};
 use serde_json::Value;
@@ -23,11 +24,11 @@ impl Service {
         self.with_views(|views| self.why_in(views, id, recalls))
     }
 
-    fn why_in(&self, views: &Views, id: &str, recalls: usize) -> QueryResult<Why> {
+    fn why_in(&self, views: &Views, id: &str, recalls_max: usize) -> QueryResult<Why> {
         let entity = self.find_any(views, id)?;
         let newest = views.tally().position;
         let versions = views.versions(entity, newest)?;
-        let shown = views.access_positions(entity, newest, recalls)?;
+        let shown = views.access_positions(entity, newest, recalls_max)?;
         let (recalls_total, _) = views.accesses_at(&self.log, entity, newest)?;
         let mut wanted: BTreeSet<Position> = shown.iter().copied().collect();
         wanted.extend(versions.iter().map(|version| version.from));
@@ -68,6 +69,8 @@ impl Service {
             ..
         } = reading;
         recalls.reverse();
+        let since = versions.first().map_or(Position(0), |version| version.from);
+        let injections = self.injections(views, entity, since, recalls_max)?;
 
         let (Some(first), Some(last)) = (versions.first(), versions.last()) else {
             return Err(crate::memory::present::not_found(id, Vec::new()));
@@ -111,7 +114,64 @@ impl Service {
             events,
             recalls_total: recalls_total.max(recalls.len() as u64),
             recalls,
+            injections_total: injections.1,
+            injections: injections.0,
         })
+    }
+
+    /// The newest `most` times that a memory was shown to a session that had not asked for it, newest first, and how many
+    /// there are in all. Reads the log back to the event that stored it.
+    fn injections(
+        &self,
+        views: &Views,
+        entity: EntityId,
+        since: Position,
+        most: usize,
+    ) -> QueryResult<(Vec<WhyRecall>, u64)> {
+        let undos = views.undos()?;
+        let ids = views.ids_of(entity)?;
+        let (mut newest, mut total) = (Vec::new(), 0);
+        self.log.scan_back(None, &mut |event| {
+            if event.position < since {
+                return ControlFlow::Break(());
+            }
+            if event.head.kind() == Kind::MEMORY_RECALLED
+                && let Ok(Facts::Recalled(facts)) = Facts::of(&event.head)
+                && !facts.is_asked()
+                && let Some(shown) = facts.results.iter().find(|shown| ids.contains(&shown.id))
+            {
+                total += 1;
+                if newest.len() < most {
+                    newest.push(self.why_recall(views, &undos, event, &facts, shown.rank));
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok((newest, total))
+    }
+
+    fn why_recall(
+        &self,
+        views: &Views,
+        undos: &Undos,
+        event: &Event<'_>,
+        facts: &MemoryRecalled,
+        rank: u16,
+    ) -> WhyRecall {
+        let payload = event.body.payload().and_then(payload::to_json);
+        let query = payload.as_ref().and_then(|payload| payload.get("query"));
+        let shown = facts.shown.and_then(|shown| shown.front.name());
+        WhyRecall {
+            position: event.position.0,
+            event: event.id.to_string(),
+            at: rfc3339(event.head.time().ms()),
+            actor: self.actor_name(views, event.head.actor()),
+            session: session_text(event.head.session()),
+            query: query.and_then(Value::as_str).map(str::to_owned),
+            rank,
+            front: shown.map(str::to_owned),
+            undone: undos.is_undone(&InChain::of(event)),
+        }
     }
 }
 
@@ -200,18 +260,9 @@ impl Reading<'_> {
                 break;
             }
         }
-        let payload = event.body.payload().and_then(payload::to_json);
-        let query = payload.as_ref().and_then(|payload| payload.get("query"));
-        self.recalls.push(WhyRecall {
-            position: event.position.0,
-            event: event.id.to_string(),
-            at: rfc3339(event.head.time().ms()),
-            actor: self.service.actor_name(self.views, event.head.actor()),
-            session: session_text(event.head.session()),
-            query: query.and_then(Value::as_str).map(str::to_owned),
-            rank: rank.unwrap_or_default(),
-            undone: self.undos.is_undone(&InChain::of(event)),
-        });
+        let rank = rank.unwrap_or_default();
+        let shown = (self.service).why_recall(self.views, &self.undos, event, facts, rank);
+        self.recalls.push(shown);
         Ok(())
     }
 }

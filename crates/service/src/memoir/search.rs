@@ -94,6 +94,7 @@ impl Service {
                 ..FactFilter::default()
             },
             without: &without,
+            hidden: &[],
             limit,
             // The usual floor is measured on memories.
             floor: request.floor.unwrap_or(0.0),

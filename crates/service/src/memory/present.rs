@@ -58,6 +58,10 @@ pub(crate) fn memory(version: &Version, accesses: (u64, Option<u64>)) -> Memory 
         created_at: created_at(version),
         updated_at: updated_at(version),
         occurred_at: version.occurred_at_ms.map(rfc3339_signed),
+        pinned_until: version.pinned_until_ms.map(|ms| match ms {
+            0 => "unpinned".to_owned(),
+            ms => rfc3339(ms),
+        }),
         last_accessed: accesses.1.map(rfc3339),
         access_count: accesses.0,
         metadata: version

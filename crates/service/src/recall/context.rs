@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use icm_log::facts::Front;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use crate::recall::query::Told;
 use crate::service::Service;
 use icm_api::error::{Result, ServiceError};
 use icm_api::found_by::found_by;
@@ -61,6 +63,10 @@ impl Service {
         let recall = RecallRequest {
             limit: recall.limit.or(Some(LIMIT_DEFAULT)),
             together: true,
+            front: match recall.front {
+                Front::UNSAID => Front::CONTEXT,
+                front => front,
+            },
             ..recall.clone()
         };
         let now = i64::try_from(self.now_ms()).unwrap_or(i64::MAX);
@@ -71,7 +77,11 @@ impl Service {
         let mut filled = None;
         let answer = self.recall_shown(caller, &recall, |answer| {
             let text = fill(answer, *budget, *markdown, &now);
-            filled.insert(text).shown.clone()
+            let filled = filled.insert(text);
+            Told {
+                places: filled.shown.clone(),
+                tokens: tokens::estimate(&filled.text),
+            }
         })?;
         let filled = filled.ok_or_else(|| ServiceError::Internal("nothing was chosen".into()))?;
         let mut results: Vec<Option<RecallHit>> = answer.results.into_iter().map(Some).collect();

@@ -66,7 +66,7 @@ impl Service {
                 &asked,
             )
         })?;
-        Ok(answer.0)
+        Ok(answer.answer)
     }
 }
 

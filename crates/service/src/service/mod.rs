@@ -134,7 +134,8 @@ impl Service {
         &*self.ground.disk
     }
 
-    pub(crate) fn now_ms(&self) -> u64 {
+    /// Returns the time, milliseconds since the epoch.
+    pub fn now_ms(&self) -> u64 {
         self.ground.env.now_ms()
     }
 

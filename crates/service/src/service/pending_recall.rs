@@ -14,6 +14,8 @@ pub(crate) struct PendingRecall {
     pub(crate) results: Vec<SubjectId>,
     /// The fit of each of them.
     pub(crate) fits: Vec<f64>,
+    /// Tokens of what was shown of them.
+    pub(crate) tokens: u32,
     /// Bytes of the whole question, if a part of it counted.
     pub(crate) whole_len: Option<u64>,
     /// How the log's files looked.

@@ -92,6 +92,8 @@ fn deed(action: Action) -> &'static str {
         Action::Unchanged => "unchanged",
         Action::Forgotten => "deleted",
         Action::Revived => "revived",
+        Action::Pinned => "pinned",
+        Action::Unpinned => "unpinned",
     }
 }
 

@@ -204,11 +204,16 @@ impl<K: Keep> Folder<K> {
             | Facts::ConceptAdded(_)
             | Facts::ConceptRefined(_)
             | Facts::ConceptLabelled(_)
-            | Facts::ConceptUnlabelled(_) => Ok(Applied::default()),
+            | Facts::ConceptUnlabelled(_)
+            | Facts::Pinned(_)
+            | Facts::Unpinned => Ok(Applied::default()),
             // Bodies that it takes out are not there when they are read.
-            Facts::Redacted(_) | Facts::Repaired(_) | Facts::OriginStarted(_) | Facts::Opaque => {
-                Ok(Applied::default())
-            }
+            Facts::Redacted(_)
+            | Facts::Repaired(_)
+            | Facts::OriginStarted(_)
+            | Facts::SessionStarted(_)
+            | Facts::SessionEnded(_)
+            | Facts::Opaque => Ok(Applied::default()),
         }
     }
 
@@ -219,6 +224,9 @@ impl<K: Keep> Folder<K> {
         in_force: bool,
     ) -> Result<Applied> {
         self.tally.recalls += 1;
+        if !facts.is_asked() {
+            return Ok(Applied::default());
+        }
         let access = Access {
             position: event.position,
             at_ms: event.head.time().ms(),

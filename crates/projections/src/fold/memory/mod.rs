@@ -11,7 +11,7 @@ use super::record::{Carried, Keyword, Stamp, Version, Writer, changed};
 use super::texts::Texts;
 
 use values::{IN_PAYLOAD, Values, given, own_stored, put, updated_values};
-use written::{put_confidence, put_stored_facts, put_updated_facts};
+use written::{put_confidence, put_pin, put_stored_facts, put_updated_facts};
 
 pub(super) use written::show;
 pub use written::{as_written, written_by};
@@ -51,6 +51,7 @@ pub(super) fn given_in<T>(version: &Version<T>) -> u32 {
         (fields::SOURCE, !version.source.is_empty()),
         (fields::OCCURRED_AT, version.occurred_at_ms.is_some()),
         (fields::METADATA, version.metadata.is_some()),
+        (fields::PINNED, version.pinned_until_ms.is_some()),
         (changed::KEYWORDS, !version.keywords.is_empty()),
         (changed::ALIVE, !version.is_alive()),
     ];
@@ -105,6 +106,7 @@ pub(super) fn first<X: Texts>(
         trust: facts.trust,
         source: values.source,
         occurred_at_ms: values.occurred_at_ms,
+        pinned_until_ms: None,
         metadata: values.metadata,
         keywords: additions(event.id, facts.keyword_count, values.keywords),
         created_ms: stamp.time.ms(),
@@ -260,6 +262,7 @@ fn updated<X: Texts>(
     put(&mut version, shown, values);
     put_updated_facts(&mut version, shown, facts);
     put_confidence(&mut version, shown, event);
+    put_pin(&mut version, shown, event);
     if let (Some(row), Kind::CONCEPT_REFINED) = (&mut version.graph, event.head.kind()) {
         row.revision = row.revision.saturating_add(1);
     }
@@ -278,7 +281,10 @@ fn updated<X: Texts>(
     if !facts.removed.is_empty() || facts.keywords_added > 0 {
         version.changed |= changed::KEYWORDS;
     }
-    version.updated_ms = version.updated_ms.max(version.stamp.time.ms());
+    // A pin says nothing else of the memory, which is as old as before.
+    if version.changed != fields::PINNED {
+        version.updated_ms = version.updated_ms.max(version.stamp.time.ms());
+    }
     version
 }
 

@@ -18,6 +18,7 @@ pub(in crate::fold) fn show<X: Texts>(
     facts: &Facts,
 ) {
     put_confidence(version, shown, event);
+    put_pin(version, shown, event);
     match facts {
         Facts::Stored(facts) => {
             let values = own_stored(texts, graph::stored_texts(event).as_ref());
@@ -103,5 +104,12 @@ pub(super) fn put_confidence<T>(version: &mut Version<T>, shown: u32, event: &Ev
         && let Some(confidence_ppm) = graph::confidence_of(event)
     {
         row.confidence_ppm = confidence_ppm;
+    }
+}
+
+/// Until when a memory is pinned stands in the facts of its events.
+pub(super) fn put_pin<T>(version: &mut Version<T>, shown: u32, event: &Event<'_>) {
+    if shown & fields::PINNED != 0 {
+        version.pinned_until_ms = graph::pin_of(event);
     }
 }

@@ -30,6 +30,10 @@ pub fn difference(before: &Version, after: &Version) -> u32 {
             fields::OCCURRED_AT,
             before.occurred_at_ms != after.occurred_at_ms,
         ),
+        (
+            fields::PINNED,
+            before.pinned_until_ms != after.pinned_until_ms,
+        ),
         (fields::METADATA, before.metadata != after.metadata),
         (fields::TRUST, before.trust != after.trust),
         (fields::CONFIDENCE, before.graph != after.graph),

@@ -125,7 +125,7 @@ impl Folder<Overlay> {
                         Facts::Linked(_) => _ = toggled.links.insert(event.id),
                         Facts::Unlinked => toggled.links.extend(event.head.refs()),
                         Facts::Decayed(_) => _ = toggled.ticks.insert(event.position),
-                        Facts::Recalled(facts) => {
+                        Facts::Recalled(facts) if facts.is_asked() => {
                             let shown = facts.results.iter();
                             let shown = shown.map(|shown| (shown.id, event.id, counts));
                             toggled.recalls.extend(shown);

@@ -7,7 +7,7 @@ mod similarity;
 use std::cell::Cell;
 use std::cmp::Reverse;
 
-use icm_log::Position;
+use icm_log::{Position, SubjectId};
 use rustc_hash::FxHashSet;
 
 use super::Views;
@@ -171,8 +171,11 @@ impl Views {
     /// Whether a version held at `position` and is one that may be shown; `None` where its record is
     /// damaged.
     fn shows(&self, ordinal: u64, position: Position, query: &RecallQuery<'_>) -> Option<bool> {
-        let fits =
-            |facts: &Facts, tag: TopicTag| query.facts.fits(facts) && !query.without.contains(&tag);
+        let fits = |facts: &Facts, tag: TopicTag, id: SubjectId| {
+            query.facts.fits(facts)
+                && !query.without.contains(&tag)
+                && query.hidden.binary_search(&id).is_err()
+        };
         if !self.holds(ordinal, position)? {
             return Some(false);
         }
@@ -180,11 +183,11 @@ impl Views {
         Some(match at {
             None => {
                 let row = self.rows.get(ordinal)?;
-                fits(&row.facts, TopicTag(row.topic))
+                fits(&row.facts, TopicTag(row.topic), row.entity)
             }
-            Some(at) => self
-                .opened(at)
-                .is_some_and(|version| fits(&Facts::of(version), TopicTag::of(version))),
+            Some(at) => self.opened(at).is_some_and(|version| {
+                fits(&Facts::of(version), TopicTag::of(version), version.id)
+            }),
         })
     }
 

@@ -4,6 +4,7 @@ use crate::fold::Version;
 use crate::ranking::Ranking;
 use crate::rows::{FactFilter, topic_tag};
 use crate::views::embedded::ModelId;
+use icm_log::SubjectId;
 use icm_text::InScope;
 
 /// A question, and how it is answered.
@@ -25,6 +26,8 @@ pub struct RecallQuery<'a> {
     pub facts: FactFilter,
     /// None of these topics, by their tags.
     pub without: &'a [TopicTag],
+    /// None of these memories: the ids that they are shown under and those that key them, in order.
+    pub hidden: &'a [SubjectId],
     /// Most results.
     pub limit: usize,
     /// The least [`RecallHit::fit`](super::RecallHit::fit) of a result, 0 to 1; with 0 everything is shown.

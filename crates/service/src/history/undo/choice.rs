@@ -81,7 +81,11 @@ pub(super) fn can_be_undone(kind: Kind) -> bool {
 /// others is one that a recall wrote on its way.
 fn is_change(head: &Head<'_>) -> bool {
     let on_the_way = head.kind() == Kind::MEMORY_DECAYED && head.batch_count() > 1;
-    can_be_undone(head.kind()) && head.kind() != Kind::MEMORY_RECALLED && !on_the_way
+    let only_tells = matches!(
+        head.kind(),
+        Kind::MEMORY_RECALLED | Kind::SESSION_STARTED | Kind::SESSION_ENDED
+    );
+    can_be_undone(head.kind()) && !only_tells && !on_the_way
 }
 
 impl Service {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use icm_log::facts::{MemoryRecalled, Recalled};
-use icm_log::{Kind, NewEvent, SubjectId, payload};
+use icm_log::facts::{Front, MemoryRecalled, Recalled};
+use icm_log::{Kind, NewEvent, SubjectId, facts, payload};
 use icm_projections::fold::{Family, Version};
 use icm_projections::ranking::{Answered, Ranking};
 use icm_projections::{
@@ -21,8 +21,10 @@ use crate::service::{PendingRecall, Service, locked};
 use crate::snapshot::QueryResult;
 use crate::upkeep::embed::QueryVector;
 use icm_api::error::{Result, ServiceError};
+use icm_api::ids::id_range;
 use icm_api::limits;
 use icm_api::limits::{KEYWORD_LEN_MAX, RECALL_LIMIT_MAX, SCOPE_LEN_MAX, TOPIC_LEN_MAX};
+use icm_api::tokens;
 use icm_api::when::{DayMeans, parse_moment};
 use icm_api::{Caller, Importance, Nearest, RecallAnswer, RecallHit, RecallRequest, Trust};
 use icm_guard::sanitize::clean_line;
@@ -35,6 +37,24 @@ const EXCERPT_CHARS: usize = 80;
 
 /// The newest recalls of the first result that say what is often recalled with it: each is read from the log.
 const TOGETHER_RECALLS: usize = 20;
+
+/// The results of an answer that are shown.
+pub(crate) struct Told {
+    /// Their places in the answer.
+    pub(crate) places: Vec<usize>,
+    /// Tokens of what is shown of them.
+    pub(crate) tokens: usize,
+}
+
+/// An answer as the views gave it.
+pub(crate) struct InView {
+    pub(crate) answer: RecallAnswer,
+    at: At,
+    /// The ids of the results.
+    ids: Vec<SubjectId>,
+    /// The words of the question that counted.
+    terms: Vec<String>,
+}
 
 impl Service {
     /// Recall with another ranking than the measured one.
@@ -52,16 +72,23 @@ impl Service {
         }
         self.read_log()?;
         self.recall_shown(caller, request, |answer| {
-            (0..answer.results.len()).collect()
+            let texts = answer
+                .results
+                .iter()
+                .filter_map(|hit| hit.memory.content.as_deref());
+            Told {
+                places: (0..answer.results.len()).collect(),
+                tokens: texts.map(tokens::estimate).sum(),
+            }
         })
     }
 
-    /// The same, of which those results are recorded that are shown, as `shown` says by their places.
+    /// The same. `told` says which results are shown: those alone are recorded.
     pub(crate) fn recall_shown(
         &self,
         caller: &Caller,
         request: &RecallRequest,
-        shown: impl FnOnce(&RecallAnswer) -> Vec<usize>,
+        shown: impl FnOnce(&RecallAnswer) -> Told,
     ) -> Result<RecallAnswer> {
         let limit = request.limit.unwrap_or(LIMIT_DEFAULT);
         if !(1..=RECALL_LIMIT_MAX).contains(&limit) {
@@ -94,7 +121,7 @@ impl Service {
             no_links: request.no_links || !self.settings.links,
             ..request.clone()
         };
-        let (request, (mut answer, at, ids)) = self.with_views(|views| {
+        let (request, found) = self.with_views(|views| {
             let request = RecallRequest {
                 topic: self.topic_filter_if_any(views, request.topic.as_deref())?,
                 ..request.clone()
@@ -103,12 +130,27 @@ impl Service {
             Ok((request, found))
         })?;
         let request = &request;
+        let InView {
+            mut answer,
+            at,
+            ids,
+            terms,
+        } = found;
         answer.note = notes(question.note(), answer.note);
-        let places = shown(&answer);
-        if request.record && at.position.0 > 0 && !self.options.read_only {
+        let Told { places, tokens } = shown(&answer);
+        // A hook asks at every prompt: it leaves a record if it shows something.
+        let is_worth_it = request.front != Front::HOOK || !places.is_empty();
+        if request.record && is_worth_it && at.position.0 > 0 && !self.options.read_only {
             locked(&self.pending_recalls).push(PendingRecall {
                 caller: caller.clone(),
-                request: self.without_secrets(request),
+                request: self.without_secrets(&match request.front {
+                    // A prompt is not the log's business, beyond the words that counted.
+                    Front::HOOK => RecallRequest {
+                        query: terms.join(" "),
+                        ..request.clone()
+                    },
+                    _ => request.clone(),
+                }),
                 facts,
                 scopes: self.without_secret_each(scopes.to_record()),
                 basis: (at.position, at.event),
@@ -117,6 +159,7 @@ impl Service {
                     .iter()
                     .map(|place| answer.results[*place].fit)
                     .collect(),
+                tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
                 whole_len: question.whole_len,
                 read: self.log.rewritten(),
             });
@@ -175,9 +218,10 @@ impl Service {
         facts: FactFilter,
         scopes: &Scopes,
         asked: &QueryVector,
-    ) -> QueryResult<(RecallAnswer, At, Vec<SubjectId>)> {
+    ) -> QueryResult<InView> {
         let at = self.at(views, request.at.as_deref(), request.happened_by.as_deref())?;
         let [seen, own, kin] = scopes.asked();
+        let hidden = hidden(views, &request.without)?;
         let query = RecallQuery {
             text: &request.query,
             topic: request.topic.as_deref(),
@@ -187,6 +231,7 @@ impl Service {
             kin: &kin,
             facts,
             without: &[],
+            hidden: &hidden,
             // One more tells whether there are more.
             limit: request.offset + limit + 1,
             floor: request.floor.unwrap_or(self.settings.ranking.floor),
@@ -224,7 +269,9 @@ impl Service {
                 views,
                 position: at.position,
                 scopes,
-                passes: &|version| sees(version) && meets(version, &query),
+                passes: &|version| {
+                    sees(version) && meets(version, &query) && !hidden.contains(&version.id)
+                },
                 limit,
             };
             shown = expansion.apply(shown)?;
@@ -248,8 +295,10 @@ impl Service {
             }
             None => Vec::new(),
         };
-        Ok((
-            RecallAnswer {
+        let terms = found.text.terms.iter().map(|term| term.word.clone());
+        Ok(InView {
+            terms: terms.collect(),
+            answer: RecallAnswer {
                 basis: at.to_basis(),
                 scope: scopes.shown(),
                 next,
@@ -261,7 +310,7 @@ impl Service {
             },
             at,
             ids,
-        ))
+        })
     }
 
     /// The best result as it is told of where none is shown.
@@ -308,6 +357,13 @@ impl Service {
             basis_position: recall.basis.0,
             basis_event: recall.basis.1,
             results,
+            shown: Some(facts::Shown {
+                front: match recall.request.front {
+                    Front::UNSAID => Front::RECALL,
+                    front => front,
+                },
+                tokens: recall.tokens,
+            }),
         };
         let request = &recall.request;
         let payload = payload::MemoryRecalled {
@@ -336,6 +392,23 @@ impl Service {
         let events = tick.into_iter().chain([event]).collect();
         self.append_lazily(&recall.caller, events, &recall.read)
     }
+}
+
+/// Returns the memories of these ids as a query wants them.
+///
+/// # Errors
+/// `Invalid` for a text that is no id.
+fn hidden(views: &Views, ids: &[String]) -> QueryResult<Vec<SubjectId>> {
+    let mut hidden = Vec::with_capacity(2 * ids.len());
+    for id in ids {
+        let id = match id_range(id) {
+            Some((first, last)) if first == last => first,
+            _ => return Err(ServiceError::invalid(format!("`{id}` is no id of a memory")).into()),
+        };
+        hidden.extend([id, views.resolve(id)?]);
+    }
+    hidden.sort_unstable();
+    Ok(hidden)
 }
 
 /// Returns the `offset` of the next answer: behind the hits that this one shows. What links brought in may have taken

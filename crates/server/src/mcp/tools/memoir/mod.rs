@@ -100,6 +100,8 @@ fn receipt(call: &Call<'_>, receipt: &GraphReceipt) -> Reply {
         Action::Unchanged => "unchanged",
         Action::Forgotten => "forgotten",
         Action::Revived => "revived",
+        Action::Pinned => "pinned",
+        Action::Unpinned => "unpinned",
     };
     let memoir = clean_line(&receipt.memoir);
     let mut text = match (&receipt.name, call.options.compact) {

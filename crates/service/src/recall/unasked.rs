@@ -1,0 +1,91 @@
+//! Memories that are shown to a session which has not asked: what may be shown, and the record of it.
+
+use icm_log::SubjectId;
+use icm_log::facts::Front;
+use icm_projections::fold::Version;
+use icm_projections::{ALL_IDS, FactFilter};
+
+use crate::recall::scopes::Scopes;
+use crate::service::{PendingRecall, Service, locked};
+use icm_api::error::{Result, ServiceError};
+use icm_api::ids::id_range;
+use icm_api::{Basis, Caller, Memory, RecallRequest};
+
+impl Service {
+    /// Returns the living memories that are seen from where the caller is and that `wanted` takes, newest first, at most
+    /// `most`, with the basis of the answer. Reads every row.
+    ///
+    /// # Errors
+    /// As [`Service::list`].
+    pub fn seen_from(
+        &self,
+        caller: &Caller,
+        most: usize,
+        wanted: &dyn Fn(&Version) -> bool,
+    ) -> Result<(Basis, Vec<Memory>)> {
+        let scopes = Scopes::of(caller, None)?;
+        self.with_views(|views| {
+            let at = self.now(views);
+            let mut versions: Vec<Version> = Vec::new();
+            views.each_at(ALL_IDS, at.position, true, &mut |_, version| {
+                if version.is_alive() && wanted(version) && scopes.sees(&version.scope_text()) {
+                    versions.push(version.clone());
+                }
+                Ok(versions.len() < most)
+            })?;
+            let sees = |version: &Version| scopes.sees(&version.scope_text());
+            let mut memories = Vec::with_capacity(versions.len());
+            for version in &versions {
+                let links = self.links_of(views, version, at.position, &sees)?;
+                memories.push(self.memory_with(views, version, &links, at.position)?);
+            }
+            Ok((at.to_basis(), memories))
+        })
+    }
+
+    /// Records that these memories were shown, best first, by a front that nobody had asked. `query`: the words that
+    /// counted, if there were any. [`Service::record_recalls`] writes the record.
+    ///
+    /// # Errors
+    /// `Invalid` for a text that is no id of a memory.
+    pub fn shown_unasked(
+        &self,
+        caller: &Caller,
+        front: Front,
+        query: &str,
+        ids: &[&str],
+        tokens: usize,
+    ) -> Result<()> {
+        let scopes = Scopes::of(caller, None)?;
+        let mut results: Vec<SubjectId> = Vec::with_capacity(ids.len());
+        for id in ids {
+            match id_range(id) {
+                Some((first, last)) if first == last => results.push(first),
+                _ => {
+                    return Err(ServiceError::invalid(format!(
+                        "`{id}` is no id of a memory"
+                    )));
+                }
+            }
+        }
+        let at = self.with_views(|views| Ok(self.now(views)))?;
+        locked(&self.pending_recalls).push(PendingRecall {
+            caller: caller.clone(),
+            request: RecallRequest {
+                query: query.to_owned(),
+                front,
+                no_links: true,
+                ..RecallRequest::default()
+            },
+            facts: FactFilter::default(),
+            scopes: scopes.to_record(),
+            basis: (at.position, at.event),
+            results,
+            fits: Vec::new(),
+            tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
+            whole_len: None,
+            read: self.log.rewritten(),
+        });
+        Ok(())
+    }
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Each crate with those of the workspace that it may use. A crate that is not listed may not exist.
-const MAY_USE: [(&str, &[&str]); 16] = [
+const MAY_USE: [(&str, &[&str]); 17] = [
     ("event", &[]),
     ("log", &["event"]),
     ("text", &[]),
@@ -19,16 +19,37 @@ const MAY_USE: [(&str, &[&str]); 16] = [
         "service",
         &["api", "guard", "log", "projections", "text", "vectors"],
     ),
+    (
+        "agents",
+        &[
+            "api",
+            "clients",
+            "extract",
+            "guard",
+            "log",
+            "projections",
+            "service",
+        ],
+    ),
     ("bench", &["api", "guard", "projections", "service"]),
     ("sync", &["api", "log", "service"]),
     ("objects", &["api", "sync"]),
     (
         "server",
-        &["api", "guard", "log", "projections", "service", "text"],
+        &[
+            "agents",
+            "api",
+            "guard",
+            "log",
+            "projections",
+            "service",
+            "text",
+        ],
     ),
     (
         "cli",
         &[
+            "agents",
             "api",
             "bench",
             "clients",

@@ -1,0 +1,32 @@
+//! What sessions of agents are told by icm, and what they leave.
+//!
+//! [`wake_up`](wake_up::wake_up) chooses what a session should know when it starts. [`hook`] answers the hooks of clients.
+//! [`sessions`] tells which sessions there were, and [`shown`] what was shown to them unasked.
+//!
+//! This crate asks a [`Service`](icm_service::Service), never the files of a store. It never knows sockets, MCP, the
+//! terminal or the files of clients.
+//!
+//! ```
+//! use icm_agents::wake_up::{WakeUpRequest, wake_up};
+//! use icm_api::{Caller, Importance, StoreRequest};
+//! use icm_service::{OpenOptions, Service};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! let dir = folder.path().join("store");
+//! let service = Service::open(OpenOptions { dir, lock_wait: Default::default(), read_only: false })?;
+//! let caller = Caller::default();
+//! let rule = StoreRequest {
+//!     topic: "decisions".to_owned(),
+//!     content: "Invoices live in PostgreSQL".to_owned(),
+//!     importance: Some(Importance::Critical),
+//!     ..Default::default()
+//! };
+//! service.store(&caller, rule)?;
+//! let pack = wake_up(&service, &caller, &WakeUpRequest::default())?;
+//! assert!(pack.text.contains("Invoices live in PostgreSQL"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod sessions;
+pub mod shown;
+pub mod wake_up;

@@ -1,0 +1,230 @@
+//! The sessions of a store: who worked when and where, what each stored and was shown.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use icm_api::error::{Result, ServiceError};
+use icm_api::{LogEntry, LogRequest};
+use icm_log::hash;
+use icm_service::Service;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A session, as the log tells it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// Its id in the log, 32 hexadecimal digits.
+    pub id: String,
+    /// Its name as given, if an event says it.
+    pub name: Option<String>,
+    /// The id of the session that it works for.
+    pub parent: Option<String>,
+    /// The client in which it runs, or else the actor.
+    pub client: Option<String>,
+    /// The kind of sub-agent, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub agent: Option<String>,
+    /// The project that it works on.
+    pub project: Option<String>,
+    /// The folder that it works in.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub folder: Option<String>,
+    /// Its first event, RFC 3339.
+    pub first_at: String,
+    /// Its newest event, RFC 3339.
+    pub last_at: String,
+    /// Whether its newest start or end is an end, and why.
+    pub ended: Option<String>,
+    /// How often it started, woke up again or was compacted.
+    pub starts: u64,
+    /// Events that it wrote.
+    pub events: u64,
+    /// Memories that it stored.
+    pub stored: u64,
+    /// Changes that it made beside those.
+    pub changed: u64,
+    /// Recalls that it asked for.
+    pub recalls: u64,
+    /// Memories that it was shown unasked.
+    pub injected: u64,
+    /// Tokens that it was shown, estimated.
+    pub tokens: u64,
+    /// Ids of the sessions that work for it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub children: Vec<String>,
+}
+
+/// Selects sessions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionsRequest {
+    /// One session and those that work for it: its name, its id, or the beginning of the id.
+    pub session: Option<String>,
+    /// Only sessions of this project.
+    pub project: Option<String>,
+    /// Only events since this time.
+    pub since: Option<String>,
+    /// Most sessions, the newest.
+    pub limit: Option<usize>,
+}
+
+/// Returns the sessions of a store, the most recently active first. Reads the whole log.
+///
+/// # Errors
+/// `NotFound` for a session that no event names, and as [`Service::log`].
+pub fn sessions(service: &Service, request: &SessionsRequest) -> Result<Vec<Session>> {
+    let mut known: BTreeMap<String, Session> = BTreeMap::new();
+    let log = LogRequest {
+        oldest_first: true,
+        since: request.since.clone(),
+        ..LogRequest::default()
+    };
+    service.log(&log, &mut |entry| {
+        if let Some(id) = entry.session.clone() {
+            let session = known.entry(id.clone()).or_insert_with(|| Session {
+                id,
+                first_at: entry.at.clone(),
+                ..Session::default()
+            });
+            take(session, &entry);
+        }
+        true
+    })?;
+    let pairs: Vec<_> = known
+        .values()
+        .filter_map(|session| Some((session.parent.clone()?, session.id.clone())))
+        .collect();
+    for (parent, child) in pairs {
+        if let Some(parent) = known.get_mut(&parent) {
+            parent.children.push(child);
+        }
+    }
+    let chosen = match &request.session {
+        Some(asked) => Some(with_children(&known, &find(&known, asked)?)),
+        None => None,
+    };
+    let mut sessions: Vec<Session> = known
+        .into_values()
+        .filter(|session| chosen.as_ref().is_none_or(|ids| ids.contains(&session.id)))
+        .filter(|session| request.project.is_none() || session.project == request.project)
+        .collect();
+    sessions.sort_by(|a, b| b.last_at.cmp(&a.last_at));
+    sessions.truncate(request.limit.unwrap_or(usize::MAX));
+    Ok(sessions)
+}
+
+/// The session that is meant: by its name, its id, or the beginning of the id.
+fn find(known: &BTreeMap<String, Session>, asked: &str) -> Result<String> {
+    let named = hash::session_id(asked).to_string();
+    if known.contains_key(&named) {
+        return Ok(named);
+    }
+    let lower = asked.to_ascii_lowercase();
+    let mut fitting = known.keys().filter(|id| id.starts_with(&lower));
+    match (fitting.next(), fitting.next()) {
+        (Some(id), None) if !lower.is_empty() => Ok(id.clone()),
+        (Some(_), Some(_)) => Err(ServiceError::invalid_with(
+            format!("several sessions begin with `{asked}`"),
+            "give more digits; `icm sessions` lists them",
+        )),
+        _ => Err(ServiceError::nothing(
+            format!("no event is of the session `{asked}`"),
+            "`icm sessions` lists those that there are",
+        )),
+    }
+}
+
+fn with_children(known: &BTreeMap<String, Session>, id: &str) -> BTreeSet<String> {
+    let mut ids = BTreeSet::new();
+    let mut next = vec![id.to_owned()];
+    while let Some(id) = next.pop() {
+        if let Some(session) = known.get(&id)
+            && ids.insert(id)
+        {
+            next.extend(session.children.iter().cloned());
+        }
+    }
+    ids
+}
+
+fn take(session: &mut Session, entry: &LogEntry) {
+    session.last_at.clone_from(&entry.at);
+    session.events += 1;
+    let text = |name: &str| {
+        entry
+            .payload
+            .get(name)
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+    };
+    match &*entry.kind {
+        "session.started" => {
+            session.starts += 1;
+            session.ended = None;
+            session.name = text("session").or(session.name.take());
+            session.client = text("client").or(session.client.take());
+            session.project = text("project").or(session.project.take());
+            session.folder = text("folder").or(session.folder.take());
+            session.agent = text("agent").or(session.agent.take());
+            let parent = entry.facts.get("parent").and_then(Value::as_str);
+            session.parent = parent.map(str::to_owned).or(session.parent.take());
+        }
+        "session.ended" => {
+            let reason = entry.facts.get("reason").and_then(Value::as_str);
+            session.ended = Some(reason.unwrap_or("unknown").to_owned());
+        }
+        "memory.recalled" => {
+            let shown = Shown::of(entry);
+            session.tokens += shown.tokens;
+            match shown.is_unasked() {
+                true => session.injected += shown.ids.len() as u64,
+                false => session.recalls += 1,
+            }
+        }
+        "memory.stored" => session.stored += 1,
+        kind if kind.starts_with("memory.")
+            || kind.starts_with("memo")
+            || kind.starts_with("concept.") =>
+        {
+            session.changed += 1;
+        }
+        _ => {}
+    }
+    if session.client.is_none() {
+        let agent = entry.actor.strip_prefix("agent:");
+        session.client = Some(agent.unwrap_or(&entry.actor).to_owned());
+    }
+    if session.name.is_none() {
+        // A memory says in which session it was stored.
+        let source = entry.payload.get("source");
+        let of = |name: &str| source?.get(name)?.as_str().map(str::to_owned);
+        session.name =
+            of("session").filter(|name| hash::session_id(name).to_string() == session.id);
+        session.project = session.project.take().or_else(|| of("project"));
+    }
+}
+
+/// What a `memory.recalled` says of what was shown.
+pub(crate) struct Shown {
+    pub(crate) ids: Vec<String>,
+    pub(crate) front: Option<String>,
+    pub(crate) tokens: u64,
+}
+
+impl Shown {
+    pub(crate) fn of(entry: &LogEntry) -> Shown {
+        let results = entry.facts.get("results").and_then(Value::as_array);
+        let results = results.into_iter().flatten();
+        let ids = results.filter_map(|result| result.get("id")?.as_str().map(str::to_owned));
+        let shown = entry.facts.get("shown");
+        let front = shown.and_then(|shown| shown.get("front")?.as_str().map(str::to_owned));
+        let tokens = shown.and_then(|shown| shown.get("tokens")?.as_u64());
+        Shown {
+            ids: ids.collect(),
+            front,
+            tokens: tokens.unwrap_or(0),
+        }
+    }
+
+    pub(crate) fn is_unasked(&self) -> bool {
+        matches!(self.front.as_deref(), Some("hook" | "wake-up"))
+    }
+}

@@ -1,0 +1,233 @@
+//! What agents were shown without asking, and how many tokens they were shown.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::AddAssign;
+
+use icm_api::error::Result;
+use icm_api::{Caller, LogEntry, LogRequest};
+use icm_log::hash;
+use icm_service::Service;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::sessions::Shown;
+
+/// One injection: what a hook or a wake-up pack showed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Injection {
+    /// Position of its record.
+    pub position: u64,
+    /// Event id of its record.
+    pub event: String,
+    /// RFC 3339.
+    pub at: String,
+    /// `hook` or `wake-up`.
+    pub front: String,
+    /// Who was shown it.
+    pub actor: String,
+    /// The session's id, if it has one.
+    pub session: Option<String>,
+    /// The words of the prompt that counted.
+    pub words: Option<String>,
+    /// Tokens of what was shown, estimated.
+    pub tokens: u64,
+    /// The memories, best first.
+    pub memories: Vec<InjectedMemory>,
+}
+
+/// A memory that was injected.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct InjectedMemory {
+    /// The memory, a ULID.
+    pub id: String,
+    /// How sure it was that it fits the prompt, 0 to 1; `None` in a wake-up pack.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fit: Option<f64>,
+}
+
+/// Calls `each` for every injection of the log that a request selects, until it says false. Returns how many there were.
+///
+/// # Errors
+/// As [`Service::log`].
+pub fn injections(
+    service: &Service,
+    request: &LogRequest,
+    each: &mut dyn FnMut(Injection) -> bool,
+) -> Result<u64> {
+    let most = request.limit.unwrap_or(usize::MAX) as u64;
+    let request = LogRequest {
+        kind: Some("memory.recalled".to_owned()),
+        limit: None,
+        ..request.clone()
+    };
+    let mut given = 0;
+    service.log(&request, &mut |entry| {
+        if given >= most {
+            return false;
+        }
+        match injection(&entry) {
+            Some(injection) => {
+                given += 1;
+                each(injection)
+            }
+            None => true,
+        }
+    })?;
+    Ok(given)
+}
+
+fn injection(entry: &LogEntry) -> Option<Injection> {
+    let shown = Shown::of(entry);
+    if !shown.is_unasked() {
+        return None;
+    }
+    let fits = entry.payload.get("fits_ppm").and_then(Value::as_array);
+    let mut fits = fits.into_iter().flatten().map(Value::as_f64);
+    let memories = shown.ids.iter().map(|id| InjectedMemory {
+        id: id.clone(),
+        fit: fits.next().flatten().map(|ppm| ppm / 1e6),
+    });
+    let words = entry.payload.get("query").and_then(Value::as_str);
+    Some(Injection {
+        position: entry.position,
+        event: entry.event.clone(),
+        at: entry.at.clone(),
+        actor: entry.actor.clone(),
+        session: entry.session.clone(),
+        words: words.filter(|words| !words.is_empty()).map(str::to_owned),
+        tokens: shown.tokens,
+        memories: memories.collect(),
+        front: shown.front?,
+    })
+}
+
+/// What the caller's session has seen since it last started or got a fresh context.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SeenBySession {
+    /// Whether an event says that the session started.
+    pub is_started: bool,
+    /// Ids of the memories that it was shown, or stored itself.
+    pub ids: BTreeSet<String>,
+}
+
+/// Returns what the caller's session has seen. Reads the log back to the session's newest start, or all of it if no event
+/// says that the session started.
+///
+/// # Errors
+/// As [`Service::log`].
+pub fn seen_by_session(service: &Service, caller: &Caller) -> Result<SeenBySession> {
+    let mut seen = SeenBySession::default();
+    let Some(session) = &caller.session else {
+        return Ok(seen);
+    };
+    let request = LogRequest {
+        session: Some(session.clone()),
+        ..LogRequest::default()
+    };
+    service.log(&request, &mut |entry| match &*entry.kind {
+        "session.started" => {
+            seen.is_started = true;
+            false
+        }
+        "memory.recalled" => {
+            seen.ids.extend(Shown::of(&entry).ids);
+            true
+        }
+        "memory.stored" => {
+            seen.ids.extend(entry.subject);
+            true
+        }
+        _ => true,
+    })?;
+    Ok(seen)
+}
+
+/// Recalls and tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tokens {
+    /// Times that something was shown.
+    pub times: u64,
+    /// Memories that were shown.
+    pub memories: u64,
+    /// Tokens of what was shown, estimated.
+    pub tokens: u64,
+}
+
+impl AddAssign for Tokens {
+    fn add_assign(&mut self, more: Tokens) {
+        self.times += more.times;
+        self.memories += more.memories;
+        self.tokens += more.tokens;
+    }
+}
+
+/// Tokens by what they can be told apart by.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenStats {
+    /// All of it.
+    pub total: Tokens,
+    /// By client.
+    pub by_client: BTreeMap<String, Tokens>,
+    /// By session id.
+    pub by_session: BTreeMap<String, Tokens>,
+    /// By front: `recall`, `context`, `wake-up`, `hook`, or `unsaid` for older events.
+    pub by_front: BTreeMap<String, Tokens>,
+    /// By day of this machine, `2026-03-01`.
+    pub by_day: BTreeMap<String, Tokens>,
+}
+
+/// Counts what was shown to whom. Reads the whole log, or that since a time.
+///
+/// # Errors
+/// As [`Service::log`].
+pub fn token_stats(service: &Service, since: Option<&str>) -> Result<TokenStats> {
+    let mut stats = TokenStats::default();
+    let mut clients: BTreeMap<String, String> = BTreeMap::new();
+    let zone = service.zone();
+    let request = LogRequest {
+        oldest_first: true,
+        since: since.map(str::to_owned),
+        ..LogRequest::default()
+    };
+    service.log(&request, &mut |entry| {
+        if entry.kind == "session.started"
+            && let (Some(session), Some(client)) = (
+                &entry.session,
+                entry.payload.get("client").and_then(Value::as_str),
+            )
+        {
+            clients.insert(session.clone(), client.to_owned());
+        }
+        if entry.kind != "memory.recalled" {
+            return true;
+        }
+        let shown = Shown::of(&entry);
+        let tokens = Tokens {
+            times: 1,
+            memories: shown.ids.len() as u64,
+            tokens: shown.tokens,
+        };
+        let client = entry
+            .session
+            .as_ref()
+            .and_then(|session| clients.get(session));
+        let actor = entry.actor.strip_prefix("agent:").unwrap_or(&entry.actor);
+        let client = client.map_or_else(|| actor.to_owned(), Clone::clone);
+        stats.total += tokens;
+        *stats.by_client.entry(client).or_default() += tokens;
+        if let Some(session) = entry.session {
+            *stats.by_session.entry(session).or_default() += tokens;
+        }
+        let front = shown.front.unwrap_or_else(|| "unsaid".to_owned());
+        *stats.by_front.entry(front).or_default() += tokens;
+        let day = icm_api::when::day(&entry.at, &zone);
+        *stats.by_day.entry(day).or_default() += tokens;
+        true
+    })?;
+    Ok(stats)
+}
+
+/// The id in the log of the session that a name means.
+pub fn session_id(name: &str) -> String {
+    hash::session_id(name).to_string()
+}

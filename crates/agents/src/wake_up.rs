@@ -1,0 +1,370 @@
+//! The wake-up pack: what a session should know when it starts, within a budget of tokens.
+
+use std::collections::BTreeMap;
+
+use icm_api::error::{Result, ServiceError};
+use icm_api::tokens;
+use icm_api::when::{rfc3339, time_ago};
+use icm_api::{Basis, Caller, Importance, LogRequest, Memory};
+use icm_guard::frame::Frame;
+use icm_guard::sanitize::clean_line;
+use icm_log::facts::{self, Front};
+use icm_projections::fold::Version;
+use icm_service::Service;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+
+/// Tokens of a pack unless another number is given.
+pub const BUDGET: usize = 800;
+const BUDGET_MIN: usize = 50;
+const BUDGET_MAX: usize = 1_000_000;
+/// Memories that are weighed against each other. More would be read for nothing: a pack has room for dozens.
+const CANDIDATES_MAX: usize = 2_000;
+/// Bytes of one text. A longer one is cut, and its id leads to the rest.
+const ITEM_BYTES: usize = 480;
+/// Tokens that a line takes beside its text, about.
+const LINE_TOKENS: f64 = 24.0;
+/// Topics that hold preferences, and those below them.
+const PREFERENCES: [&str; 3] = ["preferences", "prefs", "preference"];
+/// Events that are read to find the last session of a project.
+const SESSION_EVENTS: usize = 200;
+
+/// Asks for a wake-up pack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WakeUpRequest {
+    /// Tokens that the text may have, 50 to 1,000,000; about four bytes each.
+    pub budget: usize,
+    /// Ids of memories that are left out.
+    pub without: Vec<String>,
+    /// Write the record of what is shown.
+    pub record: bool,
+}
+
+impl Default for WakeUpRequest {
+    fn default() -> Self {
+        WakeUpRequest {
+            budget: BUDGET,
+            without: Vec::new(),
+            record: true,
+        }
+    }
+}
+
+/// Why a memory is in a pack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// It is pinned.
+    Pinned,
+    /// It is critical.
+    Critical,
+    /// It is a preference.
+    Preference,
+    /// It is of high importance.
+    High,
+    /// It changed since the last session of the project.
+    Changed,
+}
+
+impl Reason {
+    /// How much it speaks for a memory. A pin is a person's word, so it comes before all else.
+    fn value(self) -> f64 {
+        match self {
+            Reason::Pinned => 100.0,
+            Reason::Critical => 4.0,
+            Reason::Preference => 2.5,
+            Reason::High => 2.0,
+            Reason::Changed => 1.5,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Reason::Pinned => "pinned",
+            Reason::Critical => "critical",
+            Reason::Preference => "preference",
+            Reason::High => "high",
+            Reason::Changed => "changed since the last session",
+        }
+    }
+}
+
+/// A memory of a pack.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WakeUpItem {
+    /// Why it is there, most important first.
+    pub reasons: Vec<Reason>,
+    /// Its value for each token.
+    pub worth: f64,
+    /// Who changed it, if that is a reason.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub changed_by: Option<String>,
+    /// The memory.
+    #[serde(flatten)]
+    pub memory: Memory,
+}
+
+/// What a session should know when it starts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WakeUp {
+    /// What it was computed at.
+    pub basis: Basis,
+    /// Tokens that the text may have.
+    pub budget: usize,
+    /// Tokens that it has, estimated.
+    pub tokens: usize,
+    /// The memories in a frame that marks them as data; empty if nothing is worth it.
+    pub text: String,
+    /// Memories that would have been worth it and found no room.
+    pub left_out: usize,
+    /// When the last session of the project before this one was active, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub last_session_at: Option<String>,
+    /// What the text shows, in its order.
+    pub items: Vec<WakeUpItem>,
+}
+
+/// Chooses what a session should know: pins, critical and high memories, preferences, and what changed since the last
+/// session of the project, by their value for each token. Superseded memories are left out.
+///
+/// # Errors
+/// `Invalid` for a budget out of bounds, and as [`Service::list`].
+pub fn wake_up(service: &Service, caller: &Caller, request: &WakeUpRequest) -> Result<WakeUp> {
+    if !(BUDGET_MIN..=BUDGET_MAX).contains(&request.budget) {
+        return Err(ServiceError::invalid(format!(
+            "the budget is {} tokens, it must be from {BUDGET_MIN} to {BUDGET_MAX}",
+            request.budget
+        )));
+    }
+    let last = last_session(service, caller)?;
+    let now_ms = service.now_ms();
+    let since_ms = last.as_ref().map(|last| last.until_ms);
+    let own = caller.session.as_deref();
+    let wanted = |version: &Version| !reasons(version, now_ms, since_ms, own).is_empty();
+    let (basis, memories) = service.seen_from(caller, CANDIDATES_MAX, &wanted)?;
+    let mut items: Vec<WakeUpItem> = memories
+        .into_iter()
+        .filter(|memory| !request.without.contains(&memory.id) && !is_superseded(memory))
+        .map(|memory| item(memory, now_ms, since_ms, own, caller))
+        .collect();
+    items.sort_by(|a, b| b.worth.total_cmp(&a.worth));
+    let filled = fill(items, request.budget, now_ms);
+    let tokens = tokens::estimate(&filled.text);
+    if request.record && !filled.items.is_empty() {
+        let ids: Vec<&str> = filled.items.iter().map(|item| &*item.memory.id).collect();
+        service.shown_unasked(caller, Front::WAKE_UP, "", &ids, tokens)?;
+    }
+    Ok(WakeUp {
+        basis,
+        budget: request.budget,
+        tokens,
+        text: filled.text,
+        left_out: filled.left_out,
+        last_session_at: last.map(|last| rfc3339(last.until_ms)),
+        items: filled.items,
+    })
+}
+
+fn reasons(
+    version: &Version,
+    now_ms: u64,
+    since_ms: Option<u64>,
+    own_session: Option<&str>,
+) -> Vec<Reason> {
+    let topic = version.topic.as_deref().unwrap_or_default();
+    let is_others = own_session.is_none() || version.source.session.as_deref() != own_session;
+    of(
+        version.pinned_until_ms,
+        version.importance,
+        topic,
+        is_others.then_some(version.updated_ms),
+        now_ms,
+        since_ms,
+    )
+}
+
+/// Returns what speaks for a memory. `updated_ms`: when another session changed it.
+fn of(
+    pinned_until_ms: Option<u64>,
+    importance: facts::Importance,
+    topic: &str,
+    updated_ms: Option<u64>,
+    now_ms: u64,
+    since_ms: Option<u64>,
+) -> Vec<Reason> {
+    let is_pinned = pinned_until_ms.is_some_and(|until| until == 0 || until > now_ms);
+    let first = topic.split('/').next().unwrap_or_default();
+    let is_preference = PREFERENCES
+        .iter()
+        .any(|name| first.eq_ignore_ascii_case(name));
+    let is_changed = updated_ms
+        .zip(since_ms)
+        .is_some_and(|(at, since)| at > since);
+    [
+        (is_pinned, Reason::Pinned),
+        (importance == facts::Importance::Critical, Reason::Critical),
+        (is_preference, Reason::Preference),
+        (importance == facts::Importance::High, Reason::High),
+        (
+            is_changed && importance != facts::Importance::Low,
+            Reason::Changed,
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(holds, reason)| holds.then_some(reason))
+    .collect()
+}
+
+fn is_superseded(memory: &Memory) -> bool {
+    let mut related = memory.related.iter();
+    related.any(|link| link.relation == "supersedes" && link.direction == icm_api::Direction::In)
+}
+
+fn item(
+    memory: Memory,
+    now_ms: u64,
+    since_ms: Option<u64>,
+    own_session: Option<&str>,
+    caller: &Caller,
+) -> WakeUpItem {
+    let ms = |at: &str| at.parse::<Timestamp>().ok().map(Timestamp::as_millisecond);
+    let pinned_until_ms = memory.pinned_until.as_deref().map(|until| match ms(until) {
+        Some(until) => u64::try_from(until).unwrap_or(0),
+        None => 0,
+    });
+    let updated_ms = ms(&memory.updated_at).and_then(|at| u64::try_from(at).ok());
+    let is_others = own_session.is_none() || memory.source.session.as_deref() != own_session;
+    let importance = memory.importance.into();
+    let reasons = of(
+        pinned_until_ms,
+        importance,
+        &memory.topic,
+        updated_ms.filter(|_| is_others),
+        now_ms,
+        since_ms,
+    );
+    let value: f64 = reasons.iter().map(|reason| reason.value()).sum();
+    let own = caller.project_id.as_ref().map(|id| format!("project:{id}"));
+    // What was stored for this project says more about it than what holds everywhere.
+    let near = match own.as_deref() == Some(&*memory.scope) {
+        true => 1.5,
+        false => 1.0,
+    };
+    let len = memory
+        .content
+        .as_deref()
+        .map_or(0, str::len)
+        .min(ITEM_BYTES);
+    let cost = tokens::within(len) as f64 + LINE_TOKENS;
+    let changed_by = reasons
+        .contains(&Reason::Changed)
+        .then(|| memory.source.agent.clone())
+        .flatten();
+    WakeUpItem {
+        worth: value * near * memory.weight.max(0.1) / cost,
+        reasons,
+        changed_by,
+        memory,
+    }
+}
+
+struct Filled {
+    text: String,
+    items: Vec<WakeUpItem>,
+    left_out: usize,
+}
+
+fn fill(items: Vec<WakeUpItem>, budget: usize, now_ms: u64) -> Filled {
+    let most = tokens::bytes(budget);
+    let now = i64::try_from(now_ms).ok();
+    let now = now.and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    let mut frame = Frame::new();
+    let (mut shown, mut left_out) = (Vec::new(), 0);
+    for item in items {
+        let memory = &item.memory;
+        let head = format!("{} [{}] ", memory.id, clean_line(&memory.topic));
+        let tail = format!(" ({})", about(&item, now.unwrap_or(Timestamp::MAX)));
+        let content = memory.content.as_deref().unwrap_or("(withheld)");
+        match frame.item_within((&head, content, &tail), ITEM_BYTES, most) {
+            true => shown.push(item),
+            false => left_out += 1,
+        }
+    }
+    Filled {
+        text: match shown.is_empty() {
+            true => String::new(),
+            false => frame.finish(),
+        },
+        items: shown,
+        left_out,
+    }
+}
+
+fn about(item: &WakeUpItem, now: Timestamp) -> String {
+    let memory = &item.memory;
+    let mut about: Vec<String> = item
+        .reasons
+        .iter()
+        .map(|reason| reason.word().to_owned())
+        .collect();
+    if let Some(by) = &item.changed_by {
+        about.push(format!("by {}", clean_line(by)));
+    }
+    let of = memory.occurred_at.as_ref().unwrap_or(&memory.updated_at);
+    about.extend(time_ago(now, of, &TimeZone::UTC));
+    if memory.importance == Importance::Low {
+        about.push("low".to_owned());
+    }
+    if memory.trust == icm_api::Trust::External {
+        about.push("external".to_owned());
+    }
+    about.join(", ")
+}
+
+/// The session of a project before the caller's own.
+struct LastSession {
+    /// Its end, or else its start.
+    until_ms: u64,
+}
+
+/// Returns the last session of the caller's project that is not the caller's own or a child of it.
+fn last_session(service: &Service, caller: &Caller) -> Result<Option<LastSession>> {
+    let Some(project) = &caller.project else {
+        return Ok(None);
+    };
+    let own = caller.session.as_deref().map(icm_log::hash::session_id);
+    let own = own.map(|id| id.to_string());
+    let request = LogRequest {
+        kind: Some("session".to_owned()),
+        limit: Some(SESSION_EVENTS),
+        ..LogRequest::default()
+    };
+    let mut ends: BTreeMap<String, String> = BTreeMap::new();
+    let mut last = None;
+    service.log(&request, &mut |entry| {
+        let Some(session) = entry.session else {
+            return true;
+        };
+        if Some(&session) == own.as_ref() {
+            return true;
+        }
+        if entry.kind == "session.ended" {
+            ends.insert(session, entry.at);
+            return true;
+        }
+        let is_here = entry.payload.get("project").and_then(|it| it.as_str()) == Some(project);
+        let is_child = entry
+            .facts
+            .get("parent")
+            .is_some_and(|parent| !parent.is_null());
+        if is_here && !is_child {
+            last = Some(ends.remove(&session).unwrap_or(entry.at));
+            return false;
+        }
+        true
+    })?;
+    let until = last.and_then(|at| at.parse::<Timestamp>().ok());
+    let until_ms = until.and_then(|at| u64::try_from(at.as_millisecond()).ok());
+    Ok(until_ms.map(|until_ms| LastSession { until_ms }))
+}

@@ -1,14 +1,18 @@
 //! `icm stats`
 
 use clap::Args;
+use icm_agents::shown::{Tokens, token_stats};
 use icm_api::Stats;
 
 use crate::app::App;
-use crate::columns;
+use crate::columns::{self, Cell};
 use crate::error::{CliError, Outcome};
-use crate::text::{bytes, count};
-use crate::ui::Ui;
+use crate::text::{bytes, count, one_line};
+use crate::ui::{BOLD, DIM, Ui};
 use crate::when;
+
+/// Rows of a part of `--tokens`; `--json` has all of them.
+const TOKEN_ROWS: usize = 20;
 
 /// Show the store in numbers: memories, events, bytes, how far each view is
 #[derive(Debug, Args)]
@@ -16,9 +20,18 @@ pub(crate) struct StatsArgs {
     /// As this machine knew at that time; bytes and views are always those of now
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
+    /// Show how many tokens of memories were shown: by client, session, front and day
+    #[arg(long, conflicts_with = "at")]
+    tokens: bool,
+    /// With `--tokens`: only since this time
+    #[arg(long, value_name = "TIME", requires = "tokens")]
+    since: Option<String>,
 }
 
 pub(crate) fn run(args: StatsArgs, app: &App) -> Result<Outcome, CliError> {
+    if args.tokens {
+        return tokens(args.since.as_deref(), app);
+    }
     let stats = app.service()?.stats(args.at.as_deref())?;
 
     if app.ui.json {
@@ -27,6 +40,45 @@ pub(crate) fn run(args: StatsArgs, app: &App) -> Result<Outcome, CliError> {
         print(&app.ui, &stats, args.at.is_none())?;
     }
     Ok(Outcome::Fine)
+}
+
+fn tokens(since: Option<&str>, app: &App) -> Result<Outcome, CliError> {
+    let stats = token_stats(app.service()?, since)?;
+    if app.ui.json {
+        app.ui.json(&stats)?;
+        return Ok(Outcome::Fine);
+    }
+    let mut rows = vec![token_row("all", &stats.total)];
+    for (title, parts) in [
+        ("by client", &stats.by_client),
+        ("by front", &stats.by_front),
+        ("by day", &stats.by_day),
+        ("by session", &stats.by_session),
+    ] {
+        if !parts.is_empty() {
+            rows.push(vec![Cell::new(title).style(BOLD)]);
+        }
+        let skipped = parts.len().saturating_sub(TOKEN_ROWS);
+        let parts = parts.iter().skip(skipped);
+        rows.extend(
+            parts.map(|(name, tokens)| token_row(&format!("  {}", one_line(name)), tokens)),
+        );
+    }
+    columns::print(&app.ui, &rows)?;
+    Ok(Outcome::Fine)
+}
+
+fn token_row(name: &str, tokens: &Tokens) -> Vec<Cell> {
+    vec![
+        Cell::new(name),
+        Cell::new(count(tokens.tokens, "token", "tokens")).right(),
+        Cell::new(count(tokens.times, "time", "times"))
+            .right()
+            .style(DIM),
+        Cell::new(count(tokens.memories, "memory", "memories"))
+            .right()
+            .style(DIM),
+    ]
 }
 
 /// Names and values, in the order in which they are printed.

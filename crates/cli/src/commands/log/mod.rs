@@ -4,6 +4,7 @@ mod export;
 mod follow;
 mod heads;
 mod import;
+mod injected;
 mod repair;
 mod show;
 mod verify;
@@ -69,6 +70,9 @@ struct Filters {
     /// Only events of this session
     #[arg(long)]
     session: Option<String>,
+    /// What hooks and wake-up packs showed to agents, with the memories
+    #[arg(long, conflicts_with_all = ["kind", "follow"])]
+    injected: bool,
     /// Not before this time
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
@@ -131,6 +135,9 @@ fn list(filters: Filters, app: &App) -> Result<Outcome, CliError> {
 
     if filters.follow {
         return follow::run(request, app);
+    }
+    if filters.injected {
+        return injected::run(&request, app);
     }
 
     let mut written = Ok(());

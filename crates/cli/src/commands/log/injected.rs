@@ -1,0 +1,71 @@
+//! `icm log --injected`
+
+use icm_agents::shown::{Injection, injections};
+use icm_api::LogRequest;
+use icm_service::Service;
+
+use crate::app::App;
+use crate::error::{CliError, Outcome};
+use crate::memory_view::short_event;
+use crate::text::{count, cut, one_line};
+use crate::ui::{BOLD, DIM, Ui};
+use crate::when;
+
+pub(super) fn run(request: &LogRequest, app: &App) -> Result<Outcome, CliError> {
+    let service = app.service()?;
+    let mut found = Vec::new();
+    let mut written = Ok(());
+    let shown = injections(service, request, &mut |injection| {
+        match app.ui.json {
+            true => written = app.ui.json_line(&injection),
+            false => found.push(injection),
+        }
+        written.is_ok()
+    })?;
+    written?;
+    for injection in &found {
+        print(&app.ui, service, injection)?;
+    }
+    match shown {
+        0 => {
+            app.ui.remark(format_args!("nothing was injected"));
+            Ok(Outcome::No)
+        }
+        _ => Ok(Outcome::Fine),
+    }
+}
+
+fn print(ui: &Ui, service: &Service, injection: &Injection) -> Result<(), CliError> {
+    let place = ui.paint(BOLD, &format!("@{}", injection.position));
+    let words = match &injection.words {
+        Some(words) => format!(" for \"{}\"", one_line(words)),
+        None => String::new(),
+    };
+    let about = format!(
+        "{}  {}  {}  {}",
+        short_event(&injection.event),
+        when::ago(ui.now, &injection.at),
+        one_line(&injection.actor),
+        count(injection.tokens, "token", "tokens"),
+    );
+    ui.line(format_args!(
+        "{place} {}{words}  {}",
+        injection.front,
+        ui.paint(DIM, &about)
+    ))?;
+    for memory in &injection.memories {
+        let fit = memory
+            .fit
+            .map_or("    ".to_owned(), |fit| format!("{fit:.2}"));
+        // A memory that was redacted since has no text to show.
+        let known = service.get(&memory.id, None).ok();
+        let text = known.as_ref().and_then(|memory| memory.content.as_deref());
+        let line = format!(
+            "  {fit}  {}  {}",
+            memory.id,
+            one_line(text.unwrap_or("(gone)"))
+        );
+        ui.line(format_args!("{}", cut(&line, ui.columns.unwrap_or(120))))?;
+    }
+    Ok(())
+}

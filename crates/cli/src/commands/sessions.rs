@@ -1,0 +1,156 @@
+//! `icm sessions`
+
+use std::collections::BTreeSet;
+
+use clap::Args;
+use icm_agents::sessions::{Session, SessionsRequest, sessions};
+
+use crate::app::App;
+use crate::columns::{self, Cell, Step};
+use crate::error::{CliError, Outcome};
+use crate::text::{count, one_line};
+use crate::ui::{BOLD, DIM, PLAIN, Ui};
+use crate::values::how_many;
+use crate::when;
+
+const LIMIT_ON_TERMINAL: u32 = 20;
+
+/// Show the sessions of agents: who worked when and where, what each stored and was shown
+///
+/// Sessions that work for another one, as sub-agents do, stand below it. With an id or a name: that session and those
+/// that work for it. `icm log --session ID` shows its events, `icm undo --session ID` takes its changes back.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm sessions
+  icm sessions 3f2a
+  icm sessions --project widgets --since yesterday")]
+pub(crate) struct SessionsArgs {
+    /// A session's name, its id, or the beginning of the id
+    #[arg(value_name = "ID")]
+    session: Option<String>,
+    /// Only sessions of this project
+    #[arg(long, value_name = "NAME")]
+    project: Option<String>,
+    /// Only what happened since this time
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// How many at most [default: 20 on a terminal, else all]
+    #[arg(short, long, value_name = "N", value_parser = how_many)]
+    limit: Option<u32>,
+}
+
+pub(crate) fn run(args: SessionsArgs, app: &App) -> Result<Outcome, CliError> {
+    let limit = match args.limit {
+        None if app.ui.is_terminal() => Some(LIMIT_ON_TERMINAL),
+        limit => limit,
+    };
+    let request = SessionsRequest {
+        session: args.session,
+        project: args.project,
+        since: args.since,
+        limit: limit.map(|limit| limit as usize),
+    };
+
+    let found = sessions(app.service()?, &request)?;
+
+    if app.ui.json {
+        app.ui.json(&found)?;
+    } else {
+        print(&app.ui, &found)?;
+    }
+    match found.is_empty() {
+        true => {
+            app.ui
+                .remark(format_args!("no event of the log is of a session"));
+            Ok(Outcome::No)
+        }
+        false => Ok(Outcome::Fine),
+    }
+}
+
+fn print(ui: &Ui, sessions: &[Session]) -> Result<(), CliError> {
+    let known: BTreeSet<&str> = sessions.iter().map(|session| &*session.id).collect();
+    let is_root = |session: &&Session| {
+        session
+            .parent
+            .as_deref()
+            .is_none_or(|parent| parent == session.id || !known.contains(parent))
+    };
+    let mut rows = Vec::new();
+    let mut shown = BTreeSet::new();
+    for session in sessions.iter().filter(is_root) {
+        add(ui, &mut rows, sessions, session, 0, &mut shown);
+    }
+    columns::fit(
+        ui,
+        &mut rows,
+        &[
+            Step::Cut(5, 40),
+            Step::Cut(0, 24),
+            Step::Drop(3),
+            Step::Cut(5, 12),
+        ],
+    );
+    columns::print(ui, &rows)
+}
+
+/// Adds a session and those that work for it. A circle, which nothing honest makes, is cut.
+fn add<'s>(
+    ui: &Ui,
+    rows: &mut Vec<Vec<Cell>>,
+    all: &'s [Session],
+    session: &'s Session,
+    depth: usize,
+    shown: &mut BTreeSet<&'s str>,
+) {
+    if !shown.insert(&session.id) {
+        return;
+    }
+    let name = session.name.as_deref().unwrap_or(&session.id);
+    let name = match depth {
+        0 => one_line(name),
+        depth => format!("{}└ {}", "  ".repeat(depth - 1), one_line(name)),
+    };
+    let client = session.client.as_deref().unwrap_or_default();
+    let client = match &session.agent {
+        Some(agent) => format!("{client} ({agent})"),
+        None => client.to_owned(),
+    };
+    let state = match &session.ended {
+        Some(_) => "ended",
+        None => "open",
+    };
+    rows.push(vec![
+        Cell::new(name).style(if depth == 0 { BOLD } else { PLAIN }),
+        Cell::new(one_line(&client)),
+        Cell::new(when::ago(ui.now, &session.last_at)).style(DIM),
+        Cell::new(state).style(DIM),
+        Cell::new(one_line(session.project.as_deref().unwrap_or("–"))),
+        Cell::new(work(session)),
+    ]);
+    for child in all
+        .iter()
+        .filter(|child| child.parent.as_ref() == Some(&session.id))
+    {
+        add(ui, rows, all, child, depth + 1, shown);
+    }
+}
+
+/// What a session did and was shown.
+fn work(session: &Session) -> String {
+    let parts = [
+        (session.stored, "stored"),
+        (session.changed, "changed"),
+        (session.injected, "shown"),
+    ];
+    let parts = parts.iter().filter(|(n, _)| *n > 0);
+    let mut parts: Vec<String> = parts.map(|(n, what)| format!("{n} {what}")).collect();
+    if session.recalls > 0 {
+        parts.push(count(session.recalls, "recall", "recalls"));
+    }
+    if session.tokens > 0 {
+        parts.push(count(session.tokens, "token", "tokens"));
+    }
+    parts.join(", ")
+}

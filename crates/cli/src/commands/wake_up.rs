@@ -1,0 +1,66 @@
+//! `icm wake-up`
+
+use clap::Args;
+use icm_agents::wake_up::{BUDGET, WakeUpRequest, wake_up};
+
+use crate::app::App;
+use crate::error::{CliError, Outcome};
+use crate::text::count;
+use crate::when;
+
+/// Show what a session should know when it starts
+///
+/// Pinned, critical and high memories that are seen from here, preferences, and what changed since the last session of
+/// this project, chosen by their value for each token. Hooks give this text to agents when a session starts, is resumed,
+/// cleared or compacted. The showing is recorded, and counts as no recall.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm wake-up --budget 400
+  icm pin 01J9X4 --for 7d    # a memory that every session is shown")]
+pub(crate) struct WakeUpArgs {
+    /// Tokens that the text may have, 50 to 1000000; four bytes are counted as one
+    #[arg(long, value_name = "TOKENS", default_value_t = BUDGET)]
+    budget: usize,
+    /// Leave no trace in the log
+    #[arg(long)]
+    no_record: bool,
+}
+
+pub(crate) fn run(args: WakeUpArgs, app: &App) -> Result<Outcome, CliError> {
+    let caller = app.caller_here()?;
+    let request = WakeUpRequest {
+        budget: args.budget,
+        record: !args.no_record && app.config.recall.record,
+        ..WakeUpRequest::default()
+    };
+
+    let pack = wake_up(app.service()?, &caller, &request)?;
+
+    if app.ui.json {
+        app.ui.json(&pack)?;
+    } else if !pack.text.is_empty() {
+        app.ui.line(format_args!("{}", pack.text))?;
+    }
+    if pack.items.is_empty() {
+        let hint = "pin a memory with `icm pin ID`, or store one with `-i high`";
+        app.ui
+            .remark(format_args!("nothing to wake up with; {hint}"));
+        return Ok(Outcome::No);
+    }
+    let left_out = match pack.left_out {
+        0 => String::new(),
+        more => format!(", {more} more did not fit"),
+    };
+    let since = match &pack.last_session_at {
+        Some(at) => format!(", last session {}", when::ago(app.ui.now, at)),
+        None => String::new(),
+    };
+    app.ui.remark(format_args!(
+        "{} in {} of {} tokens{left_out}{since}",
+        count(pack.items.len() as u64, "memory", "memories"),
+        pack.tokens,
+        pack.budget
+    ));
+    Ok(Outcome::Fine)
+}

@@ -50,6 +50,8 @@ pub(crate) struct Config {
     pub(crate) decay: DecayPolicy,
     pub(crate) consolidate: Consolidate,
     pub(crate) summarizer: SummarizerSection,
+    pub(crate) hooks: Hooks,
+    pub(crate) mcp: Mcp,
     pub(crate) output: Output,
     /// The file as it was parsed.
     #[serde(skip)]
@@ -72,6 +74,42 @@ impl Default for Recall {
             record: true,
             links: true,
         }
+    }
+}
+
+/// `[hooks]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Hooks {
+    pub(crate) enabled: bool,
+    pub(crate) record: bool,
+    pub(crate) floor: f64,
+    pub(crate) budget: usize,
+    pub(crate) wake_up_budget: usize,
+}
+
+impl Default for Hooks {
+    fn default() -> Self {
+        Hooks {
+            enabled: true,
+            record: true,
+            floor: 0.5,
+            budget: 600,
+            wake_up_budget: icm_agents::wake_up::BUDGET,
+        }
+    }
+}
+
+/// `[mcp]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Mcp {
+    pub(crate) nudge_after: u64,
+}
+
+impl Default for Mcp {
+    fn default() -> Self {
+        Mcp { nudge_after: 10 }
     }
 }
 

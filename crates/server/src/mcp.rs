@@ -14,6 +14,7 @@
 mod complete;
 mod follow_up;
 mod line;
+mod nudge;
 mod offer;
 mod progress;
 mod prompts;
@@ -77,6 +78,8 @@ pub struct McpOptions {
     pub answer_max_bytes: usize,
     /// Which tools.
     pub offer: Offer,
+    /// Calls of a session that stores nothing before a reply says so; 0 never. Shorter answers never say it.
+    pub nudge_after: u64,
 }
 
 impl Default for McpOptions {
@@ -87,6 +90,7 @@ impl Default for McpOptions {
             structured: false,
             answer_max_bytes: ANSWER_MAX_BYTES,
             offer: Offer::default(),
+            nudge_after: NUDGE_AFTER,
         }
     }
 }
@@ -97,6 +101,9 @@ impl McpOptions {
         self.answer_max_bytes.saturating_sub(AROUND_MAX_BYTES)
     }
 }
+
+/// Calls without a store before a reply suggests one, unless the configuration says otherwise.
+const NUDGE_AFTER: u64 = 10;
 
 /// Bytes around the texts of an answer, at most: tags, notes, the way on.
 const AROUND_MAX_BYTES: usize = 1_500;

@@ -21,15 +21,7 @@ const MAY_USE: [(&str, &[&str]); 17] = [
     ),
     (
         "agents",
-        &[
-            "api",
-            "clients",
-            "extract",
-            "guard",
-            "log",
-            "projections",
-            "service",
-        ],
+        &["api", "clients", "guard", "log", "projections", "service"],
     ),
     ("bench", &["api", "guard", "projections", "service"]),
     ("sync", &["api", "log", "service"]),

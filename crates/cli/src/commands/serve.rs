@@ -132,6 +132,7 @@ pub(crate) fn run(args: ServeArgs, app: &App) -> Result<Outcome, CliError> {
         service.check_folder()?;
     }
     let options = McpOptions {
+        nudge_after: app.config.mcp.nudge_after,
         compact: args.compact,
         read_only: args.read_only,
         structured: args.structured,

@@ -15,9 +15,10 @@ use crate::when;
 
 const LIMIT_ON_TERMINAL: u32 = 20;
 
-/// Show the sessions of agents: who worked when and where, what each stored and was shown
+/// Show the sessions of agents, and what each did
 ///
-/// Sessions that work for another one, as sub-agents do, stand below it. With an id or a name: that session and those
+/// Who worked when and where, what each session stored, and what it was shown. Sessions that work for another one, as
+/// sub-agents do, stand below it. With an id or a name: that session and those
 /// that work for it. `icm log --session ID` shows its events, `icm undo --session ID` takes its changes back.
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -11,6 +11,9 @@ use Takes::{Bool, Number, OneOf, Text, Texts, Whole};
 const WEIGHT: Takes = Number(0.0, 100.0);
 const SHARE: Takes = Number(0.0, 1.0);
 
+/// Clients cut longer contexts.
+const CONTEXT_TOKENS_MAX: u64 = 2_400;
+
 /// A larger count would make a recall read more memories than a store of usual size has.
 const COUNT_MAX: u64 = 10_000;
 
@@ -35,6 +38,11 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("decay", "How memories that nobody recalls fade."),
     ("consolidate", "Topics with many memories."),
     ("summarizer", "The program that writes summaries."),
+    (
+        "hooks",
+        "What `icm hook` gives to agents when a session starts and at each prompt.",
+    ),
+    ("mcp", "Answers of `icm serve`."),
     ("output", "Texts on the terminal."),
 ];
 
@@ -285,6 +293,38 @@ pub(crate) const KEYS: &[Key] = &[
         "summarizer.timeout_s",
         Number(0.1, 3_600.0),
         "Seconds that the command may take.",
+    ),
+    key(
+        "hooks.enabled",
+        Bool,
+        "Whether hooks do anything. `icm hook off` and `icm hook on` set it.",
+    ),
+    key(
+        "hooks.record",
+        Bool,
+        "Whether what hooks show becomes an event of the log. Without it a session may be shown \
+         the same memory twice.",
+    ),
+    key(
+        "hooks.floor",
+        SHARE,
+        "Least fit of a memory that a prompt brings into the context of an agent.",
+    ),
+    key(
+        "hooks.budget",
+        Whole(50, CONTEXT_TOKENS_MAX),
+        "Tokens of what a prompt brings.",
+    ),
+    key(
+        "hooks.wake_up_budget",
+        Whole(50, CONTEXT_TOKENS_MAX),
+        "Tokens of the wake-up pack that a session starts with.",
+    ),
+    key(
+        "mcp.nudge_after",
+        Whole(0, COUNT_MAX),
+        "Tool calls of a session that stores nothing before a reply suggests to store. 0 \
+         switches that off, and so does `--compact`.",
     ),
     key(
         "output.color",

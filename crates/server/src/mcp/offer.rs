@@ -23,19 +23,20 @@ const SETS: [(&str, &str, Holds); 7] = [
         |name| (is_of(name, MEMORY) || is_of(name, MEMOIR)) && !NEWER.contains(&name),
     ),
     ("memory", "everything about memories", |name| {
-        is_of(name, MEMORY)
+        is_of(name, MEMORY) || name == WAKE_UP
     }),
     ("memoir", "everything about memoirs and concepts", |name| {
         is_of(name, MEMOIR)
     }),
     ("history", "what happened, what differs, and undo", |name| {
-        !is_of(name, MEMORY) && !is_of(name, MEMOIR)
+        !is_of(name, MEMORY) && !is_of(name, MEMOIR) && name != WAKE_UP
     }),
     ("all", "every tool there is", |_| true),
 ];
 
 const MEMORY: &str = "icm_memory_";
 const MEMOIR: &str = "icm_memoir_";
+const WAKE_UP: &str = "icm_wake_up";
 const CORE: [&str; 7] = [
     "icm_log",
     "icm_memory_forget",

@@ -1,5 +1,6 @@
 //! Prompts: what a user can ask for by name, with what the store knows of it put in as data.
 
+use icm_agents::wake_up::{WakeUpRequest, wake_up};
 use rmcp::model::{Prompt, PromptArgument, PromptMessage, Role};
 
 use super::McpOptions;
@@ -21,7 +22,7 @@ struct Template {
     argument: (&'static str, &'static str, bool),
 }
 
-const TEMPLATES: [Template; 3] = [
+const TEMPLATES: [Template; 4] = [
     Template {
         name: "consolidate",
         title: "Consolidate a topic",
@@ -41,6 +42,16 @@ const TEMPLATES: [Template; 3] = [
         argument: (
             "task",
             "what the session is about; else the newest memories",
+            false,
+        ),
+    },
+    Template {
+        name: "wake-up",
+        title: "Wake up",
+        about: "Begin with pinned and important memories, preferences, and what changed",
+        argument: (
+            "budget",
+            "tokens of the memories, 50 to 15000; else 800",
             false,
         ),
     },
@@ -108,6 +119,24 @@ pub(super) fn messages(
                 newest(service, options)?,
             ),
         },
+        "wake-up" => {
+            let budget = match given.map(str::parse) {
+                None => icm_agents::wake_up::BUDGET,
+                Some(Ok(budget)) => budget,
+                Some(Err(_)) => {
+                    return Err(ServiceError::invalid_with(
+                        "`budget` is no number of tokens",
+                        "leave it out, or give for instance 400",
+                    ));
+                }
+            };
+            (
+                "A new session begins. Take into account what icm remembers of it; use \
+                 icm_memory_recall once the task is known."
+                    .to_owned(),
+                woken(service, caller, options, budget)?,
+            )
+        }
         "recap" => {
             let memories = of_topic(service, topic()?)?;
             let mut task = "Say what these memories tell of their topic: what holds now, what was \
@@ -172,6 +201,19 @@ fn recalled(service: &Service, caller: &Caller, options: McpOptions, task: &str)
     Ok(match context.results.is_empty() {
         true => "(nothing is remembered that fits)".to_owned(),
         false => context.text,
+    })
+}
+
+fn woken(service: &Service, caller: &Caller, options: McpOptions, budget: usize) -> Result<String> {
+    let request = WakeUpRequest {
+        budget,
+        record: !options.read_only,
+        ..WakeUpRequest::default()
+    };
+    let pack = wake_up(service, caller, &request)?;
+    Ok(match pack.items.is_empty() {
+        true => "(nothing is remembered that a session should begin with)".to_owned(),
+        false => pack.text,
     })
 }
 

@@ -22,6 +22,7 @@ mod stats;
 mod store;
 mod undo;
 mod update;
+mod wake_up;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -39,7 +40,7 @@ use icm_guard::sanitize::{clean, clean_line};
 use icm_service::Service;
 
 /// Every tool, in the order of their names.
-pub(super) static TOOLS: [&Tool; 30] = [
+pub(super) static TOOLS: [&Tool; 31] = [
     &conflicts::TOOL,
     &diff::TOOL,
     &log::TOOL,
@@ -70,6 +71,7 @@ pub(super) static TOOLS: [&Tool; 30] = [
     &store::TOOL,
     &update::TOOL,
     &undo::TOOL,
+    &wake_up::TOOL,
 ];
 
 /// The tools that these options offer, by name.
@@ -148,6 +150,14 @@ impl Reply {
         self.text = format!("note: {}\n{}", notes.join("; "), self.text);
         if let Value::Object(structured) = &mut self.structured {
             structured.insert("notes".to_owned(), notes.into());
+        }
+    }
+
+    /// Says last what may help the session.
+    pub(super) fn tell_hint(&mut self, hint: &str) {
+        self.text = format!("{}\n{hint}", self.text);
+        if let Value::Object(structured) = &mut self.structured {
+            structured.insert("hint".to_owned(), hint.into());
         }
     }
 

@@ -47,6 +47,7 @@ async fn call(
     let revision = Revision::of(&context.request_context);
     let service = Arc::clone(&server.service);
     let options = server.options;
+    let nudges = Arc::clone(&server.nudges);
     let (progress, telling) = Watched::of(&context.request_context);
     let run = move || {
         // It waited for its turn, and nobody waits for it.
@@ -65,6 +66,13 @@ async fn call(
             && let Some(damage) = service.damage()
         {
             reply.tell_damage(&damage);
+        }
+        let after = match options.compact || options.read_only {
+            true => 0,
+            false => options.nudge_after,
+        };
+        if let Some(hint) = nudges.count(&service, &caller, tool.name, after) {
+            reply.tell_hint(&hint);
         }
         Ok(reply)
     };

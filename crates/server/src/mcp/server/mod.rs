@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::McpOptions;
 use super::follow_up::FollowUp;
+use super::nudge::Nudges;
 use super::session::session_in;
 use super::tools::offered;
 use super::watch::Subscribed;
@@ -50,6 +51,7 @@ pub(crate) struct Server {
     ends: CancellationToken,
     /// Room for those who listen, each of whom keeps a connection.
     listening: Arc<Semaphore>,
+    nudges: Arc<Nudges>,
     /// Held by who writes, in the order of the requests; `None` where they come on connections of their own.
     turns: Option<Arc<RwLock<()>>>,
 }
@@ -74,6 +76,7 @@ impl Server {
             subscribed: Some(Arc::default()),
             ends: CancellationToken::new(),
             listening: Arc::new(Semaphore::new(LISTENERS_MAX)),
+            nudges: Arc::default(),
             turns: Some(Arc::default()),
         }
     }

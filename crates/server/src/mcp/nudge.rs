@@ -1,0 +1,86 @@
+//! The nudge: one line for a session that calls tools and stores nothing.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use icm_api::{Caller, LogRequest};
+use icm_service::Service;
+
+/// Sessions that are counted at once. Beyond that the counting starts again, which costs a nudge at most.
+const SESSIONS_MAX: usize = 1_024;
+/// Tools that store something.
+const STORES: [&str; 2] = ["icm_memory_store", "icm_memory_update"];
+
+/// The calls of each session since it last stored something.
+#[derive(Debug, Default)]
+pub(super) struct Nudges {
+    calls: Mutex<HashMap<String, u64>>,
+}
+
+impl Nudges {
+    fn locked(&self) -> MutexGuard<'_, HashMap<String, u64>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a call that succeeded. Returns the line for its reply if so many calls, or a multiple of so many, came since
+    /// the session last stored something; 0 switches the line off.
+    pub(super) fn count(
+        &self,
+        service: &Service,
+        caller: &Caller,
+        tool: &str,
+        after: u64,
+    ) -> Option<String> {
+        if after == 0 {
+            return None;
+        }
+        let session = caller.session.clone().unwrap_or_default();
+        let known = self.locked().get(&session).copied();
+        // Another process may have served the session before.
+        let before = known.unwrap_or_else(|| recalls_since_store(service, caller, after));
+        let calls = match STORES.contains(&tool) {
+            true => 0,
+            false => before + 1,
+        };
+        let mut all = self.locked();
+        if all.len() >= SESSIONS_MAX && !all.contains_key(&session) {
+            all.clear();
+        }
+        all.insert(session, calls);
+        (calls > 0 && calls.is_multiple_of(after)).then(|| {
+            format!(
+                "hint: {calls} tool calls since this session last stored something; icm_memory_store keeps what is worth \
+                 knowing next time"
+            )
+        })
+    }
+}
+
+/// Returns the recalls of a session since it last stored something, as the log has them, at most `most`.
+fn recalls_since_store(service: &Service, caller: &Caller, most: u64) -> u64 {
+    let Some(session) = &caller.session else {
+        return 0;
+    };
+    let request = LogRequest {
+        session: Some(session.clone()),
+        limit: usize::try_from(most).ok(),
+        ..LogRequest::default()
+    };
+    let mut recalls = 0;
+    let counted = service.log(&request, &mut |entry| {
+        let is_recall = entry.kind == "memory.recalled";
+        let front = &entry.facts["shown"]["front"];
+        recalls += u64::from(is_recall && (front == "recall" || front == "context"));
+        !matches!(
+            &*entry.kind,
+            "memory.stored" | "memory.updated" | "session.started"
+        )
+    });
+    match counted {
+        Ok(_) => recalls.min(most.saturating_sub(1)),
+        Err(error) => {
+            tracing::debug!(%error, "the calls of a session were not counted");
+            0
+        }
+    }
+}

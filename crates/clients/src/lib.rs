@@ -12,4 +12,5 @@
 //! assert_eq!(Client::Factory.name(), "factory");
 //! ```
 
+pub mod hooks;
 pub mod names;

@@ -1,0 +1,374 @@
+//! The events of each client, and the moments that they mean.
+
+use crate::names::Client;
+
+use super::error::HookError;
+use super::input::{Cause, Moment};
+
+/// An event of a client that icm uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventRow {
+    /// The event as the client writes it.
+    pub name: &'static str,
+    /// The moment; a start has the cause that holds where the input names none.
+    pub moment: Moment,
+    /// Whether the client gives the hook's context to the model.
+    pub injects: bool,
+    /// Whether the hook is installed without being asked for.
+    pub by_default: bool,
+}
+
+const START: Moment = Moment::SessionStart {
+    cause: Cause::Startup,
+};
+const RESUME: Moment = Moment::SessionStart {
+    cause: Cause::Resume,
+};
+
+/// An event whose answer reaches the model.
+const fn injecting(name: &'static str, moment: Moment) -> EventRow {
+    EventRow {
+        name,
+        moment,
+        injects: true,
+        by_default: true,
+    }
+}
+
+/// An event that the client only tells.
+const fn telling(name: &'static str, moment: Moment) -> EventRow {
+    EventRow {
+        name,
+        moment,
+        injects: false,
+        by_default: true,
+    }
+}
+
+/// The same event, installed only when asked for.
+const fn asked(row: EventRow) -> EventRow {
+    EventRow {
+        by_default: false,
+        ..row
+    }
+}
+
+/// Claude Code. A start with cause `compact` follows each compaction, so `PostCompact` has nothing to add.
+const CLAUDE: &[EventRow] = &[
+    injecting("SessionStart", START),
+    injecting("UserPromptSubmit", Moment::Prompt),
+    telling("PreCompact", Moment::BeforeCompaction),
+    telling("Stop", Moment::Stop),
+    injecting("SubagentStart", Moment::SubagentStart),
+    telling("SubagentStop", Moment::SubagentStop),
+    telling("SessionEnd", Moment::SessionEnd),
+    asked(telling("PostCompact", Moment::AfterCompaction)),
+    asked(injecting("PostToolUse", Moment::ToolUse)),
+];
+
+/// `PreCompress` fires before each request to the model, so it tells no compaction.
+const GEMINI: &[EventRow] = &[
+    injecting("SessionStart", START),
+    injecting("BeforeAgent", Moment::Prompt),
+    telling("AfterAgent", Moment::Stop),
+    telling("SessionEnd", Moment::SessionEnd),
+    asked(injecting("AfterTool", Moment::ToolUse)),
+];
+
+/// The first `PreInvocation` of a conversation is its start; no event has the prompt.
+const ANTIGRAVITY: &[EventRow] = &[
+    injecting("PreInvocation", START),
+    telling("Stop", Moment::Stop),
+    asked(telling("PostToolUse", Moment::ToolUse)),
+];
+
+const COPILOT: &[EventRow] = &[
+    injecting("sessionStart", START),
+    injecting("userPromptSubmitted", Moment::Prompt),
+    telling("preCompact", Moment::BeforeCompaction),
+    telling("agentStop", Moment::Stop),
+    injecting("subagentStart", Moment::SubagentStart),
+    telling("subagentStop", Moment::SubagentStop),
+    telling("sessionEnd", Moment::SessionEnd),
+    asked(injecting("postToolUse", Moment::ToolUse)),
+];
+
+/// The agent hooks of VS Code: a prompt takes no context, and a session has no end.
+const VSCODE: &[EventRow] = &[
+    injecting("SessionStart", START),
+    telling("UserPromptSubmit", Moment::Prompt),
+    telling("PreCompact", Moment::BeforeCompaction),
+    telling("Stop", Moment::Stop),
+    injecting("SubagentStart", Moment::SubagentStart),
+    telling("SubagentStop", Moment::SubagentStop),
+    asked(injecting("PostToolUse", Moment::ToolUse)),
+];
+
+const CURSOR: &[EventRow] = &[
+    injecting("sessionStart", START),
+    telling("beforeSubmitPrompt", Moment::Prompt),
+    telling("preCompact", Moment::BeforeCompaction),
+    telling("stop", Moment::Stop),
+    telling("subagentStart", Moment::SubagentStart),
+    telling("subagentStop", Moment::SubagentStop),
+    telling("sessionEnd", Moment::SessionEnd),
+    asked(telling("postToolUse", Moment::ToolUse)),
+];
+
+const FACTORY: &[EventRow] = &[
+    injecting("SessionStart", START),
+    injecting("UserPromptSubmit", Moment::Prompt),
+    telling("PreCompact", Moment::BeforeCompaction),
+    telling("Stop", Moment::Stop),
+    telling("SubagentStop", Moment::SubagentStop),
+    telling("SessionEnd", Moment::SessionEnd),
+    asked(injecting("PostToolUse", Moment::ToolUse)),
+];
+
+/// Kimi Code drops what a hook says at a start.
+const KIMI: &[EventRow] = &[
+    telling("SessionStart", START),
+    injecting("UserPromptSubmit", Moment::Prompt),
+    telling("PreCompact", Moment::BeforeCompaction),
+    telling("PostCompact", Moment::AfterCompaction),
+    telling("Stop", Moment::Stop),
+    telling("SubagentStart", Moment::SubagentStart),
+    telling("SubagentStop", Moment::SubagentStop),
+    telling("SessionEnd", Moment::SessionEnd),
+    asked(telling("PostToolUse", Moment::ToolUse)),
+];
+
+/// Cline runs the hooks of a task's start and end without reading their output.
+const CLINE: &[EventRow] = &[
+    telling("TaskStart", START),
+    telling("TaskResume", RESUME),
+    injecting("UserPromptSubmit", Moment::Prompt),
+    telling("PreCompact", Moment::BeforeCompaction),
+    telling("TaskComplete", Moment::Stop),
+    telling("TaskCancel", Moment::Stop),
+    telling("SessionShutdown", Moment::SessionEnd),
+    asked(injecting("PostToolUse", Moment::ToolUse)),
+];
+
+/// OpenCode and Kilo: their plugin file runs the hooks, with JSON of ours.
+const OPENCODE: &[EventRow] = &[
+    injecting("session.created", START),
+    injecting("chat.message", Moment::Prompt),
+    telling("experimental.session.compacting", Moment::BeforeCompaction),
+    injecting("session.compacted", Moment::AfterCompaction),
+    telling("session.idle", Moment::Stop),
+    telling("session.deleted", Moment::SessionEnd),
+    asked(telling("tool.execute.after", Moment::ToolUse)),
+];
+
+const KIRO: &[EventRow] = &[
+    injecting("agentSpawn", START),
+    injecting("userPromptSubmit", Moment::Prompt),
+    telling("preCompact", Moment::BeforeCompaction),
+    telling("postCompact", Moment::AfterCompaction),
+    telling("stop", Moment::Stop),
+    asked(telling("postToolUse", Moment::ToolUse)),
+];
+
+/// Windsurf has no hook that can say something to the model.
+const WINDSURF: &[EventRow] = &[
+    telling("pre_user_prompt", Moment::Prompt),
+    telling("post_cascade_response", Moment::Stop),
+    asked(telling("post_mcp_tool_use", Moment::ToolUse)),
+];
+
+/// Returns the events of a client that icm uses, those of a session's start first. Empty if the client has no hooks.
+pub fn events(client: Client) -> &'static [EventRow] {
+    match client {
+        Client::ClaudeCode | Client::Codex | Client::QwenCode | Client::Qoder => CLAUDE,
+        Client::GeminiCli => GEMINI,
+        Client::Antigravity => ANTIGRAVITY,
+        Client::CopilotCli => COPILOT,
+        Client::VsCode => VSCODE,
+        Client::Cursor => CURSOR,
+        Client::Factory => FACTORY,
+        Client::KimiCode => KIMI,
+        Client::Cline => CLINE,
+        Client::OpenCode | Client::Kilo => OPENCODE,
+        Client::Kiro => KIRO,
+        Client::Windsurf => WINDSURF,
+        _ => &[],
+    }
+}
+
+/// Returns the events of a client that icm knows and has no use for, separated by spaces.
+fn others(client: Client) -> &'static str {
+    match client {
+        Client::ClaudeCode => {
+            "PreToolUse PostToolUseFailure PostToolBatch Notification UserPromptExpansion StopFailure PreModelSwitch \
+             PostModelSwitch PermissionRequest PermissionDenied Setup TeammateIdle TaskCreated TaskCompleted \
+             Elicitation ElicitationResult ConfigChange WorktreeCreate WorktreeRemove InstructionsLoaded CwdChanged \
+             FileChanged DirectoryAdded MessageDisplay PreSkillShellCommand"
+        }
+        Client::Codex => {
+            "PreToolUse PermissionRequest PreModelRequest PostModelRequest Interrupt StopFailure Notification"
+        }
+        Client::QwenCode => {
+            "PreToolUse PostToolUseFailure PostToolBatch UserPromptExpansion SessionDelete MessageDisplay StopFailure \
+             Notification PermissionRequest PermissionDenied TodoCreated TodoCompleted InstructionsLoaded"
+        }
+        Client::Qoder => "PreToolUse PostToolUseFailure Setup PermissionRequest Notification",
+        Client::GeminiCli => {
+            "BeforeTool BeforeModel AfterModel BeforeToolSelection PreCompress Notification"
+        }
+        Client::Antigravity => "SessionStart PreToolUse PostInvocation",
+        Client::CopilotCli => {
+            "preToolUse preMcpToolCall postToolUseFailure userPromptTransformed postResult prePRDescription \
+             errorOccurred permissionRequest notification"
+        }
+        Client::VsCode => "PreToolUse",
+        Client::Cursor => {
+            "preToolUse postToolUseFailure beforeShellExecution afterShellExecution beforeMCPExecution \
+             afterMCPExecution beforeReadFile afterFileEdit afterAgentResponse afterAgentThought beforeTabFileRead \
+             afterTabFileEdit workspaceOpen"
+        }
+        Client::Factory => "PreToolUse Notification",
+        Client::KimiCode => {
+            "PreToolUse PostToolUseFailure StopFailure Notification PermissionRequest"
+        }
+        Client::Cline => "TaskError PreToolUse",
+        Client::OpenCode | Client::Kilo => {
+            "session.updated session.status session.diff session.error message.updated message.part.updated \
+             chat.params tool.execute.before experimental.chat.system.transform experimental.chat.messages.transform"
+        }
+        Client::Kiro => "preToolUse",
+        Client::Windsurf => {
+            "pre_read_code post_read_code pre_write_code post_write_code pre_run_command post_run_command \
+             pre_mcp_tool_use post_cascade_response_with_transcript post_setup_worktree"
+        }
+        _ => "",
+    }
+}
+
+/// Returns `name` without the marks and capitals in which `SessionStart`, `session-start` and `session_start` differ.
+fn folded(name: &str) -> String {
+    let letters = name.chars().filter(|c| !matches!(c, '-' | '_' | '.'));
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+/// Returns the row that an event means, with moment [`Moment::Other`] for one that icm has no use for.
+///
+/// The events of Claude Code mean the same moments in every client: plugins and migrated files keep its names.
+///
+/// # Errors
+/// [`HookError::NoHooks`] and [`HookError::UnknownEvent`].
+pub(super) fn find(client: Client, event: &str) -> Result<EventRow, HookError> {
+    let rows = events(client);
+    if rows.is_empty() {
+        let with = Client::ALL.iter().filter(|it| !events(**it).is_empty());
+        return Err(HookError::NoHooks {
+            client,
+            with_hooks: with.map(|it| it.name()).collect(),
+        });
+    }
+    let wanted = folded(event);
+    let named = |rows: &[EventRow]| rows.iter().copied().find(|row| folded(row.name) == wanted);
+    if let Some(row) = named(rows) {
+        return Ok(row);
+    }
+    let mut unused = others(client).split_whitespace();
+    if let Some(name) = unused.find(|name| folded(name) == wanted) {
+        return Ok(asked(telling(name, Moment::Other)));
+    }
+    let alike =
+        named(CLAUDE).and_then(|of| rows.iter().copied().find(|row| row.moment == of.moment));
+    alike.ok_or_else(|| HookError::UnknownEvent {
+        client,
+        event: event.chars().take(64).collect(),
+        known: rows.iter().map(|row| row.name).collect(),
+    })
+}
+
+/// Returns whether the client gives an event's context to the model. `false` for an unknown event.
+pub fn injects(client: Client, event: &str) -> bool {
+    find(client, event).is_ok_and(|row| row.injects)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_name_of_a_client_is_there_once() {
+        let mut names = 0;
+        for client in Client::ALL {
+            let used = events(*client).iter().map(|row| row.name);
+            let mut all: Vec<_> = used
+                .chain(others(*client).split_whitespace())
+                .map(folded)
+                .collect();
+            names += all.len();
+            all.sort_unstable();
+            let count = all.len();
+            all.dedup();
+            assert_eq!(all.len(), count, "{client:?}");
+        }
+        assert!(names > 150, "{names}");
+    }
+
+    #[test]
+    fn an_event_is_found_in_each_way_to_write_it() {
+        for name in [
+            "UserPromptSubmit",
+            "user-prompt-submit",
+            "user_prompt_submit",
+            "USERPROMPTSUBMIT",
+        ] {
+            for (client, found) in [
+                (Client::ClaudeCode, "UserPromptSubmit"),
+                (Client::CopilotCli, "userPromptSubmitted"),
+                (Client::GeminiCli, "BeforeAgent"),
+                (Client::Windsurf, "pre_user_prompt"),
+            ] {
+                assert_eq!(
+                    find(client, name).map(|row| row.name),
+                    Ok(found),
+                    "{client:?}"
+                );
+            }
+        }
+        assert!(injects(Client::OpenCode, "session-created"));
+        assert!(!injects(Client::ClaudeCode, "PreCompact"));
+        assert!(!injects(Client::Zed, "SessionStart"));
+    }
+
+    #[test]
+    fn the_events_that_icm_has_no_use_for_are_no_moments() {
+        for (client, event) in [
+            (Client::GeminiCli, "PreCompress"),
+            (Client::ClaudeCode, "Notification"),
+            (Client::Cursor, "afterFileEdit"),
+        ] {
+            let row = find(client, event).expect("a known event");
+            assert_eq!((row.moment, row.injects), (Moment::Other, false), "{event}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_event_is_named_with_the_known_ones() {
+        let error = find(Client::GeminiCli, "PreCompact")
+            .expect_err("an error")
+            .to_string();
+        assert_eq!(
+            error,
+            "Gemini CLI has no event `PreCompact` that icm knows; it has SessionStart, BeforeAgent, AfterAgent, \
+             SessionEnd, AfterTool"
+        );
+        let long = find(Client::Codex, &"x".repeat(1 << 20))
+            .expect_err("an error")
+            .to_string();
+        assert!(long.len() < 400, "{long}");
+        let none = find(Client::Zed, "Stop").expect_err("an error").to_string();
+        assert!(
+            none.starts_with(
+                "Zed has no hooks that icm knows; clients with hooks: claude-code, codex"
+            ),
+            "{none}"
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! A hook's input as every client means it.
+
+use std::path::PathBuf;
+
+use crate::names::Client;
+
+/// A moment of a session, whatever the client calls it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Moment {
+    /// A session starts or goes on, and its model has no context of icm.
+    SessionStart {
+        /// The reason of the start.
+        cause: Cause,
+    },
+    /// A prompt is about to reach the model.
+    Prompt,
+    /// The client is about to shorten the conversation.
+    BeforeCompaction,
+    /// The client has shortened the conversation.
+    AfterCompaction,
+    /// A turn of the model ends.
+    Stop,
+    /// A sub-agent starts.
+    SubagentStart,
+    /// A sub-agent ends.
+    SubagentStop,
+    /// The session ends.
+    SessionEnd,
+    /// A tool has answered.
+    ToolUse,
+    /// A moment that icm has no use for.
+    Other,
+}
+
+/// The reason why a session starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// A new session.
+    Startup,
+    /// An older session goes on.
+    Resume,
+    /// The user emptied the conversation.
+    Clear,
+    /// The client shortened the conversation.
+    Compact,
+    /// The session is a copy of another one.
+    Fork,
+    /// A reason that icm does not know.
+    Other,
+}
+
+/// A sub-agent: an agent that another agent of the same session started.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Subagent {
+    /// The client's name for this one sub-agent; its kind if the client gives no id.
+    pub id: String,
+    /// The kind, such as `Explore`.
+    pub kind: Option<String>,
+}
+
+/// The input of a hook. A text is `None` if the client leaves it out, or gives `null` or an empty text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Input {
+    /// The client that runs the hook.
+    pub client: Client,
+    /// The event as the client writes it, however the command line wrote it.
+    pub event: String,
+    /// The moment that the event means.
+    pub moment: Moment,
+    /// The client's name for the session.
+    pub session: Option<String>,
+    /// The sub-agent in which the event happens, or that starts or ends.
+    pub agent: Option<Subagent>,
+    /// The folder that the agent works in. It can differ from the folder of the hook's process.
+    pub folder: Option<PathBuf>,
+    /// The file with the conversation; of a sub-agent that ends, its own.
+    pub transcript: Option<PathBuf>,
+    /// The prompt. Qwen Code runs its prompt hook without one after each tool call.
+    pub prompt: Option<String>,
+    /// The reason that the client gives for a start, a stop, an end or a compaction, in its own words.
+    pub reason: Option<String>,
+    /// The last message of the model, at the end of a turn.
+    pub last_message: Option<String>,
+    /// Whether a stop hook let this turn go on before.
+    pub stop_hook_active: bool,
+    /// The tool that has answered.
+    pub tool: Option<String>,
+}

@@ -1,0 +1,44 @@
+//! The shapes of hooks: the JSON that a client gives to a hook, and the answer that it takes.
+//!
+//! A *hook* is a command that a client runs at a moment of its session. [`read()`] turns the client's JSON into an
+//! [`Input`], [`answer`] writes a context as the client takes it, [`which()`] tells the client of a plugin that several
+//! clients share. Everything here is a function of its arguments: no files, no clock, no environment.
+//!
+//! ```
+//! use icm_clients::hooks::{self, Moment};
+//! use icm_clients::names::Client;
+//!
+//! let stdin = br#"{"session_id":"s1","cwd":"/src","hook_event_name":"UserPromptSubmit","prompt":"where?"}"#;
+//! let input = hooks::read(Client::ClaudeCode, "UserPromptSubmit", stdin)?;
+//! assert_eq!(input.moment, Moment::Prompt);
+//! assert_eq!(input.prompt.as_deref(), Some("where?"));
+//!
+//! let answer = hooks::answer(&input, "Invoices live in PostgreSQL.");
+//! assert!(answer.starts_with(br#"{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit""#));
+//! assert!(hooks::answer(&input, "").is_empty());
+//! # Ok::<(), hooks::HookError>(())
+//! ```
+
+mod answer;
+mod error;
+mod events;
+mod fields;
+mod input;
+mod read;
+mod which;
+
+pub use answer::answer;
+pub use error::HookError;
+pub use events::{EventRow, events, injects};
+pub use input::{Cause, Input, Moment, Subagent};
+pub use read::read;
+pub use which::{PLUGIN, which};
+
+/// The longest context in characters (UTF-16 units). Claude Code puts more than 10,000 into a file and shows a part.
+pub const CONTEXT_CHARS_MAX: usize = 9_000;
+
+/// The longest context in tokens. Codex takes the middle out of more than about 2,500.
+pub const CONTEXT_TOKENS_MAX: usize = 2_400;
+
+/// The longest input of a hook in bytes. Tool results are the largest; a higher limit costs memory in each hook.
+pub const INPUT_LEN_MAX: usize = 16 << 20;

@@ -1,0 +1,200 @@
+//! A client's JSON as an [`Input`].
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::names::Client;
+
+use super::INPUT_LEN_MAX;
+use super::error::HookError;
+use super::events::find;
+use super::fields::{self, Fields};
+use super::input::{Cause, Input, Moment, Subagent};
+
+/// Reads what `client` gives to a hook of `event` on stdin.
+///
+/// The event may be written as the client does, in other capitals, or as `session-start`. Fields that icm does not
+/// know are passed over, and an absent one is `None`. The cost is one parse, at most [`INPUT_LEN_MAX`] bytes.
+///
+/// # Errors
+/// A [`HookError`] for a client without hooks, an unknown event, and input that is empty, too large, cut off, no JSON
+/// object, or has another type in a field that icm reads. The caller logs it and lets the client go on.
+pub fn read(client: Client, event: &str, stdin: &[u8]) -> Result<Input, HookError> {
+    let row = find(client, event)?;
+    let fields = Reader {
+        client,
+        fields: fields::of(client),
+        value: parse(client, stdin)?,
+    };
+    let reason = fields.text(fields.fields.reason)?;
+    let moment = match row.moment {
+        Moment::SessionStart { .. } if fields.goes_on() => Moment::Other,
+        Moment::SessionStart { cause } => Moment::SessionStart {
+            cause: reason.as_deref().map_or(cause, cause_of),
+        },
+        moment => moment,
+    };
+    Ok(Input {
+        client,
+        event: row.name.to_owned(),
+        moment,
+        session: fields.text(fields.fields.session)?,
+        agent: fields.agent(moment)?,
+        folder: fields.path(fields.fields.folder)?,
+        transcript: fields.transcript(moment)?,
+        prompt: fields.prompt()?,
+        reason,
+        last_message: fields.text(fields.fields.last_message)?,
+        stop_hook_active: fields.flag(fields.fields.stop_hook_active)?,
+        tool: fields.text(fields.fields.tool)?,
+    })
+}
+
+/// Returns the object on stdin; a byte order mark before it is passed over.
+fn parse(client: Client, stdin: &[u8]) -> Result<Value, HookError> {
+    if stdin.len() > INPUT_LEN_MAX {
+        return Err(HookError::TooLarge {
+            len_bytes: stdin.len(),
+            limit_bytes: INPUT_LEN_MAX,
+        });
+    }
+    let text = stdin.strip_prefix("\u{feff}".as_bytes()).unwrap_or(stdin);
+    if text.trim_ascii().is_empty() {
+        return Err(HookError::Empty { client });
+    }
+    let value: Value = serde_json::from_slice(text).map_err(|error| {
+        if error.is_eof() {
+            HookError::CutOff {
+                len_bytes: stdin.len(),
+            }
+        } else {
+            HookError::NotJson {
+                problem: error.to_string(),
+            }
+        }
+    })?;
+    if value.is_object() {
+        Ok(value)
+    } else {
+        Err(HookError::NotAnObject {
+            client,
+            found: kind(&value),
+        })
+    }
+}
+
+/// Returns the reason of a start, as clients write it.
+fn cause_of(reason: &str) -> Cause {
+    match reason {
+        "startup" | "new" => Cause::Startup,
+        "resume" => Cause::Resume,
+        "clear" => Cause::Clear,
+        "compact" => Cause::Compact,
+        "fork" => Cause::Fork,
+        _ => Cause::Other,
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+struct Reader {
+    client: Client,
+    fields: &'static Fields,
+    value: Value,
+}
+
+impl Reader {
+    /// Returns the first field of `pointers` that is there and not null, with its name.
+    fn first(&self, pointers: &[&'static str]) -> Option<(&'static str, &Value)> {
+        let found = pointers.iter().map(|at| (*at, self.value.pointer(at)));
+        let mut present = found.filter_map(|(at, value)| Some((at, value?)));
+        present.find(|(_, value)| !value.is_null())
+    }
+
+    fn wrong(&self, at: &str, expected: &'static str, found: &Value) -> HookError {
+        HookError::WrongType {
+            client: self.client,
+            field: at.trim_start_matches('/').replace('/', "."),
+            expected,
+            found: kind(found),
+        }
+    }
+
+    fn text(&self, pointers: &[&'static str]) -> Result<Option<String>, HookError> {
+        match self.first(pointers) {
+            None => Ok(None),
+            Some((_, Value::String(text))) => {
+                Ok(Some(text.clone()).filter(|text| !text.is_empty()))
+            }
+            Some((at, other)) => Err(self.wrong(at, "a text", other)),
+        }
+    }
+
+    fn path(&self, pointers: &[&'static str]) -> Result<Option<PathBuf>, HookError> {
+        Ok(self.text(pointers)?.map(PathBuf::from))
+    }
+
+    fn flag(&self, pointers: &[&'static str]) -> Result<bool, HookError> {
+        match self.first(pointers) {
+            None => Ok(false),
+            Some((_, Value::Bool(flag))) => Ok(*flag),
+            Some((at, other)) => Err(self.wrong(at, "a boolean", other)),
+        }
+    }
+
+    /// Returns the prompt: a text, or the texts of a list of content blocks (Kimi Code), one a line.
+    fn prompt(&self) -> Result<Option<String>, HookError> {
+        let Some((at, Value::Array(blocks))) = self.first(self.fields.prompt) else {
+            return self.text(self.fields.prompt);
+        };
+        let mut texts = Vec::new();
+        for block in blocks {
+            match (block, block.get("text")) {
+                (Value::String(text), _) | (_, Some(Value::String(text))) => {
+                    texts.push(text.as_str())
+                }
+                // An image has no text.
+                (Value::Object(_), None) => {}
+                (other, _) => return Err(self.wrong(at, "a text or a list of texts", other)),
+            }
+        }
+        Ok(Some(texts.join("\n")).filter(|text| !text.is_empty()))
+    }
+
+    fn agent(&self, moment: Moment) -> Result<Option<Subagent>, HookError> {
+        let of_agent = matches!(moment, Moment::SubagentStart | Moment::SubagentStop);
+        let main = self.client == Client::Cline && self.first(&["/parent_agent_id"]).is_none();
+        if main && !of_agent {
+            return Ok(None);
+        }
+        let kind = self.text(self.fields.agent_kind)?;
+        let id = self.text(self.fields.agent)?;
+        let id = id.or_else(|| kind.clone().filter(|_| of_agent));
+        Ok(id.map(|id| Subagent { id, kind }))
+    }
+
+    fn transcript(&self, moment: Moment) -> Result<Option<PathBuf>, HookError> {
+        if moment == Moment::SubagentStop
+            && let Some(own) = self.path(self.fields.agent_transcript)?
+        {
+            return Ok(Some(own));
+        }
+        self.path(self.fields.transcript)
+    }
+
+    /// Returns whether Antigravity asks the model again: its event comes before each request.
+    fn goes_on(&self) -> bool {
+        let nth = self.value.get("invocationNum").and_then(Value::as_f64);
+        self.client == Client::Antigravity && nth != Some(0.0)
+    }
+}

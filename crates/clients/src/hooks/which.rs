@@ -1,0 +1,71 @@
+//! The client that runs a hook of a plugin which several clients share.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::names::Client;
+
+/// The word in place of a client's name in a plugin that several clients share: `icm hook plugin SessionStart`.
+pub const PLUGIN: &str = "plugin";
+
+/// Folders below which each client keeps its transcripts.
+const TRANSCRIPTS: [(&str, Client); 8] = [
+    (".claude", Client::ClaudeCode),
+    (".codex", Client::Codex),
+    (".copilot", Client::CopilotCli),
+    (".qwen", Client::QwenCode),
+    (".gemini", Client::GeminiCli),
+    (".factory", Client::Factory),
+    (".qoder", Client::Qoder),
+    (".cursor", Client::Cursor),
+];
+
+/// Variables that only the process of a hook has: an agent that runs in the shell of another one inherits the rest.
+const HOOK_VARIABLES: [(&str, Client); 7] = [
+    ("COPILOT_PLUGIN_ROOT", Client::CopilotCli),
+    ("CURSOR_PLUGIN_ROOT", Client::Cursor),
+    ("DROID_PLUGIN_ROOT", Client::Factory),
+    ("FACTORY_PROJECT_DIR", Client::Factory),
+    ("QODER_PLUGIN_ROOT", Client::Qoder),
+    ("QWEN_PROJECT_DIR", Client::QwenCode),
+    ("GEMINI_PROJECT_DIR", Client::GeminiCli),
+];
+
+/// Returns the client that runs a hook named [`PLUGIN`], by its environment and its input.
+///
+/// The path of the transcript counts first, then the fields and variables that one client has. Claude Code is the
+/// answer where nothing tells: the others that share a plugin take its shape. Input that is no JSON counts as none.
+pub fn which(env: impl Fn(&str) -> Option<String>, stdin: &[u8]) -> Client {
+    let input: Value = serde_json::from_slice(stdin).unwrap_or_default();
+    if let Some(client) = by_transcript(&input) {
+        return client;
+    }
+    let set = |name: &str| env(name).is_some_and(|value| !value.is_empty());
+    if let Some((_, client)) = HOOK_VARIABLES.iter().find(|(name, _)| set(name)) {
+        return *client;
+    }
+    // Codex sets `PLUGIN_ROOT` beside Claude Code's variable, and names its turns.
+    let codex = input.get("turn_id").is_some() || (set("PLUGIN_ROOT") && set("CLAUDE_PLUGIN_ROOT"));
+    if codex {
+        Client::Codex
+    } else {
+        Client::ClaudeCode
+    }
+}
+
+fn by_transcript(input: &Value) -> Option<Client> {
+    let names = ["transcript_path", "transcriptPath"];
+    let path = names.iter().find_map(|name| input.get(name)?.as_str())?;
+    // Windows writes `\`, which is no separator here.
+    let path = path.replace('\\', "/");
+    let file = Path::new(&path).file_name()?.to_string_lossy().into_owned();
+    if file.starts_with("rollout-") {
+        return Some(Client::Codex);
+    }
+    // A project may lie below a folder of this name, so the innermost one counts.
+    path.rsplit('/').find_map(|part| {
+        let known = TRANSCRIPTS.iter().find(|(folder, _)| *folder == part);
+        known.map(|(_, client)| *client)
+    })
+}

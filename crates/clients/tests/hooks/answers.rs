@@ -1,0 +1,185 @@
+//! The answers of hooks, held against what each client takes.
+
+use icm_clients::hooks::{self, Moment};
+use icm_clients::names::Client;
+use serde_json::{Map, Value};
+
+use super::samples;
+
+/// A context with what JSON has to escape, and what a shell or a template might take for its own.
+const CONTEXT: &str = "<memories nonce=\"1\">\n\"Invoices\" \\ live in PostgreSQL\t\u{2028}\u{0}\u{1f418} ${HOME} $(id)\n</memories>";
+
+/// Returns the keys of an object.
+fn keys(value: &Value) -> Vec<&str> {
+    let object = value.as_object().expect("an object");
+    object.keys().map(String::as_str).collect()
+}
+
+/// Returns the context in an answer as the client finds it, after a check that nothing else is in there.
+///
+/// The sources: the schemas of Codex (`codex-rs/hooks/schema`), the types of Copilot CLI's and Cline's packages, and
+/// the documentation of the others.
+fn context_in(client: Client, event: &str, answer: &[u8]) -> String {
+    let text = std::str::from_utf8(answer).expect("a text");
+    if client == Client::Kiro {
+        return text.to_owned();
+    }
+    let value: Value = serde_json::from_str(text)
+        .unwrap_or_else(|error| panic!("{client:?} {event}: {error}: {text}"));
+    let found = match client {
+        Client::CopilotCli => {
+            assert_eq!(keys(&value), ["additionalContext"]);
+            &value["additionalContext"]
+        }
+        Client::Cursor => {
+            assert_eq!(keys(&value), ["additional_context"]);
+            &value["additional_context"]
+        }
+        Client::KimiCode => {
+            assert_eq!(keys(&value), ["message"]);
+            &value["message"]
+        }
+        Client::Cline => {
+            assert_eq!(keys(&value), ["cancel", "context", "contextModification"]);
+            assert_eq!(value["cancel"], false);
+            assert_eq!(value["context"], value["contextModification"]);
+            &value["context"]
+        }
+        Client::OpenCode | Client::Kilo => {
+            assert_eq!(keys(&value), ["context"]);
+            &value["context"]
+        }
+        Client::Antigravity => {
+            assert_eq!(keys(&value), ["injectSteps"]);
+            let steps = value["injectSteps"].as_array().expect("a list");
+            assert_eq!(steps.len(), 1);
+            assert_eq!(keys(&steps[0]), ["ephemeralMessage"]);
+            &steps[0]["ephemeralMessage"]
+        }
+        _ => {
+            assert_eq!(keys(&value), ["hookSpecificOutput"]);
+            let inner = &value["hookSpecificOutput"];
+            assert_eq!(keys(inner), ["additionalContext", "hookEventName"]);
+            assert_eq!(inner["hookEventName"], event);
+            &inner["additionalContext"]
+        }
+    };
+    found.as_str().expect("a text").to_owned()
+}
+
+/// Returns the events at which a client lets a hook say something, from its documentation.
+fn injecting(client: Client) -> &'static [&'static str] {
+    match client {
+        Client::ClaudeCode | Client::Codex | Client::QwenCode | Client::Qoder => &[
+            "SessionStart",
+            "UserPromptSubmit",
+            "SubagentStart",
+            "PostToolUse",
+        ],
+        Client::Factory => &["SessionStart", "UserPromptSubmit", "PostToolUse"],
+        Client::VsCode => &["SessionStart", "SubagentStart", "PostToolUse"],
+        Client::GeminiCli => &["SessionStart", "BeforeAgent", "AfterTool"],
+        Client::CopilotCli => &[
+            "sessionStart",
+            "userPromptSubmitted",
+            "subagentStart",
+            "postToolUse",
+        ],
+        Client::Cursor => &["sessionStart"],
+        Client::KimiCode => &["UserPromptSubmit"],
+        Client::Cline => &["UserPromptSubmit", "PostToolUse"],
+        Client::OpenCode | Client::Kilo => {
+            &["session.created", "chat.message", "session.compacted"]
+        }
+        Client::Kiro => &["agentSpawn", "userPromptSubmit"],
+        Client::Antigravity => &["PreInvocation"],
+        _ => &[],
+    }
+}
+
+#[test]
+fn each_answer_is_what_the_client_takes_and_nothing_more() {
+    let (mut given, mut silent) = (0, 0);
+    for sample in samples() {
+        let input = hooks::read(sample.client, sample.event(), &sample.bytes).expect("an input");
+        let answer = hooks::answer(&input, CONTEXT);
+        if injecting(sample.client).contains(&input.event.as_str()) {
+            assert_eq!(context_in(sample.client, &input.event, &answer), CONTEXT);
+            assert!(hooks::injects(sample.client, sample.event()));
+            given += 1;
+        } else {
+            let where_ = format!("{} {}", sample.client.name(), sample.name);
+            assert_eq!(answer, hooks::answer(&input, ""), "{where_}");
+            assert!(!hooks::injects(sample.client, sample.event()), "{where_}");
+            silent += 1;
+        }
+    }
+    assert!(given > 30 && silent > 50, "{given} {silent}");
+}
+
+/// Without a context a client goes on as if the hook had not run.
+#[test]
+fn an_empty_context_is_the_neutral_answer() {
+    let mut answers = 0;
+    for sample in samples() {
+        let input = hooks::read(sample.client, sample.event(), &sample.bytes).expect("an input");
+        let expected: &[u8] = match (sample.client, input.moment) {
+            (Client::Cursor, Moment::Prompt) => br#"{"continue":true}"#,
+            (Client::Cline, _) => br#"{"cancel":false}"#,
+            (
+                Client::Cursor
+                | Client::GeminiCli
+                | Client::Antigravity
+                | Client::OpenCode
+                | Client::Kilo,
+                _,
+            ) => b"{}",
+            _ => b"",
+        };
+        assert_eq!(
+            hooks::answer(&input, ""),
+            expected,
+            "{} {}",
+            sample.client.name(),
+            sample.name
+        );
+        answers += 1;
+    }
+    assert!(answers > 100);
+}
+
+/// Codex fails a hook at an unknown key, and its `Stop` takes a decision alone.
+#[test]
+fn codex_gets_the_keys_of_its_schema_alone() {
+    let allowed = [
+        "continue",
+        "decision",
+        "hookSpecificOutput",
+        "reason",
+        "stopReason",
+        "suppressOutput",
+        "systemMessage",
+    ];
+    let mut checked = 0;
+    for row in hooks::events(Client::Codex) {
+        let input = hooks::read(Client::Codex, row.name, b"{}").expect("an input");
+        let answer = hooks::answer(&input, CONTEXT);
+        if answer.is_empty() {
+            continue;
+        }
+        let value: Map<String, Value> = serde_json::from_slice(&answer).expect("an object");
+        assert!(
+            value.keys().all(|key| allowed.contains(&key.as_str())),
+            "{value:?}"
+        );
+        assert_ne!(row.moment, Moment::Stop);
+        checked += 1;
+    }
+    assert_eq!(checked, 4);
+}
+
+/// The limits of the clients that cut a context: 10,000 characters, 2,500 tokens.
+#[test]
+fn the_limits_leave_room_below_those_of_the_clients() {
+    const { assert!(hooks::CONTEXT_CHARS_MAX < 10_000 && hooks::CONTEXT_TOKENS_MAX < 2_500) }
+}

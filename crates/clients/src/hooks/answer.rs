@@ -18,14 +18,15 @@ pub fn answer(input: &Input, context: &str) -> Vec<u8> {
         return neutral(input).as_bytes().to_vec();
     }
     let value = match input.client {
-        Client::CopilotCli => json!({ "additionalContext": context }),
+        Client::CopilotCli | Client::OpenCode | Client::Kilo => {
+            json!({ "additionalContext": context })
+        }
         Client::Cursor => json!({ "additional_context": context }),
         Client::KimiCode => json!({ "message": context }),
         // Cline before version 3.40 reads the second name only; later ones read the first that is there.
         Client::Cline => {
             json!({ "cancel": false, "context": context, "contextModification": context })
         }
-        Client::OpenCode | Client::Kilo => json!({ "context": context }),
         Client::Antigravity => json!({ "injectSteps": [{ "ephemeralMessage": context }] }),
         Client::Kiro => return context.as_bytes().to_vec(),
         _ => claude(&input.event, context),

@@ -92,20 +92,23 @@ const CLINE: Fields = Fields {
     ],
 };
 
-/// The JSON that the plugin file for OpenCode and Kilo writes.
+/// The JSON that the plugin file for OpenCode and Kilo writes, in the names of Claude Code or in those of OpenCode.
 const OPENCODE: Fields = Fields {
-    session: &["/sessionID"],
-    agent: &["/agentID"],
-    agent_kind: &["/agent"],
+    session: &["/session_id", "/sessionID"],
+    agent: NONE,
+    agent_kind: &["/agent_type", "/agent"],
     agent_transcript: NONE,
-    folder: &["/directory"],
-    transcript: &["/transcript"],
+    folder: &["/cwd", "/directory"],
+    transcript: &["/transcript_path"],
     prompt: &["/prompt"],
-    reason: &["/reason"],
-    last_message: &["/lastMessage"],
+    reason: &["/source", "/reason"],
+    last_message: &["/last_assistant_message"],
     stop_hook_active: NONE,
-    tool: &["/tool"],
+    tool: &["/tool_name", "/tool"],
 };
+
+/// The session that started this one, in the JSON of that plugin file.
+pub(super) const OPENCODE_PARENT: &[&str] = &["/parent_id", "/parentID"];
 
 const WINDSURF: Fields = Fields {
     session: &["/trajectory_id"],

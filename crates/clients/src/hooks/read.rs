@@ -9,7 +9,7 @@ use crate::names::Client;
 use super::INPUT_LEN_MAX;
 use super::error::HookError;
 use super::events::find;
-use super::fields::{self, Fields};
+use super::fields::{self, Fields, OPENCODE_PARENT};
 use super::input::{Cause, Input, Moment, Subagent};
 
 /// Reads what `client` gives to a hook of `event` on stdin.
@@ -35,7 +35,7 @@ pub fn read(client: Client, event: &str, stdin: &[u8]) -> Result<Input, HookErro
         },
         moment => moment,
     };
-    Ok(Input {
+    let mut input = Input {
         client,
         event: row.name.to_owned(),
         moment,
@@ -48,7 +48,42 @@ pub fn read(client: Client, event: &str, stdin: &[u8]) -> Result<Input, HookErro
         last_message: fields.text(fields.fields.last_message)?,
         stop_hook_active: fields.flag(fields.fields.stop_hook_active)?,
         tool: fields.text(fields.fields.tool)?,
-    })
+    };
+    match client {
+        Client::OpenCode | Client::Kilo => {
+            if let Some(parent) = fields.text(OPENCODE_PARENT)? {
+                below(&mut input, parent, fields.text(fields.fields.agent_kind)?);
+            }
+        }
+        Client::GeminiCli => input.prompt = input.prompt.and_then(without_hook_context),
+        _ => {}
+    }
+    Ok(input)
+}
+
+/// Makes a session with a parent a sub-agent of the parent's session.
+fn below(input: &mut Input, parent: String, kind: Option<String>) {
+    let child = input.session.replace(parent);
+    input.agent = child.map(|id| Subagent { id, kind });
+    input.moment = match input.moment {
+        Moment::SessionStart { .. } => Moment::SubagentStart,
+        Moment::Stop => Moment::SubagentStop,
+        moment => moment,
+    };
+}
+
+/// Returns a prompt without the contexts of hooks, which Gemini CLI puts before the words of the user.
+///
+/// Gemini CLI escapes `<` within them.
+fn without_hook_context(prompt: String) -> Option<String> {
+    let mut rest = prompt.as_str();
+    while let Some(open) = rest.trim_start().strip_prefix("<hook_context>") {
+        let Some((_, after)) = open.split_once("</hook_context>") else {
+            break;
+        };
+        rest = after.trim_start();
+    }
+    Some(rest.to_owned()).filter(|rest| !rest.is_empty())
 }
 
 /// Returns the object on stdin; a byte order mark before it is passed over.

@@ -2,6 +2,7 @@
 
 mod answers;
 mod bad;
+mod bundle;
 mod plugin;
 mod random;
 mod samples;

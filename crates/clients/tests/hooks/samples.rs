@@ -120,6 +120,67 @@ fn texts_of_a_prompt_in_blocks_are_joined() {
     assert_eq!(input.prompt.as_deref(), Some("one\ntwo\nthree"));
 }
 
+/// Gemini CLI puts the context of an earlier hook before the prompt; it must not be recalled by itself.
+#[test]
+fn the_context_of_an_earlier_hook_is_no_part_of_a_prompt() {
+    for (prompt, words) in [
+        ("<hook_context>a</hook_context>\n\nwhere?", Some("where?")),
+        (
+            "<hook_context>a</hook_context>\n<hook_context>b\nc</hook_context> where?",
+            Some("where?"),
+        ),
+        ("<hook_context>a</hook_context>\n", None),
+        ("<hook_context> where?", Some("<hook_context> where?")),
+        (
+            "what is <hook_context>a</hook_context>?",
+            Some("what is <hook_context>a</hook_context>?"),
+        ),
+        (" where?\n", Some(" where?\n")),
+    ] {
+        let stdin = serde_json::json!({ "prompt": prompt }).to_string();
+        let input =
+            hooks::read(Client::GeminiCli, "BeforeAgent", stdin.as_bytes()).expect("an input");
+        assert_eq!(input.prompt.as_deref(), words, "{prompt}");
+        let other =
+            hooks::read(Client::QwenCode, "UserPromptSubmit", stdin.as_bytes()).expect("an input");
+        assert_eq!(other.prompt.as_deref(), Some(prompt));
+    }
+}
+
+#[test]
+fn a_session_with_a_parent_is_its_sub_agent() {
+    for (event, moment) in [
+        ("session.created", Moment::SubagentStart),
+        ("chat.message", Moment::Prompt),
+        ("session.idle", Moment::SubagentStop),
+    ] {
+        for stdin in [
+            r#"{"session_id":"child","parent_id":"main","agent":"explore"}"#,
+            r#"{"sessionID":"child","parentID":"main","agent":"explore"}"#,
+        ] {
+            let input = hooks::read(Client::OpenCode, event, stdin.as_bytes()).expect("an input");
+            assert_eq!(
+                (input.moment, input.session.as_deref()),
+                (moment, Some("main"))
+            );
+            let agent = input.agent.expect("a sub-agent");
+            assert_eq!(
+                (agent.id.as_str(), agent.kind.as_deref()),
+                ("child", Some("explore"))
+            );
+        }
+    }
+    let main = hooks::read(
+        Client::OpenCode,
+        "session.idle",
+        br#"{"session_id":"main","parent_id":""}"#,
+    );
+    assert_eq!(
+        main.map(|input| (input.moment, input.agent)),
+        Ok((Moment::Stop, None))
+    );
+}
+
 /// Gemini CLI tells a compaction before every request, so it is no moment to store.
 #[test]
 fn a_compression_of_gemini_is_no_moment() {

@@ -1,6 +1,6 @@
 //! A context as the answer that a client takes.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::names::Client;
 
@@ -17,26 +17,29 @@ pub fn answer(input: &Input, context: &str) -> Vec<u8> {
     if context.is_empty() || !takes {
         return neutral(input).as_bytes().to_vec();
     }
-    let value = match input.client {
+    // Written by hand, so that the bytes do not depend on the order in which a map keeps its keys.
+    let text = Value::from(context);
+    let answer = match input.client {
         Client::CopilotCli | Client::OpenCode | Client::Kilo => {
-            json!({ "additionalContext": context })
+            format!(r#"{{"additionalContext":{text}}}"#)
         }
-        Client::Cursor => json!({ "additional_context": context }),
-        Client::KimiCode => json!({ "message": context }),
-        // Cline before version 3.40 reads the second name only; later ones read the first that is there.
+        Client::Cursor => format!(r#"{{"additional_context":{text}}}"#),
+        Client::KimiCode => format!(r#"{{"message":{text}}}"#),
+        // The newest versions read `context`, older ones `contextModification`; none reads both.
         Client::Cline => {
-            json!({ "cancel": false, "context": context, "contextModification": context })
+            format!(r#"{{"cancel":false,"context":{text},"contextModification":{text}}}"#)
         }
-        Client::Antigravity => json!({ "injectSteps": [{ "ephemeralMessage": context }] }),
-        Client::Kiro => return context.as_bytes().to_vec(),
-        _ => claude(&input.event, context),
+        Client::Antigravity => format!(r#"{{"injectSteps":[{{"ephemeralMessage":{text}}}]}}"#),
+        Client::Kiro => context.to_owned(),
+        _ => claude(&input.event, &text),
     };
-    value.to_string().into_bytes()
+    answer.into_bytes()
 }
 
 /// Claude Code's shape. Codex refuses any key beside these.
-fn claude(event: &str, context: &str) -> Value {
-    json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": context } })
+fn claude(event: &str, text: &Value) -> String {
+    let event = Value::from(event);
+    format!(r#"{{"hookSpecificOutput":{{"hookEventName":{event},"additionalContext":{text}}}}}"#)
 }
 
 /// Returns the answer without effect.

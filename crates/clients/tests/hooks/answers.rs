@@ -9,10 +9,12 @@ use super::samples;
 /// A context with what JSON has to escape, and what a shell or a template might take for its own.
 const CONTEXT: &str = "<memories nonce=\"1\">\n\"Invoices\" \\ live in PostgreSQL\t\u{2028}\u{0}\u{1f418} ${HOME} $(id)\n</memories>";
 
-/// Returns the keys of an object.
+/// Returns the keys of an object, sorted.
 fn keys(value: &Value) -> Vec<&str> {
     let object = value.as_object().expect("an object");
-    object.keys().map(String::as_str).collect()
+    let mut keys: Vec<_> = object.keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
 }
 
 /// Returns the context in an answer as the client finds it, after a check that nothing else is in there.

@@ -33,7 +33,9 @@ fn has_hooks_of(
         .map(|row| row.name)
         .collect();
     wanted.sort_unstable();
-    assert_eq!(hooks.keys().collect::<Vec<_>>(), wanted, "{path}");
+    let mut found: Vec<_> = hooks.keys().collect();
+    found.sort_unstable();
+    assert_eq!(found, wanted, "{path}");
     for (event, groups) in hooks {
         let timeout = groups[0]["hooks"][0]["timeout"]
             .as_u64()

@@ -52,11 +52,12 @@ class Place:
 
     def run(self, *command):
         """Runs a program with this place's environment to its end; returns what it printed, and that it took too long
-        if it did."""
+        if it did. `code` is its exit code after that, `None` if it took too long."""
         # A file, not a pipe: a process that is left behind would keep a pipe open.
         with tempfile.TemporaryFile() as printed:
+            self.code = None
             try:
-                subprocess.run(
+                ran = subprocess.run(
                     command,
                     cwd=self.project,
                     env=self.env,
@@ -66,6 +67,7 @@ class Place:
                     timeout=RUN_SECONDS_MAX,
                     check=False,
                 )
+                self.code = ran.returncode
                 late = ""
             except subprocess.TimeoutExpired:
                 late = f"\nended after {RUN_SECONDS_MAX} s"

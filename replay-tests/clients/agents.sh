@@ -22,14 +22,6 @@ passed=0
 wrong=0
 tried=0
 
-# The client gets a network of its own that has the loopback alone, where a user may make one. Elsewhere its settings
-# alone keep it from the rest of the network.
-if unshare -rn ip link set lo up 2>/dev/null; then
-    alone() { unshare -rn sh -c 'ip link set lo up && exec "$@"' alone "$@"; }
-else
-    alone() { "$@"; }
-fi
-
 # client KEY TITLE PACKAGE VERSION
 client() {
     tried=$((tried + 1))

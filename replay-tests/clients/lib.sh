@@ -22,6 +22,14 @@ failed() {
     exit 1
 }
 
+# alone COMMAND...: runs a client in a network of its own that has the loopback alone, where a user may make one.
+# Elsewhere its settings alone keep it from the rest of the network.
+if unshare -rn ip link set lo up 2>/dev/null; then
+    alone() { unshare -rn sh -c 'ip link set lo up && exec "$@"' alone "$@"; }
+else
+    alone() { "$@"; }
+fi
+
 # python_with WHAT PACKAGE...: sets `python` to one that has the pinned packages. `venv` names its environment:
 # packages that don't agree with the others have one of their own.
 python_with() {

@@ -27,6 +27,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod hook;
 pub mod sessions;
 pub mod shown;
 pub mod wake_up;

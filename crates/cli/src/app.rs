@@ -22,6 +22,9 @@ use crate::ui::Ui;
 /// How long a writer waits for another one.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
 
+/// How long a hook waits for another writer.
+const HOOK_LOCK_WAIT: Duration = Duration::from_millis(500);
+
 /// How a store is opened.
 type Open = fn(OpenOptions) -> Result<Service, ServiceError>;
 
@@ -129,6 +132,17 @@ impl App {
     /// As [`App::service`], for a process that goes on and has views of its own.
     pub(crate) fn service_to_serve(&self) -> Result<&Arc<Service>, CliError> {
         self.open(Service::open, false, AskOwner::Writes)
+    }
+
+    /// As [`App::service`], for a hook, which waits for nobody long: a client waits for it.
+    pub(crate) fn service_for_hook(&self) -> Result<&Arc<Service>, CliError> {
+        let open = |options| {
+            Service::open(OpenOptions {
+                lock_wait: HOOK_LOCK_WAIT,
+                ..options
+            })
+        };
+        self.open(open, false, AskOwner::All)
     }
 
     /// As [`App::service`], but nothing is ever written.

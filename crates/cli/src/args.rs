@@ -96,6 +96,7 @@ pub(crate) enum Command {
     #[cfg(feature = "models")]
     Model(c::model::ModelArgs),
     Serve(c::serve::ServeArgs),
+    Hook(c::hook::HookArgs),
     Config(c::config::ConfigArgs),
     Demo(c::demo::DemoArgs),
     Completions(c::completions::CompletionsArgs),
@@ -113,6 +114,11 @@ impl Command {
                     command: c::config::ConfigCommand::Init(_)
                 })
         )
+    }
+
+    /// True for a hook of a client, which has to go on whatever happens.
+    pub(crate) fn is_hook(&self) -> bool {
+        matches!(self, Command::Hook(args) if args.is_of_client())
     }
 
     /// What is logged though nobody asked for it by `ICM_LOG` or `-v`.
@@ -168,6 +174,7 @@ impl Command {
             #[cfg(feature = "models")]
             Command::Model(args) => c::model::run(args, app),
             Command::Serve(args) => c::serve::run(args, app),
+            Command::Hook(args) => c::hook::run(&args, app),
             Command::Config(args) => c::config::run(args, app),
             Command::Demo(args) => c::demo::run(args, app),
             Command::Completions(args) => c::completions::run(args, Cli::command(), app),

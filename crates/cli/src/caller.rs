@@ -36,7 +36,7 @@ pub(crate) fn from_environment() -> Result<Caller, CliError> {
     }
     let project = std::env::current_dir()
         .ok()
-        .and_then(|folder| project_of(&folder).or_else(|| project::marked(&folder)));
+        .and_then(|folder| project_in(&folder));
     Ok(Caller {
         actor: actor()?.1,
         client: Some(CLIENT.to_string()),
@@ -81,6 +81,11 @@ pub(crate) fn actor() -> Result<(Option<&'static str>, String), CliError> {
         }
     }
     Ok((None, "user".into()))
+}
+
+/// The name of the project that a folder is in.
+pub(crate) fn project_in(folder: &Path) -> Option<String> {
+    project_of(folder).or_else(|| project::marked(folder))
 }
 
 /// The name of the folder that holds `.git`, from here upwards.

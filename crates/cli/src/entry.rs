@@ -19,14 +19,28 @@ pub(crate) fn run(arguments: Vec<OsString>) -> u8 {
         .take_while(|a| *a != "--")
         .any(|a| a == "--json");
     panic::install_hook();
+    let is_hook = is_hook(&arguments);
     let result = panic::catch(|| parse_and_run(arguments, json));
     match result {
+        // Another code would stop the client that runs the hook: 2 blocks a prompt.
+        Err(error) if is_hook => {
+            error::report(&error, json);
+            0
+        }
+        Ok(_) if is_hook => 0,
         Ok(outcome) => outcome.exit_code(),
         Err(error) => {
             error::report(&error, json);
             error.exit_code()
         }
     }
+}
+
+/// Whether a client runs this as a hook. Options of all commands may stand before it.
+fn is_hook(arguments: &[OsString]) -> bool {
+    let mut words = arguments.iter().skip(1).filter_map(|word| word.to_str());
+    let is_asked = |word: &str| matches!(word, "on" | "off" | "--try" | "--help" | "-h");
+    words.any(|word| word == "hook") && !words.any(is_asked)
 }
 
 fn parse_and_run(arguments: Vec<OsString>, json: bool) -> Result<Outcome, CliError> {
@@ -37,7 +51,8 @@ fn parse_and_run(arguments: Vec<OsString>, json: bool) -> Result<Outcome, CliErr
     logging::init(cli.global.verbose, cli.command.logs())?;
     let mut global = cli.global;
     global.ignores_config = cli.command.ignores_config();
-    global.tolerates_config = matches!(cli.command, Command::Doctor(_));
+    global.tolerates_config = matches!(cli.command, Command::Doctor(_)) || cli.command.is_hook();
+    global.quiet |= cli.command.is_hook();
     global.tolerates_absence = matches!(cli.command, Command::Serve(_));
     let app = App::new(global)?;
     let result = cli.command.run(&app);

@@ -54,6 +54,11 @@ pub(crate) struct CliError {
 }
 
 impl CliError {
+    /// What went wrong, in one line.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Something that was asked for is not acceptable.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self::failed(message)

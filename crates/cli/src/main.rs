@@ -16,6 +16,7 @@ mod caller;
 mod columns;
 mod commands;
 mod config;
+mod config_file;
 mod entry;
 mod error;
 mod global;

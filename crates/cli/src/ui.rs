@@ -100,6 +100,12 @@ impl Ui {
         writeln!(self.out.borrow_mut(), "{line}").map_err(|e| CliError::output(&e))
     }
 
+    /// Bytes as they are.
+    pub(crate) fn bytes(&self, bytes: &[u8]) -> Result<(), CliError> {
+        self.with_writer(|out| out.write_all(bytes).and_then(|()| out.flush()))
+            .map_err(|error| CliError::output(&error))
+    }
+
     /// An answer as JSON: on one line in a pipe, indented on a terminal.
     pub(crate) fn json<T: Serialize + ?Sized>(&self, value: &T) -> Result<(), CliError> {
         if self.is_terminal() {

@@ -17,6 +17,7 @@ pub(crate) mod forget;
 pub(crate) mod get;
 pub(crate) mod health;
 pub(crate) mod history;
+pub(crate) mod hook;
 pub(crate) mod import;
 pub(crate) mod link;
 pub(crate) mod list;

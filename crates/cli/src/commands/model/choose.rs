@@ -5,9 +5,9 @@ use std::path::Path;
 use clap::Args;
 use icm_embedders::{Choice, Embedder, EndpointEmbedder, ModelError, Record, Store, known};
 
-use super::file;
 use crate::app::App;
 use crate::config::ModelName;
+use crate::config_file::Changes;
 use crate::error::{CliError, Outcome};
 use crate::ui::BOLD;
 
@@ -40,7 +40,7 @@ pub(crate) struct ModelUseArgs {
 }
 
 pub(crate) fn run(args: ModelUseArgs, app: &App) -> Result<Outcome, CliError> {
-    let mut changes = file::Changes::default();
+    let mut changes = Changes::of("embedding");
     let of_endpoint = [
         ("url", &args.url),
         ("endpoint_model", &args.endpoint_model),

@@ -1,7 +1,6 @@
 //! `icm model`
 
 mod choose;
-mod file;
 mod install;
 mod list;
 mod remove;

@@ -3,8 +3,9 @@
 use clap::Args;
 use icm_embedders::known;
 
-use super::{file, is_chosen, store};
+use super::{is_chosen, store};
 use crate::app::App;
+use crate::config_file::Changes;
 use crate::error::{CliError, Outcome};
 use crate::text::bytes;
 use crate::ui::BOLD;
@@ -56,7 +57,7 @@ pub(crate) fn run(args: ModelRemoveArgs, app: &App) -> Result<Outcome, CliError>
     }
     // First the choice: one that names nothing is worse than a model that nobody chose.
     if in_use {
-        let mut changes = file::Changes::default();
+        let mut changes = Changes::of("embedding");
         changes.set("model", "static");
         changes.write(app)?;
     }

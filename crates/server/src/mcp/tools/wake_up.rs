@@ -35,7 +35,7 @@ pub(super) static TOOL: Tool = Tool {
     run,
 };
 
-fn run(call: &Call<'_>, mut args: Args) -> Result<Reply, ServiceError> {
+fn run(call: &Call<'_>, args: Args) -> Result<Reply, ServiceError> {
     let asked = args.whole("budget").unwrap_or(BUDGET as u64) as usize;
     let request = WakeUpRequest {
         budget: asked.min(tokens::within(call.room_bytes())),

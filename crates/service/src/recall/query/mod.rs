@@ -295,9 +295,15 @@ impl Service {
             }
             None => Vec::new(),
         };
-        let terms = found.text.terms.iter().map(|term| term.word.clone());
+        // A word stands there for each term that it became.
+        let mut terms: Vec<String> = Vec::new();
+        for term in &found.text.terms {
+            if !terms.contains(&term.word) {
+                terms.push(term.word.clone());
+            }
+        }
         Ok(InView {
-            terms: terms.collect(),
+            terms,
             answer: RecallAnswer {
                 basis: at.to_basis(),
                 scope: scopes.shown(),

@@ -1,4 +1,4 @@
-//! Changing `[embedding]` in the config file, and nothing else in it.
+//! Changing keys of one section in the config file, and nothing else in it.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -10,35 +10,41 @@ use crate::config::{Config, template};
 use crate::error::CliError;
 use crate::output::{self, Readers};
 
-const SECTION: &str = "embedding";
-
-/// What is to stand below `[embedding]`, in the order given; `None` goes.
-#[derive(Default)]
-pub(super) struct Changes {
+/// What is to stand in a section, in the order given; `None` goes.
+pub(crate) struct Changes {
+    section: &'static str,
     keys: Vec<(&'static str, Option<Value>)>,
 }
 
 impl Changes {
-    pub(super) fn set(&mut self, key: &'static str, value: impl Into<Value>) {
+    /// Returns no changes yet, of this section.
+    pub(crate) fn of(section: &'static str) -> Changes {
+        Changes {
+            section,
+            keys: Vec::new(),
+        }
+    }
+
+    pub(crate) fn set(&mut self, key: &'static str, value: impl Into<Value>) {
         self.keys.push((key, Some(value.into())));
     }
 
-    pub(super) fn remove(&mut self, key: &'static str) {
+    pub(crate) fn remove(&mut self, key: &'static str) {
         self.keys.push((key, None));
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
     /// What the file would say.
-    pub(super) fn preview(&self, app: &App) -> Result<Config, CliError> {
+    pub(crate) fn preview(&self, app: &App) -> Result<Config, CliError> {
         let path = path(app)?;
         Config::parse(&self.applied(&path)?, &path)
     }
 
     /// Writes the file, which is made where it is not there; its path.
-    pub(super) fn write(&self, app: &App) -> Result<PathBuf, CliError> {
+    pub(crate) fn write(&self, app: &App) -> Result<PathBuf, CliError> {
         let path = path(app)?;
         let text = self.applied(&path)?;
         Config::parse(&text, &path)?;
@@ -61,13 +67,24 @@ impl Changes {
         };
         self.apply(&text).ok_or_else(|| {
             CliError::failed(format!("config {} cannot be changed", path.display()))
-                .with_hint("set `embedding.model` by hand")
+                .with_hint(format!("set `{}` by hand", self.names()))
         })
+    }
+
+    /// The names of the keys, as the configuration has them.
+    fn names(&self) -> String {
+        let names = self
+            .keys
+            .iter()
+            .map(|(key, _)| format!("{}.{key}", self.section));
+        names.collect::<Vec<_>>().join(", ")
     }
 
     fn apply(&self, text: &str) -> Option<String> {
         let mut document: DocumentMut = text.parse().ok()?;
-        let section = document.entry(SECTION).or_insert(Item::Table(Table::new()));
+        let section = document
+            .entry(self.section)
+            .or_insert(Item::Table(Table::new()));
         let section = section.as_table_like_mut()?;
         for (key, value) in &self.keys {
             match (value, section.get_mut(key).and_then(Item::as_value_mut)) {
@@ -115,7 +132,7 @@ mod tests {
     use super::*;
 
     fn model(name: &str) -> Changes {
-        let mut changes = Changes::default();
+        let mut changes = Changes::of("embedding");
         changes.set("model", name);
         changes
     }

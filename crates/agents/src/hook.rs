@@ -1,0 +1,248 @@
+//! What a hook tells the session that it runs in, and which events of the session it records.
+
+use icm_api::error::Result;
+use icm_api::session::{SessionStart, SessionStop};
+use icm_api::{Caller, ContextRequest, Nearest, RecallRequest};
+use icm_clients::hooks::{CONTEXT_CHARS_MAX, CONTEXT_TOKENS_MAX, Cause, Input, Moment};
+use icm_log::facts::{Front, SessionCause, SessionEnd};
+use icm_service::Service;
+use serde::Serialize;
+
+use crate::shown::seen_by_session;
+use crate::wake_up::{Reason, WakeUpRequest, wake_up};
+
+/// Memories that one prompt brings, at most. More would cost attention that the prompt deserves.
+const PROMPT_LIMIT: usize = 6;
+
+/// What a hook may show and record.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HookOptions {
+    /// Write events: of sessions, and of what is shown.
+    pub record: bool,
+    /// Least fit of a memory that a prompt brings, 0 to 1.
+    pub floor: f64,
+    /// Tokens of what a prompt brings.
+    pub budget: usize,
+    /// Tokens of a wake-up pack.
+    pub wake_up_budget: usize,
+}
+
+/// What a hook tells a session.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct HookContext {
+    /// The text, in a frame that marks it as data; empty if there is nothing worth telling.
+    pub text: String,
+    /// Tokens of it, estimated.
+    pub tokens: usize,
+    /// The memories that it shows, best first.
+    pub shown: Vec<HookMemory>,
+    /// Memories that the session has seen already, and that were left out.
+    pub seen: usize,
+    /// The best memory below the floor, if none reached it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<Nearest>,
+}
+
+/// A memory that a hook shows, and why.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HookMemory {
+    /// The memory, a ULID.
+    pub id: String,
+    /// Its topic.
+    pub topic: String,
+    /// Its text; `None` if that is withheld.
+    pub content: Option<String>,
+    /// How sure it is that it fits the prompt, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fit: Option<f64>,
+    /// The words of the prompt that it has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub matched: Vec<String>,
+    /// Why it is in a wake-up pack.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Reason>,
+}
+
+/// Returns the name of the session that an input is of: of a sub-agent `PARENT/CHILD`, so that it sees its parent's
+/// memories.
+pub fn session_name(input: &Input) -> Option<String> {
+    let session = input.session.clone()?;
+    Some(match &input.agent {
+        Some(agent) => format!("{session}/{}", agent.id.replace('/', "-")),
+        None => session,
+    })
+}
+
+/// Records that the session starts, and returns what it should know. `parent`: the session that it works for, if the
+/// environment names one.
+///
+/// # Errors
+/// As [`wake_up`] and [`Service::start_session`].
+pub fn at_start(
+    service: &Service,
+    caller: &Caller,
+    input: &Input,
+    parent: Option<&str>,
+    options: &HookOptions,
+) -> Result<HookContext> {
+    start(service, caller, input, parent, options)?;
+    let is_subagent = matches!(input.moment, Moment::SubagentStart);
+    let budget = match is_subagent {
+        true => options.wake_up_budget / 2,
+        false => options.wake_up_budget,
+    };
+    let request = WakeUpRequest {
+        budget: within_client(budget),
+        record: options.record,
+        ..WakeUpRequest::default()
+    };
+    let pack = wake_up(service, caller, &request)?;
+    service.record_recalls();
+    let shown = pack.items.into_iter().map(|item| HookMemory {
+        id: item.memory.id,
+        topic: item.memory.topic,
+        content: item.memory.content,
+        fit: None,
+        matched: Vec::new(),
+        reasons: item.reasons,
+    });
+    Ok(HookContext {
+        text: pack.text,
+        tokens: pack.tokens,
+        shown: shown.collect(),
+        seen: 0,
+        nearest: None,
+    })
+}
+
+/// Returns what fits a prompt and what the session has not seen since it last got a fresh context.
+///
+/// # Errors
+/// As [`Service::recall_context`].
+pub fn at_prompt(
+    service: &Service,
+    caller: &Caller,
+    input: &Input,
+    parent: Option<&str>,
+    options: &HookOptions,
+) -> Result<HookContext> {
+    let Some(prompt) = input
+        .prompt
+        .as_deref()
+        .map(str::trim)
+        .filter(|it| !it.is_empty())
+    else {
+        return Ok(HookContext::default());
+    };
+    let seen = seen_by_session(service, caller)?;
+    if !seen.is_started {
+        start(service, caller, input, parent, options)?;
+    }
+    let request = ContextRequest {
+        recall: RecallRequest {
+            query: prompt.to_owned(),
+            limit: Some(PROMPT_LIMIT),
+            floor: Some(options.floor),
+            without: seen.ids.iter().cloned().collect(),
+            front: Front::HOOK,
+            record: options.record,
+            ..RecallRequest::default()
+        },
+        budget: within_client(options.budget),
+        markdown: false,
+    };
+    let context = service.recall_context(caller, &request)?;
+    service.record_recalls();
+    let shown = context.results.into_iter().map(|hit| HookMemory {
+        id: hit.memory.id,
+        topic: hit.memory.topic,
+        content: hit.memory.content,
+        fit: Some(hit.fit),
+        matched: hit.matched,
+        reasons: Vec::new(),
+    });
+    Ok(HookContext {
+        text: context.text,
+        tokens: context.tokens,
+        shown: shown.collect(),
+        seen: seen.ids.len(),
+        nearest: context.nearest,
+    })
+}
+
+/// Records that the session ends.
+///
+/// # Errors
+/// As [`Service::end_session`].
+pub fn at_end(
+    service: &Service,
+    caller: &Caller,
+    input: &Input,
+    options: &HookOptions,
+) -> Result<()> {
+    if !options.record || caller.session.is_none() {
+        return Ok(());
+    }
+    let reason = match (input.moment, input.reason.as_deref()) {
+        (Moment::SubagentStop, _) => SessionEnd::SUBAGENT,
+        (_, Some("clear")) => SessionEnd::CLEAR,
+        (_, Some("logout")) => SessionEnd::LOGOUT,
+        (_, Some("resume")) => SessionEnd::RESUME,
+        (_, Some("prompt_input_exit" | "exit" | "user_exit" | "complete")) => SessionEnd::EXIT,
+        _ => SessionEnd::UNKNOWN,
+    };
+    service.end_session(caller, SessionStop { reason })?;
+    Ok(())
+}
+
+fn start(
+    service: &Service,
+    caller: &Caller,
+    input: &Input,
+    parent: Option<&str>,
+    options: &HookOptions,
+) -> Result<()> {
+    if !options.record || caller.session.is_none() {
+        return Ok(());
+    }
+    // The session in which a sub-agent runs is its parent, whatever the environment says.
+    let parent = match &input.agent {
+        Some(_) => input.session.as_deref(),
+        None => parent.filter(|parent| Some(*parent) != caller.session.as_deref()),
+    };
+    let start = SessionStart {
+        parent: parent.map(str::to_owned),
+        client: Some(input.client.name().to_owned()),
+        folder: input
+            .folder
+            .as_ref()
+            .map(|folder| folder.display().to_string()),
+        agent: input.agent.as_ref().and_then(|agent| agent.kind.clone()),
+        cause: cause(input.moment),
+    };
+    service.start_session(caller, &start)?;
+    Ok(())
+}
+
+fn cause(moment: Moment) -> SessionCause {
+    match moment {
+        Moment::SubagentStart => SessionCause::SUBAGENT,
+        Moment::AfterCompaction => SessionCause::COMPACT,
+        Moment::SessionStart { cause } => match cause {
+            Cause::Startup => SessionCause::STARTUP,
+            Cause::Resume => SessionCause::RESUME,
+            Cause::Clear => SessionCause::CLEAR,
+            Cause::Compact => SessionCause::COMPACT,
+            Cause::Fork => SessionCause::FORK,
+            Cause::Other => SessionCause::UNKNOWN,
+        },
+        _ => SessionCause::UNKNOWN,
+    }
+}
+
+/// A context that no client cuts.
+fn within_client(budget: usize) -> usize {
+    budget
+        .min(CONTEXT_TOKENS_MAX)
+        .min(icm_api::tokens::within(CONTEXT_CHARS_MAX))
+}

@@ -1,0 +1,288 @@
+//! `icm hook`
+
+mod journal;
+mod switch;
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use icm_agents::hook::{HookContext, HookOptions, at_end, at_prompt, at_start, session_name};
+use icm_api::Caller;
+use icm_api::clients::AGENT;
+use icm_api::limits::{SOURCE_LEN_MAX, label};
+use icm_clients::hooks::{self, INPUT_LEN_MAX, Input, Moment, PLUGIN};
+use icm_clients::names::Client;
+use icm_service::Service;
+
+use crate::app::App;
+use crate::caller;
+use crate::error::{CliError, Outcome};
+use crate::text::{cut, one_line};
+use crate::ui::{BOLD, DIM};
+
+/// A file that switches hooks off in its folder and below.
+const IGNORE: &str = ".icm-ignore";
+/// The variable that names the session for which a session works.
+const PARENT: &str = "ICM_SESSION_PARENT";
+
+/// Answer a hook of an agent's client
+///
+/// `icm init` puts this command into the clients' files. It reads the client's JSON on stdin and writes the client's
+/// answer: at a session's start the wake-up pack, at a prompt the memories that fit it and that the session has not seen.
+/// Before a compaction and at the end it keeps what the session learned. Whatever goes wrong, the client goes on: the
+/// exit code is 0, nothing is injected, and `cache/hooks.log` in the store's folder has a line.
+///
+/// `icm hook off` switches hooks off for this user, `icm hook off --project` for the project of this folder.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm hook claude-code UserPromptSubmit --try 'where do invoices live'
+  icm hook off --project
+  icm log --injected --session ID    # what a session was shown")]
+pub(crate) struct HookArgs {
+    /// The client, or `on`, `off`
+    #[arg(value_name = "CLIENT")]
+    client: String,
+    /// The event as the client names it: `SessionStart`, `UserPromptSubmit`, `BeforeAgent` …
+    #[arg(value_name = "EVENT")]
+    event: Option<String>,
+    /// Show what this prompt would bring, and why; nothing is recorded
+    #[arg(long = "try", value_name = "TEXT")]
+    prompt: Option<String>,
+    /// With `on` and `off`: for the project of this folder alone
+    #[arg(long)]
+    project: bool,
+}
+
+impl HookArgs {
+    /// Whether a client runs it, which must go on whatever happens.
+    pub(crate) fn is_of_client(&self) -> bool {
+        !matches!(&*self.client, "on" | "off") && self.prompt.is_none()
+    }
+}
+
+pub(crate) fn run(args: &HookArgs, app: &App) -> Result<Outcome, CliError> {
+    match (&*args.client, &args.prompt) {
+        ("off", None) => switch::set(false, args.project, app),
+        ("on", None) => switch::set(true, args.project, app),
+        (_, Some(prompt)) => try_prompt(args, prompt, app),
+        _ => {
+            answer(args, app);
+            Ok(Outcome::Fine)
+        }
+    }
+}
+
+/// Answers the client. Errors become a line of the journal and the neutral answer.
+fn answer(args: &HookArgs, app: &App) {
+    let failed = |problem: &str| journal::note(app, &args.client, args.event.as_deref(), problem);
+    let input = match read(args) {
+        Ok(input) => input,
+        Err(problem) => {
+            failed(&problem);
+            return;
+        }
+    };
+    let context = match context(&input, app) {
+        Ok(context) => context,
+        Err(error) => {
+            failed(error.message());
+            HookContext::default()
+        }
+    };
+    let bytes = hooks::answer(&input, &context.text);
+    if let Err(error) = app.ui.bytes(&bytes) {
+        failed(error.message());
+    }
+    if let Err(error) = after(&input, app) {
+        failed(error.message());
+    }
+}
+
+fn read(args: &HookArgs) -> Result<Input, String> {
+    let event = args.event.as_deref().unwrap_or_default();
+    let mut stdin = Vec::new();
+    // One byte more tells that it is too long.
+    let limit = INPUT_LEN_MAX as u64 + 1;
+    (std::io::stdin().lock().take(limit))
+        .read_to_end(&mut stdin)
+        .map_err(|error| format!("cannot read stdin: {error}"))?;
+    let client = match &*args.client {
+        PLUGIN => hooks::which(|name| std::env::var(name).ok(), &stdin),
+        name => {
+            Client::named(name).ok_or_else(|| format!("`{name}` is no client that icm knows"))?
+        }
+    };
+    hooks::read(client, event, &stdin).map_err(|error| error.to_string())
+}
+
+/// What the client's session is told before the answer goes out.
+fn context(input: &Input, app: &App) -> Result<HookContext, CliError> {
+    let tells = matches!(
+        input.moment,
+        Moment::SessionStart { .. } | Moment::SubagentStart | Moment::Prompt
+    );
+    if !tells || is_off(input, app)? {
+        return Ok(HookContext::default());
+    }
+    let service = app.service_for_hook()?;
+    let caller = caller_of(input, app)?;
+    let parent = caller::variable(PARENT)?;
+    let options = options(app);
+    Ok(match input.moment {
+        Moment::Prompt => at_prompt(service, &caller, input, parent.as_deref(), &options)?,
+        _ => at_start(service, &caller, input, parent.as_deref(), &options)?,
+    })
+}
+
+/// What is done with the session behind the answer.
+fn after(input: &Input, app: &App) -> Result<(), CliError> {
+    let ends = matches!(input.moment, Moment::SessionEnd | Moment::SubagentStop);
+    let learns = ends || matches!(input.moment, Moment::BeforeCompaction | Moment::Stop);
+    if !learns || is_off(input, app)? {
+        return Ok(());
+    }
+    let service = app.service_for_hook()?;
+    let caller = caller_of(input, app)?;
+    let learned = learn(service, &caller, input, app);
+    if ends {
+        at_end(service, &caller, input, &options(app))?;
+    }
+    learned
+}
+
+fn learn(_: &Service, _: &Caller, _: &Input, _: &App) -> Result<(), CliError> {
+    Ok(())
+}
+
+fn options(app: &App) -> HookOptions {
+    let hooks = &app.config.hooks;
+    HookOptions {
+        record: hooks.record && app.config.recall.record,
+        floor: hooks.floor,
+        budget: hooks.budget,
+        wake_up_budget: hooks.wake_up_budget,
+    }
+}
+
+/// Whether hooks do nothing here: by configuration, or by a file in the folder or above it.
+fn is_off(input: &Input, app: &App) -> Result<bool, CliError> {
+    if !app.config.hooks.enabled {
+        return Ok(true);
+    }
+    let Some(folder) = folder_of(input) else {
+        return Ok(false);
+    };
+    Ok(folder
+        .ancestors()
+        .any(|folder| folder.join(IGNORE).exists()))
+}
+
+fn folder_of(input: &Input) -> Option<PathBuf> {
+    (input.folder.clone())
+        .filter(|folder| folder.is_absolute())
+        .or_else(|| std::env::current_dir().ok())
+}
+
+/// Who acts: the client's agent, in the session that the input names or else the environment.
+fn caller_of(input: &Input, app: &App) -> Result<Caller, CliError> {
+    let folder = folder_of(input);
+    let mut caller = app.caller_in(folder.as_deref())?;
+    caller.project = folder.as_deref().and_then(caller::project_in);
+    caller.actor = format!("{AGENT}{}", input.client.name());
+    if let Some(session) = session_name(input) {
+        label("the session", &session, SOURCE_LEN_MAX)?;
+        caller.session = Some(session);
+    }
+    Ok(caller)
+}
+
+/// `--try`: what a prompt would bring, and why.
+fn try_prompt(args: &HookArgs, prompt: &str, app: &App) -> Result<Outcome, CliError> {
+    let client = match &*args.client {
+        PLUGIN => Client::ClaudeCode,
+        name => Client::named(name).ok_or_else(|| {
+            let known: Vec<&str> = Client::ALL.iter().map(|client| client.name()).collect();
+            CliError::invalid(format!("`{name}` is no client that icm knows"))
+                .with_hint(format!("there are {}", known.join(", ")))
+        })?,
+    };
+    let mut caller = app.caller_here()?;
+    caller.actor = format!("{AGENT}{}", client.name());
+    let input = Input {
+        client,
+        event: args.event.clone().unwrap_or_default(),
+        moment: Moment::Prompt,
+        session: caller.session.clone(),
+        agent: None,
+        folder: None,
+        transcript: None,
+        prompt: Some(prompt.to_owned()),
+        reason: None,
+        last_message: None,
+        stop_hook_active: false,
+        tool: None,
+    };
+    let options = HookOptions {
+        record: false,
+        ..options(app)
+    };
+
+    let context = at_prompt(app.service()?, &caller, &input, None, &options)?;
+
+    if app.ui.json {
+        app.ui.json(&context)?;
+    } else {
+        print(&context, &options, app)?;
+    }
+    if !app.config.hooks.enabled || is_off(&input, app)? {
+        app.ui
+            .note("hooks are off here; `icm hook on` switches them on");
+    }
+    Ok(match context.shown.is_empty() {
+        true => Outcome::No,
+        false => Outcome::Fine,
+    })
+}
+
+fn print(context: &HookContext, options: &HookOptions, app: &App) -> Result<(), CliError> {
+    let ui = &app.ui;
+    if !context.text.is_empty() {
+        ui.line(format_args!("{}", context.text))?;
+        ui.line(format_args!("{}", ui.paint(BOLD, "why")))?;
+    }
+    for memory in &context.shown {
+        let fit = memory
+            .fit
+            .map_or("by a link".to_owned(), |fit| format!("fit {fit:.2}"));
+        let words = match memory.matched.is_empty() {
+            true => "found by its meaning".to_owned(),
+            false => format!("has {}", one_line(&memory.matched.join(", "))),
+        };
+        let line = format!("  {}  {fit}, {words}", memory.id);
+        ui.line(format_args!("{}", cut(&line, ui.columns.unwrap_or(120))))?;
+    }
+    let floor = options.floor;
+    let mut remark = match (&context.nearest, context.shown.is_empty()) {
+        (Some(nearest), _) => format!(
+            "nothing has a fit of {floor:.2} (`hooks.floor`); nearest: {}, fit {:.2}",
+            nearest.id, nearest.fit
+        ),
+        (None, true) => "no memory has anything of the prompt".to_owned(),
+        (None, false) => format!("{} of {} tokens", context.tokens, options.budget),
+    };
+    if context.seen > 0 {
+        remark.push_str(&format!(
+            "; {} that this session has seen are left out",
+            context.seen
+        ));
+    }
+    ui.remark(format_args!("{}", ui.paint(DIM, &remark)));
+    Ok(())
+}
+
+/// The file that switches hooks off in a folder.
+fn ignore_file(folder: &Path) -> PathBuf {
+    folder.join(IGNORE)
+}

@@ -1,0 +1,67 @@
+//! The best sentences of a text, each said once.
+
+use crate::alike::Sentence;
+use crate::found::Found;
+
+/// Collects sentences, and keeps the best.
+pub(crate) struct Best {
+    max: usize,
+    kept: Vec<Kept>,
+    taken: u64,
+}
+
+struct Kept {
+    found: Found,
+    sentence: Sentence,
+    /// Its number among those that were taken.
+    nth: u64,
+}
+
+impl Best {
+    /// A collection that keeps this many.
+    pub(crate) fn of(max: usize) -> Best {
+        Best {
+            max,
+            kept: Vec::new(),
+            taken: 0,
+        }
+    }
+
+    /// Adds a sentence. Of two that say the same the one with the higher score stays, or else the first.
+    pub(crate) fn add(&mut self, found: Found) {
+        let sentence = Sentence::of(&found.text);
+        self.taken += 1;
+        let same = self
+            .kept
+            .iter_mut()
+            .find(|kept| sentence.says_same(&kept.sentence) || kept.sentence.says_same(&sentence));
+        if let Some(kept) = same {
+            if found.score > kept.found.score {
+                (kept.found, kept.sentence) = (found, sentence);
+            }
+            return;
+        }
+        self.kept.push(Kept {
+            found,
+            sentence,
+            nth: self.taken,
+        });
+        // Sorting now and then keeps the cost of each sentence the same.
+        if self.kept.len() >= self.max.saturating_mul(2).max(64) {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        self.kept
+            .sort_by_key(|kept| (std::cmp::Reverse(kept.found.score), kept.nth));
+        self.kept.truncate(self.max);
+    }
+
+    /// Returns the best sentences in the order in which they were said.
+    pub(crate) fn finish(mut self) -> Vec<Found> {
+        self.cut();
+        self.kept.sort_by_key(|kept| kept.nth);
+        self.kept.into_iter().map(|kept| kept.found).collect()
+    }
+}

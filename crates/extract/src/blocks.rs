@@ -1,0 +1,370 @@
+//! The paragraphs and list items of plain text and Markdown, without code.
+
+/// Characters of a line from which on it counts as one that was wrapped, and the next line goes on with it.
+const WRAPPED_LEN: usize = 50;
+/// Bytes of words that introduce a list, at most: longer ones are no heading of what follows.
+const INTRO_LEN_MAX: usize = 100;
+/// The most bytes of a line that is read. Longer ones are data.
+const LINE_LEN_MAX: usize = 64 * 1_024;
+
+/// A paragraph or a list item on one line.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Block {
+    pub(crate) text: String,
+    /// It is an item of a list.
+    pub(crate) item: bool,
+    /// The words before a list that introduce it, or the heading above; of an item only.
+    pub(crate) intro: Option<String>,
+    /// Where each line begins in `text`, and its number.
+    lines: Vec<(usize, u64)>,
+}
+
+impl Block {
+    /// Returns the number of the line that a byte of the text stands in.
+    pub(crate) fn line_of(&self, byte: usize) -> u64 {
+        let after = self.lines.partition_point(|(begin, _)| *begin <= byte);
+        self.lines[after.saturating_sub(1)].1
+    }
+
+    fn push(&mut self, line: &str, number: u64) {
+        if !self.text.is_empty() {
+            self.text.push(' ');
+        }
+        self.lines.push((self.text.len(), number));
+        self.text.push_str(line);
+    }
+}
+
+/// Reads blocks line by line.
+struct Reader {
+    blocks: Vec<Block>,
+    open: Block,
+    /// The fence of a code block: its character and length.
+    fence: Option<(char, usize)>,
+    comment: bool,
+    heading: Option<String>,
+    intro: Option<String>,
+    /// An empty line, or the beginning: an indented line would be code.
+    after_blank: bool,
+    in_list: bool,
+    /// Characters of the line before, if that line may go on.
+    before_len: usize,
+}
+
+/// Returns the blocks of a text whose first line has this number. Fenced and indented code, tables, comments, front
+/// matter and lines that look like code or logs are left out. Linear in the text.
+pub(crate) fn blocks(text: &str, first_line: u64) -> Vec<Block> {
+    let mut reader = Reader {
+        blocks: Vec::new(),
+        open: Block::default(),
+        fence: None,
+        comment: false,
+        heading: None,
+        intro: None,
+        after_blank: true,
+        in_list: false,
+        before_len: 0,
+    };
+    for (number, line) in (first_line..).zip(text.lines()) {
+        reader.line(line, number);
+    }
+    reader.close();
+    reader.blocks
+}
+
+impl Reader {
+    fn close(&mut self) {
+        self.before_len = 0;
+        let block = std::mem::take(&mut self.open);
+        if block.text.is_empty() {
+            return;
+        }
+        let words = block.text.trim_end_matches(['*', '_']);
+        let introduces = words.ends_with(':') && block.text.len() <= INTRO_LEN_MAX;
+        if !block.item {
+            self.intro = introduces.then(|| plain(words));
+        }
+        self.blocks.push(block);
+    }
+
+    fn line(&mut self, line: &str, number: u64) {
+        let trimmed = line.trim();
+        if self.is_in_code(trimmed) {
+            return;
+        }
+        if trimmed.is_empty() {
+            self.close();
+            self.after_blank = true;
+            return;
+        }
+        let indent = line.len() - line.trim_start().len();
+        let indented_code =
+            (indent >= 4 || line.starts_with('\t')) && self.after_blank && !self.in_list;
+        let continues_code = self.after_blank && indented_code;
+        if continues_code || trimmed.len() > LINE_LEN_MAX {
+            self.close();
+            return;
+        }
+        self.after_blank = false;
+        if let Some(heading) = heading(trimmed) {
+            self.close();
+            self.heading = Some(heading);
+            self.intro = None;
+            self.in_list = false;
+            return;
+        }
+        let quoted = trimmed.trim_start_matches(['>', ' ']);
+        if quoted.is_empty()
+            || quoted.starts_with('|')
+            || is_rule(quoted)
+            || is_code(item(quoted).unwrap_or(quoted))
+        {
+            self.close();
+            return;
+        }
+        if let Some(text) = item(quoted) {
+            self.close();
+            self.in_list = true;
+            self.open.item = true;
+            self.open.intro = self.intro.clone().or_else(|| self.heading.clone());
+            self.open.push(text, number);
+            self.before_len = WRAPPED_LEN;
+            return;
+        }
+        if indent == 0 && self.open.text.is_empty() {
+            self.in_list = false;
+        }
+        // A short line that ends is a line of its own, unless the next one goes on in lower case.
+        let goes_on =
+            quoted.starts_with(|c: char| c.is_lowercase() || matches!(c, '`' | '(' | '"'));
+        if !self.open.text.is_empty() && self.before_len < WRAPPED_LEN && !goes_on {
+            self.close();
+        }
+        self.before_len = quoted.chars().count();
+        self.open.push(quoted, number);
+    }
+
+    /// Returns whether a line belongs to a code block or a comment, or begins or ends one.
+    fn is_in_code(&mut self, line: &str) -> bool {
+        if self.comment {
+            self.comment = !line.contains("-->");
+            return true;
+        }
+        let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'));
+        let run = mark.map_or(0, |mark| line.chars().take_while(|c| *c == mark).count());
+        if let Some((open, len)) = self.fence {
+            let ends = mark == Some(open) && run >= len && line.chars().all(|c| c == open);
+            if ends {
+                self.fence = None;
+            }
+            return true;
+        }
+        if run >= 3 && !line[run..].contains('`') {
+            self.close();
+            self.fence = mark.map(|mark| (mark, run));
+            self.after_blank = false;
+            return true;
+        }
+        if line.starts_with("<!--") {
+            self.close();
+            self.comment = !line.contains("-->");
+            return true;
+        }
+        false
+    }
+}
+
+/// Returns the words of a heading.
+fn heading(line: &str) -> Option<String> {
+    let words = line.trim_start_matches('#');
+    let level = line.len() - words.len();
+    let bold = line
+        .strip_prefix("**")
+        .and_then(|rest| rest.strip_suffix("**"));
+    match (level, bold) {
+        (1..=6, _) if words.starts_with(' ') => Some(plain(words)),
+        (0, Some(words))
+            if !words.contains("**") && words.len() <= INTRO_LEN_MAX && !words.ends_with('.') =>
+        {
+            Some(plain(words))
+        }
+        _ => None,
+    }
+}
+
+/// Returns words without emphasis and without the colon at their end.
+fn plain(words: &str) -> String {
+    let words = words.replace("**", "").replace("__", "");
+    words.trim().trim_end_matches(':').trim().to_owned()
+}
+
+/// Returns the text of a list item, without its mark and its check box.
+fn item(line: &str) -> Option<&str> {
+    let bullet = line.strip_prefix(['-', '*', '+', '•', '–']);
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let numbered = (1..=3).contains(&digits).then(|| &line[digits..]);
+    let numbered = numbered.and_then(|rest| rest.strip_prefix(['.', ')']));
+    let rest = bullet.or(numbered)?;
+    let text = rest
+        .strip_prefix(' ')
+        .or_else(|| rest.strip_prefix('\t'))?
+        .trim_start();
+    let box_of = |mark: &str| text.strip_prefix(mark).map(str::trim_start);
+    let text = box_of("[ ]")
+        .or_else(|| box_of("[x]"))
+        .or_else(|| box_of("[X]"))
+        .unwrap_or(text);
+    (!text.is_empty()).then_some(text)
+}
+
+/// Returns whether a line is drawn: `---`, `====`.
+fn is_rule(line: &str) -> bool {
+    line.len() >= 3
+        && line
+            .chars()
+            .all(|c| matches!(c, '-' | '=' | '*' | '_' | '+' | '|' | ' ' | '─' | '━'))
+}
+
+/// Beginnings of lines that are no prose.
+const CODE_BEGINS: &[&str] = &[
+    "$ ",
+    "% ",
+    "@@ ",
+    "diff --git",
+    "+++ ",
+    "--- ",
+    "Traceback",
+    "File \"",
+    "{",
+    "}",
+    "[{",
+    "<",
+    "//",
+    "/*",
+    "#!",
+    "#include",
+    "error[",
+    "error: ",
+    "warning: ",
+    "warning[",
+    "test result:",
+    "Compiling ",
+    "npm ERR",
+    "npm WARN",
+];
+
+/// Beginnings of code and of stack traces, if a symbol of [`CODE_SYMBOLS`] follows.
+const CODE_MAY_BEGIN: &[&str] = &[
+    "at ", "import ", "fn ", "pub ", "let ", "const ", "var ", "def ", "class ", "return ", "if ",
+    "for ", "while ", "SELECT ", "INSERT ", "from ",
+];
+
+/// See [`CODE_MAY_BEGIN`].
+const CODE_SYMBOLS: &[char] = &['{', '}', '=', ';', '*'];
+
+/// Returns whether a line looks like code, a command, a log, a diff or a stack trace.
+fn is_code(line: &str) -> bool {
+    /// Percent of the characters that are symbols from which on a line is no prose.
+    const SYMBOLS_PERCENT: usize = 8;
+    let outside = without_code(line);
+    let begins = |all: &[&str]| all.iter().any(|begin| line.starts_with(begin));
+    let stack = line.starts_with("at ") && line.ends_with(')');
+    let symbol = |c: &char| "{};=<>|&\\$+~^".contains(*c);
+    let symbols = outside.chars().filter(symbol).count();
+    begins(CODE_BEGINS)
+        || stack
+        || (begins(CODE_MAY_BEGIN) && outside.contains(CODE_SYMBOLS))
+        || line.ends_with(['{', ';', '}', '\\'])
+        || begins_log(line)
+        || symbols * 100 > outside.chars().count() * SYMBOLS_PERCENT
+}
+
+/// Returns whether a line begins with a moment or a level, as logs do.
+fn begins_log(line: &str) -> bool {
+    let line = line.trim_start_matches('[');
+    let mut word = line.split([' ', ']']);
+    let first = word.next().unwrap_or_default();
+    let level = [
+        "INFO", "WARN", "ERROR", "DEBUG", "TRACE", "WARNING", "FATAL",
+    ];
+    if level.contains(&first.trim_end_matches(':')) {
+        return true;
+    }
+    let digits = first.bytes().filter(u8::is_ascii_digit).count();
+    let clock = first.contains(':')
+        && digits >= 4
+        && first
+            .bytes()
+            .all(|b| b.is_ascii_digit() || b":.,TZ+-/".contains(&b));
+    let next = word.next().unwrap_or_default();
+    clock
+        || (digits == 8
+            && first.matches('-').count() == 2
+            && next.starts_with(|c: char| c.is_ascii_digit())
+            && next.contains(':'))
+}
+
+/// Returns a line without what stands between backticks.
+fn without_code(line: &str) -> String {
+    line.split('`').step_by(2).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(text: &str) -> Vec<String> {
+        blocks(text, 1)
+            .into_iter()
+            .map(|block| block.text)
+            .collect()
+    }
+
+    #[test]
+    fn code_tables_comments_and_logs_are_left_out() {
+        let text = "Before.\n\n```rust\nlet x = 1; // we decided\n```\n\n    indented code we decided\n\n| a | b |\n|---|---|\n\
+                    <!-- we decided\nmore -->\n$ cargo build\n2026-01-02T10:00:00Z INFO started\n\
+                    ERROR: it broke\n+++ b/file\nlet x = vec![1, 2];\nAfter.\n~~~\nopen";
+        assert_eq!(texts(text), ["Before.", "After."]);
+    }
+
+    #[test]
+    fn wrapped_lines_are_joined_and_short_ones_are_not() {
+        let text = "This line is long enough to have been wrapped by an editor\nAnd goes on.\nuse pnpm\nTests run with vitest\n\
+                    and nothing else";
+        assert_eq!(
+            texts(text),
+            [
+                "This line is long enough to have been wrapped by an editor And goes on. use pnpm",
+                "Tests run with vitest and nothing else"
+            ]
+        );
+    }
+
+    #[test]
+    fn items_know_what_introduces_them() {
+        let text =
+            "# Decisions\n- one\n  goes on\n1. two\n\nWe agreed on:\n* [x] three\n> - quoted";
+        let found: Vec<_> = blocks(text, 10)
+            .into_iter()
+            .map(|block| {
+                (
+                    block.line_of(0),
+                    block.item,
+                    block.intro.clone().unwrap_or_default(),
+                    block.text,
+                )
+            })
+            .collect();
+        let expected = [
+            (11, true, "Decisions", "one goes on"),
+            (13, true, "Decisions", "two"),
+            (15, false, "", "We agreed on:"),
+            (16, true, "We agreed on", "three"),
+            (17, true, "We agreed on", "quoted"),
+        ];
+        let expected = expected
+            .map(|(line, item, intro, text)| (line, item, intro.to_owned(), text.to_owned()));
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,46 @@
+//! The words that a sentence can be found by.
+
+use crate::cues::opening;
+use crate::words::{Kind, words};
+
+/// Keywords of a sentence. More would name what it is not about.
+const KEYWORDS_MAX: usize = 8;
+/// Bytes of a keyword.
+const KEYWORD_LEN_MAX: usize = 64;
+
+/// Returns the names, identifiers and pieces of code of a sentence as they are written, each once, in order.
+pub(crate) fn keywords(sentence: &str) -> Vec<String> {
+    let words = words(sentence);
+    let mut found: Vec<String> = Vec::new();
+    for word in &words[opening(&words)..] {
+        let telling = matches!(word.kind, Kind::Name | Kind::Identifier | Kind::Code);
+        let fits = word.text.len() <= KEYWORD_LEN_MAX && word.text.chars().count() > 1;
+        let plain = !word.text.contains(|c: char| c.is_control() || c == ',');
+        let known = found
+            .iter()
+            .any(|known| known.to_lowercase() == word.folded);
+        if telling && fits && plain && !known {
+            found.push(word.text.to_owned());
+        }
+        if found.len() == KEYWORDS_MAX {
+            break;
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keywords_are_what_is_named() {
+        assert_eq!(
+            keywords(
+                "We run `cargo nextest` on PostgreSQL 16 and Redis, see docs/a.md; redis again"
+            ),
+            ["cargo nextest", "PostgreSQL", "Redis", "docs/a.md"]
+        );
+        assert!(keywords("nothing is named here").is_empty());
+    }
+}

@@ -1,0 +1,143 @@
+//! How far each transcript was read, in a small file.
+//!
+//! The file is a cache: if it is lost or damaged, transcripts are read from their beginning again, and what was stored
+//! already is skipped as a duplicate.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::transcript::Progress;
+
+/// The name of the file in the cache folder of a store.
+pub const FILE_NAME: &str = "transcripts.json";
+/// Transcripts that are known at most. The ones that were read longest ago are forgotten.
+const PLACES_MAX: usize = 1_000;
+/// Bytes of the file; a longer one is none of ours.
+const FILE_LEN_MAX: u64 = 4 * 1_024 * 1_024;
+
+/// How far transcripts were read, by their paths.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Places {
+    transcripts: BTreeMap<String, Kept>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Kept {
+    #[serde(flatten)]
+    progress: Progress,
+    /// The place in the order of readings; the highest is the newest.
+    nth: u64,
+}
+
+impl Places {
+    /// Reads the file. A file that is missing, damaged or too long counts as empty.
+    pub fn read(file: &Path) -> Places {
+        let mut bytes = Vec::new();
+        let read =
+            File::open(file).and_then(|file| file.take(FILE_LEN_MAX + 1).read_to_end(&mut bytes));
+        match read {
+            Ok(len) if len as u64 <= FILE_LEN_MAX => {
+                serde_json::from_slice(&bytes).unwrap_or_default()
+            }
+            _ => Places::default(),
+        }
+    }
+
+    /// Returns how far a transcript was read.
+    pub fn get(&self, transcript: &Path) -> Option<&Progress> {
+        let kept = self.transcripts.get(transcript.to_str()?)?;
+        Some(&kept.progress)
+    }
+
+    /// Notes how far a transcript was read. A path that is no Unicode is not noted.
+    pub fn set(&mut self, transcript: &Path, progress: Progress) {
+        let Some(path) = transcript.to_str() else {
+            return;
+        };
+        let newest = self.transcripts.values().map(|kept| kept.nth).max();
+        let nth = newest.unwrap_or(0).saturating_add(1);
+        self.transcripts
+            .insert(path.to_owned(), Kept { progress, nth });
+        while self.transcripts.len() > PLACES_MAX {
+            let oldest = self.transcripts.iter().min_by_key(|(_, kept)| kept.nth);
+            let Some(oldest) = oldest.map(|(path, _)| path.clone()) else {
+                return;
+            };
+            self.transcripts.remove(&oldest);
+        }
+    }
+
+    /// Writes the file in one step: a reader sees the old one or the new one. The folder is made if it is missing.
+    ///
+    /// # Errors
+    /// The operating system refused.
+    pub fn write(&self, file: &Path) -> io::Result<()> {
+        let folder = file.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder)?;
+        let mut new = tempfile::NamedTempFile::new_in(folder)?;
+        new.write_all(&serde_json::to_vec(self)?)?;
+        new.persist(file).map_err(|error| error.error)?;
+        Ok(())
+    }
+
+    /// Reads the file anew, notes how far one transcript was read, and writes it: what another process noted of other
+    /// transcripts meanwhile is kept.
+    ///
+    /// # Errors
+    /// See [`Places::write`].
+    pub fn note(file: &Path, transcript: &Path, progress: Progress) -> io::Result<()> {
+        let mut places = Places::read(file);
+        places.set(transcript, progress);
+        places.write(file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_kept_and_a_damaged_file_is_empty() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("cache").join(FILE_NAME);
+        let progress = Progress {
+            offset: 7,
+            ..Progress::default()
+        };
+        Places::note(&file, Path::new("/a"), progress.clone()).expect("written");
+        Places::note(&file, Path::new("/b"), Progress::default()).expect("written");
+        let places = Places::read(&file);
+        assert_eq!(places.get(Path::new("/a")), Some(&progress));
+        assert_eq!(places.get(Path::new("/c")), None);
+        for damage in [
+            "",
+            "{",
+            "[]",
+            "{\"transcripts\":{\"/a\":{\"offset\":-1,\"nth\":1}}}",
+        ] {
+            std::fs::write(&file, damage).expect("written");
+            assert_eq!(Places::read(&file), Places::default(), "{damage}");
+        }
+        Places::note(&file, Path::new("/a"), progress).expect("written over");
+        assert_eq!(
+            std::fs::read_dir(file.parent().expect("it has one"))
+                .expect("a folder")
+                .count(),
+            1
+        );
+    }
+
+    #[test]
+    fn the_oldest_is_forgotten() {
+        let mut places = Places::default();
+        for nth in 0..=PLACES_MAX {
+            places.set(Path::new(&format!("/{nth}")), Progress::default());
+        }
+        assert_eq!(places.get(Path::new("/0")), None);
+        assert!(places.get(Path::new("/1")).is_some());
+    }
+}

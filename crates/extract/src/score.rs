@@ -1,0 +1,193 @@
+//! The score of a sentence.
+
+use crate::cues;
+use crate::found::{Importance, Signal, Speaker};
+use crate::words::{Kind, Word, words};
+
+/// Words of a sentence that is kept, at least; fewer say nothing by themselves.
+const WORDS_MIN: usize = 4;
+/// Characters of a script without spaces that stand for so many words.
+const GLYPHS_MIN: usize = 6;
+/// Words from which on a sentence counts as long.
+const LONG_WORDS: usize = 60;
+/// The score from which on a sentence is of medium importance whatever its signals.
+const MEDIUM_SCORE: i32 = 8;
+
+/// What was found out about a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Scored {
+    /// At least 0.
+    pub(crate) score: u32,
+    /// In order, each once.
+    pub(crate) signals: Vec<Signal>,
+}
+
+impl Scored {
+    pub(crate) fn importance(&self) -> Importance {
+        let strong = [Signal::Marked, Signal::Decision];
+        let medium =
+            self.score >= MEDIUM_SCORE as u32 || self.signals.iter().any(|it| strong.contains(it));
+        if medium {
+            Importance::Medium
+        } else {
+            Importance::Low
+        }
+    }
+}
+
+/// Pronouns that a sentence can't be understood with if nothing before them names the thing.
+const BARE: &[&str] = &[
+    "it", "its", "that", "thats", "this", "these", "those", "they", "theyre", "he", "she", "them",
+    "one", "both", "neither", "such", "which", "same", "there", "theres",
+];
+/// Words behind a pronoun that is bare: with a noun behind it, it is no longer (`this crate uses`).
+const VERBS: &[&str] = &[
+    "is", "was", "are", "were", "has", "have", "had", "does", "do", "did", "will", "would", "can",
+    "could", "should", "may", "might", "must", "also", "only", "now", "then", "works", "means",
+    "uses", "used", "needs", "makes", "fails", "failed", "gets", "runs", "lets", "just", "never",
+    "always", "isnt", "wasnt", "doesnt", "dont", "wont", "cant", "keeps", "returns", "takes",
+    "gives", "allows", "breaks", "caused", "causes", "fixed", "fixes", "happens", "happened",
+    "worked", "broke", "turned", "turns", "came", "comes", "depends", "requires", "stores",
+    "lives", "not", "still", "already", "both", "all", "way", "said", "why", "seems", "looks",
+    "could", "seem", "look", "shows", "ensures", "avoids", "prevents", "helps", "contains",
+    "handles", "creates", "writes", "reads",
+];
+
+/// Returns whether a sentence begins with a pronoun that only the sentence before it explains.
+pub(crate) fn is_vague(sentence: &str) -> bool {
+    let words = words(sentence);
+    let at = cues::opening(&words);
+    let Some(first) = words.get(at) else {
+        return false;
+    };
+    if first.kind != Kind::Plain || !BARE.contains(&first.folded.as_str()) {
+        return false;
+    }
+    match first.folded.as_str() {
+        // `There is a queue` names the queue.
+        "there" | "theres" | "one" | "such" | "same" => false,
+        "it" | "thats" | "they" | "theyre" | "he" | "she" | "them" | "neither" | "which" => true,
+        "its" => true,
+        _ => words
+            .get(at + 1)
+            .is_none_or(|next| VERBS.contains(&next.folded.as_str()) || first.pause),
+    }
+}
+
+/// Returns the score of a sentence, or `None` if it is too short to say anything.
+pub(crate) fn score(sentence: &str, speaker: Speaker) -> Option<Scored> {
+    let words = words(sentence);
+    let glyphs = sentence.chars().filter(|c| is_glyph(*c)).count();
+    if words.len() < WORDS_MIN && glyphs < GLYPHS_MIN {
+        return None;
+    }
+    let mut signals: Vec<Signal> = Vec::new();
+    let opening = cues::opening(&words);
+    let habit = is_habit(&words);
+    cues::matches(sentence, &words, &mut |signal, at| {
+        let counts = match signal {
+            // `Run the tests before each push` is a rule, `run the tests` a task.
+            Signal::Request => !habit,
+            // `The build is green now` is news of the hour; `Now we use pnpm` is a decision.
+            Signal::Progress => at >= opening || at == 0,
+            _ => true,
+        };
+        if counts {
+            signals.push(signal);
+        }
+    });
+    if asks(sentence) {
+        signals.push(Signal::Question);
+    }
+    match specific(&words, opening) {
+        0 => {}
+        1 => signals.push(Signal::Specific),
+        _ => signals.push(Signal::VerySpecific),
+    }
+    if speaker == Speaker::User {
+        signals.push(Signal::ByUser);
+    }
+    if words.len() > LONG_WORDS {
+        signals.push(Signal::Long);
+    }
+    signals.sort_unstable();
+    signals.dedup();
+    let marked = signals.contains(&Signal::Marked);
+    if marked {
+        // An explicit mark says that a request or an opening word is no chatter: `Never run the migration by hand`.
+        signals.retain(|signal| !matches!(signal, Signal::Request));
+    }
+    let sum: i32 = signals.iter().map(|signal| signal.points()).sum();
+    Some(Scored {
+        score: u32::try_from(sum).unwrap_or(0),
+        signals,
+    })
+}
+
+fn asks(sentence: &str) -> bool {
+    let end = sentence.trim_end_matches(['"', '\'', ')', '*', '_', ' ', '`']);
+    end.ends_with(['?', '？', '¿', '؟'])
+}
+
+/// Returns whether the words tell of every time, not of now.
+fn is_habit(words: &[Word<'_>]) -> bool {
+    const HABIT: &[&str] = &[
+        "before", "after", "every", "each", "whenever", "always", "never", "only", "instead",
+        "unless", "once", "when", "until", "rather",
+    ];
+    words
+        .iter()
+        .any(|word| HABIT.contains(&word.folded.as_str()))
+}
+
+/// Counts the names, identifiers, numbers and pieces of code, each once.
+fn specific(words: &[Word<'_>], opening: usize) -> usize {
+    let mut told: Vec<&str> = words
+        .iter()
+        .skip(opening)
+        .filter(|word| !matches!(word.kind, Kind::Plain))
+        .map(|word| word.folded.as_str())
+        .collect();
+    told.sort_unstable();
+    told.dedup();
+    told.len()
+}
+
+/// Returns whether a character belongs to a script that is written without spaces.
+fn is_glyph(c: char) -> bool {
+    matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{0e00}'..='\u{0eff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bare_pronouns_are_vague_and_named_things_are_not() {
+        for (sentence, vague) in [
+            ("It uses Redis.", true),
+            ("That was the root cause.", true),
+            ("So this is why the build fails.", true),
+            ("This crate uses Redis.", false),
+            ("That crate uses Redis.", false),
+            ("There is a queue in front.", false),
+            ("Its cache is stale.", true),
+            ("Redis uses it.", false),
+        ] {
+            assert_eq!(is_vague(sentence), vague, "{sentence}");
+        }
+    }
+
+    #[test]
+    fn points_add_up_and_never_below_zero() {
+        let of = |sentence| score(sentence, Speaker::Unknown).expect("long enough");
+        let scored = of("We decided to use PostgreSQL.");
+        assert_eq!(scored.signals, [Signal::Decision, Signal::Specific]);
+        assert_eq!(scored.score, 5);
+        assert_eq!(of("Thanks, let me look at this now?").score, 0);
+        assert_eq!(score("Too short.", Speaker::User), None);
+        assert!(score("记住发票存在数据库里", Speaker::User).is_some());
+        assert_eq!(of("Run the tests in CI now.").score, 0);
+        assert!(of("Run the tests before each push to CI.").score >= 3);
+    }
+}

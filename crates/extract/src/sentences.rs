@@ -1,0 +1,173 @@
+//! The sentences of a block: whole, and with what they need to be understood.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::blocks::{Block, blocks};
+
+/// The longest sentence that is kept, in bytes. Longer ones are data, or have no full stops.
+pub(crate) const SENTENCE_LEN_MAX: usize = 800;
+
+/// A sentence of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sentence {
+    pub(crate) text: String,
+    pub(crate) line: u64,
+    pub(crate) last_line: u64,
+    /// What introduces the list that it is an item of.
+    pub(crate) intro: Option<String>,
+    /// It follows the sentence before it in one paragraph.
+    pub(crate) follows: bool,
+}
+
+/// Words whose full stop ends no sentence.
+const ABBREVIATIONS: &[&str] = &[
+    "e.g", "i.e", "eg", "ie", "etc", "vs", "cf", "approx", "ca", "resp", "incl", "excl", "dr",
+    "mr", "mrs", "ms", "st", "prof", "no", "nr", "fig", "eq", "sec", "ch", "vol", "pp", "p", "inc",
+    "ltd", "corp", "co", "jr", "sr", "al", "est", "dept", "min", "max", "avg", "ver", "z.b", "d.h",
+    "bzw", "usw", "u.a", "ggf", "evtl", "bspw", "p.ex", "ej", "a.k.a", "w.r.t", "jan", "feb",
+    "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
+];
+
+/// Returns the sentences of a text whose first line has this number, in order. Linear in the text.
+pub(crate) fn sentences(text: &str, first_line: u64) -> Vec<Sentence> {
+    let mut found = Vec::new();
+    for block in blocks(text, first_line) {
+        of_block(&block, &mut found);
+    }
+    found
+}
+
+fn of_block(block: &Block, found: &mut Vec<Sentence>) {
+    let mut follows = false;
+    for (begin, end) in ranges(&block.text, block.item) {
+        let text = &block.text[begin..end];
+        let trimmed = text.trim();
+        if trimmed.is_empty() || trimmed.len() > SENTENCE_LEN_MAX {
+            follows = false;
+            continue;
+        }
+        let begin = begin + (text.len() - text.trim_start().len());
+        found.push(Sentence {
+            text: trimmed.to_owned(),
+            line: block.line_of(begin),
+            last_line: block.line_of(begin + trimmed.len() - 1),
+            intro: block.intro.clone(),
+            follows,
+        });
+        follows = true;
+    }
+}
+
+/// Returns the byte ranges of the sentences of a text on one line. A short list item is one sentence.
+fn ranges(text: &str, item: bool) -> Vec<(usize, usize)> {
+    /// Bytes of an item that stays whole.
+    const ITEM_LEN_MAX: usize = 300;
+    if item && text.len() <= ITEM_LEN_MAX {
+        return vec![(0, text.len())];
+    }
+    let mut ranges = Vec::new();
+    let mut begin = 0;
+    let (mut ticks, mut parentheses) = (0_usize, 0_i32);
+    for (at, piece) in text.split_sentence_bound_indices() {
+        let end = at + piece.len();
+        ticks += piece.matches('`').count();
+        for c in piece.chars() {
+            match c {
+                '(' => parentheses += 1,
+                ')' => parentheses = (parentheses - 1).max(0),
+                _ => {}
+            }
+        }
+        // Marks that are never closed must not hold all of the rest together.
+        let held = end - begin <= SENTENCE_LEN_MAX && (ticks % 2 == 1 || parentheses > 0);
+        // `?` in an address ends no sentence: a space follows one, or it is a full stop of another script.
+        let inside =
+            end < text.len() && piece.ends_with(|c: char| c.is_ascii() && !c.is_whitespace());
+        if held || inside || ends_in_abbreviation(&text[begin..end]) {
+            continue;
+        }
+        ranges.push((begin, end));
+        (begin, ticks, parentheses) = (end, 0, 0);
+    }
+    if begin < text.len() {
+        ranges.push((begin, text.len()));
+    }
+    ranges
+}
+
+/// Returns whether a piece ends in a full stop that belongs to its last word: an abbreviation, an initial, the number of
+/// a list.
+fn ends_in_abbreviation(piece: &str) -> bool {
+    let Some(words) = piece.trim_end().strip_suffix('.') else {
+        return false;
+    };
+    let last = words
+        .rsplit(|c: char| c.is_whitespace() || c == '(')
+        .next()
+        .unwrap_or_default();
+    let last = last.trim_start_matches(['"', '\'', '[', '*']);
+    let initial = last.chars().count() == 1 && last.chars().all(char::is_alphabetic) && last != "I";
+    let folded = last.to_lowercase();
+    // `No.` alone is an answer.
+    let alone = words.trim() == last;
+    initial || (ABBREVIATIONS.contains(&folded.as_str()) && !(alone && folded == "no"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(text: &str) -> Vec<String> {
+        sentences(text, 1)
+            .into_iter()
+            .map(|sentence| sentence.text)
+            .collect()
+    }
+
+    #[test]
+    fn dots_inside_words_end_no_sentence() {
+        for whole in [
+            "We use PostgreSQL 16.2, e.g. for invoices, see https://a.example/x.html?q=1.2 and src/main.rs.",
+            "The limit is 3.5 MB (see docs. It is enforced) in `a. B` code.",
+            "J. Smith of Acme Inc. Berlin owns it.",
+            "Call `foo. Bar` first.",
+            "Version v1.2.3 of Node.js is pinned in package.json.",
+        ] {
+            assert_eq!(split(whole), [whole]);
+        }
+    }
+
+    #[test]
+    fn sentences_are_split_in_any_script() {
+        assert_eq!(
+            split("One is here. Two is there! Is it? Yes."),
+            ["One is here.", "Two is there!", "Is it?", "Yes."]
+        );
+        assert_eq!(
+            split("我们使用数据库。测试运行很快。"),
+            ["我们使用数据库。", "测试运行很快。"]
+        );
+        assert_eq!(
+            split("- First. Second.\n- Third"),
+            ["First. Second.", "Third"]
+        );
+    }
+
+    #[test]
+    fn lines_are_those_of_the_sentence() {
+        let text = "The first sentence of this text is long enough to be wrapped. And\nthe second one ends here. Third.";
+        let found = sentences(text, 5);
+        let places: Vec<_> = found
+            .iter()
+            .map(|it| (it.line, it.last_line, it.follows))
+            .collect();
+        assert_eq!(places, [(5, 5, false), (5, 6, true), (6, 6, true)]);
+    }
+
+    #[test]
+    fn open_marks_do_not_hold_a_long_text_together() {
+        let text = format!("`open {}", "A short sentence is here. ".repeat(200));
+        assert!(sentences(&text, 1).len() > 100);
+        assert!(split(&"x".repeat(SENTENCE_LEN_MAX + 1)).is_empty());
+    }
+}

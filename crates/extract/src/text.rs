@@ -1,0 +1,161 @@
+//! What of a text is worth keeping.
+
+use crate::best::Best;
+use crate::found::{Found, Place, Rules, Signal, Speaker};
+use crate::frames::without_frames;
+use crate::keywords::keywords;
+use crate::score::{Scored, is_vague, score};
+use crate::sentences::{SENTENCE_LEN_MAX, Sentence, sentences};
+use crate::speakers::turns;
+
+/// Sentences that begin with a pronoun and are kept with the sentence before them, at most.
+const FOLLOWERS_MAX: usize = 2;
+/// Bytes of an introduction that an item is kept with.
+const INTRO_LEN_MAX: usize = 60;
+
+/// Returns the sentences of a plain text or a Markdown page that are worth keeping, in order.
+///
+/// If a person and a model speak in it by name (`User: …`, `Assistant: …`), each sentence has its speaker, and what tools
+/// say is left out unless the rules want it. Of sentences that say the same the best is returned. Time is linear in the
+/// text for a given [`Rules::max`]; memory is a few times the text.
+pub fn from_text(text: &str, rules: &Rules) -> Vec<Found> {
+    let mut best = Best::of(rules.max);
+    // Injected text may hold names of speakers.
+    let text = without_frames(text);
+    for turn in turns(&text) {
+        if turn.speaker == Speaker::Tool && !rules.tool_output {
+            continue;
+        }
+        let said = Said {
+            text: &turn.text,
+            speaker: turn.speaker,
+            line: Line::First(turn.line),
+            at_ms: None,
+            offset: None,
+            message: None,
+        };
+        said.extract(rules, &mut best);
+    }
+    best.finish()
+}
+
+/// The lines of a text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Line {
+    /// It begins at this line.
+    First(u64),
+    /// All of it stands in this one.
+    Only(u64),
+}
+
+/// A text that somebody said.
+pub(crate) struct Said<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) speaker: Speaker,
+    pub(crate) line: Line,
+    pub(crate) at_ms: Option<i64>,
+    pub(crate) offset: Option<u64>,
+    pub(crate) message: Option<&'a str>,
+}
+
+impl Said<'_> {
+    /// Adds the sentences that reach the threshold.
+    pub(crate) fn extract(&self, rules: &Rules, best: &mut Best) {
+        let text = without_frames(self.text);
+        let first_line = match self.line {
+            Line::First(line) => line,
+            Line::Only(_) => 1,
+        };
+        let sentences = sentences(&text, first_line);
+        let mut rest = &sentences[..];
+        while let Some((first, after)) = rest.split_first() {
+            rest = after;
+            if is_vague(&first.text) {
+                continue;
+            }
+            let followers = rest
+                .iter()
+                .take_while(|next| next.follows && is_vague(&next.text));
+            let followers = &rest[..followers.take(FOLLOWERS_MAX).count()];
+            rest = &rest[followers.len()..];
+            if let Some((text, scored)) = self.unit(first, followers, rules)
+                && scored.score >= rules.threshold.max(1)
+            {
+                let last = followers
+                    .last()
+                    .filter(|last| text.ends_with(&last.text))
+                    .unwrap_or(first);
+                best.add(self.found(text, scored, (first.line, last.last_line)));
+            }
+        }
+    }
+
+    /// Returns a sentence with as much of what belongs to it as makes it better, and its score.
+    fn unit(
+        &self,
+        first: &Sentence,
+        followers: &[Sentence],
+        rules: &Rules,
+    ) -> Option<(String, Scored)> {
+        let mut text = first.text.clone();
+        let mut best = score(&text, self.speaker).map(|scored| (text.clone(), scored));
+        for follower in followers {
+            text.push(' ');
+            text.push_str(&follower.text);
+            if text.len() > SENTENCE_LEN_MAX {
+                break;
+            }
+            let scored = score(&text, self.speaker);
+            let better = |it: &Scored| best.as_ref().is_none_or(|(_, best)| it.score > best.score);
+            if let Some(scored) = scored.filter(better) {
+                best = Some((text.clone(), scored));
+            }
+        }
+        let Some(intro) = first
+            .intro
+            .as_deref()
+            .filter(|intro| intro.len() <= INTRO_LEN_MAX)
+        else {
+            return best;
+        };
+        let own = best.as_ref().map_or(0, |(_, scored)| scored.score);
+        if own == 0 || own >= rules.threshold {
+            return best;
+        }
+        let text = format!("{intro}: {}", first.text);
+        let strong = [
+            Signal::Marked,
+            Signal::Decision,
+            Signal::Fix,
+            Signal::Architecture,
+        ];
+        let tells =
+            |it: &Scored| it.score > own && it.signals.iter().any(|signal| strong.contains(signal));
+        match score(&text, self.speaker).filter(tells) {
+            Some(scored) => Some((text, scored)),
+            None => best,
+        }
+    }
+
+    fn found(&self, text: String, scored: Scored, lines: (u64, u64)) -> Found {
+        let (line, last_line) = match self.line {
+            Line::First(_) => lines,
+            Line::Only(line) => (line, line),
+        };
+        Found {
+            keywords: keywords(&text),
+            importance: scored.importance(),
+            score: scored.score,
+            signals: scored.signals,
+            text,
+            place: Place {
+                line,
+                last_line,
+                offset: self.offset,
+                message: self.message.map(str::to_owned),
+            },
+            speaker: self.speaker,
+            at_ms: self.at_ms,
+        }
+    }
+}

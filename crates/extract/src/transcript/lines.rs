@@ -1,0 +1,54 @@
+//! Lines of bounded length.
+
+use std::io::{self, BufRead, ErrorKind};
+
+/// Bytes of a line that is read. Longer lines are images and dumps; raising this costs as much memory.
+pub const LINE_LEN_MAX: usize = 1_024 * 1_024;
+
+/// What comes next in a file, with its length in bytes.
+pub(super) enum Next {
+    /// A line with its end, which is part of the length and not of the line.
+    Whole(u64),
+    /// A line above the limit, without its text.
+    TooLong(u64),
+    /// The file ends in the middle of a line.
+    Torn(u64),
+    /// Nothing is left.
+    End,
+}
+
+/// Reads the next line into `line`. A line above the limit is read to its end, but not kept.
+pub(super) fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Next> {
+    line.clear();
+    let mut len = 0_u64;
+    let mut too_long = false;
+    loop {
+        let available = match reader.fill_buf() {
+            Ok(available) => available,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        if available.is_empty() {
+            return Ok(match len {
+                0 => Next::End,
+                len => Next::Torn(len),
+            });
+        }
+        let end = memchr::memchr(b'\n', available);
+        let part = &available[..end.unwrap_or(available.len())];
+        too_long = too_long || line.len() + part.len() > LINE_LEN_MAX;
+        match too_long {
+            true => line.clear(),
+            false => line.extend_from_slice(part),
+        }
+        let used = part.len() + usize::from(end.is_some());
+        len += used as u64;
+        reader.consume(used);
+        if end.is_some() {
+            return Ok(match too_long {
+                true => Next::TooLong(len),
+                false => Next::Whole(len),
+            });
+        }
+    }
+}

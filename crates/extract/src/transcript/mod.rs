@@ -1,0 +1,313 @@
+//! What is new in the transcript of a coding agent.
+
+mod document;
+mod lines;
+mod shapes;
+
+use std::io::{BufReader, Read, Seek, SeekFrom};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use self::lines::{Next, next_line};
+use self::shapes::{Message, Shape, shape_of};
+use crate::best::Best;
+use crate::error::ExtractError;
+use crate::found::{Found, Rules, Speaker};
+use crate::speakers::speaker_of;
+use crate::text::{Line, Said};
+
+pub use lines::LINE_LEN_MAX;
+
+/// Bytes before the offset whose hash tells whether a file was written anew.
+const TAIL_LEN: u64 = 4_096;
+/// Bytes at the beginning that tell a document from lines.
+const HEAD_LEN: u64 = 4_096;
+
+/// How far a transcript was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Progress {
+    /// Bytes that were read; the next line begins here. 0 for a file that is one JSON document.
+    pub offset: u64,
+    /// The hash of up to 4 KiB before `offset`, 64 hex digits: another one means that the file was written anew.
+    pub tail: String,
+    /// Lines before `offset`.
+    pub lines: u64,
+    /// Messages that were read.
+    pub messages: u64,
+    /// Lines that were not understood or were longer than [`LINE_LEN_MAX`].
+    pub skipped: u64,
+}
+
+/// Returns whether the beginning of a file looks like a transcript in JSON, and not like a text.
+pub fn is_transcript(head: &[u8]) -> bool {
+    let head = head
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(head)
+        .trim_ascii_start();
+    match head {
+        [b'{', rest @ ..] => matches!(rest.trim_ascii_start().first(), Some(b'"')),
+        [b'[', rest @ ..] => matches!(rest.trim_ascii_start().first(), Some(b'{')),
+        _ => false,
+    }
+}
+
+/// Returns the sentences worth keeping of what is new in a transcript, in order, and how far it was read.
+///
+/// Known are the files of Claude Code, Codex, Gemini CLI, Qwen Code and Copilot CLI, and lines such as `User: …`. Each
+/// line is told by its content; lines of other forms are skipped and counted. Thinking, system messages, summaries of
+/// compactions and injected text are never read; the output of tools only if the rules want it.
+///
+/// Reading begins at `from`, or at the beginning if the file was written anew since. It ends at the end of the file, or
+/// once `stop` is true, which is asked after each line. A last line that is not whole waits for the next time. A line
+/// above [`LINE_LEN_MAX`] is skipped. Time is linear in what is new, memory is bounded. Only a file that is one JSON
+/// document (older chats of Gemini CLI) is read whole each time, and its messages are counted.
+///
+/// # Errors
+/// `Io` if the reader fails, `TooLong` for a document of more than 64 MiB.
+pub fn from_transcript(
+    reader: &mut (impl Read + Seek),
+    from: Option<Progress>,
+    rules: &Rules,
+    stop: impl Fn() -> bool,
+) -> Result<(Vec<Found>, Progress), ExtractError> {
+    let len = seek(reader, SeekFrom::End(0))?;
+    let mut reading = Reading {
+        progress: from.unwrap_or_default(),
+        best: Best::of(rules.max),
+        rules,
+        turn: None,
+    };
+    let is_new = reading.progress.offset > len
+        || (reading.progress.offset > 0
+            && tail_hash(reader, reading.progress.offset)? != reading.progress.tail);
+    if is_new {
+        reading.progress = Progress::default();
+    }
+    let head = bytes_at(reader, 0, HEAD_LEN.min(len))?;
+    if reading.progress.offset == 0 && document::is_document(&head) {
+        seek(reader, SeekFrom::Start(0))?;
+        return reading.document(reader, len, &stop);
+    }
+    reading.lines(reader, &stop)?;
+    let mut progress = reading.progress;
+    progress.tail = tail_hash(reader, progress.offset)?;
+    Ok((reading.best.finish(), progress))
+}
+
+/// One reading of a transcript.
+struct Reading<'r> {
+    progress: Progress,
+    best: Best,
+    rules: &'r Rules,
+    /// The turn of a conversation in plain text that is being read.
+    turn: Option<OpenTurn>,
+}
+
+struct OpenTurn {
+    speaker: Speaker,
+    text: String,
+    line: u64,
+    offset: u64,
+}
+
+impl Reading<'_> {
+    fn lines(
+        &mut self,
+        reader: &mut (impl Read + Seek),
+        stop: &impl Fn() -> bool,
+    ) -> Result<(), ExtractError> {
+        seek(reader, SeekFrom::Start(self.progress.offset))?;
+        let mut reader = BufReader::with_capacity(64 * 1_024, reader);
+        let mut line = Vec::new();
+        while !stop() {
+            let offset = self.progress.offset;
+            match next_line(&mut reader, &mut line)
+                .map_err(|source| ExtractError::Io { offset, source })?
+            {
+                Next::End => break,
+                Next::Torn(len) => {
+                    // An object that is closed is not torn, though its line end is missing yet.
+                    if let Some(object) = parsed(&line).filter(Value::is_object) {
+                        self.object(&object);
+                        self.progress.offset += len;
+                    }
+                    break;
+                }
+                Next::TooLong(len) => {
+                    self.close_turn();
+                    self.progress.skipped += 1;
+                    self.advance(len);
+                }
+                Next::Whole(len) => {
+                    self.line(&line);
+                    self.advance(len);
+                }
+            }
+        }
+        self.close_turn();
+        Ok(())
+    }
+
+    fn advance(&mut self, len: u64) {
+        self.progress.offset += len;
+        self.progress.lines += 1;
+    }
+
+    fn line(&mut self, line: &[u8]) {
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        if line.trim_ascii().is_empty() {
+            if let Some(turn) = &mut self.turn {
+                turn.text.push('\n');
+            }
+            return;
+        }
+        if line.trim_ascii_start().starts_with(b"{") {
+            match parsed(line) {
+                Some(object) => {
+                    self.close_turn();
+                    return self.object(&object);
+                }
+                None if self.turn.is_none() => {
+                    self.progress.skipped += 1;
+                    return;
+                }
+                None => {}
+            }
+        }
+        self.plain(&String::from_utf8_lossy(line));
+    }
+
+    fn object(&mut self, object: &Value) {
+        match shape_of(object) {
+            Shape::Message(message) => {
+                let line = Line::Only(self.progress.lines + 1);
+                self.message(&message, line, Some(self.progress.offset));
+            }
+            Shape::Known => {}
+            Shape::Unknown => self.progress.skipped += 1,
+        }
+    }
+
+    fn message(&mut self, message: &Message<'_>, line: Line, offset: Option<u64>) {
+        self.progress.messages += 1;
+        for (speaker, text) in &message.texts {
+            if *speaker == Speaker::Tool && !self.rules.tool_output {
+                continue;
+            }
+            let said = Said {
+                text,
+                speaker: *speaker,
+                line,
+                at_ms: message.at_ms,
+                offset,
+                message: message.id,
+            };
+            said.extract(self.rules, &mut self.best);
+        }
+    }
+
+    /// A line of a conversation in plain text.
+    fn plain(&mut self, line: &str) {
+        if let Some((speaker, said)) = speaker_of(line) {
+            self.close_turn();
+            self.turn = Some(OpenTurn {
+                speaker,
+                text: format!("{said}\n"),
+                line: self.progress.lines + 1,
+                offset: self.progress.offset,
+            });
+            return;
+        }
+        match &mut self.turn {
+            Some(turn) => {
+                turn.text.push_str(line.trim_end_matches(['\n', '\r']));
+                turn.text.push('\n');
+                if turn.text.len() > LINE_LEN_MAX {
+                    self.close_turn();
+                }
+            }
+            None => self.progress.skipped += 1,
+        }
+    }
+
+    fn close_turn(&mut self) {
+        let Some(turn) = self.turn.take() else {
+            return;
+        };
+        let message = Message {
+            texts: vec![(turn.speaker, turn.text.as_str())],
+            at_ms: None,
+            id: None,
+        };
+        self.message(&message, Line::First(turn.line), Some(turn.offset));
+    }
+
+    fn document(
+        mut self,
+        reader: &mut impl Read,
+        len: u64,
+        stop: &impl Fn() -> bool,
+    ) -> Result<(Vec<Found>, Progress), ExtractError> {
+        if len > document::LEN_MAX {
+            return Err(ExtractError::TooLong {
+                len_max_bytes: document::LEN_MAX,
+            });
+        }
+        let before = std::mem::take(&mut self.progress);
+        let mut nth = 0;
+        document::each(reader.take(document::LEN_MAX), &mut |object| {
+            nth += 1;
+            // What was read the last time is not read again. A file with fewer messages is another one.
+            if nth > before.messages
+                && let Shape::Message(message) = shape_of(object)
+            {
+                self.message(&message, Line::Only(nth), None);
+            }
+            !stop()
+        });
+        self.progress = Progress {
+            // A document that became shorter is another one: the next reading begins at its beginning.
+            messages: if nth < before.messages { 0 } else { nth },
+            skipped: before.skipped,
+            ..Progress::default()
+        };
+        Ok((self.best.finish(), self.progress))
+    }
+}
+
+/// Returns the value of a line. Deep nesting is an error of the parser.
+fn parsed(line: &[u8]) -> Option<Value> {
+    let text = String::from_utf8_lossy(line);
+    serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()
+}
+
+fn seek(reader: &mut impl Seek, to: SeekFrom) -> Result<u64, ExtractError> {
+    let offset = match to {
+        SeekFrom::Start(offset) => offset,
+        _ => 0,
+    };
+    reader
+        .seek(to)
+        .map_err(|source| ExtractError::Io { offset, source })
+}
+
+fn bytes_at(
+    reader: &mut (impl Read + Seek),
+    offset: u64,
+    len: u64,
+) -> Result<Vec<u8>, ExtractError> {
+    seek(reader, SeekFrom::Start(offset))?;
+    let mut bytes = Vec::new();
+    let read = reader.by_ref().take(len).read_to_end(&mut bytes);
+    read.map_err(|source| ExtractError::Io { offset, source })?;
+    Ok(bytes)
+}
+
+/// Returns the hash of the bytes before an offset.
+fn tail_hash(reader: &mut (impl Read + Seek), offset: u64) -> Result<String, ExtractError> {
+    let len = offset.min(TAIL_LEN);
+    let bytes = bytes_at(reader, offset - len, len)?;
+    Ok(blake3::hash(&bytes).to_hex().to_string())
+}

@@ -1,0 +1,173 @@
+//! The forms of messages in the transcripts of clients.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::found::Speaker;
+
+/// What an object of a transcript is.
+pub(super) enum Shape<'a> {
+    /// Somebody says something.
+    Message(Message<'a>),
+    /// A record of a known form that says nothing that is extracted.
+    Known,
+    /// A form that is not known.
+    Unknown,
+}
+
+/// A message.
+pub(super) struct Message<'a> {
+    pub(super) texts: Vec<(Speaker, &'a str)>,
+    pub(super) at_ms: Option<i64>,
+    pub(super) id: Option<&'a str>,
+}
+
+/// Returns what an object is, by its content.
+pub(super) fn shape_of(object: &Value) -> Shape<'_> {
+    let kind = object["type"].as_str();
+    // Codex: `response_item` with a payload; its events of the same texts are left out.
+    if let (Some(kind), Some(payload)) = (kind, object.get("payload").filter(|it| it.is_object())) {
+        return match (kind, payload["type"].as_str()) {
+            ("response_item", Some("message")) => of_role(payload)
+                .map_or(Shape::Known, |speaker| {
+                    message(object, texts(&payload["content"], speaker), &[])
+                }),
+            ("response_item", Some("function_call_output" | "custom_tool_call_output")) => {
+                message(object, texts(&payload["output"], Speaker::Tool), &[])
+            }
+            _ => Shape::Known,
+        };
+    }
+    // Copilot CLI: events with `data`.
+    if let (Some(kind), Some(data)) = (kind, object.get("data").filter(|it| it.is_object())) {
+        return match kind {
+            "user.message" => message(object, texts(&data["content"], Speaker::User), &["id"]),
+            "assistant.message" => {
+                message(object, texts(&data["content"], Speaker::Assistant), &["id"])
+            }
+            "tool.execution_complete" => message(
+                object,
+                texts(&data["result"]["content"], Speaker::Tool),
+                &["id"],
+            ),
+            _ => Shape::Known,
+        };
+    }
+    // What a program wrote in the name of a person: reminders, summaries of compactions, messages of errors.
+    let by_program = [
+        "isMeta",
+        "isCompactSummary",
+        "isApiErrorMessage",
+        "isVisibleInTranscriptOnly",
+    ];
+    if by_program.iter().any(|mark| object[*mark] == true) {
+        return Shape::Known;
+    }
+    // Claude Code and Qwen Code: a message with a role in a record with a type.
+    if let Some(inner) = object.get("message").filter(|it| it.is_object()) {
+        let speaker = match kind.and_then(speaker_named).or_else(|| of_role(inner)) {
+            // A sub-agent is asked by a model.
+            Some(Speaker::User) if object["isSidechain"] == true => Speaker::Assistant,
+            Some(speaker) => speaker,
+            None => return Shape::Known,
+        };
+        let content = inner.get("content").or_else(|| inner.get("parts"));
+        return message(
+            object,
+            content.map_or(Vec::new(), |it| texts(it, speaker)),
+            &["uuid", "id"],
+        );
+    }
+    // Gemini CLI, and plain lists of messages: the content beside the type or the role.
+    let content = object.get("content").or_else(|| object.get("parts"));
+    let speaker = kind.and_then(speaker_named).or_else(|| of_role(object));
+    match (speaker, content) {
+        (Some(speaker), Some(content)) => message(object, texts(content, speaker), &["id", "uuid"]),
+        _ => match kind.is_some()
+            || object.get("sessionId").is_some()
+            || object.get("$set").is_some()
+            || object.get("role").is_some()
+        {
+            true => Shape::Known,
+            false => Shape::Unknown,
+        },
+    }
+}
+
+fn message<'a>(object: &'a Value, texts: Vec<(Speaker, &'a str)>, ids: &[&str]) -> Shape<'a> {
+    let at_ms = match &object["timestamp"] {
+        Value::String(text) => text
+            .parse::<Timestamp>()
+            .ok()
+            .map(Timestamp::as_millisecond),
+        Value::Number(number) => number.as_i64(),
+        _ => None,
+    };
+    Shape::Message(Message {
+        texts,
+        at_ms,
+        id: ids
+            .iter()
+            .find_map(|id| object[*id].as_str())
+            .filter(|id| id.len() <= 128),
+    })
+}
+
+fn of_role(object: &Value) -> Option<Speaker> {
+    speaker_named(object["role"].as_str()?)
+}
+
+/// Returns the speaker of a role. System and developer messages have none.
+fn speaker_named(role: &str) -> Option<Speaker> {
+    match role {
+        "user" | "human" => Some(Speaker::User),
+        "assistant" | "model" | "gemini" | "qwen" | "agent" => Some(Speaker::Assistant),
+        "tool" | "tool_result" | "function" => Some(Speaker::Tool),
+        _ => None,
+    }
+}
+
+/// Returns the texts of a content: a string, or a list of parts. Thinking and images have none.
+fn texts(content: &Value, speaker: Speaker) -> Vec<(Speaker, &str)> {
+    match content {
+        Value::String(text) => vec![(speaker, text)],
+        Value::Array(parts) => parts
+            .iter()
+            .flat_map(|part| part_texts(part, speaker))
+            .collect(),
+        Value::Object(_) => part_texts(content, speaker),
+        _ => Vec::new(),
+    }
+}
+
+fn part_texts(part: &Value, speaker: Speaker) -> Vec<(Speaker, &str)> {
+    if let Value::String(text) = part {
+        return vec![(speaker, text)];
+    }
+    if part["thought"] == true {
+        return Vec::new();
+    }
+    let plain = |value: &'_ Value| value.as_str().is_some();
+    match part["type"].as_str() {
+        Some("text" | "input_text" | "output_text") | None if plain(&part["text"]) => {
+            vec![(speaker, part["text"].as_str().unwrap_or_default())]
+        }
+        Some("tool_result") => match &part["content"] {
+            Value::String(text) => vec![(Speaker::Tool, text)],
+            // One level: a result in a result is none.
+            Value::Array(parts) => {
+                let texts = parts.iter().filter_map(|part| part["text"].as_str());
+                texts.map(|text| (Speaker::Tool, text)).collect()
+            }
+            _ => Vec::new(),
+        },
+        None => {
+            let output = part["functionResponse"]["response"]["output"].as_str();
+            output
+                .map(|text| (Speaker::Tool, text))
+                .into_iter()
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}

@@ -84,6 +84,8 @@ pub enum Signal {
     Person,
     /// A reason is given: `because`, `so that`.
     Reason,
+    /// Two phrases of one of the signals above.
+    Several,
     /// It names one thing: a file, a version, a name, code.
     Specific,
     /// It names two or more things.
@@ -106,7 +108,7 @@ pub enum Signal {
 
 impl Signal {
     /// Every signal, in order.
-    pub const ALL: [Signal; 17] = [
+    pub const ALL: [Signal; 18] = [
         Signal::Marked,
         Signal::Decision,
         Signal::Architecture,
@@ -115,6 +117,7 @@ impl Signal {
         Signal::Development,
         Signal::Person,
         Signal::Reason,
+        Signal::Several,
         Signal::Specific,
         Signal::VerySpecific,
         Signal::ByUser,
@@ -133,11 +136,11 @@ impl Signal {
             Signal::Decision => 4,
             Signal::Architecture | Signal::Fix | Signal::Person => 3,
             Signal::Configuration | Signal::Development | Signal::VerySpecific => 2,
-            Signal::Reason | Signal::Specific | Signal::ByUser => 1,
+            Signal::Reason | Signal::Several | Signal::Specific | Signal::ByUser => 1,
             Signal::Long => -2,
             Signal::Hypothetical | Signal::Request => -4,
-            Signal::Progress => -5,
-            Signal::Question | Signal::Greeting => -6,
+            Signal::Greeting => -6,
+            Signal::Question | Signal::Progress => -8,
         }
     }
 
@@ -152,6 +155,7 @@ impl Signal {
             Signal::Development => "development",
             Signal::Person => "person",
             Signal::Reason => "reason",
+            Signal::Several => "several",
             Signal::Specific => "specific",
             Signal::VerySpecific => "veryspecific",
             Signal::ByUser => "byuser",

@@ -7,6 +7,10 @@ use crate::words::{Kind, words};
 const KEYWORDS_MAX: usize = 8;
 /// Bytes of a keyword.
 const KEYWORD_LEN_MAX: usize = 64;
+/// Names that tell nothing.
+const UNITS: &[&str] = &[
+    "B", "KB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "OK", "TODO", "AM", "PM", "UTC",
+];
 
 /// Returns the names, identifiers and pieces of code of a sentence as they are written, each once, in order.
 pub(crate) fn keywords(sentence: &str) -> Vec<String> {
@@ -19,7 +23,8 @@ pub(crate) fn keywords(sentence: &str) -> Vec<String> {
         let known = found
             .iter()
             .any(|known| known.to_lowercase() == word.folded);
-        if telling && fits && plain && !known {
+        let unit = UNITS.contains(&word.text);
+        if !unit && telling && fits && plain && !known {
             found.push(word.text.to_owned());
         }
         if found.len() == KEYWORDS_MAX {

@@ -82,6 +82,7 @@ pub(crate) fn score(sentence: &str, speaker: Speaker) -> Option<Scored> {
         return None;
     }
     let mut signals: Vec<Signal> = Vec::new();
+    let mut places: Vec<(Signal, usize)> = Vec::new();
     let opening = cues::opening(&words);
     let habit = is_habit(&words);
     cues::matches(sentence, &words, &mut |signal, at| {
@@ -94,8 +95,12 @@ pub(crate) fn score(sentence: &str, speaker: Speaker) -> Option<Scored> {
         };
         if counts {
             signals.push(signal);
+            places.push((signal, at));
         }
     });
+    if is_said_twice(&mut places) {
+        signals.push(Signal::Several);
+    }
     if asks(sentence) {
         signals.push(Signal::Question);
     }
@@ -122,6 +127,15 @@ pub(crate) fn score(sentence: &str, speaker: Speaker) -> Option<Scored> {
         score: u32::try_from(sum).unwrap_or(0),
         signals,
     })
+}
+
+/// Returns whether two phrases of one signal that speaks for a sentence stand apart from each other.
+fn is_said_twice(places: &mut Vec<(Signal, usize)>) -> bool {
+    places.retain(|(signal, _)| signal.points() > 1);
+    places.sort_unstable();
+    places
+        .windows(2)
+        .any(|two| two[0].0 == two[1].0 && two[1].1 > two[0].1 + 1)
 }
 
 fn asks(sentence: &str) -> bool {

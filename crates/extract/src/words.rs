@@ -33,6 +33,8 @@ pub(crate) struct Word<'a> {
     pub(crate) colon: bool,
     /// A comma or a full stop follows.
     pub(crate) pause: bool,
+    /// The end of a sentence follows, or a colon: the next word may have a capital letter for that alone.
+    pub(crate) stop: bool,
 }
 
 /// Returns the words of a sentence in order. Text between backticks is one word. Linear in the text.
@@ -58,6 +60,7 @@ pub(crate) fn words(sentence: &str) -> Vec<Word<'_>> {
                 kind: Kind::Code,
                 colon: inside[end + ticks..].starts_with(':'),
                 pause: inside[end + ticks..].starts_with([',', '.', ';']),
+                stop: inside[end + ticks..].starts_with(['.', '!', '?', ':']),
             });
         }
         rest = &inside[end + ticks..];
@@ -91,7 +94,8 @@ fn word<'a>(token: &'a str, stemmer: &Stemmer, found: &mut Vec<Word<'a>>) {
     let after = &token[text.as_ptr() as usize - token.as_ptr() as usize + text.len()..];
     let colon = after.trim_start_matches(['*', '_', '"']).starts_with(':');
     let pause = after.contains([',', '.', ';', ')', ':']);
-    let first = found.is_empty();
+    let stop = after.contains(['.', '!', '?', ':']);
+    let first = found.last().is_none_or(|before| before.stop);
     let kind = kind_of(text, first, flag);
     let push = |text: &'a str, kind: Kind, last: bool, found: &mut Vec<Word<'a>>| {
         let folded: String = text
@@ -110,6 +114,7 @@ fn word<'a>(token: &'a str, stemmer: &Stemmer, found: &mut Vec<Word<'a>>) {
             kind,
             colon: colon && last,
             pause: pause && last,
+            stop: stop && last,
         });
     };
     if kind == Kind::Plain && text.contains(['-', '/']) {

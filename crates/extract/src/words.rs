@@ -73,7 +73,10 @@ fn prose<'a>(text: &'a str, stemmer: &Stemmer, found: &mut Vec<Word<'a>>) {
     for token in text.split_whitespace() {
         // Two words around a dash or an ellipsis are two words.
         for token in token.split(['—', '–', '…']) {
-            word(token, stemmer, found);
+            // A link of Markdown is its text and its address.
+            for token in token.split("](") {
+                word(token, stemmer, found);
+            }
         }
     }
 }

@@ -38,6 +38,17 @@ pub struct Place {
     pub message: Option<String>,
 }
 
+/// What somebody says in a transcript, as a program other than the rules reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passage {
+    /// The text without what was injected into it.
+    pub text: String,
+    /// Who says it.
+    pub speaker: Speaker,
+    /// Where it stands.
+    pub place: Place,
+}
+
 /// Who said a sentence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -38,6 +38,6 @@ mod words;
 
 pub use alike::{ALIKE_MAX, alike, says_same};
 pub use error::ExtractError;
-pub use found::{Found, Importance, Place, Rules, Signal, Speaker};
+pub use found::{Found, Importance, Passage, Place, Rules, Signal, Speaker};
 pub use text::from_text;
-pub use transcript::{LINE_LEN_MAX, Progress, from_transcript, is_transcript};
+pub use transcript::{LINE_LEN_MAX, Progress, from_transcript, is_transcript, passages};

@@ -1,7 +1,7 @@
 //! What of a text is worth keeping.
 
 use crate::best::Best;
-use crate::found::{Found, Place, Rules, Signal, Speaker};
+use crate::found::{Found, Passage, Place, Rules, Signal, Speaker};
 use crate::frames::without_frames;
 use crate::keywords::keywords;
 use crate::score::{Scored, is_vague, score};
@@ -137,6 +137,33 @@ impl Said<'_> {
         }
     }
 
+    /// Returns all of the text, without injected text and at most so many bytes.
+    pub(crate) fn passage(&self, len_max: usize) -> Passage {
+        let text = without_frames(self.text);
+        let text = text.trim();
+        let (line, last_line) = match self.line {
+            Line::First(line) => (
+                line,
+                line + (self.text.trim_end().lines().count() as u64).max(1) - 1,
+            ),
+            Line::Only(line) => (line, line),
+        };
+        Passage {
+            text: text[..text.floor_char_boundary(len_max)].to_owned(),
+            speaker: self.speaker,
+            place: self.place((line, last_line)),
+        }
+    }
+
+    fn place(&self, (line, last_line): (u64, u64)) -> Place {
+        Place {
+            line,
+            last_line,
+            offset: self.offset,
+            message: self.message.map(str::to_owned),
+        }
+    }
+
     fn found(&self, text: String, scored: Scored, lines: (u64, u64)) -> Found {
         let (line, last_line) = match self.line {
             Line::First(_) => lines,
@@ -148,12 +175,7 @@ impl Said<'_> {
             score: scored.score,
             signals: scored.signals,
             text,
-            place: Place {
-                line,
-                last_line,
-                offset: self.offset,
-                message: self.message.map(str::to_owned),
-            },
+            place: self.place((line, last_line)),
             speaker: self.speaker,
             at_ms: self.at_ms,
         }

@@ -89,7 +89,7 @@ fn word<'a>(token: &'a str, stemmer: &Stemmer, found: &mut Vec<Word<'a>>) {
     let flag = token
         .trim_start_matches(['(', '"', '\'', '[', '*'])
         .starts_with("--");
-    let text = token.trim_matches(|c| is_edge(c));
+    let text = token.trim_matches(is_edge);
     let text = text.trim_end_matches(['/', '_', '@', '#', '~', '$']);
     if text.is_empty() || !text.chars().any(char::is_alphanumeric) {
         return;

@@ -1,5 +1,7 @@
 //! How well the rules tell what is worth keeping, on two sets of labelled sentences.
 
+#![expect(clippy::print_stderr, reason = "it shows what was told wrongly")]
+
 use icm_extract::{Rules, Signal, from_text};
 
 /// A labelled sentence.

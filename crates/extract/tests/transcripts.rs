@@ -5,6 +5,7 @@ use std::io::Cursor;
 
 use icm_extract::{
     Found, LINE_LEN_MAX, Progress, Rules, Speaker, from_text, from_transcript, is_transcript,
+    passages,
 };
 use proptest::prelude::*;
 
@@ -258,6 +259,50 @@ fn a_memory_is_not_extracted_from_its_own_injection() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn passages_have_all_that_was_said_as_far_as_there_is_room() {
+    let all = |from, room| {
+        let reader = &mut Cursor::new(CLAUDE);
+        let (list, progress) =
+            passages(reader, from, &Rules::default(), room, || false).expect("it reads");
+        let list: Vec<_> = list
+            .into_iter()
+            .map(|it| (it.speaker, it.place.line, it.text))
+            .collect();
+        (list, progress)
+    };
+    let (whole, end) = all(None, 1_000);
+    let expected = [
+        (
+            Speaker::User,
+            3,
+            "We decided to use PostgreSQL 16 for invoices.",
+        ),
+        (
+            Speaker::Assistant,
+            4,
+            "The crash was caused by a stale lock in `src/lock.rs`.",
+        ),
+        (
+            Speaker::Assistant,
+            6,
+            "Always use British spelling in texts.",
+        ),
+    ];
+    assert_eq!(
+        whole,
+        expected.map(|(speaker, line, text)| (speaker, line, text.to_owned()))
+    );
+    // The second one has no room, and comes the next time; one that is too long alone is cut.
+    let (first, progress) = all(None, 50);
+    assert_eq!(first, whole[..1]);
+    let (second, progress) = all(Some(progress), 9);
+    assert_eq!(second[0].2, "The crash");
+    let (third, progress) = all(Some(progress), 1_000);
+    assert_eq!(third, whole[2..]);
+    assert_eq!(progress, end);
 }
 
 proptest! {

@@ -13,7 +13,7 @@ use self::lines::{Next, next_line};
 use self::shapes::{Message, Shape, shape_of};
 use crate::best::Best;
 use crate::error::ExtractError;
-use crate::found::{Found, Rules, Speaker};
+use crate::found::{Found, Passage, Rules, Speaker};
 use crate::speakers::speaker_of;
 use crate::text::{Line, Said};
 
@@ -72,10 +72,46 @@ pub fn from_transcript(
     rules: &Rules,
     stop: impl Fn() -> bool,
 ) -> Result<(Vec<Found>, Progress), ExtractError> {
+    let sink = Sink::Best(Best::of(rules.max));
+    match read(reader, from, rules, sink, &stop)? {
+        (Sink::Best(best), progress) => Ok((best.finish(), progress)),
+        (Sink::Passages { .. }, progress) => Ok((Vec::new(), progress)),
+    }
+}
+
+/// Returns what is said in what is new of a transcript, at most so many bytes of it, and how far it was read: what has
+/// no room is left for the next time. A message that is longer alone is cut. Else as [`from_transcript`].
+///
+/// # Errors
+/// As [`from_transcript`].
+pub fn passages(
+    reader: &mut (impl Read + Seek),
+    from: Option<Progress>,
+    rules: &Rules,
+    len_max_bytes: usize,
+    stop: impl Fn() -> bool,
+) -> Result<(Vec<Passage>, Progress), ExtractError> {
+    let sink = Sink::Passages {
+        list: Vec::new(),
+        left: len_max_bytes,
+    };
+    match read(reader, from, rules, sink, &stop)? {
+        (Sink::Passages { list, .. }, progress) => Ok((list, progress)),
+        (Sink::Best(_), progress) => Ok((Vec::new(), progress)),
+    }
+}
+
+fn read(
+    reader: &mut (impl Read + Seek),
+    from: Option<Progress>,
+    rules: &Rules,
+    sink: Sink,
+    stop: &impl Fn() -> bool,
+) -> Result<(Sink, Progress), ExtractError> {
     let len = seek(reader, SeekFrom::End(0))?;
     let mut reading = Reading {
         progress: from.unwrap_or_default(),
-        best: Best::of(rules.max),
+        sink,
         rules,
         turn: None,
     };
@@ -88,18 +124,26 @@ pub fn from_transcript(
     let head = bytes_at(reader, 0, HEAD_LEN.min(len))?;
     if reading.progress.offset == 0 && document::is_document(&head) {
         seek(reader, SeekFrom::Start(0))?;
-        return reading.document(reader, len, &stop);
+        return reading.document(reader, len, stop);
     }
-    reading.lines(reader, &stop)?;
+    reading.lines(reader, stop)?;
     let mut progress = reading.progress;
     progress.tail = tail_hash(reader, progress.offset)?;
-    Ok((reading.best.finish(), progress))
+    Ok((reading.sink, progress))
+}
+
+/// What is made of messages.
+enum Sink {
+    /// The best sentences.
+    Best(Best),
+    /// The texts, as long as there is room for so many bytes.
+    Passages { list: Vec<Passage>, left: usize },
 }
 
 /// One reading of a transcript.
 struct Reading<'r> {
     progress: Progress,
-    best: Best,
+    sink: Sink,
     rules: &'r Rules,
     /// The turn of a conversation in plain text that is being read.
     turn: Option<OpenTurn>,
@@ -129,8 +173,9 @@ impl Reading<'_> {
                 Next::End => break,
                 Next::Torn(len) => {
                     // An object that is closed is not torn, though its line end is missing yet.
-                    if let Some(object) = parsed(&line).filter(Value::is_object) {
-                        self.object(&object);
+                    if let Some(object) = parsed(&line).filter(Value::is_object)
+                        && self.object(&object)
+                    {
                         self.progress.offset += len;
                     }
                     break;
@@ -141,7 +186,9 @@ impl Reading<'_> {
                     self.advance(len);
                 }
                 Next::Whole(len) => {
-                    self.line(&line);
+                    if !self.line(&line) {
+                        break;
+                    }
                     self.advance(len);
                 }
             }
@@ -155,13 +202,14 @@ impl Reading<'_> {
         self.progress.lines += 1;
     }
 
-    fn line(&mut self, line: &[u8]) {
+    /// Takes a line; `false` if there is no room for what it says.
+    fn line(&mut self, line: &[u8]) -> bool {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         if line.trim_ascii().is_empty() {
             if let Some(turn) = &mut self.turn {
                 turn.text.push('\n');
             }
-            return;
+            return true;
         }
         if line.trim_ascii_start().starts_with(b"{") {
             match parsed(line) {
@@ -171,26 +219,35 @@ impl Reading<'_> {
                 }
                 None if self.turn.is_none() => {
                     self.progress.skipped += 1;
-                    return;
+                    return true;
                 }
                 None => {}
             }
         }
         self.plain(&String::from_utf8_lossy(line));
+        true
     }
 
-    fn object(&mut self, object: &Value) {
+    fn object(&mut self, object: &Value) -> bool {
         match shape_of(object) {
             Shape::Message(message) => {
                 let line = Line::Only(self.progress.lines + 1);
-                self.message(&message, line, Some(self.progress.offset));
+                return self.message(&message, line, Some(self.progress.offset));
             }
             Shape::Known => {}
             Shape::Unknown => self.progress.skipped += 1,
         }
+        true
     }
 
-    fn message(&mut self, message: &Message<'_>, line: Line, offset: Option<u64>) {
+    /// Takes a message; `false` if there is no room for it.
+    fn message(&mut self, message: &Message<'_>, line: Line, offset: Option<u64>) -> bool {
+        if let Sink::Passages { list, left } = &self.sink {
+            let len: usize = message.texts.iter().map(|(_, text)| text.len()).sum();
+            if len > *left && !list.is_empty() {
+                return false;
+            }
+        }
         self.progress.messages += 1;
         for (speaker, text) in &message.texts {
             if *speaker == Speaker::Tool && !self.rules.tool_output {
@@ -204,8 +261,16 @@ impl Reading<'_> {
                 offset,
                 message: message.id,
             };
-            said.extract(self.rules, &mut self.best);
+            match &mut self.sink {
+                Sink::Best(best) => said.extract(self.rules, best),
+                Sink::Passages { list, left } => {
+                    let passage = said.passage(*left);
+                    *left -= passage.text.len();
+                    list.extend((!passage.text.is_empty()).then_some(passage));
+                }
+            }
         }
+        true
     }
 
     /// A line of a conversation in plain text.
@@ -249,7 +314,7 @@ impl Reading<'_> {
         reader: &mut impl Read,
         len: u64,
         stop: &impl Fn() -> bool,
-    ) -> Result<(Vec<Found>, Progress), ExtractError> {
+    ) -> Result<(Sink, Progress), ExtractError> {
         if len > document::LEN_MAX {
             return Err(ExtractError::TooLong {
                 len_max_bytes: document::LEN_MAX,
@@ -262,8 +327,11 @@ impl Reading<'_> {
             // What was read the last time is not read again. A file with fewer messages is another one.
             if nth > before.messages
                 && let Shape::Message(message) = shape_of(object)
+                && !self.message(&message, Line::Only(nth), None)
             {
-                self.message(&message, Line::Only(nth), None);
+                // It comes the next time.
+                nth -= 1;
+                return false;
             }
             !stop()
         });
@@ -273,7 +341,7 @@ impl Reading<'_> {
             skipped: before.skipped,
             ..Progress::default()
         };
-        Ok((self.best.finish(), self.progress))
+        Ok((self.sink, self.progress))
     }
 }
 

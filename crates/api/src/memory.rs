@@ -158,6 +158,9 @@ pub struct UpdateRequest {
     pub topic: Option<String>,
     /// Moves the memory.
     pub scope: Option<String>,
+    /// Who vouches for it from now on.
+    #[serde(default)]
+    pub trust: Option<Trust>,
     /// An idempotency key.
     pub request_id: Option<String>,
     /// Write it even if it holds a secret.

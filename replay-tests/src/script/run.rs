@@ -234,7 +234,7 @@ impl Run {
                         topic: topic.clone(),
                         scope: scope.clone(),
                         request_id: request.clone(),
-                        allow_secret: false,
+                        ..UpdateRequest::default()
                     },
                 )?;
                 Ok(self.done(vec![receipt]))

@@ -62,6 +62,7 @@ pub(crate) fn run(args: UpdateArgs, app: &App) -> Result<Outcome, CliError> {
         keywords: args.keywords.map(words),
         topic: args.topic,
         scope: app.scope(args.scope)?,
+        trust: None,
         request_id: args.request_id,
         allow_secret: args.allow_secret,
     };

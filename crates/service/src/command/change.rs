@@ -16,6 +16,7 @@ pub(crate) struct Change {
     pub importance: Option<facts::Importance>,
     pub keywords: Option<Vec<String>>,
     pub scope: Option<Scope>,
+    pub trust: Option<facts::Trust>,
     pub raw_excerpt: Option<String>,
     pub occurred_at_ms: Option<i64>,
     pub metadata: Option<String>,
@@ -120,6 +121,8 @@ impl Change {
         if note(scope.is_some(), fields::SCOPE) {
             payload.scope = scope.and_then(|scope| scope.text.as_deref());
         }
+        let trust = self.trust.filter(|trust| *trust != before.trust);
+        note(trust.is_some(), fields::TRUST);
         let refs: Vec<EventId> = before.observed();
         let (removed, added) = self.keyword_changes(before, &refs);
         payload.keywords_added = added;
@@ -131,7 +134,7 @@ impl Change {
             fields: written,
             scope_kind: scope.map(|scope| scope.kind),
             importance,
-            trust: None,
+            trust,
             keywords_added: payload.keywords_added.len() as u16,
             name: match written & (fields::TOPIC | fields::SCOPE | fields::KEY) {
                 0 => Name::ZERO,

@@ -44,9 +44,13 @@ pub(crate) fn request_shape(request: &StoreRequest) -> impl Serialize + '_ {
 }
 
 pub(crate) fn update_shape(request: &UpdateRequest) -> impl Serialize + '_ {
+    // A request without a trust has the shape that it had before there was one.
+    let called = request.trust.map_or("update".to_owned(), |trust| {
+        format!("update to {}", trust.name())
+    });
     (
         (
-            "update",
+            called,
             &request.id,
             &request.content,
             request.importance,

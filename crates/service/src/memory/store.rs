@@ -282,6 +282,7 @@ impl Service {
                 None => None,
             },
             importance: request.importance.map(Into::into),
+            trust: request.trust.map(Into::into),
             keywords: match &request.keywords {
                 Some(words) => Some(limits::keywords(words)?),
                 None => None,

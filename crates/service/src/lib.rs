@@ -55,4 +55,5 @@ pub use portable::import::{STDIN, next_line};
 pub use recall::recorded_recalls::Recorded;
 pub use service::{Ground, OpenOptions, OwnWay, Service, Write};
 pub use snapshot::settle::Left;
+pub use summarizer::run_called;
 pub use system::SystemEnv;

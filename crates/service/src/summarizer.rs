@@ -28,11 +28,22 @@ pub(crate) fn run(
     input: String,
     progress: &dyn Progress,
 ) -> Result<String> {
+    let hint = "see `[summarizer]` in the config file; `--summary` gives one, `--rules` makes one";
+    run_called(("summarizer", hint), summarizer, input, progress)
+}
+
+/// The same of a command that is called otherwise in errors, with what to do about them.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_called(
+    (called, hint): (&str, &str),
+    summarizer: &Summarizer,
+    input: String,
+    progress: &dyn Progress,
+) -> Result<String> {
     let failed = |why: String| {
-        ServiceError::invalid_with(
-            format!("the summarizer {why}: nothing was changed"),
-            "see `[summarizer]` in the config file; `--summary` gives one, `--rules` makes one",
-        )
+        ServiceError::invalid_with(format!("the {called} {why}: nothing was changed"), hint)
     };
     let mut child = shell(&summarizer.command)
         .stdin(Stdio::piped())

@@ -55,6 +55,11 @@ impl Cell {
         self
     }
 
+    /// Columns that it takes.
+    pub(crate) fn width(&self) -> usize {
+        text::width(&self.text)
+    }
+
     /// For numbers.
     pub(crate) fn right(mut self) -> Self {
         self.right = true;

@@ -50,6 +50,7 @@ pub(crate) struct Config {
     pub(crate) decay: DecayPolicy,
     pub(crate) consolidate: Consolidate,
     pub(crate) summarizer: SummarizerSection,
+    pub(crate) extractor: ExtractorSection,
     pub(crate) hooks: Hooks,
     pub(crate) mcp: Mcp,
     pub(crate) output: Output,
@@ -208,6 +209,23 @@ impl Default for SummarizerSection {
     }
 }
 
+/// `[extractor]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ExtractorSection {
+    pub(crate) command: Option<String>,
+    pub(crate) timeout_s: f64,
+}
+
+impl Default for ExtractorSection {
+    fn default() -> Self {
+        ExtractorSection {
+            command: None,
+            timeout_s: Summarizer::TIMEOUT.as_secs_f64(),
+        }
+    }
+}
+
 /// `[output]`
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -292,6 +310,14 @@ impl Config {
         Some(Summarizer {
             command: self.summarizer.command.clone()?,
             timeout: self.summarizer_timeout(),
+        })
+    }
+
+    /// Returns what extracts memories, if a command does.
+    pub(crate) fn extractor(&self) -> Option<Summarizer> {
+        Some(Summarizer {
+            command: self.extractor.command.clone()?,
+            timeout: Duration::from_secs_f64(self.extractor.timeout_s),
         })
     }
 

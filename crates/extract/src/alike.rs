@@ -27,28 +27,33 @@ fn jaccard(dice_ppm: u32) -> f64 {
 ///
 /// `We use MySQL for invoices now` is alike `We use PostgreSQL for invoices now`, and yet news.
 pub fn says_same(new: &str, known: &str) -> bool {
-    Sentence::of(new).says_same(&Sentence::of(known))
+    Compared::of(new).says_same(&Compared::of(known))
 }
 
-/// A sentence made ready to be compared with many others.
+/// A text made ready to be compared with many others.
 #[derive(Debug, Clone)]
-pub(crate) struct Sentence {
+pub struct Compared {
     words: Words,
     telling: BTreeSet<String>,
 }
 
-impl Sentence {
-    pub(crate) fn of(text: &str) -> Sentence {
-        Sentence {
+impl Compared {
+    /// Makes a text ready. Linear in the text.
+    pub fn of(text: &str) -> Compared {
+        Compared {
             words: Words::of(text),
             telling: telling(text),
         }
     }
 
+    /// See [`alike`].
+    pub fn alike(&self, other: &Compared) -> f64 {
+        jaccard(self.words.similarity_ppm(&other.words))
+    }
+
     /// See [`says_same`].
-    pub(crate) fn says_same(&self, known: &Sentence) -> bool {
-        jaccard(self.words.similarity_ppm(&known.words)) > ALIKE_MAX
-            && self.telling.is_subset(&known.telling)
+    pub fn says_same(&self, known: &Compared) -> bool {
+        self.alike(known) > ALIKE_MAX && self.telling.is_subset(&known.telling)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The best sentences of a text, each said once.
 
-use crate::alike::Sentence;
+use crate::alike::Compared;
 use crate::found::Found;
 
 /// Collects sentences, and keeps the best.
@@ -12,7 +12,7 @@ pub(crate) struct Best {
 
 struct Kept {
     found: Found,
-    sentence: Sentence,
+    sentence: Compared,
     /// Its number among those that were taken.
     nth: u64,
 }
@@ -29,7 +29,7 @@ impl Best {
 
     /// Adds a sentence. Of two that say the same the one with the higher score stays, or else the first.
     pub(crate) fn add(&mut self, found: Found) {
-        let sentence = Sentence::of(&found.text);
+        let sentence = Compared::of(&found.text);
         self.taken += 1;
         let same = self
             .kept

@@ -36,8 +36,8 @@ mod text;
 mod transcript;
 mod words;
 
-pub use alike::{ALIKE_MAX, alike, says_same};
+pub use alike::{ALIKE_MAX, Compared, alike, says_same};
 pub use error::ExtractError;
 pub use found::{Found, Importance, Passage, Place, Rules, Signal, Speaker};
-pub use text::from_text;
+pub use text::{from_text, passages_of_text};
 pub use transcript::{LINE_LEN_MAX, Progress, from_transcript, is_transcript, passages};

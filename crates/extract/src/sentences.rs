@@ -42,7 +42,9 @@ fn of_block(block: &Block, found: &mut Vec<Sentence>) {
     for (begin, end) in ranges(&block.text, block.item) {
         let text = &block.text[begin..end];
         let trimmed = text.trim();
-        if trimmed.is_empty() || trimmed.len() > SENTENCE_LEN_MAX {
+        let is_data = trimmed.len() > SENTENCE_LEN_MAX
+            || trimmed.contains(|c: char| c.is_control() && c != '\t');
+        if trimmed.is_empty() || is_data {
             follows = false;
             continue;
         }

@@ -39,6 +39,28 @@ pub fn from_text(text: &str, rules: &Rules) -> Vec<Found> {
     best.finish()
 }
 
+/// Returns all that a text says, by speaker as in [`from_text`], without injected text. Nothing is left out but what tools
+/// say, unless the rules want it.
+pub fn passages_of_text(text: &str, rules: &Rules) -> Vec<Passage> {
+    let text = without_frames(text);
+    let turns = turns(&text).into_iter();
+    let turns = turns.filter(|turn| turn.speaker != Speaker::Tool || rules.tool_output);
+    let passages = turns.map(|turn| {
+        let said = Said {
+            text: &turn.text,
+            speaker: turn.speaker,
+            line: Line::First(turn.line),
+            at_ms: None,
+            offset: None,
+            message: None,
+        };
+        said.passage(usize::MAX)
+    });
+    passages
+        .filter(|passage| !passage.text.is_empty())
+        .collect()
+}
+
 /// The lines of a text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Line {

@@ -39,6 +39,10 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("consolidate", "Topics with many memories."),
     ("summarizer", "The program that writes summaries."),
     (
+        "extractor",
+        "The program that finds what is worth keeping in a text.",
+    ),
+    (
         "hooks",
         "What `icm hook` gives to agents when a session starts and at each prompt.",
     ),
@@ -291,6 +295,18 @@ pub(crate) const KEYS: &[Key] = &[
     .example("\"ollama run llama3.2\""),
     key(
         "summarizer.timeout_s",
+        Number(0.1, 3_600.0),
+        "Seconds that the command may take.",
+    ),
+    key(
+        "extractor.command",
+        text("a command line that reads stdin", is_not_blank),
+        "Finds memories for `icm extract`: the text comes on stdin, and JSON lines with `text` \
+         go to stdout. Without a command, rules find them.",
+    )
+    .example("\"my-extractor\""),
+    key(
+        "extractor.timeout_s",
         Number(0.1, 3_600.0),
         "Seconds that the command may take.",
     ),

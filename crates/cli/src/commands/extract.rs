@@ -1,0 +1,290 @@
+//! `icm extract`
+
+mod by_command;
+pub(crate) mod keep;
+mod material;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use icm_api::limits;
+use icm_extract::places::{FILE_NAME, Places};
+use icm_extract::{Found, Progress, Rules};
+use serde::Serialize;
+
+use self::keep::{Candidate, Fate, Home, Judged};
+use self::material::Material;
+use crate::app::App;
+use crate::columns::{self, Cell};
+use crate::error::{CliError, Outcome};
+use crate::text::{self, count};
+use crate::ui::{BAD, DIM, GOOD, PLAIN};
+use crate::values::how_many;
+
+/// Find what a text says that is worth keeping, and store it
+///
+/// Decisions, causes of errors, conventions and facts about how things are built are found by rules, sentence by
+/// sentence. Questions, guesses, code and reports of progress are left out. What is found has trust `external` and an
+/// importance of `medium` at most, until `icm review` keeps it. What the topic says already is skipped, and no memory
+/// that is there is changed. `icm undo --last 1` takes a run back.
+///
+/// A file may be plain text, Markdown, or the transcript of Claude Code, Codex, Gemini CLI, Qwen Code or Copilot CLI. Of a
+/// transcript only what is new since the last run is read. What a memory server injected into it is never read.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  icm extract -t notes meeting.md --dry-run
+  git log -20 --format=%B | icm extract -t commits
+  icm extract -t sessions ~/.claude/projects/-work-app/6f1c.jsonl --scope project
+
+With `[extractor] command` in the config file a program finds the memories instead of the rules. It gets the text on
+stdin, framed as data, and writes JSON lines: {\"text\": …, \"importance\": \"low\"|\"medium\", \"topic\": …, \"keywords\": […]}.")]
+pub(crate) struct ExtractArgs {
+    /// The text; `-` or nothing for stdin
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// The topic that it is stored in
+    #[arg(short, long)]
+    topic: String,
+    /// Who may see it: `global`, `project:ID` or `session:ID`; `project` and `session` alone stand for
+    /// those that you are in [default: global]
+    #[arg(long)]
+    scope: Option<String>,
+    /// Only show what would be stored, with scores and reasons
+    #[arg(long)]
+    dry_run: bool,
+    /// Least score of a sentence; a higher one finds less, and is surer
+    #[arg(long, value_name = "N", default_value_t = Rules::default().threshold,
+          value_parser = clap::value_parser!(u32).range(1..=100))]
+    min_score: u32,
+    /// How many sentences at most, the best [default: 50]
+    #[arg(short, long, value_name = "N", value_parser = how_many)]
+    limit: Option<u32>,
+    /// Also read the output of tools
+    #[arg(long)]
+    tool_output: bool,
+    /// Read a transcript from its beginning, not from where the last run ended
+    #[arg(long)]
+    again: bool,
+    /// Use rules, whatever is configured
+    #[arg(long)]
+    rules: bool,
+}
+
+/// The answer as JSON.
+#[derive(Serialize)]
+struct Answer<'a> {
+    topic: &'a str,
+    from: &'a str,
+    by: &'static str,
+    dry_run: bool,
+    stored: usize,
+    skipped: usize,
+    rejected: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read: Option<Read>,
+    found: &'a [Judged],
+}
+
+/// How much of a transcript was read.
+#[derive(Serialize, Clone, Copy)]
+struct Read {
+    first_line: u64,
+    lines: u64,
+    messages: u64,
+    not_understood: u64,
+    /// More is left for the next run.
+    more: bool,
+}
+
+pub(crate) fn run(args: ExtractArgs, app: &App) -> Result<Outcome, CliError> {
+    let topic = limits::topic(&args.topic)?;
+    let home = Home {
+        topic,
+        scope: app.scope(args.scope.clone())?,
+    };
+    let rules = Rules {
+        threshold: args.min_score,
+        max: args
+            .limit
+            .map_or(Rules::default().max, |limit| limit as usize),
+        tool_output: args.tool_output,
+    };
+    let command = app.config.extractor().filter(|_| !args.rules);
+    let path = args.file.as_deref().filter(|path| *path != Path::new("-"));
+    let places = app.db()?.0.join("cache").join(FILE_NAME);
+    let material = Material::open(path, app)?;
+    let known = path.and_then(|path| known_place(&places, path, args.again));
+
+    let (candidates, by, progress, more) = match &command {
+        None => {
+            let (found, progress) = material.found(known.clone(), &rules)?;
+            let made = |found: Found| Ok(Candidate::by_rules(found, &home.topic));
+            (
+                found.into_iter().map(made).collect(),
+                "rules",
+                progress,
+                false,
+            )
+        }
+        Some(command) => {
+            let (passages, progress, more) = material.passages(known.clone(), &rules)?;
+            let made = by_command::candidates(command, &passages, &home.topic, rules.max)?;
+            (made, "command", progress, more)
+        }
+    };
+    let read = progress
+        .as_ref()
+        .map(|now| read_since(known.as_ref(), now, more));
+
+    let service = app.service()?;
+    let caller = app.caller()?;
+    let judged = match args.dry_run {
+        true => keep::judge(service, &home, candidates, &app.config.secrets()?)?,
+        false => keep::store(service, &caller, &home, &material.name, by, candidates)?,
+    };
+    if let (Some(path), Some(progress), false) = (path, progress, args.dry_run)
+        && service.is_there()
+        && let Ok(path) = path.canonicalize()
+    {
+        // Without it the transcript is read anew, and what is known is skipped.
+        if let Err(error) = Places::note(&places, &path, progress) {
+            app.ui
+                .note(&format!("cannot write {}: {error}", places.display()));
+        }
+    }
+    print(&judged, &args, (&home.topic, &material.name, by, read), app)
+}
+
+fn known_place(places: &Path, path: &Path, again: bool) -> Option<Progress> {
+    let path = path.canonicalize().ok().filter(|_| !again)?;
+    Places::read(places).get(&path).cloned()
+}
+
+fn read_since(before: Option<&Progress>, now: &Progress, more: bool) -> Read {
+    // A file that was written anew has fewer lines, or others.
+    let before =
+        before.filter(|before| before.offset <= now.offset && before.messages <= now.messages);
+    let since = |of: fn(&Progress) -> u64| of(now).saturating_sub(before.map_or(0, of));
+    Read {
+        first_line: before.map_or(0, |before| before.lines) + 1,
+        lines: since(|it| it.lines),
+        messages: since(|it| it.messages),
+        not_understood: since(|it| it.skipped),
+        more,
+    }
+}
+
+fn print(
+    judged: &[Judged],
+    args: &ExtractArgs,
+    (topic, from, by, read): (&str, &str, &'static str, Option<Read>),
+    app: &App,
+) -> Result<Outcome, CliError> {
+    let of = |fate: Fate| judged.iter().filter(|it| it.fate == fate).count();
+    let (stored, skipped, rejected) = (of(Fate::Stored), of(Fate::Skipped), of(Fate::Rejected));
+    let strange = read.is_some_and(|read| read.messages == 0 && read.not_understood > 0);
+    if app.ui.json {
+        app.ui.json(&Answer {
+            topic,
+            from,
+            by,
+            dry_run: args.dry_run,
+            stored,
+            skipped,
+            rejected,
+            read,
+            found: judged,
+        })?;
+    } else {
+        print_table(judged, args.dry_run, app)?;
+        let would = if args.dry_run {
+            "would be stored"
+        } else {
+            "stored"
+        };
+        app.ui.line(format_args!(
+            "{stored} {would}, {skipped} skipped, {rejected} rejected"
+        ))?;
+        if stored > 0 && !args.dry_run {
+            app.ui.remark(format_args!(
+                "{}",
+                app.ui
+                    .paint(DIM, "`icm review` goes through what was stored")
+            ));
+        }
+    }
+    if let Some(read) = read.filter(|read| read.not_understood > 0) {
+        let lines = count(read.not_understood, "line", "lines");
+        app.ui.note(&format!(
+            "{lines} of {from} have no form that is known, and were skipped"
+        ));
+    }
+    if read.is_some_and(|read| read.more) {
+        app.ui
+            .note(&format!("more of {from} is left: run this again"));
+    }
+    for warning in judged
+        .iter()
+        .filter(|it| it.fate == Fate::Stored)
+        .filter_map(|it| it.why.as_ref())
+    {
+        app.ui.note(warning);
+    }
+    Ok(match rejected > 0 || strange {
+        true => Outcome::No,
+        false => Outcome::Fine,
+    })
+}
+
+/// A line for each sentence, and below it why it is not stored.
+fn print_table(judged: &[Judged], dry_run: bool, app: &App) -> Result<(), CliError> {
+    let ui = &app.ui;
+    let mut rows: Vec<Vec<Cell>> = judged
+        .iter()
+        .map(|it| {
+            let (word, style) = match it.fate {
+                Fate::Stored if dry_run => ("store", GOOD),
+                Fate::Stored => ("stored", GOOD),
+                Fate::Skipped => ("skipped", DIM),
+                Fate::Rejected => ("rejected", BAD),
+            };
+            let place = it.line.map_or(String::new(), |line| format!("line {line}"));
+            let score = it.score.map_or(String::new(), |score| score.to_string());
+            vec![
+                Cell::new(word).style(style),
+                Cell::new(score).right(),
+                Cell::new(it.importance.name()).style(DIM),
+                Cell::new(place).style(DIM),
+                Cell::new(it.signals.join(" ")).style(DIM).at_most(40),
+                Cell::new(&it.text).style(if it.fate == Fate::Skipped { DIM } else { PLAIN }),
+            ]
+        })
+        .collect();
+    columns::fit(
+        ui,
+        &mut rows,
+        &[
+            columns::Step::Drop(2),
+            columns::Step::Cut(4, 20),
+            columns::Step::Drop(4),
+            columns::Step::Drop(3),
+        ],
+    );
+    let mut widths: Vec<usize> = Vec::new();
+    for row in &rows {
+        for (at, cell) in row.iter().enumerate() {
+            match widths.get_mut(at) {
+                Some(wide) => *wide = cell.width().max(*wide),
+                None => widths.push(cell.width()),
+            }
+        }
+    }
+    for (row, it) in rows.iter().zip(judged) {
+        columns::print_row(ui, row, &widths)?;
+        if let Some(why) = it.why.as_ref().filter(|_| it.fate != Fate::Stored) {
+            ui.line(format_args!("  {}", ui.paint(DIM, &text::one_line(why))))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,208 @@
+//! The text or transcript that memories are extracted from.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{self, Cursor, IsTerminal, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+
+use icm_extract::{
+    Found, Passage, Progress, Rules, from_text, from_transcript, is_transcript, passages,
+    passages_of_text,
+};
+use icm_service::STDIN;
+
+use crate::app::App;
+use crate::error::CliError;
+use crate::progress::Bar;
+
+/// Bytes of a text, and of what comes on stdin. A file with a transcript may be longer.
+const TEXT_LEN_MAX: u64 = 64 * 1_024 * 1_024;
+/// Bytes that tell a transcript from a text.
+const HEAD_LEN: u64 = 4_096;
+/// Bytes of text that a command gets: about 60,000 tokens.
+const COMMAND_INPUT_LEN_MAX: usize = 256 * 1_024;
+
+/// What is extracted from.
+pub(super) struct Material {
+    /// The name of the file without its folders, or `stdin`.
+    pub(super) name: String,
+    what: What,
+    bar: Arc<Bar>,
+}
+
+enum What {
+    Text(String),
+    Transcript(RefCell<Box<dyn ReadSeek>>, u64),
+}
+
+trait ReadSeek: Read + Seek {}
+impl<T: Read + Seek> ReadSeek for T {}
+
+impl Material {
+    /// Opens a file, or reads stdin.
+    ///
+    /// # Errors
+    /// The file cannot be read, is a folder, is too long or no UTF-8; nothing is piped in.
+    pub(super) fn open(path: Option<&Path>, app: &App) -> Result<Material, CliError> {
+        let bar = Arc::new(Bar::new(&app.ui));
+        let Some(path) = path else {
+            if io::stdin().is_terminal() {
+                return Err(CliError::invalid("no text was given")
+                    .with_hint("name a FILE, or pipe a text in"));
+            }
+            let bytes = bounded(&mut io::stdin().lock(), STDIN)?;
+            return Ok(Material {
+                what: match is_transcript(&bytes[..bytes.len().min(HEAD_LEN as usize)]) {
+                    true => What::Transcript(RefCell::new(Box::new(Cursor::new(bytes))), 0),
+                    false => What::Text(text_of(bytes, STDIN)?),
+                },
+                name: STDIN.to_owned(),
+                bar,
+            });
+        };
+        let shown = path.display().to_string();
+        let failed = |e| CliError::io(format!("cannot read {shown}"), &e);
+        let mut file = File::open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        if metadata.is_dir() {
+            return Err(
+                CliError::invalid(format!("{shown} is a folder")).with_hint("name a file in it")
+            );
+        }
+        let name = path
+            .file_name()
+            .map_or(shown.clone(), |name| name.to_string_lossy().into_owned());
+        // A pipe cannot be read twice.
+        if !metadata.is_file() {
+            let bytes = bounded(&mut file, &shown)?;
+            let what = match is_transcript(&bytes[..bytes.len().min(HEAD_LEN as usize)]) {
+                true => What::Transcript(RefCell::new(Box::new(Cursor::new(bytes))), 0),
+                false => What::Text(text_of(bytes, &shown)?),
+            };
+            return Ok(Material { name, what, bar });
+        }
+        let mut head = Vec::new();
+        file.by_ref()
+            .take(HEAD_LEN)
+            .read_to_end(&mut head)
+            .map_err(failed)?;
+        file.seek(SeekFrom::Start(0)).map_err(failed)?;
+        let what = match is_transcript(&head) {
+            true => What::Transcript(RefCell::new(Box::new(file)), metadata.len()),
+            false => What::Text(text_of(bounded(&mut file, &shown)?, &shown)?),
+        };
+        Ok(Material { name, what, bar })
+    }
+
+    /// Returns what the rules find, and of a transcript how far it was read.
+    pub(super) fn found(
+        &self,
+        from: Option<Progress>,
+        rules: &Rules,
+    ) -> Result<(Vec<Found>, Option<Progress>), CliError> {
+        let (file, len) = match &self.what {
+            What::Text(text) => return Ok((from_text(text, rules), None)),
+            What::Transcript(file, len) => (file, *len),
+        };
+        let read = self.counted(len, from.as_ref(), || {
+            from_transcript(&mut *self.watched(file), from.clone(), rules, || false)
+        });
+        let (found, progress) = read.map_err(|error| CliError::failed(error.to_string()))?;
+        Ok((found, Some(progress)))
+    }
+
+    /// Returns what a command gets, of a transcript how far it was read, and whether more of it is left.
+    pub(super) fn passages(
+        &self,
+        from: Option<Progress>,
+        rules: &Rules,
+    ) -> Result<(Vec<Passage>, Option<Progress>, bool), CliError> {
+        let (file, len) = match &self.what {
+            What::Text(text) => {
+                let passages = passages_of_text(text, rules);
+                let len: usize = passages.iter().map(|passage| passage.text.len()).sum();
+                if len > COMMAND_INPUT_LEN_MAX {
+                    return Err(CliError::invalid(format!(
+                        "{} has {len} bytes of text, and a command gets {} KiB at most",
+                        self.name,
+                        COMMAND_INPUT_LEN_MAX >> 10
+                    ))
+                    .with_hint("split the text, or give `--rules`"));
+                }
+                return Ok((passages, None, false));
+            }
+            What::Transcript(file, len) => (file, *len),
+        };
+        let read = self.counted(len, from.as_ref(), || {
+            let room = COMMAND_INPUT_LEN_MAX;
+            passages(&mut *self.watched(file), from.clone(), rules, room, || {
+                false
+            })
+        });
+        let (passages, progress) = read.map_err(|error| CliError::failed(error.to_string()))?;
+        let more = len > 0 && progress.offset > 0 && progress.offset < len && !passages.is_empty();
+        Ok((passages, Some(progress), more))
+    }
+
+    fn watched<'m>(&'m self, file: &'m RefCell<Box<dyn ReadSeek>>) -> Box<Watched<'m>> {
+        Box::new(Watched {
+            file,
+            bar: &self.bar,
+        })
+    }
+
+    /// Does the reading with a bar of the bytes that are new.
+    fn counted<T>(&self, len: u64, from: Option<&Progress>, read: impl FnOnce() -> T) -> T {
+        let new = len.saturating_sub(from.map_or(0, |from| from.offset));
+        self.bar.start_bytes("reading", new);
+        let done = read();
+        icm_api::Progress::finish(&*self.bar);
+        done
+    }
+}
+
+/// A file whose bytes are counted as they are read.
+struct Watched<'m> {
+    file: &'m RefCell<Box<dyn ReadSeek>>,
+    bar: &'m Bar,
+}
+
+impl Read for Watched<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.borrow_mut().read(buffer)?;
+        icm_api::Progress::advance(self.bar, read as u64);
+        Ok(read)
+    }
+}
+
+impl Seek for Watched<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.borrow_mut().seek(to)
+    }
+}
+
+fn bounded(reader: &mut impl Read, name: &str) -> Result<Vec<u8>, CliError> {
+    let mut bytes = Vec::new();
+    let read = reader.take(TEXT_LEN_MAX + 1).read_to_end(&mut bytes);
+    read.map_err(|e| CliError::io(format!("cannot read {name}"), &e))?;
+    match bytes.len() as u64 > TEXT_LEN_MAX {
+        true => Err(
+            CliError::invalid(format!("{name} is longer than {} MiB", TEXT_LEN_MAX >> 20))
+                .with_hint("split the text; a transcript in a file may be longer"),
+        ),
+        false => Ok(bytes),
+    }
+}
+
+fn text_of(bytes: Vec<u8>, name: &str) -> Result<String, CliError> {
+    let bytes = match bytes.strip_prefix(b"\xef\xbb\xbf") {
+        Some(rest) => rest.to_vec(),
+        None => bytes,
+    };
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        CliError::invalid(format!("{name} is not valid UTF-8 at byte {at}"))
+            .with_hint("convert it, for instance with `iconv -t UTF-8`")
+    })
+}

@@ -139,9 +139,13 @@ pub(crate) fn run(args: ExtractArgs, app: &App) -> Result<Outcome, CliError> {
 
     let service = app.service()?;
     let caller = app.caller()?;
+    let secrets = app.config.secrets()?;
     let judged = match args.dry_run {
-        true => keep::judge(service, &home, candidates, &app.config.secrets()?)?,
-        false => keep::store(service, &caller, &home, &material.name, by, candidates)?,
+        true => keep::judge(service, &home, candidates, &secrets)?,
+        false => {
+            let from = (material.name.as_str(), by);
+            keep::store(service, &caller, &home, from, candidates, &secrets)?
+        }
     };
     if let (Some(path), Some(progress), false) = (path, progress, args.dry_run)
         && service.is_there()

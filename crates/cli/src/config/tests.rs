@@ -250,6 +250,8 @@ fn unknown_keys_and_wrong_values_are_errors() {
         "[consolidate]\nhint_over = 1.5",
         "[summarizer]\ncommand = ' '",
         "[summarizer]\ntimeout_s = 0",
+        "[extractor]\ncommand = ' '",
+        "[extractor]\ntimeout_s = 0",
         "[ranking]\ntext = 101",
         "[ranking]\nfloor = 1.5",
         "[ranking]\nfloor = '0.1'",

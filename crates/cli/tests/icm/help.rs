@@ -86,6 +86,8 @@ fn every_command_has_help() {
         "rebuild",
         "verify",
         "doctor",
+        "extract",
+        "review",
         "import jsonl",
         "export jsonl",
         "export markdown",

@@ -24,6 +24,7 @@ mod doctor;
 #[cfg(unix)]
 mod ending;
 mod exchange;
+mod extract;
 #[cfg(unix)]
 mod files;
 mod floor;

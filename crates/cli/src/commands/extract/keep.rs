@@ -107,6 +107,14 @@ impl Judged {
         }
     }
 
+    /// Takes secrets out: what is refused at the door is not shown either.
+    fn hide(&mut self, secrets: &Policy) {
+        if let Some(masked) = secrets.masked(&self.text) {
+            self.text = masked;
+            self.keywords.clear();
+        }
+    }
+
     fn unfit(unfit: Unfit, home: &Home) -> Judged {
         Judged {
             fate: Fate::Rejected,
@@ -169,8 +177,6 @@ pub(crate) fn judge(
                 Some(secret) => {
                     let mut it = Judged::of(&candidate, Fate::Rejected);
                     it.why = Some(format!("it looks like it holds a secret ({})", secret.rule));
-                    // What is refused at the door is not shown either.
-                    it.text = secrets.masked(&it.text).unwrap_or(it.text);
                     it
                 }
                 None => Judged::of(&candidate, Fate::Stored),
@@ -189,9 +195,9 @@ pub(crate) fn store(
     service: &Service,
     caller: &Caller,
     home: &Home,
-    from: &str,
-    by: &str,
+    (from, by): (&str, &str),
     candidates: Vec<Result<Candidate, Unfit>>,
+    secrets: &Policy,
 ) -> Result<Vec<Judged>, CliError> {
     let mut known = Known::of(service, home)?;
     let mut judged = Vec::new();
@@ -216,6 +222,7 @@ pub(crate) fn store(
         lines.push('\n');
     }
     if places.is_empty() {
+        judged.iter_mut().for_each(|it| it.hide(secrets));
         return Ok(judged);
     }
     let input: Box<dyn BufRead> = Box::new(std::io::Cursor::new(lines.into_bytes()));
@@ -226,9 +233,6 @@ pub(crate) fn store(
             let it = &mut judged[*place];
             it.fate = Fate::Rejected;
             it.why = Some(rejected.why);
-            it.text = icm_guard::secrets::mask(&it.text, &icm_guard::secrets::find(&it.text))
-                .unwrap_or(it.text.clone());
-            it.keywords.clear();
         }
     }
     for warning in report.warnings {
@@ -249,6 +253,7 @@ pub(crate) fn store(
         }
     }
     name_stored(service, home, &mut judged)?;
+    judged.iter_mut().for_each(|it| it.hide(secrets));
     Ok(judged)
 }
 

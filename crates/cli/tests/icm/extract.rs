@@ -1,0 +1,419 @@
+//! `icm extract` and `icm review`.
+
+use crate::world::{Run, World, run};
+use serde_json::{Value, json};
+
+const NOTES: &str = "# Meeting\n\nHello all, thanks for coming. We decided to keep invoices in PostgreSQL 16. Should we cache them?\n\n\
+                     - The crash was caused by a stale lock in `src/lock.rs`\n- maybe look at Redis\n";
+
+/// A line of a transcript.
+fn said(who: &str, text: &str) -> String {
+    let line = json!({"type": who, "uuid": text.len().to_string(), "timestamp": "2026-01-02T03:04:05Z",
+        "message": {"role": who, "content": text}});
+    format!("{line}\n")
+}
+
+fn memories(world: &World) -> Vec<Value> {
+    let mut memories = world.json(["list", "--all"]).as_array().unwrap().clone();
+    memories.sort_by_key(|memory| memory["content"].as_str().unwrap().to_owned());
+    memories
+}
+
+fn contents(world: &World) -> Vec<String> {
+    let memories = memories(world);
+    memories
+        .iter()
+        .map(|memory| memory["content"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn a_text_becomes_memories_that_know_where_they_come_from() {
+    let world = World::new();
+    world.write("notes.md", NOTES);
+    let run = world.icm(["extract", "-t", "notes", "notes.md"]).ok();
+    assert!(
+        run.out.ends_with("2 stored, 0 skipped, 0 rejected\n"),
+        "{run:?}"
+    );
+    let memories = memories(&world);
+    assert_eq!(memories.len(), 2);
+    let crash = &memories[0];
+    assert_eq!(
+        crash["content"],
+        "The crash was caused by a stale lock in `src/lock.rs`"
+    );
+    assert_eq!(
+        (&crash["trust"], &crash["importance"]),
+        (&json!("external"), &json!("low"))
+    );
+    assert_eq!(crash["source"]["file"], "notes.md");
+    assert_eq!(crash["metadata"]["extract"]["line"], 5);
+    let decision = &memories[1];
+    assert_eq!(decision["importance"], "medium");
+    assert_eq!(decision["keywords"], json!(["PostgreSQL"]));
+    let mark = &decision["metadata"]["extract"];
+    assert_eq!(
+        (&mark["from"], &mark["line"], &mark["by"]),
+        (&json!("notes.md"), &json!(3), &json!("rules"))
+    );
+    assert_eq!(mark["signals"], json!(["decision", "veryspecific"]));
+
+    // Once more: nothing new. One command takes the first run back.
+    let run = world.icm(["extract", "-t", "notes", "notes.md"]).ok();
+    assert!(
+        run.out.ends_with("0 stored, 2 skipped, 0 rejected\n"),
+        "{run:?}"
+    );
+    world.icm(["undo", "--last", "1", "--yes"]).ok();
+    assert!(contents(&world).is_empty());
+    let run = world
+        .icm_with(["extract", "-t", "notes"], NOTES.as_bytes())
+        .ok();
+    assert!(
+        run.out.ends_with("2 stored, 0 skipped, 0 rejected\n"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn a_dry_run_shows_scores_and_reasons_and_writes_nothing() {
+    let world = World::new();
+    world
+        .icm([
+            "store",
+            "-t",
+            "notes",
+            "-c",
+            "The crash was caused by one stale lock in `src/lock.rs`",
+        ])
+        .ok();
+    let before = world.now();
+    world.write(
+        "notes.md",
+        format!(
+            "{NOTES}\nNote: the password is `{}`.",
+            ["hunter2", "Xk9vQ4pLm"].concat()
+        ),
+    );
+    let args = ["extract", "-t", "notes", "notes.md", "--dry-run", "--json"];
+    let answer = world.icm(args).ends(1).json();
+    assert_eq!(
+        (&answer["stored"], &answer["skipped"], &answer["rejected"]),
+        (&json!(1), &json!(1), &json!(1))
+    );
+    let found = answer["found"].as_array().unwrap();
+    assert_eq!(
+        (&found[0]["fate"], &found[0]["score"]),
+        (&json!("stored"), &json!(6))
+    );
+    assert!(
+        found[1]["why"].as_str().unwrap().contains("says the same"),
+        "{answer}"
+    );
+    assert!(
+        found[2]["why"].as_str().unwrap().contains("secret"),
+        "{answer}"
+    );
+    assert!(!answer.to_string().contains("hunter2"), "{answer}");
+    let table = world.icm(&args[..5]).ends(1);
+    assert!(table.out.contains("decision veryspecific"), "{table:?}");
+    assert!(
+        table
+            .out
+            .contains("1 would be stored, 1 skipped, 1 rejected"),
+        "{table:?}"
+    );
+    assert_eq!(world.now(), before);
+}
+
+#[test]
+fn a_secret_is_refused_by_its_line_and_the_rest_is_kept() {
+    let world = World::new();
+    let secret = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
+    world.write(
+        "notes.md",
+        format!("{NOTES}\nRemember that the token for CI is {secret}.\n"),
+    );
+    let run = world.icm(["extract", "-t", "notes", "notes.md"]).ends(1);
+    assert!(
+        run.out.ends_with("2 stored, 0 skipped, 1 rejected\n"),
+        "{run:?}"
+    );
+    assert!(run.out.contains("line 8"), "{run:?}");
+    assert!(
+        !run.out.contains(&secret) && !run.err.contains(&secret),
+        "{run:?}"
+    );
+    assert_eq!(contents(&world).len(), 2);
+    for (path, bytes) in crate::world::tree(&world.store()) {
+        let found = bytes
+            .windows(secret.len())
+            .any(|part| part == secret.as_bytes());
+        assert!(!found, "{}", path.display());
+    }
+}
+
+#[test]
+fn an_existing_memory_is_never_changed() {
+    let world = World::new();
+    let text = "We decided to keep invoices in PostgreSQL 16.";
+    world
+        .icm(["store", "-t", "notes", "-c", text, "-i", "critical"])
+        .ok();
+    let before = memories(&world);
+    world
+        .icm_with(["extract", "-t", "notes"], NOTES.as_bytes())
+        .ok();
+    let kept = memories(&world)
+        .into_iter()
+        .find(|memory| memory["content"] == text);
+    assert_eq!(kept.as_ref(), before.first());
+    // Another topic does not know it.
+    let answer = world
+        .icm_with(["extract", "-t", "other", "--json"], NOTES.as_bytes())
+        .ok()
+        .json();
+    assert_eq!(answer["stored"], 2);
+}
+
+#[test]
+fn of_a_transcript_only_what_is_new_is_read() {
+    let world = World::new();
+    let first = said("user", "We decided to use Kafka for events.")
+        + &said("assistant", "Thanks, let me look.");
+    let path = world.write("session.jsonl", &first);
+    let args = ["extract", "-t", "s", "session.jsonl", "--json"];
+    let answer = world.icm(args).ok().json();
+    assert_eq!(
+        answer["read"],
+        json!({"first_line": 1, "lines": 2, "messages": 2, "not_understood": 0, "more": false})
+    );
+    let found = &answer["found"][0];
+    assert_eq!(
+        (&found["line"], &found["speaker"]),
+        (&json!(1), &json!("user"))
+    );
+    assert_eq!(memories(&world)[0]["occurred_at"], "2026-01-02T03:04:05Z");
+
+    // A torn line waits.
+    let new = said(
+        "assistant",
+        "The broker runs on port 9092 because the default was taken.",
+    );
+    std::fs::write(&path, format!("{first}{}", &new[..40])).unwrap();
+    assert_eq!(world.icm(args).ok().json()["read"]["lines"], 0);
+    std::fs::write(&path, format!("{first}{new}")).unwrap();
+    let answer = world.icm(args).ok().json();
+    assert_eq!(
+        (&answer["read"]["first_line"], &answer["stored"]),
+        (&json!(3), &json!(1))
+    );
+    assert_eq!(answer["found"][0]["line"], 3);
+    // From the beginning, or with the places damaged: what is known is skipped.
+    let again = world.icm([&args[..], &["--again"]].concat()).ok().json();
+    assert_eq!(
+        (&again["stored"], &again["skipped"]),
+        (&json!(0), &json!(2))
+    );
+    std::fs::write(
+        world.store().join("cache/transcripts.json"),
+        "{\"transcripts\": 7",
+    )
+    .unwrap();
+    let again = world.icm(args).ok().json();
+    assert_eq!(
+        (&again["stored"], &again["skipped"]),
+        (&json!(0), &json!(2))
+    );
+}
+
+#[test]
+fn bad_input_gets_one_clear_line() {
+    let world = World::new();
+    std::fs::create_dir(world.path("folder")).unwrap();
+    world.write("latin.txt", b"We decided to use caf\xe9.");
+    world.write("other.jsonl", "{\"a\":1}\n{\"b\":2}\n");
+    for (args, words) in [
+        (
+            &["extract", "-t", "n", "absent.md"][..],
+            "cannot read absent.md",
+        ),
+        (&["extract", "-t", "n", "folder"], "is a folder"),
+        (
+            &["extract", "-t", "n", "latin.txt"],
+            "not valid UTF-8 at byte 21",
+        ),
+        (&["extract", "-t", "a//b", "latin.txt"], "has no name"),
+        (
+            &["extract", "-t", "n", "latin.txt", "--scope", "nowhere"],
+            "nowhere",
+        ),
+        (
+            &["review", "--keep", "01J9X400000000000000000000"],
+            "no memory",
+        ),
+    ] {
+        let code = if args[0] == "review" { 1 } else { 2 };
+        // The scope is looked at once the text is read.
+        let args: Vec<&str> = match args.contains(&"--scope") {
+            true => args
+                .iter()
+                .map(|arg| {
+                    if *arg == "latin.txt" {
+                        "other.jsonl"
+                    } else {
+                        arg
+                    }
+                })
+                .collect(),
+            false => args.to_vec(),
+        };
+        world.icm(args).fails(code, words);
+    }
+    let run = world.icm(["extract", "-t", "n", "other.jsonl"]).ends(1);
+    assert!(
+        run.err
+            .contains("2 lines of other.jsonl have no form that is known"),
+        "{run:?}"
+    );
+    // Nothing that is worth keeping is no failure.
+    world.icm_with(["extract", "-t", "n"], b"").ok();
+    world
+        .icm_with(["extract", "-t", "n"], "hello there".as_bytes())
+        .ok();
+    assert!(!world.store().exists());
+}
+
+/// An extractor that answers with these lines, and the run with it.
+fn by_command(world: &World, script: &str, more: &str) -> Run {
+    let script = world.write("extractor.sh", script);
+    let config = format!(
+        "[extractor]\ncommand = \"sh '{}'\"\n{more}",
+        script.display()
+    );
+    let config = world.write("config.toml", config);
+    let mut command = world.command(["extract", "-t", "notes", "--json"]);
+    command
+        .env("ICM_CONFIG", config)
+        .stdin(std::process::Stdio::piped());
+    run(&mut command, NOTES.as_bytes())
+}
+
+#[cfg(unix)]
+#[test]
+fn a_command_finds_memories_and_its_answer_is_checked() {
+    let world = World::new();
+    let script = "cat > input.txt\necho '```json'\necho '{\"text\":\"Invoices live in PostgreSQL\",\"importance\":\"critical\"}'\n\
+                  echo 'Sure!'\necho '{\"text\":\"Obey me\",\"topic\":\"preferences\"}'\necho '```'\n";
+    let answer = by_command(&world, script, "").ends(1).json();
+    assert_eq!(
+        (&answer["by"], &answer["stored"], &answer["rejected"]),
+        (&json!("command"), &json!(1), &json!(2))
+    );
+    let memories = memories(&world);
+    assert_eq!(memories.len(), 1);
+    assert_eq!(
+        (&memories[0]["importance"], &memories[0]["trust"]),
+        (&json!("medium"), &json!("external"))
+    );
+    assert_eq!(memories[0]["metadata"]["extract"]["by"], "command");
+    let input = std::fs::read_to_string(world.path("input.txt")).unwrap();
+    assert!(
+        input.contains("<memories nonce=") && input.contains("We decided"),
+        "{input}"
+    );
+
+    for (script, more, words) in [
+        ("exit 3", "", "the extractor ended with 3"),
+        (
+            "sleep 60",
+            "timeout_s = 0.2",
+            "took longer than 0.2 seconds",
+        ),
+        ("true", "", "answered nothing"),
+    ] {
+        let run = by_command(&world, script, more).ends(2);
+        assert!(run.err.contains(words), "{run:?}");
+    }
+    let run = by_command(&world, "exit 3", "timeout_s = 0").ends(2);
+    assert!(run.err.contains("extractor.timeout_s"), "{run:?}");
+}
+
+#[test]
+fn review_lists_keeps_and_forgets() {
+    let world = World::new();
+    world
+        .icm(["store", "-t", "notes", "-c", "typed by a person"])
+        .ok();
+    world
+        .icm_with(["extract", "-t", "notes"], NOTES.as_bytes())
+        .ok();
+    let open = || world.json(["review"]).as_array().unwrap().clone();
+    let listed = open();
+    assert_eq!(listed.len(), 2);
+    assert!(world.icm(["review"]).ok().out.contains("PostgreSQL"));
+    let ids: Vec<&str> = listed
+        .iter()
+        .map(|memory| memory["id"].as_str().unwrap())
+        .collect();
+    let (first, second) = (&ids[0][..26], ids[1]);
+
+    world
+        .icm(["review", "--keep", first, "--forget", first])
+        .fails(2, "kept and forgotten");
+    world
+        .icm(["review", "--keep", "01"])
+        .fails(2, "several memories begin with 01");
+    assert_eq!(open().len(), 2);
+    let done = world.json(["review", "--keep", first, "--forget", second]);
+    assert_eq!(
+        done,
+        json!({"kept": [first], "forgotten": [second], "left": 0})
+    );
+    assert!(open().is_empty());
+    assert_eq!(world.json(["get", first])["trust"], "user");
+    let run = world.icm(["review", "--keep", first]);
+    run.fails(2, "not up for review");
+    // What a person forgot is not extracted again.
+    let answer = world
+        .icm_with(["extract", "-t", "notes", "--json"], NOTES.as_bytes())
+        .ok()
+        .json();
+    assert_eq!(
+        (&answer["stored"], &answer["skipped"]),
+        (&json!(0), &json!(2))
+    );
+    assert!(answer.to_string().contains("was forgotten"), "{answer}");
+    // An undo of the decision brings the memory back to review.
+    world.icm(["undo", "--last", "1", "--yes"]).ok();
+    assert_eq!(open().len(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn review_asks_for_one_key_each() {
+    let world = World::new();
+    let text = "We decided to use Kafka. We decided to drop Oracle. We agreed on tabs in Go. Never use floats for money.";
+    let answer = world
+        .icm_with(["extract", "-t", "notes", "--json"], text.as_bytes())
+        .ok()
+        .json();
+    assert_eq!(answer["stored"], 4, "{answer}");
+    let run = world.icm_asked(&["review"], "kxfeq").ok();
+    assert!(
+        run.out
+            .contains("1 kept, 1 forgotten; 2 memories left to review"),
+        "{run:?}"
+    );
+    assert!(run.err.contains("4 of 4"), "{run:?}");
+    assert_eq!(contents(&world).len(), 3);
+    let trusts: Vec<_> = memories(&world)
+        .iter()
+        .map(|memory| memory["trust"].clone())
+        .collect();
+    assert_eq!(trusts.iter().filter(|trust| **trust == "user").count(), 1);
+    // One command each: the last one is the forgetting.
+    world.icm(["undo", "--last", "1", "--yes"]).ok();
+    assert_eq!(contents(&world).len(), 4);
+}

@@ -183,6 +183,7 @@ pub(crate) fn judge(
             },
         );
     }
+    judged.iter_mut().for_each(|it| it.hide(secrets));
     Ok(judged)
 }
 

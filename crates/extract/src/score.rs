@@ -140,7 +140,12 @@ fn is_said_twice(places: &mut Vec<(Signal, usize)>) -> bool {
 
 fn asks(sentence: &str) -> bool {
     let end = sentence.trim_end_matches(['"', '\'', ')', '*', '_', ' ', '`']);
-    end.ends_with(['?', '？', '¿', '؟'])
+    // A question may have its explanation behind it.
+    end.ends_with(['?', '？', '؟'])
+        || sentence
+            .split('`')
+            .step_by(2)
+            .any(|text| text.contains("? "))
 }
 
 /// Returns whether the words tell of every time, not of now.

@@ -70,7 +70,8 @@ fn ranges(text: &str, item: bool) -> Vec<(usize, usize)> {
     let mut ranges = Vec::new();
     let mut begin = 0;
     let (mut ticks, mut parentheses) = (0_usize, 0_i32);
-    for (at, piece) in text.split_sentence_bound_indices() {
+    let pieces = text.split_sentence_bound_indices();
+    for (at, piece) in pieces.flat_map(|(at, piece)| before_small_letters(at, piece)) {
         let end = at + piece.len();
         ticks += piece.matches('`').count();
         for c in piece.chars() {
@@ -95,6 +96,24 @@ fn ranges(text: &str, item: bool) -> Vec<(usize, usize)> {
         ranges.push((begin, text.len()));
     }
     ranges
+}
+
+/// Divides a piece where a full stop and a space stand before a small letter: in a chat sentences begin with one.
+fn before_small_letters(at: usize, piece: &str) -> Vec<(usize, &str)> {
+    let mut parts = Vec::new();
+    let mut begin = 0;
+    for (stop, _) in piece.match_indices(['.', '!', '?']) {
+        let after = &piece[stop + 1..];
+        let word = after.trim_start_matches(' ');
+        let small = word.starts_with(char::is_lowercase) && word.len() < after.len();
+        if small {
+            let end = piece.len() - word.len();
+            parts.push((at + begin, &piece[begin..end]));
+            begin = end;
+        }
+    }
+    parts.push((at + begin, &piece[begin..]));
+    parts
 }
 
 /// Returns whether a piece ends in a full stop that belongs to its last word: an abbreviation, an initial, the number of

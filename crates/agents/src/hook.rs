@@ -93,6 +93,12 @@ pub fn at_start(
     };
     let request = WakeUpRequest {
         budget: within_client(budget),
+        own: matches!(
+            input.moment,
+            Moment::SessionStart {
+                cause: Cause::Compact | Cause::Resume | Cause::Fork
+            }
+        ),
         record: options.record,
         ..WakeUpRequest::default()
     };

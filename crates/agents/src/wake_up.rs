@@ -37,6 +37,8 @@ pub struct WakeUpRequest {
     pub budget: usize,
     /// Ids of memories that are left out.
     pub without: Vec<String>,
+    /// Also what the caller's session stored itself: it has lost its context.
+    pub own: bool,
     /// Write the record of what is shown.
     pub record: bool,
 }
@@ -46,6 +48,7 @@ impl Default for WakeUpRequest {
         WakeUpRequest {
             budget: BUDGET,
             without: Vec::new(),
+            own: false,
             record: true,
         }
     }
@@ -59,6 +62,8 @@ pub enum Reason {
     Pinned,
     /// It is critical.
     Critical,
+    /// The session stored it before it lost its context.
+    Session,
     /// It is a preference.
     Preference,
     /// It is of high importance.
@@ -73,6 +78,7 @@ impl Reason {
         match self {
             Reason::Pinned => 100.0,
             Reason::Critical => 4.0,
+            Reason::Session => 3.0,
             Reason::Preference => 2.5,
             Reason::High => 2.0,
             Reason::Changed => 1.5,
@@ -83,6 +89,7 @@ impl Reason {
         match self {
             Reason::Pinned => "pinned",
             Reason::Critical => "critical",
+            Reason::Session => "of this session",
             Reason::Preference => "preference",
             Reason::High => "high",
             Reason::Changed => "changed since the last session",
@@ -139,14 +146,18 @@ pub fn wake_up(service: &Service, caller: &Caller, request: &WakeUpRequest) -> R
     }
     let last = last_session(service, caller)?;
     let now_ms = service.now_ms();
-    let since_ms = last.as_ref().map(|last| last.until_ms);
-    let own = caller.session.as_deref();
-    let wanted = |version: &Version| !reasons(version, now_ms, since_ms, own).is_empty();
+    let judge = Judge {
+        now_ms,
+        since_ms: last.as_ref().map(|last| last.until_ms),
+        session: caller.session.as_deref(),
+        own: request.own,
+    };
+    let wanted = |version: &Version| !judge.of_row(version).is_empty();
     let (basis, memories) = service.seen_from(caller, CANDIDATES_MAX, &wanted)?;
     let mut items: Vec<WakeUpItem> = memories
         .into_iter()
         .filter(|memory| !request.without.contains(&memory.id) && !is_superseded(memory))
-        .map(|memory| item(memory, now_ms, since_ms, own, caller))
+        .map(|memory| item(memory, &judge, caller))
         .collect();
     items.sort_by(|a, b| b.worth.total_cmp(&a.worth));
     let filled = fill(items, request.budget, now_ms);
@@ -166,54 +177,77 @@ pub fn wake_up(service: &Service, caller: &Caller, request: &WakeUpRequest) -> R
     })
 }
 
-fn reasons(
-    version: &Version,
+/// What makes a memory worth waking up with.
+struct Judge<'a> {
     now_ms: u64,
+    /// The end of the last session of the project.
     since_ms: Option<u64>,
-    own_session: Option<&str>,
-) -> Vec<Reason> {
-    let topic = version.topic.as_deref().unwrap_or_default();
-    let is_others = own_session.is_none() || version.source.session.as_deref() != own_session;
-    of(
-        version.pinned_until_ms,
-        version.importance,
-        topic,
-        is_others.then_some(version.updated_ms),
-        now_ms,
-        since_ms,
-    )
+    /// The caller's session.
+    session: Option<&'a str>,
+    /// Whether what the caller's session stored counts: it has lost its context.
+    own: bool,
 }
 
-/// Returns what speaks for a memory. `updated_ms`: when another session changed it.
-fn of(
+impl Judge<'_> {
+    fn of_row(&self, version: &Version) -> Vec<Reason> {
+        self.reasons(&Signs {
+            pinned_until_ms: version.pinned_until_ms,
+            importance: version.importance,
+            topic: version.topic.as_deref().unwrap_or_default(),
+            session: version.source.session.as_deref(),
+            updated_ms: Some(version.updated_ms),
+        })
+    }
+
+    fn of_memory(&self, memory: &Memory) -> Vec<Reason> {
+        let ms = |at: &str| at.parse::<Timestamp>().ok().map(Timestamp::as_millisecond);
+        let ms = |at: &str| ms(at).and_then(|at| u64::try_from(at).ok());
+        self.reasons(&Signs {
+            // A pin without an end is no time.
+            pinned_until_ms: memory.pinned_until.as_deref().map(|at| ms(at).unwrap_or(0)),
+            importance: memory.importance.into(),
+            topic: &memory.topic,
+            session: memory.source.session.as_deref(),
+            updated_ms: ms(&memory.updated_at),
+        })
+    }
+
+    fn reasons(&self, signs: &Signs<'_>) -> Vec<Reason> {
+        let is_pinned = signs
+            .pinned_until_ms
+            .is_some_and(|until| until == 0 || until > self.now_ms);
+        let first = signs.topic.split('/').next().unwrap_or_default();
+        let is_preference = PREFERENCES
+            .iter()
+            .any(|name| first.eq_ignore_ascii_case(name));
+        let is_own = self.session.is_some() && signs.session == self.session;
+        let since = signs.updated_ms.zip(self.since_ms);
+        let is_changed = !is_own && since.is_some_and(|(at, since)| at > since);
+        let importance = signs.importance;
+        [
+            (is_pinned, Reason::Pinned),
+            (importance == facts::Importance::Critical, Reason::Critical),
+            (is_own && self.own, Reason::Session),
+            (is_preference, Reason::Preference),
+            (importance == facts::Importance::High, Reason::High),
+            (
+                is_changed && importance != facts::Importance::Low,
+                Reason::Changed,
+            ),
+        ]
+        .into_iter()
+        .filter_map(|(holds, reason)| holds.then_some(reason))
+        .collect()
+    }
+}
+
+/// What of a memory is judged.
+struct Signs<'a> {
     pinned_until_ms: Option<u64>,
     importance: facts::Importance,
-    topic: &str,
+    topic: &'a str,
+    session: Option<&'a str>,
     updated_ms: Option<u64>,
-    now_ms: u64,
-    since_ms: Option<u64>,
-) -> Vec<Reason> {
-    let is_pinned = pinned_until_ms.is_some_and(|until| until == 0 || until > now_ms);
-    let first = topic.split('/').next().unwrap_or_default();
-    let is_preference = PREFERENCES
-        .iter()
-        .any(|name| first.eq_ignore_ascii_case(name));
-    let is_changed = updated_ms
-        .zip(since_ms)
-        .is_some_and(|(at, since)| at > since);
-    [
-        (is_pinned, Reason::Pinned),
-        (importance == facts::Importance::Critical, Reason::Critical),
-        (is_preference, Reason::Preference),
-        (importance == facts::Importance::High, Reason::High),
-        (
-            is_changed && importance != facts::Importance::Low,
-            Reason::Changed,
-        ),
-    ]
-    .into_iter()
-    .filter_map(|(holds, reason)| holds.then_some(reason))
-    .collect()
 }
 
 fn is_superseded(memory: &Memory) -> bool {
@@ -221,29 +255,8 @@ fn is_superseded(memory: &Memory) -> bool {
     related.any(|link| link.relation == "supersedes" && link.direction == icm_api::Direction::In)
 }
 
-fn item(
-    memory: Memory,
-    now_ms: u64,
-    since_ms: Option<u64>,
-    own_session: Option<&str>,
-    caller: &Caller,
-) -> WakeUpItem {
-    let ms = |at: &str| at.parse::<Timestamp>().ok().map(Timestamp::as_millisecond);
-    let pinned_until_ms = memory.pinned_until.as_deref().map(|until| match ms(until) {
-        Some(until) => u64::try_from(until).unwrap_or(0),
-        None => 0,
-    });
-    let updated_ms = ms(&memory.updated_at).and_then(|at| u64::try_from(at).ok());
-    let is_others = own_session.is_none() || memory.source.session.as_deref() != own_session;
-    let importance = memory.importance.into();
-    let reasons = of(
-        pinned_until_ms,
-        importance,
-        &memory.topic,
-        updated_ms.filter(|_| is_others),
-        now_ms,
-        since_ms,
-    );
+fn item(memory: Memory, judge: &Judge<'_>, caller: &Caller) -> WakeUpItem {
+    let reasons = judge.of_memory(&memory);
     let value: f64 = reasons.iter().map(|reason| reason.value()).sum();
     let own = caller.project_id.as_ref().map(|id| format!("project:{id}"));
     // What was stored for this project says more about it than what holds everywhere.

@@ -1,6 +1,7 @@
 //! `icm hook`
 
 mod journal;
+mod learn;
 mod switch;
 
 use std::io::Read;
@@ -13,7 +14,6 @@ use icm_api::clients::AGENT;
 use icm_api::limits::{SOURCE_LEN_MAX, label};
 use icm_clients::hooks::{self, INPUT_LEN_MAX, Input, Moment, PLUGIN};
 use icm_clients::names::Client;
-use icm_service::Service;
 
 use crate::app::App;
 use crate::caller;
@@ -145,15 +145,11 @@ fn after(input: &Input, app: &App) -> Result<(), CliError> {
     }
     let service = app.service_for_hook()?;
     let caller = caller_of(input, app)?;
-    let learned = learn(service, &caller, input, app);
+    let learned = learn::learn(service, &caller, input, app);
     if ends {
         at_end(service, &caller, input, &options(app))?;
     }
     learned
-}
-
-fn learn(_: &Service, _: &Caller, _: &Input, _: &App) -> Result<(), CliError> {
-    Ok(())
 }
 
 fn options(app: &App) -> HookOptions {

@@ -94,7 +94,7 @@ impl Default for Hooks {
         Hooks {
             enabled: true,
             record: true,
-            floor: 0.5,
+            floor: 0.3,
             budget: 600,
             wake_up_budget: icm_agents::wake_up::BUDGET,
         }

@@ -42,6 +42,16 @@ pub(crate) fn run(args: WakeUpArgs, app: &App) -> Result<Outcome, CliError> {
     } else if !pack.text.is_empty() {
         app.ui.line(format_args!("{}", pack.text))?;
     }
+    if pack.items.is_empty() && pack.left_out > 0 {
+        let (left_out, budget) = (
+            count(pack.left_out as u64, "memory", "memories"),
+            pack.budget,
+        );
+        app.ui.remark(format_args!(
+            "nothing fits into {budget} tokens; {left_out} did not"
+        ));
+        return Ok(Outcome::No);
+    }
     if pack.items.is_empty() {
         let hint = "pin a memory with `icm pin ID`, or store one with `-i high`";
         app.ui

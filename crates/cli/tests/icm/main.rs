@@ -34,6 +34,7 @@ mod frozen;
 // A lean build lacks commands.
 #[cfg(all(feature = "bench", feature = "models"))]
 mod help;
+mod hook;
 #[cfg(all(unix, feature = "http"))]
 mod http;
 mod import_export;
@@ -66,5 +67,6 @@ mod targets;
 mod terminal;
 mod time;
 mod undo;
+mod wake_up;
 mod why;
 mod world;

@@ -8,9 +8,6 @@ use icm_service::Service;
 
 /// Sessions that are counted at once. Beyond that the counting starts again, which costs a nudge at most.
 const SESSIONS_MAX: usize = 1_024;
-/// Tools that store something.
-const STORES: [&str; 2] = ["icm_memory_store", "icm_memory_update"];
-
 /// The calls of each session since it last stored something.
 #[derive(Debug, Default)]
 pub(super) struct Nudges {
@@ -22,13 +19,13 @@ impl Nudges {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a call that succeeded. Returns the line for its reply if so many calls, or a multiple of so many, came since
+    /// Counts a call that succeeded; `writes`: it may have stored something. Returns the line for its reply if so many calls, or a multiple of so many, came since
     /// the session last stored something; 0 switches the line off.
     pub(super) fn count(
         &self,
         service: &Service,
         caller: &Caller,
-        tool: &str,
+        writes: bool,
         after: u64,
     ) -> Option<String> {
         if after == 0 {
@@ -38,7 +35,7 @@ impl Nudges {
         let known = self.locked().get(&session).copied();
         // Another process may have served the session before.
         let before = known.unwrap_or_else(|| recalls_since_store(service, caller, after));
-        let calls = match STORES.contains(&tool) {
+        let calls = match writes {
             true => 0,
             false => before + 1,
         };

@@ -160,7 +160,7 @@ async fn read_only_refuses_what_it_does_not_list() {
         .iter()
         .filter_map(|it| it["name"].as_str())
         .collect();
-    assert_eq!(prompts, ["recap", "session-start"]);
+    assert_eq!(prompts, ["recap", "session-start", "wake-up"]);
     let asked = json!({"name": "consolidate", "arguments": {"topic": "t"}});
     let refused = client.request("prompts/get", asked).await;
     assert_eq!(refused["error"]["code"], -32602, "{refused}");

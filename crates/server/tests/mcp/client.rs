@@ -16,7 +16,7 @@ pub(crate) const EVERYTHING: McpOptions = McpOptions {
     structured: true,
     answer_max_bytes: ANSWER_MAX_BYTES,
     offer: Offer::ALL,
-    nudge_after: 10,
+    nudge_after: 0,
 };
 
 pub(crate) const COMPACT: McpOptions = McpOptions {

@@ -120,7 +120,7 @@ async fn every_optional_argument_may_be_an_empty_text_or_list() {
         }
         called += 1;
     }
-    assert_eq!(called, 30);
+    assert_eq!(called, 31);
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use icm_api::{LogRequest, Trust};
+use icm_server::mcp::McpOptions;
 use serde_json::{Value, json};
 
 use crate::client::{COMPACT, Client, EVERYTHING, Store};
@@ -136,4 +137,61 @@ async fn a_store_says_what_was_there_already() {
     let said = format!("\n{id} {content}\n</memories>");
     assert!(text.ends_with(&said), "{text}");
     client.end().await;
+}
+
+#[tokio::test]
+async fn a_session_that_stores_nothing_is_told_so_now_and_then() {
+    let nudging = McpOptions {
+        nudge_after: 10,
+        ..EVERYTHING
+    };
+    let mut client = Client::legacy(nudging).await;
+    client.put("t", "the port is 5433", Trust::User);
+    let recall = json!({"query": "port"});
+    let mut told = Vec::new();
+    for n in 1..=21 {
+        let (text, _) = client.ok("icm_memory_recall", recall.clone()).await;
+        if text.contains("tool calls since this session last stored something") {
+            told.push(n);
+        }
+    }
+    assert_eq!(told, [10, 20]);
+    let kept = json!({"topic": "t", "content": "the host is db1"});
+    let (text, _) = client.ok("icm_memory_store", kept).await;
+    assert!(!text.contains("hint: "), "{text}");
+    for _ in 0..9 {
+        let (text, _) = client.ok("icm_memory_recall", recall.clone()).await;
+        assert!(!text.contains("hint: "), "{text}");
+    }
+    let (text, reply) = client.ok("icm_memory_recall", recall.clone()).await;
+    assert!(text.contains("hint: 10 tool calls"), "{text}");
+    assert!(reply["hint"].is_string(), "{reply}");
+
+    let compact = McpOptions {
+        compact: true,
+        ..nudging
+    };
+    let mut client = Client::legacy(compact).await;
+    client.put("t", "the port is 5433", Trust::User);
+    for _ in 0..11 {
+        let (text, _) = client.ok("icm_memory_recall", recall.clone()).await;
+        assert!(!text.contains("tool calls"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_session_wakes_up_and_that_is_no_recall() {
+    let mut client = Client::legacy(EVERYTHING).await;
+    let (text, pack) = client.ok("icm_wake_up", json!({})).await;
+    assert!(text.contains("nothing to wake up with"), "{text}");
+    assert_eq!(pack["ids"], json!([]));
+    let id = client.put("preferences", "likes short answers", Trust::User);
+    client.put("t", "the port is 5433", Trust::User);
+    let (text, pack) = client.ok("icm_wake_up", json!({"budget": 200})).await;
+    assert!(text.starts_with("<memories nonce="), "{text}");
+    assert!(
+        text.contains("likes short answers") && !text.contains("5433"),
+        "{text}"
+    );
+    assert_eq!(pack["ids"], json!([id]));
 }

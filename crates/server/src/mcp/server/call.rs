@@ -71,7 +71,7 @@ async fn call(
             true => 0,
             false => options.nudge_after,
         };
-        if let Some(hint) = nudges.count(&service, &caller, tool.name, after) {
+        if let Some(hint) = nudges.count(&service, &caller, !tool.hints.read_only, after) {
             reply.tell_hint(&hint);
         }
         Ok(reply)

@@ -1,0 +1,441 @@
+//! `icm hook`, and what tells of it: sessions, injections, tokens.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::world::{Run, World};
+
+/// A client's session in a project folder.
+struct Session<'w> {
+    world: &'w World,
+    client: &'static str,
+    id: &'static str,
+    project: PathBuf,
+    transcript: PathBuf,
+}
+
+impl<'w> Session<'w> {
+    fn new(world: &'w World, client: &'static str, id: &'static str) -> Session<'w> {
+        let project = world.path("widgets");
+        std::fs::create_dir_all(project.join(".git")).unwrap();
+        Session {
+            world,
+            client,
+            id,
+            project,
+            transcript: world.path("transcript.jsonl"),
+        }
+    }
+
+    fn hook(&self, event: &str, more: Value) -> Run {
+        let mut input = json!({
+            "session_id": self.id,
+            "transcript_path": self.transcript,
+            "cwd": self.project,
+            "hook_event_name": event,
+        });
+        let fields = input.as_object_mut().unwrap();
+        fields.extend(more.as_object().unwrap().clone());
+        self.raw(event, input.to_string().as_bytes())
+    }
+
+    fn raw(&self, event: &str, input: &[u8]) -> Run {
+        self.world.icm_with(["hook", self.client, event], input)
+    }
+
+    /// The context of an answer; empty where there is none.
+    fn context(&self, event: &str, more: Value) -> String {
+        let run = self.hook(event, more).ok();
+        assert_eq!(run.err, "", "{event}");
+        if run.out.is_empty() {
+            return String::new();
+        }
+        let answer: Value = serde_json::from_str(&run.out).expect("JSON");
+        let told = &answer["hookSpecificOutput"];
+        assert_eq!(told["hookEventName"], event);
+        told["additionalContext"].as_str().unwrap().to_owned()
+    }
+
+    fn prompt(&self, prompt: &str) -> String {
+        self.context("UserPromptSubmit", json!({ "prompt": prompt }))
+    }
+
+    fn start(&self, source: &str) -> String {
+        self.context("SessionStart", json!({ "source": source }))
+    }
+
+    fn says(&self, role: &str, text: &str) {
+        let line = json!({
+            "type": role,
+            "message": { "role": role, "content": text },
+            "uuid": format!("u{}", text.len()),
+            "sessionId": self.id,
+        });
+        let before = std::fs::read_to_string(&self.transcript).unwrap_or_default();
+        std::fs::write(&self.transcript, format!("{before}{line}\n")).unwrap();
+    }
+}
+
+fn stored(world: &World, args: &[&str]) -> String {
+    let receipt = world.json([&["store"], args].concat());
+    receipt["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_session_is_played_through() {
+    let world = World::new();
+    let rule = stored(
+        &world,
+        &[
+            "-t",
+            "rules",
+            "-c",
+            "Never push to main on Fridays",
+            "-i",
+            "critical",
+        ],
+    );
+    let port = stored(
+        &world,
+        &[
+            "-t",
+            "ops",
+            "-c",
+            "The staging database listens on port 5433",
+        ],
+    );
+    let session = Session::new(&world, "claude-code", "s1");
+
+    let woken = session.start("startup");
+    assert!(
+        woken.contains(&rule) && woken.contains("(critical, "),
+        "{woken}"
+    );
+    assert!(!woken.contains(&port), "{woken}");
+
+    let told = session.prompt("which port does the staging database listen on?");
+    assert!(told.contains(&port), "{told}");
+    assert!(told.starts_with("<memories nonce="), "{told}");
+    // What the session has seen is not told again, and what does not fit is not told at all.
+    assert_eq!(
+        session.prompt("the port of the staging database, please"),
+        ""
+    );
+    assert_eq!(session.prompt("write a haiku about the sea"), "");
+
+    session.says(
+        "user",
+        "We decided to keep invoices in PostgreSQL 16 because of its JSON support.",
+    );
+    session.says("assistant", "Let me look at the tests. Should we cache it?");
+    assert_eq!(
+        session
+            .hook("PreCompact", json!({"trigger": "auto"}))
+            .ok()
+            .out,
+        ""
+    );
+    let learned = world.json(["list", "-t", "sessions/"]);
+    assert_eq!(learned.as_array().unwrap().len(), 1, "{learned}");
+    assert_eq!(learned[0]["trust"], "external");
+    assert_eq!(learned[0]["source"]["session"], "s1");
+
+    let again = session.start("compact");
+    assert!(again.contains("keep invoices in PostgreSQL 16"), "{again}");
+    assert!(again.contains("of this session"), "{again}");
+    // The compacted context has lost what a prompt brought.
+    assert!(
+        session
+            .prompt("which port does the staging database listen on?")
+            .contains(&port)
+    );
+
+    session
+        .hook("Stop", json!({"stop_hook_active": false}))
+        .ok();
+    session.hook("SessionEnd", json!({"reason": "logout"})).ok();
+    let learned = world.json(["list", "-t", "sessions/"]);
+    assert_eq!(
+        learned.as_array().unwrap().len(),
+        1,
+        "nothing is stored twice: {learned}"
+    );
+
+    let injected = world
+        .icm(["log", "--injected", "--session", "s1", "--json"])
+        .ok()
+        .json_lines();
+    let fronts: Vec<_> = injected
+        .iter()
+        .map(|it| it["front"].as_str().unwrap())
+        .collect();
+    assert_eq!(fronts, ["hook", "wake-up", "hook", "wake-up"]);
+    let words = injected[0]["words"].as_str().unwrap();
+    assert!(
+        words.contains("staging") && !words.contains("which"),
+        "the prompt is not logged: {words}"
+    );
+
+    let sessions = world.json(["sessions"]);
+    let it = &sessions[0];
+    assert_eq!(
+        [&it["name"], &it["client"], &it["project"], &it["ended"]],
+        ["s1", "claude-code", "widgets", "logout"]
+    );
+    assert_eq!(
+        (it["stored"].as_u64(), it["starts"].as_u64()),
+        (Some(1), Some(2))
+    );
+    assert!(it["tokens"].as_u64() > Some(0));
+
+    // What was shown unasked is no recall.
+    let why = world.json(["why", &port]);
+    assert_eq!(why["recalls_total"], 0);
+    assert_eq!(why["injections_total"], 2);
+    assert_eq!(world.json(["get", &port])["access_count"], 0);
+    let tokens = world.json(["stats", "--tokens"]);
+    assert_eq!(tokens["by_front"]["hook"]["times"], 2);
+    assert_eq!(tokens["by_client"]["claude-code"]["times"], 4);
+
+    world.icm(["undo", "--session", "s1", "--yes"]).ok();
+    assert_eq!(world.json(["list", "-t", "sessions/"]), json!([]));
+    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_sub_agent_is_a_session_of_its_parent() {
+    let world = World::new();
+    stored(
+        &world,
+        &[
+            "-t",
+            "rules",
+            "-c",
+            "Never push to main on Fridays",
+            "-i",
+            "critical",
+        ],
+    );
+    let session = Session::new(&world, "claude-code", "s1");
+    session.start("startup");
+    let agent = json!({"agent_id": "a7", "agent_type": "Explore"});
+    let woken = session.context("SubagentStart", agent.clone());
+    assert!(woken.contains("Never push to main"), "{woken}");
+    session.hook("SubagentStop", agent).ok();
+
+    let sessions = world.json(["sessions", "s1"]);
+    let all = sessions.as_array().unwrap();
+    let of = |name: &str| all.iter().find(|it| it["name"] == name).unwrap();
+    let (parent, child) = (of("s1"), of("s1/a7"));
+    assert_eq!(child["parent"], parent["id"]);
+    assert_eq!(parent["children"], json!([child["id"]]));
+    assert_eq!(
+        (&child["agent"], &child["ended"]),
+        (&json!("Explore"), &json!("subagent"))
+    );
+    assert_eq!(parent["ended"], Value::Null);
+    let text = world.icm(["sessions"]).ok().out;
+    assert!(
+        text.lines().nth(1).unwrap().starts_with("└ s1/a7"),
+        "{text}"
+    );
+    world
+        .icm(["sessions", "nobody"])
+        .fails(1, "no event is of the session `nobody`");
+}
+
+#[test]
+fn whatever_goes_wrong_the_client_goes_on() {
+    let world = World::with_memories();
+    let session = Session::new(&world, "claude-code", "s1");
+    let huge = vec![b'x'; 17 << 20];
+    let cut_off = br#"{"session_id":"s1","prom"#;
+    let other = br#"{"session_id":7,"prompt":"a"}"#;
+    let inputs: [(&str, &[u8]); 8] = [
+        ("UserPromptSubmit", b""),
+        ("UserPromptSubmit", b"not json"),
+        ("UserPromptSubmit", b"[]"),
+        ("UserPromptSubmit", cut_off),
+        ("UserPromptSubmit", other),
+        ("UserPromptSubmit", &huge),
+        ("NoSuchEvent", b"{}"),
+        ("", b"{}"),
+    ];
+    let mut lines = 0;
+    for (event, input) in inputs {
+        let run = session.raw(event, input).ok();
+        assert_eq!((run.out.as_str(), run.err.as_str()), ("", ""), "{event}");
+        lines += 1;
+        let journal = std::fs::read_to_string(world.store().join("cache/hooks.log")).unwrap();
+        assert_eq!(journal.lines().count(), lines, "{journal}");
+    }
+    for args in [
+        &["hook", "no-client", "Stop"][..],
+        &["hook", "codex", "Stop", "--what"],
+        &["hook"],
+    ] {
+        assert_eq!(world.icm_with(args, b"{}").ok().out, "", "{args:?}");
+    }
+    // A config file that is wrong, and a log that cannot be read.
+    world.write("config.toml", "[recall]\nlimit = 'many'\n");
+    let config = world.path("config.toml");
+    let args = [
+        "--config",
+        config.to_str().unwrap(),
+        "hook",
+        "claude-code",
+        "Stop",
+    ];
+    world.icm_with(args, b"{}").ok();
+    let logs: Vec<_> = crate::world::tree(&world.store())
+        .into_iter()
+        .filter(|(path, _)| path.extension().is_some_and(|it| it == "icmlog"))
+        .collect();
+    assert!(!logs.is_empty());
+    for (path, bytes) in logs {
+        std::fs::write(world.store().join(path), &bytes[..bytes.len() / 3]).unwrap();
+    }
+    let run = session
+        .hook("UserPromptSubmit", json!({"prompt": "tea"}))
+        .ok();
+    assert_eq!(run.err, "");
+}
+
+#[test]
+fn hooks_are_switched_off_and_on() {
+    let world = World::new();
+    let port = stored(
+        &world,
+        &[
+            "-t",
+            "ops",
+            "-c",
+            "The staging database listens on port 5433",
+        ],
+    );
+    let session = Session::new(&world, "claude-code", "s1");
+    let prompt = "which port does the staging database listen on?";
+    let events = || world.icm(["log", "--json"]).ok().json_lines().len();
+    let before = events();
+
+    world.icm(["hook", "off"]).ok();
+    assert_eq!(session.start("startup") + &session.prompt(prompt), "");
+    assert_eq!(events(), before, "nothing is recorded while hooks are off");
+    assert_eq!(world.json(["hook", "on"])["changed"], true);
+    assert_eq!(world.json(["hook", "on"])["changed"], false);
+
+    world.write("widgets/.icm-ignore", "");
+    assert_eq!(session.prompt(prompt), "");
+    std::fs::remove_file(world.path("widgets/.icm-ignore")).unwrap();
+    assert!(session.prompt(prompt).contains(&port));
+}
+
+#[test]
+fn a_try_shows_what_a_prompt_would_bring_and_why() {
+    let world = World::new();
+    let port = stored(
+        &world,
+        &[
+            "-t",
+            "ops",
+            "-c",
+            "The staging database listens on port 5433",
+        ],
+    );
+    let before = world.icm(["log", "--json"]).ok().out;
+    let tried = world
+        .icm([
+            "hook",
+            "codex",
+            "UserPromptSubmit",
+            "--try",
+            "port of the staging database",
+        ])
+        .ok();
+    assert!(tried.out.contains(&format!("{port}  fit ")), "{tried:?}");
+    assert!(
+        tried.out.contains("has port, staging, database"),
+        "{tried:?}"
+    );
+    let nothing = world.icm([
+        "hook",
+        "codex",
+        "UserPromptSubmit",
+        "--try",
+        "which wine goes with cheese and bread at a port by the sea in summer",
+    ]);
+    let nothing = nothing.ends(1);
+    assert!(
+        nothing.err.contains("nothing has a fit of 0.30"),
+        "{nothing:?}"
+    );
+    assert_eq!(
+        world.icm(["log", "--json"]).ok().out,
+        before,
+        "nothing is recorded"
+    );
+    world
+        .icm(["hook", "emacs", "x", "--try", "y"])
+        .fails(2, "no client that icm knows");
+}
+
+#[test]
+fn every_client_is_answered_in_its_own_shape() {
+    let world = World::new();
+    stored(
+        &world,
+        &[
+            "-t",
+            "ops",
+            "-c",
+            "The staging database listens on port 5433",
+        ],
+    );
+    let prompt = "which port does the staging database listen on?";
+    for (client, event, input, place) in [
+        (
+            "codex",
+            "UserPromptSubmit",
+            json!({"session_id": "c1", "prompt": prompt}),
+            "/hookSpecificOutput/additionalContext",
+        ),
+        (
+            "gemini-cli",
+            "BeforeAgent",
+            json!({"session_id": "g1", "prompt": prompt}),
+            "/hookSpecificOutput/additionalContext",
+        ),
+        (
+            "copilot-cli",
+            "userPromptSubmitted",
+            json!({"sessionId": "p1", "prompt": prompt}),
+            "/additionalContext",
+        ),
+        (
+            "qwen-code",
+            "UserPromptSubmit",
+            json!({"session_id": "q1", "prompt": prompt}),
+            "/hookSpecificOutput/additionalContext",
+        ),
+    ] {
+        let run = world
+            .icm_with(["hook", client, event], input.to_string().as_bytes())
+            .ok();
+        let answer: Value =
+            serde_json::from_str(&run.out).unwrap_or_else(|_| panic!("{client}: {run:?}"));
+        let told = answer
+            .pointer(place)
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        assert!(told.contains("port 5433"), "{client}: {answer}");
+    }
+    let clients: Vec<String> = world
+        .json(["sessions"])
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["client"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(clients.len(), 4, "{clients:?}");
+}

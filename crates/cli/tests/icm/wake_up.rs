@@ -1,0 +1,197 @@
+//! `icm wake-up`, `icm pin` and `icm unpin`.
+
+use serde_json::Value;
+
+use crate::world::World;
+
+fn stored(world: &World, args: &[&str]) -> String {
+    let receipt = world.json([&["store"], args].concat());
+    receipt["id"].as_str().unwrap().to_owned()
+}
+
+fn ids(pack: &Value) -> Vec<String> {
+    let items = pack["items"].as_array().unwrap().iter();
+    items
+        .map(|it| it["id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn a_pack_has_pins_rules_and_preferences_and_nothing_else() {
+    let world = World::new();
+    world.icm(["wake-up"]).ends(1);
+    let rule = stored(
+        &world,
+        &[
+            "-t",
+            "rules",
+            "-c",
+            "Never push to main on Fridays",
+            "-i",
+            "critical",
+        ],
+    );
+    let liked = stored(
+        &world,
+        &["-t", "preferences/git", "-c", "Likes short commit messages"],
+    );
+    let high = stored(
+        &world,
+        &["-t", "ops", "-c", "Backups run at 3 am", "-i", "high"],
+    );
+    let usual = stored(&world, &["-t", "ops", "-c", "The port is 5433"]);
+    let elsewhere = stored(
+        &world,
+        &[
+            "-t",
+            "ops",
+            "-c",
+            "Another project's rule",
+            "-i",
+            "critical",
+            "--scope",
+            "project:other",
+        ],
+    );
+    world
+        .icm([
+            "forget",
+            &stored(&world, &["-t", "ops", "-c", "Gone", "-i", "critical"]),
+        ])
+        .ok();
+
+    let pack = world.json(["wake-up"]);
+    let shown = ids(&pack);
+    assert_eq!(shown.len(), 3, "{pack}");
+    for id in [&rule, &liked, &high] {
+        assert!(shown.contains(id), "{pack}");
+    }
+    assert!(!shown.contains(&usual) && !shown.contains(&elsewhere));
+    assert_eq!(
+        pack["tokens"],
+        pack["text"].as_str().unwrap().len().div_ceil(4)
+    );
+
+    world.icm(["pin", &usual]).ok();
+    let pack = world.json(["wake-up", "--no-record"]);
+    assert_eq!(ids(&pack)[0], usual, "a pin stands first: {pack}");
+    assert_eq!(pack["items"][0]["reasons"][0], "pinned");
+    assert_eq!(world.json(["get", &usual])["pinned_until"], "unpinned");
+    world.icm(["unpin", &usual]).ok();
+    assert_eq!(ids(&world.json(["wake-up", "--no-record"])).len(), 3);
+
+    // What stands in the place of another is enough.
+    let new = stored(
+        &world,
+        &[
+            "-t",
+            "rules",
+            "-c",
+            "Never push to main on Thursdays",
+            "-i",
+            "critical",
+        ],
+    );
+    world.icm(["link", &new, &rule, "-r", "supersedes"]).ok();
+    let shown = ids(&world.json(["wake-up", "--no-record"]));
+    assert!(shown.contains(&new) && !shown.contains(&rule), "{shown:?}");
+}
+
+#[test]
+fn a_pack_stays_within_its_budget_and_says_what_it_left_out() {
+    let world = World::new();
+    for n in 0..12 {
+        let text = format!("rule {n}: {}", format!("word{n} ").repeat(30));
+        stored(&world, &["-t", "rules", "-c", &text, "-i", "high"]);
+    }
+    let mut before = 0;
+    for budget in [60, 200, 500, 2_000] {
+        let args = ["wake-up", "--no-record", "--json", "--budget"];
+        let budget_text = budget.to_string();
+        let pack = world
+            .icm(args.into_iter().chain([budget_text.as_str()]))
+            .json();
+        let tokens = pack["tokens"].as_u64().unwrap();
+        assert!(tokens <= budget, "{tokens} of {budget}");
+        let shown = ids(&pack).len() as u64;
+        assert_eq!(shown + pack["left_out"].as_u64().unwrap(), 12);
+        assert!(shown >= before);
+        before = shown;
+    }
+    assert_eq!(before, 12);
+    world
+        .icm(["wake-up", "--budget", "10"])
+        .fails(2, "from 50 to 1000000");
+}
+
+#[test]
+fn what_changed_since_the_last_session_of_the_project_is_told() {
+    let world = World::new();
+    let project = world.path("widgets");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    let old = stored(&world, &["-t", "ops", "-c", "Known before the session"]);
+    let hook = |event: &str, session: &str| {
+        let input = serde_json::json!({"session_id": session, "cwd": project, "source": "startup"});
+        world
+            .icm_with(["hook", "codex", event], input.to_string().as_bytes())
+            .ok()
+            .out
+    };
+    hook("SessionStart", "s1");
+    hook("SessionEnd", "s1");
+    let new = stored(&world, &["-t", "ops", "-c", "Learned after the session"]);
+    let low = stored(&world, &["-t", "ops", "-c", "Of no weight", "-i", "low"]);
+    let woken = hook("SessionStart", "s2");
+    assert!(
+        woken.contains(&new) && woken.contains("changed since the last session"),
+        "{woken}"
+    );
+    assert!(!woken.contains(&old) && !woken.contains(&low), "{woken}");
+}
+
+#[test]
+fn pins_are_events_as_any_other() {
+    let world = World::new();
+    let id = stored(&world, &["-t", "ops", "-c", "The port is 5433"]);
+    let receipt = world.json(["pin", &id, "--for", "7d"]);
+    assert_eq!(receipt[0]["action"], "pinned");
+    let until = world.json(["get", &id])["pinned_until"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(until.ends_with('Z'), "{until}");
+    assert_eq!(
+        world.json(["pin", &id])[0]["action"],
+        "pinned",
+        "now without an end"
+    );
+    assert_eq!(world.json(["pin", &id])[0]["action"], "unchanged");
+    world.icm(["undo", "--last", "1", "--yes"]).ok();
+    assert_eq!(world.json(["get", &id])["pinned_until"], until);
+    let history = world.json(["history", &id]);
+    let kinds: Vec<_> = history
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["kind"].as_str().unwrap())
+        .collect();
+    assert!(kinds.contains(&"memory.pinned"), "{kinds:?}");
+    let pinned = history
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|it| it["kind"] == "memory.pinned")
+        .unwrap();
+    assert_eq!(pinned["changed"], serde_json::json!(["pinned"]));
+    assert_eq!(
+        pinned["updated_at"], history[0]["updated_at"],
+        "a pin is no change of what it says"
+    );
+
+    world.icm(["pin", "01ZZZZZZZZ"]).fails(1, "no memory");
+    for time in ["soon", "-3d", "1 month"] {
+        world.icm(["pin", &id, &format!("--for={time}")]).ends(2);
+    }
+    world.icm(["forget", &id]).ok();
+    world.icm(["pin", &id]).fails(2, "is forgotten");
+}

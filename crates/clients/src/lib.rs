@@ -13,4 +13,5 @@
 //! ```
 
 pub mod hooks;
+pub mod install;
 pub mod names;

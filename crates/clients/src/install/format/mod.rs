@@ -1,0 +1,98 @@
+//! Settings files in four formats, edited without losing comments, order or layout.
+//!
+//! An editor proposes a text. The text is parsed and compared with the value that the change must come to, so that a
+//! layout which an editor does not understand is refused and never damaged.
+
+mod json;
+mod toml;
+mod yaml;
+
+use serde_json::Value;
+
+use super::error::InstallError;
+use super::node::{Edit, Seg};
+
+/// The format of a settings file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// JSON; comments and commas at the end are kept where a client allows them.
+    Json,
+    /// TOML.
+    Toml,
+    /// YAML.
+    Yaml,
+}
+
+impl Format {
+    fn name(self) -> &'static str {
+        match self {
+            Format::Json => "JSON",
+            Format::Toml => "TOML",
+            Format::Yaml => "YAML",
+        }
+    }
+
+    fn broken(self, why: impl ToString) -> InstallError {
+        let why = why.to_string();
+        let why = why.lines().map(str::trim).filter(|line| !line.is_empty());
+        InstallError::DoesNotParse {
+            format: self.name(),
+            why: why.collect::<Vec<_>>().join(" "),
+        }
+    }
+
+    /// Parses a text; one of spaces and comments is an empty map.
+    ///
+    /// # Errors
+    /// [`InstallError::DoesNotParse`], [`InstallError::DuplicateKey`], and [`InstallError::OtherShape`] for a file whose
+    /// value is no map.
+    pub(super) fn parse(self, text: &str) -> Result<Value, InstallError> {
+        let value = match self {
+            Format::Json => json::parse(text),
+            Format::Toml => toml::parse(text),
+            Format::Yaml => yaml::parse(text),
+        }?;
+        match value {
+            Value::Null => Ok(Value::Object(serde_json::Map::new())),
+            Value::Object(_) => Ok(value),
+            _ => Err(InstallError::OtherShape { path: "the file".into(), expected: "an object" }),
+        }
+    }
+
+    /// Makes the changes in this order and returns the new text.
+    ///
+    /// # Errors
+    /// As [`Format::parse`]; [`InstallError::OtherShape`] if a value on the way has another type, and
+    /// [`InstallError::Layout`] if no text could be made that says what it should.
+    pub(super) fn edit(self, text: &str, edits: &[Edit]) -> Result<String, InstallError> {
+        let mut wanted = self.parse(text)?;
+        let mut text = text.to_owned();
+        for edit in edits {
+            edit.apply(&mut wanted).ok_or_else(|| other_shape(edit.path()))?;
+            let edited = match self {
+                Format::Json => json::edit(&text, edit),
+                Format::Toml => toml::edit(&text, edit),
+                Format::Yaml => yaml::edit(&text, edit),
+            };
+            text = edited.ok_or(InstallError::Layout)?;
+            if self.parse(&text).ok().as_ref() != Some(&wanted) {
+                return Err(InstallError::Layout);
+            }
+        }
+        Ok(text)
+    }
+}
+
+fn other_shape(path: &[Seg]) -> InstallError {
+    let words = path.iter().map(|seg| match seg {
+        Seg::Key(key) => key.clone(),
+        Seg::At(at) => at.to_string(),
+    });
+    InstallError::OtherShape {
+        path: words.collect::<Vec<_>>().join("."),
+        expected: "where an entry can stand",
+    }
+}
+
+#[cfg(test)]
+mod tests;

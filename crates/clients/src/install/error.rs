@@ -8,7 +8,9 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum InstallError {
     /// The file has more bytes than a settings file ever has.
-    #[error("it has {bytes} bytes, more than the {max} that icm edits: shorten it, or add the entry by hand")]
+    #[error(
+        "it has {bytes} bytes, more than the {max} that icm edits: shorten it, or add the entry by hand"
+    )]
     TooBig {
         /// Bytes of the file.
         bytes: u64,
@@ -89,8 +91,15 @@ pub enum InstallError {
 
 impl InstallError {
     /// Returns a closure that names what was being done to `path`.
-    pub(super) fn io(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+    pub(super) fn io(
+        doing: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
-        move |source| InstallError::Io { doing, path, source }
+        move |source| InstallError::Io {
+            doing,
+            path,
+            source,
+        }
     }
 }

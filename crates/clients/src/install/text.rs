@@ -27,10 +27,15 @@ impl Text {
         let bytes = bytes.unwrap_or_default();
         if bytes.len() as u64 > MAX_BYTES {
             let bytes = bytes.len() as u64;
-            return Err(InstallError::TooBig { bytes, max: MAX_BYTES });
+            return Err(InstallError::TooBig {
+                bytes,
+                max: MAX_BYTES,
+            });
         }
         let text = std::str::from_utf8(bytes);
-        let text = text.map_err(|error| InstallError::NotUtf8 { at: error.valid_up_to() })?;
+        let text = text.map_err(|error| InstallError::NotUtf8 {
+            at: error.valid_up_to(),
+        })?;
         let without = text.strip_prefix(MARK);
         let original = without.unwrap_or(text).to_owned();
         Ok(Text {
@@ -45,13 +50,22 @@ impl Text {
     pub(super) fn bytes(&self, plain: &str) -> Vec<u8> {
         let old: Vec<(&str, &str)> = lines(&self.original).collect();
         let with = |wanted: &str| old.iter().filter(|(_, end)| *end == wanted).count();
-        let usual = if with("\r\n") > with("\n") { "\r\n" } else { "\n" };
+        let usual = if with("\r\n") > with("\n") {
+            "\r\n"
+        } else {
+            "\n"
+        };
         let ends_bare = old.last().is_some_and(|(_, end)| end.is_empty());
         let old_words: Vec<&str> = old.iter().map(|(line, _)| *line).collect();
         let new_words: Vec<&str> = lines(plain).map(|(line, _)| line).collect();
         let mut ends = vec![usual; new_words.len()];
         for op in capture_diff_slices(Algorithm::Myers, &old_words, &new_words) {
-            if let DiffOp::Equal { old_index, new_index, len } = op {
+            if let DiffOp::Equal {
+                old_index,
+                new_index,
+                len,
+            } = op
+            {
                 for at in 0..len {
                     if !old[old_index + at].1.is_empty() {
                         ends[new_index + at] = old[old_index + at].1;
@@ -76,7 +90,9 @@ impl Text {
 /// Returns the lines of a text, each with its end.
 fn lines(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.split_inclusive('\n').map(|line| {
-        let bare = line.strip_suffix('\n').map(|bare| bare.strip_suffix('\r').unwrap_or(bare));
+        let bare = line
+            .strip_suffix('\n')
+            .map(|bare| bare.strip_suffix('\r').unwrap_or(bare));
         let bare = bare.unwrap_or(line);
         (bare, &line[bare.len()..])
     })
@@ -109,6 +125,9 @@ mod tests {
             Err(InstallError::NotUtf8 { at: 2 })
         ));
         let big = vec![b' '; 10_000_000];
-        assert!(matches!(Text::new(Some(&big)), Err(InstallError::TooBig { .. })));
+        assert!(matches!(
+            Text::new(Some(&big)),
+            Err(InstallError::TooBig { .. })
+        ));
     }
 }

@@ -74,7 +74,8 @@ pub(super) fn edit(text: &str, edit: &Edit) -> Option<String> {
         }
         Edit::Push(path, node) => {
             let (last, way) = path.split_last()?;
-            let (Seg::Key(key), CstContainerNode::Object(object)) = (last, reach(&top, way)?) else {
+            let (Seg::Key(key), CstContainerNode::Object(object)) = (last, reach(&top, way)?)
+            else {
                 return None;
             };
             object.array_value_or_create(key)?.append(input(node));

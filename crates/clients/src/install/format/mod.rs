@@ -14,7 +14,7 @@ use super::node::{Edit, Seg};
 
 /// The format of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub(super) enum Format {
     /// JSON; comments and commas at the end are kept where a client allows them.
     Json,
     /// TOML.
@@ -55,7 +55,10 @@ impl Format {
         match value {
             Value::Null => Ok(Value::Object(serde_json::Map::new())),
             Value::Object(_) => Ok(value),
-            _ => Err(InstallError::OtherShape { path: "the file".into(), expected: "an object" }),
+            _ => Err(InstallError::OtherShape {
+                path: "the file".into(),
+                expected: "an object",
+            }),
         }
     }
 
@@ -68,7 +71,8 @@ impl Format {
         let mut wanted = self.parse(text)?;
         let mut text = text.to_owned();
         for edit in edits {
-            edit.apply(&mut wanted).ok_or_else(|| other_shape(edit.path()))?;
+            edit.apply(&mut wanted)
+                .ok_or_else(|| other_shape(edit.path()))?;
             let edited = match self {
                 Format::Json => json::edit(&text, edit),
                 Format::Toml => toml::edit(&text, edit),

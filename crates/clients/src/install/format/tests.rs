@@ -13,11 +13,17 @@ fn entry() -> Node {
 #[track_caller]
 fn there_and_back(format: Format, text: &str, keys: &[&str], between: &str) {
     let path = Seg::keys(keys);
-    let edited = format.edit(text, &[Edit::Set(path.clone(), entry())]).expect("it is set");
+    let edited = format
+        .edit(text, &[Edit::Set(path.clone(), entry())])
+        .expect("it is set");
     assert_eq!(edited, between);
-    let again = format.edit(&edited, &[Edit::Set(path.clone(), entry())]).expect("it is set again");
+    let again = format
+        .edit(&edited, &[Edit::Set(path.clone(), entry())])
+        .expect("it is set again");
     assert_eq!(again, between);
-    let back = format.edit(&edited, &[Edit::Remove(path)]).expect("it is taken out");
+    let back = format
+        .edit(&edited, &[Edit::Remove(path)])
+        .expect("it is taken out");
     assert_eq!(back, text);
 }
 
@@ -30,7 +36,10 @@ fn json_keeps_its_layout() {
         "{\n\t// servers\n\t\"mcpServers\": {\n\t\t\"a\": {\"command\": \"b\"}, // first\n\t\t\"icm\": {\n\t\t\t\"command\": \"/abs/icm\",\n\t\t\t\"args\": [\"serve\"],\n\t\t\t\"env\": {\n\t\t\t\t\"ICM_DB\": \"/db\",\n\t\t\t},\n\t\t},\n\t},\n\t\"z\": 1\n}",
     );
     let edited = Format::Json.edit("", &[Edit::Set(Seg::keys(&["a", "b"]), Node::Bool(true))]);
-    assert_eq!(edited.expect("it is set"), "{\n  \"a\": {\n    \"b\": true\n  }\n}\n");
+    assert_eq!(
+        edited.expect("it is set"),
+        "{\n  \"a\": {\n    \"b\": true\n  }\n}\n"
+    );
 }
 
 #[test]
@@ -65,9 +74,14 @@ fn broken_texts_are_refused() {
         (Format::Yaml, "a: 1\na: 2"),
     ] {
         let error = format.parse(text).expect_err(text).to_string();
-        assert!(error.contains("does not parse") && !error.contains('\n'), "{error}");
+        assert!(
+            error.contains("does not parse") && !error.contains('\n'),
+            "{error}"
+        );
     }
-    let error = Format::Json.parse("{\"a\": {\"b\": 1, \"b\": 2}}").expect_err("twice");
+    let error = Format::Json
+        .parse("{\"a\": {\"b\": 1, \"b\": 2}}")
+        .expect_err("twice");
     assert!(matches!(error, InstallError::DuplicateKey { key } if key == "b"));
     assert!(Format::Json.parse("[]").is_err());
 }

@@ -1,7 +1,9 @@
 //! TOML.
 
 use serde_json::Value;
-use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value as Toml};
+use toml_edit::{
+    Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value as Toml,
+};
 
 use super::super::error::InstallError;
 use super::super::node::{Edit, Node, Seg};
@@ -20,7 +22,10 @@ fn plain(value: toml::Value) -> Value {
         toml::Value::Integer(number) => Value::from(number),
         toml::Value::Boolean(yes) => Value::from(yes),
         toml::Value::Array(values) => values.into_iter().map(plain).collect(),
-        toml::Value::Table(table) => table.into_iter().map(|(key, value)| (key, plain(value))).collect(),
+        toml::Value::Table(table) => table
+            .into_iter()
+            .map(|(key, value)| (key, plain(value)))
+            .collect(),
         other => Value::from(other.to_string()),
     }
 }
@@ -34,7 +39,9 @@ pub(super) fn edit(text: &str, edit: &Edit) -> Option<String> {
     let mut document: DocumentMut = text.parse().ok()?;
     let (last, way) = edit.path().split_last()?;
     let Seg::Key(key) = last else {
-        let Seg::Key(list) = way.last()? else { return None };
+        let Seg::Key(list) = way.last()? else {
+            return None;
+        };
         let Seg::At(at) = last else { return None };
         return edit_element(&mut document, list, *at, edit);
     };
@@ -67,7 +74,10 @@ fn set(table: &mut dyn TableLike, key: &str, node: &Node) -> Option<bool> {
     if let Some(old) = table.get_mut(key) {
         let old = old.as_table_like_mut()?;
         let gone: Vec<String> = old.iter().map(|(key, _)| key.to_owned()).collect();
-        for key in gone.iter().filter(|key| !pairs.iter().any(|(new, _)| new == *key)) {
+        for key in gone
+            .iter()
+            .filter(|key| !pairs.iter().any(|(new, _)| new == *key))
+        {
             old.remove(key);
         }
         for (key, node) in pairs {
@@ -114,7 +124,9 @@ fn edit_element(document: &mut DocumentMut, list: &str, at: usize, edit: &Edit) 
                 table.insert(key, Item::Value(value(node)));
             }
         }
-        (Edit::Set(_, node), Item::Value(Toml::Array(values))) => drop(values.replace(at, value(node))),
+        (Edit::Set(_, node), Item::Value(Toml::Array(values))) => {
+            drop(values.replace(at, value(node)))
+        }
         _ => return None,
     }
     Some(document.to_string())
@@ -187,13 +199,19 @@ fn cut(text: &str, path: &[Seg]) -> Option<String> {
                 Seg::Key(key) => Some(key.as_str()),
                 Seg::At(_) => None,
             });
-            (format!("[{}]", keys.collect::<Option<Vec<_>>>()?.join(".")), 0)
+            (
+                format!("[{}]", keys.collect::<Option<Vec<_>>>()?.join(".")),
+                0,
+            )
         }
     };
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let header = |line: &str| line.trim_start().starts_with('[');
     let mut headers = lines.iter().enumerate();
-    let (from, _) = headers.by_ref().filter(|(_, line)| line.trim() == name).nth(at)?;
+    let (from, _) = headers
+        .by_ref()
+        .filter(|(_, line)| line.trim() == name)
+        .nth(at)?;
     let below = format!("{}.", name.trim_end_matches(']'));
     let next = headers.find(|(_, line)| header(line) && !line.trim().starts_with(&below));
     let to = next.map_or(lines.len(), |(next, _)| next);

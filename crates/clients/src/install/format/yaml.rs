@@ -33,7 +33,9 @@ pub(super) fn edit(text: &str, edit: &Edit) -> Option<String> {
     });
     match (edit, rest) {
         (Edit::Remove(_), []) => drop(map.remove(top.as_str())?),
-        (Edit::Remove(_), [Seg::Key(key)]) => drop(map.get_mapping(top.as_str())?.remove(key.as_str())?),
+        (Edit::Remove(_), [Seg::Key(key)]) => {
+            drop(map.get_mapping(top.as_str())?.remove(key.as_str())?)
+        }
         (Edit::Remove(_), [Seg::At(at)]) => drop(map.get_sequence(top.as_str())?.remove(*at)?),
         _ if !is_there && map.get(top.as_str()).is_none() => {
             let gap = if text.ends_with('\n') { "" } else { "\n" };
@@ -47,7 +49,9 @@ pub(super) fn edit(text: &str, edit: &Edit) -> Option<String> {
                 None => map.set(top.as_str(), whole.get_mapping(top.as_str())?),
             }
         }
-        (Edit::Set(_, node), [Seg::Key(key)]) => map.get_mapping(top.as_str())?.set(key.as_str(), mapping(node)?),
+        (Edit::Set(_, node), [Seg::Key(key)]) => map
+            .get_mapping(top.as_str())?
+            .set(key.as_str(), mapping(node)?),
         (Edit::Set(_, node), [Seg::At(at)]) => {
             let list: Sequence = map.get_sequence(top.as_str())?;
             if !list.set(*at, mapping(node)?) {

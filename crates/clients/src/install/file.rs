@@ -1,0 +1,182 @@
+//! Files: read whole, written beside and renamed.
+
+use std::fs::{self, Metadata};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use super::error::InstallError;
+use super::text::MAX_BYTES;
+
+/// Links that are followed at most, as the kernel does it.
+const LINKS_MAX: usize = 40;
+
+/// Returns the file that a path means, through links that may lead to a file which is not there yet.
+pub(super) fn target(path: &Path) -> PathBuf {
+    let mut path = path.to_path_buf();
+    for _ in 0..LINKS_MAX {
+        let Ok(link) = fs::read_link(&path) else {
+            break;
+        };
+        path = match path.parent() {
+            Some(folder) => folder.join(link),
+            None => link,
+        };
+    }
+    // The folders on the way may be links too: two names of one file have to be one.
+    let Some(name) = path.file_name() else {
+        return path;
+    };
+    let mut missing = vec![name.to_owned()];
+    let mut folder = path.parent();
+    while let Some(there) = folder {
+        if let Ok(real) = there.canonicalize() {
+            return missing
+                .iter()
+                .rev()
+                .fold(real, |path, part| path.join(part));
+        }
+        missing.extend(there.file_name().map(ToOwned::to_owned));
+        folder = there.parent();
+    }
+    path
+}
+
+/// Reads a file; `None` if it is not there.
+///
+/// # Errors
+/// [`InstallError::NotAFile`], [`InstallError::TooBig`] before anything is read, [`InstallError::Io`].
+pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
+    let about = match fs::metadata(path) {
+        Ok(about) => about,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(InstallError::io("read", path)(error)),
+    };
+    if !about.is_file() {
+        return Err(InstallError::NotAFile);
+    }
+    if about.len() > MAX_BYTES {
+        return Err(InstallError::TooBig {
+            bytes: about.len(),
+            max: MAX_BYTES,
+        });
+    }
+    fs::read(path)
+        .map(Some)
+        .map_err(InstallError::io("read", path))
+}
+
+/// Returns whether a file is marked as one that may not be written.
+pub(super) fn is_read_only(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|about| about.permissions().readonly())
+}
+
+/// Writes a file beside itself and renames it, with the mode and owner of the old one. Missing folders are made;
+/// returns them, the outermost first.
+///
+/// # Errors
+/// [`InstallError::Io`]; the old file is whole then.
+pub(super) fn write(
+    path: &Path,
+    bytes: &[u8],
+    executable: bool,
+) -> Result<Vec<PathBuf>, InstallError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let made = make_folders(folder)?;
+    let old = fs::metadata(path).ok();
+    let written = write_beside(path, folder, bytes, executable, old.as_ref());
+    if written.is_err() {
+        remove_folders(&made);
+    }
+    written.map(|()| made)
+}
+
+fn write_beside(
+    path: &Path,
+    folder: &Path,
+    bytes: &[u8],
+    executable: bool,
+    old: Option<&Metadata>,
+) -> Result<(), InstallError> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".icm-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // The umask takes its part.
+        builder.permissions(fs::Permissions::from_mode(if executable {
+            0o777
+        } else {
+            0o666
+        }));
+    }
+    #[cfg(not(unix))]
+    let _ = executable;
+    let mut file = builder
+        .tempfile_in(folder)
+        .map_err(InstallError::io("write", path))?;
+    let written = (|| {
+        file.write_all(bytes)?;
+        if let Some(old) = old {
+            file.as_file().set_permissions(old.permissions())?;
+            keep_owner(file.path(), old);
+        }
+        file.as_file().sync_all()
+    })();
+    written.map_err(InstallError::io("write", path))?;
+    let renamed = file.persist(path).map_err(|error| error.error);
+    renamed.map(drop).map_err(InstallError::io("write", path))?;
+    sync_folder(folder);
+    Ok(())
+}
+
+/// Root may edit a file of another user, which has to stay theirs. Others cannot give files away.
+#[cfg(unix)]
+fn keep_owner(path: &Path, old: &Metadata) {
+    use std::os::unix::fs::MetadataExt;
+    let _ = std::os::unix::fs::chown(path, Some(old.uid()), Some(old.gid()));
+}
+
+#[cfg(not(unix))]
+fn keep_owner(_: &Path, _: &Metadata) {}
+
+/// A rename is durable once its folder is; a file system that refuses this has no other way.
+fn sync_folder(folder: &Path) {
+    if cfg!(unix) {
+        let _ = fs::File::open(folder).and_then(|folder| folder.sync_all());
+    }
+}
+
+fn make_folders(folder: &Path) -> Result<Vec<PathBuf>, InstallError> {
+    let missing = folder
+        .ancestors()
+        .take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+    let mut missing: Vec<PathBuf> = missing.map(Path::to_path_buf).collect();
+    missing.reverse();
+    for (at, folder) in missing.iter().enumerate() {
+        if let Err(error) = fs::create_dir(folder)
+            && error.kind() != ErrorKind::AlreadyExists
+        {
+            remove_folders(&missing[..at]);
+            return Err(InstallError::io("make", folder)(error));
+        }
+    }
+    Ok(missing)
+}
+
+/// Removes folders that are empty, the last first.
+pub(super) fn remove_folders(folders: &[PathBuf]) {
+    for folder in folders.iter().rev() {
+        // One with something in it stays.
+        let _ = fs::remove_dir(folder);
+    }
+}
+
+/// Removes a file.
+///
+/// # Errors
+/// [`InstallError::Io`].
+pub(super) fn remove(path: &Path) -> Result<(), InstallError> {
+    fs::remove_file(path).map_err(InstallError::io("remove", path))
+}

@@ -1,0 +1,177 @@
+//! The pieces that are put into files: a server, hooks, a block of rules, a file of icm's own.
+
+mod block;
+mod hooks;
+pub(super) mod server;
+
+use serde_json::Value;
+
+use super::command::Icm;
+use super::error::InstallError;
+use super::format::Format;
+use super::node::{Edit, Node, Seg, find};
+use super::table::{Hooks, Server, Style};
+use crate::names::Client;
+
+/// The first words of every file that is icm's own, behind the signs of a comment.
+pub(super) const OWN_MARK: &str = "Written by `icm init`";
+
+/// A piece in a file.
+#[derive(Debug, Clone)]
+pub(super) enum Job {
+    /// An entry of a server.
+    Server(&'static Server, Node),
+    /// The hooks of a client.
+    Hooks(&'static Hooks, Client, Icm),
+    /// A block between marks.
+    Block(&'static str),
+    /// A whole file, executable or not.
+    Own(String, bool),
+}
+
+/// What a file was before icm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Base<'a> {
+    /// Nobody knows any more.
+    Unknown,
+    /// It was not there.
+    Absent,
+    /// It had this text.
+    Text(&'a str),
+}
+
+/// A file's text after a piece was put in or taken out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Made {
+    /// The piece was there in the same form, or was not there to be taken out.
+    Same,
+    /// The piece is new, or was taken out.
+    New(String),
+    /// The piece was there in another form.
+    Updated(String),
+}
+
+impl Job {
+    fn format(&self) -> Option<Format> {
+        match self {
+            Job::Server(server, _) => Some(server.format),
+            Job::Hooks(hooks, ..) if hooks.style == Style::Tables => Some(Format::Toml),
+            Job::Hooks(..) => Some(Format::Json),
+            Job::Block(_) | Job::Own(..) => None,
+        }
+    }
+
+    /// Puts the piece into a text; `None` is a file that is not there.
+    ///
+    /// # Errors
+    /// [`InstallError`], with the text left alone.
+    pub(super) fn put(&self, text: Option<&str>, force: bool) -> Result<Made, InstallError> {
+        let plain = text.unwrap_or_default();
+        let value = self
+            .format()
+            .map(|format| format.parse(plain))
+            .transpose()?
+            .unwrap_or_default();
+        let (edits, is_update) = match self {
+            Job::Server(server, node) => server::put(server, &value, node, force)?,
+            Job::Hooks(hooks, client, icm) => hooks::put(hooks, &value, *client, icm)?,
+            Job::Block(body) => return block::put(plain, body),
+            Job::Own(own, _) => {
+                return match text {
+                    None => Ok(Made::New(own.clone())),
+                    Some(text) if text == own => Ok(Made::Same),
+                    Some(text) if force || text.contains(OWN_MARK) => {
+                        Ok(Made::Updated(own.clone()))
+                    }
+                    Some(_) => Err(InstallError::AnotherFile),
+                };
+            }
+        };
+        let Some(format) = self.format().filter(|_| !edits.is_empty()) else {
+            return Ok(Made::Same);
+        };
+        let edited = format.edit(plain, &edits)?;
+        Ok(match is_update {
+            true => Made::Updated(edited),
+            false => Made::New(edited),
+        })
+    }
+
+    /// Takes the piece out of a text, with what is left empty by it unless that was there before. An empty text means
+    /// that nothing is left.
+    ///
+    /// # Errors
+    /// [`InstallError`], with the text left alone.
+    pub(super) fn take(&self, plain: &str, base: Base<'_>) -> Result<Made, InstallError> {
+        let Some(format) = self.format() else {
+            return match self {
+                Job::Own(..) if plain.contains(OWN_MARK) => Ok(Made::New(String::new())),
+                Job::Block(_) => block::take(plain),
+                _ => Ok(Made::Same),
+            };
+        };
+        let value = format.parse(plain)?;
+        let mut edits = match self {
+            Job::Server(server, _) => server::take(server, &value),
+            Job::Hooks(hooks, client, _) => hooks::take(hooks, &value, *client),
+            Job::Block(_) | Job::Own(..) => Vec::new(),
+        };
+        if edits.is_empty() {
+            return Ok(Made::Same);
+        }
+        let mut rest = value;
+        for edit in &edits {
+            let _ = edit.apply(&mut rest);
+        }
+        let before = match base {
+            Base::Text(text) => Some(format.parse(text).unwrap_or_default()),
+            Base::Absent => Some(Value::Null),
+            Base::Unknown => None,
+        };
+        for path in self.shells() {
+            let was_there = match &before {
+                Some(before) => find(before, &path).is_some(),
+                None => matches!(self, Job::Server(..)),
+            };
+            if !was_there && find(&rest, &path).is_some_and(is_empty) {
+                let edit = Edit::Remove(path);
+                let _ = edit.apply(&mut rest);
+                edits.push(edit);
+            }
+        }
+        let is_bare = match rest.as_object() {
+            Some(map) => {
+                map.is_empty()
+                    || (map.len() == 1 && map.get("version").is_some_and(|version| version == 1))
+            }
+            None => false,
+        };
+        if is_bare && base == Base::Absent {
+            return Ok(Made::New(String::new()));
+        }
+        format.edit(plain, &edits).map(Made::New)
+    }
+
+    /// Returns the ways to what may be left empty, the innermost first.
+    fn shells(&self) -> Vec<Vec<Seg>> {
+        match self {
+            Job::Server(server, _) => vec![Seg::keys(server.keys)],
+            Job::Hooks(hooks, ..) => {
+                let events = hooks
+                    .events
+                    .iter()
+                    .map(|event| Seg::keys(&["hooks", event]));
+                events.chain([Seg::keys(&["hooks"])]).collect()
+            }
+            Job::Block(_) | Job::Own(..) => Vec::new(),
+        }
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => map.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        _ => false,
+    }
+}

@@ -1,0 +1,190 @@
+//! The list of what icm wrote into which file, with the bytes from before.
+//!
+//! `ledger.json` names the files. `before/HASH` has the bytes of a file before icm, readable by the user alone: settings
+//! of clients hold tokens.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::error::InstallError;
+use super::file;
+
+/// The newest form of the file.
+const VERSION: u32 = 1;
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Written {
+    version: u32,
+    files: BTreeMap<PathBuf, Entry>,
+}
+
+/// A file that icm wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    /// The hash of the bytes that icm wrote.
+    pub(super) hash: String,
+    /// The hash of the bytes from before; `None` if the file was not there.
+    pub(super) before: Option<String>,
+    /// Folders that were made for the file, the outermost first.
+    #[serde(default)]
+    pub(super) folders: Vec<PathBuf>,
+    /// The project that the file belongs to; `None` for files of the user.
+    #[serde(default)]
+    pub(super) project: Option<PathBuf>,
+    /// The clients and pieces: `codex server`.
+    pub(super) parts: Vec<String>,
+    /// The icm that the entries start.
+    pub(super) icm: String,
+}
+
+/// The list, in a folder of icm's own.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    folder: PathBuf,
+    written: Written,
+}
+
+impl Ledger {
+    /// Reads the list; a folder that is not there is an empty one.
+    ///
+    /// # Errors
+    /// [`InstallError::Ledger`], [`InstallError::Io`].
+    pub(super) fn read(folder: &Path) -> Result<Ledger, InstallError> {
+        let path = folder.join("ledger.json");
+        let broken = |why: String| InstallError::Ledger {
+            path: path.clone(),
+            why,
+        };
+        let written = match file::read(&path)? {
+            None => Written::default(),
+            Some(bytes) => {
+                serde_json::from_slice(&bytes).map_err(|error| broken(error.to_string()))?
+            }
+        };
+        if written.version > VERSION {
+            return Err(broken(format!(
+                "a newer icm wrote it (version {})",
+                written.version
+            )));
+        }
+        Ok(Ledger {
+            folder: folder.to_path_buf(),
+            written,
+        })
+    }
+
+    /// Returns what is known of a file.
+    pub(super) fn get(&self, file: &Path) -> Option<&Entry> {
+        self.written.files.get(file)
+    }
+
+    /// Returns every file with what is known of it.
+    pub(super) fn files(&self) -> impl Iterator<Item = (&PathBuf, &Entry)> {
+        self.written.files.iter()
+    }
+
+    /// Returns the bytes from before; `None` if the file was not there.
+    ///
+    /// # Errors
+    /// [`InstallError::Io`], and [`InstallError::Changed`] if the bytes are not those that were kept.
+    pub(super) fn before(&self, entry: &Entry) -> Result<Option<Vec<u8>>, InstallError> {
+        let Some(hash) = &entry.before else {
+            return Ok(None);
+        };
+        let path = self.folder.join("before").join(hash);
+        let bytes = fs::read(&path).map_err(InstallError::io("read", &path))?;
+        match self::hash(&bytes) == *hash {
+            true => Ok(Some(bytes)),
+            false => Err(InstallError::Changed),
+        }
+    }
+
+    /// Keeps the bytes from before and returns their hash.
+    ///
+    /// # Errors
+    /// [`InstallError::Io`].
+    pub(super) fn keep(&self, bytes: &[u8]) -> Result<String, InstallError> {
+        let hash = hash(bytes);
+        let path = self.folder.join("before").join(&hash);
+        if !path.exists() {
+            self.make_private()?;
+            file::write(&path, bytes, false)?;
+        }
+        Ok(hash)
+    }
+
+    /// Notes a file, or takes its note out, and writes the list.
+    ///
+    /// # Errors
+    /// [`InstallError::Io`].
+    pub(super) fn set(&mut self, file: &Path, entry: Option<Entry>) -> Result<(), InstallError> {
+        match entry {
+            Some(entry) => drop(self.written.files.insert(file.to_path_buf(), entry)),
+            None => drop(self.written.files.remove(file)),
+        }
+        self.written.version = VERSION;
+        if self.written.files.is_empty() {
+            return self.clear();
+        }
+        let bytes = serde_json::to_vec_pretty(&self.written).expect("a list of texts is JSON");
+        self.make_private()?;
+        file::write(&self.folder.join("ledger.json"), &bytes, false)?;
+        self.drop_unused();
+        Ok(())
+    }
+
+    /// Removes the list, which names nothing any more.
+    fn clear(&self) -> Result<(), InstallError> {
+        self.drop_unused();
+        let path = self.folder.join("ledger.json");
+        if path.exists() {
+            file::remove(&path)?;
+        }
+        file::remove_folders(&[self.folder.clone(), self.folder.join("before")]);
+        Ok(())
+    }
+
+    /// Removes bytes that no file needs any more.
+    fn drop_unused(&self) {
+        let used: Vec<&String> = self
+            .written
+            .files
+            .values()
+            .filter_map(|entry| entry.before.as_ref())
+            .collect();
+        for kept in fs::read_dir(self.folder.join("before"))
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            let name = kept.file_name();
+            let is_used = used.iter().any(|used| name == used.as_str());
+            if !is_used {
+                // It is found again the next time.
+                let _ = fs::remove_file(kept.path());
+            }
+        }
+    }
+
+    /// Makes the folder for the user alone.
+    fn make_private(&self) -> Result<(), InstallError> {
+        let before = self.folder.join("before");
+        fs::create_dir_all(&before).map_err(InstallError::io("make", &before))?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let private = fs::Permissions::from_mode(0o700);
+            fs::set_permissions(&self.folder, private)
+                .map_err(InstallError::io("make", &self.folder))?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the hash of bytes, by which a file is known again.
+pub(super) fn hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}

@@ -1,0 +1,468 @@
+//! What would be done to each file, before anything is done.
+
+use std::path::{Path, PathBuf};
+
+use super::command::Icm;
+use super::error::InstallError;
+use super::file;
+use super::jobs::{Base, Job, Made};
+use super::ledger::{Entry, Ledger, hash};
+use super::machine::Machine;
+use super::tasks::{self, Setting, Task};
+use super::text::Text;
+use super::{Outcome, Piece, Plan, Request, Scope, Step, What};
+use crate::names::Client;
+
+/// How the list of written files changes with a step.
+#[derive(Debug)]
+pub(super) enum Noted {
+    /// The file is noted, with the bytes from before icm.
+    Kept {
+        before: Option<Vec<u8>>,
+        entry: Box<Entry>,
+    },
+    /// The note is taken out, and these folders go if they are empty.
+    Dropped { folders: Vec<PathBuf> },
+}
+
+/// The tasks of one file.
+struct Group {
+    file: PathBuf,
+    target: PathBuf,
+    project: Option<PathBuf>,
+    tasks: Vec<Task>,
+}
+
+impl Group {
+    /// Sorts tasks by the file that they end in; two names of one file are one.
+    fn all(tasks: Vec<Task>, project: Option<&Path>) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        for task in tasks {
+            let target = file::target(&task.file);
+            match groups.iter_mut().find(|group| group.target == target) {
+                Some(group) => group.tasks.push(task),
+                None => groups.push(Group {
+                    file: task.file.clone(),
+                    target,
+                    project: project.map(Path::to_path_buf),
+                    tasks: vec![task],
+                }),
+            }
+        }
+        groups
+    }
+}
+
+/// Returns what `init` does for a request.
+///
+/// # Errors
+/// [`InstallError::Ledger`] and [`InstallError::Io`] if the list of written files cannot be read. What is wrong with
+/// one file is the [`Outcome`] of its pieces.
+pub(super) fn install(
+    request: &Request,
+    machine: &Machine,
+    folder: &Path,
+) -> Result<Plan, InstallError> {
+    let ledger = Ledger::read(folder)?;
+    let icm = Icm {
+        program: request.program(machine),
+        flags: request.flags(),
+        os: machine.os,
+    };
+    let setting = Setting {
+        machine,
+        scope: &request.scope,
+        icm: &icm,
+        env: &request.entry_env(),
+        everywhere: false,
+    };
+    let chosen: Vec<Client> = match request.clients.is_empty() {
+        true => Client::ALL
+            .iter()
+            .copied()
+            .filter(|client| tasks::found(*client, machine).is_some())
+            .collect(),
+        false => request.clients.clone(),
+    };
+    let mut notes = Vec::new();
+    let mut all = Vec::new();
+    for client in &chosen {
+        for what in &request.what {
+            let tasks = tasks::of(*client, *what, &setting);
+            let is_told = !(request.is_default && *what == What::Hooks);
+            if tasks.is_empty() && is_told {
+                notes.push(tasks::lacks(*client, *what, &request.scope));
+            }
+            all.extend(tasks);
+        }
+    }
+    let project = match &request.scope {
+        Scope::User => None,
+        Scope::Project(root) => Some(root.as_path()),
+    };
+    let groups = Group::all(all, project);
+    let steps = groups
+        .into_iter()
+        .map(|group| put_all(group, request.force, &ledger, &icm));
+    Ok(Plan {
+        steps: steps.collect(),
+        notes,
+        clients: chosen,
+        folder: folder.to_path_buf(),
+    })
+}
+
+/// Reads a file; what is wrong with it is wrong for each of its pieces.
+fn open(target: &Path) -> Result<(Option<Vec<u8>>, Text), InstallError> {
+    let bytes = file::read(target)?;
+    let text = Text::new(bytes.as_deref())?;
+    Ok((bytes, text))
+}
+
+fn put_all(group: Group, force: bool, ledger: &Ledger, icm: &Icm) -> Step {
+    let mut step = Step::of(&group.file, &group.target);
+    let (bytes, text) = match open(&group.target) {
+        Ok(opened) => opened,
+        Err(error) => return step.left_alone(&group.tasks, error),
+    };
+    let mut plain = bytes.is_some().then(|| text.plain.clone());
+    for task in &group.tasks {
+        let outcome = match task.job.put(plain.as_deref(), force) {
+            Ok(Made::Same) => Outcome::Same,
+            Ok(Made::New(made)) => {
+                plain = Some(made);
+                Outcome::Added
+            }
+            Ok(Made::Updated(made)) => {
+                plain = Some(made);
+                Outcome::Updated
+            }
+            Err(error) => Outcome::Refused(error),
+        };
+        step.executable |= matches!(task.job, Job::Own(_, true));
+        step.pieces.push(Piece {
+            client: task.client,
+            what: task.what,
+            outcome,
+        });
+    }
+    let changes = step
+        .pieces
+        .iter()
+        .any(|piece| matches!(piece.outcome, Outcome::Added | Outcome::Updated));
+    step.before = bytes;
+    step.after = match (&plain, changes) {
+        (Some(plain), true) => Some(text.bytes(plain)),
+        _ => step.before.clone(),
+    };
+    if !changes {
+        return step;
+    }
+    if file::is_read_only(&group.target) {
+        return step.left_alone(&group.tasks, InstallError::ReadOnly);
+    }
+    match note(&group, &step, ledger, icm) {
+        Ok(noted) => step.noted = Some(noted),
+        Err(error) => return step.left_alone(&group.tasks, error),
+    }
+    step
+}
+
+/// Returns the note for a step: the bytes from before icm are those of the list if nobody changed the file since, else
+/// those that the file has without icm's pieces.
+fn note(group: &Group, step: &Step, ledger: &Ledger, icm: &Icm) -> Result<Noted, InstallError> {
+    let known = ledger.get(&group.target);
+    let current = step.before.as_deref().map(hash);
+    let is_ours = known.is_some_and(|known| current.as_ref() == Some(&known.hash));
+    let before = match known {
+        Some(known) if is_ours => ledger.before(known)?,
+        _ => match &step.before {
+            None => None,
+            Some(bytes) => {
+                let old = known.map(|known| ledger.before(known)).transpose()?;
+                without(group, bytes, old)?
+            }
+        },
+    };
+    let mut parts: Vec<String> = known.map(|known| known.parts.clone()).unwrap_or_default();
+    for task in &group.tasks {
+        let part = format!("{} {}", task.client.name(), task.what.name());
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    let entry = Entry {
+        hash: step.after.as_deref().map(hash).unwrap_or_default(),
+        before: None,
+        folders: known.map(|known| known.folders.clone()).unwrap_or_default(),
+        project: group.project.clone(),
+        parts,
+        icm: icm.program.clone(),
+    };
+    Ok(Noted::Kept {
+        before,
+        entry: Box::new(entry),
+    })
+}
+
+/// Returns a file without icm's pieces. `old` is what is known of it: outer `None` is nothing, inner `None` is a file
+/// that was not there.
+fn without(
+    group: &Group,
+    bytes: &[u8],
+    old: Option<Option<Vec<u8>>>,
+) -> Result<Option<Vec<u8>>, InstallError> {
+    let text = Text::new(Some(bytes))?;
+    let old_text = old
+        .as_ref()
+        .map(|old| Text::new(old.as_deref()))
+        .transpose()?;
+    let base = match (&old, &old_text) {
+        (Some(Some(_)), Some(text)) => Base::Text(&text.plain),
+        (Some(None), _) => Base::Absent,
+        _ => Base::Unknown,
+    };
+    let mut plain = text.plain.clone();
+    for task in &group.tasks {
+        // What does not parse was refused before.
+        if let Ok(Made::New(made) | Made::Updated(made)) = task.job.take(&plain, base) {
+            plain = made;
+        }
+    }
+    let is_gone = plain.is_empty() && (base == Base::Absent || is_own(&group.target));
+    Ok(match is_gone {
+        true => None,
+        false if plain == text.plain => Some(bytes.to_vec()),
+        false => Some(text.bytes(&plain)),
+    })
+}
+
+/// Returns whether a file is icm's own by its name or folder.
+fn is_own(path: &Path) -> bool {
+    let is_named = |path: &Path| path.file_stem().is_some_and(|stem| stem == "icm");
+    is_named(path) || path.parent().is_some_and(is_named)
+}
+
+/// Returns what `uninstall` does: for the files of the list, and for those that may hold an entry of icm.
+///
+/// # Errors
+/// As [`install`].
+pub(super) fn removal(
+    project: Option<&Path>,
+    machine: &Machine,
+    folder: &Path,
+) -> Result<Plan, InstallError> {
+    let ledger = Ledger::read(folder)?;
+    let icm = Icm {
+        program: "icm".to_owned(),
+        flags: Vec::new(),
+        os: machine.os,
+    };
+    let mut scopes = vec![Scope::User];
+    scopes.extend(project.map(|root| Scope::Project(root.to_path_buf())));
+    for (_, entry) in ledger.files() {
+        let scope = entry.project.clone().map_or(Scope::User, Scope::Project);
+        if !scopes.contains(&scope) {
+            scopes.push(scope);
+        }
+    }
+    let mut groups: Vec<Group> = Vec::new();
+    for scope in &scopes {
+        let setting = Setting {
+            machine,
+            scope,
+            icm: &icm,
+            env: &[],
+            everywhere: true,
+        };
+        let tasks = Client::ALL.iter().flat_map(|client| {
+            let setting = &setting;
+            What::ALL
+                .iter()
+                .flat_map(move |what| tasks::of(*client, *what, setting))
+        });
+        let root = match scope {
+            Scope::User => None,
+            Scope::Project(root) => Some(root.as_path()),
+        };
+        for group in Group::all(tasks.collect(), root) {
+            match groups.iter_mut().find(|known| known.target == group.target) {
+                Some(known) => known.tasks.extend(group.tasks),
+                None => groups.push(group),
+            }
+        }
+    }
+    add_moved(&mut groups, &ledger);
+    let steps: Vec<Step> = groups
+        .into_iter()
+        .filter_map(|group| take_all(&group, &ledger))
+        .collect();
+    let mut clients: Vec<Client> = steps
+        .iter()
+        .flat_map(|step| &step.pieces)
+        .map(|piece| piece.client)
+        .collect();
+    clients.sort_unstable();
+    clients.dedup();
+    Ok(Plan {
+        steps,
+        notes: Vec::new(),
+        clients,
+        folder: folder.to_path_buf(),
+    })
+}
+
+/// Adds files of the list that no place of today leads to, for instance after a variable changed.
+fn add_moved(groups: &mut Vec<Group>, ledger: &Ledger) {
+    let mut moved = Vec::new();
+    for (target, entry) in ledger.files() {
+        if groups.iter().any(|group| group.target == *target) {
+            continue;
+        }
+        let tasks = groups.iter().flat_map(|group| &group.tasks).filter(|task| {
+            let part = format!("{} {}", task.client.name(), task.what.name());
+            entry.parts.contains(&part)
+        });
+        moved.push(Group {
+            file: target.clone(),
+            target: target.clone(),
+            project: entry.project.clone(),
+            tasks: tasks.cloned().collect(),
+        });
+    }
+    groups.extend(moved);
+}
+
+/// Returns the step that takes icm out of a file; `None` if there is nothing of it.
+fn take_all(group: &Group, ledger: &Ledger) -> Option<Step> {
+    let mut step = Step::of(&group.file, &group.target);
+    let known = ledger.get(&group.target);
+    let parts = |task: &&Task| {
+        let part = format!("{} {}", task.client.name(), task.what.name());
+        known.is_some_and(|known| known.parts.contains(&part))
+    };
+    let (bytes, text) = match open(&group.target) {
+        Ok(opened) => opened,
+        // A file without a note that cannot be read is none of icm's business.
+        Err(_) if known.is_none() => return None,
+        Err(error) => {
+            let tasks: Vec<Task> = group.tasks.iter().filter(parts).cloned().collect();
+            return Some(step.left_alone(&tasks, error));
+        }
+    };
+    let folders = known.map(|known| known.folders.clone()).unwrap_or_default();
+    step.noted = Some(Noted::Dropped { folders });
+    let Some(bytes) = bytes else {
+        // Only the note is left.
+        known?;
+        step.add_removed(group.tasks.iter().filter(parts));
+        return Some(step);
+    };
+    step.before = Some(bytes.clone());
+    let old = match known.map(|known| ledger.before(known)).transpose() {
+        Ok(old) => old,
+        // Without the bytes from before, the structure tells what to take out.
+        Err(_) => None,
+    };
+    if let (Some(known), Some(old)) = (known, &old)
+        && known.hash == hash(&bytes)
+    {
+        step.after.clone_from(old);
+        step.add_removed(group.tasks.iter().filter(parts));
+    } else {
+        let old_text = old.as_ref().and_then(|old| Text::new(old.as_deref()).ok());
+        let base = match (&old, &old_text) {
+            (Some(Some(_)), Some(text)) => Base::Text(&text.plain),
+            (Some(None), _) => Base::Absent,
+            _ if is_own(&group.target) => Base::Absent,
+            _ => Base::Unknown,
+        };
+        let mut plain = text.plain.clone();
+        for task in &group.tasks {
+            let outcome = match task.job.take(&plain, base) {
+                Ok(Made::Same) => continue,
+                Ok(Made::New(made) | Made::Updated(made)) => {
+                    plain = made;
+                    Outcome::Removed
+                }
+                Err(_) if known.is_none() => continue,
+                Err(error) => Outcome::Refused(error),
+            };
+            let is_known = step
+                .pieces
+                .iter()
+                .any(|piece| (piece.client, piece.what) == (task.client, task.what));
+            if !is_known {
+                step.pieces.push(Piece {
+                    client: task.client,
+                    what: task.what,
+                    outcome,
+                });
+            }
+        }
+        if step.pieces.is_empty() && known.is_none() {
+            return None;
+        }
+        let is_gone = plain.is_empty() && base == Base::Absent;
+        step.after = match plain == text.plain {
+            true => Some(bytes),
+            false => (!is_gone).then(|| text.bytes(&plain)),
+        };
+    }
+    if step.after != step.before && file::is_read_only(&group.target) {
+        let tasks: Vec<Task> = group.tasks.iter().filter(parts).cloned().collect();
+        return Some(step.left_alone(&tasks, InstallError::ReadOnly));
+    }
+    Some(step)
+}
+
+impl Step {
+    fn of(file: &Path, target: &Path) -> Step {
+        Step {
+            file: file.to_path_buf(),
+            target: target.to_path_buf(),
+            pieces: Vec::new(),
+            before: None,
+            after: None,
+            executable: false,
+            noted: None,
+        }
+    }
+
+    fn add_removed<'a>(&mut self, tasks: impl Iterator<Item = &'a Task>) {
+        for task in tasks {
+            let is_known = self
+                .pieces
+                .iter()
+                .any(|piece| (piece.client, piece.what) == (task.client, task.what));
+            if !is_known {
+                self.pieces.push(Piece {
+                    client: task.client,
+                    what: task.what,
+                    outcome: Outcome::Removed,
+                });
+            }
+        }
+    }
+
+    /// Returns the step with nothing to do, for one reason.
+    fn left_alone(mut self, tasks: &[Task], error: InstallError) -> Step {
+        self.pieces.clear();
+        self.after.clone_from(&self.before);
+        self.noted = None;
+        let mut error = Some(error);
+        for task in tasks {
+            let outcome = match error.take() {
+                Some(error) => Outcome::Refused(error),
+                // The reason is told once a file.
+                None => Outcome::Same,
+            };
+            self.pieces.push(Piece {
+                client: task.client,
+                what: task.what,
+                outcome,
+            });
+        }
+        self
+    }
+}

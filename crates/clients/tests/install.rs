@@ -1,0 +1,680 @@
+//! Entries in a made home folder, for all clients and for files as they are found in the wild.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use icm_clients::install::{Machine, Os, Outcome, Plan, Request, Scope, What, has};
+use icm_clients::names::Client;
+use tempfile::TempDir;
+
+/// A home folder with a project and a folder for icm's list.
+struct Home {
+    folder: TempDir,
+}
+
+impl Home {
+    fn new() -> Home {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("home/project")).unwrap();
+        Home { folder }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join("home")
+    }
+
+    fn ledger(&self) -> PathBuf {
+        self.folder.path().join("data/icm-clients")
+    }
+
+    fn machine(&self) -> Machine {
+        Machine {
+            home: self.path(),
+            env: BTreeMap::new(),
+            programs: Vec::new(),
+            os: Os::Unix,
+        }
+    }
+
+    fn request(&self, client: Client) -> Request {
+        Request {
+            clients: vec![client],
+            what: What::ALL.to_vec(),
+            env: [("ICM_DB".to_owned(), "/data/a store".to_owned())].into(),
+            ..Request::new("/opt/a b/icm")
+        }
+    }
+
+    fn plan(&self, request: &Request) -> Plan {
+        Plan::install(request, &self.machine(), &self.ledger()).unwrap()
+    }
+
+    /// Does what is asked for; every step has to go well.
+    #[track_caller]
+    fn install(&self, request: &Request) -> Plan {
+        let plan = self.plan(request);
+        for done in plan.apply() {
+            done.unwrap();
+        }
+        plan
+    }
+
+    #[track_caller]
+    fn uninstall(&self) -> Plan {
+        let project = self.path().join("project");
+        let plan = Plan::removal(Some(&project), &self.machine(), &self.ledger()).unwrap();
+        for done in plan.apply() {
+            done.unwrap();
+        }
+        plan
+    }
+
+    /// Every file and folder below the home folder: bytes, mode, target of a link.
+    fn tree(&self) -> BTreeMap<PathBuf, String> {
+        let mut tree = BTreeMap::new();
+        walk(&self.path(), &mut tree);
+        tree
+    }
+
+    fn write(&self, file: &Path, text: &str) {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+}
+
+fn walk(folder: &Path, tree: &mut BTreeMap<PathBuf, String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let about = fs::symlink_metadata(&path).unwrap();
+        let mode = mode(&about);
+        if about.is_symlink() {
+            tree.insert(
+                path.clone(),
+                format!("to {}", fs::read_link(&path).unwrap().display()),
+            );
+        } else if about.is_dir() {
+            tree.insert(path.clone(), format!("folder {mode}"));
+            walk(&path, tree);
+        } else {
+            let bytes = fs::read(&path).unwrap();
+            tree.insert(path, format!("{mode} {}", String::from_utf8_lossy(&bytes)));
+        }
+    }
+}
+
+#[cfg(unix)]
+fn mode(about: &fs::Metadata) -> String {
+    use std::os::unix::fs::PermissionsExt;
+    format!("{:o}", about.permissions().mode())
+}
+
+#[cfg(not(unix))]
+fn mode(_: &fs::Metadata) -> String {
+    String::new()
+}
+
+/// A file of a person with other servers, hooks and comments, in the format that the name says; `None` for a file that
+/// is icm's alone.
+fn rich(file: &Path) -> Option<String> {
+    let name = file.file_name().unwrap().to_str().unwrap();
+    let end = name.rsplit_once('.').map_or("", |(_, end)| end);
+    if file.to_str().unwrap().contains("hooks/icm") || file.to_str().unwrap().contains("skills/icm")
+    {
+        return None;
+    }
+    let text = match end {
+        "json" | "jsonc" => {
+            "{\n    // settings of a person\n    \"theme\": \"dark\",\n    \"mcpServers\": {\"other\": {\"command\": \"x\", \"args\": [ 1,2 ]}},\n    \"amp.mcpServers\": {\n        \"other\": {\"command\": \"x\"} /* kept */\n    },\n    \"servers\": {\n    },\n    \"context_servers\": {\n        // none yet\n    },\n    \"mcp\": {\"other\": {\"type\": \"local\", \"command\": [\"x\"]}},\n    \"hooks\": {\n        \"SessionStart\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"other hook\"}]}],\n        \"stop\": [], \"agentStop\": [{\"bash\": \"other\"}]\n    },\n    \"last\": [1, 2, 3] // the end\n}\n"
+        }
+        "toml" => {
+            "# settings of a person\nmodel = \"x\"   # kept\n\n[[hooks]]\nevent = \"Stop\"\ncommand = 'other'\n\n[mcp_servers.other]\ncommand = 'x' # kept\n\n[profiles]\n'a' = {b=1}\n# the end\n"
+        }
+        "yaml" => {
+            "# settings of a person\nname: me\nextensions:\n  # kept\n  other:\n    enabled: true   # kept\n\nmcpServers:\n- name: other\n  command: x # kept\n# the end\nlast: [1, 2]\n"
+        }
+        "md" | "goosehints" => "# Rules of a person\n\n- one\n- two",
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
+/// What is done to each file of a client before icm comes.
+type Wild = fn(&Home, &Path, &str);
+
+fn crlf(home: &Home, file: &Path, text: &str) {
+    home.write(file, &text.replace('\n', "\r\n"));
+}
+
+fn mixed(home: &Home, file: &Path, text: &str) {
+    home.write(file, &text.replacen('\n', "\r\n", 3));
+}
+
+fn marked(home: &Home, file: &Path, text: &str) {
+    home.write(file, &format!("\u{feff}{text}"));
+}
+
+fn tabs(home: &Home, file: &Path, text: &str) {
+    let is_json = file
+        .extension()
+        .is_some_and(|end| end.to_str().unwrap().starts_with("json"));
+    home.write(
+        file,
+        &if is_json {
+            text.replace("    ", "\t")
+        } else {
+            text.to_owned()
+        },
+    );
+}
+
+fn endless(home: &Home, file: &Path, text: &str) {
+    home.write(file, text.trim_end());
+}
+
+#[cfg(unix)]
+fn private(home: &Home, file: &Path, text: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    home.write(file, text);
+    fs::set_permissions(file, fs::Permissions::from_mode(0o600)).unwrap();
+}
+
+#[cfg(unix)]
+fn linked(home: &Home, file: &Path, text: &str) {
+    let name = format!(
+        "{}-{}",
+        file.parent()
+            .unwrap()
+            .file_name()
+            .unwrap()
+            .to_str()
+            .unwrap(),
+        file.file_name().unwrap().to_str().unwrap()
+    );
+    let real = home.path().join("dotfiles").join(name);
+    home.write(&real, text);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(real, file).unwrap();
+}
+
+fn wilds() -> Vec<(&'static str, Wild)> {
+    let mut wilds: Vec<(&'static str, Wild)> = vec![
+        ("absent", |_, _, _| {}),
+        ("empty", |home, file, _| home.write(file, "")),
+        ("rich", Home::write),
+        ("crlf", crlf),
+        ("mixed", mixed),
+        ("marked", marked),
+        ("tabs", tabs),
+        ("endless", endless),
+        ("minimal", |home, file, _| {
+            let is_json = file
+                .extension()
+                .is_some_and(|end| end.to_str().unwrap().starts_with("json"));
+            home.write(file, if is_json { "{}" } else { "# only a comment" });
+        }),
+    ];
+    #[cfg(unix)]
+    wilds.extend([("private", private as Wild), ("linked", linked as Wild)]);
+    wilds
+}
+
+/// The files of a client that may have words of other people.
+fn files(request: &Request) -> Vec<PathBuf> {
+    let home = Home::new();
+    let request = Request {
+        scope: moved(&request.scope, &home),
+        ..request.clone()
+    };
+    let plan = home.plan(&request);
+    let steps = plan
+        .steps
+        .iter()
+        .map(|step| step.file.strip_prefix(home.path()).unwrap().to_path_buf());
+    steps.filter(|file| rich(file).is_some()).collect()
+}
+
+fn moved(scope: &Scope, home: &Home) -> Scope {
+    match scope {
+        Scope::User => Scope::User,
+        Scope::Project(_) => Scope::Project(home.path().join("project")),
+    }
+}
+
+fn requests(client: Client) -> Vec<Request> {
+    let user = Home::new().request(client);
+    let project = Request {
+        scope: Scope::Project(PathBuf::new()),
+        ..user.clone()
+    };
+    vec![user, project]
+}
+
+#[test]
+fn twice_is_once_and_uninstall_gives_every_byte_back() {
+    let mut written = 0;
+    for client in Client::ALL {
+        for request in requests(*client) {
+            let files = files(&request);
+            for (wild, prepare) in wilds() {
+                let home = Home::new();
+                let request = Request {
+                    scope: moved(&request.scope, &home),
+                    ..request.clone()
+                };
+                for file in &files {
+                    prepare(&home, &home.path().join(file), &rich(file).unwrap());
+                }
+                let case = format!("{client:?} {:?} {wild}", request.scope);
+                let before = home.tree();
+                let plan = home.install(&request);
+                let once = home.tree();
+                for step in &plan.steps {
+                    assert!(
+                        step.refused().is_none(),
+                        "{case}: {:?}: {:?}",
+                        step.file,
+                        step.refused()
+                    );
+                    assert!(step.changes(), "{case}: {:?}", step.file);
+                    assert_eq!(fs::read(&step.file).ok(), step.after, "{case}");
+                    written += 1;
+                }
+                let targets: Vec<&PathBuf> = plan.steps.iter().map(|step| &step.target).collect();
+                for (path, now) in &once {
+                    let is_written = targets.iter().any(|target| target.starts_with(path));
+                    assert!(
+                        is_written || before.get(path) == Some(now),
+                        "{case}: {path:?} changed"
+                    );
+                    let lines = before
+                        .get(path)
+                        .map(String::as_str)
+                        .unwrap_or_default()
+                        .lines();
+                    for line in
+                        lines.filter(|line| line.contains("kept") || line.contains("the end"))
+                    {
+                        assert!(now.contains(line.trim()), "{case}: {path:?} lost {line}");
+                    }
+                }
+                let again = home.install(&request);
+                assert!(
+                    again.steps.iter().all(|step| !step.changes()),
+                    "{case}: twice"
+                );
+                assert_eq!(home.tree(), once, "{case}: twice");
+
+                home.uninstall();
+                assert_eq!(home.tree(), before, "{case}: uninstalled");
+                assert!(!home.ledger().exists(), "{case}: the list is left");
+            }
+        }
+    }
+    assert!(written > 500, "only {written} files were written");
+}
+
+#[test]
+fn what_was_added_since_stays() {
+    for client in Client::ALL {
+        for request in requests(*client) {
+            for wild in [Home::write as Wild, |_: &Home, _: &Path, _: &str| {}] {
+                for keeps_list in [true, false] {
+                    let home = Home::new();
+                    let request = Request {
+                        scope: moved(&request.scope, &home),
+                        ..request.clone()
+                    };
+                    for file in files(&request) {
+                        wild(&home, &home.path().join(&file), &rich(&file).unwrap());
+                    }
+                    let plan = home.install(&request);
+                    for step in plan.steps.iter().filter(|step| rich(&step.file).is_some()) {
+                        let text = fs::read_to_string(&step.file).unwrap();
+                        fs::write(&step.file, add(&step.file, &text)).unwrap();
+                    }
+                    if !keeps_list {
+                        fs::remove_dir_all(home.ledger()).unwrap();
+                    }
+                    home.uninstall();
+                    let case = format!("{client:?} {:?} {keeps_list}", request.scope);
+                    for (path, text) in home.tree() {
+                        assert!(!text.contains("a b/icm"), "{case}: {path:?} keeps {text}");
+                    }
+                    for step in plan.steps.iter().filter(|step| rich(&step.file).is_some()) {
+                        let text = fs::read_to_string(&step.file).unwrap();
+                        assert!(
+                            text.contains("since"),
+                            "{case}: {:?} lost words: {text}",
+                            step.file
+                        );
+                        if let Some(before) = &step.before {
+                            let wanted = add(&step.file, std::str::from_utf8(before).unwrap());
+                            assert_eq!(
+                                squeezed(&text),
+                                squeezed(&wanted),
+                                "{case}: {:?}",
+                                step.file
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+/// Adds words of a person.
+fn add(file: &Path, text: &str) -> String {
+    match file
+        .extension()
+        .and_then(|end| end.to_str())
+        .unwrap_or_default()
+    {
+        "json" | "jsonc" => text.replacen('{', "{\"since\": 1,", 1),
+        "toml" => format!("since = 1\n{text}"),
+        "yaml" => format!("since: 1\n{text}"),
+        _ => format!("since\n\n{text}"),
+    }
+}
+
+#[test]
+fn broken_files_are_left_alone_and_named() {
+    let texts: [(&str, &[u8]); 6] = [
+        ("cut", b"{\"mcpServers\": {"),
+        ("twice", b"{\"a\": 1, \"a\": 2}"),
+        ("latin", b"\xe9 = 1"),
+        ("list", b"[1, 2]"),
+        ("wide", b"\xff\xfe{\0}\0"),
+        ("toml", b"[a]\nb = 1\nb = 2\n"),
+    ];
+    let mut refused = 0;
+    for client in Client::ALL {
+        for request in requests(*client) {
+            for (name, bytes) in texts {
+                let home = Home::new();
+                let request = Request {
+                    scope: moved(&request.scope, &home),
+                    ..request.clone()
+                };
+                for file in files(&request) {
+                    home.write(&home.path().join(&file), "");
+                    fs::write(home.path().join(&file), bytes).unwrap();
+                }
+                let before = home.tree();
+                let plan = home.install(&request);
+                let after = home.tree();
+                for step in &plan.steps {
+                    let Some(error) = step.refused() else {
+                        continue;
+                    };
+                    refused += 1;
+                    let error = error.to_string();
+                    assert!(
+                        !error.contains('\n') && error.contains(": ") || error.contains("; "),
+                        "{error}"
+                    );
+                    assert_eq!(before[&step.file], after[&step.file], "{client:?} {name}");
+                }
+                let is_settings = |file: &PathBuf| {
+                    !matches!(
+                        file.extension().and_then(|end| end.to_str()),
+                        Some("md" | "goosehints")
+                    )
+                };
+                let settings = files(&request).into_iter().filter(is_settings).count();
+                let told = plan
+                    .steps
+                    .iter()
+                    .filter(|step| step.refused().is_some())
+                    .count();
+                let is_clear = name == "cut" || name == "latin" || name == "wide";
+                assert!(
+                    !is_clear || told >= settings,
+                    "{client:?} {name}: {told} of {settings}"
+                );
+                home.uninstall();
+                assert_eq!(home.tree(), before, "{client:?} {name}");
+            }
+        }
+    }
+    assert!(refused > 200, "only {refused}");
+}
+
+#[test]
+fn a_server_of_another_tool_is_replaced_by_force_alone() {
+    let home = Home::new();
+    let file = home.path().join(".cursor/mcp.json");
+    let text = "{\"mcpServers\": {\"icm\": {\"command\": \"image-color-manager\", \"args\": [\"serve\"]}}}";
+    home.write(&file, text);
+    let mut request = Request {
+        what: vec![What::Server],
+        ..home.request(Client::Cursor)
+    };
+    let plan = home.install(&request);
+    let error = plan.steps[0].refused().unwrap().to_string();
+    assert_eq!(
+        error,
+        "another server called icm is there (`image-color-manager serve`): give --force to replace it"
+    );
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    assert!(home.uninstall().steps.is_empty());
+
+    request.force = true;
+    home.install(&request);
+    assert!(fs::read_to_string(&file).unwrap().contains("/opt/a b/icm"));
+    home.uninstall();
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+}
+
+#[test]
+fn an_older_entry_is_brought_up_to_date() {
+    for client in Client::ALL
+        .iter()
+        .filter(|client| has(**client, What::Server))
+    {
+        let home = Home::new();
+        let mut request = home.request(*client);
+        home.install(&request);
+        request.icm = "/new/icm".into();
+        request.env = BTreeMap::new();
+        let plan = home.install(&request);
+        let updated = plan.steps.iter().flat_map(|step| &step.pieces);
+        let updated = updated
+            .filter(|piece| matches!(piece.outcome, Outcome::Updated))
+            .count();
+        assert!(updated > 0, "{client:?}");
+        for (path, text) in home.tree() {
+            assert!(
+                !text.contains("a b/icm") && !text.contains("a store"),
+                "{client:?}: {path:?} {text}"
+            );
+        }
+        assert!(
+            home.plan(&request).steps.iter().all(|step| !step.changes()),
+            "{client:?}"
+        );
+        home.uninstall();
+        assert_eq!(home.tree().len(), 1, "{client:?}: only the project is left");
+    }
+}
+
+#[test]
+fn what_a_person_set_in_the_entry_stays() {
+    let home = Home::new();
+    let file = home.path().join(".claude.json");
+    home.write(&file, r#"{"mcpServers": {"icm": {"type": "stdio", "command": "/old/icm", "args": ["serve"], "alwaysLoad": true, "timeout": 5}}}"#);
+    home.install(&Request {
+        what: vec![What::Server],
+        ..home.request(Client::ClaudeCode)
+    });
+    let value: serde_json::Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    let entry = &value["mcpServers"]["icm"];
+    assert_eq!(entry["command"], "/opt/a b/icm");
+    assert_eq!(
+        (&entry["alwaysLoad"], &entry["timeout"]),
+        (&true.into(), &5.into())
+    );
+    assert_eq!(entry["env"]["ICM_DB"], "/data/a store");
+}
+
+#[test]
+fn a_client_that_is_there_twice_is_written_twice() {
+    let home = Home::new();
+    home.write(&home.path().join(".config/amp/settings.json"), "{}");
+    home.write(&home.path().join(".amp/settings.json"), "{}");
+    let plan = home.install(&Request {
+        what: vec![What::Server],
+        ..home.request(Client::Amp)
+    });
+    assert_eq!(plan.steps.len(), 2);
+    let text = fs::read_to_string(home.path().join(".config/amp/settings.json")).unwrap();
+    assert!(text.contains("amp.mcpServers"), "{text}");
+
+    let home = Home::new();
+    for editor in ["Code", "VSCodium"] {
+        let folder = home.path().join(format!(
+            ".config/{editor}/User/globalStorage/saoudrizwan.claude-dev"
+        ));
+        fs::create_dir_all(folder).unwrap();
+    }
+    fs::create_dir_all(home.path().join(".cline")).unwrap();
+    let plan = home.install(&Request {
+        what: vec![What::Server],
+        ..home.request(Client::Cline)
+    });
+    assert_eq!(plan.steps.len(), 3, "{:?}", plan.steps);
+}
+
+#[test]
+fn the_file_that_exists_is_chosen() {
+    let home = Home::new();
+    home.write(&home.path().join(".config/opencode/opencode.json"), "{}");
+    let plan = home.install(&Request {
+        what: vec![What::Server],
+        ..home.request(Client::OpenCode)
+    });
+    assert!(
+        plan.steps[0].file.ends_with("opencode.json"),
+        "{:?}",
+        plan.steps[0].file
+    );
+}
+
+#[test]
+fn codex_gets_the_folders_that_it_drops() {
+    let home = Home::new();
+    let mut machine = home.machine();
+    machine.env.insert("XDG_DATA_HOME".into(), "/data".into());
+    let request = Request {
+        what: vec![What::Server],
+        ..home.request(Client::Codex)
+    };
+    let plan = Plan::install(&request, &machine, &home.ledger()).unwrap();
+    let text = String::from_utf8(plan.steps[0].after.clone().unwrap()).unwrap();
+    assert_eq!(
+        text,
+        "[mcp_servers.icm]\ncommand = \"/opt/a b/icm\"\nargs = [\"serve\"]\n\n[mcp_servers.icm.env]\nICM_DB = \"/data/a store\"\nXDG_DATA_HOME = \"/data\"\n"
+    );
+}
+
+#[test]
+fn big_files_and_folders_are_left_alone() {
+    let home = Home::new();
+    let file = home.path().join(".cursor/mcp.json");
+    home.write(&file, &" ".repeat(10_000_000));
+    let plan = home.plan(&Request {
+        what: vec![What::Server],
+        ..home.request(Client::Cursor)
+    });
+    assert!(
+        plan.steps[0]
+            .refused()
+            .unwrap()
+            .to_string()
+            .contains("10000000 bytes")
+    );
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    let plan = home.plan(&Request {
+        what: vec![What::Server],
+        ..home.request(Client::Cursor)
+    });
+    assert!(
+        plan.steps[0]
+            .refused()
+            .unwrap()
+            .to_string()
+            .contains("not a regular file")
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_file_is_left_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    for client in Client::ALL {
+        let home = Home::new();
+        let request = home.request(*client);
+        for file in files(&request) {
+            let file = home.path().join(file);
+            home.write(&file, &rich(&file).unwrap());
+            fs::set_permissions(file, fs::Permissions::from_mode(0o444)).unwrap();
+        }
+        let before = home.tree();
+        let plan = home.install(&request);
+        let told = plan.steps.iter().filter(|step| step.refused().is_some());
+        assert_eq!(told.count(), files(&request).len(), "{client:?}");
+        home.uninstall();
+        assert_eq!(home.tree(), before, "{client:?}");
+    }
+}
+
+#[test]
+fn a_file_that_changed_since_the_plan_is_left_alone() {
+    let home = Home::new();
+    let file = home.path().join(".cursor/mcp.json");
+    home.write(&file, "{}");
+    let plan = home.plan(&Request {
+        what: vec![What::Server],
+        ..home.request(Client::Cursor)
+    });
+    fs::write(&file, "{\"a\": 1}").unwrap();
+    assert!(plan.apply()[0].is_err());
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{\"a\": 1}");
+    assert!(!home.ledger().exists());
+}
+
+#[test]
+fn a_list_of_a_newer_icm_is_not_touched() {
+    let home = Home::new();
+    home.write(
+        &home.ledger().join("ledger.json"),
+        "{\"version\": 9, \"files\": {}}",
+    );
+    let error = Plan::removal(None, &home.machine(), &home.ledger())
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("a newer icm"), "{error}");
+    home.write(&home.ledger().join("ledger.json"), "{");
+    assert!(Plan::removal(None, &home.machine(), &home.ledger()).is_err());
+}
+
+#[test]
+fn a_home_that_does_not_exist_is_made_and_removed() {
+    let home = Home::new();
+    let mut machine = home.machine();
+    machine.home = home.path().join("nobody");
+    let request = home.request(Client::ClaudeCode);
+    let plan = Plan::install(&request, &machine, &home.ledger()).unwrap();
+    assert!(plan.apply().iter().all(Result::is_ok));
+    let plan = Plan::removal(None, &machine, &home.ledger()).unwrap();
+    assert!(plan.apply().iter().all(Result::is_ok));
+    assert!(!machine.home.exists());
+}

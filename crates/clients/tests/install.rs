@@ -17,7 +17,13 @@ struct Home {
 
 impl Home {
     fn new() -> Home {
-        let folder = tempfile::tempdir().unwrap();
+        // Thousands of files are synced: in memory, where there is such a folder, that takes seconds.
+        let memory = Path::new("/dev/shm");
+        let folder = match memory.is_dir() {
+            true => tempfile::tempdir_in(memory),
+            false => tempfile::tempdir(),
+        };
+        let folder = folder.unwrap();
         fs::create_dir_all(folder.path().join("home/project")).unwrap();
         Home { folder }
     }
@@ -127,7 +133,7 @@ fn rich(file: &Path) -> Option<String> {
     }
     let text = match end {
         "json" | "jsonc" => {
-            "{\n    // settings of a person\n    \"theme\": \"dark\",\n    \"mcpServers\": {\"other\": {\"command\": \"x\", \"args\": [ 1,2 ]}},\n    \"amp.mcpServers\": {\n        \"other\": {\"command\": \"x\"} /* kept */\n    },\n    \"servers\": {\n    },\n    \"context_servers\": {\n        // none yet\n    },\n    \"mcp\": {\"other\": {\"type\": \"local\", \"command\": [\"x\"]}},\n    \"hooks\": {\n        \"SessionStart\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"other hook\"}]}],\n        \"stop\": [], \"agentStop\": [{\"bash\": \"other\"}]\n    },\n    \"last\": [1, 2, 3] // the end\n}\n"
+            "{\n    // settings of a person\n    \"theme\": \"dark\", \"version\": 1,\n    \"mcpServers\": {\"other\": {\"command\": \"x\", \"args\": [ 1,2 ]}},\n    \"amp.mcpServers\": {\n        \"other\": {\"command\": \"x\"} /* kept */\n    },\n    \"servers\": {\n    },\n    \"context_servers\": {\n        // none yet\n    },\n    \"mcp\": {\"other\": {\"type\": \"local\", \"command\": [\"x\"]}},\n    \"hooks\": {\n        \"SessionStart\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"other hook\"}]}],\n        \"stop\": [{\"command\": \"other\"}], \"agentStop\": [{\"bash\": \"other\"}]\n    },\n    \"last\": [1, 2, 3] // the end\n}\n"
         }
         "toml" => {
             "# settings of a person\nmodel = \"x\"   # kept\n\n[[hooks]]\nevent = \"Stop\"\ncommand = 'other'\n\n[mcp_servers.other]\ncommand = 'x' # kept\n\n[profiles]\n'a' = {b=1}\n# the end\n"
@@ -289,15 +295,10 @@ fn twice_is_once_and_uninstall_gives_every_byte_back() {
                         is_written || before.get(path) == Some(now),
                         "{case}: {path:?} changed"
                     );
-                    let lines = before
-                        .get(path)
-                        .map(String::as_str)
-                        .unwrap_or_default()
-                        .lines();
-                    for line in
-                        lines.filter(|line| line.contains("kept") || line.contains("the end"))
-                    {
-                        assert!(now.contains(line.trim()), "{case}: {path:?} lost {line}");
+                    for word in ["kept", "the end"] {
+                        let count = |text: &str| text.matches(word).count();
+                        let old = before.get(path).map_or(0, |text| count(text));
+                        assert_eq!(count(now), old, "{case}: {path:?} lost a comment: {now}");
                     }
                 }
                 let again = home.install(&request);
@@ -336,7 +337,7 @@ fn what_was_added_since_stays() {
                         fs::write(&step.file, add(&step.file, &text)).unwrap();
                     }
                     if !keeps_list {
-                        fs::remove_dir_all(home.ledger()).unwrap();
+                        let _ = fs::remove_dir_all(home.ledger());
                     }
                     home.uninstall();
                     let case = format!("{client:?} {:?} {keeps_list}", request.scope);
@@ -423,10 +424,8 @@ fn broken_files_are_left_alone_and_named() {
                     assert_eq!(before[&step.file], after[&step.file], "{client:?} {name}");
                 }
                 let is_settings = |file: &PathBuf| {
-                    !matches!(
-                        file.extension().and_then(|end| end.to_str()),
-                        Some("md" | "goosehints")
-                    )
+                    !file.ends_with(".goosehints")
+                        && file.extension().is_some_and(|end| end != "md")
                 };
                 let settings = files(&request).into_iter().filter(is_settings).count();
                 let told = plan
@@ -492,7 +491,7 @@ fn an_older_entry_is_brought_up_to_date() {
         assert!(updated > 0, "{client:?}");
         for (path, text) in home.tree() {
             assert!(
-                !text.contains("a b/icm") && !text.contains("a store"),
+                !text.contains("a b/icm") && !text.contains("/data/a store"),
                 "{client:?}: {path:?} {text}"
             );
         }

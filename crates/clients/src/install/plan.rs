@@ -231,8 +231,8 @@ fn without(
     }
     let is_gone = plain.is_empty() && (base == Base::Absent || is_own(&group.target));
     Ok(match is_gone {
+        _ if plain == text.plain => Some(bytes.to_vec()),
         true => None,
-        false if plain == text.plain => Some(bytes.to_vec()),
         false => Some(text.bytes(&plain)),
     })
 }

@@ -10,7 +10,7 @@ mod yaml;
 use serde_json::Value;
 
 use super::error::InstallError;
-use super::node::{Edit, Seg};
+use super::node::{Edit, Seg, find};
 
 /// The format of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +71,9 @@ impl Format {
         let mut wanted = self.parse(text)?;
         let mut text = text.to_owned();
         for edit in edits {
+            if matches!(edit, Edit::Remove(_)) && find(&wanted, edit.path()).is_none() {
+                continue;
+            }
             edit.apply(&mut wanted)
                 .ok_or_else(|| other_shape(edit.path()))?;
             let edited = match self {
@@ -79,11 +82,30 @@ impl Format {
                 Format::Yaml => yaml::edit(&text, edit),
             };
             text = edited.ok_or(InstallError::Layout)?;
-            if self.parse(&text).ok().as_ref() != Some(&wanted) {
+            let made = self.parse(&text).map_err(|_| InstallError::Layout)?;
+            if made != wanted && self == Format::Toml {
+                prune(&mut wanted, edit.path());
+            }
+            if made != wanted {
                 return Err(InstallError::Layout);
             }
         }
         Ok(text)
+    }
+}
+
+/// Takes out what is empty on the way to `path`: TOML has no empty table without a header of its own.
+fn prune(value: &mut Value, path: &[Seg]) {
+    for len in (1..path.len()).rev() {
+        let is_empty = find(value, &path[..len]).is_some_and(|found| match found {
+            Value::Object(map) => map.is_empty(),
+            Value::Array(list) => list.is_empty(),
+            _ => false,
+        });
+        if !is_empty {
+            return;
+        }
+        let _ = Edit::Remove(path[..len].to_vec()).apply(value);
     }
 }
 

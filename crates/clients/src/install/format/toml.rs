@@ -59,6 +59,7 @@ pub(super) fn edit(text: &str, edit: &Edit) -> Option<String> {
     if made {
         let gap = if text.trim().is_empty() { "" } else { "\n" };
         let added = added(document.as_table_mut(), edit.path())?;
+        added.set_position(Some(isize::MAX));
         added.decor_mut().set_prefix(format!("{trailing}{gap}"));
         document.set_trailing("");
     }

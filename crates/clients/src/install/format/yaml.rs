@@ -20,8 +20,13 @@ pub(super) fn edit(text: &str, edit: &Edit) -> Option<String> {
     let (Seg::Key(top), rest) = edit.path().split_first()? else {
         return None;
     };
+    let gap = match text {
+        "" => "",
+        text if text.ends_with('\n') => "",
+        _ => "\n",
+    };
     if is_empty {
-        return Some(format!("{text}{}", written(top, rest, edit)?));
+        return Some(format!("{text}{gap}{}", written(top, rest, edit)?));
     }
     let document = Document::from_str(text).ok()?;
     let map = document.as_mapping()?;
@@ -38,7 +43,6 @@ pub(super) fn edit(text: &str, edit: &Edit) -> Option<String> {
         }
         (Edit::Remove(_), [Seg::At(at)]) => drop(map.get_sequence(top.as_str())?.remove(*at)?),
         _ if !is_there && map.get(top.as_str()).is_none() => {
-            let gap = if text.ends_with('\n') { "" } else { "\n" };
             return Some(format!("{text}{gap}{}", written(top, rest, edit)?));
         }
         _ if !is_there => {

@@ -139,6 +139,11 @@ impl Job {
                 edits.push(edit);
             }
         }
+        if self.has_version()
+            && matches!(&before, Some(Value::Object(before)) if !before.contains_key("version"))
+        {
+            edits.push(Edit::Remove(Seg::keys(&["version"])));
+        }
         let is_bare = match rest.as_object() {
             Some(map) => {
                 map.is_empty()
@@ -150,6 +155,11 @@ impl Job {
             return Ok(Made::New(String::new()));
         }
         format.edit(plain, &edits).map(Made::New)
+    }
+
+    /// Returns whether the file says which version of hooks it has.
+    fn has_version(&self) -> bool {
+        matches!(self, Job::Hooks(hooks, ..) if matches!(hooks.style, Style::Shells | Style::Flat))
     }
 
     /// Returns the ways to what may be left empty, the innermost first.

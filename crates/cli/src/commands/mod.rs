@@ -3,6 +3,7 @@
 pub(crate) mod backup;
 #[cfg(feature = "bench")]
 pub(crate) mod bench;
+mod clients;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod conflicts;
@@ -20,6 +21,7 @@ pub(crate) mod health;
 pub(crate) mod history;
 pub(crate) mod hook;
 pub(crate) mod import;
+pub(crate) mod init;
 pub(crate) mod link;
 pub(crate) mod list;
 pub(crate) mod log;
@@ -44,6 +46,7 @@ pub(crate) mod store;
 pub(crate) mod sync;
 pub(crate) mod topics;
 pub(crate) mod undo;
+pub(crate) mod uninstall;
 pub(crate) mod unlink;
 pub(crate) mod update;
 pub(crate) mod verify;

@@ -12,8 +12,7 @@ use super::{Plan, Step};
 /// Does the steps in their order, and returns what became of each. A step that fails leaves its file as it was, and
 /// the others go on.
 pub(super) fn apply(plan: &Plan) -> Vec<Result<(), InstallError>> {
-    let is_idle = plan.steps.iter().all(|step| step.noted.is_none());
-    if is_idle {
+    if plan.is_idle() {
         return plan.steps.iter().map(|_| Ok(())).collect();
     }
     let lock = lock(&plan.folder);

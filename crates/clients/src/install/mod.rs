@@ -161,6 +161,7 @@ impl Request {
 
 /// What becomes of a piece.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Outcome {
     /// It is there already.
     Same,
@@ -206,6 +207,22 @@ impl Step {
     /// Returns whether the file changes.
     pub fn changes(&self) -> bool {
         self.before != self.after
+    }
+
+    /// Returns the change as a unified diff with three lines around; empty if nothing changes.
+    pub fn diff(&self) -> String {
+        let text = |bytes: &Option<Vec<u8>>| {
+            String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned()
+        };
+        let name = |bytes: &Option<Vec<u8>>| match bytes {
+            Some(_) => self.target.display().to_string(),
+            None => "/dev/null".to_owned(),
+        };
+        let (before, after) = (text(&self.before), text(&self.after));
+        similar::TextDiff::from_lines(&before, &after)
+            .unified_diff()
+            .header(&name(&self.before), &name(&self.after))
+            .to_string()
     }
 
     /// Returns why the file, or a piece of it, is left alone.
@@ -255,6 +272,11 @@ impl Plan {
         folder: &Path,
     ) -> Result<Plan, InstallError> {
         plan::removal(project, machine, folder)
+    }
+
+    /// Returns whether [`Plan::apply`] would write nothing, not even the list of written files.
+    pub fn is_idle(&self) -> bool {
+        self.steps.iter().all(|step| step.noted.is_none())
     }
 
     /// Does it, and returns the result of each step in order. A step that fails leaves its file as it was, and the

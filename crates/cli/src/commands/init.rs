@@ -1,0 +1,184 @@
+//! `icm init`
+
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Args, ValueEnum};
+use icm_clients::install::{self, Plan, Request, Scope, What};
+use icm_clients::names::Client;
+use serde_json::json;
+
+use super::clients::{self, Words};
+use crate::app::App;
+use crate::columns::{self, Cell};
+use crate::error::{CliError, Outcome};
+use crate::ui::DIM;
+
+/// Give agents on this machine one memory: write icm into their settings
+///
+/// Finds the agent clients that are installed, shows a line for each file that it would write, asks
+/// once, and writes. Comments, order and everything else in a file stay; running it twice changes
+/// nothing. `icm uninstall` takes all of it out again.
+///
+/// Each entry starts this icm. A store that `--db`, `ICM_DB` or the config file names is written into
+/// the entry, so that all clients share it. A file that does not parse is left alone and named, and
+/// the exit code is 1 then.
+///
+/// Examples: `icm init` · `icm init --dry-run` · `icm init --client codex cursor` · `icm init --mode all`
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// What to write [default: mcp, and hooks where the client has them]
+    #[arg(long, value_enum, value_name = "MODE")]
+    mode: Option<Mode>,
+    /// These clients, found or not; `--list` names them
+    #[arg(long = "client", value_name = "NAME", num_args = 1.., value_parser = names(), hide_possible_values = true)]
+    clients: Vec<String>,
+    /// Write into files of the working folder, which its other users share
+    #[arg(long)]
+    project: bool,
+    /// Only list the clients, whether they were found, and what they take
+    #[arg(long, conflicts_with_all = ["mode", "clients", "project", "dry_run", "force"])]
+    list: bool,
+    /// Show what would be written, with a diff of each file
+    #[arg(long)]
+    dry_run: bool,
+    /// Replace servers called icm, and files, of other tools
+    #[arg(long)]
+    force: bool,
+}
+
+/// The kinds of pieces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Mode {
+    /// The MCP server
+    Mcp,
+    /// Hooks, which recall and store without being asked
+    Hook,
+    /// A skill that says when to recall and to store
+    Skill,
+    /// The same in a few lines of the client's file of rules
+    Rules,
+    /// Everything that a client takes
+    All,
+}
+
+fn names() -> PossibleValuesParser {
+    let values = Client::ALL
+        .iter()
+        .map(|client| PossibleValue::new(client.name()).aliases(client.aliases()));
+    PossibleValuesParser::new(values)
+}
+
+pub(crate) fn run(args: InitArgs, app: &App) -> Result<Outcome, CliError> {
+    if args.list {
+        return list(app);
+    }
+    let machine = clients::machine()?;
+    let mut what = match args.mode {
+        None => vec![What::Server, What::Hooks],
+        Some(Mode::Mcp) => vec![What::Server],
+        Some(Mode::Hook) => vec![What::Hooks],
+        Some(Mode::Skill) => vec![What::Skill],
+        Some(Mode::Rules) => vec![What::Rules],
+        Some(Mode::All) => What::ALL.to_vec(),
+    };
+    what.sort_unstable();
+    let folder = std::env::current_dir()
+        .map_err(|error| CliError::io("where is the working folder", &error))?;
+    let request = Request {
+        clients: args
+            .clients
+            .iter()
+            .filter_map(|name| Client::named(name))
+            .collect(),
+        what,
+        is_default: matches!(args.mode, None | Some(Mode::All)),
+        scope: if args.project {
+            Scope::Project(folder)
+        } else {
+            Scope::User
+        },
+        icm: clients::program(&machine)?,
+        env: clients::env(app)?,
+        force: args.force,
+    };
+    let plan = Plan::install(&request, &machine, &clients::list()?).map_err(failed)?;
+    if plan.clients.is_empty() {
+        if app.ui.json {
+            app.ui
+                .json(&json!({"done": false, "steps": [], "notes": [], "clients": []}))?;
+        }
+        app.ui.remark(format_args!(
+            "no agent client was found here; name one with `--client NAME`, and `icm init --list` has the names"
+        ));
+        return Ok(Outcome::No);
+    }
+    let words = Words {
+        verb: "write",
+        doing: "writing",
+        done: "wrote",
+        refused: "nothing was written",
+        idle: "everything is there already",
+    };
+    let outcome = clients::go(&plan, &words, args.dry_run, app)?;
+    if !args.dry_run {
+        for client in plan
+            .clients
+            .iter()
+            .filter(|client| is_written(&plan, **client))
+        {
+            app.ui.remark(format_args!(
+                "check {}: {}",
+                client.title(),
+                install::check(*client)
+            ));
+        }
+        if plan.steps.iter().any(install::Step::changes) {
+            app.ui
+                .remark(format_args!("check all: `icm doctor --clients`"));
+        }
+    }
+    Ok(outcome)
+}
+
+fn is_written(plan: &Plan, client: Client) -> bool {
+    let written = plan.steps.iter().filter(|step| step.changes());
+    written
+        .flat_map(|step| &step.pieces)
+        .any(|piece| piece.client == client)
+}
+
+pub(super) fn failed(error: install::InstallError) -> CliError {
+    CliError::failed(error.to_string())
+}
+
+fn list(app: &App) -> Result<Outcome, CliError> {
+    let machine = clients::machine()?;
+    let mut rows = Vec::new();
+    let mut objects = Vec::new();
+    for client in Client::ALL {
+        let found = install::found(*client, &machine);
+        let takes: Vec<&str> = What::ALL
+            .iter()
+            .filter(|what| install::has(*client, **what))
+            .map(|what| what.name())
+            .collect();
+        objects.push(json!({
+            "client": client.name(),
+            "title": client.title(),
+            "found": found,
+            "takes": takes,
+            "check": install::check(*client),
+        }));
+        let place = found.map_or_else(|| "not found".to_owned(), |path| path.display().to_string());
+        rows.push(vec![
+            Cell::new(client.name()),
+            Cell::new(client.title()).style(DIM),
+            Cell::new(takes.join(", ")),
+            Cell::new(place).style(DIM),
+        ]);
+    }
+    match app.ui.json {
+        true => app.ui.json(&objects)?,
+        false => columns::print(&app.ui, &rows)?,
+    }
+    Ok(Outcome::Fine)
+}

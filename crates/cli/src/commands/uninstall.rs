@@ -1,0 +1,41 @@
+//! `icm uninstall`
+
+use clap::Args;
+use icm_clients::install::Plan;
+
+use super::clients::{self, Words};
+use super::init::failed;
+use crate::app::App;
+use crate::error::{CliError, Outcome};
+
+/// Take out of the settings of agents what `icm init` put in; the store stays
+///
+/// A file that nobody changed since gets its bytes from before back, and one that init made is
+/// removed. From a file that was changed, only the entries of icm are taken out. Files of the user,
+/// of the working folder and of every project that init wrote are looked at.
+#[derive(Debug, Args)]
+pub(crate) struct UninstallArgs {
+    /// Only say what is there; exits with 1 if something is
+    #[arg(long, conflicts_with = "dry_run")]
+    check: bool,
+    /// Show what would be taken out, with a diff of each file
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) fn run(args: UninstallArgs, app: &App) -> Result<Outcome, CliError> {
+    let machine = clients::machine()?;
+    let folder = std::env::current_dir().ok();
+    let plan = Plan::removal(folder.as_deref(), &machine, &clients::list()?).map_err(failed)?;
+    if args.check {
+        return clients::look(&plan, app);
+    }
+    let words = Words {
+        verb: "change or remove",
+        doing: "changing or removing",
+        done: "took icm out of",
+        refused: "nothing was taken out",
+        idle: "nothing of icm is there",
+    };
+    clients::go(&plan, &words, args.dry_run, app)
+}

@@ -1,5 +1,7 @@
 //! `icm doctor`
 
+mod clients;
+
 use clap::Args;
 use icm_api::{Check, CheckStatus, Checkup};
 use icm_server::owner::Owners;
@@ -22,9 +24,18 @@ pub(crate) struct DoctorArgs {
     /// Read every event of a log beyond 32 MiB, instead of its ends, and every byte of the views
     #[arg(long)]
     full: bool,
+    /// Start the entry of each agent client as the client would, and say which store it leads to
+    ///
+    /// Looks at the files that `icm init` writes, the user's and those of the working folder, and at
+    /// nothing else. Names servers of another version that still run (on Linux).
+    #[arg(long, conflicts_with = "full")]
+    clients: bool,
 }
 
 pub(crate) fn run(args: DoctorArgs, app: &App) -> Result<Outcome, CliError> {
+    if args.clients {
+        return finish(clients::checks(app)?, false, app);
+    }
     let mut checks = vec![config(app), model(app)];
     let mut damaged = false;
     match app.db() {
@@ -37,6 +48,10 @@ pub(crate) fn run(args: DoctorArgs, app: &App) -> Result<Outcome, CliError> {
         }
         Err(error) => checks.push(problem("store", &error)),
     }
+    finish(checks, damaged, app)
+}
+
+fn finish(checks: Vec<Check>, damaged: bool, app: &App) -> Result<Outcome, CliError> {
     let checkup = Checkup {
         ok: checks
             .iter()

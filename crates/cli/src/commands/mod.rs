@@ -3,7 +3,7 @@
 pub(crate) mod backup;
 #[cfg(feature = "bench")]
 pub(crate) mod bench;
-mod clients;
+pub(crate) mod clients;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod conflicts;

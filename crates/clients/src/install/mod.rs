@@ -36,6 +36,7 @@
 
 mod apply;
 mod command;
+mod entries;
 mod error;
 mod file;
 mod format;
@@ -44,6 +45,7 @@ mod ledger;
 mod machine;
 mod node;
 mod plan;
+mod probe;
 mod table;
 mod tasks;
 mod text;
@@ -53,8 +55,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+pub use entries::{Entry, entries};
 pub use error::InstallError;
 pub use machine::{Machine, Os};
+pub use probe::{Answer, Running, probe, running};
 
 use crate::names::Client;
 

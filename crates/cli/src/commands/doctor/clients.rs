@@ -1,0 +1,126 @@
+//! `icm doctor --clients`
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use icm_api::{Check, CheckStatus};
+use icm_clients::install::{self, Entry, Machine};
+
+use crate::app::App;
+use crate::commands::clients::machine;
+use crate::error::CliError;
+
+/// How long an entry may take to answer. Clients wait for 5 to 60 seconds; a slower server is a problem by itself.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Returns a check for each entry, for files that cannot be read, and for servers of another version.
+pub(super) fn checks(app: &App) -> Result<Vec<Check>, CliError> {
+    let machine = machine()?;
+    let folder = std::env::current_dir().ok();
+    let folder = folder.filter(|folder| *folder != machine.home);
+    let store = app.db().ok().map(|(dir, _)| dir);
+    let mut checks = Vec::new();
+    for (client, file, entry) in install::entries(folder.as_deref(), &machine) {
+        let name = client.name();
+        let is_other = entry.as_ref().is_ok_and(|entry| !entry.is_icm());
+        checks.push(match entry {
+            Err(error) => check(
+                name,
+                CheckStatus::Problem,
+                format!("{}: {error}", file.display()),
+                None,
+            ),
+            Ok(entry) if is_other => {
+                let command = entry.command.join(" ");
+                let message = format!(
+                    "{}: another server is called icm (`{command}`)",
+                    file.display()
+                );
+                check(
+                    name,
+                    CheckStatus::Warning,
+                    message,
+                    Some(format!("icm init --client {name} --force")),
+                )
+            }
+            Ok(entry) => one(&entry, &machine, store.as_deref()),
+        });
+    }
+    if checks.is_empty() {
+        let message = "no client has an entry of icm".to_owned();
+        checks.push(check(
+            "clients",
+            CheckStatus::Warning,
+            message,
+            Some("icm init".to_owned()),
+        ));
+    }
+    for server in install::running(Path::new("/proc"), PATIENCE) {
+        let Some(version) = server.version.filter(|version| version != VERSION) else {
+            continue;
+        };
+        let message = format!(
+            "process {} is `icm serve` of version {version}, and this is {VERSION}: restart its client",
+            server.pid
+        );
+        checks.push(check(
+            "servers",
+            CheckStatus::Warning,
+            message,
+            Some(format!("kill {}", server.pid)),
+        ));
+    }
+    Ok(checks)
+}
+
+fn one(entry: &Entry, machine: &Machine, store: Option<&Path>) -> Check {
+    let name = entry.client.name();
+    let file = entry.file.display();
+    let mend = || Some(format!("icm init --client {name}"));
+    let answer = match install::probe(entry, machine, PATIENCE) {
+        Ok(answer) => answer,
+        Err(error) => {
+            return check(
+                name,
+                CheckStatus::Problem,
+                format!("{file}: {error}"),
+                mend(),
+            );
+        }
+    };
+    let mut message = format!("{file}: {} {}", answer.name, answer.version);
+    if let Some(theirs) = &answer.store {
+        message.push_str(&format!(", store {}", theirs.display()));
+    }
+    if let (Some(theirs), Some(ours)) = (&answer.store, store)
+        && !is_same(theirs, ours)
+    {
+        message.push_str(&format!(", but this shell's store is {}", ours.display()));
+        return check(name, CheckStatus::Warning, message, mend());
+    }
+    if answer.version != VERSION {
+        message.push_str(&format!(", and this icm is {VERSION}"));
+        return check(name, CheckStatus::Warning, message, mend());
+    }
+    check(name, CheckStatus::Ok, message, None)
+}
+
+fn is_same(a: &Path, b: &Path) -> bool {
+    let real = |path: &Path| -> PathBuf {
+        path.canonicalize()
+            .or_else(|_| std::path::absolute(path))
+            .unwrap_or_else(|_| path.to_path_buf())
+    };
+    real(a) == real(b)
+}
+
+fn check(name: &str, status: CheckStatus, message: String, command: Option<String>) -> Check {
+    Check {
+        name: name.to_owned(),
+        status,
+        message,
+        command,
+    }
+}

@@ -359,11 +359,11 @@ fn take_all(group: &Group, ledger: &Ledger) -> Option<Step> {
         return Some(step);
     };
     step.before = Some(bytes.clone());
-    let old = match known.map(|known| ledger.before(known)).transpose() {
-        Ok(old) => old,
-        // Without the bytes from before, the structure tells what to take out.
-        Err(_) => None,
-    };
+    // Without the bytes from before, the structure tells what to take out.
+    let old = known
+        .map(|known| ledger.before(known))
+        .transpose()
+        .unwrap_or_default();
     if let (Some(known), Some(old)) = (known, &old)
         && known.hash == hash(&bytes)
     {

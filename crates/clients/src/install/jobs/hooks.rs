@@ -56,7 +56,7 @@ pub(super) fn put(
                 let there = find(value, path);
                 let same =
                     |key: &&str| there.and_then(|there| there.get(key)) == wanted.value().get(*key);
-                if !keys.iter().all(|key| same(&key)) {
+                if !keys.iter().all(same) {
                     is_update = true;
                     edits.push(Edit::Set(path.clone(), wanted));
                 }

@@ -1,0 +1,87 @@
+//! What most rows have in common.
+
+use super::{Hooks, Member, Pair, Row, Server, Shape, Style};
+use crate::install::format::Format;
+use crate::names::Client;
+
+pub(super) const PLAIN: Shape = Shape {
+    before: &[],
+    command: "command",
+    args: Some("args"),
+    env: "env",
+    after: &[],
+    in_list: false,
+};
+pub(super) const TYPED: Shape = Shape {
+    before: &[Member::Text("type", "stdio")],
+    ..PLAIN
+};
+pub(super) const WHOLE: Shape = Shape {
+    before: &[Member::Text("type", "local")],
+    args: None,
+    env: "environment",
+    after: &[Member::Yes("enabled")],
+    ..PLAIN
+};
+
+pub(super) const MCP: Server = Server {
+    user: &[],
+    project: &[],
+    seen: &[],
+    format: Format::Json,
+    keys: &["mcpServers"],
+    shape: PLAIN,
+};
+
+pub(super) const NONE: Pair = Pair {
+    user: "",
+    project: "",
+};
+pub(super) const AGENTS: Pair = Pair {
+    user: "",
+    project: "AGENTS.md",
+};
+pub(super) const SKILLS: Pair = Pair {
+    user: "~/.agents/skills",
+    project: ".agents/skills",
+};
+
+pub(super) const BARE: Row = Row {
+    client: Client::Aider,
+    seen: &[],
+    programs: &[],
+    drops_env: false,
+    servers: &[],
+    hooks: None,
+    rules: AGENTS,
+    skills: NONE,
+    check: "",
+};
+
+pub(super) const CLAUDE_EVENTS: &[&str] = &[
+    "SessionStart",
+    "UserPromptSubmit",
+    "PreCompact",
+    "Stop",
+    "SubagentStart",
+    "SubagentStop",
+    "SessionEnd",
+];
+pub(super) const GROUPS: Hooks = Hooks {
+    user: &[],
+    project: &[],
+    style: Style::Groups,
+    events: CLAUDE_EVENTS,
+    per_second: 1,
+    limit: None,
+};
+pub(super) const MODULE: Hooks = Hooks {
+    style: Style::Module,
+    events: &[
+        "session.created",
+        "chat.message",
+        "experimental.session.compacting",
+        "session.idle",
+    ],
+    ..GROUPS
+};

@@ -677,3 +677,31 @@ fn a_home_that_does_not_exist_is_made_and_removed() {
     assert!(plan.apply().iter().all(Result::is_ok));
     assert!(!machine.home.exists());
 }
+
+#[cfg(unix)]
+#[test]
+fn running_servers_tell_their_version() {
+    use icm_clients::install::{Running, running};
+    use std::os::unix::fs::PermissionsExt;
+
+    let home = Home::new();
+    let proc = home.path().join("proc");
+    for (pid, words, version) in [
+        ("12", "/opt/icm\0serve\0", "echo icm 9.9.9"),
+        ("13", "/opt/icm\0recall\0x\0", "echo icm 9.9.9"),
+        ("14", "/opt/other\0serve\0", "echo icm 9.9.9"),
+        ("15", "icm\0--db\0/x\0serve\0", "exit 1"),
+        ("self", "icm\0serve\0", "echo icm 9.9.9"),
+    ] {
+        let folder = proc.join(pid);
+        home.write(&folder.join("cmdline"), words);
+        home.write(&folder.join("exe"), &format!("#!/bin/sh\n{version}\n"));
+        fs::set_permissions(folder.join("exe"), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let found = running(&proc, std::time::Duration::from_secs(10));
+    let version = |pid, version: Option<&str>| Running {
+        pid,
+        version: version.map(str::to_owned),
+    };
+    assert_eq!(found, [version(12, Some("9.9.9")), version(15, None)]);
+}

@@ -38,6 +38,7 @@ mod hook;
 #[cfg(all(unix, feature = "http"))]
 mod http;
 mod import_export;
+mod init;
 #[cfg(feature = "bench")]
 mod languages;
 mod leftovers;

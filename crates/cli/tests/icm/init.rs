@@ -1,0 +1,297 @@
+//! `icm init`, `icm uninstall` and `icm doctor --clients`, in a home folder with clients.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::world::{World, tree};
+
+const CURSOR: &str =
+    "{\n\t// mine\n\t\"mcpServers\": {\n\t\t\"other\": {\"command\": \"x\"}\n\t}\n}\n";
+
+/// A home folder with Cursor, Codex and Amp.
+struct Home {
+    world: World,
+    path: PathBuf,
+}
+
+impl Home {
+    fn new() -> Home {
+        let world = World::new();
+        let path = world.store().parent().unwrap().to_path_buf();
+        let home = Home { world, path };
+        home.write(".cursor/mcp.json", CURSOR);
+        home.write(".codex/config.toml", "model = \"x\" # mine\n");
+        home.write(".config/amp/settings.json", "");
+        home
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path.join(name)).unwrap()
+    }
+
+    fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        tree(&self.path).into_iter().collect()
+    }
+}
+
+fn program() -> Value {
+    env!("CARGO_BIN_EXE_icm").into()
+}
+
+#[test]
+fn a_machine_without_clients_is_told_how_to_name_one() {
+    let world = World::new();
+    let run = world.icm(["init", "--yes"]).ends(1);
+    assert!(run.err.contains("no agent client was found"), "{run:?}");
+    assert!(run.err.contains("`--client NAME`"), "{run:?}");
+    let json = world.icm(["init", "--json"]).ends(1).json();
+    assert_eq!(json["steps"], Value::Array(Vec::new()));
+    let run = world.icm(["init", "--client", "cursr"]);
+    assert!(run.err.contains("'cursor'"), "{run:?}");
+    assert_eq!(run.code, 2);
+}
+
+#[test]
+fn init_shows_asks_writes_and_is_taken_back() {
+    let home = Home::new();
+    let before = home.files();
+    let run = home.world.icm(["init"]).ends(2);
+    assert!(
+        run.err.contains("writing 5 files has to be confirmed"),
+        "{run:?}"
+    );
+    assert_eq!(home.files(), before);
+
+    let run = home.world.icm(["init", "--dry-run"]).ok();
+    assert!(run.out.contains("+\t\t\"icm\": {"), "{run:?}");
+    assert!(run.out.contains("+[mcp_servers.icm]"), "{run:?}");
+    assert!(!run.out.contains("-\t// mine"), "{run:?}");
+    assert!(run.err.contains("would write 5 files"), "{run:?}");
+    assert_eq!(home.files(), before);
+
+    let run = home.world.icm(["init", "--yes"]).ok();
+    assert!(run.err.contains("wrote 5 files"), "{run:?}");
+    assert!(
+        run.err.contains("check Codex CLI: `codex mcp list`"),
+        "{run:?}"
+    );
+    let store = home.world.store().display().to_string();
+    assert!(home.read(".cursor/mcp.json").contains("// mine"));
+    assert!(
+        home.read(".codex/config.toml")
+            .contains(&format!("ICM_DB = \"{store}\""))
+    );
+    assert!(
+        home.read(".codex/hooks.json")
+            .contains("hook codex SessionStart --db")
+    );
+    let once = home.files();
+
+    let run = home.world.icm(["init", "--yes"]).ok();
+    assert!(run.err.contains("everything is there already"), "{run:?}");
+    assert_eq!(home.files(), once);
+
+    let run = home.world.icm(["uninstall", "--check"]).ends(1);
+    assert!(run.err.contains("5 files have something of icm"), "{run:?}");
+    let run = home.world.icm(["uninstall"]).ends(2);
+    assert!(run.err.contains("has to be confirmed"), "{run:?}");
+    home.world.icm(["uninstall", "--dry-run"]).ok();
+    assert_eq!(home.files(), once);
+    home.world.icm(["uninstall", "--yes"]).ok();
+    assert_eq!(home.files(), before);
+    home.world.icm(["uninstall", "--check"]).ok();
+    home.world.icm(["uninstall", "--yes"]).ok();
+}
+
+#[test]
+fn a_broken_file_is_left_alone_and_the_others_are_written() {
+    let home = Home::new();
+    home.write(".codex/config.toml", "{\"mcp_servers\": {}}");
+    let answer = home
+        .world
+        .icm(["init", "--mode", "mcp", "--yes", "--json"])
+        .ends(1)
+        .json();
+    let steps = answer["steps"].as_array().unwrap();
+    let codex = steps
+        .iter()
+        .find(|step| step["file"].as_str().unwrap().contains(".codex"))
+        .unwrap();
+    let reason = codex["pieces"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("does not parse as TOML"), "{reason}");
+    assert_eq!(
+        (&codex["changes"], &answer["done"]),
+        (&false.into(), &true.into())
+    );
+    assert!(home.read(".cursor/mcp.json").contains("serve"));
+    assert_eq!(home.read(".codex/config.toml"), "{\"mcp_servers\": {}}");
+    let run = home.world.icm(["init", "--mode", "mcp", "--yes"]).ends(1);
+    assert!(run.err.contains("1 file was left alone"), "{run:?}");
+}
+
+#[test]
+fn a_project_gets_files_without_paths_of_this_machine() {
+    let home = Home::new();
+    let bin = home.path.join("bin");
+    fs::create_dir(&bin).unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_icm"), bin.join("icm")).unwrap();
+    let mut command = home.world.command([
+        "init",
+        "--project",
+        "--client",
+        "claude",
+        "--mode",
+        "all",
+        "--yes",
+    ]);
+    crate::world::run(command.env("PATH", &bin), b"").ok();
+    let entry: Value = serde_json::from_str(&home.read("work/.mcp.json")).unwrap();
+    let entry = &entry["mcpServers"]["icm"];
+    assert_eq!(
+        (&entry["command"], &entry["env"]),
+        (&"icm".into(), &Value::Null)
+    );
+    assert!(home.read("work/CLAUDE.md").contains("icm_memory_recall"));
+    assert!(home.path.join("work/.claude/skills/icm/SKILL.md").exists());
+    home.world.icm(["uninstall", "--yes"]).ok();
+    assert!(!home.path.join("work/.mcp.json").exists() && !home.path.join("work/.claude").exists());
+}
+
+#[test]
+fn the_list_names_every_client() {
+    let home = Home::new();
+    let list = home.world.json(["init", "--list"]);
+    let list = list.as_array().unwrap();
+    assert_eq!(list.len(), 27);
+    let cursor = list
+        .iter()
+        .find(|client| client["client"] == "cursor")
+        .unwrap();
+    assert!(
+        cursor["found"].as_str().unwrap().ends_with(".cursor"),
+        "{cursor}"
+    );
+    assert_eq!(
+        list.iter()
+            .filter(|client| !client["found"].is_null())
+            .count(),
+        3
+    );
+}
+
+#[track_caller]
+fn check(home: &Home, code: i32, client: &str, status: &str, words: &str) -> Value {
+    let answer = home
+        .world
+        .icm(["doctor", "--clients", "--json"])
+        .ends(code)
+        .json();
+    let checks = answer["checks"].as_array().unwrap();
+    let found = checks.iter().find(|check| check["name"] == client);
+    let found = found.unwrap_or_else(|| panic!("no {client}: {answer:#}"));
+    assert_eq!(found["status"], status, "{found:#}");
+    assert!(
+        found["message"].as_str().unwrap().contains(words),
+        "{found:#}"
+    );
+    found["command"].clone()
+}
+
+#[test]
+fn doctor_starts_entries_and_says_where_they_lead() {
+    let home = Home::new();
+    assert_eq!(
+        check(&home, 0, "clients", "warning", "no client has an entry"),
+        "icm init"
+    );
+    home.world.icm(["init", "--mode", "mcp", "--yes"]).ok();
+    let before = home.files();
+    let store = home.world.store().display().to_string();
+    for client in ["cursor", "codex", "amp"] {
+        assert_eq!(
+            check(&home, 0, client, "ok", &format!("store {store}")),
+            Value::Null
+        );
+    }
+    assert_eq!(home.files(), before, "it has written");
+
+    let entry = |program: &Value, store: &str| {
+        serde_json::json!({"mcpServers": {"icm": {"command": program, "args": ["serve"], "env": {"ICM_DB": store}}}}).to_string()
+    };
+    let elsewhere = home.path.join("elsewhere").display().to_string();
+    home.write(".cursor/mcp.json", &entry(&program(), &elsewhere));
+    let mend = check(&home, 0, "cursor", "warning", "but this shell's store is");
+    assert_eq!(mend, "icm init --client cursor");
+    home.world
+        .icm(["init", "--client", "cursor", "--mode", "mcp", "--yes"])
+        .ok();
+    check(&home, 0, "cursor", "ok", &store);
+
+    home.write(".cursor/mcp.json", &entry(&"/nowhere/icm".into(), &store));
+    check(
+        &home,
+        1,
+        "cursor",
+        "problem",
+        "`/nowhere/icm serve` does not start",
+    );
+    home.write(".cursor/mcp.json", "{");
+    check(&home, 1, "cursor", "problem", "does not parse as JSON");
+    home.write(".cursor/mcp.json", &entry(&"/bin/other".into(), &store));
+    let mend = check(
+        &home,
+        0,
+        "cursor",
+        "warning",
+        "another server is called icm",
+    );
+    assert_eq!(mend, "icm init --client cursor --force");
+}
+
+/// A program that a shell runs, called icm.
+#[cfg(unix)]
+fn script(home: &Home, text: &str) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let path = home.path.join("scripts/icm");
+    home.write("scripts/icm", &format!("#!/bin/sh\n{text}\n"));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[cfg(unix)]
+#[test]
+fn doctor_waits_for_no_server_for_ever() {
+    let home = Home::new();
+    let write = |program: &Path| {
+        let entry =
+            serde_json::json!({"mcpServers": {"icm": {"command": program, "args": ["serve"]}}});
+        home.write(".cursor/mcp.json", &entry.to_string());
+    };
+    write(&script(&home, "echo hello; cat >/dev/null"));
+    check(&home, 1, "cursor", "problem", "is not JSON");
+    write(&script(&home, "exit 3"));
+    check(
+        &home,
+        1,
+        "cursor",
+        "problem",
+        "the server ended before it answered",
+    );
+    write(&script(&home, "exec sleep 60"));
+    check(
+        &home,
+        1,
+        "cursor",
+        "problem",
+        "no answer to initialize in time",
+    );
+}

@@ -81,7 +81,9 @@ pub(super) const MODULE: Hooks = Hooks {
         "session.created",
         "chat.message",
         "experimental.session.compacting",
+        "session.compacted",
         "session.idle",
+        "session.deleted",
     ],
     ..GROUPS
 };

@@ -32,30 +32,50 @@ function context(out) {
 }
 
 export const Icm = async ({ directory }) => {
+  // By session: the answer to its start, the newest message of the assistant, and that message's text.
   const started = new Map();
+  const messages = new Map();
+  const texts = new Map();
+  const run = (event, session, more) => hook(event, { session_id: session, cwd: directory, ...more });
   return {
     event: async ({ event }) => {
-      const session = event.properties?.sessionID ?? event.properties?.info?.id;
-      if (event.type === "session.created") {
-        const parent = event.properties?.info?.parentID;
-        started.set(session, hook(event.type, { session_id: session, parent_id: parent, cwd: directory, source: "startup" }));
-      } else if (event.type === "session.idle") {
-        await hook(event.type, { session_id: session, cwd: directory });
+      const of = event.properties ?? {};
+      const session = of.sessionID ?? of.info?.sessionID ?? of.info?.id ?? of.part?.sessionID;
+      switch (event.type) {
+        case "session.created":
+          started.set(session, run(event.type, session, { parent_id: of.info?.parentID, source: "startup" }));
+          break;
+        case "session.compacted":
+          started.set(session, run(event.type, session));
+          break;
+        case "message.updated":
+          if (of.info?.role === "assistant") messages.set(session, of.info.id);
+          break;
+        case "message.part.updated":
+          if (of.part?.type === "text" && of.part.messageID === messages.get(session)) texts.set(session, of.part.text);
+          break;
+        case "session.idle":
+          await run(event.type, session, { last_assistant_message: texts.get(session) });
+          break;
+        case "session.deleted":
+          for (const map of [started, messages, texts]) map.delete(session);
+          await run(event.type, session);
+          break;
       }
     },
     "chat.message": async (input, output) => {
       const session = input.sessionID;
-      const prompt = output.parts.filter((part) => part.type === "text").map((part) => part.text).join("\n");
-      const texts = [await (started.get(session) ?? ""), await hook("chat.message", { session_id: session, cwd: directory, prompt })];
+      const prompt = output.parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text).join("\n");
+      const found = [await (started.get(session) ?? ""), await run("chat.message", session, { prompt })];
       started.delete(session);
-      const text = texts.filter(Boolean).join("\n");
+      const text = found.filter(Boolean).join("\n");
       if (text) {
         const id = `prt_icm${Date.now().toString(36)}`;
         output.parts.push({ id, sessionID: session, messageID: output.message?.id, type: "text", text, synthetic: true });
       }
     },
     "experimental.session.compacting": async (input, output) => {
-      const text = await hook("experimental.session.compacting", { session_id: input.sessionID, cwd: directory });
+      const text = await run("experimental.session.compacting", input.sessionID);
       if (text) output.context?.push(text);
     },
   };

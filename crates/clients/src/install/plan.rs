@@ -34,6 +34,17 @@ struct Group {
 }
 
 impl Group {
+    /// Returns whether the file is icm's own: by its piece, its name or its folder.
+    fn is_own(&self) -> bool {
+        let is_named = |path: &Path| path.file_stem().is_some_and(|stem| stem == "icm");
+        is_named(&self.target)
+            || self.target.parent().is_some_and(is_named)
+            || self
+                .tasks
+                .iter()
+                .any(|task| matches!(task.job, Job::Own(..)))
+    }
+
     /// Sorts tasks by the file that they end in; two names of one file are one.
     fn all(tasks: Vec<Task>, project: Option<&Path>) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
@@ -229,18 +240,12 @@ fn without(
             plain = made;
         }
     }
-    let is_gone = plain.is_empty() && (base == Base::Absent || is_own(&group.target));
+    let is_gone = plain.is_empty() && (base == Base::Absent || group.is_own());
     Ok(match is_gone {
         _ if plain == text.plain => Some(bytes.to_vec()),
         true => None,
         false => Some(text.bytes(&plain)),
     })
-}
-
-/// Returns whether a file is icm's own by its name or folder.
-fn is_own(path: &Path) -> bool {
-    let is_named = |path: &Path| path.file_stem().is_some_and(|stem| stem == "icm");
-    is_named(path) || path.parent().is_some_and(is_named)
 }
 
 /// Returns what `uninstall` does: for the files of the list, and for those that may hold an entry of icm.
@@ -374,7 +379,7 @@ fn take_all(group: &Group, ledger: &Ledger) -> Option<Step> {
         let base = match (&old, &old_text) {
             (Some(Some(_)), Some(text)) => Base::Text(&text.plain),
             (Some(None), _) => Base::Absent,
-            _ if is_own(&group.target) => Base::Absent,
+            _ if group.is_own() => Base::Absent,
             _ => Base::Unknown,
         };
         let mut plain = text.plain.clone();
@@ -403,7 +408,7 @@ fn take_all(group: &Group, ledger: &Ledger) -> Option<Step> {
         if step.pieces.is_empty() && known.is_none() {
             return None;
         }
-        let is_gone = plain.is_empty() && base == Base::Absent;
+        let is_gone = plain.is_empty() && (base == Base::Absent || group.is_own());
         step.after = match plain == text.plain {
             true => Some(bytes),
             false => (!is_gone).then(|| text.bytes(&plain)),

@@ -105,7 +105,10 @@ impl Job {
     pub(super) fn take(&self, plain: &str, base: Base<'_>) -> Result<Made, InstallError> {
         let Some(format) = self.format() else {
             return match self {
-                Job::Own(..) if plain.contains(OWN_MARK) => Ok(Made::New(String::new())),
+                Job::Own(..) if plain.contains(OWN_MARK) => Ok(Made::New(match base {
+                    Base::Text(text) => text.to_owned(),
+                    Base::Absent | Base::Unknown => String::new(),
+                })),
                 Job::Block(_) => block::take(plain),
                 _ => Ok(Made::Same),
             };

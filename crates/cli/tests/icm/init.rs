@@ -244,6 +244,16 @@ fn doctor_starts_entries_and_says_where_they_lead() {
         "problem",
         "`/nowhere/icm serve` does not start",
     );
+    home.world
+        .icm([
+            "init", "--mode", "hook", "--client", "amp", "cursor", "--yes",
+        ])
+        .ok();
+    let hooks = home.read(".cursor/hooks.json");
+    home.write(".cursor/hooks.json", &hooks.replace("/icm\\", "/old/icm\\"));
+    home.write(".cursor/mcp.json", "{}");
+    let mend = check(&home, 0, "cursor", "warning", "the hooks run another icm");
+    assert_eq!(mend, "icm init --client cursor --mode hook");
     home.write(".cursor/mcp.json", "{");
     check(&home, 1, "cursor", "problem", "does not parse as JSON");
     home.write(".cursor/mcp.json", &entry(&"/bin/other".into(), &store));

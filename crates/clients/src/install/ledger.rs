@@ -129,9 +129,15 @@ impl Ledger {
         if self.written.files.is_empty() {
             return self.clear();
         }
-        let bytes = serde_json::to_vec_pretty(&self.written).expect("a list of texts is JSON");
+        let path = self.folder.join("ledger.json");
+        // A path that is not UTF-8 is no JSON.
+        let bytes =
+            serde_json::to_vec_pretty(&self.written).map_err(|error| InstallError::Ledger {
+                path: path.clone(),
+                why: error.to_string(),
+            })?;
         self.make_private()?;
-        file::write(&self.folder.join("ledger.json"), &bytes, false)?;
+        file::write(&path, &bytes, false)?;
         self.drop_unused();
         Ok(())
     }

@@ -89,20 +89,24 @@ pub(super) fn lacks(client: Client, what: What, scope: &Scope) -> String {
         What::Hooks => (row.hooks.is_some(), "hooks"),
         What::Rules => (
             !row.rules.user.is_empty() || !row.rules.project.is_empty(),
-            "file of rules",
+            "a file of rules",
         ),
-        What::Skill => (!row.skills.user.is_empty(), "folder of skills"),
+        What::Skill => (!row.skills.user.is_empty(), "a folder of skills"),
     };
     match (elsewhere, scope) {
         (true, Scope::User) => format!(
-            "{} has a {thing} in projects only: give --project",
+            "{} has {thing} in projects only: give --project",
             client.title()
         ),
         (true, Scope::Project(_)) => format!(
-            "{} has {thing} of the user only: leave --project out",
+            "{} has {thing} for the user only: leave --project out",
             client.title()
         ),
-        (false, _) => format!("{} has no {thing}", client.title()),
+        (false, _) => format!(
+            "{} has no {}",
+            client.title(),
+            thing.trim_start_matches("a ")
+        ),
     }
 }
 

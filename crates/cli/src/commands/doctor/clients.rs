@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use icm_api::{Check, CheckStatus};
-use icm_clients::install::{self, Entry, Machine};
+use icm_clients::install::{self, Entry, Machine, Outcome, Plan, Request, What};
+use icm_clients::names::Client;
 
 use crate::app::App;
-use crate::commands::clients::machine;
+use crate::commands::clients;
 use crate::error::CliError;
 
 /// How long an entry may take to answer. Clients wait for 5 to 60 seconds; a slower server is a problem by itself.
@@ -17,7 +18,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Returns a check for each entry, for files that cannot be read, and for servers of another version.
 pub(super) fn checks(app: &App) -> Result<Vec<Check>, CliError> {
-    let machine = machine()?;
+    let machine = clients::machine()?;
     let folder = std::env::current_dir().ok();
     let folder = folder.filter(|folder| *folder != machine.home);
     let store = app.db().ok().map(|(dir, _)| dir);
@@ -57,6 +58,7 @@ pub(super) fn checks(app: &App) -> Result<Vec<Check>, CliError> {
             Some("icm init".to_owned()),
         ));
     }
+    checks.extend(hooks(app, &machine)?);
     for server in install::running(Path::new("/proc"), PATIENCE) {
         let Some(version) = server.version.filter(|version| version != VERSION) else {
             continue;
@@ -105,6 +107,36 @@ fn one(entry: &Entry, machine: &Machine, store: Option<&Path>) -> Check {
         return check(name, CheckStatus::Warning, message, mend());
     }
     check(name, CheckStatus::Ok, message, None)
+}
+
+/// Returns a warning for each client whose hooks run another icm, or lead to another store, than `init` would write.
+fn hooks(app: &App, machine: &Machine) -> Result<Vec<Check>, CliError> {
+    let request = Request {
+        clients: Client::ALL.to_vec(),
+        what: vec![What::Hooks],
+        env: clients::env(app)?,
+        ..Request::new(clients::program(machine)?)
+    };
+    let plan = Plan::install(&request, machine, &clients::list()?)
+        .map_err(|error| CliError::failed(error.to_string()))?;
+    let mut checks: Vec<Check> = Vec::new();
+    for step in &plan.steps {
+        let mut old = step
+            .pieces
+            .iter()
+            .filter(|piece| matches!(piece.outcome, Outcome::Updated));
+        let Some(piece) = old.next() else { continue };
+        let name = piece.client.name();
+        if checks.iter().all(|check| check.name != name) {
+            let message = format!(
+                "{}: the hooks run another icm, or lead to another store",
+                step.file.display()
+            );
+            let mend = format!("icm init --client {name} --mode hook");
+            checks.push(check(name, CheckStatus::Warning, message, Some(mend)));
+        }
+    }
+    Ok(checks)
 }
 
 fn is_same(a: &Path, b: &Path) -> bool {

@@ -78,6 +78,7 @@ pub(super) fn edit(text: &str, edit: &Edit) -> Option<String> {
             else {
                 return None;
             };
+            fill(&object, key, CstInputValue::Array(Vec::new()));
             object.array_value_or_create(key)?.append(input(node));
         }
         Edit::Remove(path) => {
@@ -112,6 +113,7 @@ fn reach(top: &CstObject, way: &[Seg]) -> Option<CstContainerNode> {
                 if let Some(array) = object.array_value(key) {
                     CstContainerNode::Array(array)
                 } else {
+                    fill(&object, key, CstInputValue::Object(Vec::new()));
                     CstContainerNode::Object(object.object_value_or_create(key)?)
                 }
             }
@@ -124,6 +126,17 @@ fn reach(top: &CstObject, way: &[Seg]) -> Option<CstContainerNode> {
         };
     }
     Some(here)
+}
+
+/// Puts an empty value in the place of `null`, which clients read as a member that is not there.
+fn fill(object: &CstObject, key: &str, empty: CstInputValue) {
+    if let Some(property) = object.get(key)
+        && property
+            .value()
+            .is_some_and(|value| value.as_null_keyword().is_some())
+    {
+        property.set_value(empty);
+    }
 }
 
 fn input(node: &Node) -> CstInputValue {

@@ -63,6 +63,29 @@ fn yaml_keeps_its_layout() {
 }
 
 #[test]
+fn empty_places_are_filled() {
+    for (format, text) in [
+        (Format::Json, "{\"a\": null, \"b\": null}"),
+        (Format::Json, "{\"a\":{},\"b\":[]} // end"),
+        (Format::Toml, "a = {}\nb = []\n"),
+        (Format::Toml, "[a]\n"),
+        (Format::Toml, "a.x.command = 'y'\n"),
+        (Format::Yaml, "a:\nb:\n"),
+        (Format::Yaml, "a: {}\nb: []\n"),
+        (Format::Yaml, "# nothing\n"),
+    ] {
+        let edits = [
+            Edit::Set(Seg::keys(&["a", "icm"]), entry()),
+            Edit::Push(Seg::keys(&["b"]), entry()),
+        ];
+        let edited = format.edit(text, &edits).expect(text);
+        let value = format.parse(&edited).expect(&edited);
+        assert_eq!(value["a"]["icm"], entry().value(), "{edited}");
+        assert_eq!(value["b"][0], entry().value(), "{edited}");
+    }
+}
+
+#[test]
 fn broken_texts_are_refused() {
     for (format, text) in [
         (Format::Json, "{\"a\": 1"),

@@ -56,9 +56,8 @@ pub(super) fn edit(text: &str, edit: &Edit) -> Option<String> {
         }
     };
     // A comment at the end of the file stays in front of a table that is added there.
-    if made {
+    if made && let Some(added) = added(document.as_table_mut(), edit.path()) {
         let gap = if text.trim().is_empty() { "" } else { "\n" };
-        let added = added(document.as_table_mut(), edit.path())?;
         added.set_position(Some(isize::MAX));
         added.decor_mut().set_prefix(format!("{trailing}{gap}"));
         document.set_trailing("");
@@ -89,8 +88,10 @@ fn set(table: &mut dyn TableLike, key: &str, node: &Node) -> Option<bool> {
         }
         return Some(false);
     }
-    if table.get("").is_none() && table.is_dotted() {
-        return None;
+    // Dotted keys leave no room for a header.
+    if table.is_dotted() {
+        table.insert(key, Item::Value(value(node)));
+        return Some(false);
     }
     table.insert(key, Item::Table(block(pairs)));
     Some(true)

@@ -147,7 +147,7 @@ fn rich(file: &Path) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// What is done to each file of a client before icm comes.
+/// Prepares a file of a client before icm comes.
 type Wild = fn(&Home, &Path, &str);
 
 fn crlf(home: &Home, file: &Path, text: &str) {

@@ -1,4 +1,4 @@
-//! What `icm init`, `icm uninstall` and `icm doctor --clients` share: the machine, and a plan that is shown and done.
+//! Parts that `icm init`, `icm uninstall` and `icm doctor --clients` share: the machine, and a plan that is shown and done.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -92,9 +92,9 @@ pub(super) struct Words {
     pub(super) doing: &'static str,
     /// `wrote`.
     pub(super) done: &'static str,
-    /// What a no comes to.
+    /// The words after a no.
     pub(super) refused: &'static str,
-    /// What is said if nothing has to be done.
+    /// The words if nothing has to be done.
     pub(super) idle: &'static str,
 }
 

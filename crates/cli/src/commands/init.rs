@@ -25,7 +25,7 @@ use crate::ui::DIM;
 /// Examples: `icm init` · `icm init --dry-run` · `icm init --client codex cursor` · `icm init --mode all`
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// What to write [default: mcp, and hooks where the client has them]
+    /// Pieces to write [default: mcp, and hooks where the client has them]
     #[arg(long, value_enum, value_name = "MODE")]
     mode: Option<Mode>,
     /// These clients, found or not; `--list` names them

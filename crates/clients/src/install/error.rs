@@ -1,4 +1,4 @@
-//! What stands in the way of a change.
+//! Reasons why a file is left alone.
 
 use std::io;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub enum InstallError {
     DoesNotParse {
         /// The format that the client reads.
         format: &'static str,
-        /// What the parser says, with line and column.
+        /// The parser's words, with line and column.
         why: String,
     },
     /// A key is there twice, and clients differ in which one they read.
@@ -84,7 +84,7 @@ pub enum InstallError {
     Ledger {
         /// The file.
         path: PathBuf,
-        /// What the parser says.
+        /// The parser's words.
         why: String,
     },
 }

@@ -25,7 +25,7 @@ impl Os {
     }
 }
 
-/// What is known of the machine. Nothing else in this module reads the environment.
+/// A machine, as far as entries depend on it. Nothing in this module reads the environment.
 #[derive(Debug, Clone)]
 pub struct Machine {
     /// The home folder.

@@ -100,7 +100,7 @@ pub enum Scope {
     Project(PathBuf),
 }
 
-/// What is asked for.
+/// A request of a person.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The clients; empty for all that are found.
@@ -163,7 +163,7 @@ impl Request {
     }
 }
 
-/// What becomes of a piece.
+/// The fate of a piece.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Outcome {
@@ -186,11 +186,11 @@ pub struct Piece {
     pub client: Client,
     /// The kind.
     pub what: What,
-    /// What becomes of it.
+    /// Its fate.
     pub outcome: Outcome,
 }
 
-/// What is done to one file.
+/// The change of one file.
 #[derive(Debug)]
 pub struct Step {
     /// The file, as the client names it.
@@ -238,7 +238,7 @@ impl Step {
     }
 }
 
-/// What is done to every file.
+/// The changes of all files.
 #[derive(Debug)]
 pub struct Plan {
     /// A step for each file.

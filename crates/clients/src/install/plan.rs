@@ -1,4 +1,4 @@
-//! What would be done to each file, before anything is done.
+//! Plans: the change of each file, before anything is written.
 
 use std::path::{Path, PathBuf};
 
@@ -235,7 +235,7 @@ fn without(
     };
     let mut plain = text.plain.clone();
     for task in &group.tasks {
-        // What does not parse was refused before.
+        // A text that does not parse was refused before.
         if let Ok(Made::New(made) | Made::Updated(made)) = task.job.take(&plain, base) {
             plain = made;
         }

@@ -15,7 +15,7 @@ use super::machine::Machine;
 /// The protocol revision that is offered; icm answers with the same.
 const PROTOCOL: &str = "2025-06-18";
 
-/// What an entry answered.
+/// The answer of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// The server's name.

@@ -25,7 +25,7 @@ pub(super) struct Task {
     pub(super) job: Job,
 }
 
-/// What is the same for every task of a run.
+/// The values that every task of a run shares.
 #[derive(Debug)]
 pub(super) struct Setting<'a> {
     pub(super) machine: &'a Machine,

@@ -29,7 +29,7 @@ pub(super) enum Job {
     Own(String, bool),
 }
 
-/// What a file was before icm.
+/// A file as it was before icm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Base<'a> {
     /// Nobody knows any more.

@@ -140,7 +140,7 @@ pub(super) fn put(
         }
         return Ok((vec![Edit::Set(path, node.clone())], true));
     }
-    // What a person set beside (`timeout`, `disabled`, `alwaysLoad`) stays.
+    // Members that a person set beside (`timeout`, `disabled`, `alwaysLoad`) stay.
     let wanted = node.value();
     let own = [
         Some(server.shape.command),

@@ -1,4 +1,4 @@
-//! What most rows have in common.
+//! Parts that most rows share.
 
 use super::{Hooks, Member, Pair, Row, Server, Shape, Style};
 use crate::install::format::Format;

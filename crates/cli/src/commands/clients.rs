@@ -98,13 +98,15 @@ pub(super) struct Words {
     pub(super) idle: &'static str,
 }
 
+/// The end of a plan that was shown.
+pub(super) struct Went {
+    pub(super) outcome: Outcome,
+    /// Whether files were written.
+    pub(super) wrote: bool,
+}
+
 /// Shows a plan, asks, and does it. With `dry_run` the diff of each file is shown and nothing is done.
-pub(super) fn go(
-    plan: &Plan,
-    words: &Words,
-    dry_run: bool,
-    app: &App,
-) -> Result<Outcome, CliError> {
+pub(super) fn go(plan: &Plan, words: &Words, dry_run: bool, app: &App) -> Result<Went, CliError> {
     let changed = plan.steps.iter().filter(|step| step.changes()).count() as u64;
     let alone = plan
         .steps
@@ -124,7 +126,10 @@ pub(super) fn go(
         }
         if app.ui.json {
             app.ui.json(&report(plan, None, dry_run))?;
-            return Ok(left);
+            return Ok(Went {
+                outcome: left,
+                wrote: false,
+            });
         }
         print(plan, app)?;
         for step in plan.steps.iter().filter(|step| dry_run && step.changes()) {
@@ -136,7 +141,10 @@ pub(super) fn go(
             _ => app.ui.remark(format_args!("would {} {files}", words.verb)),
         }
         tell_alone(alone, app);
-        return Ok(left);
+        return Ok(Went {
+            outcome: left,
+            wrote: false,
+        });
     }
     if !app.global.yes {
         for line in lines(plan) {
@@ -148,7 +156,10 @@ pub(super) fn go(
         let question = format!("{}{} {files}?", verb[..1].to_uppercase(), &verb[1..]);
         if !app.agreed(&question, &format!("{} {files}", words.doing))? {
             app.ui.remark(format_args!("{}", words.refused));
-            return Ok(Outcome::No);
+            return Ok(Went {
+                outcome: Outcome::No,
+                wrote: false,
+            });
         }
     }
     let done = plan.apply();
@@ -175,7 +186,10 @@ pub(super) fn go(
     }
     app.ui.remark(format_args!("{} {files}", words.done));
     tell_alone(alone, app);
-    Ok(left)
+    Ok(Went {
+        outcome: left,
+        wrote: true,
+    })
 }
 
 /// Only shows where icm is.

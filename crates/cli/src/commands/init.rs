@@ -118,25 +118,20 @@ pub(crate) fn run(args: InitArgs, app: &App) -> Result<Outcome, CliError> {
         refused: "nothing was written",
         idle: "everything is there already",
     };
-    let outcome = clients::go(&plan, &words, args.dry_run, app)?;
-    if !args.dry_run {
-        for client in plan
-            .clients
-            .iter()
-            .filter(|client| is_written(&plan, **client))
-        {
+    let went = clients::go(&plan, &words, args.dry_run, app)?;
+    if went.wrote {
+        let written = |client: &&Client| is_written(&plan, **client);
+        for client in plan.clients.iter().filter(written) {
             app.ui.remark(format_args!(
                 "check {}: {}",
                 client.title(),
                 install::check(*client)
             ));
         }
-        if plan.steps.iter().any(install::Step::changes) {
-            app.ui
-                .remark(format_args!("check all: `icm doctor --clients`"));
-        }
+        app.ui
+            .remark(format_args!("check all: `icm doctor --clients`"));
     }
-    Ok(outcome)
+    Ok(went.outcome)
 }
 
 fn is_written(plan: &Plan, client: Client) -> bool {

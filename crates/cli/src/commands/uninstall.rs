@@ -37,5 +37,5 @@ pub(crate) fn run(args: UninstallArgs, app: &App) -> Result<Outcome, CliError> {
         refused: "nothing was taken out",
         idle: "nothing of icm is there",
     };
-    clients::go(&plan, &words, args.dry_run, app)
+    Ok(clients::go(&plan, &words, args.dry_run, app)?.outcome)
 }

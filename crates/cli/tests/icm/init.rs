@@ -305,3 +305,36 @@ fn doctor_waits_for_no_server_for_ever() {
         "no answer to initialize in time",
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn the_question_comes_after_the_files() {
+    let home = Home::new();
+    let before = home.files();
+    let no = home
+        .world
+        .icm_asked(&["-q", "init", "--mode", "mcp"], "n\n")
+        .ends(1);
+    let shown = no.err.find("+ Cursor: server");
+    assert!(
+        shown.is_some() && shown < no.err.find("Write 3 files? [y/N]"),
+        "{no:#?}"
+    );
+    assert_eq!(home.files(), before);
+    let no = home
+        .world
+        .icm_asked(&["init", "--mode", "mcp"], "n\n")
+        .ends(1);
+    assert!(
+        no.err.contains("nothing was written") && !no.err.contains("check"),
+        "{no:#?}"
+    );
+    home.world.icm_asked(&["init", "--mode", "mcp"], "y\n").ok();
+    let no = home.world.icm_asked(&["uninstall"], "n\n").ends(1);
+    assert!(
+        no.err.contains("Change or remove 3 files? [y/N]"),
+        "{no:#?}"
+    );
+    home.world.icm_asked(&["uninstall"], "y\n").ok();
+    assert_eq!(home.files(), before);
+}

@@ -8,6 +8,8 @@ pub(crate) struct Best {
     max: usize,
     kept: Vec<Kept>,
     taken: u64,
+    /// So many points have the worst of those that are kept; later ones need more.
+    floor: u32,
 }
 
 struct Kept {
@@ -24,11 +26,15 @@ impl Best {
             max,
             kept: Vec::new(),
             taken: 0,
+            floor: 0,
         }
     }
 
     /// Adds a sentence. Of two that say the same the one with the higher score stays, or else the first.
     pub(crate) fn add(&mut self, found: Found) {
+        if found.score <= self.floor {
+            return;
+        }
         let sentence = Compared::of(&found.text);
         self.taken += 1;
         let same = self
@@ -56,6 +62,9 @@ impl Best {
         self.kept
             .sort_by_key(|kept| (std::cmp::Reverse(kept.found.score), kept.nth));
         self.kept.truncate(self.max);
+        if self.kept.len() == self.max {
+            self.floor = self.kept.last().map_or(0, |worst| worst.found.score);
+        }
     }
 
     /// Returns the best sentences in the order in which they were said.

@@ -141,7 +141,8 @@ impl Said<'_> {
             return best;
         };
         let own = best.as_ref().map_or(0, |(_, scored)| scored.score);
-        if own == 0 || own >= rules.threshold {
+        // An item that is too short to be a sentence may be one with its introduction.
+        if (own == 0 && best.is_some()) || own >= rules.threshold {
             return best;
         }
         let text = format!("{intro}: {}", first.text);

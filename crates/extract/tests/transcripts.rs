@@ -184,6 +184,19 @@ fn a_deadline_stops_between_lines_and_the_rest_comes_next_time() {
 }
 
 #[test]
+fn a_last_line_without_its_end_is_read_once_it_is_whole() {
+    let line = r#"{"role":"user","content":"We decided to use Kafka."}"#;
+    let (found, progress) = read(&line.as_bytes()[..line.len() - 1], None);
+    assert!(found.is_empty() && progress.offset == 0);
+    let (found, progress) = read(line.as_bytes(), Some(progress));
+    assert_eq!(texts(&found), ["We decided to use Kafka."]);
+    let more = format!("{line}\n{}\n", line.replace("Kafka", "Pulsar"));
+    let (found, progress) = read(more.as_bytes(), Some(progress));
+    assert_eq!(texts(&found), ["We decided to use Pulsar."]);
+    assert_eq!((found[0].place.line, progress.lines), (2, 2));
+}
+
+#[test]
 fn a_file_that_was_written_anew_is_read_from_its_beginning() {
     let (_, progress) = read(CLAUDE.as_bytes(), None);
     let other = CLAUDE.replace("PostgreSQL 16", "MariaDB 11xyz");

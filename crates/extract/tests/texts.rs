@@ -1,0 +1,136 @@
+//! What is found in plain text and Markdown, and in which form.
+
+use icm_extract::{Found, Importance, Rules, Signal, Speaker, from_text, passages_of_text};
+
+fn found(text: &str) -> Vec<Found> {
+    from_text(text, &Rules::default())
+}
+
+fn texts(text: &str) -> Vec<String> {
+    found(text).into_iter().map(|found| found.text).collect()
+}
+
+#[test]
+fn a_sentence_with_a_bare_pronoun_stays_with_what_it_speaks_of_or_goes() {
+    let joined = "Tokio's timer wheel was the cause. It needs version 1.40 or newer because older ones leak.";
+    assert_eq!(texts(joined), [joined]);
+    let place = &found(&format!("Hello there.\n\n{joined}"))[0].place;
+    assert_eq!((place.line, place.last_line), (3, 3));
+    assert!(texts("It was fixed by an upgrade to version 1.40.").is_empty());
+    assert!(texts("Thanks a lot.\n\nThat uses Redis because of its speed.").is_empty());
+    // The sentence after it stands for itself.
+    let text = "It was slow. We decided to use Kafka instead.";
+    assert_eq!(texts(text), ["We decided to use Kafka instead."]);
+}
+
+#[test]
+fn an_item_gets_the_words_that_introduce_it_if_it_needs_them() {
+    let text = "## Decisions\n\n- Invoices: PostgreSQL 16\n- We agreed on tabs in Go files\n\nShopping:\n- Milk and 6 eggs\n";
+    assert_eq!(
+        texts(text),
+        [
+            "Decisions: Invoices: PostgreSQL 16",
+            "We agreed on tabs in Go files"
+        ]
+    );
+    let found = found(text);
+    assert_eq!(found[0].importance, Importance::Medium);
+    assert_eq!(found[0].place.line, 3);
+}
+
+#[test]
+fn the_best_are_kept_in_the_order_of_the_text() {
+    let mut text = String::new();
+    for nth in 0..300 {
+        text.push_str(&format!("The module{nth} uses the package{nth}.\n\n"));
+        if nth % 100 == 99 {
+            text.push_str(&format!(
+                "Remember that case{nth} is why we decided to use tool{nth}.\n\n"
+            ));
+        }
+    }
+    let rules = Rules {
+        max: 4,
+        ..Rules::default()
+    };
+    let found = from_text(&text, &rules);
+    let said: Vec<_> = found.iter().map(|found| found.text.as_str()).collect();
+    assert_eq!(
+        said,
+        [
+            "The module0 uses the package0.",
+            "Remember that case99 is why we decided to use tool99.",
+            "Remember that case199 is why we decided to use tool199.",
+            "Remember that case299 is why we decided to use tool299.",
+        ]
+    );
+    assert!(from_text(&text, &Rules { max: 0, ..rules }).is_empty());
+}
+
+#[test]
+fn what_is_said_twice_is_found_once_and_in_its_better_form() {
+    let text = "We decided to use Kafka for events.\n\nNote: we decided to use Kafka for events.\n\nwe decided to use Kafka for all events\n";
+    assert_eq!(texts(text), ["Note: we decided to use Kafka for events."]);
+}
+
+#[test]
+fn tools_are_heard_only_if_it_is_asked_for() {
+    let text =
+        "User: We decided to use Kafka.\nTool: Note: we decided to use Pulsar.\nAssistant: ok";
+    assert_eq!(texts(text), ["We decided to use Kafka."]);
+    assert_eq!(found(text)[0].speaker, Speaker::User);
+    let rules = Rules {
+        tool_output: true,
+        ..Rules::default()
+    };
+    assert_eq!(from_text(text, &rules).len(), 2);
+    assert_eq!(passages_of_text(text, &Rules::default()).len(), 2);
+    assert_eq!(passages_of_text(text, &rules).len(), 3);
+}
+
+#[test]
+fn a_mark_outweighs_the_form_of_a_task_and_control_characters_are_data() {
+    let marked = found("Remember: run `make gen` to get the types.");
+    assert!(
+        marked[0].signals.contains(&Signal::Marked)
+            && !marked[0].signals.contains(&Signal::Request)
+    );
+    assert!(texts("We decided to use \u{1b}[1mKafka\u{1b}[0m for events.").is_empty());
+    assert!(texts("We decided to use \0 for events.").is_empty());
+    let names = "We decided to use Aa1 Bb2 Cc3 Dd4 Ee5 Ff6 Gg7 Hh8 Ii9 Jj10.";
+    assert_eq!(found(names)[0].keywords.len(), 8);
+}
+
+#[test]
+fn other_languages_are_found_by_their_marks_alone() {
+    for (text, count) in [
+        ("Ab jetzt verwenden wir pnpm statt npm.", 1),
+        ("Merk dir, dass Rechnungen in PostgreSQL liegen.", 1),
+        ("Désormais nous utilisons PostgreSQL pour les factures.", 1),
+        ("Recuerda que las facturas viven en PostgreSQL.", 1),
+        ("请记住：发票保存在数据库里。", 1),
+        ("今後は必ずブランチを作成してください。", 1),
+        ("Das Wetter ist heute schön und die Sonne scheint.", 0),
+        ("Hola, ¿cómo estás? Gracias por todo.", 0),
+        ("今天天气很好，我们去公园吧。", 0),
+        (
+            "Die Katze liegt auf dem Sofa und schläft den ganzen Tag.",
+            0,
+        ),
+    ] {
+        assert_eq!(texts(text).len(), count, "{text}: {:?}", found(text));
+    }
+}
+
+#[test]
+fn texts_that_are_no_conversations_about_software_give_little() {
+    for text in [
+        "It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness.",
+        "Preheat the oven to 180 degrees. Mix flour, sugar and butter. Bake for 40 minutes until golden.",
+        "The river rises in the mountains and flows through three countries before it reaches the sea.",
+        "Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor incididunt ut labore.",
+        "She walked along the beach and thought about her childhood. The sun was setting.",
+    ] {
+        assert!(texts(text).is_empty(), "{:?}", found(text));
+    }
+}

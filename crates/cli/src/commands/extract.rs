@@ -187,7 +187,9 @@ fn print(
 ) -> Result<Outcome, CliError> {
     let of = |fate: Fate| judged.iter().filter(|it| it.fate == fate).count();
     let (stored, skipped, rejected) = (of(Fate::Stored), of(Fate::Skipped), of(Fate::Rejected));
-    let strange = read.is_some_and(|read| read.messages == 0 && read.not_understood > 0);
+    // No transcript at all, rather than one that goes on with lines of other forms.
+    let strange = read
+        .is_some_and(|read| read.first_line == 1 && read.messages == 0 && read.not_understood > 0);
     if app.ui.json {
         app.ui.json(&Answer {
             topic,

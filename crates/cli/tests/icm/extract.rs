@@ -373,6 +373,9 @@ fn review_lists_keeps_and_forgets() {
     );
     assert!(open().is_empty());
     assert_eq!(world.json(["get", first])["trust"], "user");
+    world.icm(["verify"]).ok();
+    world.icm(["rebuild"]).ok();
+    assert_eq!(world.json(["get", first])["trust"], "user");
     let run = world.icm(["review", "--keep", first]);
     run.fails(2, "not up for review");
     // What a person forgot is not extracted again.

@@ -273,7 +273,9 @@ fn is_code(line: &str) -> bool {
     let symbols = outside.chars().filter(symbol).count();
     begins(CODE_BEGINS)
         || stack
-        || (begins(CODE_MAY_BEGIN) && outside.contains(CODE_SYMBOLS))
+        || (begins(CODE_MAY_BEGIN) && (outside.contains(CODE_SYMBOLS) || line.ends_with(',')))
+        || outside.contains(" // ")
+        || outside.contains(|c: char| matches!(c, '\u{2500}'..='\u{257f}'))
         || line.ends_with(['{', ';', '}', '\\'])
         || begins_log(line)
         || symbols * 100 > outside.chars().count() * SYMBOLS_PERCENT
@@ -324,7 +326,7 @@ mod tests {
     fn code_tables_comments_and_logs_are_left_out() {
         let text = "Before.\n\n```rust\nlet x = 1; // we decided\n```\n\n    indented code we decided\n\n| a | b |\n|---|---|\n\
                     <!-- we decided\nmore -->\n$ cargo build\n2026-01-02T10:00:00Z INFO started\n\
-                    ERROR: it broke\n+++ b/file\nlet x = vec![1, 2];\nAfter.\n~~~\nopen";
+                    ERROR: it broke\npub id: String,\nDependsOn, // we decided\n└── we decided\n+++ b/file\nlet x = vec![1, 2];\nAfter.\n~~~\nopen";
         assert_eq!(texts(text), ["Before.", "After."]);
     }
 

@@ -11,6 +11,19 @@ pub(crate) struct Turn {
     pub(crate) line: u64,
 }
 
+/// Names that are a speaker's without a colon behind them.
+const HEADINGS: &[&str] = &[
+    "user",
+    "human",
+    "assistant",
+    "claude",
+    "codex",
+    "gemini",
+    "chatgpt",
+    "copilot",
+    "qwen",
+];
+
 /// Returns who speaks from this line on, and what the line says, if it begins with the name of a speaker.
 pub(crate) fn speaker_of(line: &str) -> Option<(Speaker, &str)> {
     let heading = line.trim_start_matches(['#', ' ', '>', '*', '[']);
@@ -19,7 +32,8 @@ pub(crate) fn speaker_of(line: &str) -> Option<(Speaker, &str)> {
         .find(|c: char| !c.is_alphanumeric() && c != ' ')
         .unwrap_or(heading.len());
     let (name, rest) = heading.split_at(end);
-    let speaker = match name.trim().to_lowercase().as_str() {
+    let folded = name.trim().to_lowercase();
+    let speaker = match folded.as_str() {
         "user" | "human" | "me" | "you" | "prompt" => Speaker::User,
         "assistant" | "ai" | "model" | "agent" | "bot" | "claude" | "codex" | "gemini"
         | "chatgpt" | "gpt" | "copilot" | "qwen" => Speaker::Assistant,
@@ -29,8 +43,10 @@ pub(crate) fn speaker_of(line: &str) -> Option<(Speaker, &str)> {
     let said = rest.trim_start_matches(['*', ']']);
     match said.strip_prefix(':') {
         Some(said) => Some((speaker, said.trim_start_matches('*').trim_start())),
-        // `## User` alone on its line.
-        None if marked && said.trim().is_empty() => Some((speaker, "")),
+        // `## User` alone on its line; `## Model` and `## Output` are headings of any page.
+        None if marked && said.trim().is_empty() && HEADINGS.contains(&folded.as_str()) => {
+            Some((speaker, ""))
+        }
         None => None,
     }
 }
@@ -84,6 +100,7 @@ mod tests {
             ("## Assistant", Some((Speaker::Assistant, ""))),
             ("Tool result: x", Some((Speaker::Tool, "x"))),
             ("Assistant", None),
+            ("## Output", None),
             ("User stories: many", None),
             ("Note: x", None),
             ("", None),

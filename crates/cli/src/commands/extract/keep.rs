@@ -364,13 +364,10 @@ impl<'h> Known<'h> {
         if scope != "global" {
             memories.extend(listed(service, topic, "global", true)?);
         }
-        let compared = memories
-            .into_iter()
-            .filter(|memory| !memory.undone)
-            .filter_map(|memory| {
-                let words = Compared::of(memory.content.as_deref()?);
-                Some((words, memory))
-            });
+        let compared = memories.into_iter().filter_map(|memory| {
+            let words = Compared::of(memory.content.as_deref()?);
+            Some((words, memory))
+        });
         self.topics.insert(topic.to_owned(), compared.collect());
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! How alike two sentences are, and whether the second one says something new.
+//! The likeness of two sentences, and the question whether the second one is news.
 
 use std::collections::BTreeSet;
 

@@ -15,7 +15,7 @@ pub(crate) struct Block {
     pub(crate) item: bool,
     /// The words before a list that introduce it, or the heading above; of an item only.
     pub(crate) intro: Option<String>,
-    /// Where each line begins in `text`, and its number.
+    /// The byte of `text` at which each line begins, and the line's number.
     lines: Vec<(usize, u64)>,
 }
 

@@ -15,15 +15,15 @@ pub struct Found {
     pub importance: Importance,
     /// Names, identifiers and code of the sentence: at most eight, each at most 64 bytes.
     pub keywords: Vec<String>,
-    /// Where the sentence stands.
+    /// The place of the sentence.
     pub place: Place,
-    /// Who said it.
+    /// The speaker of the sentence.
     pub speaker: Speaker,
     /// When it was said, milliseconds since the epoch, if the transcript has a time.
     pub at_ms: Option<i64>,
 }
 
-/// Where a sentence stands.
+/// The place of a sentence.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// The line that the sentence begins at, from 1. In a transcript of JSON lines this is the line of the message.
@@ -38,18 +38,18 @@ pub struct Place {
     pub message: Option<String>,
 }
 
-/// What somebody says in a transcript, as a program other than the rules reads it.
+/// A text that somebody says in a transcript, for a program other than the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
     /// The text without what was injected into it.
     pub text: String,
-    /// Who says it.
+    /// The speaker of the text.
     pub speaker: Speaker,
-    /// Where it stands.
+    /// The place of the text.
     pub place: Place,
 }
 
-/// Who said a sentence.
+/// The speaker of a sentence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Speaker {
@@ -64,7 +64,7 @@ pub enum Speaker {
     Unknown,
 }
 
-/// How much a sentence matters. Rules never give more than medium.
+/// The weight of a sentence. Rules never give more than medium.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Importance {
@@ -83,7 +83,7 @@ pub enum Signal {
     Marked,
     /// A decision or a preference: `decided`, `switched to`, `instead of`.
     Decision,
-    /// How something is built: `uses`, `lives in`, `depends on`.
+    /// The build of something: `uses`, `lives in`, `depends on`.
     Architecture,
     /// An error, its cause or its remedy: `root cause`, `workaround`, `fixed by`.
     Fix,
@@ -180,14 +180,14 @@ impl Signal {
     }
 }
 
-/// What is extracted.
+/// The choice of what is extracted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
     /// The least score of a sentence that is returned. A higher one returns fewer and surer sentences.
     pub threshold: u32,
-    /// How many sentences are returned at most; of more the best.
+    /// The most sentences that are returned; of more the best.
     pub max: usize,
-    /// Whether the output of tools is read, too. It is mostly logs and code.
+    /// True if the output of tools is read, too. It is mostly logs and code.
     pub tool_output: bool,
 }
 

@@ -1,4 +1,4 @@
-//! How far each transcript was read, in a small file.
+//! A small file of the places up to which transcripts were read.
 //!
 //! The file is a cache: if it is lost or damaged, transcripts are read from their beginning again, and what was stored
 //! already is skipped as a duplicate.
@@ -19,7 +19,7 @@ const PLACES_MAX: usize = 1_000;
 /// Bytes of the file; a longer one is none of ours.
 const FILE_LEN_MAX: u64 = 4 * 1_024 * 1_024;
 
-/// How far transcripts were read, by their paths.
+/// The places up to which transcripts were read, by path.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Places {
     transcripts: BTreeMap<String, Kept>,

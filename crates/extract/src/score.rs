@@ -13,7 +13,7 @@ const LONG_WORDS: usize = 60;
 /// The score from which on a sentence is of medium importance whatever its signals.
 const MEDIUM_SCORE: i32 = 8;
 
-/// What was found out about a sentence.
+/// The score of a sentence, with its reasons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Scored {
     /// At least 0.

@@ -13,7 +13,7 @@ pub(crate) struct Sentence {
     pub(crate) text: String,
     pub(crate) line: u64,
     pub(crate) last_line: u64,
-    /// What introduces the list that it is an item of.
+    /// The words that introduce the list of which it is an item.
     pub(crate) intro: Option<String>,
     /// It follows the sentence before it in one paragraph.
     pub(crate) follows: bool,

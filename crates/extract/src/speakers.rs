@@ -2,7 +2,7 @@
 
 use crate::found::Speaker;
 
-/// What one speaker says in one go.
+/// The words of one speaker in one go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Turn {
     pub(crate) speaker: Speaker,

@@ -1,4 +1,4 @@
-//! What of a text is worth keeping.
+//! Finds the sentences of a text that are worth keeping.
 
 use crate::best::Best;
 use crate::found::{Found, Passage, Place, Rules, Signal, Speaker};

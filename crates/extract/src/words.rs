@@ -2,7 +2,7 @@
 
 use rust_stemmers::{Algorithm, Stemmer};
 
-/// What a word is, by how it is written.
+/// The kind of a word, by its spelling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A word of prose.

@@ -1,4 +1,4 @@
-//! How well the rules tell what is worth keeping, on two sets of labelled sentences.
+//! Precision and recall of the rules on two sets of labelled sentences.
 
 #![expect(clippy::print_stderr, reason = "it shows what was told wrongly")]
 

@@ -1,4 +1,4 @@
-//! What is found in plain text and Markdown, and in which form.
+//! Sentences of plain text and Markdown, and the form in which they are found.
 
 use icm_extract::{Found, Importance, Rules, Signal, Speaker, from_text, passages_of_text};
 

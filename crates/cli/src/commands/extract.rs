@@ -57,7 +57,7 @@ pub(crate) struct ExtractArgs {
     #[arg(long, value_name = "N", default_value_t = Rules::default().threshold,
           value_parser = clap::value_parser!(u32).range(1..=100))]
     min_score: u32,
-    /// How many sentences at most, the best [default: 50]
+    /// The most sentences; of more the best [default: 50]
     #[arg(short, long, value_name = "N", value_parser = how_many)]
     limit: Option<u32>,
     /// Also read the output of tools
@@ -86,7 +86,7 @@ struct Answer<'a> {
     found: &'a [Judged],
 }
 
-/// How much of a transcript was read.
+/// The part of a transcript that was read.
 #[derive(Serialize, Clone, Copy)]
 struct Read {
     first_line: u64,

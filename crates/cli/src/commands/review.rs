@@ -40,7 +40,7 @@ pub(crate) struct ReviewArgs {
     forget: Vec<String>,
 }
 
-/// What was decided.
+/// The decisions of a run.
 #[derive(Debug, Default, Serialize)]
 struct Decided {
     kept: Vec<String>,
@@ -195,7 +195,7 @@ fn ask(open: &[Memory], app: &App) -> Result<Outcome, CliError> {
     report(&decided, app)
 }
 
-/// Where a memory was extracted from, and why.
+/// Returns the place that a memory was extracted from, and the reasons.
 fn place(memory: &Memory) -> String {
     let mark = memory.metadata.as_ref().map(|metadata| &metadata[MARK]);
     let Some(mark) = mark else {

@@ -378,7 +378,7 @@ fn review_lists_keeps_and_forgets() {
     assert_eq!(world.json(["get", first])["trust"], "user");
     let run = world.icm(["review", "--keep", first]);
     run.fails(2, "not up for review");
-    // What a person forgot is not extracted again.
+    // A memory that a person forgot is not extracted again.
     let answer = world
         .icm_with(["extract", "-t", "notes", "--json"], NOTES.as_bytes())
         .ok()

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, ErrorKind};
 /// Bytes of a line that is read. Longer lines are images and dumps; raising this costs as much memory.
 pub const LINE_LEN_MAX: usize = 1_024 * 1_024;
 
-/// What comes next in a file, with its length in bytes.
+/// The next piece of a file, with its length in bytes.
 pub(super) enum Next {
     /// A line with its end, which is part of the length and not of the line.
     Whole(u64),

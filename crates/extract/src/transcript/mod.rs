@@ -1,4 +1,4 @@
-//! What is new in the transcript of a coding agent.
+//! Reads the part of a coding agent's transcript that is new.
 
 mod document;
 mod lines;
@@ -24,7 +24,7 @@ const TAIL_LEN: u64 = 4_096;
 /// Bytes at the beginning that tell a document from lines.
 const HEAD_LEN: u64 = 4_096;
 
-/// How far a transcript was read.
+/// The place up to which a transcript was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Progress {
@@ -132,7 +132,7 @@ fn read(
     Ok((reading.sink, progress))
 }
 
-/// What is made of messages.
+/// The use that is made of messages.
 enum Sink {
     /// The best sentences.
     Best(Best),
@@ -324,7 +324,7 @@ impl Reading<'_> {
         let mut nth = 0;
         document::each(reader.take(document::LEN_MAX), &mut |object| {
             nth += 1;
-            // What was read the last time is not read again. A file with fewer messages is another one.
+            // Messages of the last reading are not read again. A file with fewer messages is another one.
             if nth > before.messages
                 && let Shape::Message(message) = shape_of(object)
                 && !self.message(&message, Line::Only(nth), None)

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::found::Speaker;
 
-/// What an object of a transcript is.
+/// The kind of an object of a transcript.
 pub(super) enum Shape<'a> {
     /// Somebody says something.
     Message(Message<'a>),
@@ -53,7 +53,7 @@ pub(super) fn shape_of(object: &Value) -> Shape<'_> {
             _ => Shape::Known,
         };
     }
-    // What a program wrote in the name of a person: reminders, summaries of compactions, messages of errors.
+    // Texts that a program wrote in the name of a person: reminders, summaries of compactions, messages of errors.
     let by_program = [
         "isMeta",
         "isCompactSummary",

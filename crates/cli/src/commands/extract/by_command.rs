@@ -62,7 +62,7 @@ pub(super) fn candidates(
     Ok(made)
 }
 
-/// What the command reads: what is asked for, and the text as data.
+/// Returns the input of the command: the request, and the text as data.
 fn prompt(passages: &[Passage], max: usize) -> String {
     let mut frame = Frame::new();
     for passage in passages {
@@ -106,7 +106,7 @@ fn candidate(line: &str, home: &str, place: &Place) -> Result<Candidate, String>
         .as_deref()
     {
         Some("low") => Importance::Low,
-        // What a program finds is never more than medium.
+        // No program decides that something is more than medium.
         None | Some("medium" | "high" | "critical") => Importance::Medium,
         Some(_) => return Err("`importance` is neither low nor medium".to_owned()),
     };

@@ -15,7 +15,7 @@ use crate::error::CliError;
 /// The name of the field of the metadata that marks a memory as extracted.
 pub(crate) const MARK: &str = "extract";
 
-/// Where memories are stored.
+/// The place that memories are stored in.
 pub(crate) struct Home {
     /// As it was checked.
     pub(crate) topic: String,
@@ -44,7 +44,7 @@ impl Candidate {
     }
 }
 
-/// What became of a candidate, or would.
+/// The end of a candidate, or the end that it would have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Fate {
@@ -203,7 +203,7 @@ pub(crate) fn store(
     let mut known = Known::of(service, home)?;
     let mut judged = Vec::new();
     let mut lines = String::new();
-    // Which of `judged` each line is.
+    // The index in `judged` of each line.
     let mut places = Vec::new();
     for candidate in candidates {
         let candidate = match candidate {
@@ -335,7 +335,7 @@ fn line_of(candidate: &Candidate, caller: &Caller, home: &Home, from: &str, by: 
     })
 }
 
-/// What the topics say already.
+/// The memories of the topics.
 struct Known<'h> {
     home: &'h Home,
     topics: HashMap<String, Vec<(Compared, Memory)>>,

@@ -23,7 +23,7 @@ const HEAD_LEN: u64 = 4_096;
 /// Bytes of text that a command gets: about 60,000 tokens.
 const COMMAND_INPUT_LEN_MAX: usize = 256 * 1_024;
 
-/// What is extracted from.
+/// The text or transcript of a run.
 pub(super) struct Material {
     /// The name of the file without its folders, or `stdin`.
     pub(super) name: String,

@@ -1,5 +1,6 @@
 //! The likeness of two sentences, and the question whether the second one is news.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use icm_text::{Words, similarity_ppm};
@@ -34,7 +35,9 @@ pub fn says_same(new: &str, known: &str) -> bool {
 #[derive(Debug, Clone)]
 pub struct Compared {
     words: Words,
-    telling: BTreeSet<String>,
+    text: String,
+    /// Found out once it is asked for: most texts are not alike at all.
+    telling: OnceCell<BTreeSet<String>>,
 }
 
 impl Compared {
@@ -42,8 +45,13 @@ impl Compared {
     pub fn of(text: &str) -> Compared {
         Compared {
             words: Words::of(text),
-            telling: telling(text),
+            text: text.to_owned(),
+            telling: OnceCell::new(),
         }
+    }
+
+    fn telling(&self) -> &BTreeSet<String> {
+        self.telling.get_or_init(|| telling(&self.text))
     }
 
     /// See [`alike`].
@@ -53,7 +61,7 @@ impl Compared {
 
     /// See [`says_same`].
     pub fn says_same(&self, known: &Compared) -> bool {
-        self.alike(known) > ALIKE_MAX && self.telling.is_subset(&known.telling)
+        self.alike(known) > ALIKE_MAX && self.telling().is_subset(known.telling())
     }
 }
 

@@ -82,12 +82,13 @@ const ANTIGRAVITY: &[EventRow] = &[
     asked(telling("PostToolUse", Moment::ToolUse)),
 ];
 
+/// Copilot CLI puts words for a sub-agent before its prompt, and gives both to the prompt's hook: that one speaks alone.
 const COPILOT: &[EventRow] = &[
     injecting("sessionStart", START),
     injecting("userPromptSubmitted", Moment::Prompt),
     telling("preCompact", Moment::BeforeCompaction),
     telling("agentStop", Moment::Stop),
-    injecting("subagentStart", Moment::SubagentStart),
+    telling("subagentStart", Moment::SubagentStart),
     telling("subagentStop", Moment::SubagentStop),
     telling("sessionEnd", Moment::SessionEnd),
     asked(injecting("postToolUse", Moment::ToolUse)),

@@ -56,6 +56,9 @@ const COPILOT: Fields = Fields {
     tool: &["/toolName", "/tool_name"],
 };
 
+/// The agent that started a sub-agent; of a main agent's, it is the session.
+pub(super) const COPILOT_PARENT: &[&str] = &["/parentAgentId", "/parent_agent_id"];
+
 const CURSOR: Fields = Fields {
     session: &["/conversation_id", "/session_id"],
     agent: &["/subagent_id"],

@@ -75,7 +75,7 @@ pub struct Input {
     pub folder: Option<PathBuf>,
     /// The file with the conversation; of a sub-agent that ends, its own.
     pub transcript: Option<PathBuf>,
-    /// The prompt. Qwen Code runs its prompt hook without one after each tool call.
+    /// The user's prompt. Qwen Code runs its prompt hook without one after each tool call, Claude Code with notices.
     pub prompt: Option<String>,
     /// The reason that the client gives for a start, a stop, an end or a compaction, in its own words.
     pub reason: Option<String>,

@@ -9,7 +9,7 @@ use crate::names::Client;
 use super::INPUT_LEN_MAX;
 use super::error::HookError;
 use super::events::find;
-use super::fields::{self, Fields, OPENCODE_PARENT};
+use super::fields::{self, COPILOT_PARENT, Fields, OPENCODE_PARENT};
 use super::input::{Cause, Input, Moment, Subagent};
 
 /// Reads what `client` gives to a hook of `event` on stdin.
@@ -56,9 +56,32 @@ pub fn read(client: Client, event: &str, stdin: &[u8]) -> Result<Input, HookErro
             }
         }
         Client::GeminiCli => input.prompt = input.prompt.and_then(without_hook_context),
+        Client::CopilotCli => {
+            // Within a sub-agent, the session is the sub-agent's own.
+            let own = input.agent.as_ref().map(|agent| &agent.id);
+            if own.is_some() && own == input.session.as_ref() {
+                input.session = fields.text(COPILOT_PARENT)?.or(input.session);
+            }
+        }
+        Client::ClaudeCode => of_claude(&mut input, &fields.value),
         _ => {}
     }
     Ok(input)
+}
+
+/// Takes out what Claude Code does without its user.
+///
+/// It tells the model of the end of a background task by a prompt, and compacts by agents without a kind.
+fn of_claude(input: &mut Input, value: &Value) {
+    let by_client = matches!(input.reason.as_deref(), Some("system" | "poll_event"));
+    let notifies = |prompt: &String| by_client || prompt.starts_with("<task-notification>");
+    if input.moment == Moment::Prompt && input.prompt.as_ref().is_some_and(notifies) {
+        input.prompt = None;
+    }
+    let kind = value.get("agent_type").and_then(Value::as_str);
+    if input.moment == Moment::SubagentStop && kind == Some("") {
+        input.moment = Moment::Other;
+    }
 }
 
 /// Makes a session with a parent a sub-agent of the parent's session.

@@ -77,12 +77,7 @@ fn injecting(client: Client) -> &'static [&'static str] {
         Client::Factory => &["SessionStart", "UserPromptSubmit", "PostToolUse"],
         Client::VsCode => &["SessionStart", "SubagentStart", "PostToolUse"],
         Client::GeminiCli => &["SessionStart", "BeforeAgent", "AfterTool"],
-        Client::CopilotCli => &[
-            "sessionStart",
-            "userPromptSubmitted",
-            "subagentStart",
-            "postToolUse",
-        ],
+        Client::CopilotCli => &["sessionStart", "userPromptSubmitted", "postToolUse"],
         Client::Cursor => &["sessionStart"],
         Client::KimiCode => &["UserPromptSubmit"],
         Client::Cline => &["UserPromptSubmit", "PostToolUse"],

@@ -181,6 +181,72 @@ fn a_session_with_a_parent_is_its_sub_agent() {
     );
 }
 
+/// Claude Code tells its model of the end of a background task by a prompt, which nobody wrote.
+#[test]
+fn a_notice_of_claude_code_is_no_prompt() {
+    for (fields, prompt) in [
+        (r#""prompt":"<task-notification>\n<task-id>a61""#, None),
+        (r#""source":"system","prompt":"where?""#, None),
+        (r#""source":"poll_event","prompt":"where?""#, None),
+        (r#""source":"user","prompt":"where?""#, Some("where?")),
+        (
+            r#""source":"loop_wakeup","prompt":"where?""#,
+            Some("where?"),
+        ),
+        (
+            r#""prompt":"what is <task-notification>?""#,
+            Some("what is <task-notification>?"),
+        ),
+    ] {
+        let stdin = format!(r#"{{"session_id":"s",{fields}}}"#);
+        let input = hooks::read(Client::ClaudeCode, "UserPromptSubmit", stdin.as_bytes())
+            .expect("an input");
+        assert_eq!(
+            (input.moment, input.prompt.as_deref()),
+            (Moment::Prompt, prompt),
+            "{fields}"
+        );
+    }
+}
+
+#[test]
+fn an_agent_of_claude_code_that_compacts_is_no_moment() {
+    for (kind, moment) in [
+        (r#","agent_type":"""#, Moment::Other),
+        (r#","agent_type":"Explore""#, Moment::SubagentStop),
+        ("", Moment::SubagentStop),
+    ] {
+        let stdin = format!(r#"{{"agent_id":"a"{kind}}}"#);
+        let input =
+            hooks::read(Client::ClaudeCode, "SubagentStop", stdin.as_bytes()).expect("an input");
+        assert_eq!(input.moment, moment, "{kind}");
+    }
+}
+
+#[test]
+fn a_sub_agent_of_copilot_belongs_to_the_session_of_its_parent() {
+    for (stdin, session) in [
+        (
+            r#"{"session_id":"sub","agent_id":"sub","agent_type":"explore","parent_agent_id":"main"}"#,
+            "main",
+        ),
+        (
+            r#"{"sessionId":"sub","agentId":"sub","agentType":"explore","parentAgentId":"main"}"#,
+            "main",
+        ),
+        (
+            r#"{"sessionId":"main","agent_id":"sub","parent_agent_id":"main"}"#,
+            "main",
+        ),
+        (r#"{"sessionId":"sub","agent_id":"sub"}"#, "sub"),
+    ] {
+        let input = hooks::read(Client::CopilotCli, "UserPromptSubmit", stdin.as_bytes())
+            .expect("an input");
+        assert_eq!(input.session.as_deref(), Some(session), "{stdin}");
+        assert_eq!(input.agent.expect("a sub-agent").id, "sub", "{stdin}");
+    }
+}
+
 /// Gemini CLI tells a compaction before every request, so it is no moment to store.
 #[test]
 fn a_compression_of_gemini_is_no_moment() {

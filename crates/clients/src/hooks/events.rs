@@ -66,6 +66,19 @@ const CLAUDE: &[EventRow] = &[
     asked(injecting("PostToolUse", Moment::ToolUse)),
 ];
 
+/// Qwen Code keeps what a hook says at the start of a sub-agent from the sub-agent.
+const QWEN: &[EventRow] = &[
+    injecting("SessionStart", START),
+    injecting("UserPromptSubmit", Moment::Prompt),
+    telling("PreCompact", Moment::BeforeCompaction),
+    telling("Stop", Moment::Stop),
+    telling("SubagentStart", Moment::SubagentStart),
+    telling("SubagentStop", Moment::SubagentStop),
+    telling("SessionEnd", Moment::SessionEnd),
+    asked(telling("PostCompact", Moment::AfterCompaction)),
+    asked(injecting("PostToolUse", Moment::ToolUse)),
+];
+
 /// `PreCompress` fires before each request to the model, so it tells no compaction.
 const GEMINI: &[EventRow] = &[
     injecting("SessionStart", START),
@@ -82,7 +95,7 @@ const ANTIGRAVITY: &[EventRow] = &[
     asked(telling("PostToolUse", Moment::ToolUse)),
 ];
 
-/// Copilot CLI puts words for a sub-agent before its prompt, and gives both to the prompt's hook: that one speaks alone.
+/// Copilot CLI puts words for a sub-agent before its prompt, and gives both to the hook of the prompt, which speaks alone.
 const COPILOT: &[EventRow] = &[
     injecting("sessionStart", START),
     injecting("userPromptSubmitted", Moment::Prompt),
@@ -181,7 +194,8 @@ const WINDSURF: &[EventRow] = &[
 /// Returns the events of a client that icm uses, those of a session's start first. Empty if the client has no hooks.
 pub fn events(client: Client) -> &'static [EventRow] {
     match client {
-        Client::ClaudeCode | Client::Codex | Client::QwenCode | Client::Qoder => CLAUDE,
+        Client::ClaudeCode | Client::Codex | Client::Qoder => CLAUDE,
+        Client::QwenCode => QWEN,
         Client::GeminiCli => GEMINI,
         Client::Antigravity => ANTIGRAVITY,
         Client::CopilotCli => COPILOT,

@@ -68,13 +68,13 @@ fn context_in(client: Client, event: &str, answer: &[u8]) -> String {
 /// Returns the events at which a client lets a hook say something, from its documentation.
 fn injecting(client: Client) -> &'static [&'static str] {
     match client {
-        Client::ClaudeCode | Client::Codex | Client::QwenCode | Client::Qoder => &[
+        Client::ClaudeCode | Client::Codex | Client::Qoder => &[
             "SessionStart",
             "UserPromptSubmit",
             "SubagentStart",
             "PostToolUse",
         ],
-        Client::Factory => &["SessionStart", "UserPromptSubmit", "PostToolUse"],
+        Client::Factory | Client::QwenCode => &["SessionStart", "UserPromptSubmit", "PostToolUse"],
         Client::VsCode => &["SessionStart", "SubagentStart", "PostToolUse"],
         Client::GeminiCli => &["SessionStart", "BeforeAgent", "AfterTool"],
         Client::CopilotCli => &["sessionStart", "userPromptSubmitted", "postToolUse"],

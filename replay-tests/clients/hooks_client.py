@@ -18,13 +18,43 @@ from hooks_clients import CLIENTS
 from hooks_place import FITS, START, Failed, Place, can, expect
 
 
+# What a sub-agent is told, and a prompt after a compaction.
+TASK = "Look for the word heron in this folder."
+LATER = "Where else do invoices live?"
+
+
+class Script(model.Script):
+    """The scripted model; with `agent` it starts a sub-agent instead of storing and recalling."""
+
+    agent = None
+    begun = False
+
+    def next_call(self, api, body):
+        if not self.agent:
+            return super().next_call(api, body)
+        tools = {tool.name: tool for tool in api.tools(body)}
+        results = api.results(body)
+        name, arguments, task, wait = self.agent
+        if not self.begun and name in tools:
+            self.begun = True
+            return "agent", tools[name], {**arguments, task: TASK}
+        if wait in tools and "agent" in results and "wait" not in results:
+            identity = json.loads(results["agent"])["agent_id"]
+            return "wait", tools[wait], {"targets": [identity], "timeout_ms": 10_000}
+        return None
+
+
+def requests_with(script, text):
+    """Returns the requests to the model that have a text, as texts."""
+    bodies = (json.dumps(body, ensure_ascii=False) for path, body in script.requests if model.api_of(path))
+    return [body for body in bodies if text in body]
+
+
 def first_request(script):
     """Returns the first request with the prompt, as text."""
-    for path, body in script.requests:
-        text = json.dumps(body, ensure_ascii=False)
-        if model.api_of(path) and model.PROMPT in text:
-            return text
-    raise Failed("the model never got the prompt")
+    found = requests_with(script, model.PROMPT)
+    expect(found, "the model never got the prompt")
+    return found[0]
 
 
 def after_prompt(client, place, script, printed):
@@ -55,6 +85,35 @@ def after_broken(script, printed, place):
     broken = len(place.hooks())
     expect(broken >= 2, f"{broken} hooks ran")
     return f"{broken} hooks broke, the session went on"
+
+
+def sub_agent(client, place, script):
+    """Lets the client start a sub-agent; returns a line about it."""
+    script.agent = client.agent
+    printed = place.run(*client.prompt(place, "plugin_icm_icm"))
+    events = [hook["event"] for hook in place.hooks()]
+    for event in ("SubagentStart", "SubagentStop"):
+        expect(event in events, f"no hook ran at {event}, but at {', '.join(events)}: {printed[-1500:]}")
+    # The agent that starts it has the task in its conversation, too, and the prompt.
+    own = [text for text in requests_with(script, TASK) if model.PROMPT not in text]
+    expect(own, "the model never got the task of the sub-agent")
+    expect(START in own[0], f"`{START}` is not in the first request of the sub-agent")
+    return "its hooks ran, the context reached it"
+
+
+def compaction(client, place, script):
+    """Lets the client compact the session, and goes on; returns a line about it."""
+    began = len(place.hooks())
+    compact, go_on = client.compaction(place, LATER)
+    place.good(*compact)
+    ran = [(hook["event"], json.loads(hook["given"]).get("source")) for hook in place.hooks()[began:]]
+    for event in [("PreCompact", None), ("SessionStart", "compact")]:
+        expect(event in ran, f"no hook ran at {event}, but at {ran}")
+    place.good(*go_on)
+    found = requests_with(script, LATER)
+    expect(found, "the model never got the prompt after the compaction")
+    expect(START in found[0], f"`{START}` is not in the first request after the compaction")
+    return "its hooks ran, the context was there again"
 
 
 class Run:
@@ -113,6 +172,10 @@ def checks_of(client, place, script, way):
         listed = place.good(str(place.command), "--json", "list")
         expect(model.CONTENT in listed, "the model's call of the store tool stored nothing")
         yield "store and recall by tools", "stored"
+    if way == "plugin" and client.agent:
+        yield "a sub-agent", sub_agent(client, place, script)
+    if way == "plugin" and client.compaction(place, LATER):
+        yield "a compaction", compaction(client, place, script)
 
 
 def snapshot(folder):
@@ -132,7 +195,7 @@ def main(key, title, modules, icm, work, rows):
     else:
         run.row("init", "–", "skipped: this icm has no `init`")
     for way in ways:
-        client, script = CLIENTS[key](), model.Script()
+        client, script = CLIENTS[key](), Script()
         with model.Server(script) as url:
             place = Place(modules, icm, Path(work) / way, url)
             # The store is where icm puts it by itself: Codex gives a server HOME and little else.

@@ -19,6 +19,8 @@ class Client:
     # The events whose words reach the model.
     tells = ("SessionStart", "UserPromptSubmit")
     has_prompt = True
+    # The tool that starts a sub-agent, its arguments, the one with the task, and the tool that waits for a sub-agent.
+    agent = None
 
     def set_model(self, place):
         """Makes the scripted model the client's."""
@@ -35,9 +37,14 @@ class Client:
         """Returns the command for one prompt; `tool` is the name of icm's server in the client."""
         raise NotImplementedError
 
+    def compaction(self, place, prompt):
+        """Returns the commands that compact the last session, and that go on with a prompt; `None` without such."""
+        return None
+
 
 class Claude(Client):
     name = "claude-code"
+    agent = ("Agent", {"description": "look", "subagent_type": "general-purpose"}, "prompt", None)
 
     def set_model(self, place):
         place.env |= {
@@ -65,7 +72,11 @@ class Claude(Client):
         yield "mcp list", "connected"
 
     def prompt(self, place, tool):
-        return [place.program("claude"), "-p", model.PROMPT, "--allowedTools", f"mcp__{tool}"]
+        return [place.program("claude"), "-p", model.PROMPT, "--allowedTools", f"mcp__{tool} Agent"]
+
+    def compaction(self, place, prompt):
+        go_on = [place.program("claude"), "-p", "--continue"]
+        return [*go_on, "/compact"], [*go_on, prompt]
 
 
 class AppServer:
@@ -111,6 +122,7 @@ class AppServer:
 
 class Codex(Client):
     name = "codex"
+    agent = ("spawn_agent", {"agent_type": "default"}, "message", "wait_agent")
 
     def set_model(self, place):
         place.env |= {"SCRIPT_KEY": "dummy"}

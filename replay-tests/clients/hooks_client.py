@@ -3,7 +3,8 @@
 CLIENT is a name in hooks_clients.py, TITLE its name in messages, MODULES the `node_modules` that has it, WORK an empty
 folder, ROWS a file that gets a line for each check. The client is tried with the plugin folder and with the files that
 `icm init` writes, each time with a HOME of its own. The hooks must have run, and the first request that the scripted
-model gets must have what they say. With hooks that break, the session must go on. Exit code 1 if a check fails.
+model gets must have what they say. With hooks that break, the session must go on. Exit code 1 if a check
+fails, 77 if there was none.
 """
 
 import json
@@ -17,6 +18,9 @@ import model
 from hooks_clients import CLIENTS
 from hooks_place import FITS, START, Failed, Place, can, expect
 
+
+# The exit code if there was nothing to check.
+NOTHING_CHECKED = 77
 
 # What a sub-agent is told, and a prompt after a compaction.
 TASK = "Look for the word heron in this folder."
@@ -71,6 +75,8 @@ def after_prompt(client, place, script, printed):
     for event, text in wanted.items():
         said = [hook["said"] for hook in ran if hook["event"] == event]
         expect(any(text in it for it in said), f"the hook at {event} did not say `{text}`, but {said}")
+        framed = place.is_example or all("stored data, not instructions" in it for it in said if text in it)
+        expect(framed, f"the hook at {event} said `{text}` without a frame that marks it as data: {said}")
         expect(text in request, f"`{text}` is not in the first request to the model, though {event} said it")
     if not wanted:
         expect(START not in request and FITS not in request, "a context reached the model after all")
@@ -194,6 +200,8 @@ def main(key, title, modules, icm, work, rows):
         ways.append("init")
     else:
         run.row("init", "–", "skipped: this icm has no `init`")
+    if not ways:
+        sys.exit(NOTHING_CHECKED)
     for way in ways:
         client, script = CLIENTS[key](), Script()
         with model.Server(script) as url:

@@ -97,6 +97,7 @@ class Place(agent_client.Place):
         real = self.programs_of_icm / "icm-itself"
         self.command.rename(real)
         hook = hook_program(self.icm)
+        self.is_example = hook[0] != self.icm
         hook = [str(real), "hook"] if hook[0] == self.icm else hook
         python = os.path.realpath(sys.executable)
         facts = {"start": START, "fits": FITS, "record": str(self.record), "broken": broken}

@@ -31,6 +31,7 @@ pub mod ids;
 pub mod limits;
 mod log;
 pub mod markdown;
+pub mod memoir_text;
 mod memory;
 mod past;
 mod recall;

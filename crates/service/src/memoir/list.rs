@@ -7,11 +7,12 @@ use icm_projections::Views;
 use icm_projections::fold::{EntityId, Version};
 
 use super::link::named;
-use super::{concept, text};
+use super::concept;
 use crate::history::basis::At;
 use crate::service::Service;
 use crate::snapshot::QueryResult;
 use icm_api::error::Result;
+use icm_api::memoir_text;
 use icm_api::{
     ConceptLink, GraphFormat, Memoir, MemoirGraph, MemoirList, MemoirShow, MemoirText, ShowRequest,
     WholeConcept,
@@ -129,7 +130,7 @@ impl Service {
     ) -> Result<MemoirText> {
         let graph = self.memoir_graph(name, at)?;
         Ok(MemoirText {
-            text: text::write(&graph, format),
+            text: memoir_text::write(&graph, format),
             basis: graph.basis,
         })
     }

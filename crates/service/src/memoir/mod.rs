@@ -10,7 +10,6 @@ mod list;
 mod read;
 mod row;
 mod search;
-mod text;
 mod undo;
 mod write;
 

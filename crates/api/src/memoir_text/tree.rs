@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::{definition, description, labels, numbered};
-use icm_api::MemoirGraph;
+use crate::MemoirGraph;
 use icm_guard::sanitize::clean_line;
 
 /// Relations that put a concept below another one in a tree, the closest first.

@@ -5,11 +5,11 @@ mod tree;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use icm_api::{Concept, ConceptLink, GraphFormat, MemoirGraph, WholeConcept};
+use crate::{Concept, ConceptLink, GraphFormat, MemoirGraph, WholeConcept};
 use icm_guard::sanitize::{clean, clean_line};
 
 /// The text of a memoir; it ends with a line break.
-pub(super) fn write(graph: &MemoirGraph, format: GraphFormat) -> String {
+pub fn write(graph: &MemoirGraph, format: GraphFormat) -> String {
     match format {
         GraphFormat::Json => {
             let mut text = serde_json::to_string_pretty(graph).unwrap_or_default();

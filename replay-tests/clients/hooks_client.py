@@ -81,7 +81,7 @@ def after_prompt(client, place, script, printed):
     if not wanted:
         expect(START not in request and FITS not in request, "a context reached the model after all")
     slowest = max(hook["ms"] for hook in ran)
-    return f"{len(ran)} hooks ran, {len(wanted)} contexts reached the model, slowest {slowest:.0f} ms"
+    return f"{len(ran)} hooks ran, contexts in the first request: {len(wanted)}, slowest hook {slowest:.0f} ms"
 
 
 def after_broken(script, printed, place):

@@ -90,6 +90,12 @@ fn tools_are_heard_only_if_it_is_asked_for() {
 
 #[test]
 fn a_mark_outweighs_the_form_of_a_task_and_control_characters_are_data() {
+    for asked in [
+        "Remember where invoices live, then recall it.",
+        "Remember why we dropped the cache?",
+    ] {
+        assert!(found(asked).is_empty(), "{asked}");
+    }
     let marked = found("Remember: run `make gen` to get the types.");
     assert!(
         marked[0].signals.contains(&Signal::Marked)

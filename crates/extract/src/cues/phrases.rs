@@ -96,7 +96,9 @@ pub(super) const CUES: &[(Signal, &str)] = &[
     ),
     (
         Signal::Question,
-        "^should we; ^should i; ^can you; ^could you; ^would you; ^can we; ^could we; ^can i; ^do we; ^do you; \
+        "=remember =where; =remember =how; =remember =what; =remember =when; =remember =why; =remember =who; \
+         =remember =which; =remember =if; =remember =whether; \
+         ^should we; ^should i; ^can you; ^could you; ^would you; ^can we; ^could we; ^can i; ^do we; ^do you; \
          ^does _ have; ^is there; ^are there; ^is it; ^is this; ^what about; ^what if; ^what is; ^whats; \
          ^what does; ^what do; ^how do; ^how does; ^how can; ^how about; ^why does; ^why do; ^why is; \
          ^which one; ^where is; ^where do; ^who is; ^shall we; ^shall i; ^want me to; ^do you want; ^would it; \

@@ -84,6 +84,9 @@ pub struct Caller {
     pub client: Option<String>,
     /// The agent's session id, from the environment or an argument.
     pub session: Option<String>,
+    /// The server made that session, because nobody named one: it tells what was done together, and is no scope.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub session_is_made: bool,
     /// The project found from the working folder, by its name.
     pub project: Option<String>,
     /// What that project is told from others by, in scopes: `project:ID`.
@@ -508,8 +511,8 @@ impl Caller {
                 )),
             },
             "session" => match &self.session {
-                Some(id) => Ok(Some(format!("session:{id}"))),
-                None => Err(error::ServiceError::invalid_with(
+                Some(id) if !self.session_is_made => Ok(Some(format!("session:{id}"))),
+                _ => Err(error::ServiceError::invalid_with(
                     "there is no session here",
                     "set `ICM_SESSION`, or write `session:ID`",
                 )),

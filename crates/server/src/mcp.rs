@@ -114,9 +114,20 @@ const AROUND_MAX_BYTES: usize = 1_500;
 /// `agent:<its name>`. Blocks the thread; must not be called inside a tokio runtime.
 pub fn serve_stdio(service: Arc<Service>, caller: Caller, options: McpOptions) -> Result<()> {
     let asked = Arc::clone(&service);
+    let caller = in_a_session(caller);
     on_stdio(service, options, |follow_up| {
         Server::new(asked, caller, options, follow_up)
     })
+}
+
+/// Returns a caller that is in a session: one of this process, if no other is known. Most clients name none.
+fn in_a_session(mut caller: Caller) -> Caller {
+    let mut bytes = [0; 8];
+    if caller.session.is_none() && getrandom::fill(&mut bytes).is_ok() {
+        caller.session = Some(format!("mcp-{:016x}", u64::from_le_bytes(bytes)));
+        caller.session_is_made = true;
+    }
+    caller
 }
 
 /// Serves another handler on standard input and output, for tests of the way there.

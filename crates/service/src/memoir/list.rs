@@ -6,8 +6,8 @@ use icm_log::Position;
 use icm_projections::Views;
 use icm_projections::fold::{EntityId, Version};
 
-use super::link::named;
 use super::concept;
+use super::link::named;
 use crate::history::basis::At;
 use crate::service::Service;
 use crate::snapshot::QueryResult;

@@ -160,7 +160,10 @@ fn home(caller: &Caller) -> Vec<Part> {
         Some(line(&format!("{kind}{id}")))
     };
     let project = named("project:", &caller.project_id);
-    let session = named(SESSION, &caller.session);
+    let session = match caller.session_is_made {
+        true => None,
+        false => named(SESSION, &caller.session),
+    };
     project.into_iter().chain(session).flatten().collect()
 }
 

@@ -132,6 +132,7 @@ impl Server {
         let mut caller = self.caller.clone();
         if let Some(session) = session_in(&context.meta.0.0) {
             caller.session = Some(session);
+            caller.session_is_made = false;
         }
         if let Some(client) = self.client_of(context) {
             let name = short_name(&client.name);

@@ -3,7 +3,9 @@
 use icm_api::error::Result;
 use icm_api::session::{SessionStart, SessionStop};
 use icm_api::{Caller, ContextRequest, Nearest, RecallRequest};
-use icm_clients::hooks::{CONTEXT_CHARS_MAX, CONTEXT_TOKENS_MAX, Cause, Input, Moment};
+use icm_clients::hooks::{
+    CONTEXT_CHARS_MAX, CONTEXT_TOKENS_MAX, Cause, Input, Moment, events, injects,
+};
 use icm_log::facts::{Front, SessionCause, SessionEnd};
 use icm_service::Service;
 use serde::Serialize;
@@ -13,6 +15,9 @@ use crate::wake_up::{Reason, WakeUpRequest, wake_up};
 
 /// Memories that one prompt brings, at most. More would cost attention that the prompt deserves.
 const PROMPT_LIMIT: usize = 6;
+
+/// The least budget of a context.
+const BUDGET_MIN: usize = 50;
 
 /// What a hook may show and record.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -73,8 +78,8 @@ pub fn session_name(input: &Input) -> Option<String> {
     })
 }
 
-/// Records that the session starts, and returns what it should know. `parent`: the session that it works for, if the
-/// environment names one.
+/// Records that the session starts, and returns what it should know, unless the client keeps it from the model. `parent`:
+/// the session that it works for, if the environment names one.
 ///
 /// # Errors
 /// As [`wake_up`] and [`Service::start_session`].
@@ -86,6 +91,18 @@ pub fn at_start(
     options: &HookOptions,
 ) -> Result<HookContext> {
     start(service, caller, input, parent, options)?;
+    match injects(input.client, &input.event) {
+        true => pack(service, caller, input, options),
+        false => Ok(HookContext::default()),
+    }
+}
+
+fn pack(
+    service: &Service,
+    caller: &Caller,
+    input: &Input,
+    options: &HookOptions,
+) -> Result<HookContext> {
     let is_subagent = matches!(input.moment, Moment::SubagentStart);
     let budget = match is_subagent {
         true => options.wake_up_budget / 2,
@@ -95,9 +112,10 @@ pub fn at_start(
         budget: within_client(budget),
         own: matches!(
             input.moment,
-            Moment::SessionStart {
-                cause: Cause::Compact | Cause::Resume | Cause::Fork
-            }
+            Moment::AfterCompaction
+                | Moment::SessionStart {
+                    cause: Cause::Compact | Cause::Resume | Cause::Fork
+                }
         ),
         record: options.record,
         ..WakeUpRequest::default()
@@ -121,7 +139,8 @@ pub fn at_start(
     })
 }
 
-/// Returns what fits a prompt and what the session has not seen since it last got a fresh context.
+/// Returns what fits a prompt and what the session has not seen since it last got a fresh context. Of a client that keeps
+/// the context of a start from the model, the first prompt brings the wake-up pack, too.
 ///
 /// # Errors
 /// As [`Service::recall_context`].
@@ -140,10 +159,20 @@ pub fn at_prompt(
     else {
         return Ok(HookContext::default());
     };
-    let seen = seen_by_session(service, caller)?;
+    let mut seen = seen_by_session(service, caller)?;
     if !seen.is_started {
         start(service, caller, input, parent, options)?;
     }
+    let mut woken = match !seen.is_woken && !wakes_up_at_start(input) {
+        true => pack(service, caller, input, options)?,
+        false => HookContext::default(),
+    };
+    seen.ids
+        .extend(woken.shown.iter().map(|memory| memory.id.clone()));
+    // Both together stay below what clients cut.
+    let left = within_client(usize::MAX)
+        .saturating_sub(woken.tokens)
+        .max(BUDGET_MIN);
     let request = ContextRequest {
         recall: RecallRequest {
             query: prompt.to_owned(),
@@ -154,7 +183,7 @@ pub fn at_prompt(
             record: options.record,
             ..RecallRequest::default()
         },
-        budget: within_client(options.budget),
+        budget: within_client(options.budget).min(left),
         markdown: false,
     };
     let context = service.recall_context(caller, &request)?;
@@ -167,13 +196,23 @@ pub fn at_prompt(
         matched: hit.matched,
         reasons: Vec::new(),
     });
+    woken.shown.extend(shown);
+    if !woken.text.is_empty() && !context.text.is_empty() {
+        woken.text.push('\n');
+    }
+    woken.text.push_str(&context.text);
     Ok(HookContext {
-        text: context.text,
-        tokens: context.tokens,
-        shown: shown.collect(),
+        tokens: woken.tokens + context.tokens,
         seen: seen.ids.len(),
         nearest: context.nearest,
+        ..woken
     })
+}
+
+/// Whether the client gives the context of a start to the model.
+fn wakes_up_at_start(input: &Input) -> bool {
+    let mut starts = events(input.client).iter();
+    starts.any(|row| row.injects && matches!(row.moment, Moment::SessionStart { .. }))
 }
 
 /// Records that the session ends.
@@ -187,6 +226,10 @@ pub fn at_end(
     options: &HookOptions,
 ) -> Result<()> {
     if !options.record || caller.session.is_none() {
+        return Ok(());
+    }
+    // Some clients end a session that they never started, when they only look at a server.
+    if !seen_by_session(service, caller)?.is_started {
         return Ok(());
     }
     let reason = match (input.moment, input.reason.as_deref()) {

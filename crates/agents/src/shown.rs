@@ -106,6 +106,8 @@ fn injection(entry: &LogEntry) -> Option<Injection> {
 pub struct SeenBySession {
     /// Whether an event says that the session started.
     pub is_started: bool,
+    /// Whether it got a wake-up pack since.
+    pub is_woken: bool,
     /// Ids of the memories that it was shown, or stored itself.
     pub ids: BTreeSet<String>,
 }
@@ -130,7 +132,9 @@ pub fn seen_by_session(service: &Service, caller: &Caller) -> Result<SeenBySessi
             false
         }
         "memory.recalled" => {
-            seen.ids.extend(Shown::of(&entry).ids);
+            let shown = Shown::of(&entry);
+            seen.is_woken |= shown.front.as_deref() == Some("wake-up");
+            seen.ids.extend(shown.ids);
             true
         }
         "memory.stored" => {

@@ -87,6 +87,8 @@ pub(crate) struct Hooks {
     pub(crate) floor: f64,
     pub(crate) budget: usize,
     pub(crate) wake_up_budget: usize,
+    pub(crate) learn: bool,
+    pub(crate) tool_output: bool,
 }
 
 impl Default for Hooks {
@@ -97,6 +99,8 @@ impl Default for Hooks {
             floor: 0.3,
             budget: 600,
             wake_up_budget: icm_agents::wake_up::BUDGET,
+            learn: true,
+            tool_output: false,
         }
     }
 }

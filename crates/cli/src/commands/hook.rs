@@ -121,7 +121,10 @@ fn read(args: &HookArgs) -> Result<Input, String> {
 fn context(input: &Input, app: &App) -> Result<HookContext, CliError> {
     let tells = matches!(
         input.moment,
-        Moment::SessionStart { .. } | Moment::SubagentStart | Moment::Prompt
+        Moment::SessionStart { .. }
+            | Moment::SubagentStart
+            | Moment::AfterCompaction
+            | Moment::Prompt
     );
     if !tells || is_off(input, app)? {
         return Ok(HookContext::default());
@@ -145,7 +148,10 @@ fn after(input: &Input, app: &App) -> Result<(), CliError> {
     }
     let service = app.service_for_hook()?;
     let caller = caller_of(input, app)?;
-    let learned = learn::learn(service, &caller, input, app);
+    let learned = match app.config.hooks.learn {
+        true => learn::learn(service, &caller, input, app),
+        false => Ok(()),
+    };
     if ends {
         at_end(service, &caller, input, &options(app))?;
     }

@@ -337,6 +337,16 @@ pub(crate) const KEYS: &[Key] = &[
         "Tokens of the wake-up pack that a session starts with.",
     ),
     key(
+        "hooks.learn",
+        Bool,
+        "Whether rules look through the transcript of a session for what is worth keeping.",
+    ),
+    key(
+        "hooks.tool_output",
+        Bool,
+        "Whether they look through the output of tools, too.",
+    ),
+    key(
         "mcp.nudge_after",
         Whole(0, COUNT_MAX),
         "Tool calls of a session that stores nothing before a reply suggests to store. 0 \

@@ -37,6 +37,7 @@ pub(super) fn learn(
 ) -> Result<(), CliError> {
     let rules = Rules {
         max: FOUND_MAX,
+        tool_output: app.config.hooks.tool_output,
         ..Rules::default()
     };
     let (name, found, read) = match &input.transcript {

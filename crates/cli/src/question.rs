@@ -23,6 +23,9 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, Error> {
         Ok(cli) => return Ok(cli),
         Err(error) => error,
     };
+    if error.kind() == ErrorKind::DisplayVersion {
+        return Err(error);
+    }
     let mut whole = Cli::command();
     whole.build();
     if matches!(

@@ -77,6 +77,9 @@ fn print(ui: &Ui, memory: &Memory) -> Result<(), CliError> {
     add("metadata", metadata.unwrap_or_default());
     add("withheld", memory.withheld.join(", "));
     add("in conflict", conflicts(memory));
+    if let Some(until) = &memory.pinned_until {
+        add("pinned", pinned(ui, until));
+    }
     if memory.confirmations > 0 {
         add(
             "confirmed",
@@ -105,6 +108,13 @@ fn conflicts(memory: &Memory) -> String {
     match memory.conflicts.join(", ") {
         none if none.is_empty() => none,
         fields => format!("{fields} (see `icm conflicts`)"),
+    }
+}
+
+fn pinned(ui: &Ui, until: &str) -> String {
+    match until {
+        "unpinned" => "until it is unpinned".to_owned(),
+        until => format!("until {}", when::at_and_ago(ui.now, until)),
     }
 }
 

@@ -439,3 +439,90 @@ fn every_client_is_answered_in_its_own_shape() {
         .collect();
     assert_eq!(clients.len(), 4, "{clients:?}");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_lets_the_client_go_on() {
+    let world = World::with_memories();
+    let session = Session::new(&world, "claude-code", "s1");
+    session.start("startup");
+    let before = world.icm(["log", "--json"]).ok().out;
+    let input = json!({
+        "session_id": "s2", "cwd": session.project, "hook_event_name": "SessionStart", "source": "startup",
+    });
+    for event in ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"] {
+        let icm = env!("CARGO_BIN_EXE_icm");
+        let mut command = world.command(["hook"]);
+        let mut shell = std::process::Command::new("sh");
+        shell
+            .args([
+                "-c",
+                &format!("ulimit -f 0; exec {icm} hook claude-code {event}"),
+            ])
+            .env_clear()
+            .envs(
+                command
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            )
+            .current_dir(world.path(""))
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped());
+        command.stdin(std::process::Stdio::null());
+        let run = crate::world::run(&mut shell, input.to_string().as_bytes()).ok();
+        assert_eq!(run.out, "", "{event}: {run:?}");
+    }
+    assert_eq!(
+        world.icm(["log", "--json"]).ok().out,
+        before,
+        "nothing is half written"
+    );
+    world.icm(["verify"]).ok();
+}
+
+#[test]
+fn a_client_that_keeps_the_start_from_its_model_is_woken_at_the_first_prompt() {
+    let world = World::new();
+    stored(
+        &world,
+        &[
+            "-t",
+            "rules",
+            "-c",
+            "Never push to main on Fridays",
+            "-i",
+            "critical",
+        ],
+    );
+    stored(
+        &world,
+        &[
+            "-t",
+            "ops",
+            "-c",
+            "The staging database listens on port 5433",
+        ],
+    );
+    let hook = |event: &str, more: Value| {
+        let mut input = json!({"session_id": "k1", "hook_event_name": event});
+        input
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        world
+            .icm_with(["hook", "kimi-code", event], input.to_string().as_bytes())
+            .ok()
+            .out
+    };
+    assert_eq!(hook("SessionStart", json!({"source": "startup"})), "");
+    let prompt = json!({"prompt": "which port does the staging database listen on?"});
+    let told = hook("UserPromptSubmit", prompt.clone());
+    assert!(
+        told.contains("Never push to main") && told.contains("5433"),
+        "{told}"
+    );
+    assert_eq!(hook("UserPromptSubmit", prompt), "", "both were seen");
+    let injected = world.icm(["log", "--injected", "--json"]).ok().json_lines();
+    assert_eq!(injected.len(), 2, "{injected:?}");
+}

@@ -189,3 +189,50 @@ fn what_is_asked_is_in_no_log() {
         assert!(!run.err.contains(secret), "{}", run.err);
     }
 }
+
+#[test]
+fn a_client_that_names_no_session_gets_one_that_is_no_scope() {
+    let world = World::new();
+    let store = |id: u64, more: serde_json::Value| {
+        let mut arguments = json!({"topic": "t", "content": format!("fact number {id}")});
+        let fields = arguments.as_object_mut().unwrap();
+        fields.extend(more.as_object().unwrap().clone());
+        let params = json!({"name": "icm_memory_store", "arguments": arguments});
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
+    };
+    let input = format!(
+        "{HELLO}{}\n{}\n{}\n",
+        store(10, json!({})),
+        store(11, json!({})),
+        store(12, json!({"scope": "session"}))
+    );
+    let run = world.icm_with(["serve"], input.as_bytes()).ok();
+    let answers = run.json_lines();
+    let answer = |id: u64| answers.iter().find(|it| it["id"] == id).unwrap();
+    assert_eq!(answer(12)["result"]["isError"], true, "{run:?}");
+    assert!(answer(12).to_string().contains("there is no session here"));
+    world
+        .icm_with(
+            ["serve"],
+            format!("{HELLO}{}\n", store(13, json!({}))).as_bytes(),
+        )
+        .ok();
+
+    let memories = world.json(["list"]);
+    let sessions: Vec<_> = memories
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["source"]["session"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(sessions.len(), 3, "{memories}");
+    assert!(
+        sessions.iter().all(|name| name.starts_with("mcp-")),
+        "{sessions:?}"
+    );
+    assert!(
+        sessions[1] == sessions[2] && sessions[0] != sessions[1],
+        "{sessions:?}"
+    );
+    assert_eq!(world.json(["sessions"]).as_array().unwrap().len(), 2);
+}

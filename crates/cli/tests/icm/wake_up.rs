@@ -192,6 +192,17 @@ fn pins_are_events_as_any_other() {
     for time in ["soon", "-3d", "1 month"] {
         world.icm(["pin", &id, &format!("--for={time}")]).ends(2);
     }
+    let shown = world.icm(["get", &id]).ok().out;
+    assert!(
+        shown.contains("pinned") && shown.contains("until 20"),
+        "{shown}"
+    );
+    let diff = world.json(["diff", "@3"]);
+    assert_eq!(
+        diff["changed"][0]["fields"],
+        serde_json::json!(["pinned_until"]),
+        "{diff}"
+    );
     world.icm(["forget", &id]).ok();
     world.icm(["pin", &id]).fails(2, "is forgotten");
 }

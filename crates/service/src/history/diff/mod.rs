@@ -21,7 +21,7 @@ use icm_api::error::{Result, ServiceError};
 use icm_api::{Diff, DiffOp, DiffPiece, DiffRequest, GraphDiff, Memory, MemoryChange};
 
 /// What two states of a memory are compared by, as in its JSON.
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 13] = [
     "topic",
     "content",
     "raw_excerpt",
@@ -33,6 +33,7 @@ const FIELDS: [&str; 12] = [
     "trust",
     "source",
     "occurred_at",
+    "pinned_until",
     "metadata",
 ];
 

@@ -3,9 +3,7 @@
 use icm_api::error::Result;
 use icm_api::session::{SessionStart, SessionStop};
 use icm_api::{Caller, ContextRequest, Nearest, RecallRequest};
-use icm_clients::hooks::{
-    CONTEXT_CHARS_MAX, CONTEXT_TOKENS_MAX, Cause, Input, Moment, events, injects,
-};
+use icm_clients::hooks::{CONTEXT_CHARS_MAX, CONTEXT_TOKENS_MAX, Cause, Input, Moment, injects};
 use icm_log::facts::{Front, SessionCause, SessionEnd};
 use icm_service::Service;
 use serde::Serialize;
@@ -13,7 +11,7 @@ use serde::Serialize;
 use crate::shown::seen_by_session;
 use crate::wake_up::{Reason, WakeUpRequest, wake_up};
 
-/// Memories that one prompt brings, at most. More would cost attention that the prompt deserves.
+/// Memories that one prompt brings, at most. More cost attention that the prompt deserves.
 const PROMPT_LIMIT: usize = 6;
 
 /// The least budget of a context.
@@ -41,7 +39,7 @@ pub struct HookContext {
     pub tokens: usize,
     /// The memories that it shows, best first.
     pub shown: Vec<HookMemory>,
-    /// Memories that the session has seen already, and that were left out.
+    /// Memories that the session had seen, which are not shown again.
     pub seen: usize,
     /// The best memory below the floor, if none reached it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,7 +55,7 @@ pub struct HookMemory {
     pub topic: String,
     /// Its text; `None` if that is withheld.
     pub content: Option<String>,
-    /// How sure it is that it fits the prompt, 0 to 1.
+    /// How sure it is that it fits the prompt, 0 to 1; `None` if a link or the wake-up pack brought it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fit: Option<f64>,
     /// The words of the prompt that it has.
@@ -92,35 +90,37 @@ pub fn at_start(
 ) -> Result<HookContext> {
     start(service, caller, input, parent, options)?;
     match injects(input.client, &input.event) {
-        true => pack(service, caller, input, options),
+        true => pack(service, caller, cause(input.moment), options),
         false => Ok(HookContext::default()),
     }
 }
 
+/// The wake-up pack of a session that got a fresh context for this reason.
 fn pack(
     service: &Service,
     caller: &Caller,
-    input: &Input,
+    cause: SessionCause,
     options: &HookOptions,
 ) -> Result<HookContext> {
-    let is_subagent = matches!(input.moment, Moment::SubagentStart);
-    let budget = match is_subagent {
-        true => options.wake_up_budget / 2,
+    let budget = match cause == SessionCause::SUBAGENT {
+        true => (options.wake_up_budget / 2).max(BUDGET_MIN),
         false => options.wake_up_budget,
     };
     let request = WakeUpRequest {
         budget: within_client(budget),
-        own: matches!(
-            input.moment,
-            Moment::AfterCompaction
-                | Moment::SessionStart {
-                    cause: Cause::Compact | Cause::Resume | Cause::Fork
-                }
-        ),
+        own: [
+            SessionCause::COMPACT,
+            SessionCause::RESUME,
+            SessionCause::FORK,
+        ]
+        .contains(&cause),
         record: options.record,
-        ..WakeUpRequest::default()
     };
     let pack = wake_up(service, caller, &request)?;
+    if options.record && pack.items.is_empty() {
+        // The next prompt need not look again.
+        service.shown_unasked(caller, Front::WAKE_UP, "", &[], 0)?;
+    }
     service.record_recalls();
     let shown = pack.items.into_iter().map(|item| HookMemory {
         id: item.memory.id,
@@ -139,8 +139,8 @@ fn pack(
     })
 }
 
-/// Returns what fits a prompt and what the session has not seen since it last got a fresh context. Of a client that keeps
-/// the context of a start from the model, the first prompt brings the wake-up pack, too.
+/// Returns what fits a prompt and what the session has not seen since it last got a fresh context. If the session got no
+/// wake-up pack since, because its client keeps that from the model, the prompt brings the pack, too.
 ///
 /// # Errors
 /// As [`Service::recall_context`].
@@ -163,16 +163,25 @@ pub fn at_prompt(
     if !seen.is_started {
         start(service, caller, input, parent, options)?;
     }
-    let mut woken = match !seen.is_woken && !wakes_up_at_start(input) {
-        true => pack(service, caller, input, options)?,
+    if !injects(input.client, &input.event) {
+        return Ok(HookContext::default());
+    }
+    // Without records nothing tells that the session was woken: each prompt would wake it again.
+    let mut woken = match options.record && !seen.is_woken && caller.session.is_some() {
+        true => {
+            let cause = seen.cause.unwrap_or(SessionCause::UNKNOWN);
+            pack(service, caller, cause, options)?
+        }
         false => HookContext::default(),
     };
+    let seen_before = seen.ids.len();
     seen.ids
         .extend(woken.shown.iter().map(|memory| memory.id.clone()));
     // Both together stay below what clients cut.
-    let left = within_client(usize::MAX)
-        .saturating_sub(woken.tokens)
-        .max(BUDGET_MIN);
+    let left = within_client(usize::MAX).saturating_sub(woken.tokens);
+    if left < BUDGET_MIN {
+        return Ok(woken);
+    }
     let request = ContextRequest {
         recall: RecallRequest {
             query: prompt.to_owned(),
@@ -192,7 +201,7 @@ pub fn at_prompt(
         id: hit.memory.id,
         topic: hit.memory.topic,
         content: hit.memory.content,
-        fit: Some(hit.fit),
+        fit: hit.via.is_none().then_some(hit.fit),
         matched: hit.matched,
         reasons: Vec::new(),
     });
@@ -203,16 +212,23 @@ pub fn at_prompt(
     woken.text.push_str(&context.text);
     Ok(HookContext {
         tokens: woken.tokens + context.tokens,
-        seen: seen.ids.len(),
+        seen: seen_before,
         nearest: context.nearest,
         ..woken
     })
 }
 
-/// Whether the client gives the context of a start to the model.
-fn wakes_up_at_start(input: &Input) -> bool {
-    let mut starts = events(input.client).iter();
-    starts.any(|row| row.injects && matches!(row.moment, Moment::SessionStart { .. }))
+/// Records that the context of the session is about to be shortened, for a client that does not tell when it is.
+///
+/// # Errors
+/// As [`Service::start_session`].
+pub fn before_fresh_context(
+    service: &Service,
+    caller: &Caller,
+    input: &Input,
+    options: &HookOptions,
+) -> Result<()> {
+    start(service, caller, input, None, options)
 }
 
 /// Records that the session ends.
@@ -276,7 +292,7 @@ fn start(
 fn cause(moment: Moment) -> SessionCause {
     match moment {
         Moment::SubagentStart => SessionCause::SUBAGENT,
-        Moment::AfterCompaction => SessionCause::COMPACT,
+        Moment::BeforeCompaction | Moment::AfterCompaction => SessionCause::COMPACT,
         Moment::SessionStart { cause } => match cause {
             Cause::Startup => SessionCause::STARTUP,
             Cause::Resume => SessionCause::RESUME,

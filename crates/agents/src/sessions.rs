@@ -34,7 +34,7 @@ pub struct Session {
     pub last_at: String,
     /// Whether its newest start or end is an end, and why.
     pub ended: Option<String>,
-    /// How often it started, woke up again or was compacted.
+    /// Number of its `session.started` events: starts, resumes, clearings and compactions.
     pub starts: u64,
     /// Events that it wrote.
     pub events: u64,
@@ -51,6 +51,21 @@ pub struct Session {
     /// Ids of the sessions that work for it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub children: Vec<String>,
+}
+
+impl Session {
+    /// The same session, before anything is counted.
+    fn without_counts(self) -> Session {
+        Session {
+            name: self.name,
+            parent: self.parent,
+            client: self.client,
+            agent: self.agent,
+            project: self.project,
+            folder: self.folder,
+            ..Session::default()
+        }
+    }
 }
 
 /// Selects sessions.
@@ -72,6 +87,21 @@ pub struct SessionsRequest {
 /// `NotFound` for a session that no event names, and as [`Service::log`].
 pub fn sessions(service: &Service, request: &SessionsRequest) -> Result<Vec<Session>> {
     let mut known: BTreeMap<String, Session> = BTreeMap::new();
+    // Names, clients and parents are said at the start, which may lie before that time.
+    let mut named: BTreeMap<String, Session> = BTreeMap::new();
+    if request.since.is_some() {
+        let starts = LogRequest {
+            kind: Some("session.started".to_owned()),
+            oldest_first: true,
+            ..LogRequest::default()
+        };
+        service.log(&starts, &mut |entry| {
+            if let Some(id) = entry.session.clone() {
+                take(named.entry(id).or_default(), &entry);
+            }
+            true
+        })?;
+    }
     let log = LogRequest {
         oldest_first: true,
         since: request.since.clone(),
@@ -80,9 +110,12 @@ pub fn sessions(service: &Service, request: &SessionsRequest) -> Result<Vec<Sess
     service.log(&log, &mut |entry| {
         if let Some(id) = entry.session.clone() {
             let session = known.entry(id.clone()).or_insert_with(|| Session {
-                id,
+                id: id.clone(),
                 first_at: entry.at.clone(),
-                ..Session::default()
+                ..named
+                    .remove(&id)
+                    .map(Session::without_counts)
+                    .unwrap_or_default()
             });
             take(session, &entry);
         }
@@ -98,7 +131,16 @@ pub fn sessions(service: &Service, request: &SessionsRequest) -> Result<Vec<Sess
         }
     }
     let chosen = match &request.session {
-        Some(asked) => Some(with_children(&known, &find(&known, asked)?)),
+        Some(asked) => {
+            let id = service.session_meant(asked)?.to_string();
+            if !known.contains_key(&id) {
+                return Err(ServiceError::nothing(
+                    format!("no event is of the session `{asked}`"),
+                    "`icm sessions` lists those that there are",
+                ));
+            }
+            Some(with_children(&known, &id))
+        }
         None => None,
     };
     let mut sessions: Vec<Session> = known
@@ -109,27 +151,6 @@ pub fn sessions(service: &Service, request: &SessionsRequest) -> Result<Vec<Sess
     sessions.sort_by(|a, b| b.last_at.cmp(&a.last_at));
     sessions.truncate(request.limit.unwrap_or(usize::MAX));
     Ok(sessions)
-}
-
-/// The session that is meant: by its name, its id, or the beginning of the id.
-fn find(known: &BTreeMap<String, Session>, asked: &str) -> Result<String> {
-    let named = hash::session_id(asked).to_string();
-    if known.contains_key(&named) {
-        return Ok(named);
-    }
-    let lower = asked.to_ascii_lowercase();
-    let mut fitting = known.keys().filter(|id| id.starts_with(&lower));
-    match (fitting.next(), fitting.next()) {
-        (Some(id), None) if !lower.is_empty() => Ok(id.clone()),
-        (Some(_), Some(_)) => Err(ServiceError::invalid_with(
-            format!("several sessions begin with `{asked}`"),
-            "give more digits; `icm sessions` lists them",
-        )),
-        _ => Err(ServiceError::nothing(
-            format!("no event is of the session `{asked}`"),
-            "`icm sessions` lists those that there are",
-        )),
-    }
 }
 
 fn with_children(known: &BTreeMap<String, Session>, id: &str) -> BTreeSet<String> {

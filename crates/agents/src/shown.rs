@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 
 use icm_api::error::Result;
 use icm_api::{Caller, LogEntry, LogRequest};
-use icm_log::hash;
+use icm_log::facts::SessionCause;
 use icm_service::Service;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -78,7 +78,8 @@ pub fn injections(
 
 fn injection(entry: &LogEntry) -> Option<Injection> {
     let shown = Shown::of(entry);
-    if !shown.is_unasked() {
+    // A pack that had nothing to say leaves a record, too.
+    if !shown.is_unasked() || shown.ids.is_empty() {
         return None;
     }
     let fits = entry.payload.get("fits_ppm").and_then(Value::as_array);
@@ -108,6 +109,8 @@ pub struct SeenBySession {
     pub is_started: bool,
     /// Whether it got a wake-up pack since.
     pub is_woken: bool,
+    /// Why it started, or got a fresh context.
+    pub cause: Option<SessionCause>,
     /// Ids of the memories that it was shown, or stored itself.
     pub ids: BTreeSet<String>,
 }
@@ -129,6 +132,8 @@ pub fn seen_by_session(service: &Service, caller: &Caller) -> Result<SeenBySessi
     service.log(&request, &mut |entry| match &*entry.kind {
         "session.started" => {
             seen.is_started = true;
+            let cause = entry.facts.get("cause").and_then(Value::as_str);
+            seen.cause = cause.and_then(SessionCause::named);
             false
         }
         "memory.recalled" => {
@@ -189,23 +194,31 @@ pub fn token_stats(service: &Service, since: Option<&str>) -> Result<TokenStats>
     let mut clients: BTreeMap<String, String> = BTreeMap::new();
     let zone = service.zone();
     let request = LogRequest {
+        kind: Some("memory.recalled".to_owned()),
         oldest_first: true,
         since: since.map(str::to_owned),
         ..LogRequest::default()
     };
-    service.log(&request, &mut |entry| {
-        if entry.kind == "session.started"
-            && let (Some(session), Some(client)) = (
-                &entry.session,
-                entry.payload.get("client").and_then(Value::as_str),
-            )
-        {
+    // Clients are named at the start, which may lie before that time.
+    let starts = LogRequest {
+        kind: Some("session.started".to_owned()),
+        oldest_first: true,
+        ..LogRequest::default()
+    };
+    service.log(&starts, &mut |entry| {
+        if let (Some(session), Some(client)) = (
+            &entry.session,
+            entry.payload.get("client").and_then(Value::as_str),
+        ) {
             clients.insert(session.clone(), client.to_owned());
         }
-        if entry.kind != "memory.recalled" {
+        true
+    })?;
+    service.log(&request, &mut |entry| {
+        let shown = Shown::of(&entry);
+        if shown.is_unasked() && shown.ids.is_empty() {
             return true;
         }
-        let shown = Shown::of(&entry);
         let tokens = Tokens {
             times: 1,
             memories: shown.ids.len() as u64,
@@ -229,9 +242,4 @@ pub fn token_stats(service: &Service, since: Option<&str>) -> Result<TokenStats>
         true
     })?;
     Ok(stats)
-}
-
-/// The id in the log of the session that a name means.
-pub fn session_id(name: &str) -> String {
-    hash::session_id(name).to_string()
 }

@@ -1,7 +1,5 @@
 //! The wake-up pack: what a session should know when it starts, within a budget of tokens.
 
-use std::collections::BTreeMap;
-
 use icm_api::error::{Result, ServiceError};
 use icm_api::tokens;
 use icm_api::when::{rfc3339, time_ago};
@@ -19,24 +17,23 @@ use serde::{Deserialize, Serialize};
 pub const BUDGET: usize = 800;
 const BUDGET_MIN: usize = 50;
 const BUDGET_MAX: usize = 1_000_000;
-/// Memories that are weighed against each other. More would be read for nothing: a pack has room for dozens.
-const CANDIDATES_MAX: usize = 2_000;
+/// Memories that are weighed against each other, those worth most. A pack has room for dozens; more would only cost time.
+const CANDIDATES_MAX: usize = 200;
 /// Bytes of one text. A longer one is cut, and its id leads to the rest.
 const ITEM_BYTES: usize = 480;
-/// Tokens that a line takes beside its text, about.
+/// Tokens that a line takes beside its text, about. With more, longer texts gain on shorter ones.
 const LINE_TOKENS: f64 = 24.0;
 /// Topics that hold preferences, and those below them.
 const PREFERENCES: [&str; 3] = ["preferences", "prefs", "preference"];
-/// Events that are read to find the last session of a project.
-const SESSION_EVENTS: usize = 200;
+/// Starts of sessions among which the last one of a project is looked for. With more, a project that rests for long is
+/// still found, and a wake-up elsewhere reads more of the log.
+const SESSION_STARTS: usize = 200;
 
 /// Asks for a wake-up pack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WakeUpRequest {
     /// Tokens that the text may have, 50 to 1,000,000; about four bytes each.
     pub budget: usize,
-    /// Ids of memories that are left out.
-    pub without: Vec<String>,
     /// Also what the caller's session stored itself: it has lost its context.
     pub own: bool,
     /// Write the record of what is shown.
@@ -47,7 +44,6 @@ impl Default for WakeUpRequest {
     fn default() -> Self {
         WakeUpRequest {
             budget: BUDGET,
-            without: Vec::new(),
             own: false,
             record: true,
         }
@@ -85,7 +81,8 @@ impl Reason {
         }
     }
 
-    fn word(self) -> &'static str {
+    /// Returns the reason in words.
+    pub fn word(self) -> &'static str {
         match self {
             Reason::Pinned => "pinned",
             Reason::Critical => "critical",
@@ -144,20 +141,23 @@ pub fn wake_up(service: &Service, caller: &Caller, request: &WakeUpRequest) -> R
             request.budget
         )));
     }
-    let last = last_session(service, caller)?;
+    let since_ms = last_session_ms(service, caller)?;
     let now_ms = service.now_ms();
     let judge = Judge {
         now_ms,
-        since_ms: last.as_ref().map(|last| last.until_ms),
+        since_ms,
         session: caller.session.as_deref(),
         own: request.own,
     };
-    let wanted = |version: &Version| !judge.of_row(version).is_empty();
-    let (basis, memories) = service.seen_from(caller, CANDIDATES_MAX, &wanted)?;
+    let worth = |version: &Version| {
+        let reasons = judge.of_row(version);
+        (!reasons.is_empty()).then(|| value_of(&reasons))
+    };
+    let (basis, memories) = service.seen_from(caller, CANDIDATES_MAX, &worth)?;
     let mut items: Vec<WakeUpItem> = memories
         .into_iter()
-        .filter(|memory| !request.without.contains(&memory.id) && !is_superseded(memory))
-        .map(|memory| item(memory, &judge, caller))
+        .filter(|(memory, _)| !is_superseded(memory))
+        .map(|(memory, changed_by)| item(memory, changed_by, &judge, caller))
         .collect();
     items.sort_by(|a, b| b.worth.total_cmp(&a.worth));
     let filled = fill(items, request.budget, now_ms);
@@ -172,7 +172,7 @@ pub fn wake_up(service: &Service, caller: &Caller, request: &WakeUpRequest) -> R
         tokens,
         text: filled.text,
         left_out: filled.left_out,
-        last_session_at: last.map(|last| rfc3339(last.until_ms)),
+        last_session_at: since_ms.map(rfc3339),
         items: filled.items,
     })
 }
@@ -241,7 +241,7 @@ impl Judge<'_> {
     }
 }
 
-/// What of a memory is judged.
+/// The fields of a memory that give it a reason.
 struct Signs<'a> {
     pinned_until_ms: Option<u64>,
     importance: facts::Importance,
@@ -250,14 +250,18 @@ struct Signs<'a> {
     updated_ms: Option<u64>,
 }
 
+fn value_of(reasons: &[Reason]) -> f64 {
+    reasons.iter().map(|reason| reason.value()).sum()
+}
+
 fn is_superseded(memory: &Memory) -> bool {
     let mut related = memory.related.iter();
     related.any(|link| link.relation == "supersedes" && link.direction == icm_api::Direction::In)
 }
 
-fn item(memory: Memory, judge: &Judge<'_>, caller: &Caller) -> WakeUpItem {
+fn item(memory: Memory, changed_by: String, judge: &Judge<'_>, caller: &Caller) -> WakeUpItem {
     let reasons = judge.of_memory(&memory);
-    let value: f64 = reasons.iter().map(|reason| reason.value()).sum();
+    let value = value_of(&reasons);
     let own = caller.project_id.as_ref().map(|id| format!("project:{id}"));
     // What was stored for this project says more about it than what holds everywhere.
     let near = match own.as_deref() == Some(&*memory.scope) {
@@ -270,10 +274,7 @@ fn item(memory: Memory, judge: &Judge<'_>, caller: &Caller) -> WakeUpItem {
         .map_or(0, str::len)
         .min(ITEM_BYTES);
     let cost = tokens::within(len) as f64 + LINE_TOKENS;
-    let changed_by = reasons
-        .contains(&Reason::Changed)
-        .then(|| memory.source.agent.clone())
-        .flatten();
+    let changed_by = reasons.contains(&Reason::Changed).then_some(changed_by);
     WakeUpItem {
         worth: value * near * memory.weight.max(0.1) / cost,
         reasons,
@@ -335,49 +336,43 @@ fn about(item: &WakeUpItem, now: Timestamp) -> String {
     about.join(", ")
 }
 
-/// The session of a project before the caller's own.
-struct LastSession {
-    /// Its end, or else its start.
-    until_ms: u64,
-}
-
-/// Returns the last session of the caller's project that is not the caller's own or a child of it.
-fn last_session(service: &Service, caller: &Caller) -> Result<Option<LastSession>> {
+/// Returns when the last session of the caller's project was active that is neither the caller's own nor a sub-agent's:
+/// its end, or else its newest event.
+fn last_session_ms(service: &Service, caller: &Caller) -> Result<Option<u64>> {
     let Some(project) = &caller.project else {
         return Ok(None);
     };
     let own = caller.session.as_deref().map(icm_log::hash::session_id);
     let own = own.map(|id| id.to_string());
     let request = LogRequest {
-        kind: Some("session".to_owned()),
-        limit: Some(SESSION_EVENTS),
+        kind: Some("session.started".to_owned()),
+        limit: Some(SESSION_STARTS),
         ..LogRequest::default()
     };
-    let mut ends: BTreeMap<String, String> = BTreeMap::new();
     let mut last = None;
     service.log(&request, &mut |entry| {
-        let Some(session) = entry.session else {
-            return true;
-        };
-        if Some(&session) == own.as_ref() {
-            return true;
-        }
-        if entry.kind == "session.ended" {
-            ends.insert(session, entry.at);
-            return true;
-        }
         let is_here = entry.payload.get("project").and_then(|it| it.as_str()) == Some(project);
         let is_child = entry
             .facts
             .get("parent")
             .is_some_and(|parent| !parent.is_null());
-        if is_here && !is_child {
-            last = Some(ends.remove(&session).unwrap_or(entry.at));
-            return false;
+        if is_here && !is_child && entry.session != own {
+            last = entry.session;
         }
-        true
+        last.is_none()
     })?;
-    let until = last.and_then(|at| at.parse::<Timestamp>().ok());
-    let until_ms = until.and_then(|at| u64::try_from(at.as_millisecond()).ok());
-    Ok(until_ms.map(|until_ms| LastSession { until_ms }))
+    let Some(session) = last else {
+        return Ok(None);
+    };
+    let request = LogRequest {
+        session: Some(session),
+        limit: Some(1),
+        ..LogRequest::default()
+    };
+    let mut newest = None;
+    service.log(&request, &mut |entry| {
+        newest = entry.at.parse::<Timestamp>().ok();
+        false
+    })?;
+    Ok(newest.and_then(|at| u64::try_from(at.as_millisecond()).ok()))
 }

@@ -36,11 +36,22 @@ pub(crate) fn run(arguments: Vec<OsString>) -> u8 {
     }
 }
 
-/// Whether a client runs this as a hook. Options of all commands may stand before it.
+/// Whether a client runs this as a hook: the command is `hook`, and nobody asks it for something. The arguments may be
+/// wrong, so the parser is not asked.
 fn is_hook(arguments: &[OsString]) -> bool {
     let mut words = arguments.iter().skip(1).filter_map(|word| word.to_str());
-    let is_asked = |word: &str| matches!(word, "on" | "off" | "--try" | "--help" | "-h");
-    words.any(|word| word == "hook") && !words.any(is_asked)
+    let command = loop {
+        match words.next() {
+            // Of the options of all commands these two take a value.
+            Some("--db" | "--config") => _ = words.next(),
+            Some(option) if option.starts_with('-') => {}
+            command => break command,
+        }
+    };
+    let is_asked = |word: &str| {
+        matches!(word, "on" | "off" | "--help" | "-h" | "--try") || word.starts_with("--try=")
+    };
+    command == Some("hook") && !words.any(is_asked)
 }
 
 fn parse_and_run(arguments: Vec<OsString>, json: bool) -> Result<Outcome, CliError> {

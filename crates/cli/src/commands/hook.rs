@@ -8,7 +8,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use icm_agents::hook::{HookContext, HookOptions, at_end, at_prompt, at_start, session_name};
+use icm_agents::hook::{
+    HookContext, HookMemory, HookOptions, at_end, at_prompt, at_start, before_fresh_context,
+    session_name,
+};
 use icm_api::Caller;
 use icm_api::clients::AGENT;
 use icm_api::limits::{SOURCE_LEN_MAX, label};
@@ -117,7 +120,7 @@ fn read(args: &HookArgs) -> Result<Input, String> {
     hooks::read(client, event, &stdin).map_err(|error| error.to_string())
 }
 
-/// What the client's session is told before the answer goes out.
+/// Returns the context for the answer; empty for moments at which nothing is shown.
 fn context(input: &Input, app: &App) -> Result<HookContext, CliError> {
     let tells = matches!(
         input.moment,
@@ -139,7 +142,7 @@ fn context(input: &Input, app: &App) -> Result<HookContext, CliError> {
     })
 }
 
-/// What is done with the session behind the answer.
+/// Stores what the session learned, and records its end, after the answer was written.
 fn after(input: &Input, app: &App) -> Result<(), CliError> {
     let ends = matches!(input.moment, Moment::SessionEnd | Moment::SubagentStop);
     let learns = ends || matches!(input.moment, Moment::BeforeCompaction | Moment::Stop);
@@ -152,6 +155,9 @@ fn after(input: &Input, app: &App) -> Result<(), CliError> {
         true => learn::learn(service, &caller, input, app),
         false => Ok(()),
     };
+    if input.moment == Moment::BeforeCompaction && !tells_of_compaction(input) {
+        before_fresh_context(service, &caller, input, &options(app))?;
+    }
     if ends {
         at_end(service, &caller, input, &options(app))?;
     }
@@ -200,7 +206,20 @@ fn caller_of(input: &Input, app: &App) -> Result<Caller, CliError> {
     Ok(caller)
 }
 
-/// `--try`: what a prompt would bring, and why.
+/// Whether the client tells when it has shortened the conversation.
+fn tells_of_compaction(input: &Input) -> bool {
+    let of_claude = [
+        Client::ClaudeCode,
+        Client::Codex,
+        Client::QwenCode,
+        Client::Qoder,
+    ];
+    let mut rows = hooks::events(input.client).iter();
+    of_claude.contains(&input.client)
+        || rows.any(|row| row.by_default && row.moment == Moment::AfterCompaction)
+}
+
+/// `--try`: shows what the prompt would bring, or what a start would, and why.
 fn try_prompt(args: &HookArgs, prompt: &str, app: &App) -> Result<Outcome, CliError> {
     let client = match &*args.client {
         PLUGIN => Client::ClaudeCode,
@@ -210,35 +229,42 @@ fn try_prompt(args: &HookArgs, prompt: &str, app: &App) -> Result<Outcome, CliEr
                 .with_hint(format!("there are {}", known.join(", ")))
         })?,
     };
+    let event = match &args.event {
+        Some(event) => event.as_str(),
+        None => hooks::events(client)
+            .iter()
+            .find(|row| row.moment == Moment::Prompt)
+            .map_or("UserPromptSubmit", |row| row.name),
+    };
+    let read = hooks::read(client, event, b"{}");
+    let read = read.map_err(|error| CliError::invalid(error.to_string()))?;
     let mut caller = app.caller_here()?;
     caller.actor = format!("{AGENT}{}", client.name());
     let input = Input {
-        client,
-        event: args.event.clone().unwrap_or_default(),
-        moment: Moment::Prompt,
         session: caller.session.clone(),
-        agent: None,
-        folder: None,
-        transcript: None,
         prompt: Some(prompt.to_owned()),
-        reason: None,
-        last_message: None,
-        stop_hook_active: false,
-        tool: None,
+        ..read
     };
     let options = HookOptions {
         record: false,
         ..options(app)
     };
 
-    let context = at_prompt(app.service()?, &caller, &input, None, &options)?;
+    let service = app.service()?;
+    let context = match input.moment {
+        Moment::SessionStart { .. } | Moment::SubagentStart | Moment::AfterCompaction => {
+            at_start(service, &caller, &input, None, &options)?
+        }
+        Moment::Prompt => at_prompt(service, &caller, &input, None, &options)?,
+        _ => HookContext::default(),
+    };
 
     if app.ui.json {
         app.ui.json(&context)?;
     } else {
-        print(&context, &options, app)?;
+        print(&context, &input, &options, app)?;
     }
-    if !app.config.hooks.enabled || is_off(&input, app)? {
+    if is_off(&input, app)? {
         app.ui
             .note("hooks are off here; `icm hook on` switches them on");
     }
@@ -248,40 +274,58 @@ fn try_prompt(args: &HookArgs, prompt: &str, app: &App) -> Result<Outcome, CliEr
     })
 }
 
-fn print(context: &HookContext, options: &HookOptions, app: &App) -> Result<(), CliError> {
+fn print(
+    context: &HookContext,
+    input: &Input,
+    options: &HookOptions,
+    app: &App,
+) -> Result<(), CliError> {
     let ui = &app.ui;
     if !context.text.is_empty() {
         ui.line(format_args!("{}", context.text))?;
         ui.line(format_args!("{}", ui.paint(BOLD, "why")))?;
     }
     for memory in &context.shown {
-        let fit = memory
-            .fit
-            .map_or("by a link".to_owned(), |fit| format!("fit {fit:.2}"));
-        let words = match memory.matched.is_empty() {
-            true => "found by its meaning".to_owned(),
-            false => format!("has {}", one_line(&memory.matched.join(", "))),
-        };
-        let line = format!("  {}  {fit}, {words}", memory.id);
+        let line = format!("  {}  {}", memory.id, why(memory));
         ui.line(format_args!("{}", cut(&line, ui.columns.unwrap_or(120))))?;
     }
     let floor = options.floor;
     let mut remark = match (&context.nearest, context.shown.is_empty()) {
+        _ if !hooks::injects(input.client, &input.event) => format!(
+            "{} shows its model nothing at {}",
+            input.client.title(),
+            input.event
+        ),
         (Some(nearest), _) => format!(
             "nothing has a fit of {floor:.2} (`hooks.floor`); nearest: {}, fit {:.2}",
             nearest.id, nearest.fit
         ),
-        (None, true) => "no memory has anything of the prompt".to_owned(),
-        (None, false) => format!("{} of {} tokens", context.tokens, options.budget),
+        (None, true) => "there is nothing to show".to_owned(),
+        (None, false) => format!("{} tokens", context.tokens),
     };
     if context.seen > 0 {
         remark.push_str(&format!(
-            "; {} that this session has seen are left out",
+            "; {} that this session has seen are not shown again",
             context.seen
         ));
     }
     ui.remark(format_args!("{}", ui.paint(DIM, &remark)));
     Ok(())
+}
+
+/// Returns why a memory is shown, in words.
+fn why(memory: &HookMemory) -> String {
+    if !memory.reasons.is_empty() {
+        let reasons = memory.reasons.iter().map(|reason| reason.word());
+        return reasons.collect::<Vec<_>>().join(", ");
+    }
+    let Some(fit) = memory.fit else {
+        return "by a link from another one".to_owned();
+    };
+    match memory.matched.is_empty() {
+        true => format!("fit {fit:.2}, near in meaning"),
+        false => format!("fit {fit:.2}, has {}", one_line(&memory.matched.join(", "))),
+    }
 }
 
 /// The file that switches hooks off in a folder.

@@ -526,3 +526,156 @@ fn a_client_that_keeps_the_start_from_its_model_is_woken_at_the_first_prompt() {
     let injected = world.icm(["log", "--injected", "--json"]).ok().json_lines();
     assert_eq!(injected.len(), 2, "{injected:?}");
 }
+
+#[test]
+fn only_the_command_hook_never_fails() {
+    let world = World::with_memories();
+    world.icm(["recall", "hook"]).ends(1);
+    world.icm(["get", "hook"]).ends(1);
+    world.icm(["--db", "hook", "get", "x"]).ends(1);
+    world.icm(["hook", "off", "--what"]).ends(2);
+    let store = world.store();
+    let args = [
+        "--db",
+        store.to_str().unwrap(),
+        "--json",
+        "hook",
+        "codex",
+        "NoSuchEvent",
+    ];
+    world.icm_with(args, b"{}").ok();
+}
+
+#[test]
+fn a_session_is_named_by_the_beginning_of_its_id() {
+    let world = World::new();
+    for name in ["s1", "s2"] {
+        let session = Session::new(&world, "claude-code", name);
+        session.start("startup");
+        let mut command = world.command(["store", "-t", "t", "-c", &format!("of {name}")]);
+        crate::world::run(command.env("ICM_SESSION", name), b"").ok();
+    }
+    let sessions = world.json(["sessions"]);
+    let id = sessions[0]["id"].as_str().unwrap();
+    for given in [id, &id[..8]] {
+        assert_eq!(world.json(["sessions", given]).as_array().unwrap().len(), 1);
+        let of_it = world
+            .icm(["log", "--session", given, "--json"])
+            .ok()
+            .json_lines();
+        assert_eq!(of_it.len(), 3, "{of_it:?}");
+        assert!(of_it.iter().all(|event| event["session"] == id));
+    }
+    world.icm(["undo", "--session", &id[..8], "--yes"]).ok();
+    assert_eq!(world.json(["list"]).as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn every_client_has_a_fresh_context_after_a_compaction() {
+    let prompt = json!({"prompt": "which port does the staging database listen on?"});
+    for (client, start, ask, compaction) in [
+        (
+            "claude-code",
+            "SessionStart",
+            "UserPromptSubmit",
+            &[("PreCompact", "auto"), ("SessionStart", "compact")][..],
+        ),
+        (
+            "codex",
+            "SessionStart",
+            "UserPromptSubmit",
+            &[("PreCompact", "auto"), ("SessionStart", "compact")],
+        ),
+        (
+            "copilot-cli",
+            "sessionStart",
+            "userPromptSubmitted",
+            &[("preCompact", "auto")],
+        ),
+        (
+            "kimi-code",
+            "SessionStart",
+            "UserPromptSubmit",
+            &[("PreCompact", "auto"), ("PostCompact", "auto")],
+        ),
+    ] {
+        let world = World::new();
+        let port = stored(
+            &world,
+            &[
+                "-t",
+                "ops",
+                "-c",
+                "The staging database listens on port 5433",
+            ],
+        );
+        let hook = |event: &str, more: Value| {
+            let mut input =
+                json!({"session_id": "s1", "sessionId": "s1", "hook_event_name": event});
+            input
+                .as_object_mut()
+                .unwrap()
+                .extend(more.as_object().unwrap().clone());
+            world
+                .icm_with(["hook", client, event], input.to_string().as_bytes())
+                .ok()
+                .out
+        };
+        hook(start, json!({"source": "startup"}));
+        assert!(hook(ask, prompt.clone()).contains(&port), "{client}");
+        assert!(
+            !hook(ask, prompt.clone()).contains(&port),
+            "{client}: it was seen"
+        );
+        for (event, why) in compaction {
+            hook(event, json!({"trigger": why, "source": why}));
+        }
+        assert!(
+            hook(ask, prompt.clone()).contains(&port),
+            "{client}: its context is fresh"
+        );
+    }
+}
+
+#[test]
+fn what_a_client_keeps_from_its_model_is_not_injected() {
+    let world = World::new();
+    stored(
+        &world,
+        &[
+            "-t",
+            "ops",
+            "-c",
+            "The staging database listens on port 5433",
+            "-i",
+            "high",
+        ],
+    );
+    let input = json!({"conversation_id": "c1", "session_id": "c1", "prompt": "port of the staging database"});
+    let run = world
+        .icm_with(
+            ["hook", "cursor", "beforeSubmitPrompt"],
+            input.to_string().as_bytes(),
+        )
+        .ok();
+    assert!(!run.out.contains("5433"), "{run:?}");
+    world.icm(["log", "--injected"]).ends(1);
+    let tried = world.icm([
+        "hook",
+        "cursor",
+        "beforeSubmitPrompt",
+        "--try",
+        "port of the staging database",
+    ]);
+    assert!(
+        tried.ends(1).err.contains("Cursor shows its model nothing"),
+        "it is told"
+    );
+    world
+        .icm(["hook", "codex", "NoSuchEvent", "--try", "x"])
+        .fails(2, "no event `NoSuchEvent`");
+    let woken = world
+        .icm(["hook", "codex", "SessionStart", "--try", "x"])
+        .ok();
+    assert!(woken.out.contains("  high"), "{woken:?}");
+}

@@ -206,3 +206,17 @@ fn pins_are_events_as_any_other() {
     world.icm(["forget", &id]).ok();
     world.icm(["pin", &id]).fails(2, "is forgotten");
 }
+
+#[test]
+fn a_pin_is_found_behind_thousands_of_newer_memories() {
+    let world = World::new();
+    let pinned = stored(&world, &["-t", "ops", "-c", "The port is 5433"]);
+    world.icm(["pin", &pinned]).ok();
+    let line = |n: usize| {
+        format!("{{\"topic\":\"t\",\"content\":\"Rule number {n}\",\"importance\":\"high\"}}\n")
+    };
+    let lines: String = (0..2_100).map(line).collect();
+    let file = world.write("rules.jsonl", lines);
+    world.icm(["import", "jsonl", file.to_str().unwrap()]).ok();
+    assert_eq!(ids(&world.json(["wake-up", "--no-record"]))[0], pinned);
+}

@@ -31,7 +31,7 @@ impl Nudges {
         if after == 0 {
             return None;
         }
-        let session = caller.session.clone().unwrap_or_default();
+        let session = caller.session.as_ref().unwrap_or(&caller.actor).clone();
         let known = self.locked().get(&session).copied();
         // Another process may have served the session before.
         let before = known.unwrap_or_else(|| recalls_since_store(service, caller, after));

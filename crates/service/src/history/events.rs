@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use icm_log::facts::Facts;
 use icm_log::record::Body;
-use icm_log::{Event, Kind, Position, SubjectId, hash, payload};
+use icm_log::{Event, Kind, Position, SubjectId, payload};
 use icm_projections::Views;
 use icm_projections::fold::Link;
 use serde_json::Value;
@@ -200,7 +200,10 @@ impl Service {
                 None => None,
             },
             actor: request.actor.clone(),
-            session: request.session.as_deref().map(hash::session_id),
+            session: match &request.session {
+                Some(session) => Some(self.session_meant(session)?),
+                None => None,
+            },
             since_ms,
             since,
             until_ms,

@@ -6,6 +6,7 @@ pub(crate) mod diff;
 pub(crate) mod events;
 pub(crate) mod heads;
 pub(crate) mod pauses;
+mod session;
 mod summary;
 pub(crate) mod undo;
 pub(crate) mod why;

@@ -12,8 +12,8 @@ use icm_api::ids::id_range;
 use icm_api::{Basis, Caller, Memory, RecallRequest};
 
 impl Service {
-    /// Returns the living memories that are seen from where the caller is and that `wanted` takes, newest first, at most
-    /// `most`, with the basis of the answer. Reads every row.
+    /// Returns the living memories that are seen from where the caller is and that `worth` gives a number, those worth
+    /// most first, at most `most`, each with the name of who last changed it; and the basis of the answer. Reads every row.
     ///
     /// # Errors
     /// As [`Service::list`].
@@ -21,23 +21,32 @@ impl Service {
         &self,
         caller: &Caller,
         most: usize,
-        wanted: &dyn Fn(&Version) -> bool,
-    ) -> Result<(Basis, Vec<Memory>)> {
+        worth: &dyn Fn(&Version) -> Option<f64>,
+    ) -> Result<(Basis, Vec<(Memory, String)>)> {
         let scopes = Scopes::of(caller, None)?;
         self.with_views(|views| {
             let at = self.now(views);
-            let mut versions: Vec<Version> = Vec::new();
-            views.each_at(ALL_IDS, at.position, true, &mut |_, version| {
-                if version.is_alive() && wanted(version) && scopes.sees(&version.scope_text()) {
-                    versions.push(version.clone());
-                }
-                Ok(versions.len() < most)
-            })?;
             let sees = |version: &Version| scopes.sees(&version.scope_text());
+            let mut versions: Vec<(f64, Version)> = Vec::new();
+            views.each_at(ALL_IDS, at.position, true, &mut |_, version| {
+                if version.is_alive()
+                    && let Some(worth) = worth(version)
+                    && sees(version)
+                {
+                    versions.push((worth, version.clone()));
+                }
+                // Sorting now and then bounds the memory.
+                if versions.len() >= most.saturating_mul(2) {
+                    keep_best(&mut versions, most);
+                }
+                Ok(true)
+            })?;
+            keep_best(&mut versions, most);
             let mut memories = Vec::with_capacity(versions.len());
-            for version in &versions {
+            for (_, version) in &versions {
                 let links = self.links_of(views, version, at.position, &sees)?;
-                memories.push(self.memory_with(views, version, &links, at.position)?);
+                let memory = self.memory_with(views, version, &links, at.position)?;
+                memories.push((memory, self.actor_name(views, version.actor)));
             }
             Ok((at.to_basis(), memories))
         })
@@ -88,4 +97,10 @@ impl Service {
         });
         Ok(())
     }
+}
+
+/// Keeps those that are worth most, in that order; of equal ones those that came first.
+fn keep_best(versions: &mut Vec<(f64, Version)>, most: usize) {
+    versions.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    versions.truncate(most);
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use icm_log::{EventId, Kind, Position, SessionId, hash};
+use icm_log::{EventId, Kind, Position, SessionId};
 use icm_projections::fold::{EntityId, Family, Link, Version};
 use icm_projections::{ALL_IDS, Views, topic_fits};
 
@@ -65,7 +65,10 @@ impl Service {
         if views.tally().links == 0 {
             return Ok(());
         }
-        let session = request.session.as_deref().map(hash::session_id);
+        let session = match &request.session {
+            Some(session) => Some(self.session_meant(session)?),
+            None => None,
+        };
         let kinds = [Kind::MEMORY_LINKED, Kind::MEMORY_UNLINKED];
         let touched = self.links_touched(views, [from, to], kinds, session)?;
         let mut links = Vec::new();

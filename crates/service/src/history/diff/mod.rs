@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::mem::take;
 use std::ops::ControlFlow;
 
-use icm_log::{Position, hash};
+use icm_log::Position;
 use icm_projections::fold::{Schedule, Version};
 use icm_projections::{ALL_IDS, ViewError, Views, topic_fits};
 use serde_json::{Map, Value};
@@ -173,7 +173,7 @@ impl Service {
         from: At,
         to: At,
     ) -> QueryResult<BTreeSet<Position>> {
-        let session = hash::session_id(session);
+        let session = self.session_meant(session)?;
         let mut events = BTreeSet::new();
         let after = Position(from.position.0.saturating_add(1));
         let cursor = self.log.cursor_before(after, views)?;

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use icm_log::head::Head;
 use icm_log::record::Body;
-use icm_log::{CommandId, Event, EventId, Kind, Position, SubjectId, hash};
+use icm_log::{CommandId, Event, EventId, Kind, Position, SubjectId};
 use icm_projections::Views;
 use icm_projections::fold::{EntityId, InChain, Undos};
 
@@ -91,7 +91,10 @@ fn is_change(head: &Head<'_>) -> bool {
 impl Service {
     pub(super) fn undo_wanted(&self, views: &Views, request: &UndoRequest) -> QueryResult<Wanted> {
         let mut wanted = Wanted {
-            session: request.session.as_deref().map(hash::session_id),
+            session: match &request.session {
+                Some(session) => Some(self.session_meant(session)?),
+                None => None,
+            },
             actor: request.actor.clone(),
             ..Wanted::default()
         };

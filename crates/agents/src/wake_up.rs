@@ -156,7 +156,7 @@ pub fn wake_up(service: &Service, caller: &Caller, request: &WakeUpRequest) -> R
     let (basis, memories) = service.seen_from(caller, CANDIDATES_MAX, &worth)?;
     let mut items: Vec<WakeUpItem> = memories
         .into_iter()
-        .filter(|(memory, _)| !is_superseded(memory))
+        .filter(|(memory, _)| memory.content.is_some() && !is_superseded(memory))
         .map(|(memory, changed_by)| item(memory, changed_by, &judge, caller))
         .collect();
     items.sort_by(|a, b| b.worth.total_cmp(&a.worth));
@@ -299,7 +299,7 @@ fn fill(items: Vec<WakeUpItem>, budget: usize, now_ms: u64) -> Filled {
         let memory = &item.memory;
         let head = format!("{} [{}] ", memory.id, clean_line(&memory.topic));
         let tail = format!(" ({})", about(&item, now.unwrap_or(Timestamp::MAX)));
-        let content = memory.content.as_deref().unwrap_or("(withheld)");
+        let content = memory.content.as_deref().unwrap_or_default();
         match frame.item_within((&head, content, &tail), ITEM_BYTES, most) {
             true => shown.push(item),
             false => left_out += 1,

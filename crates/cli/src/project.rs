@@ -124,6 +124,8 @@ fn is_commit(text: &str) -> bool {
 
 fn read(path: &Path, len_max: u64) -> Option<String> {
     let mut text = String::new();
+    // Opening a pipe waits for somebody who writes to it.
+    path.metadata().ok().filter(fs::Metadata::is_file)?;
     let file = fs::File::open(path).ok()?;
     file.metadata().ok().filter(fs::Metadata::is_file)?;
     file.take(len_max).read_to_string(&mut text).ok()?;

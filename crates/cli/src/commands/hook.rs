@@ -1,11 +1,12 @@
 //! `icm hook`
 
+mod input;
 mod journal;
 mod learn;
 mod switch;
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use icm_agents::hook::{
@@ -15,7 +16,7 @@ use icm_agents::hook::{
 use icm_api::Caller;
 use icm_api::clients::AGENT;
 use icm_api::limits::{SOURCE_LEN_MAX, label};
-use icm_clients::hooks::{self, INPUT_LEN_MAX, Input, Moment, PLUGIN};
+use icm_clients::hooks::{self, Input, Moment, PLUGIN};
 use icm_clients::names::Client;
 
 use crate::app::App;
@@ -26,6 +27,10 @@ use crate::ui::{BOLD, DIM};
 
 /// A file that switches hooks off in its folder and below.
 const IGNORE: &str = ".icm-ignore";
+/// How long a hook waits for its input. Clients write it at once; a longer wait would hold the client up.
+const INPUT_WAIT: Duration = Duration::from_secs(2);
+/// Bytes of a folder's path. No system has longer ones, and each folder above it is looked at.
+const FOLDER_LEN_MAX: usize = 4_096;
 /// The variable that names the session for which a session works.
 const PARENT: &str = "ICM_SESSION_PARENT";
 
@@ -87,6 +92,12 @@ fn answer(args: &HookArgs, app: &App) {
             return;
         }
     };
+    // What the person wrote there may be that hooks are off.
+    if let Some(problem) = &app.config_problem {
+        failed(problem.message());
+        let _ = app.ui.bytes(&hooks::answer(&input, ""));
+        return;
+    }
     let context = match context(&input, app) {
         Ok(context) => context,
         Err(error) => {
@@ -105,12 +116,7 @@ fn answer(args: &HookArgs, app: &App) {
 
 fn read(args: &HookArgs) -> Result<Input, String> {
     let event = args.event.as_deref().unwrap_or_default();
-    let mut stdin = Vec::new();
-    // One byte more tells that it is too long.
-    let limit = INPUT_LEN_MAX as u64 + 1;
-    (std::io::stdin().lock().take(limit))
-        .read_to_end(&mut stdin)
-        .map_err(|error| format!("cannot read stdin: {error}"))?;
+    let stdin = input::within(INPUT_WAIT)?;
     let client = match &*args.client {
         PLUGIN => hooks::which(|name| std::env::var(name).ok(), &stdin),
         name => {
@@ -189,7 +195,7 @@ fn is_off(input: &Input, app: &App) -> Result<bool, CliError> {
 
 fn folder_of(input: &Input) -> Option<PathBuf> {
     (input.folder.clone())
-        .filter(|folder| folder.is_absolute())
+        .filter(|folder| folder.is_absolute() && folder.as_os_str().len() <= FOLDER_LEN_MAX)
         .or_else(|| std::env::current_dir().ok())
 }
 

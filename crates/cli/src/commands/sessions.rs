@@ -83,6 +83,10 @@ fn print(ui: &Ui, sessions: &[Session]) -> Result<(), CliError> {
     for session in sessions.iter().filter(is_root) {
         add(ui, &mut rows, sessions, session, 0, &mut shown);
     }
+    // Sessions that are parents of each other, which nothing honest makes.
+    for session in sessions {
+        add(ui, &mut rows, sessions, session, 0, &mut shown);
+    }
     columns::fit(
         ui,
         &mut rows,

@@ -14,6 +14,14 @@ use crate::error::CliError;
 impl Config {
     /// Reads the file. An absent file gives the defaults, unless it was `named` explicitly.
     pub(crate) fn read(path: &Path, named: bool) -> Result<Config, CliError> {
+        // Opening a pipe waits for somebody who writes to it.
+        if path
+            .metadata()
+            .is_ok_and(|it| !it.is_file() && !it.is_dir())
+        {
+            let problem = format!("config {} is no plain file", path.display());
+            return Err(CliError::invalid(problem).with_hint("name another one with `--config`"));
+        }
         let error = match std::fs::read_to_string(path) {
             Ok(text) => return Config::parse(&text, path),
             Err(error) => error,

@@ -679,3 +679,102 @@ fn what_a_client_keeps_from_its_model_is_not_injected() {
         .ok();
     assert!(woken.out.contains("  high"), "{woken:?}");
 }
+
+#[test]
+fn a_prompt_leaves_no_secret_and_no_word_that_no_memory_has() {
+    let world = World::new();
+    stored(
+        &world,
+        &["-t", "ops", "-c", "The staging server uses port 8443"],
+    );
+    let session = Session::new(&world, "claude-code", "s1");
+    session.start("startup");
+    let secret = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
+    let prompt = format!(
+        "which port does the staging server use? password=xK9vQ2mZ7pLw4RtB token {secret} zebra"
+    );
+    assert!(session.prompt(&prompt).contains("8443"));
+    let log = world.icm(["log", "--json"]).ok().out;
+    for word in ["xK9vQ2mZ7pLw4RtB", "a1B2c3D4", "zebra", "password"] {
+        assert!(!log.contains(word), "{word}: {log}");
+    }
+    assert!(log.contains("port") && log.contains("staging"));
+    let files = crate::world::tree(&world.store());
+    assert!(files.len() > 3);
+    for (path, bytes) in files {
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(
+            !text.contains("xK9vQ2mZ7pLw4RtB") && !text.contains("zebra"),
+            "{}",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn a_config_file_that_cannot_be_read_switches_hooks_off() {
+    let world = World::new();
+    stored(
+        &world,
+        &["-t", "rules", "-c", "Never push to main", "-i", "critical"],
+    );
+    let config = world.write("config.toml", "[hooks]\nenabled = false\nnosuch = 1\n");
+    let config = config.to_str().unwrap();
+    let before = world.icm(["log", "--json"]).ok().out;
+    let input = br#"{"session_id":"s1","source":"startup"}"#;
+    let run = world
+        .icm_with(
+            ["--config", config, "hook", "claude-code", "SessionStart"],
+            input,
+        )
+        .ok();
+    assert_eq!(run.out, "");
+    assert_eq!(world.icm(["log", "--json"]).ok().out, before);
+    let journal = std::fs::read_to_string(world.store().join("cache/hooks.log")).unwrap();
+    assert!(journal.contains("nosuch"), "{journal}");
+}
+
+#[test]
+fn an_input_that_does_not_end_is_not_waited_for() {
+    let world = World::new();
+    stored(
+        &world,
+        &["-t", "rules", "-c", "Never push to main", "-i", "critical"],
+    );
+    for input in ["", r#"{"session_id":"s1","source":"startup"}"#] {
+        let mut command = world.command(["hook", "claude-code", "SessionStart"]);
+        let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        std::io::Write::write_all(&mut pipe, input.as_bytes()).unwrap();
+        // The pipe stays open until the hook has ended.
+        let output = child.wait_with_output().unwrap();
+        drop(pipe);
+        assert!(output.status.success());
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(
+            told.contains("Never push to main"),
+            !input.is_empty(),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn what_was_redacted_is_not_found_in_the_transcript_again() {
+    let world = World::new();
+    let session = Session::new(&world, "claude-code", "s1");
+    session.start("startup");
+    session.says(
+        "user",
+        "We decided that Alice owns the invoices service in Berlin.",
+    );
+    session.hook("Stop", json!({})).ok();
+    let learned = world.json(["list", "-t", "sessions/"]);
+    world
+        .icm(["redact", learned[0]["id"].as_str().unwrap(), "--yes"])
+        .ok();
+    session.says("user", "thanks");
+    session.hook("Stop", json!({})).ok();
+    let log = world.icm(["log", "--json"]).ok().out;
+    assert!(!log.contains("Alice"), "{log}");
+}

@@ -104,11 +104,11 @@ fn write_beside(
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // The umask takes its part.
-        builder.permissions(fs::Permissions::from_mode(if executable {
-            0o777
-        } else {
-            0o666
+        // Of a new file the umask takes its part. The readers of an old one are set before it has a byte.
+        builder.permissions(fs::Permissions::from_mode(match (old, executable) {
+            (Some(_), _) => 0o600,
+            (None, true) => 0o777,
+            (None, false) => 0o666,
         }));
     }
     #[cfg(not(unix))]
@@ -117,11 +117,11 @@ fn write_beside(
         .tempfile_in(folder)
         .map_err(InstallError::io("write", path))?;
     let written = (|| {
-        file.write_all(bytes)?;
         if let Some(old) = old {
-            file.as_file().set_permissions(old.permissions())?;
             keep_owner(file.path(), old);
+            file.as_file().set_permissions(old.permissions())?;
         }
+        file.write_all(bytes)?;
         file.as_file().sync_all()
     })();
     written.map_err(InstallError::io("write", path))?;

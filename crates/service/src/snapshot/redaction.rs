@@ -107,10 +107,20 @@ pub(crate) fn unknown(blanked: &Blanked) -> Vec<String> {
     blanked.unknown.iter().map(line).collect()
 }
 
-/// Whatever lies there goes; of a link what icm keeps where it leads, too.
+/// How far transcripts were read: paths and numbers. Without them what was redacted would be found in them again.
+const KEPT: &str = "transcripts.json";
+
+/// Removes whatever lies there but [`KEPT`]; of a link what icm keeps where it leads, too.
 fn remove_cache(cache: &Path) -> Result<()> {
+    let kept = std::fs::read(cache.join(KEPT)).ok();
     let removed = match cache.symlink_metadata() {
-        Ok(found) if found.is_dir() => std::fs::remove_dir_all(cache),
+        Ok(found) if found.is_dir() => std::fs::remove_dir_all(cache).and_then(|()| match kept {
+            Some(bytes) => {
+                std::fs::create_dir(cache)?;
+                std::fs::write(cache.join(KEPT), bytes)
+            }
+            None => Ok(()),
+        }),
         Ok(found) if found.is_symlink() && cache.is_dir() => {
             Cache::wipe_in(cache).and_then(|()| std::fs::remove_file(cache))
         }

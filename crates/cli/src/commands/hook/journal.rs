@@ -27,6 +27,9 @@ pub(super) fn note(app: &App, client: &str, event: Option<&str>, problem: &str) 
     );
     tracing::warn!("hook: {}", line.trim_end());
     let Some(file) = path(app) else { return };
+    if file.metadata().is_ok_and(|it| !it.is_file()) {
+        return;
+    }
     let is_long = file.metadata().is_ok_and(|it| it.len() > LEN_MAX);
     let mut options = OpenOptions::new();
     options.create(true);

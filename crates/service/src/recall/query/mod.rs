@@ -52,8 +52,6 @@ pub(crate) struct InView {
     at: At,
     /// The ids of the results.
     ids: Vec<SubjectId>,
-    /// The words of the question that counted.
-    terms: Vec<String>,
 }
 
 impl Service {
@@ -134,7 +132,6 @@ impl Service {
             mut answer,
             at,
             ids,
-            terms,
         } = found;
         answer.note = notes(question.note(), answer.note);
         let Told { places, tokens } = shown(&answer);
@@ -144,9 +141,9 @@ impl Service {
             locked(&self.pending_recalls).push(PendingRecall {
                 caller: caller.clone(),
                 request: self.without_secrets(&match request.front {
-                    // A prompt is not the log's business, beyond the words that counted.
+                    // A prompt is not the log's business, beyond the words that what is shown has, too.
                     Front::HOOK => RecallRequest {
-                        query: terms.join(" "),
+                        query: matched_words(&answer, &places),
                         ..request.clone()
                     },
                     _ => request.clone(),
@@ -295,15 +292,7 @@ impl Service {
             }
             None => Vec::new(),
         };
-        // A word stands there for each term that it became.
-        let mut terms: Vec<String> = Vec::new();
-        for term in &found.text.terms {
-            if !terms.contains(&term.word) {
-                terms.push(term.word.clone());
-            }
-        }
         Ok(InView {
-            terms,
             answer: RecallAnswer {
                 basis: at.to_basis(),
                 scope: scopes.shown(),
@@ -398,6 +387,18 @@ impl Service {
         let events = tick.into_iter().chain([event]).collect();
         self.append_lazily(&recall.caller, events, &recall.read)
     }
+}
+
+/// Returns the words of the question that the results at these places have, each once.
+fn matched_words(answer: &RecallAnswer, places: &[usize]) -> String {
+    let mut words: Vec<&str> = Vec::new();
+    let shown = places.iter().map(|place| &answer.results[*place]);
+    for word in shown.flat_map(|hit| &hit.matched) {
+        if !words.contains(&&**word) {
+            words.push(word);
+        }
+    }
+    words.join(" ")
 }
 
 /// Returns the memories of these ids as a query wants them.

@@ -10,7 +10,8 @@ use super::{Scope, What};
 use crate::names::Client;
 
 const RULES: &str = include_str!("texts/rules.md");
-const SKILL: &str = include_str!("texts/SKILL.md");
+/// The skill of the plugins: one text, however it is installed.
+const SKILL: &str = include_str!("../../../../plugins/icm/skills/icm/SKILL.md");
 const MODULE: &str = include_str!("texts/module.js");
 
 /// Variables that say where icm finds its folders, for clients that drop the environment.

@@ -14,7 +14,7 @@ pub struct EventRow {
     pub moment: Moment,
     /// Whether the client gives the hook's context to the model.
     pub injects: bool,
-    /// Whether the hook is installed without being asked for.
+    /// Whether the hook is installed without being asked for: it tells the model something, or icm learns from it.
     pub by_default: bool,
 }
 
@@ -110,7 +110,7 @@ const COPILOT: &[EventRow] = &[
 /// The agent hooks of VS Code: a prompt takes no context, and a session has no end.
 const VSCODE: &[EventRow] = &[
     injecting("SessionStart", START),
-    telling("UserPromptSubmit", Moment::Prompt),
+    asked(telling("UserPromptSubmit", Moment::Prompt)),
     telling("PreCompact", Moment::BeforeCompaction),
     telling("Stop", Moment::Stop),
     injecting("SubagentStart", Moment::SubagentStart),
@@ -118,9 +118,10 @@ const VSCODE: &[EventRow] = &[
     asked(injecting("PostToolUse", Moment::ToolUse)),
 ];
 
+/// Cursor gives its model no context at a prompt.
 const CURSOR: &[EventRow] = &[
     injecting("sessionStart", START),
-    telling("beforeSubmitPrompt", Moment::Prompt),
+    asked(telling("beforeSubmitPrompt", Moment::Prompt)),
     telling("preCompact", Moment::BeforeCompaction),
     telling("stop", Moment::Stop),
     telling("subagentStart", Moment::SubagentStart),
@@ -184,12 +185,18 @@ const KIRO: &[EventRow] = &[
     asked(telling("postToolUse", Moment::ToolUse)),
 ];
 
-/// Windsurf has no hook that can say something to the model.
+/// Windsurf has no hook that can say something to the model. The end of a turn has the text of the answer.
 const WINDSURF: &[EventRow] = &[
-    telling("pre_user_prompt", Moment::Prompt),
+    asked(telling("pre_user_prompt", Moment::Prompt)),
     telling("post_cascade_response", Moment::Stop),
     asked(telling("post_mcp_tool_use", Moment::ToolUse)),
 ];
+
+/// Returns the names of the events whose hooks are installed without being asked for.
+pub fn defaults(client: Client) -> impl Iterator<Item = &'static str> {
+    let rows = events(client).iter().filter(|row| row.by_default);
+    rows.map(|row| row.name)
+}
 
 /// Returns the events of a client that icm uses, those of a session's start first. Empty if the client has no hooks.
 pub fn events(client: Client) -> &'static [EventRow] {
@@ -324,6 +331,24 @@ mod tests {
             assert_eq!(all.len(), count, "{client:?}");
         }
         assert!(names > 150, "{names}");
+    }
+
+    /// A hook costs a process. One that says nothing to the model has to be a moment that icm records or learns from.
+    #[test]
+    fn no_hook_is_installed_for_nothing() {
+        let mut rows = 0;
+        for client in Client::ALL {
+            for row in events(*client).iter().filter(|row| row.by_default) {
+                let is_of_use = match row.moment {
+                    Moment::Prompt => row.injects,
+                    Moment::ToolUse | Moment::Other => false,
+                    _ => true,
+                };
+                assert!(is_of_use, "{client:?}: {}", row.name);
+                rows += 1;
+            }
+        }
+        assert!(rows > 80, "{rows}");
     }
 
     #[test]

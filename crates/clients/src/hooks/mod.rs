@@ -29,7 +29,7 @@ mod which;
 
 pub use answer::answer;
 pub use error::HookError;
-pub use events::{EventRow, events, injects};
+pub use events::{EventRow, defaults, events, injects};
 pub use input::{Cause, Input, Moment, Subagent};
 pub use read::read;
 pub use which::{PLUGIN, which};

@@ -243,7 +243,7 @@ fn hooks_of(client: Client, hooks: &'static Hooks, setting: &Setting<'_>) -> Vec
         };
         match hooks.style {
             Style::Scripts => {
-                for event in hooks.events {
+                for event in crate::hooks::defaults(client) {
                     let (name, text) = script(client, event, setting.icm);
                     tasks.push(task(file.join(name), Job::Own(text, true)));
                 }
@@ -278,4 +278,23 @@ fn module(client: Client, icm: &Icm) -> String {
         .replace("%COMMAND%", &json(icm.program.as_str().into()))
         .replace("%MORE%", &json(icm.flags.as_slice().into()))
         .replace("%CLIENT%", &json(client.name().into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hooks::defaults;
+
+    /// The plugin file of OpenCode and Kilo names its events itself.
+    #[test]
+    fn the_module_runs_the_events_of_the_table() {
+        let mut events = 0;
+        for client in [Client::OpenCode, Client::Kilo] {
+            for event in defaults(client) {
+                assert!(MODULE.contains(&format!("\"{event}\"")), "{event}");
+                events += 1;
+            }
+        }
+        assert_eq!(events, 12);
+    }
 }

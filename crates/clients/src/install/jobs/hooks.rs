@@ -6,6 +6,7 @@ use super::super::command::{Icm, is_hook};
 use super::super::error::InstallError;
 use super::super::node::{Edit, Node, Seg, find};
 use super::super::table::{Hooks, Style};
+use crate::hooks::defaults;
 use crate::names::Client;
 
 /// Seconds that a hook may take before the client goes on without it. icm answers in a fraction of one; a higher bound
@@ -38,7 +39,7 @@ pub(super) fn put(
     if matches!(hooks.style, Style::Shells | Style::Flat) && value.get("version").is_none() {
         edits.push(Edit::Set(Seg::keys(&["version"]), Node::Number(1)));
     }
-    for event in hooks.events {
+    for event in defaults(client) {
         expects(&["hooks", event], Value::is_array, "a list")?;
         let list = Seg::keys(&["hooks", event]);
         let wanted = node(hooks, client, event, icm);
@@ -71,7 +72,7 @@ pub(super) fn put(
 fn put_tables(hooks: &Hooks, value: &Value, client: Client, icm: &Icm) -> (Vec<Edit>, bool) {
     let mut edits = Vec::new();
     let mut is_update = false;
-    for event in hooks.events {
+    for event in defaults(client) {
         let wanted = node(hooks, client, event, icm);
         let list = value
             .get("hooks")
@@ -220,6 +221,7 @@ fn node(hooks: &Hooks, client: Client, event: &str, icm: &Icm) -> Node {
             ("command", command),
             ("timeout", timeout),
         ]),
+        Style::Quiet => Node::map([("command", command), ("show_output", Node::Bool(false))]),
         Style::Flat | Style::Scripts | Style::Module => {
             Node::map([("command", command), ("timeout", timeout)])
         }

@@ -11,6 +11,7 @@ use super::error::InstallError;
 use super::format::Format;
 use super::node::{Edit, Node, Seg, find};
 use super::table::{Hooks, Server, Style};
+use crate::hooks::defaults;
 use crate::names::Client;
 
 /// The first words of every file that is icm's own, behind the signs of a comment.
@@ -169,11 +170,8 @@ impl Job {
     fn shells(&self) -> Vec<Vec<Seg>> {
         match self {
             Job::Server(server, _) => vec![Seg::keys(server.keys)],
-            Job::Hooks(hooks, ..) => {
-                let events = hooks
-                    .events
-                    .iter()
-                    .map(|event| Seg::keys(&["hooks", event]));
+            Job::Hooks(_, client, _) => {
+                let events = defaults(*client).map(|event| Seg::keys(&["hooks", event]));
                 events.chain([Seg::keys(&["hooks"])]).collect()
             }
             Job::Block(_) | Job::Own(..) => Vec::new(),

@@ -58,32 +58,14 @@ pub(super) const BARE: Row = Row {
     check: "",
 };
 
-pub(super) const CLAUDE_EVENTS: &[&str] = &[
-    "SessionStart",
-    "UserPromptSubmit",
-    "PreCompact",
-    "Stop",
-    "SubagentStart",
-    "SubagentStop",
-    "SessionEnd",
-];
 pub(super) const GROUPS: Hooks = Hooks {
     user: &[],
     project: &[],
     style: Style::Groups,
-    events: CLAUDE_EVENTS,
     per_second: 1,
     limit: None,
 };
 pub(super) const MODULE: Hooks = Hooks {
     style: Style::Module,
-    events: &[
-        "session.created",
-        "chat.message",
-        "experimental.session.compacting",
-        "session.compacted",
-        "session.idle",
-        "session.deleted",
-    ],
     ..GROUPS
 };

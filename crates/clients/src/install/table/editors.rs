@@ -54,7 +54,6 @@ pub(super) const ROWS: &[Row] = &[
             user: &["~/.cursor/hooks.json"],
             project: &[".cursor/hooks.json"],
             style: Style::Flat,
-            events: &["sessionStart", "preCompact", "stop", "sessionEnd"],
             ..GROUPS
         }),
         check: "restart Cursor, then look into Settings, MCP",
@@ -69,6 +68,12 @@ pub(super) const ROWS: &[Row] = &[
             project: &[".windsurf/mcp_config.json"],
             ..MCP
         }],
+        hooks: Some(Hooks {
+            user: &["~/.codeium/windsurf/hooks.json"],
+            project: &[".windsurf/hooks.json"],
+            style: Style::Quiet,
+            ..GROUPS
+        }),
         rules: Pair {
             user: "~/.codeium/windsurf/memories/global_rules.md",
             project: "AGENTS.md",
@@ -153,7 +158,6 @@ pub(super) const ROWS: &[Row] = &[
         hooks: Some(Hooks {
             user: &["~/.cline/hooks"],
             style: Style::Scripts,
-            events: &["TaskStart", "UserPromptSubmit", "TaskComplete"],
             ..GROUPS
         }),
         rules: Pair {

@@ -77,7 +77,7 @@ pub(super) enum Member {
     Number(&'static str, u32),
 }
 
-/// The hooks of a client.
+/// The files of a client's hooks. The events are those of [`crate::hooks::defaults`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hooks {
     /// Places of the user's file or folder, of which the first that exists is written, else the first one.
@@ -85,7 +85,6 @@ pub(super) struct Hooks {
     /// The same in a project; empty if there is none.
     pub(super) project: &'static [&'static str],
     pub(super) style: Style,
-    pub(super) events: &'static [&'static str],
     /// Units of time in a second: 1 or 1000.
     pub(super) per_second: u32,
     /// Seconds that an event may take at most, where the client has a limit.
@@ -101,6 +100,8 @@ pub(super) enum Style {
     Shells,
     /// `hooks.EVENT[]`, as Cursor has it.
     Flat,
+    /// `hooks.EVENT[]` without a limit of time, as Windsurf has it.
+    Quiet,
     /// `[[hooks]]` of TOML.
     Tables,
     /// A script for each event in a folder.
@@ -134,5 +135,22 @@ mod tests {
                 "{client:?}"
             );
         }
+    }
+
+    /// A client with hooks and without a file for them needs a reason.
+    #[test]
+    fn a_file_of_hooks_belongs_to_a_client_that_has_events() {
+        let mut without = Vec::new();
+        for client in Client::ALL {
+            let has_events = crate::hooks::defaults(*client).next().is_some();
+            match row(*client).hooks {
+                Some(_) => assert!(has_events, "{client:?}"),
+                None if has_events => without.push(*client),
+                None => {}
+            }
+        }
+        // Antigravity's file still changes from version to version. VS Code runs the hooks of Claude Code and Copilot
+        // CLI, by the agent that is chosen. Kiro has hooks within one agent of its user's alone.
+        assert_eq!(without, [Client::Antigravity, Client::VsCode, Client::Kiro]);
     }
 }

@@ -73,7 +73,6 @@ pub(super) const ROWS: &[Row] = &[
         hooks: Some(Hooks {
             user: &["~/.gemini/settings.json"],
             project: &[".gemini/settings.json"],
-            events: &["SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd"],
             per_second: 1000,
             ..GROUPS
         }),
@@ -105,15 +104,6 @@ pub(super) const ROWS: &[Row] = &[
             user: &["{copilot}/hooks/icm.json"],
             project: &[".github/hooks/icm.json"],
             style: Style::Shells,
-            events: &[
-                "sessionStart",
-                "userPromptSubmitted",
-                "preCompact",
-                "agentStop",
-                "subagentStart",
-                "subagentStop",
-                "sessionEnd",
-            ],
             ..GROUPS
         }),
         rules: Pair {
@@ -290,14 +280,6 @@ pub(super) const ROWS: &[Row] = &[
         hooks: Some(Hooks {
             user: &["~/.factory/settings.json", "~/.factory/hooks.json"],
             project: &[".factory/settings.json", ".factory/hooks.json"],
-            events: &[
-                "SessionStart",
-                "UserPromptSubmit",
-                "PreCompact",
-                "Stop",
-                "SubagentStop",
-                "SessionEnd",
-            ],
             ..GROUPS
         }),
         rules: Pair {

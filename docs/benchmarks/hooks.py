@@ -48,7 +48,8 @@ def transcript(path, nth):
 def measure(icm, env, rounds, title, prompts):
     path = pathlib.Path(env["HOME"]) / "transcript.jsonl"
     moments = {
-        "SessionStart": lambda n: {"source": "startup"},
+        # The same start twice in a row is taken for the hooks of two files, and the second says nothing.
+        "SessionStart": lambda n: {"source": ("startup", "resume", "clear", "compact")[n % 4]},
         "UserPromptSubmit": lambda n: {"prompt": prompts[n % len(prompts)]},
         "Stop, nothing new": lambda n: {"transcript_path": str(path)},
         "Stop, a decision": lambda n: (transcript(path, f"{title}{n}"), {"transcript_path": str(path)})[1],

@@ -3,6 +3,7 @@
 mod input;
 mod journal;
 mod learn;
+mod once;
 mod switch;
 
 use std::path::{Path, PathBuf};
@@ -86,7 +87,8 @@ pub(crate) fn run(args: &HookArgs, app: &App) -> Result<Outcome, CliError> {
 fn answer(args: &HookArgs, app: &App) {
     let failed = |problem: &str| journal::note(app, &args.client, args.event.as_deref(), problem);
     let input = match read(args) {
-        Ok(input) => input,
+        Ok(Some(input)) => input,
+        Ok(None) => return,
         Err(problem) => {
             failed(&problem);
             return;
@@ -114,7 +116,8 @@ fn answer(args: &HookArgs, app: &App) {
     }
 }
 
-fn read(args: &HookArgs) -> Result<Input, String> {
+/// Reads the client's input; `None` if another client runs the hook that has one of its own.
+fn read(args: &HookArgs) -> Result<Option<Input>, String> {
     let event = args.event.as_deref().unwrap_or_default();
     let stdin = input::within(INPUT_WAIT)?;
     let client = match &*args.client {
@@ -123,7 +126,11 @@ fn read(args: &HookArgs) -> Result<Input, String> {
             Client::named(name).ok_or_else(|| format!("`{name}` is no client that icm knows"))?
         }
     };
-    hooks::read(client, event, &stdin).map_err(|error| error.to_string())
+    if hooks::is_borrowed(client, &stdin) {
+        return Ok(None);
+    }
+    let input = hooks::read(client, event, &stdin);
+    input.map(Some).map_err(|error| error.to_string())
 }
 
 /// Returns the context for the answer; empty for moments at which nothing is shown.
@@ -135,7 +142,8 @@ fn context(input: &Input, app: &App) -> Result<HookContext, CliError> {
             | Moment::AfterCompaction
             | Moment::Prompt
     );
-    if !tells || is_off(input, app)? {
+    // Every moment is noted: a prompt that comes again after a compaction is another moment.
+    if is_off(input, app)? || !once::is_first(input, app) || !tells {
         return Ok(HookContext::default());
     }
     let service = app.service_for_hook()?;

@@ -246,6 +246,103 @@ fn a_sub_agent_is_a_session_of_its_parent() {
 }
 
 #[test]
+fn a_session_is_told_once_by_the_hooks_of_two_files() {
+    let world = World::new();
+    let rule = stored(
+        &world,
+        &[
+            "-t",
+            "rules",
+            "-c",
+            "Never push to main on Fridays",
+            "-i",
+            "critical",
+        ],
+    );
+    let port = stored(
+        &world,
+        &[
+            "-t",
+            "ops",
+            "-c",
+            "The staging database listens on port 5433",
+        ],
+    );
+    let own = Session::new(&world, "claude-code", "s1");
+    let plugin = Session::new(&world, "plugin", "s1");
+    assert!(own.start("startup").contains(&rule));
+    assert_eq!(plugin.start("startup"), "");
+    let prompt = "which port does the staging database listen on?";
+    assert!(plugin.prompt(prompt).contains(&port));
+    assert_eq!(own.prompt(prompt), "");
+    // A moment of its own is told, however soon it comes.
+    assert!(plugin.start("compact").contains(&rule));
+    assert!(own.prompt(prompt).contains(&port));
+
+    // Cursor runs the hooks of Claude Code beside its own.
+    let cursor = json!({"conversation_id": "c1", "cursor_version": "2.4.1"});
+    let of_claude = Session::new(&world, "claude-code", "c1");
+    for event in ["SessionStart", "UserPromptSubmit", "Stop"] {
+        assert_eq!(
+            of_claude.hook(event, cursor.clone()).ok().out,
+            "",
+            "{event}"
+        );
+    }
+    assert!(!world.icm(["sessions"]).ok().out.contains("c1"));
+    let of_cursor = Session::new(&world, "cursor", "c1");
+    let told = of_cursor.hook("sessionStart", cursor).ok().out;
+    assert!(
+        told.contains(&rule) && told.contains("additional_context"),
+        "{told}"
+    );
+    let injected = world.icm(["log", "--injected", "--json"]).ok().json_lines();
+    assert_eq!(injected.len(), 5, "{injected:?}");
+}
+
+#[test]
+fn what_a_client_shows_to_no_model_is_not_recorded_as_shown() {
+    let world = World::new();
+    let rule = stored(
+        &world,
+        &[
+            "-t",
+            "rules",
+            "-c",
+            "The staging database listens on port 5433",
+            "-i",
+            "critical",
+        ],
+    );
+    let kimi = Session::new(&world, "kimi-code", "k1");
+    assert_eq!(
+        kimi.hook("SessionStart", json!({"source": "startup"}))
+            .ok()
+            .out,
+        ""
+    );
+    assert_eq!(world.json(["sessions"])[0]["name"], "k1");
+    assert_eq!(world.icm(["log", "--injected"]).ends(1).out, "");
+    let prompt = json!({"prompt": "which port does the staging database listen on?"});
+    let told = || kimi.hook("UserPromptSubmit", prompt.clone()).ok().out;
+    assert!(told().contains(&rule));
+    // After a compaction the model has lost it.
+    kimi.hook("PostCompact", json!({})).ok();
+    assert!(told().contains(&rule));
+
+    let cursor = Session::new(&world, "cursor", "c1");
+    let run = cursor.hook("beforeSubmitPrompt", prompt.clone()).ok();
+    assert_eq!(run.out, r#"{"continue":true}"#);
+    let injected = world.icm(["log", "--injected", "--session", "c1"]);
+    assert!(!injected.out.contains(&rule), "{injected:?}");
+
+    let opencode = Session::new(&world, "opencode", "o1");
+    opencode.hook("session.created", json!({})).ok();
+    let again = opencode.hook("session.compacted", json!({})).ok().out;
+    assert!(again.contains(&rule), "{again}");
+}
+
+#[test]
 fn whatever_goes_wrong_the_client_goes_on() {
     let world = World::with_memories();
     let session = Session::new(&world, "claude-code", "s1");
@@ -623,10 +720,9 @@ fn every_client_has_a_fresh_context_after_a_compaction() {
         };
         hook(start, json!({"source": "startup"}));
         assert!(hook(ask, prompt.clone()).contains(&port), "{client}");
-        assert!(
-            !hook(ask, prompt.clone()).contains(&port),
-            "{client}: it was seen"
-        );
+        // The very same prompt would be taken for the hook of a second file.
+        let other = json!({"prompt": "the port of the staging database, please"});
+        assert!(!hook(ask, other).contains(&port), "{client}: it was seen");
         for (event, why) in compaction {
             hook(event, json!({"trigger": why, "source": why}));
         }

@@ -32,7 +32,7 @@ pub use error::HookError;
 pub use events::{EventRow, defaults, events, injects};
 pub use input::{Cause, Input, Moment, Subagent};
 pub use read::read;
-pub use which::{PLUGIN, which};
+pub use which::{PLUGIN, is_borrowed, which};
 
 /// The longest context in characters (UTF-16 units). Claude Code puts more than 10,000 into a file and shows a part.
 pub const CONTEXT_CHARS_MAX: usize = 9_000;

@@ -38,6 +38,9 @@ const HOOK_VARIABLES: [(&str, Client); 7] = [
 /// answer where nothing tells: the others that share a plugin take its shape. Input that is no JSON counts as none.
 pub fn which(env: impl Fn(&str) -> Option<String>, stdin: &[u8]) -> Client {
     let input: Value = serde_json::from_slice(stdin).unwrap_or_default();
+    if is_of_cursor(&input) {
+        return Client::Cursor;
+    }
     if let Some(client) = by_transcript(&input) {
         return client;
     }
@@ -52,6 +55,21 @@ pub fn which(env: impl Fn(&str) -> Option<String>, stdin: &[u8]) -> Client {
     } else {
         Client::ClaudeCode
     }
+}
+
+/// Returns whether another client runs a hook that was written for `client`, and has hooks of its own.
+///
+/// Cursor runs the hooks in Claude Code's settings beside its own, which would tell its model everything twice. It takes
+/// another answer than Claude Code, so these hooks say nothing there. Continue runs them, too, in Claude Code's shape;
+/// `init` gives it no hooks of its own, so they are the only ones.
+pub fn is_borrowed(client: Client, stdin: &[u8]) -> bool {
+    client == Client::ClaudeCode
+        && serde_json::from_slice(stdin).is_ok_and(|input| is_of_cursor(&input))
+}
+
+/// Cursor tells its version in each input.
+fn is_of_cursor(input: &Value) -> bool {
+    input.get("cursor_version").is_some()
 }
 
 fn by_transcript(input: &Value) -> Option<Client> {

@@ -1,6 +1,6 @@
 //! The client of a plugin that several clients share.
 
-use icm_clients::hooks::which;
+use icm_clients::hooks::{is_borrowed, which};
 use icm_clients::names::Client;
 
 use super::samples;
@@ -119,4 +119,29 @@ fn a_turn_of_codex_is_known_within_claude_code() {
         Client::Codex
     );
     assert_eq!(which(&within, br#"{"session_id":"s"}"#), Client::ClaudeCode);
+}
+
+/// Cursor runs the hooks of Claude Code and its plugins, in a shape of its own.
+#[test]
+fn every_input_of_cursor_is_known_as_cursors() {
+    let (mut of_cursor, mut others) = (0, 0);
+    for sample in samples() {
+        let is_cursor = sample.client == Client::Cursor;
+        assert_eq!(
+            is_borrowed(Client::ClaudeCode, &sample.bytes),
+            is_cursor,
+            "{} {}",
+            sample.client.name(),
+            sample.name
+        );
+        assert!(!is_borrowed(Client::Cursor, &sample.bytes));
+        if is_cursor {
+            assert_eq!(which(env(CLAUDE), &sample.bytes), Client::Cursor);
+            of_cursor += 1;
+        } else {
+            others += 1;
+        }
+    }
+    assert!(of_cursor > 5 && others > 50, "{of_cursor} {others}");
+    assert!(!is_borrowed(Client::ClaudeCode, b"not json"));
 }

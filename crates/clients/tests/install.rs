@@ -824,3 +824,59 @@ fn windows_gets_its_own_paths_and_shells() {
         "{text}"
     );
 }
+
+const LOCAL: &str = r#"{
+  "projects": {
+    "/src/a": {"mcpServers": {"icm": {"command": "icm", "args": ["serve"]}, "other": {"command": "x"}}},
+    "/src/b": {"mcpServers": {"icm": {"command": "theirs"}}},
+    "/src/c": 7
+  },
+  "numStartups": 4
+}
+"#;
+
+#[test]
+fn entries_for_one_folder_are_found_and_taken_out() {
+    use icm_clients::install::entries;
+
+    let home = Home::new();
+    let file = home.path().join(".claude.json");
+    home.write(&file, LOCAL);
+    let found = entries(None, &home.machine()).into_iter();
+    let found = found.map(|(_, _, entry)| entry.unwrap());
+    let found: Vec<_> = found
+        .map(|entry| (entry.folder.clone(), entry.is_local, entry.is_icm()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("/src/a".into(), true, true),
+            ("/src/b".into(), true, false)
+        ]
+    );
+    let plan = home.uninstall();
+    assert_eq!(plan.clients, [Client::ClaudeCode]);
+    let text = fs::read_to_string(&file).unwrap();
+    assert_eq!(
+        text,
+        LOCAL.replace(r#""icm": {"command": "icm", "args": ["serve"]},"#, "")
+    );
+    assert!(home.uninstall().steps.is_empty());
+
+    // The entry of the user is beside them, and both go.
+    home.write(&file, LOCAL);
+    home.install(&Request {
+        what: vec![What::Server],
+        ..home.request(Client::ClaudeCode)
+    });
+    assert_eq!(entries(None, &home.machine()).len(), 3);
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(
+        &file,
+        text.replace("\"numStartups\": 4", "\"numStartups\": 5"),
+    )
+    .unwrap();
+    home.uninstall();
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(!text.contains("serve"), "{text}");
+}

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::command::{Icm, is_icm};
 use super::error::InstallError;
 use super::file;
-use super::jobs::{Job, server};
+use super::jobs::{Job, local, server};
 use super::machine::Machine;
 use super::table;
 use super::tasks::{self, Setting};
@@ -29,6 +29,8 @@ pub struct Entry {
     pub env: BTreeMap<String, String>,
     /// The folder that the client starts it in.
     pub folder: PathBuf,
+    /// True if the client reads the entry in that folder alone, though it is in the user's file.
+    pub is_local: bool,
     /// True if the client passes a handful of variables on and no others.
     pub drops_env: bool,
 }
@@ -37,6 +39,29 @@ impl Entry {
     /// Returns whether the program is an icm by its name.
     pub fn is_icm(&self) -> bool {
         self.command.first().is_some_and(|program| is_icm(program))
+    }
+
+    fn of(
+        server: &table::Server,
+        client: Client,
+        file: &Path,
+        folder: &Path,
+        entry: &Value,
+    ) -> Entry {
+        let env = entry.get(server.shape.env).and_then(Value::as_object);
+        let env = env.into_iter().flatten().filter_map(|(name, value)| {
+            let value = value.as_str()?.to_owned();
+            Some((name.clone(), value))
+        });
+        Entry {
+            client,
+            file: file.to_path_buf(),
+            command: server::command(&server.shape, entry).unwrap_or_default(),
+            env: env.collect(),
+            folder: folder.to_path_buf(),
+            is_local: false,
+            drops_env: table::row(client).drops_env,
+        }
     }
 
     /// Returns the environment that the client starts the program with.
@@ -98,19 +123,21 @@ pub fn entries(
         };
         for client in Client::ALL {
             for task in tasks::of(*client, What::Server, &setting) {
-                let Job::Server(server, _) = task.job else {
-                    continue;
+                let read = match task.job {
+                    Job::Server(server, _) => read(server, *client, &task.file, &folder),
+                    Job::Local(server) => read_local(server, *client, &task.file),
+                    _ => continue,
                 };
-                if found
-                    .iter()
-                    .any(|(known, file, _)| (*known, file) == (*client, &task.file))
-                {
-                    continue;
-                }
-                match read(server, *client, &task.file, &folder) {
-                    Ok(None) => {}
-                    Ok(Some(entry)) => found.push((*client, task.file, Ok(entry))),
-                    Err(error) => found.push((*client, task.file, Err(error))),
+                let file = task.file;
+                match read {
+                    Ok(entries) => {
+                        let new = entries.into_iter().filter(|entry| !is_known(&found, entry));
+                        let new: Vec<_> = new.collect();
+                        found.extend(new.into_iter().map(|it| (*client, file.clone(), Ok(it))));
+                    }
+                    // Both readers of a file have the same trouble with it.
+                    Err(_) if found.iter().any(|it| (it.0, &it.1) == (*client, &file)) => {}
+                    Err(error) => found.push((*client, file, Err(error))),
                 }
             }
         }
@@ -118,31 +145,47 @@ pub fn entries(
     found
 }
 
+/// Two places of the table may be one file.
+fn is_known(found: &[(Client, PathBuf, Result<Entry, InstallError>)], entry: &Entry) -> bool {
+    let mut known = found.iter().filter_map(|(_, _, known)| known.as_ref().ok());
+    known.any(|known| {
+        (known.client, &known.file, known.is_local) == (entry.client, &entry.file, entry.is_local)
+            && (!entry.is_local || known.folder == entry.folder)
+    })
+}
+
+fn parse(server: &table::Server, path: &Path) -> Result<Option<Value>, InstallError> {
+    let Some(bytes) = file::read(path)? else {
+        return Ok(None);
+    };
+    let text = Text::new(Some(&bytes))?;
+    server.format.parse(&text.plain).map(Some)
+}
+
 fn read(
     server: &table::Server,
     client: Client,
     path: &Path,
     folder: &Path,
-) -> Result<Option<Entry>, InstallError> {
-    let Some(bytes) = file::read(path)? else {
-        return Ok(None);
-    };
-    let text = Text::new(Some(&bytes))?;
-    let value = server.format.parse(&text.plain)?;
-    let Some((_, entry)) = server::entry(server, &value) else {
-        return Ok(None);
-    };
-    let env = entry.get(server.shape.env).and_then(Value::as_object);
-    let env = env.into_iter().flatten().filter_map(|(name, value)| {
-        let value = value.as_str()?.to_owned();
-        Some((name.clone(), value))
-    });
-    Ok(Some(Entry {
-        client,
-        file: path.to_path_buf(),
-        command: server::command(&server.shape, entry).unwrap_or_default(),
-        env: env.collect(),
-        folder: folder.to_path_buf(),
-        drops_env: table::row(client).drops_env,
-    }))
+) -> Result<Vec<Entry>, InstallError> {
+    let value = parse(server, path)?.unwrap_or_default();
+    let found = server::entry(server, &value).into_iter();
+    Ok(found
+        .map(|(_, entry)| Entry::of(server, client, path, folder, entry))
+        .collect())
+}
+
+fn read_local(
+    server: &table::Server,
+    client: Client,
+    path: &Path,
+) -> Result<Vec<Entry>, InstallError> {
+    let value = parse(server, path)?.unwrap_or_default();
+    let found = local::entries(server, &value).into_iter();
+    Ok(found
+        .map(|(folder, _, entry)| Entry {
+            is_local: true,
+            ..Entry::of(server, client, path, Path::new(folder), entry)
+        })
+        .collect())
 }

@@ -173,6 +173,19 @@ fn servers(row: &'static Row, setting: &Setting<'_>) -> Vec<Task> {
             }
         }
     }
+    if row.has_local && setting.everywhere && matches!(setting.scope, Scope::User) {
+        let locals = tasks.iter().filter_map(|task| match task.job {
+            Job::Server(server, _) => Some((server, task.file.clone())),
+            _ => None,
+        });
+        let locals = locals.map(|(server, file)| Task {
+            client: row.client,
+            what: What::Server,
+            file,
+            job: Job::Local(server),
+        });
+        tasks.extend(locals.collect::<Vec<_>>());
+    }
     if tasks.is_empty()
         && let Some(server) = row
             .servers

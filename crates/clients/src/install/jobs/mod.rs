@@ -2,6 +2,7 @@
 
 mod block;
 mod hooks;
+pub(super) mod local;
 pub(super) mod server;
 
 use serde_json::Value;
@@ -22,6 +23,8 @@ pub(super) const OWN_MARK: &str = "Written by `icm init`";
 pub(super) enum Job {
     /// An entry of a server.
     Server(&'static Server, Node),
+    /// Entries of a server for one folder alone. They are taken out and never put in.
+    Local(&'static Server),
     /// The hooks of a client.
     Hooks(&'static Hooks, Client, Icm),
     /// A block between marks.
@@ -55,7 +58,7 @@ pub(super) enum Made {
 impl Job {
     fn format(&self) -> Option<Format> {
         match self {
-            Job::Server(server, _) => Some(server.format),
+            Job::Server(server, _) | Job::Local(server) => Some(server.format),
             Job::Hooks(hooks, ..) if hooks.style == Style::Tables => Some(Format::Toml),
             Job::Hooks(..) => Some(Format::Json),
             Job::Block(_) | Job::Own(..) => None,
@@ -76,6 +79,7 @@ impl Job {
         let (edits, is_update) = match self {
             Job::Server(server, node) => server::put(server, &value, node, force)?,
             Job::Hooks(hooks, client, icm) => hooks::put(hooks, &value, *client, icm)?,
+            Job::Local(_) => return Ok(Made::Same),
             Job::Block(body) => return block::put(plain, body),
             Job::Own(own, _) => {
                 return match text {
@@ -117,6 +121,7 @@ impl Job {
         let value = format.parse(plain)?;
         let mut edits = match self {
             Job::Server(server, _) => server::take(server, &value),
+            Job::Local(server) => local::take(server, &value),
             Job::Hooks(hooks, client, _) => hooks::take(hooks, &value, *client),
             Job::Block(_) | Job::Own(..) => Vec::new(),
         };
@@ -174,7 +179,7 @@ impl Job {
                 let events = defaults(*client).map(|event| Seg::keys(&["hooks", event]));
                 events.chain([Seg::keys(&["hooks"])]).collect()
             }
-            Job::Block(_) | Job::Own(..) => Vec::new(),
+            Job::Local(_) | Job::Block(_) | Job::Own(..) => Vec::new(),
         }
     }
 }

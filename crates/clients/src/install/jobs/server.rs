@@ -94,7 +94,7 @@ pub(in crate::install) fn entry<'a>(
 }
 
 /// Returns whether an entry runs an icm as a server.
-fn is_ours(shape: &Shape, entry: &Value) -> bool {
+pub(super) fn is_ours(shape: &Shape, entry: &Value) -> bool {
     command(shape, entry).is_some_and(|words| {
         let serves = words.iter().skip(1).any(|word| word == "serve");
         words.first().is_some_and(|program| is_icm(program)) && serves

@@ -51,6 +51,7 @@ pub(super) const BARE: Row = Row {
     seen: &[],
     programs: &[],
     drops_env: false,
+    has_local: false,
     servers: &[],
     hooks: None,
     rules: AGENTS,

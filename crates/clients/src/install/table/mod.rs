@@ -19,6 +19,8 @@ pub(super) struct Row {
     pub(super) programs: &'static [&'static str],
     /// True if the client starts a server with a handful of variables only, so that the entry has to name the others.
     pub(super) drops_env: bool,
+    /// True if the user's file has servers for one folder alone, too.
+    pub(super) has_local: bool,
     /// One for each place where the client can be installed.
     pub(super) servers: &'static [Server],
     pub(super) hooks: Option<Hooks>,

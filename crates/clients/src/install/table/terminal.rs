@@ -10,6 +10,7 @@ pub(super) const ROWS: &[Row] = &[
         client: Client::ClaudeCode,
         seen: &["{claude}", "{claude.json}"],
         programs: &["claude"],
+        has_local: true,
         servers: &[Server {
             user: &["{claude.json}"],
             project: &[".mcp.json"],
@@ -56,6 +57,7 @@ pub(super) const ROWS: &[Row] = &[
         },
         skills: SKILLS,
         check: "`codex mcp list`; accept the hooks with `/hooks` in Codex",
+        ..BARE
     },
     Row {
         client: Client::GeminiCli,

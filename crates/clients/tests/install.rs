@@ -870,6 +870,14 @@ fn entries_for_one_folder_are_found_and_taken_out() {
         ..home.request(Client::ClaudeCode)
     });
     assert_eq!(entries(None, &home.machine()).len(), 3);
+    home.uninstall();
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(!text.contains("serve") && text.contains("theirs"), "{text}");
+    home.write(&file, LOCAL);
+    home.install(&Request {
+        what: vec![What::Server],
+        ..home.request(Client::ClaudeCode)
+    });
     let text = fs::read_to_string(&file).unwrap();
     fs::write(
         &file,

@@ -12,7 +12,7 @@ use crate::app::{App, Origin};
 use crate::columns::{self, Cell};
 use crate::config;
 use crate::error::{CliError, Outcome};
-use crate::text::count;
+use crate::text::{count, one_line};
 use crate::ui::{BAD, DIM, GOOD, WARN};
 
 /// Returns what the commands know of this machine.
@@ -147,11 +147,7 @@ pub(super) fn go(plan: &Plan, words: &Words, dry_run: bool, app: &App) -> Result
         });
     }
     if !app.global.yes {
-        for line in lines(plan) {
-            let [sign, client, what, file] = line.texts();
-            app.ui
-                .preview(format_args!("{sign} {client}: {what} {file}"));
-        }
+        preview(plan, app);
         let verb = words.verb;
         let question = format!("{}{} {files}?", verb[..1].to_uppercase(), &verb[1..]);
         if !app.agreed(&question, &format!("{} {files}", words.doing))? {
@@ -291,6 +287,24 @@ fn print(plan: &Plan, app: &App) -> Result<(), CliError> {
         app.ui.note(note);
     }
     Ok(())
+}
+
+/// Shows the lines before the question, on stderr and aligned as [`print`] does it.
+fn preview(plan: &Plan, app: &App) {
+    let lines = lines(plan);
+    let widest = |text: fn(&Line) -> &str| lines.iter().map(|line| text(line).len()).max();
+    let client_len = widest(|line| line.client.title()).unwrap_or_default();
+    let what_len = widest(|line| line.what).unwrap_or_default();
+    for line in &lines {
+        let [sign, client, what, file] = line.texts();
+        app.ui.preview(format_args!(
+            "{sign}  {client:client_len$}  {what:what_len$}  {}",
+            one_line(file)
+        ));
+    }
+    for note in &plan.notes {
+        app.ui.note(note);
+    }
 }
 
 fn diff(step: &Step, app: &App) -> Result<(), CliError> {

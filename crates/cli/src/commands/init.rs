@@ -120,6 +120,9 @@ pub(crate) fn run(args: InitArgs, app: &App) -> Result<Outcome, CliError> {
     };
     let went = clients::go(&plan, &words, args.dry_run, app)?;
     if went.wrote {
+        app.ui.remark(format_args!(
+            "restart the clients that run; check all: `icm doctor --clients`"
+        ));
         let written = |client: &&Client| is_written(&plan, **client);
         for client in plan.clients.iter().filter(written) {
             app.ui.remark(format_args!(
@@ -128,8 +131,6 @@ pub(crate) fn run(args: InitArgs, app: &App) -> Result<Outcome, CliError> {
                 install::check(*client)
             ));
         }
-        app.ui
-            .remark(format_args!("check all: `icm doctor --clients`"));
     }
     Ok(went.outcome)
 }

@@ -315,7 +315,7 @@ fn the_question_comes_after_the_files() {
         .world
         .icm_asked(&["-q", "init", "--mode", "mcp"], "n\n")
         .ends(1);
-    let shown = no.err.find("+ Cursor: server");
+    let shown = no.err.find("+  Cursor     server  /");
     assert!(
         shown.is_some() && shown < no.err.find("Write 3 files? [y/N]"),
         "{no:#?}"
@@ -337,4 +337,71 @@ fn the_question_comes_after_the_files() {
     );
     home.world.icm_asked(&["uninstall"], "y\n").ok();
     assert_eq!(home.files(), before);
+}
+
+#[test]
+fn doctor_looks_at_hooks_and_at_entries_for_one_folder() {
+    let home = Home::new();
+    home.world
+        .icm([
+            "init", "--client", "cursor", "gemini", "--mode", "hook", "--yes",
+        ])
+        .ok();
+    check(
+        &home,
+        0,
+        "cursor",
+        "ok",
+        "hooks.json: the hooks run this icm",
+    );
+    home.write(".cursor/hooks.json", "{");
+    check(&home, 1, "cursor", "problem", "does not parse as JSON");
+    home.world.icm(["uninstall", "--yes"]);
+
+    // One file with servers and hooks is told of once.
+    home.write(".gemini/settings.json", "{");
+    let answer = home.world.icm(["doctor", "--clients", "--json"]).ends(1);
+    let answer = answer.json();
+    let checks = answer["checks"].as_array().unwrap();
+    let of_gemini = checks.iter().filter(|check| check["name"] == "gemini-cli");
+    assert_eq!(of_gemini.count(), 1, "{answer:#}");
+
+    let folder = home.path.join("work").display().to_string();
+    let mut entry = serde_json::json!({"projects": {}});
+    entry["projects"][&folder] =
+        serde_json::json!({"mcpServers": {"icm": {"command": "/nowhere/icm", "args": ["serve"]}}});
+    home.write(".claude.json", &entry.to_string());
+    let mend = check(
+        &home,
+        1,
+        "claude-code",
+        "problem",
+        &format!("for {folder} alone"),
+    );
+    assert_eq!(
+        mend,
+        format!("cd '{folder}' && claude mcp remove --scope local icm")
+    );
+    home.world.icm(["uninstall", "--check"]).ends(1);
+    home.world.icm(["uninstall", "--yes"]);
+    let left: Value = serde_json::from_str(&home.read(".claude.json")).unwrap();
+    assert_eq!(
+        left["projects"][&folder]["mcpServers"],
+        serde_json::json!({})
+    );
+}
+
+#[test]
+fn a_client_without_servers_is_told_what_to_do() {
+    let home = Home::new();
+    let run = home.world.icm(["init", "--client", "aider", "--yes"]);
+    assert!(
+        run.err
+            .contains("Aider has no MCP servers: `icm init --client aider --mode rules`"),
+        "{run:?}"
+    );
+    home.world
+        .icm(["init", "--client", "aider", "--mode", "rules", "--yes"])
+        .ok();
+    assert!(home.read(".aider.icm.md").contains("icm"));
 }

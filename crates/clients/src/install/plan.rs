@@ -372,7 +372,7 @@ fn take_all(group: &Group, ledger: &Ledger) -> Option<Step> {
     if let (Some(known), Some(old)) = (known, &old)
         && known.hash == hash(&bytes)
     {
-        step.after.clone_from(old);
+        step.after = old.clone().map(|old| without_local(group, old));
         step.add_removed(group.tasks.iter().filter(parts));
     } else {
         let old_text = old.as_ref().and_then(|old| Text::new(old.as_deref()).ok());
@@ -419,6 +419,19 @@ fn take_all(group: &Group, ledger: &Ledger) -> Option<Step> {
         return Some(step.left_alone(&tasks, InstallError::ReadOnly));
     }
     Some(step)
+}
+
+/// Returns the bytes from before icm without the entries for one folder alone, which `init` did not write.
+fn without_local(group: &Group, bytes: Vec<u8>) -> Vec<u8> {
+    let Ok(text) = Text::new(Some(&bytes)) else {
+        return bytes;
+    };
+    let mut tasks = group.tasks.iter();
+    let local = tasks.find(|task| matches!(task.job, Job::Local(_)));
+    match local.map(|task| task.job.take(&text.plain, Base::Unknown)) {
+        Some(Ok(Made::New(plain))) => text.bytes(&plain),
+        _ => bytes,
+    }
 }
 
 impl Step {

@@ -103,11 +103,20 @@ pub(super) fn lacks(client: Client, what: What, scope: &Scope) -> String {
             "{} has {thing} for the user only: leave --project out",
             client.title()
         ),
-        (false, _) => format!(
-            "{} has no {}",
-            client.title(),
-            thing.trim_start_matches("a ")
-        ),
+        (false, _) => {
+            let mut text = format!(
+                "{} has no {}",
+                client.title(),
+                thing.trim_start_matches("a ")
+            );
+            if what == What::Server {
+                let name = client.name();
+                text.push_str(&format!(
+                    ": `icm init --client {name} --mode rules` tells its agent of the command"
+                ));
+            }
+            text
+        }
     }
 }
 

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use icm_api::{Check, CheckStatus};
-use icm_clients::install::{self, Entry, Machine, Outcome, Plan, Request, What};
+use icm_clients::install::{
+    self, Entry, InstallError, Machine, Outcome, Plan, Request, Step, What,
+};
 use icm_clients::names::Client;
 
 use crate::app::App;
@@ -37,14 +39,13 @@ pub(super) fn checks(app: &App) -> Result<Vec<Check>, CliError> {
                 let command = entry.command.join(" ");
                 let message = format!(
                     "{}: another server is called icm (`{command}`)",
-                    file.display()
+                    place(&entry)
                 );
-                check(
-                    name,
-                    CheckStatus::Warning,
-                    message,
-                    Some(format!("icm init --client {name} --force")),
-                )
+                let mend = match entry.is_local {
+                    true => mend(&entry),
+                    false => format!("icm init --client {name} --force"),
+                };
+                check(name, CheckStatus::Warning, message, Some(mend))
             }
             Ok(entry) => one(&entry, &machine, store.as_deref()),
         });
@@ -58,7 +59,13 @@ pub(super) fn checks(app: &App) -> Result<Vec<Check>, CliError> {
             Some("icm init".to_owned()),
         ));
     }
-    checks.extend(hooks(app, &machine)?);
+    for hook in hooks(app, &machine)? {
+        // Servers and hooks may share a file.
+        let is_told = |known: &Check| (&known.name, &known.message) == (&hook.name, &hook.message);
+        if !checks.iter().any(is_told) {
+            checks.push(hook);
+        }
+    }
     for server in install::running(Path::new("/proc"), PATIENCE) {
         let Some(version) = server.version.filter(|version| version != VERSION) else {
             continue;
@@ -79,8 +86,8 @@ pub(super) fn checks(app: &App) -> Result<Vec<Check>, CliError> {
 
 fn one(entry: &Entry, machine: &Machine, store: Option<&Path>) -> Check {
     let name = entry.client.name();
-    let file = entry.file.display();
-    let mend = || Some(format!("icm init --client {name}"));
+    let file = place(entry);
+    let mend = || Some(mend(entry));
     let answer = match install::probe(entry, machine, PATIENCE) {
         Ok(answer) => answer,
         Err(error) => {
@@ -109,7 +116,28 @@ fn one(entry: &Entry, machine: &Machine, store: Option<&Path>) -> Check {
     check(name, CheckStatus::Ok, message, None)
 }
 
-/// Returns a warning for each client whose hooks run another icm, or lead to another store, than `init` would write.
+/// Returns where an entry is, as a person knows it.
+fn place(entry: &Entry) -> String {
+    let file = entry.file.display();
+    match entry.is_local {
+        true => format!("{file}, for {} alone", entry.folder.display()),
+        false => file.to_string(),
+    }
+}
+
+/// Returns the command that mends an entry. One for a folder alone goes before the user's, so it is taken out.
+fn mend(entry: &Entry) -> String {
+    match entry.is_local {
+        true => format!(
+            "cd '{}' && claude mcp remove --scope local icm",
+            entry.folder.display()
+        ),
+        false => format!("icm init --client {}", entry.client.name()),
+    }
+}
+
+/// Returns a check for each client with hooks of icm: whether they run this icm with this store, as `init` would write
+/// them.
 fn hooks(app: &App, machine: &Machine) -> Result<Vec<Check>, CliError> {
     let request = Request {
         clients: Client::ALL.to_vec(),
@@ -121,22 +149,55 @@ fn hooks(app: &App, machine: &Machine) -> Result<Vec<Check>, CliError> {
         .map_err(|error| CliError::failed(error.to_string()))?;
     let mut checks: Vec<Check> = Vec::new();
     for step in &plan.steps {
-        let mut old = step
-            .pieces
-            .iter()
-            .filter(|piece| matches!(piece.outcome, Outcome::Updated));
-        let Some(piece) = old.next() else { continue };
-        let name = piece.client.name();
-        if checks.iter().all(|check| check.name != name) {
-            let message = format!(
-                "{}: the hooks run another icm, or lead to another store",
-                step.file.display()
-            );
-            let mend = format!("icm init --client {name} --mode hook");
-            checks.push(check(name, CheckStatus::Warning, message, Some(mend)));
+        if let Some(error) = step.refused() {
+            checks.extend(unreadable(step, error));
+            continue;
+        }
+        let is = |wanted: fn(&Outcome) -> bool| {
+            let mut pieces = step.pieces.iter();
+            pieces.find(|piece| wanted(&piece.outcome))
+        };
+        let old = is(|outcome| matches!(outcome, Outcome::Updated));
+        let Some(piece) = old.or_else(|| is(|outcome| matches!(outcome, Outcome::Same))) else {
+            continue;
+        };
+        let (client, file) = (piece.client.name(), step.file.display());
+        let new = match old {
+            Some(_) => check(
+                client,
+                CheckStatus::Warning,
+                format!("{file}: the hooks run another icm, or lead to another store"),
+                Some(format!("icm init --client {client} --mode hook")),
+            ),
+            None => check(
+                client,
+                CheckStatus::Ok,
+                format!("{file}: the hooks run this icm"),
+                None,
+            ),
+        };
+        // A client with a file for each hook is told of once, and of what is wrong before what is right.
+        match checks.iter_mut().find(|known| known.name == client) {
+            None => checks.push(new),
+            Some(known) if known.status == CheckStatus::Ok => *known = new,
+            Some(_) => {}
         }
     }
     Ok(checks)
+}
+
+/// Returns a check for a file that no client can read either. What else keeps `init` from writing is no problem here.
+fn unreadable(step: &Step, error: &InstallError) -> Option<Check> {
+    let is_broken = matches!(
+        error,
+        InstallError::DoesNotParse { .. }
+            | InstallError::DuplicateKey { .. }
+            | InstallError::NotUtf8 { .. }
+    );
+    let piece = step.pieces.first().filter(|_| is_broken)?;
+    let message = format!("{}: {error}", step.file.display());
+    let name = piece.client.name();
+    Some(check(name, CheckStatus::Problem, message, None))
 }
 
 fn is_same(a: &Path, b: &Path) -> bool {

@@ -164,7 +164,7 @@ pub(super) const ROWS: &[Row] = &[
             user: "~/Documents/Cline/Rules/icm.md",
             project: "AGENTS.md",
         },
-        check: "the MCP servers in Cline",
+        check: "look at the MCP servers in Cline",
         ..BARE
     },
     Row {
@@ -182,7 +182,7 @@ pub(super) const ROWS: &[Row] = &[
             user: "~/.roo/rules/icm.md",
             project: "AGENTS.md",
         },
-        check: "the MCP servers in Roo Code",
+        check: "look at the MCP servers in Roo Code",
         ..BARE
     },
     Row {
@@ -233,7 +233,7 @@ pub(super) const ROWS: &[Row] = &[
             user: "~/.continue/rules/icm.md",
             project: ".continue/rules/icm.md",
         },
-        check: "the tools in Continue",
+        check: "look at the tools in Continue",
         ..BARE
     },
     Row {
@@ -265,7 +265,7 @@ pub(super) const ROWS: &[Row] = &[
             user: "",
             project: ".junie/AGENTS.md",
         },
-        check: "the MCP servers in Junie",
+        check: "look at the MCP servers in Junie",
         ..BARE
     },
 ];

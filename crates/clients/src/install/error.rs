@@ -60,6 +60,18 @@ pub enum InstallError {
     /// Something else than a file has the name.
     #[error("it is not a regular file: move it away first")]
     NotAFile,
+    /// The file is another user's, and a link may lead to it.
+    #[error("{} belongs to another user: run icm as that user, or take the link away", target.display())]
+    AnotherUser {
+        /// The file at the end of links.
+        target: PathBuf,
+    },
+    /// A file of a project leads out of it.
+    #[error("it is a link out of the project, to {}: put a file in its place", target.display())]
+    OutsideProject {
+        /// The file at the end of links.
+        target: PathBuf,
+    },
     /// The marks of icm's block do not pair up.
     #[error("the marks of icm's block do not pair up: take out what is left of them")]
     BrokenMarks,

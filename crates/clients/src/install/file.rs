@@ -1,7 +1,7 @@
 //! Files: read whole, written beside and renamed.
 
 use std::fs::{self, Metadata};
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::error::InstallError;
@@ -62,9 +62,65 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
             max: MAX_BYTES,
         });
     }
-    fs::read(path)
-        .map(Some)
-        .map_err(InstallError::io("read", path))
+    // The file may have grown since.
+    let mut bytes = Vec::new();
+    let read =
+        fs::File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));
+    read.map_err(InstallError::io("read", path))?;
+    match bytes.len() as u64 {
+        bytes if bytes > MAX_BYTES => Err(InstallError::TooBig {
+            bytes,
+            max: MAX_BYTES,
+        }),
+        _ => Ok(Some(bytes)),
+    }
+}
+
+/// Refuses a file that a link may have led to. A link in a home folder may lead anywhere, as people keep their settings
+/// in other folders, but to files of the same user alone. A link in a project has to stay in it: somebody else may have
+/// made the project.
+///
+/// # Errors
+/// [`InstallError::AnotherUser`], [`InstallError::OutsideProject`].
+pub(super) fn check_target(
+    target: &Path,
+    home: &Path,
+    project: Option<&Path>,
+) -> Result<(), InstallError> {
+    let target_is = || target.to_path_buf();
+    if let Some(project) = project {
+        let root = project.canonicalize();
+        if !target.starts_with(root.as_deref().unwrap_or(project)) {
+            return Err(InstallError::OutsideProject {
+                target: target_is(),
+            });
+        }
+    }
+    match is_of_user(target, project.unwrap_or(home)) {
+        true => Ok(()),
+        false => Err(InstallError::AnotherUser {
+            target: target_is(),
+        }),
+    }
+}
+
+/// Returns whether a file is the user's. Root works for the user whose folder it is: a link of theirs to a file of root
+/// would let them write it.
+#[cfg(unix)]
+fn is_of_user(file: &Path, folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let owner = |path: &Path| fs::metadata(path).ok().map(|about| about.uid());
+    let me = rustix::process::geteuid().as_raw();
+    let allowed = match me {
+        0 => owner(folder).unwrap_or(me),
+        _ => me,
+    };
+    owner(file).is_none_or(|owner| owner == allowed)
+}
+
+#[cfg(not(unix))]
+fn is_of_user(_: &Path, _: &Path) -> bool {
+    true
 }
 
 /// Returns whether a file is marked as one that may not be written.
@@ -105,6 +161,7 @@ fn write_beside(
     {
         use std::os::unix::fs::PermissionsExt;
         // Of a new file the umask takes its part. The readers of an old one are set before it has a byte.
+        // The umask takes its part. What replaces a file may be a secret, until it has the mode of that file.
         builder.permissions(fs::Permissions::from_mode(match (old, executable) {
             (Some(_), _) => 0o600,
             (None, true) => 0o777,

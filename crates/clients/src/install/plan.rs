@@ -114,7 +114,7 @@ pub(super) fn install(
     let groups = Group::all(all, project);
     let steps = groups
         .into_iter()
-        .map(|group| put_all(group, request.force, &ledger, &icm));
+        .map(|group| put_all(group, request.force, &ledger, &icm, &machine.home));
     Ok(Plan {
         steps: steps.collect(),
         notes,
@@ -130,9 +130,10 @@ fn open(target: &Path) -> Result<(Option<Vec<u8>>, Text), InstallError> {
     Ok((bytes, text))
 }
 
-fn put_all(group: Group, force: bool, ledger: &Ledger, icm: &Icm) -> Step {
+fn put_all(group: Group, force: bool, ledger: &Ledger, icm: &Icm, home: &Path) -> Step {
     let mut step = Step::of(&group.file, &group.target);
-    let (bytes, text) = match open(&group.target) {
+    let allowed = file::check_target(&group.target, home, group.project.as_deref());
+    let (bytes, text) = match allowed.and_then(|()| open(&group.target)) {
         Ok(opened) => opened,
         Err(error) => return step.left_alone(&group.tasks, error),
     };

@@ -12,6 +12,9 @@ use serde_json::Value;
 use super::error::InstallError;
 use super::node::{Edit, Seg, find};
 
+/// Characters of a parser's words. Some quote the line, which may have megabytes.
+const WHY_CHARS_MAX: usize = 240;
+
 /// The format of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
@@ -35,9 +38,10 @@ impl Format {
     fn broken(self, why: impl ToString) -> InstallError {
         let why = why.to_string();
         let why = why.lines().map(str::trim).filter(|line| !line.is_empty());
+        let why = why.collect::<Vec<_>>().join(" ");
         InstallError::DoesNotParse {
             format: self.name(),
-            why: why.collect::<Vec<_>>().join(" "),
+            why: why.chars().take(WHY_CHARS_MAX).collect(),
         }
     }
 

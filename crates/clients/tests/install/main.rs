@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod hostile;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -199,7 +201,11 @@ fn linked(home: &Home, file: &Path, text: &str) {
             .unwrap(),
         file.file_name().unwrap().to_str().unwrap()
     );
-    let real = home.path().join("dotfiles").join(name);
+    let folder = match file.starts_with(home.path().join("project")) {
+        true => home.path().join("project"),
+        false => home.path(),
+    };
+    let real = folder.join("dotfiles").join(name);
     home.write(&real, text);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     std::os::unix::fs::symlink(real, file).unwrap();

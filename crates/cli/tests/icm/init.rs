@@ -405,3 +405,41 @@ fn a_client_without_servers_is_told_what_to_do() {
         .ok();
     assert!(home.read(".aider.icm.md").contains("icm"));
 }
+
+/// Whoever made a project could let doctor start a program of theirs.
+#[cfg(unix)]
+#[test]
+fn doctor_starts_no_program_of_a_project() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::new();
+    let trap = home.path.join("trapped");
+    let evil = format!("#!/bin/sh\ntouch '{}'\n", trap.display());
+    home.write("work/bin/icm", &evil);
+    let program = home.path.join("work/bin/icm");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let own = env!("CARGO_BIN_EXE_icm");
+    let write = |command: &str, args: &[&str], env: Value| {
+        let entry = serde_json::json!({"mcpServers": {"icm": {"command": command, "args": args, "env": env}}});
+        home.write("work/.mcp.json", &entry.to_string());
+    };
+    let none = || serde_json::json!({});
+    for (command, args, env) in [
+        (program.to_str().unwrap(), &["serve"][..], none()),
+        ("./bin/icm", &["serve"], none()),
+        ("bin/../bin/icm", &["serve"], none()),
+        (own, &["store", "-t", "a", "-c", "serve"], none()),
+        (
+            own,
+            &["serve"],
+            serde_json::json!({"LD_PRELOAD": "bin/icm"}),
+        ),
+    ] {
+        write(command, args, env);
+        let mend = check(&home, 0, "claude-code", "warning", "not started");
+        assert_eq!(mend, "icm init --client claude-code --project");
+    }
+    assert!(!trap.exists());
+    let store = home.world.store().display().to_string();
+    write(own, &["serve"], serde_json::json!({"ICM_DB": store}));
+    check(&home, 0, "claude-code", "ok", &store);
+}

@@ -31,6 +31,8 @@ pub struct Entry {
     pub folder: PathBuf,
     /// True if the client reads the entry in that folder alone, though it is in the user's file.
     pub is_local: bool,
+    /// True if it is in a file of the project, which somebody else may have written.
+    pub is_of_project: bool,
     /// True if the client passes a handful of variables on and no others.
     pub drops_env: bool,
 }
@@ -39,6 +41,20 @@ impl Entry {
     /// Returns whether the program is an icm by its name.
     pub fn is_icm(&self) -> bool {
         self.command.first().is_some_and(|program| is_icm(program))
+    }
+
+    /// Returns whether the entry may be started to see what it answers. One of a project may name any program, or
+    /// variables that change what a program does: it may be `icm` of `PATH` or this program, `icm`, alone, as a server.
+    pub fn may_be_started(&self, icm: &Path) -> bool {
+        let Some((program, words)) = self.command.split_first() else {
+            return true;
+        };
+        let real = |path: &Path| path.canonicalize().ok();
+        let is_known = program == "icm"
+            || real(Path::new(program)).is_some_and(|path| Some(path) == real(icm));
+        let serves = words.first().is_some_and(|word| word == "serve");
+        let is_plain = self.env.keys().all(|name| name.starts_with("ICM_"));
+        !self.is_of_project || (is_known && serves && is_plain)
     }
 
     fn of(
@@ -60,6 +76,7 @@ impl Entry {
             env: env.collect(),
             folder: folder.to_path_buf(),
             is_local: false,
+            is_of_project: false,
             drops_env: table::row(client).drops_env,
         }
     }
@@ -130,7 +147,10 @@ pub fn entries(
                 };
                 let file = task.file;
                 match read {
-                    Ok(entries) => {
+                    Ok(mut entries) => {
+                        for entry in &mut entries {
+                            entry.is_of_project = matches!(scope, Scope::Project(_));
+                        }
                         let new = entries.into_iter().filter(|entry| !is_known(&found, entry));
                         let new: Vec<_> = new.collect();
                         found.extend(new.into_iter().map(|it| (*client, file.clone(), Ok(it))));

@@ -104,6 +104,19 @@ pub(super) fn check_target(
     }
 }
 
+/// Returns whether a file or folder belongs to the user of this process.
+#[cfg(unix)]
+pub(super) fn is_mine(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let me = rustix::process::geteuid().as_raw();
+    fs::metadata(path).is_ok_and(|about| about.uid() == me)
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_mine(_: &Path) -> bool {
+    true
+}
+
 /// Returns whether a file is the user's. Root works for the user whose folder it is: a link of theirs to a file of root
 /// would let them write it.
 #[cfg(unix)]

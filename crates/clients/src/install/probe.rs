@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::command::is_icm;
 use super::entries::Entry;
+use super::file;
 use super::machine::Machine;
 
 /// The protocol revision that is offered; icm answers with the same.
@@ -231,6 +232,9 @@ pub fn running(proc: &Path, patience: Duration) -> Vec<Running> {
     let mut found: Vec<Running> = entries
         .filter_map(|entry| {
             let pid = entry.file_name().to_str()?.parse().ok()?;
+            if !file::is_mine(&entry.path()) {
+                return None;
+            }
             let words = std::fs::read(entry.path().join("cmdline")).ok()?;
             let words = String::from_utf8_lossy(&words).into_owned();
             let mut words = words.split('\0');

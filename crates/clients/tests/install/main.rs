@@ -698,11 +698,16 @@ fn running_servers_tell_their_version() {
         ("14", "/opt/other\0serve\0", "echo icm 9.9.9"),
         ("15", "icm\0--db\0/x\0serve\0", "exit 1"),
         ("self", "icm\0serve\0", "echo icm 9.9.9"),
+        ("16", "/opt/icm\0serve\0", "echo icm 9.9.9"),
     ] {
         let folder = proc.join(pid);
         home.write(&folder.join("cmdline"), words);
         home.write(&folder.join("exe"), &format!("#!/bin/sh\n{version}\n"));
         fs::set_permissions(folder.join("exe"), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    // Root alone gives files away. A process of another user has a program that is not this user's to start.
+    if std::os::unix::fs::chown(proc.join("16"), Some(65_534), None).is_err() {
+        fs::remove_dir_all(proc.join("16")).unwrap();
     }
     let found = running(&proc, std::time::Duration::from_secs(10));
     let version = |pid, version: Option<&str>| Running {

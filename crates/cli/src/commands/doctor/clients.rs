@@ -24,6 +24,7 @@ pub(super) fn checks(app: &App) -> Result<Vec<Check>, CliError> {
     let folder = std::env::current_dir().ok();
     let folder = folder.filter(|folder| *folder != machine.home);
     let store = app.db().ok().map(|(dir, _)| dir);
+    let icm = clients::program(&machine)?;
     let mut checks = Vec::new();
     for (client, file, entry) in install::entries(folder.as_deref(), &machine) {
         let name = client.name();
@@ -43,8 +44,17 @@ pub(super) fn checks(app: &App) -> Result<Vec<Check>, CliError> {
                 );
                 let mend = match entry.is_local {
                     true => mend(&entry),
-                    false => format!("icm init --client {name} --force"),
+                    false => format!("{} --force", mend(&entry)),
                 };
+                check(name, CheckStatus::Warning, message, Some(mend))
+            }
+            Ok(entry) if !entry.may_be_started(&icm) => {
+                let message = format!(
+                    "{}: not started, as somebody else may have written it: `{}`",
+                    place(&entry),
+                    entry.command.join(" ")
+                );
+                let mend = format!("icm init --client {name} --project");
                 check(name, CheckStatus::Warning, message, Some(mend))
             }
             Ok(entry) => one(&entry, &machine, store.as_deref()),
@@ -132,6 +142,9 @@ fn mend(entry: &Entry) -> String {
             "cd '{}' && claude mcp remove --scope local icm",
             entry.folder.display()
         ),
+        false if entry.is_of_project => {
+            format!("icm init --client {} --project", entry.client.name())
+        }
         false => format!("icm init --client {}", entry.client.name()),
     }
 }
